@@ -148,7 +148,7 @@ void WelcomePage::refresh(const QString& continue_name) {
   list_labs();
 }
 
-// A line a lesson: its number in the natural order, its title, how long it takes, and what was answered of it.
+// One line per lesson: its number in the natural order, its title, its duration, and the answered questions.
 void WelcomePage::list_labs() {
   delete labs_;
   labs_ = new QWidget;

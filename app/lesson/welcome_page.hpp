@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the window shows when nothing is open: the first lesson, what was open before, recordings, runs elsewhere, and
-// all lessons by course with what was answered.
+// The welcome page, shown when nothing is open: the first lesson, the last session, recordings, runs elsewhere, and
+// all lessons by course with the progress.
 #pragma once
 #include <QScrollArea>
 

@@ -124,7 +124,7 @@ TopBar::TopBar(Session& session, SharedState& state, Navigator& navigator, QWidg
   setObjectName(QStringLiteral("topBar"));
   setAttribute(Qt::WA_StyledBackground);
   setFixedHeight(top_bar_height);
-  setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);  // what has no room leaves: fit()
+  setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);  // items without space are hidden: fit()
   dress();
   lay_out();
   list_labs();
@@ -352,8 +352,8 @@ void TopBar::take_playback() {
 
 void TopBar::resizeEvent(QResizeEvent*) { fit(); }
 
-// What one sees and how to run it are always there. The rest leaves in this order where there is no room for all of it;
-// everything that has left is in the menu of "⋯", or in the tool tip of what stays.
+// The content and the Run button are always visible. The rest is hidden in this order if there is too little space;
+// hidden items are in the menu of "⋯", or in the tool tip of the visible ones.
 void TopBar::fit() {
   const bool reading = session_.state() == SessionState::opening && session_.spec().kind == SourceKind::trace;
   // Reading, the bar stands in the pills' place: together they would widen the window.

@@ -100,7 +100,7 @@ std::optional<OpId> parse_token(std::string_view token, std::string* error) {
     return std::nullopt;
   };
   OpFields f;
-  if (token.empty() || token.back() == ':') return fail("it ends where a field should stand");
+  if (token.empty() || token.back() == ':') return fail("a field is missing at its end");
   std::string_view rest = token;
   const auto next = [&]() {
     const auto colon = rest.find(':');

@@ -1,5 +1,5 @@
 // How messages and reports write a count with its noun, and a number with its unit. Sentences are made with
-// fmt::format. What is not known, nan, is a dash.
+// fmt::format. An unknown value (nan) is a dash.
 #pragma once
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@ template <std::integral Count>
 std::string counted(Count count, std::string_view noun, std::string_view ending = "s") {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : ending);
 }
-/// The word that goes with one, or the one that goes with more: agreeing(n, "is", "are").
+/// The singular or plural word for a count: agreeing(n, "is", "are").
 template <std::integral Count>
 constexpr std::string_view agreeing(Count count, std::string_view one, std::string_view more) {
   return count == 1 ? one : more;

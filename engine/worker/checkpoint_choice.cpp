@@ -27,7 +27,7 @@ RunRequest resumed(const Scenario& scenario, RunRequest request) {
   return request;
 }
 
-/// Two runs that write to one folder would mix their checkpoints. Throws ScenarioError that names who has it.
+/// Two runs that write to one folder would mix their checkpoints. Throws ScenarioError with the holder's name.
 FileLock lock_checkpoints(const std::string& folder) {
   std::string trouble;
   std::error_code error;
@@ -66,7 +66,7 @@ RunRequest with_checkpoints(const Scenario& scenario, RunRequest request, FileLo
     if (fs::is_directory(request.checkpoint)) lock = lock_checkpoints(request.checkpoint);
   }
   if (!request.resume.empty()) request = resumed(scenario, std::move(request));
-  // Fresh checkpoints among an older run's would make a mixture that nobody can tell apart.
+  // New checkpoints among those of an older run could not be distinguished.
   if (!request.checkpoint.empty() && request.resume.empty())
     if (const auto older = checkpoints_in(request.checkpoint); !older.empty())
       throw ScenarioError("--checkpoint " + request.checkpoint + ": an earlier run has left checkpoints there, up to " +

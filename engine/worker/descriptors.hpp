@@ -1,4 +1,4 @@
-// File descriptors that a run's processes need. A launcher that runs out of them waits for ever and says nothing.
+// File descriptors that a run's processes need. A launcher that runs out of them waits forever without a message.
 #pragma once
 #include "engine/plan/scenario/run_choices.hpp"
 

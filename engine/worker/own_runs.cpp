@@ -66,7 +66,7 @@ PublishedRow with_costs(PublishedRow row, double measured, const OpMeasurement& 
   return row;
 }
 
-/// What a row's rounds have said.
+/// The results of a row's rounds.
 struct OwnRow {
   std::vector<double> measured, errors;  ///< in the table's unit; of that round's prediction, relative
   OpMeasurement ops;                     ///< of all rounds, around this row's runs
@@ -170,7 +170,8 @@ int validate_own(const OwnRunsRequest& request) {
   table.title += ", repeated";
   table.source = describe(this_machine()) + "; " + measured.source;
   if (taken > disturbing_share)
-    table.source += "; other programs used up to " + figure::percent(taken) + " of the cores beside runs on the wall";
+    table.source +=
+        "; other programs used up to " + figure::percent(taken) + " of the cores during runs on the wall clock";
   table.constants = fmt::format("{} measured before and after each run, on other sizes and for one rank alone",
                                 counted(measured.rows.size(), "op"));
   std::vector<ValidatedTable> result = {validate(table)};

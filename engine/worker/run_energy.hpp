@@ -1,5 +1,5 @@
-// Which counter of energy each rank of this process tells of: a device's first rank its own, the others that share it
-// none.
+// Which energy counter each rank of this process reports: a device's first rank that of the device, the others that
+// share it none.
 #pragma once
 #include <functional>
 #include <memory>

@@ -167,7 +167,7 @@ SilenceReport::Clock::duration SilenceReport::patience_elsewhere() const {
   return std::max<Clock::duration>(limits_.elsewhere, 2 * longest_step_);
 }
 
-/// What is known of ranks that have just fallen silent.
+/// The known state of ranks that have just become silent.
 std::string SilenceReport::named(const std::vector<std::int32_t>& ranks) const {
   const std::int64_t step = least_step(ranks);
   std::string line = fmt::format("{} silent since {}, {}", names(ranks) + (ranks.size() == 1 ? " is" : " are"),

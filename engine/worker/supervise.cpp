@@ -240,7 +240,7 @@ std::vector<std::string> environment_of_child(const WorkerJob& job, const Scenar
   return environment;
 }
 
-/// What became of the run, in words.
+/// The outcome of the run, in words.
 struct Conclusion {
   Verdict verdict;
   bool has_reason = false;  ///< a process has said on standard error why it could not begin, or why it ended

@@ -112,7 +112,7 @@ int run_sweep(const SweepRequest& request, const FurtherCheck& further) {
       if (!plan.scenarios[point]) continue;
       const auto number = static_cast<std::int32_t>(point);
       SweepRun run = run_point(plan, each, number, repeat, announcer->next(number));
-      if (stop_was_asked()) break;  // what it did is no measurement
+      if (stop_was_asked()) break;  // an interrupted run is no measurement
       announcer->done(run);
       if (recorder) recorder->add(run, monotonic_ns() - begun_ns);
       sweep.runs.push_back(std::move(run));

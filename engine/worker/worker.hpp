@@ -1,5 +1,5 @@
 // The processes of a run. A *worker* holds ranks (all of them under loopback, one under mpi) and runs the program; the
-// *supervisor* outside owns relay, recorder and store, starts the workers and says what became of them.
+// *supervisor* outside owns relay, recorder and store, starts the workers and reports their outcome.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace rankscope {
 
-/// What a person asked `rankscope-engine run` for.
+/// The user's request to `rankscope-engine run`.
 struct RunRequest {
   Choice<CommunicatorKind> communicator = CommunicatorKind::loopback;
   Choice<DeviceKind> device = DeviceKind::cpu;
@@ -65,7 +65,7 @@ std::vector<std::string> environment_of(const WorkerJob& job);
 /// The job in this process's environment. Throws std::runtime_error when there is none.
 WorkerJob job_from_environment();
 
-/// The worker's whole life; its exit status. Of ranks that are processes, rank 0's job counts: the others need only say
+/// Runs a worker; returns its exit status. Of ranks that are processes, rank 0's job counts: the others need only say
 /// what they run on (RunRequest).
 int run_worker(const WorkerJob& job);
 

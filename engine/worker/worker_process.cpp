@@ -35,7 +35,7 @@
 namespace rankscope {
 namespace {
 
-/// `who` reports: "rank 2".
+/// `who`: the reporting rank, "rank 2".
 PublisherOptions publisher_options(const WorkerJob& job, const std::filesystem::path& directory,
                                    const std::string& who) {
   PublisherOptions options;
@@ -64,7 +64,7 @@ Scenario read_job_scenario(const WorkerJob& job) {
   return parse_recorded_scenario(std::string(std::istreambuf_iterator<char>(file), {}));
 }
 
-/// What a process tells before the first step.
+/// The messages of a process before the first step.
 class Narrator {
  public:
   Narrator(Publisher& publisher, const WorkerJob& job, const StepProgram& step,
@@ -112,7 +112,7 @@ class Narrator {
   const std::vector<RankProgram>& programs_;
 };
 
-/// Everything a process tells while it runs.
+/// The messages of a process while it runs.
 struct Telling {
   explicit Telling(PublisherOptions options) : publisher(std::move(options)) {}
   Publisher publisher;
@@ -347,7 +347,7 @@ int Ranks::train(LastWords* last_words) {
     // Where a launcher started the ranks, each one's errors are shown; the supervisor names the first that failed.
     if (!last_words) std::cerr << failure.what() << std::endl;
     telling_->end_emulation();
-    telling_->publisher.close(std::chrono::seconds(2));  // what was told until now reaches the relay and the disk
+    telling_->publisher.close(std::chrono::seconds(2));  // pending messages reach the relay and the disk
     own_directory_.reset();
     if (processes_) mpi_abort(1);
     return 1;
@@ -382,7 +382,7 @@ int run_worker(const WorkerJob& mine) {
     if (std::filesystem::exists(job.directory)) note_shared_memory(job.directory);
     return run_ranks(job, world, clock, last_words ? &*last_words : nullptr);
   } catch (const std::exception& e) {
-    // Nobody need wait for this rank any more, neither its peers nor it for them.
+    // From now on neither its peers wait for this rank, nor it for them.
     const std::string why = fmt::format("rank {}: {}", world->rank(), e.what());
     std::cerr << "rankscope-engine: " << why << std::endl;
     world->abort(why);

@@ -45,7 +45,7 @@ std::string ClassRegister::bind(const std::string& name, const std::string& key)
   return {};
 }
 
-// Those who are gone first, and of these first an address that has many; else who comes from an address that has more.
+// First disconnected students, of these first those of an address with many; else students of an address with more.
 bool ClassRegister::make_room(const std::string& address, Clock::time_point now) {
   if (places_.size() < limits_.students) return true;
   std::map<std::string, std::size_t> taken;

@@ -1,4 +1,4 @@
-// The commands of rankscope-trace. Each returns the exit status; what it throws, main turns into one line.
+// The commands of rankscope-trace. Each returns the exit status; main prints its exceptions as one line.
 #pragma once
 #include <atomic>
 #include <stdexcept>
@@ -14,7 +14,7 @@ namespace rankscope {
 
 inline constexpr int bad_input = 2, failed = 1;
 
-/// What a person typed does not work: what() is one line that says why and what would. Exit status 2.
+/// Invalid user input: what() is one line with the error and the correction. Exit status 2.
 struct InputError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

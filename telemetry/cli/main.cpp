@@ -1,4 +1,4 @@
-// rankscope-trace: what to do with a recording.
+// The program rankscope-trace: commands on recordings.
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <iostream>

@@ -1,4 +1,4 @@
-// Which numbers have come, a sender's messages or steps: few intervals, whatever the order, however often.
+// The set of numbers that have arrived (a sender's messages, or steps) as intervals; any order, repetitions allowed.
 #pragma once
 #include <algorithm>
 #include <cstdint>

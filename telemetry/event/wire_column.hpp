@@ -12,7 +12,7 @@
 
 namespace rankscope::wire {
 
-/// Thrown where what came is damaged or out of range; the decoder answers with it and throws nothing itself.
+/// Thrown for damaged or out-of-range data; the decoder returns it as an error and throws nothing itself.
 struct Refusal {
   std::string why;
 };

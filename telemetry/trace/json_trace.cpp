@@ -20,7 +20,7 @@ namespace {
 
 using mcap::Bytes;
 
-/// Any object: the documents' own headers say what is in them.
+/// Any object: the documents' headers define their content.
 mcap::Schema object_schema(std::uint16_t id, std::string_view topic) {
   constexpr std::string_view text = R"({"type":"object"})";
   mcap::Schema schema{id, "rankscope" + std::string(topic), "jsonschema", {}};

@@ -45,7 +45,7 @@ std::vector<Message> LostMessages::gaps() const {
     for (const Hole& hole : sender.holes)
       for (const auto& [first, last] : sender.seen.missing(hole.numbers.first, hole.numbers.last)) {
         if (sender.told.contains({first, last})) continue;
-        // How many events a lost message held nobody knows: at least one.
+        // The number of events in a lost message is unknown: at least one.
         Gap gap{rank, hole.begin_ns, hole.end_ns, static_cast<std::int64_t>(last - first + 1), first, last};
         if (gap.begin_ns == INT64_MIN)
           gap.begin_ns = gap.end_ns == INT64_MIN ? 0 : std::min<std::int64_t>(0, gap.end_ns);

@@ -1,4 +1,4 @@
-// Which ranks a trace's damage took messages from: every sender numbers its messages without holes.
+// Finds the ranks whose messages are missing in a damaged trace: every sender numbers its messages without holes.
 #pragma once
 #include <cstdint>
 #include <map>

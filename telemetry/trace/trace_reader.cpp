@@ -65,7 +65,7 @@ class Unpacking {
   }
 
  private:
-  // The next to be handed out is taken whatever it needs, or nothing would go on.
+  // The next chunk in order is accepted with any size, or reading would stop.
   bool may_take() const {
     if (taken_ == given_) return true;
     return taken_ < given_ + slots_.size() &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Numbers as a person reads them, each with its unit, and the engine's names. A value that is not known (NaN, or -1 for
+// Formats numbers with their units, and the engine's names. An unknown value (NaN, or -1 for
 // counts) is an en dash.
 #pragma once
 #include <QObject>

@@ -35,7 +35,7 @@ std::optional<std::int64_t> number_in(const fs::path& file) {
   return std::nullopt;
 }
 
-/// What the cache of files holds in a control group: the kernel gives it back first.
+/// The file cache in a control group: the kernel frees it first.
 std::int64_t reclaimable(const fs::path& stat) {
   std::ifstream in(stat);
   std::string name;

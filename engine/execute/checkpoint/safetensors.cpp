@@ -165,7 +165,7 @@ SafetensorsFile::SafetensorsFile(std::string path) : path_(std::move(path)) {
       tensor.begin = entry.at("data_offsets").at(0).get<std::int64_t>();
       tensor.end = entry.at("data_offsets").at(1).get<std::int64_t>();
       if (tensor.begin < 0 || tensor.end > data_bytes_ || tensor.end - tensor.begin != elements * bytes_of(tensor.type))
-        fail(path_, "'" + name + "' does not lie in the file; was it cut off?");
+        fail(path_, "'" + name + "' is not inside the file; is the file incomplete?");
       tensors_.emplace(name, tensor);
     }
     check_places(path_, tensors_, data_bytes_);

@@ -196,7 +196,7 @@ CommResult GroupCommunicator::collective(const CollectiveCall& call) {
 namespace {
 
 // When a member hangs, its neighbours of that phase stand still, and theirs in later phases. Later phases are given up
-// to a quarter more time, so that the first to complain is one that knows who hangs.
+// to a quarter more time, so that the first error is from a rank that knows which one hangs.
 std::chrono::milliseconds limit_of(std::chrono::milliseconds limit, int phase, int phases) {
   return limit + limit * phase / (4 * phases);
 }

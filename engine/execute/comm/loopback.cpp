@@ -101,7 +101,7 @@ class LoopbackCommunicator final : public GroupCommunicator {
   }
 
  private:
-  // What fails one group fails the world: the other lanes' waits end with the same reason.
+  // The failure of one group fails the world: the other lanes' waits end with the same reason.
   template <class Work>
   void or_fail_all(Work work) {
     try {

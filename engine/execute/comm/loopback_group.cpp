@@ -12,7 +12,7 @@ struct LoopbackGroup::Post {
   Message* message = nullptr;
   int member = 0;
   State state = State::waiting;
-  std::uint64_t number = 0;  // in the order in which the group's posts came
+  std::uint64_t number = 0;  // in the order of arrival of the group's posts
   Post* next = nullptr;
   Post* to_move = nullptr;  // the other end, when this one came second and does the copying
 };
@@ -105,7 +105,7 @@ void LoopbackGroup::exchange(int member, Queue& queue, std::span<Message> messag
     lock.unlock();
     Message& sent = post.message->is_send ? *post.message : *post.to_move->message;
     Message& received = post.message->is_send ? *post.to_move->message : *post.message;
-    // Only whoever has come after the other can say this: the other's mark is there.
+    // Only the second to arrive can say this: the other's mark exists then.
     queue.wait_for(post.to_move->message->came);
     sent.begin = received.begin = queue.mark();
     if (received.add) {
@@ -129,7 +129,7 @@ void LoopbackGroup::exchange(int member, Queue& queue, std::span<Message> messag
   };
   const bool in_time =
       wake_[member].wait_until(lock, deadline, [&] { return !failure_.empty() || none_is(Post::State::waiting); });
-  if (none_is(Post::State::waiting)) {  // what is moving now is only a copy from its end
+  if (none_is(Post::State::waiting)) {  // an active transfer is only a copy and ends soon
     wake_[member].wait(lock, [&] { return none_is(Post::State::moving); });
     lock.unlock();
     for (const Message& message : messages) queue.wait_for(message.moved);

@@ -28,7 +28,7 @@ void in_pieces(const View& tensor, std::vector<MPI_Request>& requests, Start sta
 void MpiCommunicator::start_library(const CollectiveCall& call, std::vector<MPI_Request>& requests) {
   const MpiElement& element = process_->element(call.whole.data ? call.whole.type : call.part.type);
   const bool is_root = index() == call.root;
-  void* const place = MPI_IN_PLACE;  // what MPI calls a buffer that is where the result belongs
+  void* const place = MPI_IN_PLACE;  // MPI's name for a buffer that is already the result's
 
   if (call.kind == OpKind::broadcast)
     return in_pieces(call.whole, requests, [&](void* data, int count, MPI_Request* request) {

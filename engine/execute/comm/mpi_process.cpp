@@ -131,7 +131,7 @@ std::string MpiProcess::fail(const std::string& why) {
   return failure_;
 }
 
-// One message to each, which nobody waits for: some may not be alive to take it.
+// One message to each, without waiting: some may be dead.
 void MpiProcess::tell_others(const std::string& why) {
   auto text = std::make_unique_for_overwrite<std::byte[]>(why.size());
   std::memcpy(text.get(), why.data(), why.size());

@@ -41,7 +41,7 @@ int NcclCommunicator::wait_for_sender(std::span<const int> from, const char* cal
   return session_->or_fail([&] { return host_->wait_for_sender(from, call); });
 }
 
-// Both ends tell the other the size on the host first.
+// Both ends exchange the size on the host first.
 CommResult NcclCommunicator::move(Message& message, const char* call) {
   CommResult met;
   if (meets()) {

@@ -175,7 +175,7 @@ std::string NcclClique::trouble() {
   NcclResult result = NcclResult::success;
   const char* call = "";
   {
-    // Whoever is calling finds out itself.
+    // The caller detects it itself.
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock || comm_ == nullptr) return {};
     if (const NcclResult asked = nccl_.async_error(comm_, &result); asked != NcclResult::success) result = asked;

@@ -11,7 +11,7 @@ struct Half {
   bool input = true, weight = true;
 };
 
-/// What all of them are given.
+/// The arguments that all of them receive.
 struct Binding {
   const Model& model;
   const SegmentSpec& segment;
@@ -27,7 +27,7 @@ struct Binding {
   double dropout() const { return model.spec.dropout; }
   /// Rows of the residual stream that this rank has.
   std::int64_t stream_rows() const { return model.stream_tokens(); }
-  /// What the segment calls its operands: several segments may be of one function, and names differ with sequence
+  /// The names of the segment's operands: several segments may share a function, and names differ with sequence
   /// parallelism.
   TensorName input(std::size_t i) const { return segment.inputs[i].name; }
   TensorName output(std::size_t i) const { return segment.outputs[i].name; }

@@ -24,7 +24,7 @@ std::shared_ptr<const Platform> platform_of(const RunSettings& settings) {
   return open_platform(settings.device, settings.threads_per_rank);
 }
 
-/// What a rank has beside its settings.
+/// The state of a rank besides its settings.
 struct Place {
   World& world;
   const Dataset* dataset;

@@ -1,4 +1,4 @@
-// What a run computes with: a device, the kernel set that runs on it, and the one for what the host does itself. Chosen
+// The platform of a run: a device, the kernel set that runs on it, and the one for the host's own work. Chosen
 // once, by name.
 #pragma once
 #include <memory>

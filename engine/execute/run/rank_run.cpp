@@ -19,7 +19,7 @@
 namespace rankscope {
 namespace {
 
-/// After so many steps a GPU's driver and libraries have what they want.
+/// After this many steps a GPU's driver and libraries have allocated all their memory.
 constexpr int settling_steps = 2;
 /// Before anything of it is made: queues and memory are the calling thread's device's.
 std::shared_ptr<Device> in_use(std::shared_ptr<Device> device) {
@@ -27,7 +27,7 @@ std::shared_ptr<Device> in_use(std::shared_ptr<Device> device) {
   return device;
 }
 
-/// What a library still has to tell of the last step when that is done.
+/// The pending reports of a library about the last step.
 constexpr std::chrono::milliseconds late_limit{250};
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A sweep as JSON: what --json prints, and what a recording holds.
+// A sweep as JSON: for --json and for recordings.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// A sweep as a table for a terminal: one row a point, in columns as wide as what stands in them.
+// A sweep as a table for a terminal: one row per point, with columns as wide as their content.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -41,7 +41,7 @@ bool batch_varies(const Sweep& sweep) {
   return false;
 }
 
-/// What the points' tokens are.
+/// The name of the points' tokens.
 std::string tokens_word(const Sweep& sweep) {
   return (sweep.scenario_toml.empty() ? ModelSpec{} : parse_recorded_scenario(sweep.scenario_toml).model).token_word() +
          "s";

@@ -177,7 +177,7 @@ StepAnalysis analyse_step(const std::vector<RankProgram>& programs, const RankGr
     const std::span<const BubbleStretch> stretches(first, next);
     RankTime time = rank_time(index, rank, range, stretches);
     result.ranks.push_back(shares_of(time, range));
-    if (grid.is_server(rank)) continue;  // it has no model to compute: what it does not do is no bubble
+    if (grid.is_server(rank)) continue;  // it has no model to compute: its idle time is no bubble
     bubble += time[TimeClass::bubble];
     if (const TimeRange own = own_span(index, rank, range); !own.empty()) {
       inside += own.length();

@@ -15,7 +15,7 @@
 namespace rankscope {
 namespace {
 
-/// With what the cluster's software computes again behind the op.
+/// Including what the cluster's software recomputes after the op.
 double repeated_flops(const StepProgram& step, const OpFields& f) {
   const SegmentSpec& segment = step.model.segment(f.block, f.segment);
   double flops = segment.forward_flops;

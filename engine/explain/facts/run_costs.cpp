@@ -23,7 +23,7 @@ Costs modelled_without_fault(Scenario scenario, const Model& model) {
   return modelled_costs(scenario, model);
 }
 
-/// What the op takes on a rank that is not slow.
+/// The op's time on a rank that is not slow.
 std::int64_t unslowed_ns(const FaultSpec& fault, std::int32_t rank, OpKind kind, std::int64_t ns) {
   FaultSpec inverse = fault;
   inverse.slow_factor = 1 / fault.slow_factor;

@@ -1,4 +1,4 @@
-// What a script can be written for.
+// Checks whether a scenario has a script.
 #include <set>
 
 #include "engine/lesson/torch/torch_script.hpp"

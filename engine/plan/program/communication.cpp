@@ -85,7 +85,7 @@ std::optional<std::string> find_gap(const RankProgram& program, std::span<const 
 
 std::string times_text(std::int64_t n) { return counted(n, "member"); }
 
-/// What is wrong with the sizes of operands whose uses are right.
+/// The error in the sizes of operands with valid uses.
 std::optional<std::string> find_wrong_size(const RankProgram& program, const Op& op, int n) {
   const CommOperands o = operands_of(op);
   const OpKind kind = op.id.kind();
@@ -161,7 +161,7 @@ std::optional<std::string> find_misuse(const RankProgram& program, const Op& op,
   const CommOperands operands = operands_of(op);
   for (const auto uses : {operands.input, operands.output})
     if (const auto gap = find_gap(program, uses))
-      return wrong("'" + *gap + "' does not lie right behind its neighbour");
+      return wrong("'" + *gap + "' is not directly after its neighbour");
   return std::nullopt;
 }
 

@@ -21,7 +21,7 @@ ChunkSchedule schedule_of(const PlanSpec& plan) {
 
 namespace {
 
-/// What would do where an order by hand does not.
+/// An alternative to an invalid order by hand.
 std::string without_order(const PlanSpec& plan) {
   const bool one_chunk = plan.virtual_stages == 1, in_groups = plan.micro_batches % plan.pipeline == 0;
   return std::string("; correct it, or take order away and give ") + (one_chunk ? "schedule = \"1f1b\""

@@ -9,7 +9,7 @@ namespace rankscope {
 
 RankProgram add_gradient_reduction(RankProgram program, const StepProgram& step) {
   if (step.zero() > 0 || step.grid.servers > 0) return program;
-  // What a main device alone updates it alone needs whole.
+  // Only a main device updates, so only it needs whole gradients.
   const bool to_all = !step.scenario.plan.has_main_device(), updates = step.updates(program.rank);
   std::vector<Insertion> reductions;
   const int stage = step.grid.coordinates_of(program.rank).pipeline;

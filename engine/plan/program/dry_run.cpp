@@ -76,7 +76,7 @@ class DryRun {
            !open_dependency(rank, lane);
   }
 
-  /// Who takes part in the op besides `rank`, each with the op's id there.
+  /// The other ranks that take part in the op, each with the op's id there.
   std::vector<std::pair<std::size_t, OpId>> partners(std::size_t rank, const Op& op) const {
     std::vector<std::pair<std::size_t, OpId>> partners;
     if (op.peer >= 0) {
@@ -105,7 +105,7 @@ class DryRun {
     std::size_t rank, lane;
     const Op* at;
     std::size_t next_rank, next_lane;
-    std::string missing;  ///< why nobody can be waited for; empty where the next lane is somebody
+    std::string missing;  ///< why there is no lane to wait for; empty if there is one
   };
 
   Hop hop_from(std::size_t rank, std::size_t lane) const {
@@ -128,7 +128,7 @@ class DryRun {
     return hop;
   }
 
-  // Of who waits for whom from one stuck lane on, the places are named at which one rank waits for another.
+  // Follows the waits from one stuck lane, and names the places where one rank waits for another.
   std::string describe(std::size_t rank, std::size_t lane) const {
     using Place = std::pair<std::size_t, std::size_t>;
     const auto next = [&](const Place& at) -> std::optional<Place> {

@@ -12,7 +12,7 @@
 namespace rankscope {
 namespace {
 
-/// Parts of a sum and what ranks tell each other: they are gone before the backward.
+/// Partial sums and exchanged statistics: they are freed before the backward.
 bool is_exchanged_only(const Model& model, TensorName name) {
   return std::any_of(model.exchanges.begin(), model.exchanges.end(), [&](const Exchange& e) {
     return e.from == name && e.forward && (*e.forward != OpKind::all_gather || e.purpose == Purpose::loss);

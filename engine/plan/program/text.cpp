@@ -207,7 +207,7 @@ class Parser {
     }
     if (bytes >= 0 && bytes != program_.payload_bytes(op))
       fail(fmt::format("says {}, but its buffers hold {}", counted(bytes, "byte"), program_.payload_bytes(op)));
-    if (!index_.emplace(*id, static_cast<OpIndex>(program_.ops.size())).second) fail("'" + token + "' stands twice");
+    if (!index_.emplace(*id, static_cast<OpIndex>(program_.ops.size())).second) fail("'" + token + "' appears twice");
     program_.ops.push_back(std::move(op));
   }
 

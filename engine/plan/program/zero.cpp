@@ -24,7 +24,7 @@
 namespace rankscope {
 namespace {
 
-/// What the bucket's buffers are called: "gradients:bucket3", "parameters:bucket3:m2:shard".
+/// The names of the bucket's buffers: "gradients:bucket3", "parameters:bucket3:m2:shard".
 std::string name_of_base(const char* what, const Bucket& bucket, const std::string& more = {}) {
   return fmt::format("{}:bucket{}{}", what, bucket.index, more);
 }

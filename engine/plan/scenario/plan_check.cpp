@@ -1,4 +1,4 @@
-// The rules between a plan's values: what divides what, and what goes together. Their advice has been tried.
+// The rules between a plan's values: divisibility and valid combinations. Their advice has been tested.
 #include <algorithm>
 #include <cstdint>
 
@@ -40,7 +40,7 @@ std::string one_group(const PlanSpec& plan, const Advisor& advisor) {
     ++samples;
   return "micro_batches = " + micro_batches + " and global_batch = " + batch(samples) + " would do";
 }
-/// What layers, stages and chunks may be where there are more chunks than layers.
+/// Valid numbers of layers, stages and chunks if there are more chunks than layers.
 std::string layers_that_do(const Scenario& scenario, std::int64_t chunks, const Advisor& advisor) {
   const PlanSpec& plan = scenario.plan;
   const std::int64_t stages = scenario.model.layers / plan.virtual_stages;
@@ -119,7 +119,7 @@ std::optional<Complaint> learning_rate_complaint(const TrainSpec& train) {
   return std::nullopt;
 }
 
-/// What the schedule asks of chunks and micro-batches.
+/// Requirements of the schedule on chunks and micro-batches.
 std::optional<Complaint> schedule_complaint(const PlanSpec& plan, const Advisor& advisor) {
   const std::string chunks = fmt::format("virtual = {}", plan.virtual_stages);
   if (plan.schedule == ScheduleKind::zb_v && plan.virtual_stages != 2)
@@ -194,7 +194,7 @@ std::optional<Complaint> stages_complaint(const Scenario& scenario, const Adviso
   return std::nullopt;
 }
 
-/// What tensor ranks share must be theirs in equal parts: heads, and with sequence parallelism rows.
+/// Tensor ranks need equal parts: heads, and with sequence parallelism rows.
 std::optional<Complaint> tensor_complaint(const Scenario& scenario, const Advisor& advisor) {
   const std::int64_t tensor = scenario.plan.tensor, heads = scenario.model.heads;
   if (tensor == 1) return std::nullopt;
@@ -221,7 +221,7 @@ std::optional<Complaint> tensor_complaint(const Scenario& scenario, const Adviso
   return std::nullopt;
 }
 
-/// What a main device and parameter servers can go together with.
+/// Valid combinations with a main device and parameter servers.
 std::optional<Complaint> data_parallel_complaint(const Scenario& scenario) {
   const PlanSpec& plan = scenario.plan;
   const std::string here = "data_parallel = \"" + plan.data_parallel.name() + "\"";
@@ -292,7 +292,7 @@ std::optional<Complaint> recompute_complaint(const Scenario& scenario) {
                                plan.recompute_blocks, plan.recompute.name())};
 }
 
-/// What the plan asks of the machine, and the machine's own figures of each other.
+/// Requirements of the plan on the machine, and between the machine's figures.
 std::optional<Complaint> cluster_complaint(const Scenario& scenario, const Advisor& advisor) {
   const ClusterSpec& cluster = scenario.cluster;
   const std::int64_t ranks = scenario.plan.ranks(), devices = std::int64_t{cluster.nodes} * cluster.devices_per_node;
@@ -341,7 +341,7 @@ std::optional<Complaint> fault_complaint(const Scenario& scenario) {
   if (fault.slow_rank < 0 && fault.slow_factor != 1.0)
     return Complaint{
         {"fault.slow_factor"},
-        "slow_factor without slow_rank slows nobody; give a rank, such as slow_rank = 0, or take slow_factor away"};
+        "slow_factor without slow_rank has no effect; give a rank, such as slow_rank = 0, or remove slow_factor"};
   return std::nullopt;
 }
 

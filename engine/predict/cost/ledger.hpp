@@ -1,6 +1,6 @@
-// The memory of a plan's ranks without anybody's program: what each stage keeps, followed through its order.
+// The memory of a plan's ranks without their programs: the data kept by each stage, followed through its order.
 //
-// Ranks of a stage are alike. What a rank of it holds at once depends on the order of chunks and micro-batches alone,
+// Ranks of a stage are identical. What a rank holds at once depends on the order of chunks and micro-batches alone,
 // so work is in proportion to these, as in folded.hpp. Where the cluster says that other software runs there
 // (attention, fused, reduced_bytes), what that software keeps is counted, not what this engine would.
 #pragma once

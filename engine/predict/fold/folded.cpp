@@ -18,7 +18,7 @@ class Folded {
  public:
   Folded(const Scenario& scenario, FoldMemo& memo) : plan_(scenario, memo), costs_(plan_) {}
 
-  /// The spans of one stage's ranks, all alike.
+  /// The spans of one stage's ranks, all identical.
   std::vector<FoldedSpan> timeline(int stage) {
     drawn_stage_ = stage;
     lay_out_everybody();

@@ -1,4 +1,4 @@
-// What the passes and messages of a folded plan take, before anything is laid out. For this folder's own files.
+// The times of the passes and messages of a folded plan, before anything is laid out. For this folder's own files.
 #pragma once
 #include <vector>
 

@@ -81,7 +81,7 @@ void flatten(Graph& graph) {
       graph.after_previous.close_row();
       for (const auto* list : {&op.after, &op.after_previous})
         for (const OpIndex before : *list)
-          if (before >= programs[rank].ops.size()) refuse(graph, node, "comes after an op that is not there");
+          if (before >= programs[rank].ops.size()) refuse(graph, node, "depends on an op that does not exist");
     }
     for (const auto& nodes_of_lane : by_lane) {
       graph.lanes.items.insert(graph.lanes.items.end(), nodes_of_lane.begin(), nodes_of_lane.end());
@@ -134,7 +134,7 @@ void join(Graph& graph, const RankGrid& grid) {
     IdTable& table = tables.emplace_back(communications);
     for (OpIndex i = 0; i < ops.size(); ++i)
       if (is_communication(ops[i].id.kind()) && !table.insert(ops[i].id, graph.first[rank] + i))
-        refuse(graph, graph.first[rank] + i, "this id stands twice in the program");
+        refuse(graph, graph.first[rank] + i, "this id appears twice in the program");
   }
   for (std::size_t rank = 0; rank < graph.ranks(); ++rank) {
     std::vector<int> groups[group_kind_count];

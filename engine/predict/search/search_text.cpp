@@ -15,7 +15,7 @@ std::string row(const PlanResult& r, const SearchResult& result) {
                      100 * r.step.bubble / r.step.seconds, short_name(r.plan, result.global_batch));
 }
 
-/// What sets the two plans apart, and where the second's time goes.
+/// The difference of the two plans, and where the second's time goes.
 std::string why_the_second_loses(const SearchResult& result) {
   const PlanResult &first = result.best[0], &second = result.best[1];
   const double behind = second.step.seconds - first.step.seconds;

@@ -35,7 +35,7 @@ class LossOfStep : public RankObserver {
   double loss = 0;
 };
 
-/// One worker: a rank that has nobody to talk to.
+/// One worker: a rank without peers.
 class Worker {
  public:
   Worker(const StepProgram& step, int rank, const Dataset& dataset, std::shared_ptr<const Platform> platform)

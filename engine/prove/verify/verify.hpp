@@ -2,7 +2,7 @@
 // with asynchronous parameter servers, against the contributions that arrived, computed and applied one after the
 // other.
 //
-// What is said is what was proved:
+// The outcomes:
 // - equal: losses, gradients and parameters differ by no more than a bound, and every tensor has moved far enough for
 //   its difference to mean something. A tensor that moved by fewer than ten roundings of its type counts when it did
 //   move and has the same bits as the reference's: a missing or a wrongly scaled update would have left others.

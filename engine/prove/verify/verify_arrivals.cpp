@@ -12,7 +12,7 @@
 namespace rankscope {
 namespace {
 
-/// What a server received, in the order in which it did.
+/// The contributions that a server received, in order.
 struct Arrival {
   Contribution contribution;
   parity::HeldBuffers gradients;

@@ -1,4 +1,4 @@
-// What verify found, for people and for programs.
+// The result of verify, as text and as JSON.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// `rankscope-engine lessons`: what can be taught here, hand-outs and quizzes for it, and what is wrong with a lesson.
+// `rankscope-engine lessons`: lists lessons, makes hand-outs and quizzes, and checks a lesson.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -134,7 +134,7 @@ Handout chosen(const LessonsRequest& request, const Library& library) {
   return handout;
 }
 
-/// Pictures, and what simulations give. What cannot be simulated is left out and named.
+/// Pictures and results of simulations. Questions that cannot be simulated are omitted and named.
 void simulate_into(Sheet& sheet, LessonPredictions& predictions, bool pictures) {
   const Lab& lab = sheet.lab;
   const auto try_it = [&](const auto& what) {
@@ -255,7 +255,7 @@ void check_file(const std::string& named, const CheckAgainst& against, Checked& 
     const std::string path = file.empty() ? named : file.string();
     const auto lab = read_lab(path);
     if (!lab) throw ScenarioError(path + ":1:1: no lesson in this file; add the table [lab] with summary and text");
-    read_scenario(path);  // what it trains must be readable, too
+    read_scenario(path);  // its scenario must be readable, too
     const auto faults = faults_of(*lab, against);
     checked.faults.insert(checked.faults.end(), faults.begin(), faults.end());
     ++checked.lessons;

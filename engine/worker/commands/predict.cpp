@@ -1,4 +1,4 @@
-// `rankscope-engine plan`: what a step consists of, and what it would cost. Nothing runs.
+// `rankscope-engine plan`: the ops and the predicted costs of a step. Nothing runs.
 #include <fmt/format.h>
 
 #include <iostream>

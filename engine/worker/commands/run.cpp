@@ -16,7 +16,7 @@
 namespace rankscope::command {
 namespace {
 
-/// What `run` is given.
+/// The options of `run`.
 struct RunLine {
   Input input;
   RunRequest request;

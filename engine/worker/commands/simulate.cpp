@@ -28,7 +28,7 @@ struct SimulateRequest {
   std::string record;
 };
 
-/// What the plan's ops cost on this machine's CPU, measured now; and its peak on the same clock.
+/// The costs of the plan's ops on this machine's CPU, measured now; and its peak on the same clock.
 OtherCosts costs_here(const Scenario& scenario, int threads) {
   const std::shared_ptr<const Platform> platform = open_platform("cpu", threads);
   const MachinePeak peak =

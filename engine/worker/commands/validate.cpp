@@ -1,4 +1,4 @@
-// `rankscope-engine validate`: predictions beside what was measured, by others and here.
+// `rankscope-engine validate`: compares predictions with measurements, published and on this machine.
 #include "engine/explain/validate/validate.hpp"
 
 #include <fmt/format.h>

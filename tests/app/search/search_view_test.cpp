@@ -74,7 +74,7 @@ struct Shown : ShownView<SearchView> {
 
 }  // namespace
 
-TEST_CASE("what strategies have tried is one picture, each plan once") {
+TEST_CASE("plans tried by all strategies are in one picture, each plan once") {
   const FoundPlans both = merged(known({Strategy::random, Strategy::bayes}));
   CHECK(both.points.size() == 4);
   REQUIRE(both.best.size() == 3);
@@ -88,7 +88,7 @@ TEST_CASE("what strategies have tried is one picture, each plan once") {
   CHECK(merged({}).empty());
 }
 
-TEST_CASE("why a plan is not the fastest is said with the parts of its step, or with what it lacks of memory") {
+TEST_CASE("the reason why a plan is not the fastest names parts of its step, or the missing memory") {
   const FoundPlans found = merged(known({Strategy::exhaustive}));
   CHECK(why_not_this(found, 1).startsWith("The fastest tried plan"));
   // 2 s against 1 s: 0.6 s of compute and 0.4 s of bubble.
@@ -124,7 +124,7 @@ TEST_CASE("the table for a file has every point, its fate and its knobs") {
   CHECK(table.titles.contains("micro_batches"));
 }
 
-TEST_CASE("an empty search view says what would fill it") {
+TEST_CASE("an empty search view explains how to fill it") {
   Shown shown;
   CHECK(shown.button("Search") != nullptr);
   CHECK_FALSE(shown.button("Search")->isEnabled());
@@ -183,7 +183,7 @@ TEST_CASE("a search finds plans by three strategies; the runner-up is shown firs
   CHECK(shown.view.chosen() != found.best[1]);
 }
 
-TEST_CASE("the chosen plan becomes the session's, and what was found stays") {
+TEST_CASE("the chosen plan becomes the session's, and the results stay") {
   Shown shown;
   shown.open();
   shown.search(20);
@@ -205,7 +205,7 @@ TEST_CASE("the chosen plan becomes the session's, and what was found stays") {
   CHECK(shown.view.found().empty());
 }
 
-TEST_CASE("a search that is stopped keeps what it has, and another can begin") {
+TEST_CASE("a stopped search keeps its results, and another can begin") {
   Shown shown;
   shown.open();
   shown.view.choose(10000, 1);

@@ -107,7 +107,7 @@ TEST_CASE("More micro-batches shrink the predicted bubble as soon as the plan is
   CHECK(session.figures().latest()->predicted->bubble.ideal == Approx(1.0 / 17).margin(1e-6));
 }
 
-TEST_CASE("An engine that dies before its first word fails the run, and the prediction stands again") {
+TEST_CASE("An engine that dies before its first message fails the run, and the prediction is shown again") {
   application();
   const Place place;
   Session session(place.engine("echo 'no such device' >&2; exit 1"));
@@ -133,7 +133,7 @@ TEST_CASE("An engine that says nothing is given up after its limit") {
   CHECK(session.failure().contains("has not answered"));
 }
 
-TEST_CASE("The engine is told the plan as edited") {
+TEST_CASE("The engine receives the edited plan") {
   application();
   const Place place;
   Session session(place.engine("echo \"$@\"; exit 0"));
@@ -187,7 +187,7 @@ TEST_CASE("A recording opens with its numbers, and with the prediction laid unde
   CHECK(figures->step->seconds() == Approx(figures->forecast->seconds()).epsilon(0.01));
 }
 
-TEST_CASE("A recording that is not there, and one that is none, fail in one line") {
+TEST_CASE("A missing recording and an invalid one fail in one line") {
   application();
   const Place place;
   Session session;
@@ -200,7 +200,7 @@ TEST_CASE("A recording that is not there, and one that is none, fail in one line
   CHECK_FALSE(session.failure().contains('\n'));
 }
 
-TEST_CASE("A recording cut in two opens with what is there, and says that it was cut") {
+TEST_CASE("A truncated recording opens with its readable part, and reports that it was cut") {
   application();
   const Place place;
   QFile whole(record(place, "run.mcap", 40));

@@ -290,7 +290,7 @@ TEST_CASE("Saved from the window, a view's file is that view's") {
   CHECK(svg.count("<rect") > 20);  // boxes are shapes, not pixels alone
 }
 
-TEST_CASE("A file that is none is refused in the window's log, and the window goes on") {
+TEST_CASE("An invalid file is refused in the window's log, and the window continues") {
   const auto window = window_on("pipeline-1f1b");
   window->open("/nowhere/run.mcap");
   CHECK(window->log_text().contains("/nowhere/run.mcap"));

@@ -43,7 +43,7 @@ TEST_CASE("a message is one line of bounded length, and apostrophes are no quote
   CHECK(message_line("an open quote '" + much).size() < 300);
 }
 
-TEST_CASE("a file is locked once, whoever asks, and free when the holder is gone") {
+TEST_CASE("only one process can lock a file, and the lock is free when the holder has ended") {
   const std::string path = (std::filesystem::temp_directory_path() / ("lock-" + std::to_string(getpid()))).string();
   std::string trouble;
   {

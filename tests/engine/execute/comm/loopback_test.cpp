@@ -203,7 +203,7 @@ TEST_CASE("of several senders the one that came first is received first, and one
   REQUIRE(wrong_on_ranks(4, {}, wrong_arrivals) == Wrong{});
 }
 
-TEST_CASE("whoever waits for any sender gives up in time, and names those who did not come") {
+TEST_CASE("a wait for any sender ends at the time limit, and names the missing ranks") {
   CommOptions options;
   options.time_limit = std::chrono::milliseconds(50);
   const auto errors = run_ranks(3, options, [](World& world) {
