@@ -45,6 +45,7 @@ const Key keys[] = {
     {"plan", "order", FIELD(plan.order), "the order itself, of a schedule by hand"},
     {"plan", "stages", FIELD(plan.stages), "layers of each chunk: even, cost, measured, or a list"},
     {"plan", "pass_times", FIELD(plan.pass_times), "of zb-2p: forward, input and weight gradient, message, share kept"},
+    {"plan", "weight_stashing", FIELD(plan.weight_stashing), "of 1f1b-async: a backward uses its forward's weights"},
     {"plan", "micro_batches", FIELD(plan.micro_batches), "per data-parallel rank and step", {1, 65535}},
     {"plan", "data_parallel", FIELD(plan.data_parallel), "where gradients are summed and parameters updated"},
     {"plan", "servers", FIELD(plan.servers), "parameter servers, each with a part of the model", {1, 1 << 10}},

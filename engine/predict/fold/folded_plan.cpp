@@ -43,6 +43,7 @@ const char* why_not_folded(const Scenario& scenario) {
   if (scenario.plan.data_parallel != DataParallel::all_reduce) return "ranks of a data group are not alike";
   if (scenario.plan.offload != Offload::none && !keeps_gradients_on_host(scenario))
     return "the host's part of the step is not folded where it runs beside the next one";
+  if (scenario.plan.updates_each_micro_batch()) return "updates are made behind each micro-batch";
   if (scenario.plan.collective != CollectiveChoice::automatic) return "a collective's algorithm is named";
   if (!has_topology(scenario.cluster)) return "the cluster does not say how its nodes hang together (cluster.rails)";
   return "";
