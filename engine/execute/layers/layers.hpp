@@ -91,7 +91,7 @@ inline std::uint32_t dropout_site(const SegmentSpec& segment) {
   return segment.block < 0 ? 0 : static_cast<std::uint32_t>(2 * segment.block + segment.dropout_site);
 }
 inline kernels::DropoutDraw dropout_draw(const LaunchContext& context, std::int64_t tokens_per_sample) {
-  return {context.seed, context.step, context.first_sample * tokens_per_sample};
+  return {context.seed, context.mini_batch.value_or(context.step), context.first_sample * tokens_per_sample};
 }
 /// The same for a tensor rank's rows of the residual stream.
 inline kernels::DropoutDraw stream_dropout_draw(const LaunchContext& context, const Model& model) {

@@ -184,11 +184,13 @@ class KernelDevice : public ComputeDevice {
     context.first_sample = batch_shape(step_.scenario).first_sample(step, data, micro_batch);
     // Read by launches of the compute lane, on which it is changed too: nothing else needs to order them.
     context.loss_scale = scale ? scale->scale() : 1.0;
-    const auto updates_a_step = static_cast<std::uint32_t>(plan.updates_a_step());
-    const std::uint64_t update = std::uint64_t{step} * updates_a_step + (updates_a_step > 1 ? micro_batch : 0);
-    context.update = scale ? scale->updates() : update - static_cast<std::uint64_t>(updates_left_out_);
+    if (plan.updates_each_micro_batch())
+      context.mini_batch = std::uint64_t{step} * static_cast<std::uint64_t>(plan.micro_batches) +
+                           static_cast<std::uint64_t>(micro_batch);
+    context.update =
+        scale ? scale->updates() : context.mini_batch.value_or(step) - static_cast<std::uint64_t>(updates_left_out_);
     context.global_tokens =
-        std::int64_t{train.global_batch} * step_.model.spec.tokens_per_sample() / updates_a_step;
+        std::int64_t{train.global_batch} * step_.model.spec.tokens_per_sample() / plan.updates_a_step();
     context.tensor = step_.grid.coordinates_of(program_.rank).tensor;
     const Plant plant = step_.scenario.fault.plant;
     if (plant == Plant::gradient_scale && data == 0) context.global_tokens /= 2;
