@@ -99,7 +99,7 @@ inline kernels::DropoutSpec dropout_of(const Binding& binding) {
           .site = dropout_site(binding.segment)};
 }
 inline kernels::DropoutDraw dropout_draw(const LaunchContext& context, std::int64_t tokens_per_sample) {
-  return {context.seed, context.step, context.first_sample * tokens_per_sample};
+  return {context.seed, context.mini_batch.value_or(context.step), context.first_sample * tokens_per_sample};
 }
 /// The same for a tensor rank's rows of the residual stream.
 inline kernels::DropoutDraw stream_dropout_draw(const LaunchContext& context, const Model& model) {

@@ -295,9 +295,10 @@ void RankRun::finish(std::uint32_t step, StepRecord record) {
     if (settings_.platform) summary.loss = sum / static_cast<double>(summary.tokens);
   }
   // Data-parallel replicas hold the same gradients, and the first one counts; with ZeRO each holds others, and so do
-  // servers. Asynchronous ones never have a step's gradient.
+  // servers. Who updates more than once a step never has a step's gradient.
   const bool counts_gradients = has_norm_ && (at.data == 0 || settings_.step.updates_pieces());
-  const bool are_a_steps = settings_.platform && !program_.arrivals_ahead;
+  const bool are_a_steps =
+      settings_.platform && !program_.arrivals_ahead && !scenario.plan.updates_each_micro_batch();
   if (counts_gradients) summary.gradient_square_norm = record.values.square_norm;
   if (!are_a_steps || scenario.model.is_collective())
     summary.gradient_square_norm = std::numeric_limits<double>::quiet_NaN();

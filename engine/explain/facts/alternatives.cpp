@@ -24,6 +24,8 @@ class Changes {
       algorithms();
       return std::move(found_);
     }
+    // Whatever changes when a stage updates trains another model.
+    if (plan_.updates_each_micro_batch()) return std::move(found_);
     schedules();
     micro_batches();
     shares();

@@ -113,7 +113,8 @@ RankProgram StepProgram::program_for(int rank) const {
   program = offload_optimizer(std::move(program), *this);
   program = replicate_parameters(std::move(program), *this);
   program = add_recomputation(std::move(program), *this);
-  return place_and_order(gather_parameters(std::move(program), *this), *this);
+  program = gather_parameters(std::move(program), *this);
+  return place_and_order(stash_weights(std::move(program), *this), *this);
 }
 
 namespace {

@@ -167,6 +167,7 @@ class Expander {
   /// The whole backward, or its input gradient half.
   void backward(int chunk, int m, OpKind kind) {
     const bool whole = kind == OpKind::backward;
+    if (step_.scenario.plan.updates_each_micro_batch()) begun_.clear();
     for (int s = end_of(chunk) - 1; s >= begin_of(chunk); --s) {
       const SegmentSpec& spec = step_.model.segments[static_cast<std::size_t>(s)];
       if (whole ? !spec.has_backward() : !spec.has_input_gradient()) continue;
@@ -237,7 +238,7 @@ class Expander {
   int stage_;
   RankProgram program_;
   std::map<int, BufferIndex> parameters_, gradients_;
-  std::set<int> begun_;  ///< parameters whose gradient this step has begun
+  std::set<int> begun_;  ///< parameters whose gradient this step, or this micro-batch, has begun
   std::map<Key, BufferIndex> values_, value_gradients_;
 };
 

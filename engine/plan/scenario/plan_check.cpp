@@ -5,6 +5,7 @@
 #include "engine/op/words.hpp"
 #include "engine/plan/optimizer_rule/rule.hpp"
 #include "engine/plan/scenario/advice.hpp"
+#include "engine/plan/scenario/asynchronous.hpp"
 #include "engine/plan/scenario/check.hpp"
 #include "engine/plan/scenario/collective.hpp"
 #include "engine/plan/scenario/keys.hpp"
@@ -381,6 +382,7 @@ std::optional<Complaint> plan_complaint(const Scenario& scenario, const Advisor&
   if (auto complaint = recompute_complaint(scenario)) return complaint;
   if (auto complaint = cluster_complaint(scenario, advisor)) return complaint;
   if (auto complaint = data_parallel_complaint(scenario)) return complaint;
+  if (auto complaint = asynchronous_complaint(scenario, advisor)) return complaint;
   if (auto complaint = learning_rate_complaint(scenario.train)) return complaint;
   if (std::int64_t{scenario.micro_batch_size()} * model.tokens_per_sample() > 2147483647)
     return Complaint{{"train.global_batch", "model.context", "plan.micro_batches"},

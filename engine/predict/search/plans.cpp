@@ -99,6 +99,7 @@ std::vector<PlanSpec> all_plans(const Scenario& scenario) {
           plan.schedule = placement.schedule;
           plan.virtual_stages = placement.chunks;
           plan.order.clear();
+          plan.weight_stashing = false;  // none of these updates within a step
           for (const char* stages : known->second)
             for (const Recomputation& recomputation : recomputations((scenario.model.layers + chunks - 1) / chunks))
               for (const bool parallel : {false, true})

@@ -157,7 +157,7 @@ TEST_CASE("names that mean nothing are refused with those that do") {
       {"[plan]\nschedule = \"1f1c\"\n",
        {},
        "s.toml:2:1: unknown schedule '1f1c'; did you mean '1f1b'? there is naive, gpipe, 1f1b, interleaved, zb-h1, "
-       "zb-h2, zb-2p, zb-v and by-hand"},
+       "zb-h2, zb-2p, zb-v, 1f1b-async and by-hand"},
       {"[plan]\nprecision = \"float\"\n",
        {},
        "s.toml:2:1: unknown precision 'float'; there is fp64, fp32, bf16 and fp16"},
