@@ -92,7 +92,7 @@ struct VerifyResult {
   bool passed = false;    ///< equal
   std::vector<ParityRun> runs;
   std::optional<ContentsProof> contents{};  ///< in place of runs
-  bool by_micro_batch = false;  ///< the plan and the one rank update behind each micro-batch
+  bool by_micro_batch = false;  ///< the plan and the one rank update after each micro-batch
   std::string stale_weights;    ///< why a plan that does so is another training; empty: it is not for that
 };
 
