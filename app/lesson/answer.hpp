@@ -14,15 +14,9 @@
 
 namespace rankscope::app {
 
-/// The value of a report at a path such as "bubble.measured", "memory.0.activations" or
-/// "traffic.pipeline_forward.bytes_per_rank" (lists by rank or purpose); nullopt where there is none or it is null.
-std::optional<double> report_value(const Report& report, const QString& path);
-
-/// The same of optimizers' paths: "paths.sgd.reached".
+/// What optimizers' paths have at a path such as "paths.sgd.reached"; nullopt where there is none or it is null.
 std::optional<double> path_value(const Paths& paths, const QString& path);
 
-/// The values at a path such as "memory.*.activations", one for each entry of the list; NaN where it is not known.
-std::vector<double> report_series(const Report& report, const QString& path);
 /// The number of values to draw for a path of a series: ranks, or steps. 0 while unknown.
 std::size_t series_size(const std::optional<Scenario>& scenario, const QString& path);
 
@@ -60,8 +54,6 @@ struct Answer {
   std::optional<double> told_number() const;
   /// It is about a surface: nothing has to run for it.
   bool of_paths() const { return question.paths.has_value(); }
-  /// It is answered without a run of the lesson's scenario: its truth is stated, simulated, or of a surface.
-  bool without_run() const;
 };
 
 /// "31.0 %", "43.4 ms": a value in the question's unit.

@@ -138,8 +138,6 @@ QWidget* WelcomePage::make_courses(QWidget* parent) {
   return card;
 }
 
-void WelcomePage::choose_course(const QString& name) { courses_->setCurrentIndex(courses_->findData(name)); }
-
 void WelcomePage::focus_first() { (continue_->isVisibleTo(this) ? continue_ : first_)->setFocus(); }
 
 void WelcomePage::refresh(const QString& continue_name) {

@@ -20,8 +20,6 @@ class WelcomePage : public QScrollArea {
   WelcomePage(const Library& library, const AnswerBook& book, QWidget* parent);
   /// What can be gone on with; an empty name: nothing. Lists again what was answered.
   void refresh(const QString& continue_name);
-  /// The course whose lessons are listed.
-  void choose_course(const QString& name);
   /// Where the keyboard goes: to what most begin with.
   void focus_first();
 

@@ -157,6 +157,7 @@ class MainWindow : public QMainWindow {
   void show_help();
   QAction* add_panel_action(QWidget* panel, const QString& name, const QKeySequence& key);
   QList<QAction*> make_layout_actions();
+  QList<QAction*> make_view_actions();
   void restore_layout();  ///< the saved one where it fits this screen, else a new one
   void save_layout() const;
   bool press_escape();  ///< true: it was for the layout

@@ -158,6 +158,9 @@ void PlanPanel::add_fields(QGridLayout& form) {
       [](Scenario& s, const std::string& v) { choose_schedule(s.plan, rankscope::Choice<ScheduleKind>(v)); }, trains);
   keys_.insert("plan.schedule");
   form.addWidget(as_text_, form.rowCount(), 1, Qt::AlignRight);
+  add_key(form, "plan.weight_stashing", tr("weight stashing"),
+          tr("Each stage keeps the weights of a micro-batch's forward until its backward"),
+          [](const Scenario& s) { return s.plan.updates_each_micro_batch(); });
   add_key(form, "plan.recompute", tr("recompute"), tr("Activations that are recomputed instead of stored"), trains);
   add_key(form, "plan.recompute_blocks", tr("recompute every n-th block"),
           tr("The input of every n-th block of a chunk is stored, the rest is recomputed"),

@@ -51,6 +51,10 @@ class TopBar : public QWidget {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
+  void dress();
+  void lay_out();
+  void list_labs();
+  void connect_all();
   void add_heading(const QString& words);
   void take_scenario();
   void take_state();

@@ -101,8 +101,9 @@ enum class Segment : std::uint8_t {
   conv3,         ///< batch norm, ReLU and the convolution back to many channels
   shortcut_sum,  ///< batch norm, the sum with the block's input, ReLU
   classifier,    ///< mean over the pixels, the product with the classes and the cross-entropy
+  stash,         ///< of an optimizer op: weights that a pending backward needs are copied before an update changes them
 };
-inline constexpr int segment_count = 25;
+inline constexpr int segment_count = 26;
 
 /// Which slice of the rank grid a collective spans.
 enum class GroupKind : std::uint8_t {

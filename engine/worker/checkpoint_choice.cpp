@@ -19,9 +19,9 @@ RunRequest resumed(const Scenario& scenario, RunRequest request) {
   const Checkpoint& checkpoint = *found.checkpoint;
   if (const auto mismatch = checkpoint.find_mismatch(scenario)) throw ScenarioError("--resume: " + *mismatch);
   if (checkpoint.steps_done() >= scenario.train.steps)
-    throw ScenarioError("--resume " + checkpoint.directory() + ": it has done " +
-                        counted(checkpoint.steps_done(), "step") + " and train.steps is " +
-                        std::to_string(scenario.train.steps) + "; give --steps with more");
+    throw ScenarioError(fmt::format("--resume {}: it has done {} and train.steps is {}; give --steps with more",
+                                    checkpoint.directory(), counted(checkpoint.steps_done(), "step"),
+                                    scenario.train.steps));
   report_choice(found);
   request.resume = checkpoint.directory();
   return request;

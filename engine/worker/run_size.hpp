@@ -18,7 +18,7 @@ struct RunSize {
 
 /// Of ranks of which those in `here` are on this host. `device`: what computes; on a GPU only what lies in the host's
 /// memory counts.
-RunSize size_of_run(const StepProgram& step, const std::string& device, RankRange here);
+RunSize size_of_run(const StepProgram& step, Choice<DeviceKind> device, RankRange here);
 
 /// The option that starts a run anyway.
 inline constexpr const char* any_size_option = "--any-size";

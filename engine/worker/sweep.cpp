@@ -1,5 +1,6 @@
 #include "engine/worker/sweep.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -63,8 +64,7 @@ class Announcer {
   Progress next(std::int32_t point) {
     return [this, show = line_.progress(), before = done_,
             words = sweep_.points[static_cast<std::size_t>(point)].words()](std::string_view doing, double share) {
-      show("run " + std::to_string(before + 1) + " of " + std::to_string(total_) + ", " + words + ", " +
-               std::string(doing),
+      show(fmt::format("run {} of {}, {}, {}", before + 1, total_, words, doing),
            (before + (std::isnan(share) ? 0 : share)) / total_);
     };
   }

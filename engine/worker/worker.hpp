@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/plan/scenario/run_choices.hpp"
 #include "engine/plan/scenario/scenario.hpp"
 #include "engine/worker/launched_job.hpp"
 
@@ -13,13 +14,13 @@ namespace rankscope {
 
 /// The user's request to `rankscope-engine run`.
 struct RunRequest {
-  std::string communicator = "loopback";
-  std::string device = "cpu";
-  std::string clock = "auto";  ///< headline: "wall", "device", or "auto": device when ranks share cores
-  int threads = 1;             ///< of a rank's compute lane
-  std::string record;          ///< trace file; empty: none
-  std::string publish;         ///< endpoint; empty: this user's own sessions only
-  int await_viewers = 0;       ///< the run stays open at its end, 10 s at most, until so many viewers have joined
+  Choice<CommunicatorKind> communicator = CommunicatorKind::loopback;
+  Choice<DeviceKind> device = DeviceKind::cpu;
+  Choice<ClockChoice> clock = ClockChoice::automatic;
+  int threads = 1;        ///< of a rank's compute lane
+  std::string record;     ///< trace file; empty: none
+  std::string publish;    ///< endpoint; empty: this user's own sessions only
+  int await_viewers = 0;  ///< the run stays open at its end, 10 s at most, until so many viewers have joined
   std::string keep = "all";
   /// Where viewers' endpoint and keys go, each file with a key of its own; makes keys, which an endpoint beyond this
   /// machine needs.

@@ -1,5 +1,7 @@
 // One column of a batch as it lies in a message (event.fbs has the form); shared by those who check and read batches.
 #pragma once
+#include <fmt/format.h>
+
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -18,8 +20,7 @@ inline void require(bool condition, const char* why) {
   if (!condition) throw Refusal{why};
 }
 inline std::int64_t within(std::int64_t value, std::int64_t least, std::int64_t greatest, const char* what) {
-  if (value < least || value > greatest)
-    throw Refusal{std::string(what) + " " + std::to_string(value) + " is out of range"};
+  if (value < least || value > greatest) throw Refusal{fmt::format("{} {} is out of range", what, value)};
   return value;
 }
 

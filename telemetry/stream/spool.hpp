@@ -47,7 +47,6 @@ class SpoolWriter {
   /// spool is tried again after a second.
   bool flush();
 
-  std::uint64_t bytes_written() const;
   std::int64_t messages_lost() const;
   const std::string& error() const;  ///< empty without errors
 

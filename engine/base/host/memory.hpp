@@ -18,7 +18,5 @@ AvailableMemory available_memory();
 /// Its data are not written: a process without memory cannot reliably unwind.
 void end_when_memory_runs_out();
 
-/// "2.1 GiB".
-std::string bytes_text(double bytes);
 
 }  // namespace rankscope

@@ -1,5 +1,9 @@
 #include "engine/execute/comm/loopback_group.hpp"
 
+#include <fmt/format.h>
+
+#include "engine/op/words.hpp"
+
 namespace rankscope::comm {
 
 // A message that waits in a queue, or is being moved. All but `message`'s data is guarded by the group's mutex.
@@ -35,11 +39,6 @@ void LoopbackGroup::fail(const std::string& why) {
   wake_all();
 }
 
-std::string LoopbackGroup::failure() const {
-  std::lock_guard lock(mutex_);
-  return failure_;
-}
-
 LoopbackGroup::Waiting& LoopbackGroup::waiting_of(int member, const Message& message) {
   return message.is_send ? waiting(member, message.peer) : waiting(message.peer, member);
 }
@@ -53,9 +52,8 @@ void LoopbackGroup::post_all(int member, std::span<Post> posts) {
       const Message& sent = post.message->is_send ? *post.message : *other->message;
       const Message& received = post.message->is_send ? *other->message : *post.message;
       if (sent.bytes() != received.bytes()) {
-        failure_ = "rank " + std::to_string(members_[received.peer]) + " sends " + std::to_string(sent.bytes()) +
-                   " bytes to rank " + std::to_string(members_[sent.peer]) + ", which expects " +
-                   std::to_string(received.bytes()) + ", on lane " + std::string(name_of(lane_));
+        failure_ = fmt::format("rank {} sends {} to rank {}, which expects {}, on lane {}", members_[received.peer],
+                               counted(sent.bytes(), "byte"), members_[sent.peer], received.bytes(), name_of(lane_));
         wake_all();
         return;
       }
@@ -183,9 +181,9 @@ std::int64_t LoopbackGroup::meet(int member, Queue& queue, const CollectiveCall&
   if (++come_ == size()) {
     for (int other = 0; other < size() && failure_.empty(); ++other)
       if (word_of(calls_[other]) != word_of(call))
-        failure_ = "rank " + std::to_string(members_[other]) + " calls " + describe(word_of(calls_[other])) +
-                   ", rank " + std::to_string(members_[member]) + " " + describe(word_of(call)) + ", on lane " +
-                   std::string(name_of(lane_));
+        failure_ =
+            fmt::format("rank {} calls {}, rank {} {}, on lane {}", members_[other], describe(word_of(calls_[other])),
+                        members_[member], describe(word_of(call)), name_of(lane_));
     if (failure_.empty()) {
       ++meetings_;
       come_ = 0;

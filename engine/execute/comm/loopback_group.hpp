@@ -39,7 +39,6 @@ class LoopbackGroup {
   /// Ends every wait with CommError(why), now and from now on. The first reason stays.
   void fail(const std::string& why);
   /// The reason, or empty.
-  std::string failure() const;
 
  private:
   struct Post;
@@ -59,7 +58,7 @@ class LoopbackGroup {
   const Lane lane_;
   const std::chrono::milliseconds time_limit_;
 
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::vector<std::condition_variable> wake_;  // by member
   std::vector<Waiting> waiting_;               // by ordered pair: messages that wait for their other end
   std::vector<bool> awaits_any_;               // by member: is in first_sender

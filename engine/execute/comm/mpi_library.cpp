@@ -1,7 +1,10 @@
 // The eight collectives as MPI does them itself.
+#include <fmt/format.h>
+
 #include <climits>
 
 #include "engine/execute/comm/mpi_communicator.hpp"
+#include "engine/op/words.hpp"
 
 namespace rankscope::comm {
 
@@ -44,8 +47,8 @@ void MpiCommunicator::start_library(const CollectiveCall& call, std::vector<MPI_
   const std::int64_t elements = call.kind == OpKind::all_to_all ? call.part.elements() / size() : call.part.elements();
   if (elements == 0) return;
   if (elements > most_elements)
-    throw CommError("rank " + std::to_string(setting().rank()) + ": " + call_name(call.kind) + " of " +
-                    std::to_string(elements) + " elements a part is more than MPI counts; use the algorithm \"ring\"");
+    throw CommError(fmt::format("rank {}: {} of {} a part is more than MPI counts; use the algorithm \"ring\"",
+                                setting().rank(), call_name(call.kind), counted(elements, "element")));
   const int count = static_cast<int>(elements);
   void* const part = call.part.data;
   void* const whole = call.whole.data;

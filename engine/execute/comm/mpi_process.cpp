@@ -1,5 +1,6 @@
 #include "engine/execute/comm/mpi_process.hpp"
 
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -214,8 +215,8 @@ void MpiProcess::wait(std::span<MPI_Request> requests, Clock::time_point deadlin
 namespace {
 
 std::string disagreement(const Arrival& arrival, int peer, const ArrivalWord& theirs, const ArrivalWord& mine) {
-  const std::string they = "rank " + std::to_string(arrival.ranks[peer]);
-  const std::string we = "rank " + std::to_string(arrival.ranks[0]), where = std::string(name_of(arrival.lane));
+  const std::string they = fmt::format("rank {}", arrival.ranks[peer]);
+  const std::string we = fmt::format("rank {}", arrival.ranks[0]), where = std::string(name_of(arrival.lane));
   if (arrival.is_collective)
     return we + " calls " + describe(mine) + ", " + they + " " + describe(theirs) + ", on lane " + where;
   return we + " and " + they + " do not mean the same by " + arrival.call + " on lane " + where;

@@ -1,5 +1,6 @@
 #include "engine/execute/comm/nccl_recorder.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -308,7 +309,7 @@ int finalize(void*) { return success; }
 NcclRecorder::NcclRecorder(const GroupSetting& setting) {
   Number number = 0;
   recording_ = registry().make(setting, number);
-  name_ = std::string(name_begins) + std::to_string(number);
+  name_ = fmt::format("{}{}", name_begins, number);
 }
 NcclRecorder::~NcclRecorder() { registry().forget(*recording_); }
 void NcclRecorder::begin_call(const NcclWorks& works) { recording_->begin_call(works); }

@@ -21,6 +21,9 @@ namespace rankscope {
 struct LaunchContext {
   std::uint64_t step = 0;         ///< counted from 0
   std::uint64_t seed = 0;         ///< TrainSpec::seed: dropout masks are drawn by it
+  /// Where each micro-batch is a mini-batch of its own: which one this is, counted from 0; else it is the step's.
+  /// Dropout masks are drawn by it.
+  std::optional<std::uint64_t> mini_batch{};
   std::int64_t first_sample = 0;  ///< global index of the micro-batch's first sample: dropout masks are drawn by it
   double loss_scale = 1;          ///< the loss's gradient is multiplied by it, so that fp16 can hold the others
   /// Updates before this one where an overflow may have left some out; else there were `step`.

@@ -90,8 +90,16 @@ Launch make_launch(Workspace& workspace, const ScratchLayout& scratch, Run run) 
 inline std::uint32_t dropout_site(const SegmentSpec& segment) {
   return segment.block < 0 ? 0 : static_cast<std::uint32_t>(2 * segment.block + segment.dropout_site);
 }
+/// Of the rows of the residual stream that this rank has.
+inline kernels::DropoutSpec dropout_of(const Binding& binding) {
+  return {.type = binding.model.type,
+          .rows = binding.stream_rows(),
+          .width = binding.width(),
+          .probability = binding.dropout(),
+          .site = dropout_site(binding.segment)};
+}
 inline kernels::DropoutDraw dropout_draw(const LaunchContext& context, std::int64_t tokens_per_sample) {
-  return {context.seed, context.step, context.first_sample * tokens_per_sample};
+  return {context.seed, context.mini_batch.value_or(context.step), context.first_sample * tokens_per_sample};
 }
 /// The same for a tensor rank's rows of the residual stream.
 inline kernels::DropoutDraw stream_dropout_draw(const LaunchContext& context, const Model& model) {

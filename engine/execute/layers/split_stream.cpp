@@ -11,14 +11,6 @@ kernels::NormSpec norm_of(const Binding& binding) {
   return {.type = binding.model.type, .rows = binding.stream_rows(), .width = binding.width()};
 }
 
-kernels::DropoutSpec dropout_of(const Binding& binding) {
-  return {.type = binding.model.type,
-          .rows = binding.stream_rows(),
-          .width = binding.width(),
-          .probability = binding.dropout(),
-          .site = dropout_site(binding.segment)};
-}
-
 kernels::BiasGradientSpec bias_of(const Binding& binding) {
   return {.type = binding.model.type,
           .rows = binding.stream_rows(),

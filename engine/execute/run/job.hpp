@@ -13,8 +13,7 @@
 namespace rankscope {
 
 struct RunSettings {
-  std::string communicator = "loopback";     ///< "loopback", "mpi" or "nccl"
-  std::string device = "cpu";                ///< "cpu", "cuda" or "sleep"
+  Choice<DeviceKind> device = DeviceKind::cpu;
   std::shared_ptr<const Platform> platform;  ///< null: what `device` names is opened
   /// Ranks as threads with a device each, instead of one that they share; called on the rank's thread.
   std::function<std::shared_ptr<const Platform>(int rank)> platform_of;
@@ -30,7 +29,7 @@ struct RunSettings {
   const Checkpoint* resume = nullptr;  ///< RankSettings::resume
   std::int64_t start_ns = 0;           ///< monotonic_ns() that reported times count from
   CommOptions comm;
-  std::function<std::int64_t(const RankProgram&, const Op&)> sleep_cost_ns;  ///< of device "sleep"
+  std::function<std::int64_t(const RankProgram&, const Op&)> sleep_cost_ns;  ///< of the device sleep
   /// RankSettings::energy of a rank, asked on its thread; empty: unknown.
   std::function<std::shared_ptr<StepEnergy>(int rank)> energy_of;
 };

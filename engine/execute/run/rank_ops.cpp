@@ -1,4 +1,6 @@
 // The launches of a rank's ops: each bound once to buffers, communicators, data and files.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <stdexcept>
@@ -51,7 +53,7 @@ RankRun::BoundOp RankRun::bind_communication(const Op& op) {
       outcome.active_ns = result.active_ns;
       outcome.active = result.active;
     } catch (const CommError& e) {
-      throw CommError(std::string(e.what()) + " (at " + to_token(op.id) + " of step " + std::to_string(step) + ")");
+      throw CommError(fmt::format("{} (at {} of step {})", e.what(), to_token(op.id), step));
     }
     if (told_losses != nullptr)
       queues_.of(op.lane()).copy(told_losses + step % steps_under_way * losses.bytes(), losses.data, losses.bytes());

@@ -1,5 +1,7 @@
 #include "engine/explain/analyse/hang.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -271,8 +273,8 @@ std::string list_of(const std::vector<int>& ranks) {
   constexpr std::size_t most = 12;
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
   for (std::size_t i = 0; i < std::min(ranks.size(), most); ++i)
-    text += (i == 0 ? "" : i + 1 == ranks.size() ? " and " : ", ") + std::to_string(ranks[i]);
-  if (ranks.size() > most) text += " and " + std::to_string(ranks.size() - most) + " more";
+    text += fmt::format("{}{}", i == 0 ? "" : i + 1 == ranks.size() ? " and " : ", ", ranks[i]);
+  if (ranks.size() > most) text += fmt::format(" and {} more", ranks.size() - most);
   return text;
 }
 
@@ -341,10 +343,9 @@ std::string sentence_of(const Standstill& still, const std::vector<End>& ends) {
     if (end != ends.end() && !end->ok)
       text += ": " + (end->message.empty() ? "it ended" : end->message);
     else if (const LanePlace* work = still.own_work(rank))
-      text += ": it is in " + to_token(work->next) + " of step " + std::to_string(work->next_step);
+      text += fmt::format(": it is in {} of step {}", to_token(work->next), work->next_step);
     else if (const LanePlace* last = last_told(still, rank))
-      text +=
-          ": it has reported nothing since " + to_token(last->left) + " of step " + std::to_string(last->left_step);
+      text += fmt::format(": it has reported nothing since {} of step {}", to_token(last->left), last->left_step);
     else
       text += ": it has done all its steps";
   }

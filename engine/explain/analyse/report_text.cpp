@@ -197,11 +197,10 @@ std::string lost_line(const Report& report) {
   const LostReplicas& lost = *report.lost;
   if (lost.replicas == 0) return row("lost node", fmt::format("node {}: it had no rank of this plan", lost.node));
   const double after = report.steps.empty() ? std::nan("") : report.steps.back().tokens_per_s;
-  return row(
-      "lost node",
-      fmt::format("node {} and with it {} of {} replicas; the others continue at {:.0f} of {:.0f} {}s/s ({:+.1f} %)",
-                  lost.node, lost.replicas, lost.replicas_before, after, lost.tokens_per_s_before, report.token_word,
-                  100 * (after / lost.tokens_per_s_before - 1)));
+  return row("lost node",
+             fmt::format("node {} and with it {} of {}; the others continue at {:.0f} of {:.0f} {}s/s ({:+.1f} %)",
+                         lost.node, lost.replicas, counted(lost.replicas_before, "replica"), after,
+                         lost.tokens_per_s_before, report.token_word, 100 * (after / lost.tokens_per_s_before - 1)));
 }
 
 std::string fit_lines(const Report& report) {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "engine/plan/scenario/run_choices.hpp"
 #include "engine/predict/cost/modelled_costs.hpp"
 
 namespace rankscope {
@@ -32,7 +33,8 @@ std::int64_t unslowed_ns(const FaultSpec& fault, std::int32_t rank, OpKind kind,
 }  // namespace
 
 std::optional<RunCosts> costs_of_run(const StoreView& run, const RunContext& context) {
-  if (run.hello() == nullptr || run.hello()->device == "sleep" || is_forecast(run)) return std::nullopt;
+  if (run.hello() == nullptr || run.hello()->device == word_of(DeviceKind::sleep) || is_forecast(run))
+    return std::nullopt;
   std::vector<std::unordered_map<OpId, OpIndex>> ops(context.programs.size());
   for (std::size_t rank = 0; rank < ops.size(); ++rank) {
     if (run.program(static_cast<int>(rank)) == nullptr) return std::nullopt;

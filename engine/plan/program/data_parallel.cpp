@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "engine/plan/program/bucket.hpp"
@@ -14,7 +16,7 @@ RankProgram add_gradient_reduction(RankProgram program, const StepProgram& step)
   for (const Bucket& bucket : buckets_of(step, stage)) {
     if (step.grid.data == 1 && bucket.summed == 0) continue;
     const std::vector<BufferIndex> gradients = whole_buffers(program, bucket, BufferRole::gradient);
-    const BufferIndex base = add_base(program, bucket, "gradients:bucket" + std::to_string(bucket.index), gradients);
+    const BufferIndex base = add_base(program, bucket, fmt::format("gradients:bucket{}", bucket.index), gradients);
     if (step.grid.data > 1) {
       Op reduction{OpId::of({to_all ? OpKind::all_reduce : OpKind::reduce, Purpose::data_gradient, stage, -1, -1,
                              Segment::whole, bucket.index}),

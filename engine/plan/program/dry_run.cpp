@@ -1,7 +1,10 @@
 #include "engine/plan/program/dry_run.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "engine/op/words.hpp"
 #include "engine/plan/program/communication.hpp"
 #include "engine/plan/program/wait_chain.hpp"
 
@@ -141,13 +144,13 @@ class DryRun {
     const std::size_t told = std::min<std::size_t>(hops.size(), 2);
     for (std::size_t i = 0; i < told; ++i) {
       const Hop& h = hops[i];
-      text += (i > 0 ? ", " : "") + std::string("rank ") + std::to_string(h.rank);
+      text += fmt::format("{}rank {}", i > 0 ? ", " : "", h.rank);
       if (!h.missing.empty()) return text + ", " + h.missing;
-      text += " (" + std::string(name_of(static_cast<Lane>(h.lane))) + ") at " + to_token(h.at->id) +
-              " waits for rank " + std::to_string(h.next_rank);
+      text += fmt::format(" ({}) at {} waits for rank {}", name_of(static_cast<Lane>(h.lane)), to_token(h.at->id),
+                          h.next_rank);
     }
     if (!missing.empty()) return text + ", " + missing;
-    return hops.size() > told ? text + ", and so on round " + std::to_string(hops.size()) + " ranks" : text;
+    return hops.size() > told ? fmt::format("{}, and so on round {}", text, counted(hops.size(), "rank")) : text;
   }
 
   const std::vector<RankProgram>& programs_;

@@ -1,5 +1,7 @@
 #include "engine/plan/scenario/read.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -91,12 +93,12 @@ class Assign {
   void operator()(int* field) const {
     const std::int64_t value = integer("8");
     if (value < INT32_MIN || value > INT32_MAX)
-      refuse(at_, name_ + " = " + std::to_string(value) + " is out of range; it must be less than 2147483648");
+      refuse(at_, fmt::format("{} = {} is out of range; it must be less than 2147483648", name_, value));
     *field = static_cast<int>(value);
   }
   void operator()(std::uint64_t* field) const {
     const std::int64_t value = integer("1234");
-    if (value < 0) refuse(at_, name_ + " = " + std::to_string(value) + " is out of range; it must be at least 0");
+    if (value < 0) refuse(at_, fmt::format("{} = {} is out of range; it must be at least 0", name_, value));
     *field = static_cast<std::uint64_t>(value);
   }
   void operator()(double* field) const {

@@ -67,6 +67,8 @@ struct PlanSpec {
   /// Of schedule "zb-2p": forward, input gradient, weight gradient and message of a stage beside each other, and the
   /// share of its activations that a weight gradient still needs (PassTimes of engine/plan/schedule).
   std::string pass_times = "1 1 1 0 1";
+  /// Of schedule "1f1b-async": weights are kept until the backward of every micro-batch that went forward with them.
+  bool weight_stashing = false;
   int micro_batches = 1;  ///< per data-parallel rank and step
   /// Where the data group's gradients are summed and its parameters updated: "all-reduce" (on every rank),
   /// "main-device" (on its first rank, which hands out samples and parameters), "parameter-server" (on ranks of their
@@ -86,6 +88,11 @@ struct PlanSpec {
       CollectiveChoice::automatic;  ///< "auto" (the communicator's own) or one of engine/plan/collective
   bool has_main_device() const { return data_parallel == DataParallel::main_device; }
   bool has_servers() const { return data_parallel == DataParallel::parameter_server; }
+  /// A stage updates behind the backward of each micro-batch, which is a mini-batch of its own; else once a step.
+  bool updates_each_micro_batch() const { return schedule == ScheduleKind::one_f_one_b_async; }
+  int updates_a_step() const { return updates_each_micro_batch() ? micro_batches : 1; }
+  /// Stages go forward with weights that lack updates which one rank would have made by then.
+  bool has_stale_weights() const { return updates_a_step() > 1 && pipeline > 1; }
   RankGrid grid() const { return {tensor, data, pipeline, has_servers() ? servers : 0}; }
   int ranks() const { return grid().size(); }
   int chunks() const { return pipeline * virtual_stages; }

@@ -41,6 +41,11 @@ ChunkSchedule gpipe_schedule(PipelineShape shape);
 /// forward and one backward in turn.
 ChunkSchedule one_f_one_b_schedule(PipelineShape shape);
 
+/// PipeDream's 1F1B (Narayanan et al. 2019, arXiv 1806.03377): the order of 1F1B, in which every micro-batch is a
+/// mini-batch of its own, so that a stage updates its weights behind each backward (PlanSpec::updates_each_micro_batch).
+/// The pipeline drains at the end of a step, as it does under 1F1B: once for as many updates as there are micro-batches.
+ChunkSchedule one_f_one_b_async_schedule(PipelineShape shape);
+
 /// Interleaved 1F1B (Narayanan et al. 2021, section 2.2): v chunks a stage, chunk c on stage c mod p. Micro-batches go
 /// in groups of p through a stage's chunks; 2(p-r-1) + (v-1)p warm-up forwards, and 1F1B itself with one chunk. Throws
 /// std::invalid_argument unless p divides the micro-batches.

@@ -51,10 +51,6 @@ struct MemoryLevel {
   ClassBytes during{}, after{};
 };
 
-/// The same rank's ledger from op to op: in its order, and last the update.
-std::vector<MemoryLevel> fold_memory_levels(const Scenario& scenario, const Model& model, const ChunkSchedule& schedule,
-                                            const std::vector<int>& first_segment, int stage);
-
 /// Bytes per parameter: as computed with, of its gradient, and of the optimizer's states with the fp32 master.
 /// AdamW in 16 bits: 2 + 4 + 12 with fp32 gradients, 2 + 2 + 12 with 16-bit ones, and 4 more as gradients where these
 /// are copied to fp32 (Megatron-LM's documentation has 18 and 20, Rajbhandari et al. 2020 16); in fp32 4 + 4 + 8.

@@ -1,5 +1,7 @@
 #include "engine/predict/fold/folded.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -219,8 +221,7 @@ class Folded {
 
 Coordinates coordinates_in(const RankGrid& grid, int rank) {
   if (rank >= 0 && rank < grid.size()) return grid.coordinates_of(rank);
-  throw std::invalid_argument("the plan has ranks 0 to " + std::to_string(grid.size() - 1) + ", and no rank " +
-                              std::to_string(rank));
+  throw std::invalid_argument(fmt::format("the plan has ranks 0 to {}, and no rank {}", grid.size() - 1, rank));
 }
 
 }  // namespace

@@ -41,8 +41,4 @@ class Emulator {
   std::unique_ptr<State> state_;
 };
 
-/// The same for steps that are all there.
-Simulation emulate(const std::vector<RankProgram>& programs, const RankGrid& grid,
-                   const std::vector<ExecutedStep>& steps, const Costs& costs);
-
 }  // namespace rankscope

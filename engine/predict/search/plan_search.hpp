@@ -80,8 +80,6 @@ struct PlanSearch {
 PlanSearchReport search_plans(const PlanTrials& trials, const PlanSearch& how, const Progress& progress = {});
 
 nlohmann::json to_json(const PlanSearchReport& report);
-/// Throws std::invalid_argument where it is none.
-PlanSearchReport plan_search_from_json(const std::string& text);
 std::string to_text(const PlanSearchReport& report);
 
 }  // namespace rankscope

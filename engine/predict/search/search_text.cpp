@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "engine/op/words.hpp"
 #include "engine/predict/search/search.hpp"
 
 namespace rankscope {
@@ -33,9 +34,9 @@ std::string why_the_second_loses(const SearchResult& result) {
 }  // namespace
 
 std::string to_text(const SearchResult& result) {
-  std::string text =
-      fmt::format("{} plans of {} ranks in {:.2f} s: {} simulated, {} out of memory, the others bounded\n",
-                  result.plans, result.ranks, result.seconds, result.simulated, result.out_of_memory);
+  std::string text = fmt::format("{} of {} in {:.2f} s: {} simulated, {} out of memory, the others bounded\n",
+                                 counted(result.plans, "plan"), counted(result.ranks, "rank"), result.seconds,
+                                 result.simulated, result.out_of_memory);
   if (result.best.empty()) {
     text += "No plan fits into device memory.\n";
     if (const auto& nearest = result.nearest)

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/plan/program/compile.hpp"
+#include "engine/plan/scenario/choice_option.hpp"
 #include "engine/plan/scenario/read.hpp"
 #include "engine/worker/worker.hpp"
 

@@ -19,6 +19,15 @@
 #include "telemetry/trace/output_file.hpp"
 #include "telemetry/trace/trace_error.hpp"
 
+namespace rankscope {
+
+enum class HandoutFormat : std::uint8_t { html, md, gift };
+inline constexpr std::string_view handout_format_words[] = {"html", "md", "gift"};
+template <>
+inline constexpr std::span<const std::string_view> word_table<HandoutFormat> = handout_format_words;
+
+}  // namespace rankscope
+
 namespace rankscope::command {
 namespace {
 
@@ -26,7 +35,8 @@ namespace fs = std::filesystem;
 
 struct LessonsRequest {
   bool json = false;
-  std::string lab, course, as = "html", output;
+  std::string lab, course, output;
+  Choice<HandoutFormat> as = HandoutFormat::html;
   bool answers = false;
   std::vector<std::string> files;
 };
@@ -198,18 +208,18 @@ int export_lessons(const LessonsRequest& request) {
   const Library library = read_library();
   Handout handout = chosen(request, library);
   LessonPredictions predictions;
-  const bool pictures = request.as == "html" || (request.as == "md" && !output.empty());
+  const bool pictures = request.as == HandoutFormat::html || (request.as == HandoutFormat::md && !output.empty());
   for (Sheet& sheet : handout.sheets) simulate_into(sheet, predictions, pictures);
-  if (request.as == "md" && output.empty())
+  if (request.as == HandoutFormat::md && output.empty())
     std::cerr << "rankscope-engine: pictures are separate files; give -o FILE to write the Markdown and its pictures\n";
   std::string text;
-  if (request.as == "gift") {
+  if (request.as == HandoutFormat::gift) {
     const Quiz quiz = gift(handout);
     std::cerr << counted(quiz.asked, "question")
               << (quiz.left_out.empty() ? "" : fmt::format("; omitted: {}", fmt::join(quiz.left_out, "; "))) << "\n";
     text = quiz.text;
   } else {
-    text = request.as == "html" ? handout_html(handout) : markdown_of(handout, output);
+    text = request.as == HandoutFormat::html ? handout_html(handout) : markdown_of(handout, output);
   }
   if (!output.empty())
     write_file(output, text);
@@ -307,10 +317,9 @@ Command lessons(CLI::App& app) {
   auto* out = line->add_subcommand("export", "make a hand-out, the teacher's edition, or a Moodle quiz");
   out->add_option("LAB", given->lab, "name or file of a lab");
   out->add_option("--course", given->course, "all labs of a course, in one file");
-  out->add_option("--as", given->as,
-                  "html (one file with its pictures), md (Markdown, pictures in a separate folder) or gift "
-                  "(questions for Moodle)")
-      ->check(CLI::IsMember({"html", "md", "gift"}));
+  add_choice(out, "--as", given->as,
+             "html (one file with its pictures), md (Markdown, pictures in a separate folder) or gift "
+             "(questions for Moodle)");
   out->add_flag("--answers", given->answers,
                 "the teacher's edition: with answers, tolerances, explanations, common mistakes and notes");
   out->add_option("-o,--output", given->output, "file to write (default: - for standard output)");

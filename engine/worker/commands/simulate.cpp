@@ -66,7 +66,7 @@ void record(const SimulateRequest& request, const Scenario& predicted, const Ste
 }
 
 int print_simulation(const SimulateRequest& request) {
-  const Scenario scenario = with_stages(read(request.input), request.here, "cpu", request.threads);
+  const Scenario scenario = with_stages(read(request.input), request.here, DeviceKind::cpu, request.threads);
   const StepProgram step = compile_rest(scenario);
   if (!is_folded(step)) check_runs(step);
   std::optional<OtherCosts> other;

@@ -7,7 +7,7 @@
 #include "app/views/paths/optimizer_look.hpp"
 #include "app/views/paths/paths_view.hpp"
 #include "engine/plan/optimizer_rule/rule.hpp"
-#include "tests/app/models/known_run.hpp"
+#include "tests/app/models/no_run.hpp"
 #include "tests/app/painted_text.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/catch.hpp"
@@ -16,14 +16,6 @@ using namespace rankscope;
 using namespace rankscope::app;
 
 namespace {
-
-class NoRun : public SnapshotSource {
- public:
-  std::shared_ptr<const StoreView> view() const override { return run_.view(); }
-
- private:
-  KnownRun run_;
-};
 
 /// The view with the engine behind it, shown, and with its first paths.
 struct Shown {

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/search/search_view.hpp"
 
-#include <QFile>
 #include <QPushButton>
-#include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
 #include <set>
 
 #include "engine/plan/scenario/read.hpp"
 #include "engine/predict/search/plan_space.hpp"
-#include "tests/app/session/qt_application.hpp"
+#include "tests/app/session/shown_view.hpp"
 #include "tests/catch.hpp"
 
 using namespace rankscope;
@@ -53,35 +51,13 @@ QString words_of_row(const std::vector<std::vector<Cell>>& rows, const QString& 
   return QStringLiteral("no row ") + name;
 }
 
-/// Eight ranks of a described cluster with so little memory that many plans do not fit.
-QString write_scenario(const QTemporaryDir& folder) {
-  QFile file(folder.filePath("eight.toml"));
-  REQUIRE(file.open(QIODevice::WriteOnly));
-  file.write(
-      "title = \"eight ranks\"\n[model]\nlayers = 8\nwidth = 1024\nheads = 8\ncontext = 512\nvocabulary = 8192\n"
-      "[plan]\ndata = 8\nmicro_batches = 1\nprecision = \"fp16\"\n[train]\nglobal_batch = 16\n"
-      "[cluster]\nspec = \"selene\"\nmemory_bytes = 3.2e9\n");
-  return file.fileName();
-}
-
-/// Before any widget.
-struct WithApplication {
-  WithApplication() { application(); }
-};
-
-struct Shown : WithApplication {
-  SharedState state;
-  Session session;
-  SearchView view{state, session};
-  QTemporaryDir folder;
-
-  explicit Shown(QSize size = {1100, 420}) {
-    view.resize(size);
-    view.show();
-  }
+struct Shown : ShownView<SearchView> {
+  /// Eight ranks of a described cluster with so little memory that many plans do not fit.
   void open() {
-    session.open({SourceKind::scenario, write_scenario(folder)});
-    REQUIRE(wait_until([&] { return session.state() == SessionState::ready && session.settled(); }));
+    ShownView::open(
+        "title = \"eight ranks\"\n[model]\nlayers = 8\nwidth = 1024\nheads = 8\ncontext = 512\nvocabulary = 8192\n"
+        "[plan]\ndata = 8\nmicro_batches = 1\nprecision = \"fp16\"\n[train]\nglobal_batch = 16\n"
+        "[cluster]\nspec = \"selene\"\nmemory_bytes = 3.2e9\n");
   }
   void search(int budget = 40) {
     view.choose(budget, 1);

@@ -5,9 +5,8 @@
 #include <QTemporaryDir>
 #include <algorithm>
 
-#include "telemetry/trace/trace_writer.hpp"
 #include "tests/app/session/qt_application.hpp"
-#include "tests/app/session/runs.hpp"
+#include "tests/app/session/recording.hpp"
 #include "tests/catch.hpp"
 
 using namespace rankscope;
@@ -40,20 +39,8 @@ bool becomes(Session& session, SessionState state) {
   return wait_until([&] { return session.state() == state; });
 }
 
-/// Messages with the numbers that a recorder would see.
 QString record(const Place& place, const char* name, int steps) {
-  const QString path = place.folder.filePath(name);
-  TraceWriter writer(path.toStdString());
-  std::map<int, std::pair<std::uint64_t, std::uint64_t>> counts;
-  tell_run(
-      [&](int rank, Event event) {
-        auto& [messages, control] = counts[rank];
-        if (is_control(event)) ++control;
-        writer.accept({{}, rank, ++messages, control, std::move(event)});
-      },
-      small_scenario(), steps);
-  REQUIRE(writer.close());
-  return path;
+  return app::record(place.folder.filePath(name), small_scenario(), steps);
 }
 
 }  // namespace
