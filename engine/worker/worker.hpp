@@ -20,7 +20,7 @@ struct RunRequest {
   int threads = 1;        ///< of a rank's compute lane
   std::string record;     ///< trace file; empty: none
   std::string publish;    ///< endpoint; empty: this user's own sessions only
-  int await_viewers = 0;  ///< the run stays open at its end, 10 s at most, until so many viewers have joined
+  int await_viewers = 0;  ///< at its end, the run waits at most 10 s until this many viewers have joined
   std::string keep = "all";
   /// Where viewers' endpoint and keys go, each file with a key of its own; makes keys, which an endpoint beyond this
   /// machine needs.

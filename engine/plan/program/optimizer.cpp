@@ -165,7 +165,7 @@ class OptimizerPass {
     program_ = insert_ops(std::move(program_), std::move(updates));
   }
 
-  /// Right behind the backward of each.
+  /// Directly after the backward of each.
   void add_updates_of_micro_batches() {
     const std::vector<Target> targets = find_targets();
     std::vector<Insertion> updates;

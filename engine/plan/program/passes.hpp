@@ -40,7 +40,7 @@ RankProgram shard_gradients(RankProgram program, const StepProgram& step);
 /// On ranks that update something (StepProgram::updates): the gradient norm, its all-reduce when clipping needs it, and
 /// the parameters' update: of whole tensors in one op, or of ZeRO's pieces bucket by bucket, each followed in stages 1
 /// and 2 by the gather of the whole bucket, or of a server's pieces, once a step or for each contribution. Where each
-/// micro-batch is a mini-batch of its own: an update behind its backward, and no norm.
+/// micro-batch is a separate mini-batch: an update after its backward, and no norm.
 RankProgram add_optimizer(RankProgram program, const StepProgram& step);
 /// With plan.offload "optimizer" (ZeRO-Offload, Ren et al. 2021, arXiv 2101.06840): optimizer states are in host
 /// memory. Bucket by bucket, final gradients are copied there, the host updates its copy of the parameters,
@@ -64,7 +64,7 @@ RankProgram add_recomputation(RankProgram program, const StepProgram& step);
 /// ZeRO's stage 3: parameters gathered for the ops in a row that use them, one such row ahead of time, and given up
 /// after it.
 RankProgram gather_parameters(RankProgram program, const StepProgram& step);
-/// With plan.weight_stashing: backwards read the weights that their forwards had. Behind all passes that add forwards or
+/// With plan.weight_stashing: backwards read the weights that their forwards had. After all passes that add forwards or
 /// updates.
 RankProgram stash_weights(RankProgram program, const StepProgram& step);
 /// With train.checkpoint_every: an op that reads the weights (or their masters) and the optimizer's states that this

@@ -1,7 +1,7 @@
-// Weight stashing (PipeDream, Narayanan et al. 2019, arXiv 1806.03377, section 3.3): a stage that updates behind each
+// Weight stashing (PipeDream, Narayanan et al. 2019, arXiv 1806.03377, section 3.3): a stage that updates after each
 // micro-batch keeps, for every micro-batch between its forward and its backward, the weights that its forward had.
 //
-//   F m2 │ B m0 │ OPT m0 │ F m3 │ B m1 │ OPT m1 │ …      a stage with two more behind it
+//   F m2 │ B m0 │ OPT m0 │ F m3 │ B m1 │ OPT m1 │ …      a stage with two more after it
 //                ↑ version 0 is copied: m1 and m2 went forward with it
 //
 // Weights change in place, so the newest version costs nothing more. What is copied is what some backward, or some

@@ -88,7 +88,7 @@ struct PlanSpec {
       CollectiveChoice::automatic;  ///< "auto" (the communicator's own) or one of engine/plan/collective
   bool has_main_device() const { return data_parallel == DataParallel::main_device; }
   bool has_servers() const { return data_parallel == DataParallel::parameter_server; }
-  /// A stage updates behind the backward of each micro-batch, which is a mini-batch of its own; else once a step.
+  /// A stage updates after the backward of each micro-batch, which is a separate mini-batch; else once a step.
   bool updates_each_micro_batch() const { return schedule == ScheduleKind::one_f_one_b_async; }
   int updates_a_step() const { return updates_each_micro_batch() ? micro_batches : 1; }
   /// Stages go forward with weights that lack updates which one rank would have made by then.

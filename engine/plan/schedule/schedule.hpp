@@ -42,7 +42,7 @@ ChunkSchedule gpipe_schedule(PipelineShape shape);
 ChunkSchedule one_f_one_b_schedule(PipelineShape shape);
 
 /// PipeDream's 1F1B (Narayanan et al. 2019, arXiv 1806.03377): the order of 1F1B, in which every micro-batch is a
-/// mini-batch of its own, so that a stage updates its weights behind each backward (PlanSpec::updates_each_micro_batch).
+/// separate mini-batch: a stage updates its weights after each backward (PlanSpec::updates_each_micro_batch).
 /// The pipeline drains at the end of a step, as it does under 1F1B: once for as many updates as there are micro-batches.
 ChunkSchedule one_f_one_b_async_schedule(PipelineShape shape);
 
