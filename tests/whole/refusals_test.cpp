@@ -87,7 +87,7 @@ TEST_CASE("a scenario that cannot work is refused at its line and column") {
       {{"run", "DIR/short.toml"}, "DIR/short.toml:3:1: ", {"short.txt: it has 3 tokens", "needs 65"}},
       {{"run", "DIR/odd.toml"}, "DIR/odd.toml:3:1: ", {"1001 bytes, an odd number", "16-bit"}},
       {{"run", "DIR/large.toml"}, "DIR/large.toml:3:1: ", {"token 0 is 32639", "must be below"}},
-      {{"run", "DIR/killed.toml"}, "DIR/killed.toml:5:1: ", {"kill_rank 2 is none", "0 to 1"}},
+      {{"run", "DIR/killed.toml"}, "DIR/killed.toml:5:1: ", {"kill_rank is 2", "0 to 1"}},
       {{"run", "DIR/none.toml"}, "DIR/none.toml:1:1: ", {"no such file", "scenario file"}},
       {{"run", "DIR"}, "DIR:1:1: ", {"it is a folder"}},
       {{"run", "/dev/zero"}, "/dev/zero:1:1: ", {"larger than"}},
@@ -113,7 +113,7 @@ TEST_CASE("an override that cannot work is refused by what was typed") {
       {{"run", file, "--set", "layers=99999999999"}, "--set layers=99999999999: ", {"out of range"}},
       {{"run", file, "--steps", "5", "--set", "kill_rank=1", "--set", "kill_step=7"},
        "--set kill_step=7: ",
-       {"never comes", "0 to 4"}},
+       {"kill_step is 7", "0 to 4"}},
   };
   for (const Refused& row : rows) check(folder, row);
 }

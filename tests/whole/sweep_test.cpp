@@ -106,7 +106,7 @@ TEST_CASE("a point whose rank is killed is a row with the rank's name, and the s
   const std::size_t first = ended.out.find(words);
   REQUIRE(first != std::string::npos);
   CHECK(ended.out.find(words, first + 1) != std::string::npos);
-  CHECK_THAT(ended.out, ContainsText("not measured: ") && ContainsText("kill_rank 3 is none"));
+  CHECK_THAT(ended.out, ContainsText("not measured: ") && ContainsText("kill_rank is 3"));
   CHECK_THAT(ended.out, ContainsText("none: no point was measured"));
   CHECK_THAT(ended.err, ContainsText("2 of 2: plan.data=8: rank 3 "));
   CHECK(folder.sessions().empty());

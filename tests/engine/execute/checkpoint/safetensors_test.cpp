@@ -50,7 +50,7 @@ TEST_CASE("an invalid, truncated or changed file is refused in one line with its
   write_safetensors(path, {{"a", {a.data(), DType::f64, {100}}}}, {});
   const std::string whole = content(path);
   write(path, whole.substr(0, whole.size() - 8));
-  CHECK_THROWS_WITH(SafetensorsFile(path), ContainsText("was it cut off?"));
+  CHECK_THROWS_WITH(SafetensorsFile(path), ContainsText("is the file incomplete?"));
   std::string changed = whole;
   changed[changed.size() - 5] ^= 1;
   write(path, changed);
