@@ -237,8 +237,8 @@ TEST_CASE("losses and weights are those of PipeDream's rule, with weight stashin
 }
 
 TEST_CASE("on one rank every bit is that of plain training with as many updates") {
-  const std::string optimizer = GENERATE("sgd", "momentum", "adagrad", "adam", "adamw", "radam", "adafactor",
-                                         "adam8bit", "sophia");
+  const std::string optimizer =
+      GENERATE("sgd", "momentum", "adagrad", "adam", "adamw", "radam", "adafactor", "adam8bit", "sophia");
   const std::string precision = GENERATE("fp64", "fp32");
   INFO(optimizer << " in " << precision);
   Scenario plan = scenario_of(optimizer, 1, 4, false, precision);
@@ -281,6 +281,7 @@ TEST_CASE("what updates behind each micro-batch cannot go together with is refus
   CHECK(refusal([](Scenario& s) { s.plan.offload = "optimizer"; }).find("offload = \"none\"") != std::string::npos);
   CHECK(refusal([](Scenario& s) { s.plan.recompute = "blocks"; }).find("weight_stashing = true") != std::string::npos);
   CHECK(refusal([](Scenario& s) { s.plan.data_parallel = "main-device"; }).find("all-reduce") != std::string::npos);
-  CHECK(refusal([](Scenario& s) { s.plan.schedule = "1f1b", s.plan.weight_stashing = true; })
-            .find("weight_stashing is that of schedule \"1f1b-async\"") == 0);
+  CHECK(refusal([](Scenario& s) {
+          s.plan.schedule = "1f1b", s.plan.weight_stashing = true;
+        }).find("weight_stashing is that of schedule \"1f1b-async\"") == 0);
 }
