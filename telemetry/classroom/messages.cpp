@@ -1,9 +1,12 @@
 #include "telemetry/classroom/messages.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "engine/op/words.hpp"
 #include "telemetry/classroom/identity.hpp"
 
 namespace rankscope::classroom {
@@ -59,7 +62,7 @@ Answer answer_of(const json& from) {
   answer.lab = word(from, "lab", longest_word);
   answer.question = static_cast<int>(whole(from, "question", 0, most_questions - 1));
   answer.guess = from.at("guess").get<double>();
-  if (!std::isfinite(answer.guess)) throw std::invalid_argument("the guess is no number");
+  if (!std::isfinite(answer.guess)) throw std::invalid_argument("the guess is not a number");
   return answer;
 }
 
@@ -92,7 +95,7 @@ std::string to_text(const Message& message) {
 std::optional<Message> parse(std::string_view text, std::string* why) {
   try {
     if (text.size() > longest_message)
-      throw std::invalid_argument("a message of " + std::to_string(text.size()) + " bytes");
+      throw std::invalid_argument(fmt::format("a message of {}", counted(text.size(), "byte")));
     const json object = json::parse(text);
     const std::string kind = object.at("kind").get<std::string>();
     if (kind == "look") return look_of(object);
@@ -101,7 +104,7 @@ std::optional<Message> parse(std::string_view text, std::string* why) {
     if (kind == "welcome") return Welcome{};
     if (kind == "refused") return Refused{word(object, "why", longest_reason)};
     if (kind == "answer") return answer_of(object);
-    throw std::invalid_argument("a message of no known kind");
+    throw std::invalid_argument("a message of unknown kind");
   } catch (const std::exception& error) {
     if (why != nullptr) *why = error.what();
     return std::nullopt;

@@ -366,7 +366,7 @@ bool Checkpoint::read(const CheckpointTensor& target, const Model& model) const 
   }
   if (missing != 0) {
     const std::string what = target.parameter < 0 ? target.role : name_of(target, model);
-    fail(directory_, fmt::format("lacks {} elements of '{}'", missing, what));
+    fail(directory_, fmt::format("lacks {} of '{}'", counted(missing, "element"), what));
   }
   return true;
 }

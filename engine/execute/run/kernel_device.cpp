@@ -108,13 +108,13 @@ class KernelDevice : public ComputeDevice {
   }
 
  private:
-  /// Where what is not the host's own is computed: a server has no compute lane.
+  /// The lane of device compute: a server has no compute lane.
   static Lane main_lane_of(const RankProgram& program) {
     for (const Op& op : program.ops)
       if (op.lane() == Lane::compute) return Lane::compute;
     return Lane::server;
   }
-  /// What launches work out and others read, in the device's memory.
+  /// Values that launches compute and others read, in device memory.
   struct Scalars {
     StepValues totals;       ///< of the step under way
     double coefficient = 1;  ///< what its gradients are clipped by
@@ -170,7 +170,7 @@ class KernelDevice : public ComputeDevice {
     return views;
   }
 
-  /// What the op's launch is told in a step; planted faults of launches are here.
+  /// The arguments of the op's launch in a step; planted faults of launches are here.
   LaunchContext context_of(const Op& op, std::uint32_t step) { return context_of(op, step, loss_scale()); }
   /// The same under that loss scale: the compute lane's own, or the host's copy.
   LaunchContext context_of(const Op& op, std::uint32_t step, const std::optional<LossScale>& scale) const {

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cassert>
 #include <map>
@@ -10,7 +12,7 @@
 namespace rankscope {
 namespace {
 
-/// Parts of a sum and what ranks tell each other: they are gone before the backward.
+/// Partial sums and exchanged statistics: they are freed before the backward.
 bool is_exchanged_only(const Model& model, TensorName name) {
   return std::any_of(model.exchanges.begin(), model.exchanges.end(), [&](const Exchange& e) {
     return e.from == name && e.forward && (*e.forward != OpKind::all_gather || e.purpose == Purpose::loss);
@@ -102,9 +104,8 @@ class Expander {
   BufferIndex add_value(int chunk, int micro_batch, int segment, const TensorSpec& tensor, MemoryClass memory,
                         bool gradient) {
     const int place = place_of(segment);
-    std::string name =
-        (gradient ? "gradient:c" : "c") + std::to_string(chunk) + ":m" + std::to_string(micro_batch) + ":";
-    if (place >= 0 && place < step_.model.spec.layers) name += "b" + std::to_string(place);
+    std::string name = fmt::format("{}{}:m{}:", gradient ? "gradient:c" : "c", chunk, micro_batch);
+    if (place >= 0 && place < step_.model.spec.layers) name += fmt::format("b{}", place);
     name.append(".").append(name_of(tensor.name));
     return add_buffer({std::move(name), gradient ? BufferRole::activation_gradient : BufferRole::activation, memory,
                        tensor.type, tensor.shape, false, -1, micro_batch});

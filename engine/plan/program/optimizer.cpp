@@ -8,7 +8,7 @@
 namespace rankscope {
 namespace {
 
-/// What this rank updates of a parameter: the whole, or ZeRO's piece.
+/// The part of a parameter that this rank updates: the whole, or ZeRO's piece.
 struct Target {
   int parameter = 0;
   BufferIndex gradient = 0, value = 0;

@@ -45,7 +45,7 @@ std::optional<Complaint> step_complaint(const Scenario& scenario) {
                    "updates a stage before an overflow on another one is known, which precision = \"fp16\" needs; use "
                    "precision = \"bf16\", or schedule = \"1f1b\"");
   if (scenario.plan.offload != Offload::none)
-    return refused("plan.offload", "does not wait for the host behind each micro-batch, and offload = \"" +
+    return refused("plan.offload", "does not wait for the host after each micro-batch, and offload = \"" +
                                        scenario.plan.offload.name() +
                                        "\" updates there; use offload = \"none\", or schedule = \"1f1b\"");
   return std::nullopt;

@@ -1,4 +1,4 @@
-// What goes together with updates behind each micro-batch (schedule "1f1b-async").
+// What goes together with updates after each micro-batch (schedule "1f1b-async").
 #pragma once
 #include <optional>
 

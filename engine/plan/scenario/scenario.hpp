@@ -1,4 +1,4 @@
-// What a person asks for: the scenario file as a value. Reading it is in read.hpp; every field has the file's name.
+// The scenario file as a value. It is read by read.hpp; every field has the name of its key.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -40,7 +40,7 @@ struct ModelSpec {
   }
   /// What is predicted of a sample, and what a loss is a mean over: a gpt's next tokens, or an image's class.
   int tokens_per_sample() const { return is_collective() ? 0 : is_resnet() ? 1 : context; }
-  /// What one of these is called.
+  /// The name of one of these.
   std::string token_word() const { return is_resnet() ? "image" : "token"; }
   /// What stands in front of the blocks, and behind them.
   std::string front_word() const { return is_resnet() ? "stem" : "embedding"; }
@@ -78,7 +78,7 @@ struct PlanSpec {
   int staleness = 0;  ///< of "parameter-server": steps whose updates a worker's parameters may lack; 0: synchronous
   int zero = 0;
   Choice<Offload> offload =
-      Offload::none;  ///< what lies in the host's memory: "none", or "optimizer" (its states; it updates)
+      Offload::none;  ///< data in host memory: "none", or "optimizer" (its states; the host updates)
   Choice<Recompute> recompute = Recompute::none;
   int recompute_blocks = 1;  ///< of recompute "blocks": the input of every n-th block of a chunk is kept
   bool sequence_parallel = false;
@@ -128,7 +128,7 @@ struct TrainSpec {
   bool operator==(const TrainSpec&) const = default;
 };
 
-/// What an op took on a device: a row of scenarios/measured/NAME.toml (measured.hpp).
+/// The measured time of an op on a device: a row of scenarios/measured/NAME.toml (measured.hpp).
 struct MeasuredCost {
   std::string op;               ///< kind and segment: "forward qkv", "optimizer update"
   std::string precision;        ///< the plan's
@@ -139,8 +139,8 @@ struct MeasuredCost {
   bool operator==(const MeasuredCost&) const = default;
 };
 
-/// What runs on a cluster where it is not this engine: the table [software] of its file, or of a scenario. Without it
-/// software does as this engine does.
+/// The software on a cluster if it is not this engine: the table [software] of its file, or of a scenario. The default
+/// is this engine.
 struct SoftwareSpec {
   Choice<AttentionKernel> attention = AttentionKernel::flash;  ///< stored: all scores go through memory
   bool fused = true;               ///< updates and the loss are one kernel each; else one after the other over memory
@@ -208,7 +208,7 @@ struct ClusterSpec {
   double host_memory_bytes = 0;      ///< a device's share of what the host has; 0 not said
   double host_memory_bandwidth = 0;  ///< bytes/s of the host's memory, a device's share of it
 
-  // How the devices hang together (engine/predict/network/network.hpp).
+  // The network between the devices (engine/predict/network/network.hpp).
   int nodes = 0;             ///< that the machine has; 0 as many as are asked for
   int devices_per_card = 1;  ///< devices on one card, with a link of their own
   double card_latency_s = 0, card_bandwidth = 0;
@@ -238,7 +238,7 @@ struct ClusterSpec {
   bool operator==(const ClusterSpec&) const = default;
 };
 
-/// Deliberate trouble, for lessons and tests: key `[fault]`.
+/// Deliberate faults, for lessons and tests: table `[fault]`.
 struct FaultSpec {
   int kill_rank = -1, kill_step = -1;  ///< this rank dies at the start of this step
   int slow_rank = -1;

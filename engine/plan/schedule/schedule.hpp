@@ -9,13 +9,13 @@
 
 namespace rankscope {
 
-/// How long a stage's passes take beside each other, which ZB-2p is made from; all positive but the message.
+/// Relative times of a stage's passes, the input of ZB-2p; all positive except the message.
 struct PassTimes {
   double forward = 1, input_gradient = 1, weight_gradient = 1, message = 0;
   double kept = 1;  ///< of a micro-batch's activations the share that its weight gradient still needs, up to 1
 };
 
-/// What a schedule needs to know.
+/// The input of a schedule.
 struct PipelineShape {
   int stages = 1;
   int virtual_stages = 1;  ///< chunks per stage

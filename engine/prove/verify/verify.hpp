@@ -2,7 +2,7 @@
 // with asynchronous parameter servers, against the contributions that arrived, computed and applied one after the
 // other.
 //
-// What is said is what was proved:
+// The outcomes:
 // - equal: losses, gradients and parameters differ by no more than a bound, and every tensor has moved far enough for
 //   its difference to mean something. A tensor that moved by fewer than ten roundings of its type counts when it did
 //   move and has the same bits as the reference's: a missing or a wrongly scaled update would have left others.
@@ -92,7 +92,7 @@ struct VerifyResult {
   bool passed = false;    ///< equal
   std::vector<ParityRun> runs;
   std::optional<ContentsProof> contents{};  ///< in place of runs
-  bool by_micro_batch = false;  ///< the plan and the one rank update behind each micro-batch
+  bool by_micro_batch = false;  ///< the plan and the one rank update after each micro-batch
   std::string stale_weights;    ///< why a plan that does so is another training; empty: it is not for that
 };
 

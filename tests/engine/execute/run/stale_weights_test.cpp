@@ -305,7 +305,7 @@ TEST_CASE("verify says of stale weights that they are another training, and of n
   }
 }
 
-TEST_CASE("what updates behind each micro-batch cannot go together with is refused in one line") {
+TEST_CASE("what updates after each micro-batch cannot go together with is refused in one line") {
   CHECK(refusal([](Scenario&) {}) == "");
   CHECK(refusal([](Scenario& s) { s.plan.data = 2; }).find("use data = 1") != std::string::npos);
   CHECK(refusal([](Scenario& s) { s.plan.tensor = 2; }).find("use tensor = 1") != std::string::npos);

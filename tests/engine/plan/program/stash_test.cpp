@@ -1,4 +1,4 @@
-// Updates behind each micro-batch, and the weights that are kept for backwards that come after them.
+// Updates after each micro-batch, and the weights that are kept for backwards that come after them.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -103,7 +103,7 @@ TEST_CASE("stage r of p keeps p - r versions of what backwards read, and no more
     }
 }
 
-TEST_CASE("no plan that updates behind each micro-batch deadlocks") {
+TEST_CASE("no plan that updates after each micro-batch deadlocks") {
   for (int p = 1; p <= 5; ++p)
     for (int m = 1; m <= 9; ++m)
       for (const bool stashing : {false, true}) {
