@@ -19,8 +19,8 @@ namespace rankscope {
 
 /// The values that change between launches of a bound op.
 struct LaunchContext {
-  std::uint64_t step = 0;         ///< counted from 0
-  std::uint64_t seed = 0;         ///< TrainSpec::seed: dropout masks are drawn by it
+  std::uint64_t step = 0;  ///< counted from 0
+  std::uint64_t seed = 0;  ///< TrainSpec::seed: dropout masks are drawn by it
   /// Where each micro-batch is a mini-batch of its own: which one this is, counted from 0; else it is the step's.
   /// Dropout masks are drawn by it.
   std::optional<std::uint64_t> mini_batch{};

@@ -282,9 +282,9 @@ class KernelDevice : public ComputeDevice {
     };
   }
 
-  // Operands: the total square norm (but of an asynchronous server's or a micro-batch's own), then for each parameter its gradient, itself and
-  // its states; at last the loss scale's state, if there is one. An update on the host has copies of its own of all of
-  // them.
+  // Operands: the total square norm (but of an asynchronous server's or a micro-batch's own), then for each parameter
+  // its gradient, itself and its states; at last the loss scale's state, if there is one. An update on the host has
+  // copies of its own of all of them.
   BoundCompute bind_update_op(const Op& op) {
     const std::vector<View> views = views_of(op);
     std::vector<UpdateOperands> operands;

@@ -139,8 +139,8 @@ class OptimizerPass {
     return found->second;
   }
 
-  /// `op` with the operands of an update: the total square norm (if there is one), then for each parameter its gradient,
-  /// itself and its states.
+  /// `op` with the operands of an update: the total square norm (if there is one), then for each parameter its
+  /// gradient, itself and its states.
   Op update(Op op, const std::vector<Target>& targets, std::optional<BufferIndex> square) {
     if (square) op.uses.push_back({*square, Access::read});
     for (const Target& target : targets) {

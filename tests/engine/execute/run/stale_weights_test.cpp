@@ -10,6 +10,8 @@
 #include "engine/prove/verify/verify.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/execute/run/summaries.hpp"
+#include "tests/engine/execute/run/trained.hpp"
+#include "tests/temporary_directory.hpp"
 
 using namespace rankscope;
 
@@ -237,13 +239,13 @@ TEST_CASE("losses and weights are those of PipeDream's rule, with weight stashin
 }
 
 TEST_CASE("on one rank every bit is that of plain training with as many updates") {
-  const std::string optimizer = GENERATE("sgd", "momentum", "adagrad", "adam", "adamw", "radam", "adafactor",
-                                         "adam8bit", "sophia");
+  const std::string optimizer =
+      GENERATE("sgd", "momentum", "adagrad", "adam", "adamw", "radam", "adafactor", "adam8bit", "sophia");
   const std::string precision = GENERATE("fp64", "fp32");
   INFO(optimizer << " in " << precision);
   Scenario plan = scenario_of(optimizer, 1, 4, false, precision);
   plan.model.tied = GENERATE(false, true);
-  CHECK(run_plan(plan).weights == run_plan(one_by_one(plan)).weights);
+  CHECK((run_plan(plan).weights == run_plan(one_by_one(plan)).weights));
 }
 
 TEST_CASE("with weight stashing what is computed again is the same to the bit") {
@@ -251,8 +253,42 @@ TEST_CASE("with weight stashing what is computed again is the same to the bit") 
   const Trained kept = run_plan(plan);
   plan.plan.recompute = GENERATE("blocks", "sqrt", "selective");
   const Trained again = run_plan(plan);
-  CHECK(again.losses == kept.losses);
-  CHECK(again.weights == kept.weights);
+  CHECK((again.losses == kept.losses));
+  CHECK((again.weights == kept.weights));
+}
+
+TEST_CASE("every rank holds the bytes that its program says, with each version of its weights that is kept") {
+  const Scenario plan = scenario_of("adam", 4, 8, GENERATE(false, true), GENERATE("fp64", "bf16"));
+  const StepProgram step = compile(plan);
+  testing::Summaries summaries;
+  RunSettings settings;
+  settings.steps = 2;
+  settings.stress = {5, 30'000, true};
+  run_loopback(step, settings, [&](int) { return &summaries; });
+  REQUIRE(summaries.all.size() == 8);
+  for (const StepSummary& summary : summaries.all) {
+    const MemoryProfile profile = memory_profile(step.program_for(summary.rank));
+    CAPTURE(summary.rank, summary.step, plan.plan.weight_stashing);
+    for (const MemoryClass memory : {MemoryClass::parameters, MemoryClass::gradients, MemoryClass::optimizer,
+                                     MemoryClass::activations, MemoryClass::buffers})
+      CHECK(summary.peak_bytes[static_cast<std::size_t>(memory)] ==
+            profile.peak_by_class[static_cast<std::size_t>(memory)]);
+  }
+}
+
+TEST_CASE("from a checkpoint it goes on bit for bit, and under a plan of as many updates a step alone") {
+  Scenario plan = scenario_of("adam", 4, 8, true);
+  plan.train.checkpoint_every = 2;
+  const TemporaryDirectory folder;
+  const testing::Trained straight = testing::train(plan, folder.path().string());
+  const Checkpoint checkpoint(checkpoints_in(folder.path().string()).front());
+  REQUIRE(checkpoint.steps_done() == 2);
+  REQUIRE_FALSE(checkpoint.find_mismatch(plan));
+  CHECK((testing::train(plan, "", &checkpoint).memory == straight.memory));
+  plan.plan.schedule = "1f1b";
+  plan.plan.weight_stashing = false;
+  CHECK(checkpoint.find_mismatch(plan).value_or("").find("8 updates a step, and the scenario's makes 1") !=
+        std::string::npos);
 }
 
 TEST_CASE("verify says of stale weights that they are another training, and of none that it is the same") {
@@ -281,6 +317,7 @@ TEST_CASE("what updates after each micro-batch cannot go together with is refuse
   CHECK(refusal([](Scenario& s) { s.plan.offload = "optimizer"; }).find("offload = \"none\"") != std::string::npos);
   CHECK(refusal([](Scenario& s) { s.plan.recompute = "blocks"; }).find("weight_stashing = true") != std::string::npos);
   CHECK(refusal([](Scenario& s) { s.plan.data_parallel = "main-device"; }).find("all-reduce") != std::string::npos);
-  CHECK(refusal([](Scenario& s) { s.plan.schedule = "1f1b", s.plan.weight_stashing = true; })
-            .find("weight_stashing is that of schedule \"1f1b-async\"") == 0);
+  CHECK(refusal([](Scenario& s) {
+          s.plan.schedule = "1f1b", s.plan.weight_stashing = true;
+        }).find("weight_stashing is that of schedule \"1f1b-async\"") == 0);
 }

@@ -89,13 +89,12 @@ TEST_CASE("stage r of p keeps p - r versions of what backwards read, and no more
       CAPTURE(p, r);
       const StepProgram step = compile(asynchronous(p, 3 * p, true));
       const RankProgram program = step.program_for(r);
-      // A block's 3280 parameters (golden_bytes_test.cpp) and the head's 544 are read by its backward, the embeddings of
-      // 32 words and 8 positions are not.
+      // A block's 3280 parameters (golden_bytes_test.cpp) and the head's 544 are read by its backward, the embeddings
+      // of 32 words and 8 positions are not.
       const int blocks = 4 / p + (r < 4 % p ? 1 : 0);
       const std::int64_t read = blocks * 3280 + (r == p - 1 ? 544 : 0), others = r == 0 ? 40 * 16 : 0;
       const MemoryProfile profile = memory_profile(program);
-      CHECK(profile.peak_by_class[static_cast<std::size_t>(MemoryClass::parameters)] ==
-            4 * (others + read * (p - r)));
+      CHECK(profile.peak_by_class[static_cast<std::size_t>(MemoryClass::parameters)] == 4 * (others + read * (p - r)));
       // Without stashing there is one.
       Scenario plain = step.scenario;
       plain.plan.weight_stashing = false;

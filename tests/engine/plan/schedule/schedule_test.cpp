@@ -62,7 +62,8 @@ TEST_CASE("1F1B on four stages and eight micro-batches reads as in the paper") {
 
 TEST_CASE("asynchronous 1F1B has 1F1B's order") {
   for (int p = 1; p <= 5; ++p)
-    for (int m = 1; m <= 7; ++m) CHECK(one_f_one_b_async_schedule({p, 1, m}).order == one_f_one_b_schedule({p, 1, m}).order);
+    for (int m = 1; m <= 7; ++m)
+      CHECK(one_f_one_b_async_schedule({p, 1, m}).order == one_f_one_b_schedule({p, 1, m}).order);
 }
 
 TEST_CASE("GPipe runs all forwards, then all backwards in the same order; naive one micro-batch at a time") {
@@ -70,7 +71,9 @@ TEST_CASE("GPipe runs all forwards, then all backwards in the same order; naive 
   CHECK(words(naive_schedule({2, 1, 3}).order[1]) == "F0 B0 F1 B1 F2 B2");
 }
 
-TEST_CASE("naive, GPipe and 1F1B, asynchronous too, run each micro-batch once forward and once backward on each stage, and completes") {
+TEST_CASE(
+    "naive, GPipe and 1F1B, asynchronous too, run each micro-batch once forward and once backward on each stage, and "
+    "completes") {
   for (const std::string_view name : {"naive", "gpipe", "1f1b", "1f1b-async"})
     for (int p = 1; p <= 8; ++p)
       for (int m = 1; m <= 12; ++m) {
