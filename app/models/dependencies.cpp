@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "app/models/said.hpp"
 #include "app/models/span_details.hpp"
 #include "app/models/time_axis.hpp"
 
@@ -58,15 +59,16 @@ std::optional<Span> last_before(const StoreView& view, const LaneKey& lane, cons
 std::string in_words(const Dependency& d, const Span& span) {
   const OpFields op = d.op.fields();
   std::string words = phrase_of(d.op);
-  if (op.micro_batch >= 0) words += ", micro-batch " + std::to_string(op.micro_batch);
-  if (op.block >= 0) words += ", block " + std::to_string(op.block);
-  if (d.rank != span.rank) words += ", rank " + std::to_string(d.rank);
-  if (d.step != span.step) words += ", step " + std::to_string(d.step);
-  if (!d.here) return words + " (not recorded)";
+  if (op.micro_batch >= 0) words += said(", micro-batch %1", op.micro_batch);
+  if (op.block >= 0) words += said(", block %1", op.block);
+  if (d.rank != span.rank) words += said(", rank %1", d.rank);
+  if (d.step != span.step) words += said(", step %1", static_cast<int>(d.step));
+  if (!d.here) return words + said(" (not recorded)");
   const std::int64_t ahead = span.begin_ns - d.time_ns;
-  if (ahead == 0) return words + " (at the same moment)";
-  const std::string verb = d.needs == Needs::peer ? "began " : "ended ";
-  return words + " (" + verb + duration_text(ahead < 0 ? -ahead : ahead) + (ahead < 0 ? " later)" : " earlier)");
+  if (ahead == 0) return words + said(" (at the same moment)");
+  const std::string by = duration_text(ahead < 0 ? -ahead : ahead);
+  if (d.needs == Needs::peer) return words + (ahead < 0 ? said(" (began %1 later)", by) : said(" (began %1 earlier)", by));
+  return words + (ahead < 0 ? said(" (ended %1 later)", by) : said(" (ended %1 earlier)", by));
 }
 
 }  // namespace
@@ -108,11 +110,11 @@ std::vector<std::string> dependency_lines(const std::vector<Dependency>& depende
   std::vector<std::string> lines;
   for (const Dependency& d : dependencies) {
     if (lines.size() == most_lines) {
-      lines.push_back("and " + std::to_string(dependencies.size() - most_lines) + " more");
+      lines.push_back(said("and %1 more", static_cast<int>(dependencies.size() - most_lines)));
       break;
     }
-    const char* before = d.needs == Needs::lane ? "previous op on this lane: " : "also after: ";
-    lines.push_back((lines.empty() ? "waited for: " : before) + in_words(d, span));
+    const std::string before = d.needs == Needs::lane ? said("previous op on this lane: ") : said("also after: ");
+    lines.push_back((lines.empty() ? said("waited for: ") : before) + in_words(d, span));
   }
   return lines;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "app/models/said.hpp"
 #include "engine/plan/scenario/read.hpp"
 
 namespace rankscope {
@@ -77,21 +78,22 @@ std::shared_ptr<const RunPlan> plan_of(const StoreView& view) {
 std::string place_of(const RunPlan& plan, std::int32_t rank) {
   if (rank < 0 || rank >= plan.grid.size()) return {};
   const Coordinates at = plan.grid.coordinates_of(rank);
-  if (plan.grid.is_server(rank)) return "server " + std::to_string(at.data);
+  if (plan.grid.is_server(rank)) return said("server %1", at.data);
   std::string text;
-  const auto add = [&](const char* name, int size, int value) {
-    if (size > 1) text += (text.empty() ? "" : " · ") + std::string(name) + " " + std::to_string(value);
+  const auto add = [&](const char* words, int size, int value) {
+    if (size > 1) text += (text.empty() ? "" : " · ") + said(words, value);
   };
-  add("stage", plan.grid.pipeline, at.pipeline);
-  if (plan.grid.pipeline > 1 || plan.grid.tensor > 1) add("data", plan.grid.data, at.data);
-  add("tensor", plan.grid.tensor, at.tensor);
+  add(QT_TRANSLATE_NOOP("Models", "stage %1"), plan.grid.pipeline, at.pipeline);
+  if (plan.grid.pipeline > 1 || plan.grid.tensor > 1)
+    add(QT_TRANSLATE_NOOP("Models", "data %1"), plan.grid.data, at.data);
+  add(QT_TRANSLATE_NOOP("Models", "tensor %1"), plan.grid.tensor, at.tensor);
   return text;
 }
 
 std::string folded_words(const RunPlan& plan, std::int32_t rank) {
   if (plan.slow_rank >= 0 && rank == plan.slow_stage)
-    return "rank " + std::to_string(plan.slow_rank) + " is slow; " + std::to_string(plan.alike - 1) + " others wait";
-  return std::to_string(plan.alike) + " identical ranks";
+    return said("rank %1 is slow; %2 others wait", plan.slow_rank, static_cast<int>(plan.alike - 1));
+  return said("%1 identical ranks", static_cast<int>(plan.alike));
 }
 
 std::optional<Span> other_end(const StoreView& view, const RunPlan* plan, Obtained obtained, const Span& span) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "app/shell/view_list.hpp"
+#include "app/views/common/language.hpp"
 #include "app/views/common/save_view.hpp"
 #include "engine/lesson/descent/surface.hpp"
 
@@ -46,6 +47,11 @@ struct Options {
   QCommandLineOption theme{QStringLiteral("theme"),
                            QStringLiteral("light, dark or contrast (high contrast); without it as the system."),
                            QStringLiteral("NAME")};
+  QCommandLineOption language{
+      QStringLiteral("language"),
+      QStringLiteral("Of the window and its lessons: %1; without it as the menu says, else as the system.")
+          .arg(window_languages().join(QStringLiteral(", "))),
+      QStringLiteral("CODE")};
   QCommandLineOption surface{QStringLiteral("surface"),
                              QStringLiteral("Show the optimizers' paths on this one: %1.").arg(names_of_surfaces()),
                              QStringLiteral("NAME")};
@@ -69,7 +75,7 @@ struct Options {
 
   void add_to(QCommandLineParser& parser) const {
     parser.setApplicationDescription(QStringLiteral("See a distributed training step, and understand it."));
-    parser.addOptions({screenshot, view, size, presentation, theme, surface, run, compare, teach, network, attend, name,
+    parser.addOptions({screenshot, view, size, presentation, theme, language, surface, run, compare, teach, network, attend, name,
                        help, version});
     parser.addPositionalArgument(
         QStringLiteral("source"),
@@ -118,6 +124,12 @@ CommandLine parse_command_line(const QStringList& arguments) {
     const QString theme = parser.value(options.theme);
     line.theme = theme_named(theme.toStdString());
     if (!line.theme) refuse(QStringLiteral("--theme %1: unknown; light, dark and contrast are known").arg(theme));
+  }
+  if (parser.isSet(options.language)) {
+    line.language = parser.value(options.language);
+    if (!window_languages().contains(line.language))
+      refuse(QStringLiteral("--language %1: unknown; known are %2")
+                 .arg(line.language, window_languages().join(QStringLiteral(", "))));
   }
   if (parser.isSet(options.screenshot)) {
     line.screenshot = parser.value(options.screenshot);

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "app/views/common/elided_label.hpp"
+#include "app/views/common/language.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 #include "engine/lesson/lab/course.hpp"
@@ -183,10 +184,10 @@ TopBar::TopBar(Session& session, SharedState& state, Navigator& navigator, QWidg
   row->addWidget(help_);
 
   int number = 0;
-  for (const LabGroup& group : read_library().groups) {
+  for (const LabGroup& group : read_library(lesson_language()).groups) {
     add_heading(QString::fromStdString(group.title));
     for (const Lab& lab : group.labs) {
-      scenarios_->addItem(tr("%1  %2").arg(++number).arg(QString::fromStdString(lab.title)),
+      scenarios_->addItem(tr("%1  %2").arg(++number).arg(with_language(lab.title, lab.language)),
                           QString::fromStdString(lab.file));
       scenarios_->setItemData(scenarios_->count() - 1, QString::fromStdString(lab.summary), Qt::ToolTipRole);
     }

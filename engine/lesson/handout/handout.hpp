@@ -28,6 +28,7 @@ struct Handout {
   std::string teacher{};  ///< of a course: notes for whoever teaches it
   std::vector<Sheet> sheets{};
   bool answers = false;  ///< the instructor's edition
+  std::string language{};  ///< of the words around the lessons: "de"; empty: English
 };
 
 /// One page for the browser and for paper; everything is inside. Before *Run* it has the text and the questions with
@@ -38,11 +39,13 @@ std::string handout_markdown(const Handout& handout,
                              const std::function<std::string(const Sheet&, const Picture&)>& image);
 
 /// What is right of a question, in its unit: "27.3 %"; "a → b → c". Empty where nothing says so without a run.
-std::string answer_words(const Question& question, const std::optional<Target>& simulated);
+std::string answer_words(const Question& question, const std::optional<Target>& simulated,
+                         const std::string& language = {});
 /// "4 % more or less are accepted", and beside the lesson's own arithmetic what is simulated. Empty: nothing to say.
-std::string accepted_words(const Question& question, const std::optional<Target>& simulated);
+std::string accepted_words(const Question& question, const std::optional<Target>& simulated,
+                           const std::string& language = {});
 /// What a mistake is recognised by, as answer_words has it.
-std::string target_words(const Question& question, const Target& target);
+std::string target_words(const Question& question, const Target& target, const std::string& language = {});
 /// "27.3 %".
 std::string value_words(const Question& question, double value);
 

@@ -16,6 +16,7 @@ struct CourseSection {
 
 struct Course {
   std::string file, title;
+  std::string language{};  ///< of a translation (translation.hpp); empty: English
   std::string summary;  ///< one sentence: for whom, and what about
   std::string teacher;  ///< notes for whoever teaches it, in Markdown
   std::vector<CourseSection> sections;
@@ -50,7 +51,8 @@ struct Library {
 };
 
 /// Reads all labs and courses of the resource folders (resources.hpp), a person's own included. Throws nothing for a
-/// file that is wrong: it is left out, and named in `refused`.
-Library read_library();
+/// file that is wrong: it is left out, and named in `refused`. `language`: "de", where there are translations; empty:
+/// English.
+Library read_library(const std::string& language = {});
 
 }  // namespace rankscope
