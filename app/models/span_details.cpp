@@ -35,7 +35,7 @@ std::string cargo_of(Purpose purpose) {
     case Purpose::data_parameter: return said("parameters");
     case Purpose::batch: return said("samples");
     case Purpose::offload: return said("optimizer states");
-    case Purpose::alone: return said("drawn numbers");
+    case Purpose::alone: return said("random numbers");
   }
   return "";
 }
@@ -78,7 +78,7 @@ std::string waited_text(std::int64_t ns, std::int32_t rank, std::string_view cau
 }  // namespace
 
 std::string phrase_of(OpId op) {
-  if (!op.valid()) return said("an op unknown to this version");
+  if (!op.valid()) return said("op unknown to this version");
   const OpFields f = op.fields();
   std::string text = f.kind == OpKind::input_gradient ? said("backward, input gradient")
                                                           : said(with_hyphens(name_of(f.kind)).c_str());

@@ -62,7 +62,7 @@ std::string html_answer_of(const Question& question, const std::optional<Target>
   const std::string right = answer_words(question, simulated, language),
                     accepted = accepted_words(question, simulated, language);
   html += paragraph(
-      "<b>" + words("Answer:") + " " + (right.empty() ? words("only a run gives it") : inline_html_of(right)) + "</b>" +
+      "<b>" + words("Answer:") + " " + (right.empty() ? words("known after a run") : inline_html_of(right)) + "</b>" +
       (accepted.empty() ? "" : "<br>" + escaped_html(accepted)) +
       (question.formula.empty() ? "" : "<br>" + words("formula:") + " <code>" + escaped_html(question.formula) + "</code>") +
       (question.variant ? "<br>" + words("with:") + " <code>" +
@@ -76,7 +76,7 @@ std::string html_answer_of(const Question& question, const std::optional<Target>
   }
   if (!question.why.empty()) html += paragraph(words("Why:") + " " + inline_html_of(question.why));
   if (!question.mistakes.empty()) {
-    html += "<table><tr><th>" + words("Usual mistake") + "</th><th>" + words("What it is") + "</th></tr>\n";
+    html += "<table><tr><th>" + words("Common mistake") + "</th><th>" + words("Explanation") + "</th></tr>\n";
     for (const Mistake& mistake : question.mistakes)
       html += "<tr><td>" + inline_html_of(target_words(question, mistake.near, language)) + "</td><td>" +
               inline_html_of(mistake.because) + "</td></tr>\n";
@@ -127,7 +127,7 @@ std::string sheet_html(const Sheet& sheet, const Handout& handout, bool alone) {
 
 std::string handout_html(const Handout& handout) {
   const auto words = [&](std::string_view english) { return std::string(handout_words(english, handout.language)); };
-  const std::string title = handout.title + (handout.answers ? words(" (instructor's edition)") : "");
+  const std::string title = handout.title + (handout.answers ? words(" (teacher's edition)") : "");
   std::string html = "<!DOCTYPE html>\n<html lang=\"" + (handout.language.empty() ? "en" : handout.language) + "\">\n<head><meta charset=\"utf-8\"><title>" +
                      escaped_html(title) +
                      "</title>\n<meta name=\"viewport\" content=\"width=device-width\">\n<style>" + std::string(style) +

@@ -47,14 +47,14 @@ std::string markdown_answer_of(const Question& question, const std::optional<Tar
   const auto words = [&](std::string_view english) { return handout_words(english, language); };
   const std::string right = answer_words(question, simulated, language),
                     accepted = accepted_words(question, simulated, language);
-  std::string text = fmt::format("**{} {}**", words("Answer:"), right.empty() ? words("only a run gives it") : right);
+  std::string text = fmt::format("**{} {}**", words("Answer:"), right.empty() ? words("known after a run") : right);
   if (!accepted.empty()) text += " (" + accepted + ")";
   text += "\n\n";
   if (!question.formula.empty()) text += fmt::format("{} `{}`\n\n", words("Formula:"), question.formula);
   if (question.variant) text += fmt::format("{} `{}`\n\n", words("With:"), fmt::join(question.variant->settings, " "));
   if (!question.why.empty()) text += fmt::format("{} {}\n\n", words("Why:"), question.why);
   if (!question.mistakes.empty()) {
-    text += fmt::format("| {} | {} |\n|---|---|\n", words("Usual mistake"), words("What it is"));
+    text += fmt::format("| {} | {} |\n|---|---|\n", words("Common mistake"), words("Explanation"));
     for (const Mistake& mistake : question.mistakes)
       text += "| " + cell(target_words(question, mistake.near, language)) + " | " + cell(mistake.because) + " |\n";
     text += "\n";
@@ -73,7 +73,7 @@ std::string handout_markdown(const Handout& handout,
                              const std::function<std::string(const Sheet&, const Picture&)>& image) {
   const auto words = [&](std::string_view english) { return handout_words(english, handout.language); };
   std::string text =
-      fmt::format("# {}{}\n\n", handout.title, handout.answers ? words(" (instructor's edition)") : std::string_view());
+      fmt::format("# {}{}\n\n", handout.title, handout.answers ? words(" (teacher's edition)") : std::string_view());
   if (!handout.summary.empty()) text += handout.summary + "\n\n";
   if (handout.answers && !handout.teacher.empty()) text += fmt::format("**{}.** {}\n\n", words("For the teacher"), handout.teacher);
   if (!handout.answers) text += fmt::format("{} {} {} {}\n\n", words("Name:"), blank, words("Date:"), blank);

@@ -255,7 +255,7 @@ Picture draw_memory(const DrawnStep& step) {
   body += legend(bottom + 46, names);
   picture.caption = fmt::format(
       fmt::runtime(handout_words("Memory of rank {} by class{}; {}.", step.language)), greatest->first,
-      peaks.size() > 1 ? handout_words(", the rank with the greatest peak", step.language) : "", step.note);
+      peaks.size() > 1 ? handout_words(", the rank with the highest peak", step.language) : "", step.note);
   picture.svg = opened(bottom + 56, picture.caption) + body + "</svg>\n";
   return picture;
 }

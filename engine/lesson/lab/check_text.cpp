@@ -82,7 +82,7 @@ void check_parameters(std::string_view link, std::string_view parameters, std::v
       std::string error;
       if (!parse_token(value, &error)) why = "op takes a token, such as F:c0:m0; " + error;
     } else {
-      why = fmt::format("there is no parameter '{}'; there are step, rank and op", key);
+      why = fmt::format("unknown parameter '{}'; give step, rank or op", key);
     }
     if (!why.empty()) faults.push_back(fmt::format("the link '{}': {}", link, why));
     parameters = end == std::string_view::npos ? std::string_view() : parameters.substr(end + 1);
