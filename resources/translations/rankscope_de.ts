@@ -4,10 +4,6 @@
 <context>
     <name>Feed</name>
     <message>
-        <source>%1 places more, see the log</source>
-        <translation>an %1 weiteren Stellen, siehe Protokoll</translation>
-    </message>
-    <message>
         <source>%1 is damaged</source>
         <translation>%1 ist beschädigt</translation>
     </message>
@@ -16,8 +12,12 @@
         <translation>%1 ist unvollständig</translation>
     </message>
     <message>
-        <source>%1: %2. Shown is what could be read.</source>
-        <translation>%1: %2. Gezeigt wird, was lesbar war.</translation>
+        <source>%1 more errors, see the log</source>
+        <translation>%1 weitere Fehler, siehe Protokoll</translation>
+    </message>
+    <message>
+        <source>%1: %2. The readable part is shown.</source>
+        <translation>%1: %2. Der lesbare Teil wird gezeigt.</translation>
     </message>
 </context>
 <context>
@@ -373,10 +373,6 @@
         <translation>%1 konnte nicht geschrieben werden: %2</translation>
     </message>
     <message>
-        <source>The same model, weights, samples and optimizer in PyTorch, over gloo. Its first lines say how it is started.</source>
-        <translation>Dasselbe Modell, dieselben Gewichte, Beispiele und derselbe Optimierer in PyTorch, über gloo. Die ersten Zeilen sagen, wie es gestartet wird.</translation>
-    </message>
-    <message>
         <source>The script</source>
         <translation>Das Skript</translation>
     </message>
@@ -396,17 +392,13 @@
         <source>Python (*.py)</source>
         <translation>Python (*.py)</translation>
     </message>
+    <message>
+        <source>The same model, weights, samples and optimizer in PyTorch, over gloo. Its first lines show how to start it.</source>
+        <translation>Dasselbe Modell, dieselben Gewichte, Beispiele und derselbe Optimierer in PyTorch, über gloo. Die ersten Zeilen zeigen, wie es gestartet wird.</translation>
+    </message>
 </context>
 <context>
     <name>QObject</name>
-    <message>
-        <source>The manual is README.md of Rankscope&apos;s folder. It is not installed here.</source>
-        <translation>Das Handbuch ist die Datei README.md im Ordner von Rankscope. Sie ist hier nicht installiert.</translation>
-    </message>
-    <message>
-        <source>&lt;h3&gt;Rankscope %1&lt;/h3&gt;&lt;p&gt;A laboratory for distributed neural-network training.&lt;/p&gt;&lt;p&gt;Apache-2.0; the window is GPL-3.0-or-later, because Qt Charts is.&lt;/p&gt;&lt;p&gt;Made with Qt %2, ZeroMQ, FlatBuffers, zstd, oneDNN, OpenBLAS and Open MPI.&lt;/p&gt;&lt;p&gt;Engine: %3&lt;/p&gt;</source>
-        <translation>&lt;h3&gt;Rankscope %1&lt;/h3&gt;&lt;p&gt;Ein Labor für das verteilte Training neuronaler Netze.&lt;/p&gt;&lt;p&gt;Apache-2.0; das Fenster steht unter GPL-3.0-or-later, weil Qt Charts so lizenziert ist.&lt;/p&gt;&lt;p&gt;Gebaut mit Qt %2, ZeroMQ, FlatBuffers, zstd, oneDNN, OpenBLAS und Open MPI.&lt;/p&gt;&lt;p&gt;Engine: %3&lt;/p&gt;</translation>
-    </message>
     <message>
         <source>not found</source>
         <translation>nicht gefunden</translation>
@@ -420,20 +412,12 @@
         <translation>Handbuch</translation>
     </message>
     <message>
-        <source>Find in the manual: Enter goes to the next place</source>
-        <translation>Im Handbuch suchen: Enter geht zur nächsten Stelle</translation>
-    </message>
-    <message>
         <source>Find in the manual</source>
         <translation>Im Handbuch suchen</translation>
     </message>
     <message>
         <source>%1: the name must end in .png, .svg or .csv</source>
         <translation>%1: Der Name muss auf .png, .svg oder .csv enden</translation>
-    </message>
-    <message>
-        <source>%1: this view has no table; .png and .svg are there</source>
-        <translation>%1: Diese Ansicht hat keine Tabelle; möglich sind .png und .svg</translation>
     </message>
     <message>
         <source>%1 could not be written: %2</source>
@@ -464,36 +448,8 @@ Schritt %3, vorhergesagt %4
         <translation>gezählte Bytes von Rank zu Rank</translation>
     </message>
     <message>
-        <source>bytes as counted by their senders, collectives as rings</source>
-        <translation>Bytes, wie die Sender sie zählten; Kollektive als Ringe</translation>
-    </message>
-    <message>
-        <source>bytes as counted by their senders, mean of all steps, collectives as rings</source>
-        <translation>Bytes, wie die Sender sie zählten, Mittel über alle Schritte; Kollektive als Ringe</translation>
-    </message>
-    <message>
-        <source>bytes as predicted, collectives as rings</source>
-        <translation>vorhergesagte Bytes; Kollektive als Ringe</translation>
-    </message>
-    <message>
         <source>the sender&apos;s bytes move to the receiver</source>
         <translation>die Bytes des Senders gehen zum Empfänger</translation>
-    </message>
-    <message>
-        <source>ranks send parts to others, who keep them</source>
-        <translation>Ranks senden Teile an andere, die sie behalten</translation>
-    </message>
-    <message>
-        <source>, and who gets one adds it to its own</source>
-        <translation>, und der Empfänger addiert sie zu seinen eigenen</translation>
-    </message>
-    <message>
-        <source>; some are added to what is there</source>
-        <translation>; einige werden zum Vorhandenen addiert</translation>
-    </message>
-    <message>
-        <source>, and who gets one keeps it</source>
-        <translation>, und der Empfänger behält sie</translation>
     </message>
     <message>
         <source>nothing moves in this phase</source>
@@ -507,21 +463,53 @@ Schritt %3, vorhergesagt %4
         <source>some ranks pass chunks on</source>
         <translation>einige Ranks geben Chunks weiter</translation>
     </message>
+    <message>
+        <source>The manual is the file README.md of Rankscope. It is not installed here.</source>
+        <translation>Das Handbuch ist die Datei README.md von Rankscope. Sie ist hier nicht installiert.</translation>
+    </message>
+    <message>
+        <source>&lt;h3&gt;Rankscope %1&lt;/h3&gt;&lt;p&gt;A laboratory for distributed neural-network training.&lt;/p&gt;&lt;p&gt;Apache-2.0; the window is GPL-3.0-or-later, because it uses Qt Charts.&lt;/p&gt;&lt;p&gt;Made with Qt %2, ZeroMQ, FlatBuffers, zstd, oneDNN, OpenBLAS and Open MPI.&lt;/p&gt;&lt;p&gt;Engine: %3&lt;/p&gt;</source>
+        <translation>&lt;h3&gt;Rankscope %1&lt;/h3&gt;&lt;p&gt;Ein Labor für das verteilte Training neuronaler Netze.&lt;/p&gt;&lt;p&gt;Apache-2.0; das Fenster steht unter GPL-3.0-or-later, weil es Qt Charts benutzt.&lt;/p&gt;&lt;p&gt;Gebaut mit Qt %2, ZeroMQ, FlatBuffers, zstd, oneDNN, OpenBLAS und Open MPI.&lt;/p&gt;&lt;p&gt;Engine: %3&lt;/p&gt;</translation>
+    </message>
+    <message>
+        <source>Find in the manual: Enter finds the next match</source>
+        <translation>Im Handbuch suchen: Enter findet die nächste Stelle</translation>
+    </message>
+    <message>
+        <source>%1: this view has no table; use .png or .svg</source>
+        <translation>%1: Diese Ansicht hat keine Tabelle; möglich sind .png und .svg</translation>
+    </message>
+    <message>
+        <source>bytes counted by the senders, collectives as rings</source>
+        <translation>von den Sendern gezählte Bytes; Kollektive als Ringe</translation>
+    </message>
+    <message>
+        <source>bytes counted by the senders, mean of all steps, collectives as rings</source>
+        <translation>von den Sendern gezählte Bytes, Mittel über alle Schritte; Kollektive als Ringe</translation>
+    </message>
+    <message>
+        <source>predicted bytes, collectives as rings</source>
+        <translation>vorhergesagte Bytes; Kollektive als Ringe</translation>
+    </message>
+    <message>
+        <source>ranks send parts to others, which store them</source>
+        <translation>Ranks senden Teile an andere, die sie speichern</translation>
+    </message>
+    <message>
+        <source>, and the receiver adds it to its own</source>
+        <translation>, und der Empfänger addiert sie zu seinen eigenen</translation>
+    </message>
+    <message>
+        <source>; some are added to the receiver&apos;s data</source>
+        <translation>; einige werden zu den Daten des Empfängers addiert</translation>
+    </message>
+    <message>
+        <source>, and the receiver stores it</source>
+        <translation>, und der Empfänger speichert sie</translation>
+    </message>
 </context>
 <context>
     <name>rankscope</name>
-    <message>
-        <source>scratch of the kernels</source>
-        <translation>Zwischenspeicher der Kernel</translation>
-    </message>
-    <message>
-        <source>the device&apos;s driver and libraries</source>
-        <translation>Treiber und Bibliotheken des Geräts</translation>
-    </message>
-    <message>
-        <source>scratch of the host&apos;s kernels</source>
-        <translation>Zwischenspeicher der Host-Kernel</translation>
-    </message>
     <message>
         <source>and %1 more</source>
         <translation>und %1 weitere</translation>
@@ -694,6 +682,18 @@ Schritt %3, vorhergesagt %4
         <source>then %1</source>
         <translation>danach %1</translation>
     </message>
+    <message>
+        <source>kernel workspace</source>
+        <translation>Arbeitsspeicher der Kernel</translation>
+    </message>
+    <message>
+        <source>driver and libraries of the device</source>
+        <translation>Treiber und Bibliotheken des Geräts</translation>
+    </message>
+    <message>
+        <source>kernel workspace on the host</source>
+        <translation>Arbeitsspeicher der Kernel auf dem Host</translation>
+    </message>
 </context>
 <context>
     <name>rankscope::app</name>
@@ -862,10 +862,6 @@ Schritt %3, vorhergesagt %4
         <translation>%1 × so lange wie vorhergesagt (Rechner ausgelastet?)</translation>
     </message>
     <message>
-        <source>No worker waits for the others: from the first to begin to the last to end this step takes %1, while the run makes a step every %2 (predicted %3).</source>
-        <translation>Kein Worker wartet auf die anderen: Vom ersten Beginn bis zum letzten Ende dauert dieser Schritt %1, während der Lauf alle %2 einen Schritt macht (vorhergesagt %3).</translation>
-    </message>
-    <message>
         <source>as predicted</source>
         <translation>wie vorhergesagt</translation>
     </message>
@@ -886,10 +882,6 @@ Schritt %3, vorhergesagt %4
         <translation>mittlerer Schritt (Median)</translation>
     </message>
     <message>
-        <source>Of a run over its steady steps: all but the first</source>
-        <translation>Eines Laufs über seine eingeschwungenen Schritte: alle außer dem ersten</translation>
-    </message>
-    <message>
         <source>Of a step over the median step</source>
         <translation>Eines Schritts gegenüber dem Median</translation>
     </message>
@@ -898,16 +890,8 @@ Schritt %3, vorhergesagt %4
         <translation>Leerlauf (Medianschritt)</translation>
     </message>
     <message>
-        <source>Of a run, of the steady step whose bubble is the median. The time line tells the chosen step&apos;s</source>
-        <translation>Eines Laufs: des eingeschwungenen Schritts, dessen Leerlauf der Median ist. Die Zeitleiste zeigt den des gewählten Schritts</translation>
-    </message>
-    <message>
         <source>peak memory</source>
         <translation>Speicherspitze</translation>
-    </message>
-    <message>
-        <source>Of the rank that needs most, over all steps. The memory view tells the chosen step&apos;s</source>
-        <translation>Des Ranks, der am meisten braucht, über alle Schritte. Die Ansicht Speicher zeigt den gewählten Schritt</translation>
     </message>
     <message>
         <source>most sent by a rank</source>
@@ -918,20 +902,8 @@ Schritt %3, vorhergesagt %4
         <translation>von einem Rank gesendet</translation>
     </message>
     <message>
-        <source>In a step, by the rank that sends most</source>
-        <translation>In einem Schritt, von dem Rank, der am meisten sendet</translation>
-    </message>
-    <message>
-        <source>In a step: what a sender sends for each purpose, added up</source>
-        <translation>In einem Schritt: was ein Sender je Zweck sendet, summiert</translation>
-    </message>
-    <message>
         <source>MFU</source>
         <translation>MFU</translation>
-    </message>
-    <message>
-        <source>FLOPs of the model in the median step, over what the devices&apos; peak would do</source>
-        <translation>FLOPs des Modells im Medianschritt, geteilt durch die der Geräte bei Spitzenleistung</translation>
     </message>
     <message>
         <source>bubble</source>
@@ -950,32 +922,12 @@ Schritt %3, vorhergesagt %4
         <translation>letzter Loss</translation>
     </message>
     <message>
-        <source>the whole run</source>
-        <translation>der ganze Lauf</translation>
-    </message>
-    <message>
-        <source>what the step&apos;s time goes to</source>
-        <translation>wofür die Zeit des Schritts verwendet wird</translation>
-    </message>
-    <message>
-        <source>why compute is idle</source>
-        <translation>warum Compute wartet</translation>
-    </message>
-    <message>
         <source>kinds of ops</source>
         <translation>Arten von Ops</translation>
     </message>
     <message>
         <source>change, %</source>
         <translation>Änderung, %</translation>
-    </message>
-    <message>
-        <source>the whole step</source>
-        <translation>der ganze Schritt</translation>
-    </message>
-    <message>
-        <source>%1 a rank and step</source>
-        <translation>%1 je Rank und Schritt</translation>
     </message>
     <message>
         <source>rank %1, compute</source>
@@ -1018,10 +970,6 @@ Schritt %3, vorhergesagt %4
         <translation>unbekannt, Anteil am Schritt</translation>
     </message>
     <message>
-        <source>peak memory, of all steps</source>
-        <translation>Speicherspitze, aller Schritte</translation>
-    </message>
-    <message>
         <source>lateness at collectives</source>
         <translation>Verspätung bei Kollektiven</translation>
     </message>
@@ -1050,10 +998,6 @@ Schritt %3, vorhergesagt %4
         <translation> und %1 weitere</translation>
     </message>
     <message>
-        <source>rank %1, whose step %2 has not come</source>
-        <translation>Rank %1, dessen Schritt %2 nicht angekommen ist</translation>
-    </message>
-    <message>
         <source>message, rank %1 to rank %2</source>
         <translation>Nachricht, Rank %1 an Rank %2</translation>
     </message>
@@ -1070,14 +1014,6 @@ Schritt %3, vorhergesagt %4
         <translation>mit Rank %1</translation>
     </message>
     <message>
-        <source>takes what comes</source>
-        <translation>nimmt, was ankommt</translation>
-    </message>
-    <message>
-        <source>takes what comes up to step %1</source>
-        <translation>nimmt, was bis Schritt %1 ankommt</translation>
-    </message>
-    <message>
         <source>waits for %1</source>
         <translation>wartet auf %1</translation>
     </message>
@@ -1088,10 +1024,6 @@ Schritt %3, vorhergesagt %4
     <message>
         <source>waits for rank %1</source>
         <translation>wartet auf Rank %1</translation>
-    </message>
-    <message>
-        <source>, and that for %1</source>
-        <translation>, und dieser auf %1</translation>
     </message>
     <message>
         <source>before %1</source>
@@ -1114,20 +1046,12 @@ Schritt %3, vorhergesagt %4
         <translation>Gruppe</translation>
     </message>
     <message>
-        <source>did not come</source>
-        <translation>fehlt</translation>
-    </message>
-    <message>
         <source>in it</source>
         <translation>darin</translation>
     </message>
     <message>
         <source>left it</source>
         <translation>hat es verlassen</translation>
-    </message>
-    <message>
-        <source>first came at</source>
-        <translation>erster kam um</translation>
     </message>
     <message>
         <source>rank</source>
@@ -1170,20 +1094,8 @@ Schritt %3, vorhergesagt %4
         <translation> (ein Schritt dauert %1)</translation>
     </message>
     <message>
-        <source>Hang: nothing has ended for %1%2</source>
-        <translation>Stillstand: seit %1 ist nichts fertig geworden%2</translation>
-    </message>
-    <message>
-        <source>Nobody waits for anybody, as far as is known.</source>
-        <translation>Soweit bekannt, wartet niemand auf jemanden.</translation>
-    </message>
-    <message>
         <source>Running, step %1</source>
         <translation>Läuft, Schritt %1</translation>
-    </message>
-    <message>
-        <source>Below: where every lane stood when the newest events came. That some wait for others is normal while things move.</source>
-        <translation>Unten: wo jede Spur war, als die neuesten Ereignisse kamen. Dass einige auf andere warten, ist normal, solange es vorangeht.</translation>
     </message>
     <message>
         <source>The run failed in step %1</source>
@@ -1194,20 +1106,12 @@ Schritt %3, vorhergesagt %4
         <translation>Kein Stillstand</translation>
     </message>
     <message>
-        <source>Every lane has done all steps, and nobody waits.</source>
-        <translation>Jede Spur hat alle Schritte beendet, und niemand wartet.</translation>
-    </message>
-    <message>
         <source>Stopped in step %1</source>
         <translation>In Schritt %1 angehalten</translation>
     </message>
     <message>
         <source>The recording ends in step %1</source>
         <translation>Die Aufzeichnung endet in Schritt %1</translation>
-    </message>
-    <message>
-        <source>Below: where every lane stood then. That some wait for others is normal while things move.</source>
-        <translation>Unten: wo jede Spur in diesem Moment war. Dass einige auf andere warten, ist normal, solange es vorangeht.</translation>
     </message>
     <message>
         <source>until %1</source>
@@ -1234,16 +1138,8 @@ Schritt %3, vorhergesagt %4
         <translation>und %1 weitere, %2</translation>
     </message>
     <message>
-        <source>Step %1, all of it: %2</source>
-        <translation>Schritt %1, ganz: %2</translation>
-    </message>
-    <message>
         <source>%1 of step %2, %3 of it</source>
         <translation>%1 von Schritt %2, %3 davon</translation>
-    </message>
-    <message>
-        <source>No worker waits for the others, so this step lies over several of theirs.</source>
-        <translation>Kein Worker wartet auf die anderen, daher liegt dieser Schritt über mehreren ihrer Schritte.</translation>
     </message>
     <message>
         <source>The same ops were predicted to take %1; they took %2 %3.</source>
@@ -1256,10 +1152,6 @@ Schritt %3, vorhergesagt %4
     <message>
         <source>more</source>
         <translation>mehr</translation>
-    </message>
-    <message>
-        <source>Shift and drag in the time line choose a part.</source>
-        <translation>Umschalt und Ziehen in der Zeitleiste wählen einen Ausschnitt.</translation>
     </message>
     <message>
         <source>as</source>
@@ -1284,18 +1176,6 @@ Schritt %3, vorhergesagt %4
     <message>
         <source>ideal, in units</source>
         <translation>ideal, in Einheiten</translation>
-    </message>
-    <message>
-        <source>; over 100 %: one of the ranks serves and computes nothing</source>
-        <translation>; über 100 %: Einer der Ranks ist ein Server und rechnet nichts</translation>
-    </message>
-    <message>
-        <source>; over 100 %: %1 of the ranks serve and compute nothing</source>
-        <translation>; über 100 %: %1 der Ranks sind Server und rechnen nichts</translation>
-    </message>
-    <message>
-        <source>; over 100 %: a rank&apos;s work shrinks by more than the ranks grow (caches, an update that is divided)</source>
-        <translation>; über 100 %: Die Arbeit eines Ranks nimmt stärker ab, als die Zahl der Ranks wächst (Caches, ein aufgeteiltes Update)</translation>
     </message>
     <message>
         <source>%1: %2 scaling, measured</source>
@@ -1326,14 +1206,6 @@ Schritt %3, vorhergesagt %4
         <translation>Kosten der Ops und Links: die Werte des Clusters %1</translation>
     </message>
     <message>
-        <source>costs of ops: as the run measured them before its first step; links of the cluster %1</source>
-        <translation>Kosten der Ops: wie vom Lauf vor seinem ersten Schritt gemessen; Links des Clusters %1</translation>
-    </message>
-    <message>
-        <source>costs of ops: as the run measured them on %1 before its first step; links of the cluster %2</source>
-        <translation>Kosten der Ops: wie vom Lauf auf %1 vor seinem ersten Schritt gemessen; Links des Clusters %2</translation>
-    </message>
-    <message>
         <source>%1 = %2</source>
         <translation>%1 = %2</translation>
     </message>
@@ -1342,36 +1214,12 @@ Schritt %3, vorhergesagt %4
         <translation>Der Plan hat schon mehr als %1 Ranks</translation>
     </message>
     <message>
-        <source>efficiency = n₁·T₁ / (n·Tₙ), the batch stays; against %1</source>
-        <translation>Effizienz = n₁·T₁ / (n·Tₙ), der Batch bleibt; verglichen mit %1</translation>
-    </message>
-    <message>
-        <source>efficiency = T₁ / Tₙ, the batch grows with the ranks; against %1</source>
-        <translation>Effizienz = T₁ / Tₙ, der Batch wächst mit den Ranks; verglichen mit %1</translation>
-    </message>
-    <message>
         <source>published</source>
         <translation>veröffentlicht</translation>
     </message>
     <message>
-        <source>model TFLOP/s a device</source>
-        <translation>Modell-TFLOP/s je Gerät</translation>
-    </message>
-    <message>
-        <source>each row is another model, so there is no speed-up; constants: %1</source>
-        <translation>jede Zeile ist ein anderes Modell, daher gibt es keinen Speedup; Konstanten: %1</translation>
-    </message>
-    <message>
-        <source>why not</source>
-        <translation>warum nicht</translation>
-    </message>
-    <message>
         <source>step, predicted</source>
         <translation>Schritt, vorhergesagt</translation>
-    </message>
-    <message>
-        <source>off by</source>
-        <translation>Abweichung</translation>
     </message>
     <message>
         <source>%1, predicted</source>
@@ -1390,32 +1238,12 @@ Schritt %3, vorhergesagt %4
         <translation> (daran angepasst)</translation>
     </message>
     <message>
-        <source>Open a scenario: its cluster&apos;s links stand here, with what the plan puts on them in a step.</source>
-        <translation>Öffnen Sie ein Szenario: Hier sehen Sie dann die Links seines Clusters und was der Plan in einem Schritt über sie überträgt.</translation>
-    </message>
-    <message>
-        <source>The programs of this plan&apos;s %1 ranks are too long to be made one by one, and no rank stands for another: a main device or servers are not like the others.</source>
-        <translation>Die Programme der %1 Ranks dieses Plans sind zu lang, um sie einzeln zu erzeugen, und kein Rank steht für einen anderen: Ein Hauptgerät oder Server sind nicht wie die übrigen.</translation>
-    </message>
-    <message>
-        <source>With %1 micro-batches the programs of this plan are too long to be made for what they send: fewer micro-batches, of the same size, put the same on a link for each of them.</source>
-        <translation>Mit %1 Micro-Batches sind die Programme dieses Plans zu lang, um sie für ihren Verkehr zu erzeugen: Weniger Micro-Batches gleicher Größe belasten einen Link je Micro-Batch ebenso.</translation>
-    </message>
-    <message>
         <source>%1 of rank %2</source>
         <translation>%1 von Rank %2</translation>
     </message>
     <message>
         <source>%1 %2: ranks %3 to %4</source>
         <translation>%1 %2: Ranks %3 bis %4</translation>
-    </message>
-    <message>
-        <source>%1
-out %2, in %3 a step
-busy %4 of the step at %5 each way%6</source>
-        <translation>%1
-ausgehend %2, in %3 je Schritt
-%4 des Schritts ausgelastet bei %5 je Richtung%6</translation>
     </message>
     <message>
         <source>%1 %2</source>
@@ -1438,10 +1266,6 @@ ausgehend %2, in %3 je Schritt
         <translation>je Richtung</translation>
     </message>
     <message>
-        <source>busiest carries, a step</source>
-        <translation>stärkster überträgt je Schritt</translation>
-    </message>
-    <message>
         <source>busy</source>
         <translation>ausgelastet</translation>
     </message>
@@ -1452,18 +1276,6 @@ ausgehend %2, in %3 je Schritt
     <message>
         <source>no traffic</source>
         <translation>kein Verkehr</translation>
-    </message>
-    <message>
-        <source>what it sends</source>
-        <translation>was gesendet wird</translation>
-    </message>
-    <message>
-        <source>out, a step</source>
-        <translation>ausgehend, je Schritt</translation>
-    </message>
-    <message>
-        <source>in, a step</source>
-        <translation>eingehend, je Schritt</translation>
     </message>
     <message>
         <source>nothing</source>
@@ -1478,10 +1290,6 @@ ausgehend %2, in %3 je Schritt
         <translation>der eigene der Bibliothek</translation>
     </message>
     <message>
-        <source>it does not tell its phases</source>
-        <translation>sie teilt ihre Phasen nicht mit</translation>
-    </message>
-    <message>
         <source>size</source>
         <translation>Größe</translation>
     </message>
@@ -1492,14 +1300,6 @@ ausgehend %2, in %3 je Schritt
     <message>
         <source>a ring would send</source>
         <translation>ein Ring würde senden</translation>
-    </message>
-    <message>
-        <source>a rank: size%1</source>
-        <translation>ein Rank: Größe%1</translation>
-    </message>
-    <message>
-        <source>last to come</source>
-        <translation>zuletzt angekommen</translation>
     </message>
     <message>
         <source>%1 after %2</source>
@@ -1514,16 +1314,8 @@ ausgehend %2, in %3 je Schritt
         <translation>Warten</translation>
     </message>
     <message>
-        <source>a rank on average; at most %1</source>
-        <translation>ein Rank im Mittel; höchstens %1</translation>
-    </message>
-    <message>
         <source>moving bytes</source>
         <translation>Übertragung</translation>
-    </message>
-    <message>
-        <source>of the rank that was quickest</source>
-        <translation>des schnellsten Ranks</translation>
     </message>
     <message>
         <source>bus bandwidth</source>
@@ -1542,10 +1334,6 @@ ausgehend %2, in %3 je Schritt
         <translation>%1 Kanäle, Partner unbekannt</translation>
     </message>
     <message>
-        <source>Reported, not judged: the source leaves open what was measured.</source>
-        <translation>Nur angegeben, nicht bewertet: Die Quelle lässt offen, was gemessen wurde.</translation>
-    </message>
-    <message>
         <source>a ratio</source>
         <translation>ein Verhältnis</translation>
     </message>
@@ -1556,10 +1344,6 @@ ausgehend %2, in %3 je Schritt
     <message>
         <source>Held out: nothing was fitted to it.</source>
         <translation>Zurückgehalten: Nichts wurde daran angepasst.</translation>
-    </message>
-    <message>
-        <source>Errors up to %1 % are green, those from %2 % on red; grey ones do not count.</source>
-        <translation>Fehler bis %1 % sind grün, ab %2 % rot; graue zählen nicht.</translation>
     </message>
     <message>
         <source>published table</source>
@@ -1582,18 +1366,6 @@ ausgehend %2, in %3 je Schritt
         <translation>τ</translation>
     </message>
     <message>
-        <source>No constant was fitted to any of them</source>
-        <translation>Keine Konstante wurde an eine von ihnen angepasst</translation>
-    </message>
-    <message>
-        <source>Constants were fitted to %1 of them, which do not count in the errors</source>
-        <translation>Konstanten wurden an %1 von ihnen angepasst; diese zählen nicht zu den Fehlern</translation>
-    </message>
-    <message>
-        <source>Kendall&apos;s τ of the rows&apos; order: 1 where prediction and publication agree</source>
-        <translation>Kendalls τ der Reihenfolge der Zeilen: 1, wenn Vorhersage und Veröffentlichung übereinstimmen</translation>
-    </message>
-    <message>
         <source>published, %1</source>
         <translation>veröffentlicht, %1</translation>
     </message>
@@ -1604,18 +1376,6 @@ ausgehend %2, in %3 je Schritt
     <message>
         <source>error</source>
         <translation>Fehler</translation>
-    </message>
-    <message>
-        <source>fitted to: no test</source>
-        <translation>daran angepasst: kein Test</translation>
-    </message>
-    <message>
-        <source>%1 to %2, as the source leaves it open</source>
-        <translation>%1 bis %2, da die Quelle es offenlässt</translation>
-    </message>
-    <message>
-        <source>predicted over published</source>
-        <translation>vorhergesagt durch veröffentlicht</translation>
     </message>
     <message>
         <source>equal</source>
@@ -1630,6 +1390,242 @@ ausgehend %2, in %3 je Schritt
 published %2 %4, predicted %3 %4, %5</source>
         <translation>%1
 veröffentlicht %2 %4, vorhergesagt %3 %4, %5</translation>
+    </message>
+    <message>
+        <source>No worker waits for the others: this step takes %1 from the first begin to the last end, and the run completes a step every %2 (predicted %3).</source>
+        <translation>Kein Worker wartet auf die anderen: Dieser Schritt dauert vom ersten Beginn bis zum letzten Ende %1, und der Lauf schließt alle %2 einen Schritt ab (vorhergesagt %3).</translation>
+    </message>
+    <message>
+        <source>Over all steps of the run except the first</source>
+        <translation>Über alle Schritte des Laufs außer dem ersten</translation>
+    </message>
+    <message>
+        <source>Of a run, of the steady step whose bubble is the median. The time line shows the selected step&apos;s</source>
+        <translation>Eines Laufs: des eingeschwungenen Schritts, dessen Leerlauf der Median ist. Die Zeitleiste zeigt den des gewählten Schritts</translation>
+    </message>
+    <message>
+        <source>Of the rank that needs most, over all steps. The memory view shows the selected step&apos;s</source>
+        <translation>Des Ranks, der am meisten braucht, über alle Schritte. Die Ansicht Speicher zeigt den gewählten Schritt</translation>
+    </message>
+    <message>
+        <source>Per step, by the rank that sends most</source>
+        <translation>Je Schritt, von dem Rank, der am meisten sendet</translation>
+    </message>
+    <message>
+        <source>Per step: sum over all purposes of the bytes that one sender sends</source>
+        <translation>Je Schritt: Summe der Bytes eines Senders über alle Zwecke</translation>
+    </message>
+    <message>
+        <source>FLOPs of the model in the median step, divided by the FLOPs of the devices at peak speed</source>
+        <translation>FLOPs des Modells im Medianschritt, geteilt durch die FLOPs der Geräte bei Spitzenleistung</translation>
+    </message>
+    <message>
+        <source>whole run</source>
+        <translation>ganzer Lauf</translation>
+    </message>
+    <message>
+        <source>where the step&apos;s time goes</source>
+        <translation>wofür die Zeit des Schritts verwendet wird</translation>
+    </message>
+    <message>
+        <source>causes of idle compute</source>
+        <translation>Ursachen für untätiges Compute</translation>
+    </message>
+    <message>
+        <source>whole step</source>
+        <translation>ganzer Schritt</translation>
+    </message>
+    <message>
+        <source>%1 per rank and step</source>
+        <translation>%1 je Rank und Schritt</translation>
+    </message>
+    <message>
+        <source>peak memory over all steps</source>
+        <translation>Speicherspitze über alle Schritte</translation>
+    </message>
+    <message>
+        <source>rank %1, whose step %2 is missing</source>
+        <translation>Rank %1, dessen Schritt %2 fehlt</translation>
+    </message>
+    <message>
+        <source>receives from any worker</source>
+        <translation>empfängt von jedem Worker</translation>
+    </message>
+    <message>
+        <source>receives from any worker up to step %1</source>
+        <translation>empfängt von jedem Worker bis Schritt %1</translation>
+    </message>
+    <message>
+        <source>, which waits for %1</source>
+        <translation>, der auf %1 wartet</translation>
+    </message>
+    <message>
+        <source>missing</source>
+        <translation>fehlt</translation>
+    </message>
+    <message>
+        <source>first arrived at</source>
+        <translation>erster kam um</translation>
+    </message>
+    <message>
+        <source>Hang: no op has ended for %1%2</source>
+        <translation>Stillstand: seit %1 ist keine Op fertig geworden%2</translation>
+    </message>
+    <message>
+        <source>No rank is known to wait for another.</source>
+        <translation>Kein Rank wartet erkennbar auf einen anderen.</translation>
+    </message>
+    <message>
+        <source>Below: the state of every lane at the newest events. Some waiting is normal during a run.</source>
+        <translation>Unten: der Zustand jeder Spur bei den neuesten Ereignissen. Etwas Warten ist während eines Laufs normal.</translation>
+    </message>
+    <message>
+        <source>Every lane has finished all steps, and no rank waits.</source>
+        <translation>Jede Spur hat alle Schritte beendet, und kein Rank wartet.</translation>
+    </message>
+    <message>
+        <source>Below: the state of every lane at that time. Some waiting is normal during a run.</source>
+        <translation>Unten: der Zustand jeder Spur zu diesem Zeitpunkt. Etwas Warten ist während eines Laufs normal.</translation>
+    </message>
+    <message>
+        <source>Whole step %1: %2</source>
+        <translation>Ganzer Schritt %1: %2</translation>
+    </message>
+    <message>
+        <source>No worker waits for the others, so this step overlaps several of theirs.</source>
+        <translation>Kein Worker wartet auf die anderen, daher überlappt dieser Schritt mehrere ihrer Schritte.</translation>
+    </message>
+    <message>
+        <source>Shift and drag in the time line to select a range.</source>
+        <translation>Umschalt und Ziehen in der Zeitleiste wählen einen Bereich.</translation>
+    </message>
+    <message>
+        <source>; over 100 %: one of the ranks is a server and does no compute</source>
+        <translation>; über 100 %: Einer der Ranks ist ein Server und rechnet nichts</translation>
+    </message>
+    <message>
+        <source>; over 100 %: %1 of the ranks are servers and do no compute</source>
+        <translation>; über 100 %: %1 der Ranks sind Server und rechnen nichts</translation>
+    </message>
+    <message>
+        <source>; over 100 %: the work per rank shrinks faster than the number of ranks grows (caches, a divided update)</source>
+        <translation>; über 100 %: Die Arbeit je Rank nimmt stärker ab, als die Zahl der Ranks wächst (Caches, ein geteiltes Update)</translation>
+    </message>
+    <message>
+        <source>costs of ops: measured by the run before its first step; links of the cluster %1</source>
+        <translation>Kosten der Ops: vom Lauf vor seinem ersten Schritt gemessen; Links des Clusters %1</translation>
+    </message>
+    <message>
+        <source>costs of ops: measured by the run on %1 before its first step; links of the cluster %2</source>
+        <translation>Kosten der Ops: vom Lauf auf %1 vor seinem ersten Schritt gemessen; Links des Clusters %2</translation>
+    </message>
+    <message>
+        <source>efficiency = n₁·T₁ / (n·Tₙ), constant batch; relative to %1</source>
+        <translation>Effizienz = n₁·T₁ / (n·Tₙ), konstanter Batch; bezogen auf %1</translation>
+    </message>
+    <message>
+        <source>efficiency = T₁ / Tₙ, the batch grows with the ranks; relative to %1</source>
+        <translation>Effizienz = T₁ / Tₙ, der Batch wächst mit den Ranks; bezogen auf %1</translation>
+    </message>
+    <message>
+        <source>model TFLOP/s per device</source>
+        <translation>Modell-TFLOP/s je Gerät</translation>
+    </message>
+    <message>
+        <source>each row is a different model, so there is no speed-up; constants: %1</source>
+        <translation>jede Zeile ist ein anderes Modell, daher gibt es keinen Speedup; Konstanten: %1</translation>
+    </message>
+    <message>
+        <source>reason</source>
+        <translation>Grund</translation>
+    </message>
+    <message>
+        <source>Open a scenario to see the links of its cluster and the traffic of the plan in a step.</source>
+        <translation>Öffnen Sie ein Szenario, um die Links seines Clusters und den Verkehr des Plans in einem Schritt zu sehen.</translation>
+    </message>
+    <message>
+        <source>The programs of this plan&apos;s %1 ranks are too long to create each, and ranks are not identical: a main device or servers differ from the others.</source>
+        <translation>Die Programme der %1 Ranks dieses Plans sind zu lang, um sie einzeln zu erzeugen, und die Ranks sind nicht identisch: Ein Hauptgerät oder Server unterscheiden sich von den übrigen.</translation>
+    </message>
+    <message>
+        <source>With %1 micro-batches the programs of this plan are too long to count their traffic. Use fewer micro-batches of the same size: the traffic of each is the same.</source>
+        <translation>Mit %1 Micro-Batches sind die Programme dieses Plans zu lang, um ihren Verkehr zu zählen. Nehmen Sie weniger Micro-Batches derselben Größe: Der Verkehr je Micro-Batch ist derselbe.</translation>
+    </message>
+    <message>
+        <source>%1
+out %2, in %3 per step
+busy %4 of the step at %5 each way%6</source>
+        <translation>%1
+ausgehend %2, eingehend %3 je Schritt
+%4 des Schritts ausgelastet bei %5 je Richtung%6</translation>
+    </message>
+    <message>
+        <source>busiest link, per step</source>
+        <translation>stärkster Link, je Schritt</translation>
+    </message>
+    <message>
+        <source>sends</source>
+        <translation>sendet</translation>
+    </message>
+    <message>
+        <source>out, per step</source>
+        <translation>ausgehend, je Schritt</translation>
+    </message>
+    <message>
+        <source>in, per step</source>
+        <translation>eingehend, je Schritt</translation>
+    </message>
+    <message>
+        <source>its phases are not known</source>
+        <translation>ihre Phasen sind nicht bekannt</translation>
+    </message>
+    <message>
+        <source>per rank: size%1</source>
+        <translation>je Rank: Größe%1</translation>
+    </message>
+    <message>
+        <source>last to arrive</source>
+        <translation>zuletzt angekommen</translation>
+    </message>
+    <message>
+        <source>per rank on average; at most %1</source>
+        <translation>je Rank im Mittel; höchstens %1</translation>
+    </message>
+    <message>
+        <source>of the fastest rank</source>
+        <translation>des schnellsten Ranks</translation>
+    </message>
+    <message>
+        <source>Shown only: the source does not state exactly what was measured.</source>
+        <translation>Nur gezeigt: Die Quelle sagt nicht genau, was gemessen wurde.</translation>
+    </message>
+    <message>
+        <source>Errors up to %1 % are green, from %2 % red; grey errors do not count.</source>
+        <translation>Fehler bis %1 % sind grün, ab %2 % rot; graue Fehler zählen nicht.</translation>
+    </message>
+    <message>
+        <source>No constant was fitted to any of these tables</source>
+        <translation>Keine Konstante wurde an eine dieser Tabellen angepasst</translation>
+    </message>
+    <message>
+        <source>Constants were fitted to %1 of these tables, which do not count in the errors</source>
+        <translation>Konstanten wurden an %1 dieser Tabellen angepasst; sie zählen nicht zu den Fehlern</translation>
+    </message>
+    <message>
+        <source>Kendall&apos;s τ of the order of the rows: 1 if prediction and publication agree</source>
+        <translation>Kendalls τ der Reihenfolge der Zeilen: 1, wenn Vorhersage und Veröffentlichung übereinstimmen</translation>
+    </message>
+    <message>
+        <source>fitted to it: no test</source>
+        <translation>daran angepasst: kein Test</translation>
+    </message>
+    <message>
+        <source>%1 to %2: the source is not exact</source>
+        <translation>%1 bis %2: Die Quelle ist nicht genau</translation>
+    </message>
+    <message>
+        <source>predicted / published</source>
+        <translation>vorhergesagt / veröffentlicht</translation>
     </message>
 </context>
 <context>
@@ -1653,55 +1649,55 @@ Leerlauf %1</translation>
         <translation>Eine Änderung entfernt</translation>
     </message>
     <message>
-        <source>Plans one change away: same training, same number of ranks; predicted by the cluster&apos;s figures</source>
-        <translation>Pläne mit einer einzigen Änderung: gleiches Training, gleich viele Ranks; vorhergesagt mit den Werten des Clusters</translation>
-    </message>
-    <message>
         <source>Show anyway</source>
         <translation>Trotzdem zeigen</translation>
-    </message>
-    <message>
-        <source>Shows all results, also without an answer</source>
-        <translation>Zeigt alle Ergebnisse, auch ohne Antwort</translation>
     </message>
     <message>
         <source>Predicting nearby plans…</source>
         <translation>Benachbarte Pläne werden vorhergesagt…</translation>
     </message>
     <message>
-        <source>Not told: this plan cannot run, or has too many ops to be laid out beside others.</source>
-        <translation>Keine Angabe: Dieser Plan kann nicht laufen oder hat zu viele Ops für einen Vergleich.</translation>
+        <source>Plans one change away: same training, same number of ranks; predicted from the cluster&apos;s figures</source>
+        <translation>Pläne mit einer einzigen Änderung: gleiches Training, gleich viele Ranks; vorhergesagt mit den Werten des Clusters</translation>
     </message>
     <message>
-        <source>No single change is predicted to make a step 1 % shorter, or its memory 10 % smaller.</source>
-        <translation>Keine einzelne Änderung macht den Schritt laut Vorhersage 1 % kürzer oder seinen Speicher 10 % kleiner.</translation>
+        <source>Show all results without an answer</source>
+        <translation>Alle Ergebnisse ohne Antwort zeigen</translation>
     </message>
     <message>
-        <source>Change the plan so; undo (Ctrl+Z) takes it back</source>
-        <translation>Ändert den Plan entsprechend; Rückgängig (Strg+Z) nimmt es zurück</translation>
+        <source>Not available: this plan cannot run, or has too many ops to predict its variants.</source>
+        <translation>Nicht verfügbar: Dieser Plan kann nicht laufen oder hat zu viele Ops, um seine Varianten vorherzusagen.</translation>
+    </message>
+    <message>
+        <source>No single change is predicted to shorten the step by 1 % or reduce the memory by 10 %.</source>
+        <translation>Keine einzelne Änderung verkürzt den Schritt laut Vorhersage um 1 % oder verringert den Speicher um 10 %.</translation>
+    </message>
+    <message>
+        <source>Apply this change; Ctrl+Z undoes it</source>
+        <translation>Diese Änderung übernehmen; Strg+Z macht sie rückgängig</translation>
     </message>
 </context>
 <context>
     <name>rankscope::app::AnswerBook</name>
     <message>
-        <source>Your answers in %1 cannot be read (%2); %3</source>
-        <translation>Ihre Antworten in %1 können nicht gelesen werden (%2); %3</translation>
-    </message>
-    <message>
-        <source>of another version</source>
-        <translation>von einer anderen Version</translation>
-    </message>
-    <message>
         <source>the file is now %1.</source>
         <translation>die Datei heißt jetzt %1.</translation>
     </message>
     <message>
-        <source>new ones are not kept.</source>
-        <translation>neue werden nicht gespeichert.</translation>
-    </message>
-    <message>
         <source>Your answer could not be saved in %1: %2</source>
         <translation>Ihre Antwort konnte nicht in %1 gespeichert werden: %2</translation>
+    </message>
+    <message>
+        <source>The saved answers in %1 cannot be read (%2); %3</source>
+        <translation>Die gespeicherten Antworten in %1 können nicht gelesen werden (%2); %3</translation>
+    </message>
+    <message>
+        <source>from another version</source>
+        <translation>von einer anderen Version</translation>
+    </message>
+    <message>
+        <source>new answers are not saved.</source>
+        <translation>neue Antworten werden nicht gespeichert.</translation>
     </message>
 </context>
 <context>
@@ -1718,7 +1714,7 @@ Leerlauf %1</translation>
 <context>
     <name>rankscope::app::ChoicePalette</name>
     <message>
-        <source>%1: what matches</source>
+        <source>%1: matches</source>
         <translation>%1: Treffer</translation>
     </message>
 </context>
@@ -1745,16 +1741,8 @@ Leerlauf %1</translation>
         <translation>%1 Antworten</translation>
     </message>
     <message>
-        <source>, %1 turned away</source>
-        <translation>, %1 abgewiesen</translation>
-    </message>
-    <message>
         <source>, %1 refused</source>
         <translation>, %1 abgelehnt</translation>
-    </message>
-    <message>
-        <source>, %1 messages not understood</source>
-        <translation>, %1 Nachrichten nicht verstanden</translation>
     </message>
     <message>
         <source>, the list of names cannot be written: %1</source>
@@ -1773,8 +1761,16 @@ Leerlauf %1</translation>
         <translation>Im Kurs: folgt der Lehrperson</translation>
     </message>
     <message>
-        <source>In a class: on your own</source>
-        <translation>Im Kurs: selbstständig</translation>
+        <source>, %1 with a wrong key</source>
+        <translation>, %1 mit falschem Schlüssel</translation>
+    </message>
+    <message>
+        <source>, %1 unreadable messages</source>
+        <translation>, %1 nicht lesbare Nachrichten</translation>
+    </message>
+    <message>
+        <source>In a class: not following</source>
+        <translation>Im Kurs: folgt nicht</translation>
     </message>
 </context>
 <context>
@@ -1807,28 +1803,8 @@ Leerlauf %1</translation>
         <translation>Vergleichen mit…</translation>
     </message>
     <message>
-        <source>What the table compares</source>
-        <translation>Was die Tabelle vergleicht</translation>
-    </message>
-    <message>
         <source>Differences of the two runs</source>
         <translation>Unterschiede der beiden Läufe</translation>
-    </message>
-    <message>
-        <source>The run before: %1</source>
-        <translation>Der vorige Lauf: %1</translation>
-    </message>
-    <message>
-        <source>The run before (there was none)</source>
-        <translation>Der vorige Lauf (es gab keinen)</translation>
-    </message>
-    <message>
-        <source>What is shown now, kept: %1</source>
-        <translation>Das jetzt Gezeigte, behalten: %1</translation>
-    </message>
-    <message>
-        <source>What is shown now (nothing is)</source>
-        <translation>Das jetzt Gezeigte (nichts)</translation>
     </message>
     <message>
         <source>A recording…</source>
@@ -1871,16 +1847,36 @@ Leerlauf %1</translation>
         <translation>%1 wird gelesen</translation>
     </message>
     <message>
-        <source>%1 % are here.</source>
-        <translation>%1 % sind da.</translation>
-    </message>
-    <message>
         <source>Nothing to compare with yet</source>
         <translation>Noch nichts zum Vergleichen</translation>
     </message>
     <message>
-        <source>Run, change the plan at the right and run again: the run before stands here beside the new one, step by step. Or choose a recording, or keep what is shown now, with the button above.</source>
-        <translation>Führen Sie den Plan aus, ändern Sie ihn rechts, und führen Sie ihn wieder aus: Der vorige Lauf erscheint hier neben dem neuen, Schritt für Schritt. Oder wählen Sie mit der Schaltfläche oben eine Aufzeichnung, oder behalten Sie das jetzt Gezeigte.</translation>
+        <source>Steps to compare</source>
+        <translation>Zu vergleichende Schritte</translation>
+    </message>
+    <message>
+        <source>Previous run: %1</source>
+        <translation>Voriger Lauf: %1</translation>
+    </message>
+    <message>
+        <source>Previous run (none)</source>
+        <translation>Voriger Lauf (keiner)</translation>
+    </message>
+    <message>
+        <source>Current view, saved: %1</source>
+        <translation>Aktuelle Ansicht, gespeichert: %1</translation>
+    </message>
+    <message>
+        <source>Current view (empty)</source>
+        <translation>Aktuelle Ansicht (leer)</translation>
+    </message>
+    <message>
+        <source>%1 % read.</source>
+        <translation>%1 % gelesen.</translation>
+    </message>
+    <message>
+        <source>Run, change the plan on the right and run again: the two runs are shown here side by side, step by step. Or choose a recording or save the current view with the button above.</source>
+        <translation>Führen Sie den Plan aus, ändern Sie ihn rechts, und führen Sie ihn wieder aus: Hier erscheinen die beiden Läufe nebeneinander, Schritt für Schritt. Oder wählen Sie mit der Schaltfläche oben eine Aufzeichnung, oder speichern Sie die aktuelle Ansicht.</translation>
     </message>
 </context>
 <context>
@@ -1897,12 +1893,12 @@ Leerlauf %1</translation>
         <translation>Trotzdem zeigen</translation>
     </message>
     <message>
-        <source>Shows all results, also without an answer</source>
-        <translation>Zeigt alle Ergebnisse, auch ohne Antwort</translation>
-    </message>
-    <message>
         <source>Hidden until you answer the question on the left and run.</source>
         <translation>Verborgen, bis Sie die Frage links beantworten und den Plan ausführen.</translation>
+    </message>
+    <message>
+        <source>Show all results without an answer</source>
+        <translation>Alle Ergebnisse ohne Antwort zeigen</translation>
     </message>
 </context>
 <context>
@@ -1912,16 +1908,16 @@ Leerlauf %1</translation>
         <translation>Die Engine %1 konnte nicht gestartet werden: %2</translation>
     </message>
     <message>
-        <source>The engine was ended by a signal%1</source>
-        <translation>Die Engine wurde durch ein Signal beendet%1</translation>
-    </message>
-    <message>
         <source>The engine refused the scenario%1</source>
         <translation>Die Engine hat das Szenario abgelehnt%1</translation>
     </message>
     <message>
         <source>The run failed (exit status %1)%2</source>
         <translation>Der Lauf ist gescheitert (Exit-Status %1)%2</translation>
+    </message>
+    <message>
+        <source>A signal ended the engine%1</source>
+        <translation>Ein Signal hat die Engine beendet%1</translation>
     </message>
 </context>
 <context>
@@ -1959,20 +1955,8 @@ Leerlauf %1</translation>
         <translation>Phase %1 von %2: %3</translation>
     </message>
     <message>
-        <source>A thin line under a rank&apos;s bar is a channel of the library&apos;s kernel, or a transfer of it over the network. Within a host the library does not tell which chunk moves when, nor to whom.</source>
-        <translation>Eine dünne Linie unter dem Balken eines Ranks ist ein Kanal des Kernels der Bibliothek oder eine seiner Übertragungen über das Netz. Innerhalb eines Hosts teilt die Bibliothek nicht mit, welcher Chunk wann zu wem geht.</translation>
-    </message>
-    <message>
         <source>Phases unknown: the library&apos;s algorithm hides them. Set collective in the plan to one of Rankscope&apos;s, such as ring, to see them.</source>
         <translation>Phasen unbekannt: Der Algorithmus der Bibliothek verbirgt sie. Setzen Sie collective im Plan auf einen von Rankscope, etwa ring, um sie zu sehen.</translation>
-    </message>
-    <message>
-        <source>A cell is a chunk of the buffer (%1 here). It fills with the ranks whose parts are summed in it; full, it holds all %2.</source>
-        <translation>Eine Zelle ist ein Chunk des Puffers (hier %1). Sie füllt sich mit den Ranks, deren Teile in ihr summiert sind; voll enthält sie alle %2.</translation>
-    </message>
-    <message>
-        <source>A cell is a chunk of the buffer (%1 here). It is full where the rank has it.</source>
-        <translation>Eine Zelle ist ein Chunk des Puffers (hier %1). Sie ist voll, wo der Rank ihn hat.</translation>
     </message>
     <message>
         <source>rank %1</source>
@@ -2002,6 +1986,18 @@ Leerlauf %1</translation>
         <source>waiting + moving</source>
         <translation>Warten + Übertragung</translation>
     </message>
+    <message>
+        <source>A thin line under a rank&apos;s bar is a channel of the library&apos;s kernel, or a transfer of it over the network. Within a host the library does not report which chunk moves when, or to which rank.</source>
+        <translation>Eine dünne Linie unter dem Balken eines Ranks ist ein Kanal des Kernels der Bibliothek oder eine seiner Übertragungen über das Netz. Innerhalb eines Hosts teilt die Bibliothek nicht mit, welcher Chunk wann zu welchem Rank geht.</translation>
+    </message>
+    <message>
+        <source>A cell is a chunk of the buffer (%1 here). It fills as the parts of more ranks are summed in it; when full, it has all %2.</source>
+        <translation>Eine Zelle ist ein Chunk des Puffers (hier %1). Sie füllt sich, während die Teile weiterer Ranks in ihr summiert werden; voll enthält sie alle %2.</translation>
+    </message>
+    <message>
+        <source>A cell is a chunk of the buffer (%1 here). It is full if the rank has it.</source>
+        <translation>Eine Zelle ist ein Chunk des Puffers (hier %1). Sie ist voll, wenn der Rank ihn hat.</translation>
+    </message>
 </context>
 <context>
     <name>rankscope::app::ExchangePlayer</name>
@@ -2014,32 +2010,12 @@ Leerlauf %1</translation>
         <translation>%1 Phasen/s</translation>
     </message>
     <message>
-        <source>a phase in %1 s</source>
-        <translation>eine Phase in %1 s</translation>
-    </message>
-    <message>
-        <source>One phase back (,)</source>
-        <translation>Eine Phase zurück (,)</translation>
-    </message>
-    <message>
         <source>Play</source>
         <translation>Abspielen</translation>
     </message>
     <message>
         <source>Play or pause (Space)</source>
         <translation>Abspielen oder anhalten (Leertaste)</translation>
-    </message>
-    <message>
-        <source>One phase on (.)</source>
-        <translation>Eine Phase weiter (.)</translation>
-    </message>
-    <message>
-        <source>The chosen collective, phase by phase</source>
-        <translation>Das gewählte Kollektiv, Phase für Phase</translation>
-    </message>
-    <message>
-        <source>Moment of the collective</source>
-        <translation>Zeitpunkt des Kollektivs</translation>
     </message>
     <message>
         <source>Speed</source>
@@ -2058,15 +2034,35 @@ Leerlauf %1</translation>
         <translation>Für zusammengefasste Pläne nicht verfügbar</translation>
     </message>
     <message>
-        <source>Identical ranks are folded into one, and their messages are counted, not laid out: the table has what each purpose sends.</source>
-        <translation>Identische Ranks sind zu einem zusammengefasst; ihre Nachrichten sind gezählt, nicht einzeln ausgelegt: Die Tabelle zeigt, was jeder Zweck sendet.</translation>
+        <source>one phase in %1 s</source>
+        <translation>eine Phase in %1 s</translation>
     </message>
     <message>
-        <source>No collective is chosen</source>
+        <source>Previous phase (,)</source>
+        <translation>Vorige Phase (,)</translation>
+    </message>
+    <message>
+        <source>Next phase (.)</source>
+        <translation>Nächste Phase (.)</translation>
+    </message>
+    <message>
+        <source>The selected collective, phase by phase</source>
+        <translation>Das gewählte Kollektiv, Phase für Phase</translation>
+    </message>
+    <message>
+        <source>Time in the collective</source>
+        <translation>Zeitpunkt im Kollektiv</translation>
+    </message>
+    <message>
+        <source>Identical ranks are folded into one. Their messages are counted but have no times: the table shows the bytes of each purpose.</source>
+        <translation>Identische Ranks sind zu einem zusammengefasst. Ihre Nachrichten sind gezählt, haben aber keine Zeiten: Die Tabelle zeigt die Bytes jedes Zwecks.</translation>
+    </message>
+    <message>
+        <source>No collective is selected</source>
         <translation>Kein Kollektiv gewählt</translation>
     </message>
     <message>
-        <source>Choose a line of the table, or a collective or message in the time line.</source>
+        <source>Select a row of the table, or a collective or message in the time line.</source>
         <translation>Wählen Sie eine Zeile der Tabelle, oder ein Kollektiv oder eine Nachricht in der Zeitleiste.</translation>
     </message>
 </context>
@@ -2077,8 +2073,8 @@ Leerlauf %1</translation>
         <translation>der Plan der Lektion</translation>
     </message>
     <message>
-        <source>rankscope-engine is neither beside this program nor on PATH.</source>
-        <translation>rankscope-engine liegt weder neben diesem Programm noch im PATH.</translation>
+        <source>rankscope-engine is neither in the folder of this program nor on PATH.</source>
+        <translation>rankscope-engine liegt weder im Ordner dieses Programms noch im PATH.</translation>
     </message>
 </context>
 <context>
@@ -2136,47 +2132,47 @@ Leerlauf %1</translation>
         <translation>Stopp</translation>
     </message>
     <message>
-        <source>The window shows the chosen plan again</source>
-        <translation>Das Fenster zeigt wieder den gewählten Plan</translation>
-    </message>
-    <message>
-        <source>Two chosen plans in the Compare view</source>
-        <translation>Zwei gewählte Pläne in der Ansicht Vergleich</translation>
-    </message>
-    <message>
-        <source>What the command printed</source>
-        <translation>Was der Befehl ausgegeben hat</translation>
-    </message>
-    <message>
-        <source>Choose two rows (Ctrl and click) to compare them.</source>
-        <translation>Wählen Sie zwei Zeilen (Strg und Klick), um sie zu vergleichen.</translation>
-    </message>
-    <message>
-        <source>Experiments are made with a scenario</source>
-        <translation>Experimente brauchen ein Szenario</translation>
-    </message>
-    <message>
-        <source>What is open here ran elsewhere, or before. Open a lesson or a scenario to try plans.</source>
-        <translation>Was hier offen ist, lief anderswo oder früher. Öffnen Sie eine Lektion oder ein Szenario, um Pläne zu probieren.</translation>
-    </message>
-    <message>
         <source>No experiment yet</source>
         <translation>Noch kein Experiment</translation>
     </message>
     <message>
-        <source>A command of the lesson that you click, and every run, becomes a row here. Two rows can be compared.</source>
-        <translation>Jeder Befehl der Lektion, den Sie anklicken, und jeder Lauf wird hier eine Zeile. Zwei Zeilen lassen sich vergleichen.</translation>
+        <source>Show the selected plan in the window</source>
+        <translation>Den gewählten Plan im Fenster zeigen</translation>
+    </message>
+    <message>
+        <source>Compare the two selected plans in the Compare view</source>
+        <translation>Die beiden gewählten Pläne in der Ansicht Vergleich nebeneinander zeigen</translation>
+    </message>
+    <message>
+        <source>Output of the command</source>
+        <translation>Ausgabe des Befehls</translation>
+    </message>
+    <message>
+        <source>Select two rows (Ctrl+click) to compare them.</source>
+        <translation>Wählen Sie zwei Zeilen (Strg und Klick), um sie zu vergleichen.</translation>
+    </message>
+    <message>
+        <source>Experiments need a scenario</source>
+        <translation>Experimente brauchen ein Szenario</translation>
+    </message>
+    <message>
+        <source>This is a recording or a run elsewhere. Open a lesson or a scenario to try plans.</source>
+        <translation>Das ist eine Aufzeichnung oder ein Lauf anderswo. Öffnen Sie eine Lektion oder ein Szenario, um Pläne zu probieren.</translation>
+    </message>
+    <message>
+        <source>Each run, and each command of the lesson that you click, adds a row here. Two rows can be compared.</source>
+        <translation>Jeder Lauf und jeder Befehl der Lektion, den Sie anklicken, fügt hier eine Zeile hinzu. Zwei Zeilen lassen sich vergleichen.</translation>
     </message>
 </context>
 <context>
     <name>rankscope::app::FactsTable</name>
     <message>
-        <source>known of it</source>
-        <translation>bekannt</translation>
-    </message>
-    <message>
         <source>%1 more in a larger view</source>
         <translation>%1 weitere in einer größeren Ansicht</translation>
+    </message>
+    <message>
+        <source>facts</source>
+        <translation>Angaben</translation>
     </message>
 </context>
 <context>
@@ -2208,10 +2204,6 @@ Leerlauf %1</translation>
     <message>
         <source>Show anyway</source>
         <translation>Trotzdem zeigen</translation>
-    </message>
-    <message>
-        <source>Shows all results, also without an answer</source>
-        <translation>Zeigt alle Ergebnisse, auch ohne Antwort</translation>
     </message>
     <message>
         <source>Step</source>
@@ -2248,6 +2240,10 @@ Leerlauf %1</translation>
     <message>
         <source>%1 of a step of %2, mean over the ranks</source>
         <translation>%1 eines Schritts von %2, Mittel über die Ranks</translation>
+    </message>
+    <message>
+        <source>Show all results without an answer</source>
+        <translation>Alle Ergebnisse ohne Antwort zeigen</translation>
     </message>
 </context>
 <context>
@@ -2288,20 +2284,8 @@ Leerlauf %1</translation>
 <context>
     <name>rankscope::app::GridView</name>
     <message>
-        <source>Ranks in the order of the quantity</source>
-        <translation>Ranks in der Reihenfolge der Größe</translation>
-    </message>
-    <message>
-        <source>Quantity that colours the grid</source>
-        <translation>Größe, die das Gitter einfärbt</translation>
-    </message>
-    <message>
         <source>No ranks to show yet</source>
         <translation>Noch keine Ranks</translation>
-    </message>
-    <message>
-        <source>A run or a prediction fills this: the data × tensor × pipeline grid, each rank coloured by what it does with its step or by its memory.</source>
-        <translation>Ein Lauf oder eine Vorhersage füllt dies: das Gitter Daten × Tensor × Pipeline, jeder Rank gefärbt nach der Verwendung seines Schritts oder nach seinem Speicher.</translation>
     </message>
     <message>
         <source>stage 00</source>
@@ -2314,10 +2298,6 @@ Leerlauf %1</translation>
     <message>
         <source>servers</source>
         <translation>Server</translation>
-    </message>
-    <message>
-        <source>Not known rank by rank: this plan of %1 ranks is folded, identical ranks into one. Its mean over all ranks is in &quot;Where the step goes&quot;; memory is known of each stage.</source>
-        <translation>Nicht Rank für Rank bekannt: Dieser Plan mit %1 Ranks ist zusammengefasst, identische Ranks zu einem. Das Mittel über alle Ranks steht unter „Wofür die Zeit des Schritts verwendet wird“; der Speicher ist je Stufe bekannt.</translation>
     </message>
     <message>
         <source>&lt;b&gt;%1&lt;/b&gt;: %2 … %3, stage %4&lt;table&gt;</source>
@@ -2371,6 +2351,22 @@ Leerlauf %1</translation>
         <source>, seconds</source>
         <translation>, Sekunden</translation>
     </message>
+    <message>
+        <source>Ranks sorted by the quantity</source>
+        <translation>Ranks nach der Größe geordnet</translation>
+    </message>
+    <message>
+        <source>Quantity shown by colour</source>
+        <translation>Größe, die als Farbe gezeigt wird</translation>
+    </message>
+    <message>
+        <source>A run or a prediction fills this view: the data × tensor × pipeline grid, each rank coloured by its use of the step or by its memory.</source>
+        <translation>Ein Lauf oder eine Vorhersage füllt diese Ansicht: das Gitter Daten × Tensor × Pipeline, jeder Rank gefärbt nach der Verwendung des Schritts oder nach seinem Speicher.</translation>
+    </message>
+    <message>
+        <source>Not known for each rank: this plan of %1 ranks is folded (identical ranks are one). The mean over all ranks is in &quot;Where the step goes&quot;; memory is known for each stage.</source>
+        <translation>Nicht für jeden Rank bekannt: Dieser Plan mit %1 Ranks ist zusammengefasst (identische Ranks zu einem). Das Mittel über alle Ranks steht unter „Wofür die Zeit des Schritts verwendet wird“; der Speicher ist für jede Stufe bekannt.</translation>
+    </message>
 </context>
 <context>
     <name>rankscope::app::GuessHistogram</name>
@@ -2379,27 +2375,27 @@ Leerlauf %1</translation>
         <translation>%1 Schätzungen des Kurses</translation>
     </message>
     <message>
-        <source>nobody has answered yet</source>
+        <source>no answers yet</source>
         <translation>noch keine Antworten</translation>
     </message>
 </context>
 <context>
     <name>rankscope::app::HangView</name>
     <message>
-        <source>Who waits for whom</source>
-        <translation>Wer auf wen wartet</translation>
+        <source>Which ranks wait for which</source>
+        <translation>Welche Ranks auf welche warten</translation>
     </message>
     <message>
-        <source>Where every lane stands</source>
-        <translation>Wo jede Spur ist</translation>
+        <source>Current op of every lane</source>
+        <translation>Aktuelle Op jeder Spur</translation>
     </message>
     <message>
-        <source>Communications that wait for somebody</source>
-        <translation>Kommunikation, die auf jemanden wartet</translation>
+        <source>Communications with missing ranks</source>
+        <translation>Kommunikation mit fehlenden Ranks</translation>
     </message>
     <message>
-        <source>Every rank&apos;s lanes</source>
-        <translation>Die Spuren jedes Ranks</translation>
+        <source>Lanes of all ranks</source>
+        <translation>Spuren aller Ranks</translation>
     </message>
 </context>
 <context>
@@ -2413,14 +2409,6 @@ Leerlauf %1</translation>
         <translation>Rank %1 an Rank %2: </translation>
     </message>
     <message>
-        <source>%1 a step, predicted</source>
-        <translation>%1 je Schritt, vorhergesagt</translation>
-    </message>
-    <message>
-        <source>%1 a step, predicted; its sender could not count what it sent</source>
-        <translation>%1 je Schritt, vorhergesagt; der Sender konnte nicht zählen, was er sendete</translation>
-    </message>
-    <message>
         <source>as predicted</source>
         <translation>wie vorhergesagt</translation>
     </message>
@@ -2431,18 +2419,6 @@ Leerlauf %1</translation>
     <message>
         <source>predicted %1, %2 less</source>
         <translation>vorhergesagt %1, %2 weniger</translation>
-    </message>
-    <message>
-        <source>%1 a step, counted; %2</source>
-        <translation>%1 je Schritt, gezählt; %2</translation>
-    </message>
-    <message>
-        <source>%1 a step, counted where it was sent</source>
-        <translation>%1 je Schritt, beim Senden gezählt</translation>
-    </message>
-    <message>
-        <source>%1 a step, counted; dotted: not counted, predicted</source>
-        <translation>%1 je Schritt, gezählt; gepunktet: nicht gezählt, vorhergesagt</translation>
     </message>
     <message>
         <source>to rank (receives)</source>
@@ -2463,6 +2439,26 @@ Leerlauf %1</translation>
     <message>
         <source>Rank to rank · %1</source>
         <translation>Rank zu Rank · %1</translation>
+    </message>
+    <message>
+        <source>%1 per step, predicted</source>
+        <translation>%1 je Schritt, vorhergesagt</translation>
+    </message>
+    <message>
+        <source>%1 per step, predicted; the sender could not count its bytes</source>
+        <translation>%1 je Schritt, vorhergesagt; der Sender konnte seine Bytes nicht zählen</translation>
+    </message>
+    <message>
+        <source>%1 per step, counted; %2</source>
+        <translation>%1 je Schritt, gezählt; %2</translation>
+    </message>
+    <message>
+        <source>%1 per step, counted by the sender</source>
+        <translation>%1 je Schritt, vom Sender gezählt</translation>
+    </message>
+    <message>
+        <source>%1 per step, counted; dotted: not counted, predicted</source>
+        <translation>%1 je Schritt, gezählt; gepunktet: nicht gezählt, vorhergesagt</translation>
     </message>
 </context>
 <context>
@@ -2512,10 +2508,6 @@ Leerlauf %1</translation>
         <translation>Umschalt+Ziehen</translation>
     </message>
     <message>
-        <source>choose a range</source>
-        <translation>Bereich wählen</translation>
-    </message>
-    <message>
         <source>F</source>
         <translation>F</translation>
     </message>
@@ -2526,10 +2518,6 @@ Leerlauf %1</translation>
     <message>
         <source>Home</source>
         <translation>Pos1</translation>
-    </message>
-    <message>
-        <source>see everything</source>
-        <translation>alles zeigen</translation>
     </message>
     <message>
         <source>next op, previous op</source>
@@ -2552,10 +2540,6 @@ Leerlauf %1</translation>
         <translation>R</translation>
     </message>
     <message>
-        <source>make the selected op the range</source>
-        <translation>gewählte Op als Bereich</translation>
-    </message>
-    <message>
         <source>G</source>
         <translation>G</translation>
     </message>
@@ -2568,16 +2552,8 @@ Leerlauf %1</translation>
         <translation>T</translation>
     </message>
     <message>
-        <source>pin the rank at the top, or let it go</source>
-        <translation>Rank oben anheften oder lösen</translation>
-    </message>
-    <message>
         <source>PgUp  PgDn</source>
         <translation>Bild↑  Bild↓</translation>
-    </message>
-    <message>
-        <source>further ranks</source>
-        <translation>weitere Ranks</translation>
     </message>
     <message>
         <source>Space</source>
@@ -2592,12 +2568,32 @@ Leerlauf %1</translation>
         <translation>Esc</translation>
     </message>
     <message>
-        <source>drop the selection</source>
-        <translation>Auswahl aufheben</translation>
-    </message>
-    <message>
         <source>Window</source>
         <translation>Fenster</translation>
+    </message>
+    <message>
+        <source>select a range</source>
+        <translation>Bereich wählen</translation>
+    </message>
+    <message>
+        <source>show everything</source>
+        <translation>alles zeigen</translation>
+    </message>
+    <message>
+        <source>set range to selected op</source>
+        <translation>gewählte Op als Bereich</translation>
+    </message>
+    <message>
+        <source>pin or unpin the rank at the top</source>
+        <translation>Rank oben anheften oder lösen</translation>
+    </message>
+    <message>
+        <source>scroll ranks</source>
+        <translation>durch die Ranks blättern</translation>
+    </message>
+    <message>
+        <source>clear selection</source>
+        <translation>Auswahl aufheben</translation>
     </message>
 </context>
 <context>
@@ -2607,8 +2603,8 @@ Leerlauf %1</translation>
         <translation>Bedeutung jeder Stellgröße</translation>
     </message>
     <message>
-        <source>What each knob alone decides of the time</source>
-        <translation>Was jede Stellgröße allein an der Zeit entscheidet</translation>
+        <source>Share of the time variance due to each knob alone</source>
+        <translation>Anteil jeder Stellgröße allein an der Varianz der Zeit</translation>
     </message>
 </context>
 <context>
@@ -2624,10 +2620,6 @@ Leerlauf %1</translation>
     <message>
         <source>This scenario has no lesson. Change the plan on the right, or press Run.</source>
         <translation>Dieses Szenario hat keine Lektion. Ändern Sie rechts den Plan, oder drücken Sie „Starten“.</translation>
-    </message>
-    <message>
-        <source>Pick a lab above, or open a scenario (.toml) or a recording (.mcap) with Ctrl+O. rankscope tcp://HOST:PORT watches a run elsewhere.</source>
-        <translation>Wählen Sie oben ein Lab, oder öffnen Sie mit Strg+O ein Szenario (.toml) oder eine Aufzeichnung (.mcap). rankscope tcp://HOST:PORT beobachtet einen Lauf anderswo.</translation>
     </message>
     <message>
         <source>before you look</source>
@@ -2646,10 +2638,6 @@ Leerlauf %1</translation>
         <translation>%1 Fragen %2 ↓</translation>
     </message>
     <message>
-        <source>What they ask for is hidden until they are answered</source>
-        <translation>Wonach sie fragen, bleibt verborgen, bis sie beantwortet sind</translation>
-    </message>
-    <message>
         <source>Compare and Explain unlock after you answer.</source>
         <translation>„Vergleichen“ und „Erklären“ erscheinen nach Ihrer Antwort.</translation>
     </message>
@@ -2660,10 +2648,6 @@ Leerlauf %1</translation>
     <message>
         <source>Show anyway</source>
         <translation>Trotzdem zeigen</translation>
-    </message>
-    <message>
-        <source>Shows all results, also without an answer</source>
-        <translation>Zeigt alle Ergebnisse, auch ohne Antwort</translation>
     </message>
     <message>
         <source>The lesson</source>
@@ -2753,6 +2737,18 @@ Leerlauf %1</translation>
         <source>The class: %1</source>
         <translation>Der Kurs: %1</translation>
     </message>
+    <message>
+        <source>Choose a lab above, or open a scenario (.toml) or a recording (.mcap) with Ctrl+O. rankscope tcp://HOST:PORT watches a run elsewhere.</source>
+        <translation>Wählen Sie oben ein Lab, oder öffnen Sie mit Strg+O ein Szenario (.toml) oder eine Aufzeichnung (.mcap). rankscope tcp://HOST:PORT beobachtet einen Lauf anderswo.</translation>
+    </message>
+    <message>
+        <source>The results are hidden until you answer</source>
+        <translation>Die Ergebnisse bleiben verborgen, bis Sie antworten</translation>
+    </message>
+    <message>
+        <source>Show all results without an answer</source>
+        <translation>Alle Ergebnisse ohne Antwort zeigen</translation>
+    </message>
 </context>
 <context>
     <name>rankscope::app::LessonText</name>
@@ -2768,8 +2764,8 @@ Leerlauf %1</translation>
 <context>
     <name>rankscope::app::LiveFeed</name>
     <message>
-        <source>%1 messages were not understood and left out: %2</source>
-        <translation>%1 Nachrichten wurden nicht verstanden und ausgelassen: %2</translation>
+        <source>%1 messages could not be read and were skipped: %2</source>
+        <translation>%1 Nachrichten waren nicht lesbar und wurden ausgelassen: %2</translation>
     </message>
 </context>
 <context>
@@ -2826,11 +2822,11 @@ Leerlauf %1</translation>
         <translation>Gradienten nach Betrag</translation>
     </message>
     <message>
-        <source>step %1: %2 below what fp16 holds, %3 beyond</source>
-        <translation>Schritt %1: %2 unterhalb von fp16, %3 oberhalb</translation>
+        <source>step %1: %2 below the fp16 range, %3 above it</source>
+        <translation>Schritt %1: %2 unterhalb des Bereichs von fp16, %3 oberhalb</translation>
     </message>
     <message>
-        <source>from %1 up to %2: %3 of all</source>
+        <source>from %1 to %2: %3 of all</source>
         <translation>von %1 bis %2: %3 von allen</translation>
     </message>
 </context>
@@ -2861,10 +2857,6 @@ Leerlauf %1</translation>
         <translation>Stillstand</translation>
     </message>
     <message>
-        <source>What the engine says appears here.</source>
-        <translation>Hier erscheint, was die Engine ausgibt.</translation>
-    </message>
-    <message>
         <source>Output of the engine</source>
         <translation>Ausgabe der Engine</translation>
     </message>
@@ -2885,10 +2877,6 @@ Leerlauf %1</translation>
         <translation>Stopp (Strg+.)</translation>
     </message>
     <message>
-        <source>Nothing runs</source>
-        <translation>Nichts läuft</translation>
-    </message>
-    <message>
         <source>Ran on %1, %2 steps planned over %3 ranks (%4, %5), started %6.</source>
         <translation>Gelaufen auf %1, %2 Schritte geplant über %3 Ranks (%4, %5), gestartet %6.</translation>
     </message>
@@ -2899,10 +2887,6 @@ Leerlauf %1</translation>
     <message>
         <source>The lesson cannot be read: %1</source>
         <translation>Die Lektion kann nicht gelesen werden: %1</translation>
-    </message>
-    <message>
-        <source>Too large to run here; shown is a simulation.</source>
-        <translation>Hier zu groß zum Ausführen; gezeigt wird eine Simulation.</translation>
     </message>
     <message>
         <source>This plan cannot run: %1</source>
@@ -3073,10 +3057,6 @@ Leerlauf %1</translation>
         <translation>Suchen</translation>
     </message>
     <message>
-        <source>Copy what is selected</source>
-        <translation>Auswahl kopieren</translation>
-    </message>
-    <message>
         <source>Nothing to copy: the view shows no table and nothing is selected</source>
         <translation>Nichts zu kopieren: Die Ansicht zeigt keine Tabelle, und nichts ist ausgewählt</translation>
     </message>
@@ -3093,24 +3073,8 @@ Leerlauf %1</translation>
         <translation>Über Rankscope</translation>
     </message>
     <message>
-        <source>Words of a name, in any order: “backward m3 rank 2”, “c_fc weight”, “zero”</source>
-        <translation>Wörter eines Namens in beliebiger Reihenfolge: „backward m3 rank 2“, „c_fc weight“, „zero“</translation>
-    </message>
-    <message>
         <source>lesson</source>
         <translation>Lektion</translation>
-    </message>
-    <message>
-        <source>No lesson has these words; nothing is open in which to look for ops</source>
-        <translation>Keine Lektion hat diese Wörter; es ist nichts offen, worin Ops zu suchen wären</translation>
-    </message>
-    <message>
-        <source>Nothing has all of these words</source>
-        <translation>Nichts hat alle diese Wörter</translation>
-    </message>
-    <message>
-        <source>There is more: add a word</source>
-        <translation>Es gibt mehr: Fügen Sie ein Wort hinzu</translation>
     </message>
     <message>
         <source>%1 is in the program, but not in the data of this step</source>
@@ -3123,10 +3087,6 @@ Leerlauf %1</translation>
     <message>
         <source>Fold or unfold: Where the step goes</source>
         <translation>Ein- oder ausklappen: Wofür die Zeit des Schritts verwendet wird</translation>
-    </message>
-    <message>
-        <source>Give the lower view the whole middle, or back</source>
-        <translation>Der unteren Ansicht die ganze Mitte geben, oder zurück</translation>
     </message>
     <message>
         <source>Detach / dock view</source>
@@ -3157,10 +3117,6 @@ Leerlauf %1</translation>
         <translation>Markierung suchen…</translation>
     </message>
     <message>
-        <source>Enter goes to it; Ctrl+D then changes or deletes it</source>
-        <translation>Enter geht zu ihr; Strg+D ändert oder löscht sie dann</translation>
-    </message>
-    <message>
         <source>No mark has these words</source>
         <translation>Keine Markierung hat diese Wörter</translation>
     </message>
@@ -3179,10 +3135,6 @@ Leerlauf %1</translation>
     <message>
         <source>Change a mark</source>
         <translation>Markierung ändern</translation>
-    </message>
-    <message>
-        <source>A note, kept in the recording</source>
-        <translation>Eine Notiz, in der Aufzeichnung gespeichert</translation>
     </message>
     <message>
         <source>Note on %1</source>
@@ -3233,10 +3185,6 @@ Leerlauf %1</translation>
         <translation>Protokoll zeigen</translation>
     </message>
     <message>
-        <source>Detached from %1. The run goes on there.</source>
-        <translation>Von %1 getrennt. Der Lauf geht dort weiter.</translation>
-    </message>
-    <message>
         <source>Attach again</source>
         <translation>Wieder verbinden</translation>
     </message>
@@ -3253,16 +3201,8 @@ Leerlauf %1</translation>
         <translation>Teile erscheinen, sobald sie gelesen sind.</translation>
     </message>
     <message>
-        <source>The first step is under way</source>
-        <translation>Der erste Schritt läuft</translation>
-    </message>
-    <message>
         <source>Ranks start, and the cost of each op is measured before they train.</source>
         <translation>Die Ranks starten, und die Kosten jeder Op werden vor dem Training gemessen.</translation>
-    </message>
-    <message>
-        <source>The run is being stopped</source>
-        <translation>Der Lauf wird angehalten</translation>
     </message>
     <message>
         <source>The run failed</source>
@@ -3305,10 +3245,6 @@ Leerlauf %1</translation>
         <translation> · Esc beendet</translation>
     </message>
     <message>
-        <source>%1: there is no such view</source>
-        <translation>%1: Eine solche Ansicht gibt es nicht</translation>
-    </message>
-    <message>
         <source>Picture (*.png);;Drawing (*.svg)</source>
         <translation>Bild (*.png);;Zeichnung (*.svg)</translation>
     </message>
@@ -3324,36 +3260,92 @@ Leerlauf %1</translation>
         <source>saved %1</source>
         <translation>gespeichert: %1</translation>
     </message>
+    <message>
+        <source>The engine&apos;s output appears here.</source>
+        <translation>Hier erscheint die Ausgabe der Engine.</translation>
+    </message>
+    <message>
+        <source>Nothing is running</source>
+        <translation>Nichts läuft</translation>
+    </message>
+    <message>
+        <source>Too large to run here; a simulation is shown.</source>
+        <translation>Hier zu groß zum Ausführen; gezeigt wird eine Simulation.</translation>
+    </message>
+    <message>
+        <source>Copy selection</source>
+        <translation>Auswahl kopieren</translation>
+    </message>
+    <message>
+        <source>Words of a name in any order: “backward m3 rank 2”, “c_fc weight”, “zero”</source>
+        <translation>Wörter eines Namens in beliebiger Reihenfolge: „backward m3 rank 2“, „c_fc weight“, „zero“</translation>
+    </message>
+    <message>
+        <source>No lesson has these words; open a plan or a run to find ops</source>
+        <translation>Keine Lektion hat diese Wörter; öffnen Sie einen Plan oder einen Lauf, um Ops zu finden</translation>
+    </message>
+    <message>
+        <source>Nothing matches all of these words</source>
+        <translation>Nichts enthält alle diese Wörter</translation>
+    </message>
+    <message>
+        <source>More matches: add a word</source>
+        <translation>Es gibt mehr Treffer: Fügen Sie ein Wort hinzu</translation>
+    </message>
+    <message>
+        <source>Maximise / restore the lower view</source>
+        <translation>Untere Ansicht maximieren / wiederherstellen</translation>
+    </message>
+    <message>
+        <source>Enter: go to the mark; Ctrl+D then changes or deletes it</source>
+        <translation>Enter: zur Markierung gehen; Strg+D ändert oder löscht sie dann</translation>
+    </message>
+    <message>
+        <source>A note, saved in the recording</source>
+        <translation>Eine Notiz, in der Aufzeichnung gespeichert</translation>
+    </message>
+    <message>
+        <source>Detached from %1. The run continues there.</source>
+        <translation>Von %1 getrennt. Der Lauf geht dort weiter.</translation>
+    </message>
+    <message>
+        <source>The first step is running</source>
+        <translation>Der erste Schritt läuft</translation>
+    </message>
+    <message>
+        <source>Stopping the run</source>
+        <translation>Der Lauf wird angehalten</translation>
+    </message>
+    <message>
+        <source>%1: no such view</source>
+        <translation>%1: keine solche Ansicht</translation>
+    </message>
 </context>
 <context>
     <name>rankscope::app::MarkBook</name>
     <message>
-        <source>The marks of this recording are being read.</source>
-        <translation>Die Markierungen dieser Aufzeichnung werden gelesen.</translation>
+        <source>The marks of this recording are still being read.</source>
+        <translation>Die Markierungen dieser Aufzeichnung werden noch gelesen.</translation>
     </message>
     <message>
-        <source>Marks are kept in the recording: wait until the run has ended.</source>
+        <source>Marks are saved in the recording: wait until the run has ended.</source>
         <translation>Markierungen werden in der Aufzeichnung gespeichert: Warten Sie, bis der Lauf beendet ist.</translation>
     </message>
     <message>
-        <source>Marks are kept in the recording: wait until it is read.</source>
+        <source>Marks are saved in the recording: wait until it is read.</source>
         <translation>Markierungen werden in der Aufzeichnung gespeichert: Warten Sie, bis sie gelesen ist.</translation>
     </message>
     <message>
-        <source>Marks are kept in a recording, and nothing is recorded here.</source>
-        <translation>Markierungen werden in einer Aufzeichnung gespeichert, und hier wird nichts aufgezeichnet.</translation>
+        <source>Marks are saved in a recording, but this run is not recorded.</source>
+        <translation>Markierungen werden in einer Aufzeichnung gespeichert, aber dieser Lauf wird nicht aufgezeichnet.</translation>
     </message>
     <message>
-        <source>Marks are kept in the recording, and it is gone: %1</source>
-        <translation>Markierungen werden in der Aufzeichnung gespeichert, und diese ist verschwunden: %1</translation>
+        <source>Marks are saved in the recording, but the file no longer exists: %1</source>
+        <translation>Markierungen werden in der Aufzeichnung gespeichert, aber die Datei gibt es nicht mehr: %1</translation>
     </message>
 </context>
 <context>
     <name>rankscope::app::MemoryView</name>
-    <message>
-        <source>Rank shown over time</source>
-        <translation>Rank im Zeitverlauf</translation>
-    </message>
     <message>
         <source>The rank whose memory is shown over time</source>
         <translation>Der Rank, dessen Speicher im Zeitverlauf gezeigt wird</translation>
@@ -3373,14 +3365,6 @@ Leerlauf %1</translation>
     <message>
         <source>No memory to show yet</source>
         <translation>Noch kein Speicher zu zeigen</translation>
-    </message>
-    <message>
-        <source>A run or a prediction fills this: every rank&apos;s parameters, gradients, optimizer state, activations, buffers and workspace over the step, and what it keeps in the host&apos;s memory.</source>
-        <translation>Ein Lauf oder eine Vorhersage füllt dies: Parameter, Gradienten, Optimiererzustand, Aktivierungen, Puffer und Arbeitsspeicher jedes Ranks über den Schritt, und was im Speicher des Hosts liegt.</translation>
-    </message>
-    <message>
-        <source>host (not the device&apos;s)</source>
-        <translation>Host (nicht auf dem Gerät)</translation>
     </message>
     <message>
         <source>%1 over time</source>
@@ -3431,20 +3415,8 @@ Leerlauf %1</translation>
         <translation>%1, Bytes</translation>
     </message>
     <message>
-        <source>device&apos;s sum, bytes</source>
-        <translation>Summe des Geräts, Bytes</translation>
-    </message>
-    <message>
-        <source>predicted sum, bytes</source>
-        <translation>vorhergesagte Summe, Bytes</translation>
-    </message>
-    <message>
         <source>peak</source>
         <translation>Spitze</translation>
-    </message>
-    <message>
-        <source>%1: not known, detail was lost here</source>
-        <translation>%1: nicht bekannt, hier ging Detail verloren</translation>
     </message>
     <message>
         <source>%1 at its peak</source>
@@ -3453,10 +3425,6 @@ Leerlauf %1</translation>
     <message>
         <source> &amp;nbsp; predicted %1</source>
         <translation> &amp;nbsp; vorhergesagt %1</translation>
-    </message>
-    <message>
-        <source>in the host&apos;s memory</source>
-        <translation>im Speicher des Hosts</translation>
     </message>
     <message>
         <source>alive after %1:&lt;table&gt;</source>
@@ -3469,6 +3437,34 @@ Leerlauf %1</translation>
     <message>
         <source>and %1 more</source>
         <translation>und %1 weitere</translation>
+    </message>
+    <message>
+        <source>Rank to show over time</source>
+        <translation>Rank, der im Zeitverlauf gezeigt wird</translation>
+    </message>
+    <message>
+        <source>A run or a prediction fills this view: every rank&apos;s parameters, gradients, optimizer state, activations, buffers and workspace over the step, and its data in host memory.</source>
+        <translation>Ein Lauf oder eine Vorhersage füllt diese Ansicht: Parameter, Gradienten, Optimiererzustand, Aktivierungen, Puffer und Arbeitsspeicher jedes Ranks über den Schritt, und seine Daten im Speicher des Hosts.</translation>
+    </message>
+    <message>
+        <source>host (not on the device)</source>
+        <translation>Host (nicht auf dem Gerät)</translation>
+    </message>
+    <message>
+        <source>device total, bytes</source>
+        <translation>Summe des Geräts, Bytes</translation>
+    </message>
+    <message>
+        <source>predicted total, bytes</source>
+        <translation>vorhergesagte Summe, Bytes</translation>
+    </message>
+    <message>
+        <source>%1: not known, details were lost here</source>
+        <translation>%1: nicht bekannt, hier gingen Einzelheiten verloren</translation>
+    </message>
+    <message>
+        <source>in host memory</source>
+        <translation>im Speicher des Hosts</translation>
     </message>
 </context>
 <context>
@@ -3516,16 +3512,16 @@ Leerlauf %1</translation>
         <translation>Stufe %1</translation>
     </message>
     <message>
-        <source>with equal stages and free links, in units of a forward</source>
-        <translation>bei gleichen Stufen und kostenlosen Links, in Einheiten eines Forward</translation>
+        <source>with equal stages and no communication cost, in units of a forward pass</source>
+        <translation>bei gleichen Stufen und ohne Kommunikationskosten, in Einheiten eines Forward</translation>
     </message>
     <message>
-        <source>as the order was when it last made sense, </source>
-        <translation>wie die Reihenfolge zuletzt gültig war, </translation>
+        <source>the last valid order, </source>
+        <translation>die letzte gültige Reihenfolge, </translation>
     </message>
     <message>
-        <source>%1, units %2 to %3 of %4. A click finds it in the text.</source>
-        <translation>%1, Einheiten %2 bis %3 von %4. Ein Klick findet sie im Text.</translation>
+        <source>%1, units %2 to %3 of %4. Click: show it in the text.</source>
+        <translation>%1, Einheiten %2 bis %3 von %4. Klick: im Text zeigen.</translation>
     </message>
 </context>
 <context>
@@ -3539,23 +3535,19 @@ Leerlauf %1</translation>
         <translation>%1, %2</translation>
     </message>
     <message>
-        <source>%1 holds no run</source>
+        <source>%1 contains no run</source>
         <translation>%1 enthält keinen Lauf</translation>
     </message>
 </context>
 <context>
     <name>rankscope::app::PathCache</name>
     <message>
-        <source>rankscope-engine is neither beside this program nor on PATH.</source>
-        <translation>rankscope-engine liegt weder neben diesem Programm noch im PATH.</translation>
+        <source>rankscope-engine is neither in the folder of this program nor on PATH.</source>
+        <translation>rankscope-engine liegt weder im Ordner dieses Programms noch im PATH.</translation>
     </message>
 </context>
 <context>
     <name>rankscope::app::PathPlayer</name>
-    <message>
-        <source>One step back (,)</source>
-        <translation>Einen Schritt zurück (,)</translation>
-    </message>
     <message>
         <source>Play</source>
         <translation>Abspielen</translation>
@@ -3563,10 +3555,6 @@ Leerlauf %1</translation>
     <message>
         <source>Play or pause (Space)</source>
         <translation>Abspielen oder anhalten (Leertaste)</translation>
-    </message>
-    <message>
-        <source>One step on (.)</source>
-        <translation>Einen Schritt weiter (.)</translation>
     </message>
     <message>
         <source>Step of the paths</source>
@@ -3579,6 +3567,14 @@ Leerlauf %1</translation>
     <message>
         <source>step %1 of %2</source>
         <translation>Schritt %1 von %2</translation>
+    </message>
+    <message>
+        <source>Previous step (,)</source>
+        <translation>Voriger Schritt (,)</translation>
+    </message>
+    <message>
+        <source>Next step (.)</source>
+        <translation>Nächster Schritt (.)</translation>
     </message>
 </context>
 <context>
@@ -3656,8 +3652,8 @@ Leerlauf %1</translation>
         <translation>Zustand, B</translation>
     </message>
     <message>
-        <source>Bytes of states that training keeps of each parameter of a large fp32 matrix</source>
-        <translation>Bytes an Zuständen, die das Training je Parameter einer großen fp32-Matrix hält</translation>
+        <source>Bytes of optimizer state per parameter of a large fp32 matrix</source>
+        <translation>Bytes an Optimiererzustand je Parameter einer großen fp32-Matrix</translation>
     </message>
 </context>
 <context>
@@ -3677,10 +3673,6 @@ Leerlauf %1</translation>
     <message>
         <source>Condition number of the ravine</source>
         <translation>Konditionszahl der Schlucht</translation>
-    </message>
-    <message>
-        <source>Condition number: the greatest curvature over the least</source>
-        <translation>Konditionszahl: größte Krümmung durch kleinste</translation>
     </message>
     <message>
         <source>κ </source>
@@ -3707,24 +3699,8 @@ Leerlauf %1</translation>
         <translation> Schritte</translation>
     </message>
     <message>
-        <source>Rates, start, steps and noise as this surface usually has them</source>
-        <translation>Raten, Start, Schritte und Rauschen, wie bei dieser Fläche üblich</translation>
-    </message>
-    <message>
-        <source>computed by the engine&apos;s own optimizers in fp64 on two numbers; no model trained</source>
-        <translation>berechnet von den Optimierern der Engine in fp64 auf zwei Zahlen; kein Modell trainiert</translation>
-    </message>
-    <message>
-        <source>Loss above the least, by step</source>
-        <translation>Loss über dem Minimum, nach Schritt</translation>
-    </message>
-    <message>
         <source>step</source>
         <translation>Schritt</translation>
-    </message>
-    <message>
-        <source>Loss above the least, by step; below %1 drawn as that</source>
-        <translation>Loss über dem Minimum, nach Schritt; unter %1 als dieser Wert gezeichnet</translation>
     </message>
     <message>
         <source>No optimizer is ticked</source>
@@ -3733,10 +3709,6 @@ Leerlauf %1</translation>
     <message>
         <source>Tick one in the table below.</source>
         <translation>Kreuzen Sie unten in der Tabelle einen an.</translation>
-    </message>
-    <message>
-        <source>Begin here</source>
-        <translation>Hier beginnen</translation>
     </message>
     <message>
         <source>optimizer</source>
@@ -3762,6 +3734,30 @@ Leerlauf %1</translation>
         <source>Hidden until you answer the questions on the left.</source>
         <translation>Verborgen, bis Sie die Fragen links beantworten.</translation>
     </message>
+    <message>
+        <source>Condition number: largest curvature divided by the smallest</source>
+        <translation>Konditionszahl: größte Krümmung geteilt durch kleinste</translation>
+    </message>
+    <message>
+        <source>Default rates, start, steps and noise of this surface</source>
+        <translation>Übliche Raten, Start, Schritte und Rauschen dieser Fläche</translation>
+    </message>
+    <message>
+        <source>computed by the engine&apos;s optimizers in fp64 on two numbers; no model is trained</source>
+        <translation>berechnet von den Optimierern der Engine in fp64 auf zwei Zahlen; kein Modell wird trainiert</translation>
+    </message>
+    <message>
+        <source>Loss above the minimum, by step</source>
+        <translation>Loss über dem Minimum, nach Schritt</translation>
+    </message>
+    <message>
+        <source>Loss above the minimum, by step; values below %1 are drawn at %1</source>
+        <translation>Loss über dem Minimum, nach Schritt; Werte unter %1 sind bei %1 gezeichnet</translation>
+    </message>
+    <message>
+        <source>Start here</source>
+        <translation>Hier beginnen</translation>
+    </message>
 </context>
 <context>
     <name>rankscope::app::PlanPanel</name>
@@ -3772,10 +3768,6 @@ Leerlauf %1</translation>
     <message>
         <source>Edit schedule order…</source>
         <translation>Schedule bearbeiten…</translation>
-    </message>
-    <message>
-        <source>The order of every stage&apos;s forwards and backwards, written by hand</source>
-        <translation>Die Reihenfolge der Forwards und Backwards jeder Stufe, von Hand geschrieben</translation>
     </message>
     <message>
         <source>Reset to file</source>
@@ -3806,32 +3798,16 @@ Leerlauf %1</translation>
         <translation>Operation</translation>
     </message>
     <message>
-        <source>The collective that a step is</source>
-        <translation>Das Kollektiv, aus dem ein Schritt besteht</translation>
-    </message>
-    <message>
         <source>bytes</source>
         <translation>Bytes</translation>
-    </message>
-    <message>
-        <source>The whole tensor&apos;s; some collectives cut it into a part for each rank</source>
-        <translation>Des ganzen Tensors; einige Kollektive teilen ihn in einen Teil je Rank</translation>
     </message>
     <message>
         <source>root</source>
         <translation>Wurzel</translation>
     </message>
     <message>
-        <source>The rank that sends, or collects</source>
-        <translation>Der Rank, der sendet oder sammelt</translation>
-    </message>
-    <message>
         <source>data</source>
         <translation>Daten</translation>
-    </message>
-    <message>
-        <source>Data-parallel replicas; of a collective alone its ranks</source>
-        <translation>Datenparallele Replikate; bei einem einzelnen Kollektiv seine Ranks</translation>
     </message>
     <message>
         <source>tensor</source>
@@ -3846,10 +3822,6 @@ Leerlauf %1</translation>
         <translation>sequenzparallel</translation>
     </message>
     <message>
-        <source>Tensor ranks share the norms and residual sums too, by positions</source>
-        <translation>Tensor-Ranks teilen sich auch Norms und residuale Summen, nach Positionen</translation>
-    </message>
-    <message>
         <source>pipeline</source>
         <translation>Pipeline</translation>
     </message>
@@ -3862,56 +3834,28 @@ Leerlauf %1</translation>
         <translation>virtuelle Stufen</translation>
     </message>
     <message>
-        <source>Chunks of layers a rank holds (interleaved schedules)</source>
-        <translation>Chunks von Schichten je Rank (Interleaved-Schedules)</translation>
-    </message>
-    <message>
         <source>layers per stage</source>
         <translation>Schichten je Stufe</translation>
-    </message>
-    <message>
-        <source>even; cost: by what they compute; or the number of layers of each chunk, such as 3 2 2 1</source>
-        <translation>even: gleich viele; cost: nach ihrem Rechenaufwand; oder die Zahl der Schichten jedes Chunks, etwa 3 2 2 1</translation>
     </message>
     <message>
         <source>micro-batches</source>
         <translation>Micro-Batches</translation>
     </message>
     <message>
-        <source>Parts that a replica&apos;s batch is cut into, per step</source>
-        <translation>Teile, in die der Batch eines Replikats je Schritt geteilt wird</translation>
-    </message>
-    <message>
         <source>global batch</source>
         <translation>globaler Batch</translation>
-    </message>
-    <message>
-        <source>Samples a step over all replicas</source>
-        <translation>Beispiele je Schritt über alle Replikate</translation>
     </message>
     <message>
         <source>schedule</source>
         <translation>Schedule</translation>
     </message>
     <message>
-        <source>In which order a stage runs forwards and backwards; by-hand: as the text says</source>
-        <translation>In welcher Reihenfolge eine Stufe Forwards und Backwards ausführt; by-hand: wie der Text sagt</translation>
-    </message>
-    <message>
         <source>recompute</source>
         <translation>Neuberechnung</translation>
     </message>
     <message>
-        <source>Which activations are computed again instead of being kept</source>
-        <translation>Welche Aktivierungen neu berechnet statt behalten werden</translation>
-    </message>
-    <message>
         <source>recompute every n-th block</source>
         <translation>jeden n-ten Block behalten</translation>
-    </message>
-    <message>
-        <source>The input of every n-th block of a chunk is kept, and the rest computed again</source>
-        <translation>Die Eingabe jedes n-ten Blocks eines Chunks wird behalten, der Rest neu berechnet</translation>
     </message>
     <message>
         <source>precision</source>
@@ -3926,56 +3870,108 @@ Leerlauf %1</translation>
         <translation>datenparallel</translation>
     </message>
     <message>
-        <source>Where gradients are summed and parameters updated: on every rank, on a main device, or on parameter servers of their own</source>
-        <translation>Wo Gradienten summiert und Parameter aktualisiert werden: auf jedem Rank, auf einem Hauptgerät oder auf eigenen Parameterservern</translation>
-    </message>
-    <message>
         <source>servers</source>
         <translation>Server</translation>
-    </message>
-    <message>
-        <source>Parameter servers; each has an equal part of the parameters</source>
-        <translation>Parameterserver; jeder hat einen gleich großen Teil der Parameter</translation>
     </message>
     <message>
         <source>staleness</source>
         <translation>Staleness</translation>
     </message>
     <message>
-        <source>Steps whose updates a worker&apos;s parameters may lack; 0 is synchronous</source>
-        <translation>Wie viele Schritte die Parameter eines Workers veraltet sein dürfen; 0 ist synchron</translation>
-    </message>
-    <message>
         <source>ZeRO stage</source>
         <translation>ZeRO-Stufe</translation>
-    </message>
-    <message>
-        <source>0: nothing sharded; 1: optimizer states; 2: gradients too; 3: parameters too</source>
-        <translation>0: nichts verteilt; 1: Optimiererzustände; 2: auch Gradienten; 3: auch Parameter</translation>
     </message>
     <message>
         <source>offload</source>
         <translation>Auslagerung</translation>
     </message>
     <message>
-        <source>What lies in the host&apos;s memory: optimizer states, which the host then updates</source>
-        <translation>Was im Speicher des Hosts liegt: Optimiererzustände, die dann der Host aktualisiert</translation>
-    </message>
-    <message>
         <source>collective</source>
         <translation>Kollektiv</translation>
-    </message>
-    <message>
-        <source>Algorithm of collectives: the communicator&apos;s own, or one whose phases are shown and bytes counted</source>
-        <translation>Algorithmus der Kollektive: der eigene des Kommunikators, oder einer, dessen Phasen gezeigt und Bytes gezählt werden</translation>
     </message>
     <message>
         <source>bucket, MiB</source>
         <translation>Bucket, MiB</translation>
     </message>
     <message>
-        <source>Gradients that are reduced together; the first bucket is at most 1 MiB</source>
-        <translation>Gradienten, die zusammen reduziert werden; der erste Bucket hat höchstens 1 MiB</translation>
+        <source>Write the order of each stage&apos;s forward and backward passes by hand</source>
+        <translation>Die Reihenfolge der Forwards und Backwards jeder Stufe von Hand schreiben</translation>
+    </message>
+    <message>
+        <source>The collective that is run in each step</source>
+        <translation>Das Kollektiv, das in jedem Schritt läuft</translation>
+    </message>
+    <message>
+        <source>Size of the whole tensor; some collectives split it into one part per rank</source>
+        <translation>Größe des ganzen Tensors; einige Kollektive teilen ihn in einen Teil je Rank</translation>
+    </message>
+    <message>
+        <source>The rank that sends or collects</source>
+        <translation>Der Rank, der sendet oder sammelt</translation>
+    </message>
+    <message>
+        <source>Data-parallel replicas; for a single collective, its ranks</source>
+        <translation>Datenparallele Replikate; bei einem einzelnen Kollektiv seine Ranks</translation>
+    </message>
+    <message>
+        <source>Tensor ranks also split the norms and residual sums, by token position</source>
+        <translation>Tensor-Ranks teilen sich auch Norms und residuale Summen, nach Token-Position</translation>
+    </message>
+    <message>
+        <source>Chunks of layers per rank (interleaved schedules)</source>
+        <translation>Chunks von Schichten je Rank (Interleaved-Schedules)</translation>
+    </message>
+    <message>
+        <source>even; cost: equal compute; or the number of layers of each chunk, such as 3 2 2 1</source>
+        <translation>even: gleich viele; cost: gleicher Rechenaufwand; oder die Zahl der Schichten jedes Chunks, etwa 3 2 2 1</translation>
+    </message>
+    <message>
+        <source>Parts of a replica&apos;s batch in each step</source>
+        <translation>Teile des Batches eines Replikats in jedem Schritt</translation>
+    </message>
+    <message>
+        <source>Samples per step over all replicas</source>
+        <translation>Beispiele je Schritt über alle Replikate</translation>
+    </message>
+    <message>
+        <source>Order of a stage&apos;s forward and backward passes; by-hand: as written in the text</source>
+        <translation>Reihenfolge der Forwards und Backwards einer Stufe; by-hand: wie im Text geschrieben</translation>
+    </message>
+    <message>
+        <source>Activations that are recomputed instead of stored</source>
+        <translation>Aktivierungen, die neu berechnet statt gespeichert werden</translation>
+    </message>
+    <message>
+        <source>The input of every n-th block of a chunk is stored, the rest is recomputed</source>
+        <translation>Die Eingabe jedes n-ten Blocks eines Chunks wird gespeichert, der Rest neu berechnet</translation>
+    </message>
+    <message>
+        <source>Where gradients are summed and parameters are updated: on every rank, on a main device, or on separate parameter servers</source>
+        <translation>Wo Gradienten summiert und Parameter aktualisiert werden: auf jedem Rank, auf einem Hauptgerät oder auf eigenen Parameterservern</translation>
+    </message>
+    <message>
+        <source>Parameter servers; each stores an equal part of the parameters</source>
+        <translation>Parameterserver; jeder speichert einen gleich großen Teil der Parameter</translation>
+    </message>
+    <message>
+        <source>Number of steps by which a worker&apos;s parameters may be out of date; 0 is synchronous</source>
+        <translation>Zahl der Schritte, um die die Parameter eines Workers veraltet sein dürfen; 0 ist synchron</translation>
+    </message>
+    <message>
+        <source>0: nothing sharded; 1: optimizer states; 2: also gradients; 3: also parameters</source>
+        <translation>0: nichts verteilt; 1: Optimiererzustände; 2: auch Gradienten; 3: auch Parameter</translation>
+    </message>
+    <message>
+        <source>What is stored in host memory: optimizer states, which the host then updates</source>
+        <translation>Was im Speicher des Hosts liegt: Optimiererzustände, die dann der Host aktualisiert</translation>
+    </message>
+    <message>
+        <source>Algorithm of collectives: the library&apos;s own, or one with visible phases and counted bytes</source>
+        <translation>Algorithmus der Kollektive: der eigene der Bibliothek, oder einer mit sichtbaren Phasen und gezählten Bytes</translation>
+    </message>
+    <message>
+        <source>Size of gradients reduced together; the first bucket is at most 1 MiB</source>
+        <translation>Größe der zusammen reduzierten Gradienten; der erste Bucket hat höchstens 1 MiB</translation>
     </message>
 </context>
 <context>
@@ -4027,36 +4023,32 @@ Leerlauf %1</translation>
         <translation>Programm von Rank %1</translation>
     </message>
     <message>
-        <source>%1 ops in program order, to be read: one line an op, what it comes after, its bytes and buffers</source>
-        <translation>%1 Ops in Programmreihenfolge, zum Lesen: je Zeile eine Op, ihre Vorgänger, ihre Bytes und Puffer</translation>
-    </message>
-    <message>
         <source>Line %1: %2</source>
         <translation>Zeile %1: %2</translation>
-    </message>
-    <message>
-        <source>%1 ops; it can run</source>
-        <translation>%1 Ops; ausführbar</translation>
-    </message>
-    <message>
-        <source>%1 ops; with equal stages and free links its bubble is %2 of the step</source>
-        <translation>%1 Ops; bei gleichen Stufen und kostenlosen Links beträgt der Leerlauf %2 des Schritts</translation>
     </message>
     <message>
         <source>No program yet</source>
         <translation>Noch kein Programm</translation>
     </message>
     <message>
-        <source>Open a scenario: the order of every stage&apos;s forwards and backwards stands here as text, and can be written by hand.</source>
-        <translation>Öffnen Sie ein Szenario: Hier sehen Sie die Reihenfolge der Forwards und Backwards jeder Stufe als Text und können sie von Hand schreiben.</translation>
+        <source>%1 ops in program order (read only): one line per op with the ops it waits for, its bytes and buffers</source>
+        <translation>%1 Ops in Programmreihenfolge (nur lesbar): je Zeile eine Op mit den Ops, auf die sie wartet, ihren Bytes und Puffern</translation>
+    </message>
+    <message>
+        <source>%1 ops, valid</source>
+        <translation>%1 Ops, gültig</translation>
+    </message>
+    <message>
+        <source>%1 ops; with equal stages and no communication cost its bubble is %2 of the step</source>
+        <translation>%1 Ops; bei gleichen Stufen und ohne Kommunikationskosten beträgt der Leerlauf %2 des Schritts</translation>
+    </message>
+    <message>
+        <source>Open a scenario: the order of each stage&apos;s forward and backward passes is shown here as text and can be edited.</source>
+        <translation>Öffnen Sie ein Szenario: Hier erscheint die Reihenfolge der Forwards und Backwards jeder Stufe als Text, den Sie bearbeiten können.</translation>
     </message>
 </context>
 <context>
     <name>rankscope::app::Proof</name>
-    <message>
-        <source>rankscope-engine is neither beside this program nor on PATH.</source>
-        <translation>rankscope-engine liegt weder neben diesem Programm noch im PATH.</translation>
-    </message>
     <message>
         <source>losses</source>
         <translation>Losses</translation>
@@ -4070,24 +4062,8 @@ Leerlauf %1</translation>
         <translation>Parameter</translation>
     </message>
     <message>
-        <source>✓ Every rank has what the definition says: %1 numbers in each of %2 steps</source>
-        <translation>✓ Jeder Rank hat, was die Definition verlangt: %1 Zahlen in jedem von %2 Schritten</translation>
-    </message>
-    <message>
-        <source>✗ Not as defined: %1</source>
-        <translation>✗ Nicht wie definiert: %1</translation>
-    </message>
-    <message>
-        <source>Not shown: nothing differs, but %1</source>
-        <translation>Nicht gezeigt: Nichts weicht ab, aber %1</translation>
-    </message>
-    <message>
         <source>✓ Same training: all %1 tensors identical to one rank</source>
         <translation>✓ Gleiches Training: alle %1 Tensoren identisch mit einem Rank</translation>
-    </message>
-    <message>
-        <source>✓ Same training as its own arrivals replayed one by one</source>
-        <translation>✓ Gleiches Training wie die eigenen Ankünfte einzeln wiederholt</translation>
     </message>
     <message>
         <source>✓ Same training as on one rank</source>
@@ -4101,6 +4077,26 @@ Leerlauf %1</translation>
         <source>: %1 tensors, %2 bit-equal; largest relative error %3, of %4 (tolerance %5)</source>
         <translation>: %1 Tensoren, %2 bitgleich; größter relativer Fehler %3, von %4 (Toleranz %5)</translation>
     </message>
+    <message>
+        <source>rankscope-engine is neither in the folder of this program nor on PATH.</source>
+        <translation>rankscope-engine liegt weder im Ordner dieses Programms noch im PATH.</translation>
+    </message>
+    <message>
+        <source>✓ Every rank has the defined result: %1 numbers in each of %2 steps</source>
+        <translation>✓ Jeder Rank hat das definierte Ergebnis: %1 Zahlen in jedem von %2 Schritten</translation>
+    </message>
+    <message>
+        <source>✗ Not the defined result: %1</source>
+        <translation>✗ Nicht das definierte Ergebnis: %1</translation>
+    </message>
+    <message>
+        <source>Not shown: no difference found, but %1</source>
+        <translation>Nicht gezeigt: kein Unterschied gefunden, aber %1</translation>
+    </message>
+    <message>
+        <source>✓ Same training as a sequential replay of its arrivals</source>
+        <translation>✓ Gleiches Training wie eine sequentielle Wiederholung seiner Ankünfte</translation>
+    </message>
 </context>
 <context>
     <name>rankscope::app::ProofSection</name>
@@ -4111,14 +4107,6 @@ Leerlauf %1</translation>
     <message>
         <source>As defined?</source>
         <translation>Wie definiert?</translation>
-    </message>
-    <message>
-        <source>Running five steps and comparing what every rank has…</source>
-        <translation>Fünf Schritte laufen; was jeder Rank hat, wird verglichen…</translation>
-    </message>
-    <message>
-        <source>Not checked yet. Runs 5 steps and compares what every rank has.</source>
-        <translation>Noch nicht geprüft. Führt 5 Schritte aus und vergleicht, was jeder Rank hat.</translation>
     </message>
     <message>
         <source>Training five steps under this plan and on one rank…</source>
@@ -4139,6 +4127,14 @@ Leerlauf %1</translation>
     <message>
         <source>Verify against the definition</source>
         <translation>Mit der Definition vergleichen</translation>
+    </message>
+    <message>
+        <source>Running five steps and comparing the result of every rank…</source>
+        <translation>Fünf Schritte laufen, und das Ergebnis jedes Ranks wird verglichen…</translation>
+    </message>
+    <message>
+        <source>Not checked yet. Runs 5 steps and compares the result of every rank.</source>
+        <translation>Noch nicht geprüft. Führt 5 Schritte aus und vergleicht das Ergebnis jedes Ranks.</translation>
     </message>
 </context>
 <context>
@@ -4215,10 +4211,6 @@ Leerlauf %1</translation>
 <context>
     <name>rankscope::app::RangeView</name>
     <message>
-        <source>Shares of the chosen time by rank</source>
-        <translation>Anteile der gewählten Zeit nach Rank</translation>
-    </message>
-    <message>
         <source>where the gap comes from</source>
         <translation>woher der Abstand kommt</translation>
     </message>
@@ -4243,16 +4235,20 @@ Leerlauf %1</translation>
         <translation>Für zusammengefasste Pläne nicht verfügbar</translation>
     </message>
     <message>
-        <source>The %1 ranks of this plan are folded, identical ones into one, and their ops are not laid out one by one. The shares of the whole step are in &quot;Where the step goes&quot;.</source>
-        <translation>Die %1 Ranks dieses Plans sind zusammengefasst, identische zu einem, und ihre Ops sind nicht einzeln ausgelegt. Die Anteile des ganzen Schritts stehen unter „Wofür die Zeit des Schritts verwendet wird“.</translation>
+        <source>Shares of the selected time by rank</source>
+        <translation>Anteile der gewählten Zeit nach Rank</translation>
     </message>
     <message>
-        <source>No step to take apart yet</source>
+        <source>The %1 ranks of this plan are folded (identical ranks are one), and their ops have no separate times. The shares of the whole step are in &quot;Where the step goes&quot;.</source>
+        <translation>Die %1 Ranks dieses Plans sind zusammengefasst (identische Ranks zu einem), und ihre Ops haben keine eigenen Zeiten. Die Anteile des ganzen Schritts stehen unter „Wofür die Zeit des Schritts verwendet wird“.</translation>
+    </message>
+    <message>
+        <source>No step to analyse yet</source>
         <translation>Noch kein Schritt zu zerlegen</translation>
     </message>
     <message>
-        <source>A run or a prediction fills this: shift and drag in the time line choose a stretch, and every rank&apos;s time in it stands here, beside what was predicted for the same ops.</source>
-        <translation>Ein Lauf oder eine Vorhersage füllt dies: Umschalt und Ziehen in der Zeitleiste wählen einen Ausschnitt; hier erscheint die Zeit jedes Ranks darin, neben der Vorhersage für dieselben Ops.</translation>
+        <source>A run or a prediction fills this view: shift and drag in the time line to select a range. It then shows the time of every rank in the range, and the prediction for the same ops.</source>
+        <translation>Ein Lauf oder eine Vorhersage füllt diese Ansicht: Umschalt und Ziehen in der Zeitleiste wählen einen Bereich. Dann erscheint hier die Zeit jedes Ranks darin, mit der Vorhersage für dieselben Ops.</translation>
     </message>
 </context>
 <context>
@@ -4266,20 +4262,20 @@ Leerlauf %1</translation>
         <translation>Welches Dach</translation>
     </message>
     <message>
-        <source>Roof as measured</source>
-        <translation>Dach wie gemessen</translation>
+        <source>No kernels to show</source>
+        <translation>Keine Kernel zu zeigen</translation>
     </message>
     <message>
-        <source>Roof of the cluster&apos;s file</source>
+        <source>Measured roof</source>
+        <translation>Gemessenes Dach</translation>
+    </message>
+    <message>
+        <source>Roof of the cluster file</source>
         <translation>Dach aus der Clusterdatei</translation>
     </message>
     <message>
-        <source>Measured: the best product that the run&apos;s machine has reached (rankscope-engine peak). The memory&apos;s bandwidth is the cluster&apos;s in both.</source>
-        <translation>Gemessen: das beste Produkt, das der Rechner des Laufs erreicht hat (rankscope-engine peak). Die Speicherbandbreite ist in beiden die des Clusters.</translation>
-    </message>
-    <message>
-        <source>No kernels to show</source>
-        <translation>Keine Kernel zu zeigen</translation>
+        <source>Measured: the fastest matrix product on the run&apos;s machine (rankscope-engine peak). The memory bandwidth is from the cluster file in both.</source>
+        <translation>Gemessen: das schnellste Matrixprodukt auf dem Rechner des Laufs (rankscope-engine peak). Die Speicherbandbreite ist in beiden die aus der Clusterdatei.</translation>
     </message>
 </context>
 <context>
@@ -4348,10 +4344,6 @@ Leerlauf %1</translation>
         <translation>Stark oder schwach</translation>
     </message>
     <message>
-        <source>Strong: the global batch stays. Weak: it grows with the ranks.</source>
-        <translation>Stark: Der globale Batch bleibt. Schwach: Er wächst mit den Ranks.</translation>
-    </message>
-    <message>
         <source>Open a sweep…</source>
         <translation>Sweep öffnen…</translation>
     </message>
@@ -4392,22 +4384,6 @@ Leerlauf %1</translation>
         <translation>Messen</translation>
     </message>
     <message>
-        <source>Runs this plan on 1, 2, 4 and 8 ranks, %1 steps each, and lays what was measured over the curves</source>
-        <translation>Führt diesen Plan auf 1, 2, 4 und 8 Ranks mit je %1 Schritten aus und legt die Messwerte über die Kurven</translation>
-    </message>
-    <message>
-        <source>Nothing to run: open a scenario that can run, not a recording, and wait until its run is over</source>
-        <translation>Nichts auszuführen: Öffnen Sie ein ausführbares Szenario, keine Aufzeichnung, und warten Sie, bis sein Lauf vorbei ist</translation>
-    </message>
-    <message>
-        <source>The engine measures</source>
-        <translation>Die Engine misst</translation>
-    </message>
-    <message>
-        <source>There is nothing to scale here</source>
-        <translation>Hier gibt es nichts zu skalieren</translation>
-    </message>
-    <message>
         <source>No plan is open</source>
         <translation>Kein Plan ist offen</translation>
     </message>
@@ -4416,35 +4392,43 @@ Leerlauf %1</translation>
         <translation>Vorhersage läuft…</translation>
     </message>
     <message>
-        <source>Open a scenario, and its plan is predicted on 1, 2, 4, … ranks; or open a sweep that rankscope-engine has recorded; or choose what others have published.</source>
-        <translation>Öffnen Sie ein Szenario, und sein Plan wird auf 1, 2, 4, … Ranks vorhergesagt; oder öffnen Sie einen Sweep, den rankscope-engine aufgezeichnet hat; oder wählen Sie, was andere veröffentlicht haben.</translation>
+        <source>Strong: the global batch is constant. Weak: it grows with the ranks.</source>
+        <translation>Stark: Der globale Batch ist konstant. Schwach: Er wächst mit den Ranks.</translation>
+    </message>
+    <message>
+        <source>Run this plan on 1, 2, 4 and 8 ranks, %1 steps each, and draw the measured values over the curves</source>
+        <translation>Diesen Plan auf 1, 2, 4 und 8 Ranks mit je %1 Schritten ausführen und die Messwerte über die Kurven zeichnen</translation>
+    </message>
+    <message>
+        <source>Nothing to run: open a scenario that can run, not a recording, and wait until its run has ended</source>
+        <translation>Nichts auszuführen: Öffnen Sie ein ausführbares Szenario, keine Aufzeichnung, und warten Sie, bis sein Lauf beendet ist</translation>
+    </message>
+    <message>
+        <source>The engine is measuring</source>
+        <translation>Die Engine misst</translation>
+    </message>
+    <message>
+        <source>Nothing to scale here</source>
+        <translation>Hier gibt es nichts zu skalieren</translation>
+    </message>
+    <message>
+        <source>Open a scenario to predict its plan on 1, 2, 4, … ranks, or open a sweep recorded by rankscope-engine, or choose published results.</source>
+        <translation>Öffnen Sie ein Szenario, um seinen Plan auf 1, 2, 4, … Ranks vorherzusagen, oder einen von rankscope-engine aufgezeichneten Sweep, oder wählen Sie veröffentlichte Ergebnisse.</translation>
     </message>
 </context>
 <context>
     <name>rankscope::app::Screenshot</name>
     <message>
-        <source>%1: nobody answered within %2 s</source>
+        <source>%1: no answer within %2 s</source>
         <translation>%1: keine Antwort innerhalb von %2 s</translation>
     </message>
     <message>
-        <source>nothing to draw came within %1 s</source>
-        <translation>innerhalb von %1 s kam nichts zum Zeichnen</translation>
+        <source>no data to draw arrived within %1 s</source>
+        <translation>innerhalb von %1 s kamen keine Daten zum Zeichnen</translation>
     </message>
 </context>
 <context>
     <name>rankscope::app::SearchView</name>
-    <message>
-        <source>Plans: memory against time of a step</source>
-        <translation>Pläne: Speicher gegen Zeit eines Schritts</translation>
-    </message>
-    <message>
-        <source>time of a step</source>
-        <translation>Zeit eines Schritts</translation>
-    </message>
-    <message>
-        <source>memory of a device</source>
-        <translation>Speicher eines Geräts</translation>
-    </message>
     <message>
         <source>out of memory</source>
         <translation>Speicher reicht nicht</translation>
@@ -4452,10 +4436,6 @@ Leerlauf %1</translation>
     <message>
         <source>fits</source>
         <translation>passt</translation>
-    </message>
-    <message>
-        <source>Plans: memory against time of a step; %1 beyond the edges</source>
-        <translation>Pläne: Speicher gegen Zeit eines Schritts; %1 jenseits der Ränder</translation>
     </message>
     <message>
         <source>limit</source>
@@ -4500,10 +4480,6 @@ Schritt %1, Speicher %2</translation>
         <translation>schnellster</translation>
     </message>
     <message>
-        <source>The chosen plan</source>
-        <translation>Der gewählte Plan</translation>
-    </message>
-    <message>
         <source> tries</source>
         <translation> Versuche</translation>
     </message>
@@ -4524,18 +4500,6 @@ Schritt %1, Speicher %2</translation>
         <translation>Seed der zufälligen und der bayesschen Suche</translation>
     </message>
     <message>
-        <source>Another seed tries other plans; both strategies begin with the same ten</source>
-        <translation>Ein anderer Seed prüft andere Pläne; beide Strategien beginnen mit denselben zehn</translation>
-    </message>
-    <message>
-        <source>Changes the plan so; undo (Ctrl+Z) takes it back</source>
-        <translation>Ändert den Plan entsprechend; Rückgängig (Strg+Z) nimmt es zurück</translation>
-    </message>
-    <message>
-        <source>Chooses the fastest plan that fits</source>
-        <translation>Wählt den schnellsten Plan, der passt</translation>
-    </message>
-    <message>
         <source>Plan</source>
         <translation>Plan</translation>
     </message>
@@ -4552,10 +4516,6 @@ Schritt %1, Speicher %2</translation>
         <translation>SIMULIERT: Jeder Plan ist mit den Werten des Clusters „%1“ vorhergesagt, %2; nichts ist gelaufen</translation>
     </message>
     <message>
-        <source>. Knobs that limit each other, as tensor, pipeline and data, share what they decide, so that the sum may be more than 100 %.</source>
-        <translation>. Stellgrößen, die einander begrenzen, wie Tensor, Pipeline und Daten, teilen sich ihren Einfluss, daher kann die Summe über 100 % liegen.</translation>
-    </message>
-    <message>
         <source>Stop</source>
         <translation>Stopp</translation>
     </message>
@@ -4564,44 +4524,76 @@ Schritt %1, Speicher %2</translation>
         <translation>Suche</translation>
     </message>
     <message>
-        <source>Predicts plans for the same training on as many ranks; nothing runs</source>
-        <translation>Sagt Pläne für das gleiche Training auf gleich vielen Ranks voraus; nichts läuft</translation>
-    </message>
-    <message>
-        <source>Open a scenario: its plans are searched</source>
-        <translation>Öffnen Sie ein Szenario: Seine Pläne werden durchsucht</translation>
-    </message>
-    <message>
         <source>Searching…</source>
         <translation>Suche läuft…</translation>
-    </message>
-    <message>
-        <source>These plans cannot be searched</source>
-        <translation>Diese Pläne können nicht durchsucht werden</translation>
     </message>
     <message>
         <source>No plan is open</source>
         <translation>Kein Plan ist offen</translation>
     </message>
     <message>
-        <source>Open a scenario, and its plans can be searched here.</source>
-        <translation>Öffnen Sie ein Szenario, dann können Sie hier seine Pläne durchsuchen.</translation>
+        <source>Plans: memory against step time</source>
+        <translation>Pläne: Speicher gegen Schrittzeit</translation>
     </message>
     <message>
-        <source>Nothing has been searched yet</source>
-        <translation>Noch nichts durchsucht</translation>
+        <source>step time</source>
+        <translation>Schrittzeit</translation>
     </message>
     <message>
-        <source>Search predicts plans that train the same on %1 ranks, by random, Bayesian and exhaustive search, and shows them as points of time against memory. Nothing runs.</source>
-        <translation>Die Suche sagt Pläne voraus, die auf %1 Ranks dasselbe trainieren, zufällig, bayessch und vollständig, und zeigt sie als Punkte aus Zeit und Speicher. Nichts läuft.</translation>
+        <source>memory per device</source>
+        <translation>Speicher je Gerät</translation>
+    </message>
+    <message>
+        <source>Plans: memory against step time; %1 outside the axes</source>
+        <translation>Pläne: Speicher gegen Schrittzeit; %1 außerhalb der Achsen</translation>
+    </message>
+    <message>
+        <source>The selected plan</source>
+        <translation>Der gewählte Plan</translation>
+    </message>
+    <message>
+        <source>A different seed tries different plans; both strategies begin with the same ten</source>
+        <translation>Ein anderer Seed prüft andere Pläne; beide Strategien beginnen mit denselben zehn</translation>
+    </message>
+    <message>
+        <source>Apply this plan; Ctrl+Z undoes it</source>
+        <translation>Diesen Plan übernehmen; Strg+Z macht es rückgängig</translation>
+    </message>
+    <message>
+        <source>Select the fastest plan that fits</source>
+        <translation>Den schnellsten Plan wählen, der passt</translation>
+    </message>
+    <message>
+        <source>. Knobs that depend on each other, such as tensor, pipeline and data, share their effect, so the sum may be more than 100 %.</source>
+        <translation>. Stellgrößen, die voneinander abhängen, wie Tensor, Pipeline und Daten, teilen sich ihren Einfluss, daher kann die Summe über 100 % liegen.</translation>
+    </message>
+    <message>
+        <source>Predict plans for the same training on the same number of ranks; nothing runs</source>
+        <translation>Pläne für das gleiche Training auf gleich vielen Ranks vorhersagen; nichts läuft</translation>
+    </message>
+    <message>
+        <source>Open a scenario to search its plans</source>
+        <translation>Öffnen Sie ein Szenario, um seine Pläne zu durchsuchen</translation>
+    </message>
+    <message>
+        <source>The plans of this scenario cannot be searched</source>
+        <translation>Die Pläne dieses Szenarios können nicht durchsucht werden</translation>
+    </message>
+    <message>
+        <source>Open a scenario to search its plans.</source>
+        <translation>Öffnen Sie ein Szenario, um seine Pläne zu durchsuchen.</translation>
+    </message>
+    <message>
+        <source>No search yet</source>
+        <translation>Noch keine Suche</translation>
+    </message>
+    <message>
+        <source>Search predicts plans for the same training on %1 ranks, by random, Bayesian and exhaustive search, and shows each plan as a point: time against memory. Nothing runs.</source>
+        <translation>Die Suche sagt Pläne für das gleiche Training auf %1 Ranks voraus, zufällig, bayessch und vollständig, und zeigt jeden Plan als Punkt: Zeit gegen Speicher. Nichts läuft.</translation>
     </message>
 </context>
 <context>
     <name>rankscope::app::Session</name>
-    <message>
-        <source>The engine was started but has said nothing for %1 s</source>
-        <translation>Die Engine wurde gestartet, hat sich aber %1 s lang nicht gemeldet</translation>
-    </message>
     <message>
         <source>No prediction: %1</source>
         <translation>Keine Vorhersage: %1</translation>
@@ -4611,18 +4603,6 @@ Schritt %1, Speicher %2</translation>
         <translation>verbunden; der Lauf hat noch nicht begonnen</translation>
     </message>
     <message>
-        <source>%1: nothing of a run is in it</source>
-        <translation>%1: enthält nichts von einem Lauf</translation>
-    </message>
-    <message>
-        <source>no answer for %1 s%2; check the address, and that the run still goes on</source>
-        <translation>keine Antwort seit %1 s%2; prüfen Sie die Adresse, und ob der Lauf noch läuft</translation>
-    </message>
-    <message>
-        <source>the run goes on</source>
-        <translation>der Lauf geht weiter</translation>
-    </message>
-    <message>
         <source>stopped before it finished a step</source>
         <translation>angehalten, bevor ein Schritt fertig war</translation>
     </message>
@@ -4630,20 +4610,36 @@ Schritt %1, Speicher %2</translation>
         <source>stopped after step %1</source>
         <translation>angehalten nach Schritt %1</translation>
     </message>
+    <message>
+        <source>The engine was started but has not answered for %1 s</source>
+        <translation>Die Engine wurde gestartet, hat aber %1 s lang nicht geantwortet</translation>
+    </message>
+    <message>
+        <source>%1: contains no run</source>
+        <translation>%1: enthält keinen Lauf</translation>
+    </message>
+    <message>
+        <source>no answer for %1 s%2; check the address and that the run is still active</source>
+        <translation>keine Antwort seit %1 s%2; prüfen Sie die Adresse, und ob der Lauf noch aktiv ist</translation>
+    </message>
+    <message>
+        <source>the run continues</source>
+        <translation>der Lauf geht weiter</translation>
+    </message>
 </context>
 <context>
     <name>rankscope::app::ShareGuess</name>
     <message>
-        <source>Drag the edge: the hatched part is what you guess</source>
+        <source>your guess</source>
+        <translation>Ihre Schätzung</translation>
+    </message>
+    <message>
+        <source>Drag the edge: the hatched part is your guess</source>
         <translation>Ziehen Sie die Kante: Der schraffierte Teil ist Ihre Schätzung</translation>
     </message>
     <message>
-        <source>Drag the edge: the coloured part is what you guess</source>
+        <source>Drag the edge: the coloured part is your guess</source>
         <translation>Ziehen Sie die Kante: Der farbige Teil ist Ihre Schätzung</translation>
-    </message>
-    <message>
-        <source>your guess</source>
-        <translation>Ihre Schätzung</translation>
     </message>
 </context>
 <context>
@@ -4672,16 +4668,16 @@ Schritt %1, Speicher %2</translation>
 <context>
     <name>rankscope::app::Sketch</name>
     <message>
-        <source>Draw with the pointer; or choose a %1 with ← and →, and its value with ↑ and ↓</source>
-        <translation>Zeichnen Sie mit dem Zeiger; oder wählen Sie mit ← und → (%1) eine Stelle und mit ↑ und ↓ ihren Wert</translation>
-    </message>
-    <message>
         <source>draw here</source>
         <translation>hier zeichnen</translation>
     </message>
     <message>
         <source>line = %1</source>
         <translation>Linie = %1</translation>
+    </message>
+    <message>
+        <source>Draw with the pointer, or select a %1 with ← and → and change its value with ↑ and ↓</source>
+        <translation>Zeichnen Sie mit dem Zeiger; oder wählen Sie mit ← und → eine Stelle (%1), und ändern Sie mit ↑ und ↓ ihren Wert</translation>
     </message>
 </context>
 <context>
@@ -4691,8 +4687,8 @@ Schritt %1, Speicher %2</translation>
         <translation>Höhe der unteren Ansicht</translation>
     </message>
     <message>
-        <source>Drag, or ↑ and ↓: height of the lower view. Double click: the whole middle (F9).</source>
-        <translation>Ziehen, oder ↑ und ↓: Höhe der unteren Ansicht. Doppelklick: die ganze Mitte (F9).</translation>
+        <source>Drag, or ↑ and ↓: height of the lower view. Double click: maximise (F9).</source>
+        <translation>Ziehen, oder ↑ und ↓: Höhe der unteren Ansicht. Doppelklick: maximieren (F9).</translation>
     </message>
 </context>
 <context>
@@ -4754,10 +4750,6 @@ Schritt %1, Speicher %2</translation>
         <translation>%1 Ereignisse</translation>
     </message>
     <message>
-        <source>the latest %1 are kept</source>
-        <translation>die letzten %1 werden behalten</translation>
-    </message>
-    <message>
         <source>%1 dropped</source>
         <translation>%1 verworfen</translation>
     </message>
@@ -4780,6 +4772,10 @@ Schritt %1, Speicher %2</translation>
     <message>
         <source> (Ctrl+Shift+D)</source>
         <translation> (Strg+Umschalt+D)</translation>
+    </message>
+    <message>
+        <source>the latest %1 are stored</source>
+        <translation>die letzten %1 werden gespeichert</translation>
     </message>
 </context>
 <context>
@@ -4804,16 +4800,8 @@ Schritt %1, Speicher %2</translation>
         <translation>Pfade auf der Fläche</translation>
     </message>
     <message>
-        <source>The optimizers walk…</source>
-        <translation>Die Optimierer laufen…</translation>
-    </message>
-    <message>
         <source>No paths</source>
         <translation>Keine Pfade</translation>
-    </message>
-    <message>
-        <source>rankscope-engine paths is under way.</source>
-        <translation>rankscope-engine paths läuft.</translation>
     </message>
     <message>
         <source>x</source>
@@ -4822,10 +4810,6 @@ Schritt %1, Speicher %2</translation>
     <message>
         <source>y</source>
         <translation>y</translation>
-    </message>
-    <message>
-        <source>contours: loss above the least, at 1, 2, 5, 10, …</source>
-        <translation>Höhenlinien: Loss über dem Minimum, bei 1, 2, 5, 10, …</translation>
     </message>
     <message>
         <source>minimum</source>
@@ -4844,29 +4828,45 @@ Schritt %1, Speicher %2</translation>
         <translation>%1, außerhalb</translation>
     </message>
     <message>
+        <source>Computing the paths…</source>
+        <translation>Die Pfade werden berechnet…</translation>
+    </message>
+    <message>
+        <source>rankscope-engine paths is running.</source>
+        <translation>rankscope-engine paths läuft.</translation>
+    </message>
+    <message>
+        <source>contours: loss above the minimum, at 1, 2, 5, 10, …</source>
+        <translation>Höhenlinien: Loss über dem Minimum, bei 1, 2, 5, 10, …</translation>
+    </message>
+    <message>
+        <source>shallow minimum</source>
+        <translation>flaches Minimum</translation>
+    </message>
+    <message>
         <source>%1: loss %2
-A double click begins here.</source>
+Double click: start here.</source>
         <translation>%1: Loss %2
-Ein Doppelklick beginnt hier.</translation>
+Doppelklick: hier beginnen.</translation>
     </message>
     <message>
         <source>%1, step %2
 %3: loss %4
-its last step was %5 long, the rate is %6</source>
+length of its last step %5, rate %6</source>
         <translation>%1, Schritt %2
 %3: Loss %4
-der letzte Schritt war %5 lang, die Rate ist %6</translation>
+Länge des letzten Schritts %5, Rate %6</translation>
     </message>
 </context>
 <context>
     <name>rankscope::app::TabOverflow</name>
     <message>
-        <source>Further views</source>
-        <translation>Weitere Ansichten</translation>
-    </message>
-    <message>
         <source>More ▾</source>
         <translation>Mehr ▾</translation>
+    </message>
+    <message>
+        <source>More views</source>
+        <translation>Weitere Ansichten</translation>
     </message>
 </context>
 <context>
@@ -4991,14 +4991,6 @@ der letzte Schritt war %5 lang, die Rate ist %6</translation>
         <translation>ein Moment</translation>
     </message>
     <message>
-        <source>a stretch of time</source>
-        <translation>ein Zeitabschnitt</translation>
-    </message>
-    <message>
-        <source>Go to what is marked</source>
-        <translation>Zum Markierten gehen</translation>
-    </message>
-    <message>
         <source>Change the note…</source>
         <translation>Notiz ändern…</translation>
     </message>
@@ -5019,24 +5011,32 @@ der letzte Schritt war %5 lang, die Rate ist %6</translation>
         <translation>B empfangen</translation>
     </message>
     <message>
-        <source>here, on average: %1</source>
-        <translation>hier, im Mittel: %1</translation>
-    </message>
-    <message>
-        <source>a colour&apos;s height is its mean share of the ranks&apos; time</source>
-        <translation>die Höhe einer Farbe ist ihr mittlerer Anteil an der Zeit der Ranks</translation>
-    </message>
-    <message>
-        <source>a click on its name closes it</source>
-        <translation>ein Klick auf den Namen klappt sie zu</translation>
-    </message>
-    <message>
-        <source>a click on its name opens it</source>
-        <translation>ein Klick auf den Namen klappt sie auf</translation>
-    </message>
-    <message>
         <source>range %1</source>
         <translation>Bereich %1</translation>
+    </message>
+    <message>
+        <source>average here: %1</source>
+        <translation>hier im Mittel: %1</translation>
+    </message>
+    <message>
+        <source>height of a colour: mean share of the ranks&apos; time</source>
+        <translation>Höhe einer Farbe: mittlerer Anteil an der Zeit der Ranks</translation>
+    </message>
+    <message>
+        <source>click its name to collapse it</source>
+        <translation>Klick auf den Namen klappt zu</translation>
+    </message>
+    <message>
+        <source>click its name to expand it</source>
+        <translation>Klick auf den Namen klappt auf</translation>
+    </message>
+    <message>
+        <source>a time range</source>
+        <translation>ein Zeitbereich</translation>
+    </message>
+    <message>
+        <source>Go to the mark</source>
+        <translation>Zur Markierung gehen</translation>
     </message>
 </context>
 <context>
@@ -5209,10 +5209,6 @@ der letzte Schritt war %5 lang, die Rate ist %6</translation>
         <translation>Keine Links zu zeigen</translation>
     </message>
     <message>
-        <source>Open a scenario: its cluster&apos;s links stand here, with what the plan puts on them.</source>
-        <translation>Öffnen Sie ein Szenario: Hier sehen Sie dann die Links seines Clusters und was der Plan über sie überträgt.</translation>
-    </message>
-    <message>
         <source>uplink busy</source>
         <translation>Auslastung des Uplinks</translation>
     </message>
@@ -5228,6 +5224,10 @@ der letzte Schritt war %5 lang, die Rate ist %6</translation>
         <source>the network between them</source>
         <translation>das Netz dazwischen</translation>
     </message>
+    <message>
+        <source>Open a scenario to see the links of its cluster and the traffic of its plan.</source>
+        <translation>Öffnen Sie ein Szenario, um die Links seines Clusters und den Verkehr seines Plans zu sehen.</translation>
+    </message>
 </context>
 <context>
     <name>rankscope::app::TraceFeed</name>
@@ -5236,8 +5236,8 @@ der letzte Schritt war %5 lang, die Rate ist %6</translation>
         <translation>%1 wird gelesen</translation>
     </message>
     <message>
-        <source>%1: reading was cancelled; what had been read is shown</source>
-        <translation>%1: Das Lesen wurde abgebrochen; gezeigt wird, was gelesen war</translation>
+        <source>%1: reading was cancelled; the part read so far is shown</source>
+        <translation>%1: Das Lesen wurde abgebrochen; der bisher gelesene Teil wird gezeigt</translation>
     </message>
 </context>
 <context>
@@ -5255,34 +5255,6 @@ der letzte Schritt war %5 lang, die Rate ist %6</translation>
         <translation>%1 von %2</translation>
     </message>
     <message>
-        <source>As the plan names it; auto is the communicator&apos;s own, whose phases nobody sees</source>
-        <translation>Wie der Plan ihn nennt; auto ist der eigene des Kommunikators, dessen Phasen niemand sieht</translation>
-    </message>
-    <message>
-        <source>Ops of one sender in one step; of a collective all members send</source>
-        <translation>Ops eines Senders in einem Schritt; bei einem Kollektiv senden alle Mitglieder</translation>
-    </message>
-    <message>
-        <source>Bytes sent by one sender in one step, the mean, counted at the transport; – where the library hides them</source>
-        <translation>Bytes, die ein Sender in einem Schritt sendet, im Mittel, am Transport gezählt; – wo die Bibliothek sie verbirgt</translation>
-    </message>
-    <message>
-        <source>Bytes that the plan&apos;s algorithm has one sender send in one step, the mean</source>
-        <translation>Bytes, die ein Sender nach dem Algorithmus des Plans in einem Schritt sendet, im Mittel</translation>
-    </message>
-    <message>
-        <source>Inside the ops of one rank in the chosen step, before the peer came: the mean over all that send or receive</source>
-        <translation>Innerhalb der Ops eines Ranks im gewählten Schritt, bevor der Partner kam: Mittel über alle, die senden oder empfangen</translation>
-    </message>
-    <message>
-        <source>Inside the ops of one sender in the chosen step, while bytes moved: the mean. The bytes over this time are a message&apos;s bandwidth.</source>
-        <translation>Innerhalb der Ops eines Senders im gewählten Schritt, während Bytes übertragen wurden: Mittel. Bytes durch diese Zeit ist die Bandbreite einer Nachricht.</translation>
-    </message>
-    <message>
-        <source>As nccl-tests has it: size over the time of the last to come, times 2(n−1)/n of an all-reduce, (n−1)/n of gathers and reduce-scatters</source>
-        <translation>Wie bei nccl-tests: Größe durch die Zeit des zuletzt Angekommenen, mal 2(n−1)/n bei All-Reduce, (n−1)/n bei Gather und Reduce-Scatter</translation>
-    </message>
-    <message>
         <source>purpose</source>
         <translation>Zweck</translation>
     </message>
@@ -5295,40 +5267,68 @@ der letzte Schritt war %5 lang, die Rate ist %6</translation>
         <translation>Algorithmus</translation>
     </message>
     <message>
+        <source>bus
+bandwidth</source>
+        <translation>Bus-
+bandbreite</translation>
+    </message>
+    <message>
+        <source>Algorithm in the plan; auto is the library&apos;s own, whose phases are not visible</source>
+        <translation>Algorithmus im Plan; auto ist der eigene der Bibliothek, dessen Phasen nicht sichtbar sind</translation>
+    </message>
+    <message>
+        <source>Ops of one sender in one step; in a collective all members send</source>
+        <translation>Ops eines Senders in einem Schritt; bei einem Kollektiv senden alle Mitglieder</translation>
+    </message>
+    <message>
+        <source>Mean bytes sent by one sender in one step, counted at the transport; – if the library hides them</source>
+        <translation>Mittlere Bytes eines Senders in einem Schritt, am Transport gezählt; –, wenn die Bibliothek sie verbirgt</translation>
+    </message>
+    <message>
+        <source>Bytes that one sender sends in one step by the plan&apos;s algorithm, the mean</source>
+        <translation>Bytes, die ein Sender nach dem Algorithmus des Plans in einem Schritt sendet, im Mittel</translation>
+    </message>
+    <message>
+        <source>Time inside the ops of one rank in the selected step, before the peer arrived: the mean over all ranks that send or receive</source>
+        <translation>Zeit in den Ops eines Ranks im gewählten Schritt, bevor der Partner kam: Mittel über alle Ranks, die senden oder empfangen</translation>
+    </message>
+    <message>
+        <source>Mean time inside the ops of one sender in the selected step while bytes moved. Bytes divided by this time are the bandwidth of a message.</source>
+        <translation>Mittlere Zeit in den Ops eines Senders im gewählten Schritt, während Bytes übertragen wurden. Bytes durch diese Zeit ist die Bandbreite einer Nachricht.</translation>
+    </message>
+    <message>
+        <source>As in nccl-tests: size divided by the time of the last rank to arrive, times 2(n−1)/n for an all-reduce, (n−1)/n for gathers and reduce-scatters</source>
+        <translation>Wie bei nccl-tests: Größe durch die Zeit des zuletzt angekommenen Ranks, mal 2(n−1)/n bei All-Reduce, (n−1)/n bei Gather und Reduce-Scatter</translation>
+    </message>
+    <message>
         <source>count
-a sender</source>
+per sender</source>
         <translation>Anzahl
 je Sender</translation>
     </message>
     <message>
         <source>sent
-a sender</source>
+per sender</source>
         <translation>gesendet
 je Sender</translation>
     </message>
     <message>
         <source>predicted
-a sender</source>
+per sender</source>
         <translation>vorhergesagt
 je Sender</translation>
     </message>
     <message>
         <source>waiting
-a rank</source>
+per rank</source>
         <translation>Warten
 je Rank</translation>
     </message>
     <message>
         <source>transfer
-a sender</source>
+per sender</source>
         <translation>Übertragung
 je Sender</translation>
-    </message>
-    <message>
-        <source>bus
-bandwidth</source>
-        <translation>Bus-
-bandbreite</translation>
     </message>
 </context>
 <context>
@@ -5336,10 +5336,6 @@ bandbreite</translation>
     <message>
         <source>Traffic of a step by purpose</source>
         <translation>Verkehr eines Schritts nach Zweck</translation>
-    </message>
-    <message>
-        <source>Which of the line&apos;s ops is played</source>
-        <translation>Welche Op der Zeile abgespielt wird</translation>
     </message>
     <message>
         <source>Table</source>
@@ -5370,26 +5366,6 @@ bandbreite</translation>
         <translation>Algorithmus</translation>
     </message>
     <message>
-        <source>count a sender and step</source>
-        <translation>Anzahl je Sender und Schritt</translation>
-    </message>
-    <message>
-        <source>sent a sender, bytes</source>
-        <translation>gesendet je Sender, Bytes</translation>
-    </message>
-    <message>
-        <source>predicted a sender, bytes</source>
-        <translation>vorhergesagt je Sender, Bytes</translation>
-    </message>
-    <message>
-        <source>waiting a rank, s</source>
-        <translation>Warten je Rank, s</translation>
-    </message>
-    <message>
-        <source>transfer a sender, s</source>
-        <translation>Übertragung je Sender, s</translation>
-    </message>
-    <message>
         <source>bus bandwidth, bytes/s</source>
         <translation>Busbandbreite, Bytes/s</translation>
     </message>
@@ -5402,20 +5378,44 @@ bandbreite</translation>
         <translation>%1 von Rank %2</translation>
     </message>
     <message>
-        <source>One rank sends nothing</source>
-        <translation>Ein Rank sendet nichts</translation>
-    </message>
-    <message>
-        <source>Set data, tensor or pipeline in the plan above 1, and this lists what moves between the ranks.</source>
-        <translation>Setzen Sie im Plan Daten, Tensor oder Pipeline über 1; dann steht hier, was zwischen den Ranks übertragen wird.</translation>
-    </message>
-    <message>
         <source>No traffic to show yet</source>
         <translation>Noch kein Verkehr zu zeigen</translation>
     </message>
     <message>
-        <source>A run or a prediction fills this: every transfer and collective of a step by purpose, its bytes beside the prediction, and the time waited apart from the time in which bytes moved.</source>
-        <translation>Ein Lauf oder eine Vorhersage füllt dies: jede Übertragung und jedes Kollektiv eines Schritts nach Zweck, die Bytes neben der Vorhersage, und die Wartezeit getrennt von der Zeit, in der Bytes übertragen wurden.</translation>
+        <source>Op of this row to play</source>
+        <translation>Abzuspielende Op dieser Zeile</translation>
+    </message>
+    <message>
+        <source>count per sender and step</source>
+        <translation>Anzahl je Sender und Schritt</translation>
+    </message>
+    <message>
+        <source>sent per sender, bytes</source>
+        <translation>gesendet je Sender, Bytes</translation>
+    </message>
+    <message>
+        <source>predicted per sender, bytes</source>
+        <translation>vorhergesagt je Sender, Bytes</translation>
+    </message>
+    <message>
+        <source>waiting per rank, s</source>
+        <translation>Warten je Rank, s</translation>
+    </message>
+    <message>
+        <source>transfer per sender, s</source>
+        <translation>Übertragung je Sender, s</translation>
+    </message>
+    <message>
+        <source>A single rank sends nothing</source>
+        <translation>Ein einzelner Rank sendet nichts</translation>
+    </message>
+    <message>
+        <source>Set data, tensor or pipeline above 1 in the plan to list the traffic between ranks here.</source>
+        <translation>Setzen Sie im Plan Daten, Tensor oder Pipeline über 1, um hier den Verkehr zwischen Ranks zu sehen.</translation>
+    </message>
+    <message>
+        <source>A run or a prediction fills this view: every transfer and collective of a step by purpose, its bytes, the predicted bytes, the time spent waiting and the time in which bytes moved.</source>
+        <translation>Ein Lauf oder eine Vorhersage füllt diese Ansicht: jede Übertragung und jedes Kollektiv eines Schritts nach Zweck, die Bytes, die vorhergesagten Bytes, die Wartezeit und die Zeit, in der Bytes übertragen wurden.</translation>
     </message>
 </context>
 <context>
@@ -5427,14 +5427,6 @@ bandbreite</translation>
     <message>
         <source>of %1 GPUs, by NVML</source>
         <translation>von %1 GPUs, nach NVML</translation>
-    </message>
-    <message>
-        <source>of all that runs on the processors, by RAPL</source>
-        <translation>von allem, was auf den Prozessoren läuft, nach RAPL</translation>
-    </message>
-    <message>
-        <source>of all that runs on %1 hosts&apos; processors, by RAPL</source>
-        <translation>von allem, was auf den Prozessoren von %1 Hosts läuft, nach RAPL</translation>
     </message>
     <message>
         <source>%1; dashed: predicted, %2</source>
@@ -5489,10 +5481,6 @@ bandbreite</translation>
         <translation>über alle Parameter, vor dem Clipping</translation>
     </message>
     <message>
-        <source>fp16: halved by an overflow</source>
-        <translation>fp16: halbiert durch einen Überlauf</translation>
-    </message>
-    <message>
         <source>of all ranks</source>
         <translation>von allen Ranks</translation>
     </message>
@@ -5537,20 +5525,32 @@ bandbreite</translation>
         <translation>HFU, %</translation>
     </message>
     <message>
-        <source>A collective alone trains nothing</source>
-        <translation>Ein einzelnes Kollektiv trainiert nichts</translation>
-    </message>
-    <message>
         <source>Its phases and bytes are in the Collectives view. A scenario with a model has a loss to show here.</source>
         <translation>Seine Phasen und Bytes zeigt die Ansicht Kollektive. Ein Szenario mit einem Modell hat hier einen Loss.</translation>
     </message>
     <message>
-        <source>Nothing has trained yet</source>
-        <translation>Noch nichts trainiert</translation>
-    </message>
-    <message>
         <source>Press Run: loss, gradient norm and tokens per second appear here step by step. A prediction alone has no loss.</source>
         <translation>Drücken Sie „Starten“: Loss, Gradientennorm und Tokens je Sekunde erscheinen hier Schritt für Schritt. Eine Vorhersage allein hat keinen Loss.</translation>
+    </message>
+    <message>
+        <source>of everything on the processors, by RAPL</source>
+        <translation>von allem auf den Prozessoren, nach RAPL</translation>
+    </message>
+    <message>
+        <source>of everything on the processors of %1 hosts, by RAPL</source>
+        <translation>von allem auf den Prozessoren von %1 Hosts, nach RAPL</translation>
+    </message>
+    <message>
+        <source>fp16: halved after an overflow</source>
+        <translation>fp16: nach einem Überlauf halbiert</translation>
+    </message>
+    <message>
+        <source>A single collective trains nothing</source>
+        <translation>Ein einzelnes Kollektiv trainiert nichts</translation>
+    </message>
+    <message>
+        <source>No training yet</source>
+        <translation>Noch kein Training</translation>
     </message>
 </context>
 <context>
@@ -5576,16 +5576,16 @@ bandbreite</translation>
         <translation>Die veröffentlichten Zeilen können nicht vorhergesagt werden</translation>
     </message>
     <message>
-        <source>Predicting what others have measured…</source>
-        <translation>Vorhergesagt wird, was andere gemessen haben…</translation>
-    </message>
-    <message>
-        <source>Every published row under scenarios/published is predicted from the cluster&apos;s file.</source>
-        <translation>Jede veröffentlichte Zeile unter scenarios/published wird mit der Datei des Clusters vorhergesagt.</translation>
-    </message>
-    <message>
         <source>SIMULATED, beside what was published</source>
         <translation>SIMULIERT, neben dem Veröffentlichten</translation>
+    </message>
+    <message>
+        <source>Predicting published measurements…</source>
+        <translation>Veröffentlichte Messungen werden vorhergesagt…</translation>
+    </message>
+    <message>
+        <source>Every row under scenarios/published is predicted from its cluster file.</source>
+        <translation>Jede Zeile unter scenarios/published wird mit der Datei ihres Clusters vorhergesagt.</translation>
     </message>
 </context>
 <context>
@@ -5611,16 +5611,8 @@ bandbreite</translation>
         <translation>%1 (%2 Minuten)</translation>
     </message>
     <message>
-        <source>Look at a run</source>
-        <translation>Einen Lauf ansehen</translation>
-    </message>
-    <message>
         <source>Open a recording or a scenario…</source>
         <translation>Aufzeichnung oder Szenario öffnen…</translation>
-    </message>
-    <message>
-        <source>Watch a run on this machine or on a cluster: its address, or the join file that it wrote.</source>
-        <translation>Einen Lauf auf diesem Rechner oder einem Cluster beobachten: seine Adresse, oder die Beitrittsdatei, die er geschrieben hat.</translation>
     </message>
     <message>
         <source>Address of a run, or its join file</source>
@@ -5662,6 +5654,14 @@ bandbreite</translation>
         <source>%1 min</source>
         <translation>%1 min</translation>
     </message>
+    <message>
+        <source>View a run</source>
+        <translation>Einen Lauf ansehen</translation>
+    </message>
+    <message>
+        <source>Watch a run on this machine or on a cluster: give its address or its join file.</source>
+        <translation>Einen Lauf auf diesem Rechner oder einem Cluster beobachten: Geben Sie seine Adresse oder seine Beitrittsdatei an.</translation>
+    </message>
 </context>
 <context>
     <name>rankscope::app::Workspace</name>
@@ -5678,14 +5678,6 @@ bandbreite</translation>
         <translation>Die Zeitleiste wieder zeigen (Esc)</translation>
     </message>
     <message>
-        <source>Whole middle</source>
-        <translation>Ganze Mitte</translation>
-    </message>
-    <message>
-        <source>Give the lower view the whole middle (F9)</source>
-        <translation>Der unteren Ansicht die ganze Mitte geben (F9)</translation>
-    </message>
-    <message>
         <source>Lower views</source>
         <translation>Untere Ansichten</translation>
     </message>
@@ -5698,10 +5690,6 @@ bandbreite</translation>
         <translation>Ansicht ablösen</translation>
     </message>
     <message>
-        <source>Give it the whole middle (F9)</source>
-        <translation>Ihr die ganze Mitte geben (F9)</translation>
-    </message>
-    <message>
         <source>%1 %2</source>
         <translation>%1 %2</translation>
     </message>
@@ -5710,12 +5698,24 @@ bandbreite</translation>
         <translation>⤢ Mehr Platz</translation>
     </message>
     <message>
-        <source>%1 is in a window of its own.</source>
-        <translation>%1 ist in einem eigenen Fenster.</translation>
-    </message>
-    <message>
         <source>%1 needs %2 × %3 pixels.</source>
         <translation>%1 braucht %2 × %3 Pixel.</translation>
+    </message>
+    <message>
+        <source>Maximise</source>
+        <translation>Maximieren</translation>
+    </message>
+    <message>
+        <source>Maximise the lower view (F9)</source>
+        <translation>Untere Ansicht maximieren (F9)</translation>
+    </message>
+    <message>
+        <source>Maximise it (F9)</source>
+        <translation>Maximieren (F9)</translation>
+    </message>
+    <message>
+        <source>%1 is in a separate window.</source>
+        <translation>%1 ist in einem eigenen Fenster.</translation>
     </message>
 </context>
 <context>
@@ -5751,44 +5751,8 @@ bandbreite</translation>
 %3 Ops von %4</translation>
     </message>
     <message>
-        <source>
-%1 of the roof; %2 is the limit</source>
-        <translation>
-%1 des Dachs; die Grenze ist: %2</translation>
-    </message>
-    <message>
-        <source>
-Faster than memory allows: its operands were in a cache</source>
-        <translation>
-Schneller, als der Speicher erlaubt: Die Operanden lagen in einem Cache</translation>
-    </message>
-    <message>
-        <source>This plan is predicted chunk by chunk, its ranks folded into one: its kernels are not laid out one by one. Open a smaller plan, or run one.</source>
-        <translation>Dieser Plan wird Chunk für Chunk vorhergesagt, seine Ranks zu einem zusammengefasst: Seine Kernel sind nicht einzeln ausgelegt. Öffnen Sie einen kleineren Plan, oder führen Sie einen aus.</translation>
-    </message>
-    <message>
-        <source>The plan is being predicted.</source>
-        <translation>Der Plan wird vorhergesagt.</translation>
-    </message>
-    <message>
-        <source>Open a scenario or a recording, and the kernels of its step are shown under the roof of their machine.</source>
-        <translation>Öffnen Sie ein Szenario oder eine Aufzeichnung; dann sehen Sie die Kernel seines Schritts unter dem Dach ihres Rechners.</translation>
-    </message>
-    <message>
-        <source>Roof: %1 in %2, %3; memory %4, from cluster &apos;%5&apos;. Above the slope operands were in a cache.</source>
-        <translation>Dach: %1 in %2, %3; Speicher %4, vom Cluster „%5“. Über der Schräge lagen Operanden in einem Cache.</translation>
-    </message>
-    <message>
-        <source>the best product that was measured on %1</source>
-        <translation>das beste auf %1 gemessene Produkt</translation>
-    </message>
-    <message>
         <source>from cluster &apos;%1&apos;</source>
         <translation>vom Cluster „%1“</translation>
-    </message>
-    <message>
-        <source>No op of this step computes anything.</source>
-        <translation>Keine Op dieses Schritts rechnet etwas.</translation>
     </message>
     <message>
         <source>FLOP per byte</source>
@@ -5895,10 +5859,6 @@ Schneller, als der Speicher erlaubt: Die Operanden lagen in einem Cache</transla
         <translation>Der Speicher reicht nicht: Der Plan braucht %1, ein Gerät hat %2.</translation>
     </message>
     <message>
-        <source>The fastest plan that was tried and fits.</source>
-        <translation>Der schnellste geprüfte Plan, der passt.</translation>
-    </message>
-    <message>
         <source>The runner-up: </source>
         <translation>Der zweite: </translation>
     </message>
@@ -5917,10 +5877,6 @@ Schneller, als der Speicher erlaubt: Die Operanden lagen in einem Cache</transla
     <message>
         <source>step</source>
         <translation>Schritt</translation>
-    </message>
-    <message>
-        <source>step, at least</source>
-        <translation>Schritt, mindestens</translation>
     </message>
     <message>
         <source>yes</source>
@@ -5955,10 +5911,6 @@ Schneller, als der Speicher erlaubt: Die Operanden lagen in einem Cache</transla
         <translation>Pläne, die er vertritt</translation>
     </message>
     <message>
-        <source>on the front</source>
-        <translation>auf der Front</translation>
-    </message>
-    <message>
         <source>%1, s</source>
         <translation>%1, s</translation>
     </message>
@@ -5987,14 +5939,6 @@ Schneller, als der Speicher erlaubt: Die Operanden lagen in einem Cache</transla
         <translation>Schritt mindestens %1, braucht %2: Speicher reicht nicht</translation>
     </message>
     <message>
-        <source>stands for %1 plans that are nearly the same</source>
-        <translation>steht für %1 fast gleiche Pläne</translation>
-    </message>
-    <message>
-        <source>Click: its numbers</source>
-        <translation>Klick: seine Zahlen</translation>
-    </message>
-    <message>
         <source>rank %1</source>
         <translation>Rank %1</translation>
     </message>
@@ -6017,6 +5961,62 @@ Schneller, als der Speicher erlaubt: Die Operanden lagen in einem Cache</transla
     <message>
         <source>a group&apos;s row: heights are shares of its ranks · </source>
         <translation>Zeile einer Gruppe: Höhen sind Anteile ihrer Ranks · </translation>
+    </message>
+    <message>
+        <source>
+%1 of the roof; limited by %2</source>
+        <translation>
+%1 des Dachs; begrenzt durch: %2</translation>
+    </message>
+    <message>
+        <source>
+Faster than memory allows: its operands were in cache</source>
+        <translation>
+Schneller, als der Speicher erlaubt: Die Operanden lagen im Cache</translation>
+    </message>
+    <message>
+        <source>This plan is predicted chunk by chunk for identical ranks: it has no separate times for kernels. Open a smaller plan, or run one.</source>
+        <translation>Dieser Plan wird Chunk für Chunk für identische Ranks vorhergesagt: Für Kernel gibt es keine eigenen Zeiten. Öffnen Sie einen kleineren Plan, oder führen Sie einen aus.</translation>
+    </message>
+    <message>
+        <source>Predicting the plan…</source>
+        <translation>Der Plan wird vorhergesagt…</translation>
+    </message>
+    <message>
+        <source>Open a scenario or a recording to see the kernels of its step under the roof of their machine.</source>
+        <translation>Öffnen Sie ein Szenario oder eine Aufzeichnung, um die Kernel des Schritts unter dem Dach ihres Rechners zu sehen.</translation>
+    </message>
+    <message>
+        <source>Roof: %1 in %2, %3; memory %4, from cluster &apos;%5&apos;. Dots above the slope had operands in cache.</source>
+        <translation>Dach: %1 in %2, %3; Speicher %4, vom Cluster „%5“. Punkte über der Schräge hatten ihre Operanden im Cache.</translation>
+    </message>
+    <message>
+        <source>the best matrix product measured on %1</source>
+        <translation>das beste auf %1 gemessene Matrixprodukt</translation>
+    </message>
+    <message>
+        <source>No op of this step does any compute.</source>
+        <translation>Keine Op dieses Schritts rechnet etwas.</translation>
+    </message>
+    <message>
+        <source>The fastest tried plan that fits.</source>
+        <translation>Der schnellste geprüfte Plan, der passt.</translation>
+    </message>
+    <message>
+        <source>step, lower bound</source>
+        <translation>Schritt, untere Grenze</translation>
+    </message>
+    <message>
+        <source>on the Pareto front</source>
+        <translation>auf der Pareto-Front</translation>
+    </message>
+    <message>
+        <source>represents %1 plans that are nearly the same</source>
+        <translation>steht für %1 fast gleiche Pläne</translation>
+    </message>
+    <message>
+        <source>Click: show its numbers</source>
+        <translation>Klick: die Zahlen zeigen</translation>
     </message>
 </context>
 <context>
@@ -6234,20 +6234,12 @@ Schneller, als der Speicher erlaubt: Die Operanden lagen in einem Cache</transla
         <translation>Optimiererzuständen</translation>
     </message>
     <message>
-        <source>drawn numbers</source>
-        <translation>Zufallszahlen</translation>
-    </message>
-    <message>
         <source>waited %1 for rank %2</source>
         <translation>wartete %1 auf Rank %2</translation>
     </message>
     <message>
         <source>waited %1</source>
         <translation>wartete %1</translation>
-    </message>
-    <message>
-        <source>an op unknown to this version</source>
-        <translation>eine dieser Version unbekannte Op</translation>
     </message>
     <message>
         <source>backward, input gradient</source>
@@ -6292,6 +6284,14 @@ Schneller, als der Speicher erlaubt: Die Operanden lagen in einem Cache</transla
     <message>
         <source>predicted %1</source>
         <translation>vorhergesagt %1</translation>
+    </message>
+    <message>
+        <source>random numbers</source>
+        <translation>Zufallszahlen</translation>
+    </message>
+    <message>
+        <source>op unknown to this version</source>
+        <translation>eine dieser Version unbekannte Op</translation>
     </message>
 </context>
 </TS>
