@@ -42,9 +42,9 @@ function(rankscope_embed_translations target)
   target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/translations)
 endfunction()
 
+# Other names under which sources call tr().
+set(RANKSCOPE_TR_ALIASES "tr+=in_book,tr+=said" CACHE INTERNAL "")
 if(RANKSCOPE_LUPDATE AND NOT TARGET update_translations)
-  # Names under which sources call tr().
-  set(RANKSCOPE_TR_ALIASES "tr+=in_book,tr+=said")
   add_custom_target(update_translations
     COMMAND ${RANKSCOPE_LUPDATE} app -I . -locations none -no-obsolete -silent -tr-function-alias ${RANKSCOPE_TR_ALIASES}
             -ts ${RANKSCOPE_TS_FILES}

@@ -64,8 +64,9 @@ void choose_language(const QString& code) { QSettings().setValue(chosen_key, cod
 void install_language(QCoreApplication& application, const QString& code) {
   // Spin boxes read and write numbers as the rest of the program does.
   QLocale::setDefault(QLocale::c());
+  qDeleteAll(application.findChildren<QTranslator*>(Qt::FindDirectChildrenOnly));  // each removes itself
   if (code == QLatin1String("en") || !window_languages().contains(code)) return;
-  auto* of_qt = new QTranslator(&application);  // "Cancel" in Qt's own dialogs, where the system has its words
+  auto* of_qt = new QTranslator(&application);  // "Cancel" in Qt's own dialogs, if the system has its words
   if (of_qt->load(QStringLiteral("qtbase_") + code, QLibraryInfo::path(QLibraryInfo::TranslationsPath)))
     QCoreApplication::installTranslator(of_qt);
   auto* words = new Words(&application);

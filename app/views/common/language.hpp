@@ -20,7 +20,7 @@ QString system_language();
 QString chosen_language();
 void choose_language(const QString& code);
 
-/// Before any window is made: its words are read as widgets are made.
+/// Before a window is made: its words are read as widgets are made. Replaces what was installed before.
 void install_language(QCoreApplication& application, const QString& code);
 /// What was installed: "de"; "en" where nothing was.
 QString window_language();

@@ -79,13 +79,13 @@ class Comparison {
       return tell(where, original.empty() ? "the original has no such text; take it away" : "it is not translated");
     using Count = void (*)(std::string_view, Counts&);
     constexpr std::pair<const char*, Count> kinds[] = {
-        {"number", count_numbers}, {"link", count_links}, {"command or key", count_commands}, {"part", count_parts}};
+        {"numbers", count_numbers}, {"links", count_links}, {"commands", count_commands}, {"parts", count_parts}};
     for (const auto& [kind, count] : kinds) {
       Counts of_original, of_translation;
       count(original, of_original);
       count(translation, of_translation);
       if (const std::string what = difference(of_original, of_translation); !what.empty())
-        tell(where, fmt::format("{}s are not those of the original: {}", kind, what));
+        tell(where, fmt::format("{} are not those of the original: {}", kind, what));
     }
   }
 
