@@ -105,7 +105,8 @@ AnswerBook::AnswerBook(QString file) : file_(std::move(file)) {
 }
 
 void AnswerBook::fill(const QString& lab, Answer& answer) const {
-  const QJsonObject kept = labs_.value(lab).toObject().value(QString::fromStdString(original_ask(answer.question))).toObject();
+  const QJsonObject kept =
+      labs_.value(lab).toObject().value(QString::fromStdString(original_ask(answer.question))).toObject();
   for (const QJsonValue& one : kept.value(tries_key).toArray()) {
     const QJsonObject object = one.toObject();
     if (auto attempt = attempt_of(object.value(answer_key), answer.question.kind);
@@ -124,7 +125,8 @@ QString AnswerBook::keep(const QString& lab, const Answer& answer) {
     questions.remove(key);
   } else {
     QJsonArray tries;
-    for (const Try& one : answer.tries) tries.append(QJsonObject{{at_key, one.at}, {answer_key, json_of(to_original(answer.question, one.attempt))}});
+    for (const Try& one : answer.tries)
+      tries.append(QJsonObject{{at_key, one.at}, {answer_key, json_of(to_original(answer.question, one.attempt))}});
     QJsonObject kept{{tries_key, tries}};
     if (answer.told) kept.insert(told_key, json_of(*answer.told));
     if (answer.told) kept.insert(by_key, answer.told_by);

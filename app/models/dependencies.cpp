@@ -67,7 +67,8 @@ std::string in_words(const Dependency& d, const Span& span) {
   const std::int64_t ahead = span.begin_ns - d.time_ns;
   if (ahead == 0) return words + said(" (at the same moment)");
   const std::string by = duration_text(ahead < 0 ? -ahead : ahead);
-  if (d.needs == Needs::peer) return words + (ahead < 0 ? said(" (began %1 later)", by) : said(" (began %1 earlier)", by));
+  if (d.needs == Needs::peer)
+    return words + (ahead < 0 ? said(" (began %1 later)", by) : said(" (began %1 earlier)", by));
   return words + (ahead < 0 ? said(" (ended %1 later)", by) : said(" (ended %1 earlier)", by));
 }
 

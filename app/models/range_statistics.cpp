@@ -61,7 +61,8 @@ std::string summary_of(const RangeStatistics& statistics) {
   for (const auto& [share, name] : parts)
     if (share >= 0.0005) text += " · " + name + " " + percent_text(share);
   if (statistics.mean.transfer >= 0.0005) text += " · " + said("links busy %1", percent_text(statistics.mean.transfer));
-  if (statistics.mean.collective >= 0.0005) text += " · " + said("collectives %1", percent_text(statistics.mean.collective));
+  if (statistics.mean.collective >= 0.0005)
+    text += " · " + said("collectives %1", percent_text(statistics.mean.collective));
   return text;
 }
 

@@ -31,8 +31,8 @@ std::vector<RankGroup> grid_groups(Grouping grouping, const RankGrid& grid) {
     case Grouping::tensor:
       for (int p = 0; p < grid.pipeline; ++p)
         for (int d = 0; d < grid.data; ++d)
-          groups.push_back({joined({{"stage %1", {grid.pipeline, p}}, {"data %1", {grid.data, d}}}), grid.rank_of({0, d, p}),
-                            grid.tensor, 1, "tensor group"});
+          groups.push_back({joined({{"stage %1", {grid.pipeline, p}}, {"data %1", {grid.data, d}}}),
+                            grid.rank_of({0, d, p}), grid.tensor, 1, "tensor group"});
       break;
     case Grouping::data:
       for (int p = 0; p < grid.pipeline; ++p)

@@ -70,7 +70,8 @@ constexpr const char *said_one_worker = QT_TRANSLATE_NOOP("Models", "1 worker"),
                      *said_ranks = QT_TRANSLATE_NOOP("Models", "%1 ranks");
 
 std::string waited_text(std::int64_t ns, std::int32_t rank, std::string_view cause) {
-  std::string text = rank >= 0 ? said("waited %1 for rank %2", duration_text(ns), rank) : said("waited %1", duration_text(ns));
+  std::string text =
+      rank >= 0 ? said("waited %1 for rank %2", duration_text(ns), rank) : said("waited %1", duration_text(ns));
   if (!cause.empty()) text += ": " + std::string(cause);
   return text;
 }
@@ -80,8 +81,8 @@ std::string waited_text(std::int64_t ns, std::int32_t rank, std::string_view cau
 std::string phrase_of(OpId op) {
   if (!op.valid()) return said("op unknown to this version");
   const OpFields f = op.fields();
-  std::string text = f.kind == OpKind::input_gradient ? said("backward, input gradient")
-                                                          : said(with_hyphens(name_of(f.kind)).c_str());
+  std::string text =
+      f.kind == OpKind::input_gradient ? said("backward, input gradient") : said(with_hyphens(name_of(f.kind)).c_str());
   if (f.kind == OpKind::weight_gradient) text = said("backward, weight gradient");
   if (f.kind == OpKind::load_batch) text = f.purpose == Purpose::alone ? said("load") : said("load batch");
   if (f.kind == OpKind::check) text = said("check against the definition");

@@ -77,8 +77,8 @@ struct Options {
 
   void add_to(QCommandLineParser& parser) const {
     parser.setApplicationDescription(QStringLiteral("Show and explain a distributed training step."));
-    parser.addOptions({screenshot, view, size, presentation, theme, language, surface, run, compare, teach, network, attend, name,
-                       help, version});
+    parser.addOptions({screenshot, view, size, presentation, theme, language, surface, run, compare, teach, network,
+                       attend, name, help, version});
     parser.addPositionalArgument(
         QStringLiteral("source"),
         QStringLiteral("A scenario (.toml), a trace (.mcap), an endpoint or a join file. Default: the "

@@ -30,8 +30,8 @@ bool has_display() {
   return false;
 }
 
-/// What was asked for, what the menu was set to, or the system's. A picture is the same on every machine: English unless
-/// asked for.
+/// What was asked for, what the menu was set to, or the system's. A picture is the same on every machine: English
+/// unless asked for.
 QString language_of(const CommandLine& line) {
   if (!line.language.isEmpty()) return line.language;
   if (!line.screenshot.isEmpty()) return QStringLiteral("en");

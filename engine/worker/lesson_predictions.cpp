@@ -113,7 +113,8 @@ std::vector<Picture> LessonPredictions::pictures(const Lab& lab) {
   step.samples = std::move(told.samples);
   step.ranks = told.ranks;
   step.language = lab.language;
-  step.note = fmt::format(fmt::runtime(handout_words("simulated, costs of {}", lab.language)), predicted.step.report.costs);
+  step.note =
+      fmt::format(fmt::runtime(handout_words("simulated, costs of {}", lab.language)), predicted.step.report.costs);
   if (folded) step.note += handout_words("; rank s is one of the identical ranks of stage s", lab.language);
   std::vector<Picture> pictures{draw_timeline(step), draw_memory(step)};
   std::erase_if(pictures, [](const Picture& picture) { return picture.svg.empty(); });

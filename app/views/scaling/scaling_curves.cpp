@@ -141,8 +141,8 @@ ScalingCurves curves_of(const Sweep& sweep) {
 ScalingCurves predicted_curves(const Scenario& scenario, const std::string& key, Scaling scaling, int most_ranks,
                                const CostSource& costs) {
   ScalingCurves curves;
-  curves.title = tr("%1: %2 scaling over %3, predicted")
-                     .arg(words(scenario.title), text::words(name_of(scaling)), words(key));
+  curves.title =
+      tr("%1: %2 scaling over %3, predicted").arg(words(scenario.title), text::words(name_of(scaling)), words(key));
   curves.rate_name = text::rate_name(scenario.model);
   const QString cluster = cluster_words(scenario.cluster);
   curves.source =

@@ -164,8 +164,8 @@ void TimelineView::fill_menu(QMenu& menu, QPoint at) {
   menu.addSeparator();
   auto* ways = new QActionGroup(&menu);
   for (const Grouping grouping : every_grouping) {
-    QAction* action =
-        menu.addAction(QString::fromStdString(said(words_of(grouping))), this, [this, grouping] { set_grouping(grouping); });
+    QAction* action = menu.addAction(QString::fromStdString(said(words_of(grouping))), this,
+                                     [this, grouping] { set_grouping(grouping); });
     action->setCheckable(true);
     action->setChecked(grouping == grouping_);
     action->setEnabled(can_group(grouping, scene_.plan.get()));
@@ -184,7 +184,8 @@ std::optional<HoverCard> TimelineView::group_card(QPoint at) const {
                                         [&](std::int32_t rank) { return group.contains(rank); });
   HoverCard card{at, {group.name + " · " + size_words(group), {said("average here: %1", summary_of(statistics))}}, {}};
   card.details.lines.push_back(said("height of a colour: mean share of the ranks' time"));
-  card.details.lines.push_back(band->open ? said("click its name to collapse it") : said("click its name to expand it"));
+  card.details.lines.push_back(band->open ? said("click its name to collapse it")
+                                          : said("click its name to expand it"));
   return card;
 }
 

@@ -240,9 +240,8 @@ void TimelineView::describe_selection() {
     if (scene_.selected) {
       SpanDetails details = details_of_box(*scene_.selected);
       // The line may be cut at its end: what the op waited for stands first.
-      std::stable_partition(details.lines.begin(), details.lines.end(), [](const std::string& line) {
-        return is_wait(line);
-      });
+      std::stable_partition(details.lines.begin(), details.lines.end(),
+                            [](const std::string& line) { return is_wait(line); });
       scene_.details = QString::fromStdString(details.title);
       for (const std::string& line : details.lines)
         scene_.details += QStringLiteral(" · ") + QString::fromStdString(line);

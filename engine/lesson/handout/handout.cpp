@@ -68,7 +68,8 @@ std::string accepted_words(const Question& question, const std::optional<Target>
   std::string words =
       fmt::format(fmt::runtime(handout_words(accepted, language)), value_words(question, question.tolerance));
   if (known_answer(question) && simulated)
-    words += fmt::format("; {}: {}", handout_words("simulated", language), target_words(question, *simulated, language));
+    words +=
+        fmt::format("; {}: {}", handout_words("simulated", language), target_words(question, *simulated, language));
   return words;
 }
 

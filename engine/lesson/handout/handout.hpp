@@ -27,7 +27,7 @@ struct Handout {
   std::string summary{};  ///< of a course
   std::string teacher{};  ///< of a course: notes for whoever teaches it
   std::vector<Sheet> sheets{};
-  bool answers = false;  ///< the instructor's edition
+  bool answers = false;    ///< the instructor's edition
   std::string language{};  ///< of the words around the lessons: "de"; empty: English
 };
 

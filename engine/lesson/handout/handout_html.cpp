@@ -50,7 +50,9 @@ std::string html_room_for(const Question& question, const Sheet& sheet, const st
       return draw_field(of_steps ? sheet.steps : sheet.ranks, question.most, question.unit,
                         words(of_steps ? "step" : "rank"), {}, words("a field to draw on"));
     }
-    case QuestionKind::point: return paragraph(words("Rank") + " <span class=\"blank\"></span> " + words("op") + " <span class=\"blank\"></span>");
+    case QuestionKind::point:
+      return paragraph(words("Rank") + " <span class=\"blank\"></span> " + words("op") +
+                       " <span class=\"blank\"></span>");
   }
   return {};
 }
@@ -64,7 +66,8 @@ std::string html_answer_of(const Question& question, const std::optional<Target>
   html += paragraph(
       "<b>" + words("Answer:") + " " + (right.empty() ? words("known after a run") : inline_html_of(right)) + "</b>" +
       (accepted.empty() ? "" : "<br>" + escaped_html(accepted)) +
-      (question.formula.empty() ? "" : "<br>" + words("formula:") + " <code>" + escaped_html(question.formula) + "</code>") +
+      (question.formula.empty() ? ""
+                                : "<br>" + words("formula:") + " <code>" + escaped_html(question.formula) + "</code>") +
       (question.variant ? "<br>" + words("with:") + " <code>" +
                               escaped_html(fmt::format("{}", fmt::join(question.variant->settings, " "))) + "</code>"
                         : ""));
@@ -93,7 +96,9 @@ std::string html_text_of(const std::string& markdown, bool answers) {
 std::string about(const Lab& lab, const std::string& language) {
   std::string words = escaped_html(lab.summary);
   if (lab.minutes > 0) words += " " + fmt::format(fmt::runtime(handout_words("{} minutes.", language)), lab.minutes);
-  if (!lab.needs.empty()) words += " " + escaped_html(fmt::format(fmt::runtime(handout_words("After: {}.", language)), fmt::join(lab.needs, ", ")));
+  if (!lab.needs.empty())
+    words += " " +
+             escaped_html(fmt::format(fmt::runtime(handout_words("After: {}.", language)), fmt::join(lab.needs, ", ")));
   return "<p class=\"about\">" + words + "</p>\n";
 }
 
@@ -105,14 +110,16 @@ std::string sheet_html(const Sheet& sheet, const Handout& handout, bool alone) {
   if (!alone) html += "<h2>" + escaped_html(lab.title) + "</h2>\n";
   html += about(lab, handout.language);
   if (handout.answers && !lab.teacher.empty())
-    html += "<div class=\"teacher\"><p><b>" + words("For the teacher") + "</b></p>\n" + html_of(lab.teacher) + "</div>\n";
+    html +=
+        "<div class=\"teacher\"><p><b>" + words("For the teacher") + "</b></p>\n" + html_of(lab.teacher) + "</div>\n";
   html += html_text_of(parts.before, handout.answers);
   if (!lab.questions.empty()) html += "<h3>" + words("Questions") + "</h3>\n";
   for (std::size_t i = 0; i < lab.questions.size(); ++i) {
     const Question& question = lab.questions[i];
     const auto simulated = i < sheet.simulated.size() ? sheet.simulated[i] : std::nullopt;
     html += "<div class=\"question\">\n" + paragraph(fmt::format("<b>{}.</b> ", i + 1) + inline_html_of(question.ask));
-    html += handout.answers && question.kind != QuestionKind::choice ? "" : html_room_for(question, sheet, handout.language);
+    html += handout.answers && question.kind != QuestionKind::choice ? ""
+                                                                     : html_room_for(question, sheet, handout.language);
     if (handout.answers) html += html_answer_of(question, simulated, sheet, handout.language);
     html += "</div>\n";
   }
@@ -128,14 +135,17 @@ std::string sheet_html(const Sheet& sheet, const Handout& handout, bool alone) {
 std::string handout_html(const Handout& handout) {
   const auto words = [&](std::string_view english) { return std::string(handout_words(english, handout.language)); };
   const std::string title = handout.title + (handout.answers ? words(" (teacher's edition)") : "");
-  std::string html = "<!DOCTYPE html>\n<html lang=\"" + (handout.language.empty() ? "en" : handout.language) + "\">\n<head><meta charset=\"utf-8\"><title>" +
-                     escaped_html(title) +
+  std::string html = "<!DOCTYPE html>\n<html lang=\"" + (handout.language.empty() ? "en" : handout.language) +
+                     "\">\n<head><meta charset=\"utf-8\"><title>" + escaped_html(title) +
                      "</title>\n<meta name=\"viewport\" content=\"width=device-width\">\n<style>" + std::string(style) +
                      "</style></head>\n<body>\n<h1>" + escaped_html(title) + "</h1>\n";
   if (!handout.summary.empty()) html += "<p class=\"about\">" + escaped_html(handout.summary) + "</p>\n";
   if (handout.answers && !handout.teacher.empty())
-    html += "<div class=\"teacher\"><p><b>" + words("For the teacher") + "</b></p>\n" + html_of(handout.teacher) + "</div>\n";
-  if (!handout.answers) html += "<p>" + words("Name:") + " <span class=\"blank\"></span> " + words("Date:") + " <span class=\"blank\"></span></p>\n";
+    html += "<div class=\"teacher\"><p><b>" + words("For the teacher") + "</b></p>\n" + html_of(handout.teacher) +
+            "</div>\n";
+  if (!handout.answers)
+    html += "<p>" + words("Name:") + " <span class=\"blank\"></span> " + words("Date:") +
+            " <span class=\"blank\"></span></p>\n";
   const bool alone = handout.sheets.size() == 1;
   for (const Sheet& sheet : handout.sheets) html += sheet_html(sheet, handout, alone);
   return html + "</body>\n</html>\n";

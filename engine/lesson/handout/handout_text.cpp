@@ -14,7 +14,8 @@ std::string markdown_room_for(const Question& question, const Sheet& sheet, cons
   const auto words = [&](std::string_view english) { return handout_words(english, language); };
   switch (question.kind) {
     case QuestionKind::number:
-      return fmt::format("{} {} {}\n\n{}\n\n&nbsp;\n\n&nbsp;\n\n", words("Answer:"), blank, question.unit, words("How:"));
+      return fmt::format("{} {} {}\n\n{}\n\n&nbsp;\n\n&nbsp;\n\n", words("Answer:"), blank, question.unit,
+                         words("How:"));
     case QuestionKind::choice:
     case QuestionKind::order: {
       const bool order = question.kind == QuestionKind::order;
@@ -75,7 +76,8 @@ std::string handout_markdown(const Handout& handout,
   std::string text =
       fmt::format("# {}{}\n\n", handout.title, handout.answers ? words(" (teacher's edition)") : std::string_view());
   if (!handout.summary.empty()) text += handout.summary + "\n\n";
-  if (handout.answers && !handout.teacher.empty()) text += fmt::format("**{}.** {}\n\n", words("For the teacher"), handout.teacher);
+  if (handout.answers && !handout.teacher.empty())
+    text += fmt::format("**{}.** {}\n\n", words("For the teacher"), handout.teacher);
   if (!handout.answers) text += fmt::format("{} {} {} {}\n\n", words("Name:"), blank, words("Date:"), blank);
   for (const Sheet& sheet : handout.sheets) {
     const Lab& lab = sheet.lab;
@@ -85,13 +87,15 @@ std::string handout_markdown(const Handout& handout,
     if (lab.minutes > 0) text += " " + fmt::format(fmt::runtime(words("{} minutes.")), lab.minutes);
     if (!lab.needs.empty()) text += " " + fmt::format(fmt::runtime(words("After: {}.")), fmt::join(lab.needs, ", "));
     text += "\n\n";
-    if (handout.answers && !lab.teacher.empty()) text += fmt::format("**{}.** {}\n\n", words("For the teacher"), lab.teacher);
+    if (handout.answers && !lab.teacher.empty())
+      text += fmt::format("**{}.** {}\n\n", words("For the teacher"), lab.teacher);
     text += markdown_text_of(parts.before, handout.answers);
     if (!lab.questions.empty()) text += fmt::format("### {}\n\n", words("Questions"));
     for (std::size_t i = 0; i < lab.questions.size(); ++i) {
       const Question& question = lab.questions[i];
       text += fmt::format("**{}.** {}\n\n", i + 1, question.ask);
-      if (!handout.answers || question.kind == QuestionKind::choice) text += markdown_room_for(question, sheet, handout.language);
+      if (!handout.answers || question.kind == QuestionKind::choice)
+        text += markdown_room_for(question, sheet, handout.language);
       if (handout.answers)
         text += markdown_answer_of(question, i < sheet.simulated.size() ? sheet.simulated[i] : std::nullopt,
                                    handout.language);

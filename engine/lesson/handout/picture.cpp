@@ -80,7 +80,8 @@ class TimeScale {
       svg += label(place, bottom + 14, "middle", fmt::format("{:.6g}", at), soft);
     }
     return svg + label(width - right_margin, bottom + 28, "end",
-                       fmt::format(fmt::runtime(handout_words("time from the step's begin, {}", language_)), unit.name), soft);
+                       fmt::format(fmt::runtime(handout_words("time from the step's begin, {}", language_)), unit.name),
+                       soft);
   }
 
  private:
@@ -161,7 +162,8 @@ Picture draw_timeline(const DrawnStep& step) {
   std::array<bool, span_class_count> seen{};
   for (int rank = 0; rank < rows; ++rank) {
     const double y = top + rank * row;
-    body += label(left_margin - 8, y + 14, "end", fmt::format(fmt::runtime(handout_words("rank {}", step.language)), rank));
+    body +=
+        label(left_margin - 8, y + 14, "end", fmt::format(fmt::runtime(handout_words("rank {}", step.language)), rank));
     body += box(left_margin, y + 3, drawn, 14, "#f3f4f6");
     for (const bool compute : {true, false}) {
       const double top_of = compute ? y + 3 : y + 19, high = compute ? 14 : 4;
@@ -193,9 +195,8 @@ Picture draw_timeline(const DrawnStep& step) {
   };
   Picture picture;
   picture.name = "timeline";
-  picture.caption =
-      words("Time line of a step{}; {}. A number is the micro-batch; the thin boxes move bytes.",
-            step.ranks > rows ? words(", the first {} of {} ranks", rows, step.ranks) : "", step.note);
+  picture.caption = words("Time line of a step{}; {}. A number is the micro-batch; the thin boxes move bytes.",
+                          step.ranks > rows ? words(", the first {} of {} ranks", rows, step.ranks) : "", step.note);
   picture.svg = opened(bottom + 56, picture.caption) + body + "</svg>\n";
   return picture;
 }
@@ -253,9 +254,9 @@ Picture draw_memory(const DrawnStep& step) {
     body += fmt::format("<polygon points=\"{}{}\" fill=\"{}\"/>\n", over, back, memory_colours[at]);
   }
   body += legend(bottom + 46, names);
-  picture.caption = fmt::format(
-      fmt::runtime(handout_words("Memory of rank {} by class{}; {}.", step.language)), greatest->first,
-      peaks.size() > 1 ? handout_words(", the rank with the highest peak", step.language) : "", step.note);
+  picture.caption =
+      fmt::format(fmt::runtime(handout_words("Memory of rank {} by class{}; {}.", step.language)), greatest->first,
+                  peaks.size() > 1 ? handout_words(", the rank with the highest peak", step.language) : "", step.note);
   picture.svg = opened(bottom + 56, picture.caption) + body + "</svg>\n";
   return picture;
 }

@@ -83,8 +83,8 @@ constexpr WordsIn translated_words[] = {
 
 std::string_view handout_words(std::string_view english, std::string_view language) {
   if (language != "de") return english;
-  const auto found =
-      std::find_if(std::begin(translated_words), std::end(translated_words), [&](const WordsIn& words) { return words.english == english; });
+  const auto found = std::find_if(std::begin(translated_words), std::end(translated_words),
+                                  [&](const WordsIn& words) { return words.english == english; });
   return found == std::end(translated_words) ? english : found->german;
 }
 

@@ -25,8 +25,8 @@ void count_numbers(std::string_view text, Counts& counts) {
       continue;
     }
     std::size_t end = at;
-    while (end < text.size() &&
-           (is_digit(text[end]) || ((text[end] == '.' || text[end] == ',') && end + 1 < text.size() && is_digit(text[end + 1]))))
+    while (end < text.size() && (is_digit(text[end]) || ((text[end] == '.' || text[end] == ',') &&
+                                                         end + 1 < text.size() && is_digit(text[end + 1]))))
       ++end;
     ++counts[std::string(text.substr(at, end - at))];
     at = end;
@@ -91,8 +91,9 @@ class Comparison {
 
   void compare_age(const std::string& mark, const std::string& of_original) {
     if (mark == of_original) return;
-    tell("original", fmt::format("it is of an older text; translate what was changed since, then write original = \"{}\"",
-                                 of_original));
+    tell("original",
+         fmt::format("it is of an older text; translate what was changed since, then write original = \"{}\"",
+                     of_original));
   }
 
   std::vector<std::string> take() { return std::move(faults_); }
@@ -123,8 +124,8 @@ class Comparison {
 void compare_counts(Comparison& comparison, const std::string& where, const char* what, std::size_t original,
                     std::size_t translation) {
   if (original != translation)
-    comparison.tell(where, fmt::format("{} {}; the original has {}, and one translation is for each", translation, what,
-                                       original));
+    comparison.tell(
+        where, fmt::format("{} {}; the original has {}, and one translation is for each", translation, what, original));
 }
 
 }  // namespace

@@ -17,8 +17,8 @@ struct CourseSection {
 struct Course {
   std::string file, title;
   std::string language{};  ///< of a translation (translation.hpp); empty: English
-  std::string summary;  ///< one sentence: for whom, and what about
-  std::string teacher;  ///< notes for whoever teaches it, in Markdown
+  std::string summary;     ///< one sentence: for whom, and what about
+  std::string teacher;     ///< notes for whoever teaches it, in Markdown
   std::vector<CourseSection> sections;
   std::string name() const;
   /// The labs of all sections, in order.

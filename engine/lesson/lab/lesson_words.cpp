@@ -21,7 +21,8 @@ std::vector<std::string> known_languages() {
 }
 
 bool is_known_language(std::string_view language) {
-  return std::any_of(std::begin(words_by_language), std::end(words_by_language), [&](const auto& one) { return one.language == language; });
+  return std::any_of(std::begin(words_by_language), std::end(words_by_language),
+                     [&](const auto& one) { return one.language == language; });
 }
 
 Heading heading_of(std::string_view line) {

@@ -1,5 +1,5 @@
-// The words by which programs find their way in a lesson's text, in each language that lessons are translated into. Data
-// only; a new language begins here.
+// The words by which programs find their way in a lesson's text, in each language that lessons are translated into.
+// Data only; a new language begins here.
 #pragma once
 #include <optional>
 #include <span>

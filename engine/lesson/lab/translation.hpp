@@ -34,8 +34,8 @@ struct CourseTranslation {
 };
 
 struct TermTranslation {
-  std::string at;       ///< its place in the file
-  std::string of;       ///< the English name
+  std::string at;        ///< its place in the file
+  std::string of;        ///< the English name
   std::string original;  ///< mark of the English definition
   std::string name, means;
   std::vector<std::string> also;

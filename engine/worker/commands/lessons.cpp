@@ -65,11 +65,11 @@ nlohmann::ordered_json json_of(const Library& library) {
     groups.push_back({{"title", group.title}, {"labs", labs}});
   }
   for (const Course& course : library.courses)
-    courses.push_back(
-        {{"name", course.name()},
-         {"title", course.title},
-         {"language", course.language.empty() ? "en" : course.language},
-         {"summary", course.summary}, {"labs", course.labs()}});
+    courses.push_back({{"name", course.name()},
+                       {"title", course.title},
+                       {"language", course.language.empty() ? "en" : course.language},
+                       {"summary", course.summary},
+                       {"labs", course.labs()}});
   return {{"groups", groups}, {"courses", courses}, {"refused", library.refused}};
 }
 
@@ -136,7 +136,8 @@ Handout chosen(const LessonsRequest& request, const Library& library) {
   handout.title = course->title;
   handout.summary = course->summary;
   handout.teacher = course->teacher;
-  for (const std::string& name : course->labs()) handout.sheets.push_back(Sheet{lab_named(name, library, request.language)});
+  for (const std::string& name : course->labs())
+    handout.sheets.push_back(Sheet{lab_named(name, library, request.language)});
   return handout;
 }
 
@@ -147,9 +148,9 @@ void simulate_into(Sheet& sheet, LessonPredictions& predictions, bool pictures) 
     try {
       what();
     } catch (const std::exception& error) {
-      sheet.unsimulated = fmt::format(
-          fmt::runtime(handout_words("The step of this lesson is not simulated here: {}", lab.language)),
-          message_line(error.what()));
+      sheet.unsimulated =
+          fmt::format(fmt::runtime(handout_words("The step of this lesson is not simulated here: {}", lab.language)),
+                      message_line(error.what()));
       std::cerr << lab.file << ": " << message_line(error.what()) << "\n";
     }
   };
@@ -380,8 +381,7 @@ Command lessons(CLI::App& app) {
                                      "find answers printed before Run, ranges that accept too much or too "
                                      "little, undefined symbols, unknown names, and translations that differ from "
                                      "their original or are older; exit status 1 if there are any");
-  check->add_option("FILE", given->files,
-                    "lessons (file or name of a lab) and courses (default: all installed)");
+  check->add_option("FILE", given->files, "lessons (file or name of a lab) and courses (default: all installed)");
   add_json(check, given->json);
 
   return {line, [given, list, out] {

@@ -84,10 +84,10 @@ TEST_CASE("Every text of the sources is in each language's file") {
     REQUIRE(QFile::copy(translations.filePath(name), copy));
     QProcess process;
     process.setWorkingDirectory(QStringLiteral(RANKSCOPE_SOURCE_DIR));
-    process.start(lupdate, {QStringLiteral("app"), QStringLiteral("-I"), QStringLiteral("."), QStringLiteral("-locations"),
-                            QStringLiteral("none"), QStringLiteral("-no-obsolete"), QStringLiteral("-silent"),
-                            QStringLiteral("-tr-function-alias"), QStringLiteral(RANKSCOPE_TR_ALIASES),
-                            QStringLiteral("-ts"), copy});
+    process.start(lupdate, {QStringLiteral("app"), QStringLiteral("-I"), QStringLiteral("."),
+                            QStringLiteral("-locations"), QStringLiteral("none"), QStringLiteral("-no-obsolete"),
+                            QStringLiteral("-silent"), QStringLiteral("-tr-function-alias"),
+                            QStringLiteral(RANKSCOPE_TR_ALIASES), QStringLiteral("-ts"), copy});
     REQUIRE(process.waitForFinished(60'000));
     REQUIRE(process.exitCode() == 0);
     for (const Message& message : messages_of(copy)) {

@@ -159,7 +159,8 @@ TEST_CASE("The check finds what a translation changes beside words") {
   CHECK_THAT(only_fault("hint = \"Die Hälfte.\"\n", ""), ContainsText("question 3: it is not translated"));
   CHECK_THAT(only_fault("\"die erste\", ", ""), ContainsText("question 1: 1 options; the original has 2"));
   CHECK_THAT(only_fault("\"die erste\"", "\"die zweite\""), ContainsText("two options are 'die zweite'"));
-  CHECK_THAT(only_fault("[\"Eins kommt vor zwei.\"]", "[]"), ContainsText("question 2: 0 mistakes; the original has 1"));
+  CHECK_THAT(only_fault("[\"Eins kommt vor zwei.\"]", "[]"),
+             ContainsText("question 2: 0 mistakes; the original has 1"));
   CHECK_THAT(only_fault("symbols = { q = \"eine Hälfte\" }\n", ""), ContainsText("the symbol 'q' is not translated"));
 }
 
@@ -173,7 +174,8 @@ TEST_CASE("A translation of an older text is found by the original's mark") {
 }
 
 TEST_CASE("Glossary and courses are translated in the same way") {
-  const Glossary glossary = parse_glossary("[[term]]\nname = \"step\"\nalso = [\"steps\"]\nmeans = \"One of 2.\"\n", "g");
+  const Glossary glossary =
+      parse_glossary("[[term]]\nname = \"step\"\nalso = [\"steps\"]\nmeans = \"One of 2.\"\n", "g");
   const testing::TemporaryDirectory folder;
   std::filesystem::create_directory(folder.path() / "de");
   const auto write = [&](const std::string& mark, const std::string& of) {
@@ -191,8 +193,8 @@ TEST_CASE("Glossary and courses are translated in the same way") {
   CHECK(write("0", "step").size() == 1);
   CHECK(write("0", "stride").size() == 1);
 
-  const Course course = parse_course(
-      "title = \"All\"\nsummary = \"Both.\"\n[[section]]\ntitle = \"One\"\nlabs = [\"a\"]\n", "c.toml");
+  const Course course =
+      parse_course("title = \"All\"\nsummary = \"Both.\"\n[[section]]\ntitle = \"One\"\nlabs = [\"a\"]\n", "c.toml");
   CourseTranslation words{"de/c.toml", mark_of(course), "Alles", "Beide.", "", {"Eins"}};
   CHECK(faults_of(words, course).empty());
   words.sections.push_back("Zwei");

@@ -99,7 +99,8 @@ TEST_CASE("no file under scenarios/ is passed over") {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
     if (entry.is_regular_file()) folders.insert(entry.path().parent_path().lexically_relative(folder).string());
   folders.erase(".");  // the glossary, which has a test of its own, as courses and translations have
-  CHECK(folders == std::set<std::string>{"clusters", "courses", "courses/de", "de", "labs", "labs/de", "measured", "models", "published"});
+  CHECK(folders == std::set<std::string>{"clusters", "courses", "courses/de", "de", "labs", "labs/de", "measured",
+                                         "models", "published"});
 }
 
 TEST_CASE("the three pipelines differ in their schedule alone") {
