@@ -86,7 +86,7 @@ Library read_library(const std::string& language) {
   Library library;
   std::map<std::string, Lab> labs;
   for (const auto& file : resource_files("labs")) try {
-      if (auto lab = read_lab(file.string())) labs.emplace(lab->name(), in_language(std::move(*lab), language));
+      if (const auto lab = read_lab(file.string())) labs.emplace(lab->name(), in_language(*lab, language));
     } catch (const ScenarioError& error) {
       library.refused.emplace_back(error.what());
     }
