@@ -1,4 +1,4 @@
-// The op `update` of kernels/kernel_set.hpp: optimizers' rules, the tensors that one works on, and what it is told. The
+// The op `update` of kernels/kernel_set.hpp: optimizers' rules, their tensors, and their arguments. The
 // rules' mathematics: kernels/update_rules.hpp. To add a rule: name it here, write its structure there, and give it a
 // row in engine/plan/optimizer_rule.
 #pragma once
@@ -76,7 +76,7 @@ struct Factor {
   double now() const { return at != nullptr ? value * *at : value; }
 };
 
-/// What an update is told when it is launched; each rule uses its own.
+/// The arguments of an update's launch; each rule uses its own.
 struct UpdateStep {
   double learning_rate = 0, weight_decay = 0;
   Factor gradient_scale = 1;  ///< what gradients are multiplied by first: the clip coefficient

@@ -46,7 +46,7 @@ std::vector<double> numbers_of(const QJsonArray& array) {
   return values;
 }
 
-/// nullopt for what is no answer to a question of this kind.
+/// nullopt if it is not an answer to a question of this kind.
 std::optional<Attempt> attempt_of(const QJsonValue& json, QuestionKind kind) {
   switch (kind) {
     case QuestionKind::number: return json.isDouble() ? std::optional<Attempt>(json.toDouble()) : std::nullopt;

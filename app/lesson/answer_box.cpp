@@ -100,7 +100,7 @@ ChoiceBox::ChoiceBox(const Question& question, QWidget* parent)
     auto* label = make_label(words, "text", this);
     label->setBuddy(button);
     label->setProperty("option", line);
-    label->installEventFilter(this);  // a click on the words is a click on the button
+    label->installEventFilter(this);  // a click on the text is a click on the button
     grid->addWidget(button, line, 0, Qt::AlignTop);
     grid->addWidget(label, line, 1);
   }
@@ -161,7 +161,7 @@ void OrderBox::move(std::size_t item, int by) {
   if (item >= items_.size() || other >= items_.size()) return;
   std::swap(items_[item], items_[other]);
   show_items();
-  // The keyboard goes with the item.
+  // The keyboard focus moves with the item.
   auto* next = (by < 0 ? ups_ : downs_)[other];
   (next->isEnabled() ? next : (by < 0 ? downs_ : ups_)[other])->setFocus();
   emit changed();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where a question is answered: one widget for each kind of question. Each gives its attempt, and says when it changes
-// and when Enter submits it. The drawn kinds are sketch.hpp and share_guess.hpp.
+// Answer fields: one widget for each kind of question. Each returns its attempt, and signals when it changes
+// and when Enter submits it. The drawing kinds are in sketch.hpp and share_guess.hpp.
 #pragma once
 #include <QWidget>
 #include <optional>
@@ -20,9 +20,9 @@ class AnswerBox : public QWidget {
   Q_OBJECT
  public:
   using QWidget::QWidget;
-  /// nullopt while there is nothing that could be submitted.
+  /// nullopt while there is nothing to submit.
   virtual std::optional<Attempt> attempt() const = 0;
-  /// Where the keyboard goes.
+  /// The widget that receives the keyboard focus.
   virtual QWidget* input() = 0;
 
  signals:

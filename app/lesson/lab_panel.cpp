@@ -24,7 +24,7 @@ namespace {
 
 constexpr int narrowest_lesson = 180, widest_needed = 300;
 
-/// A button does not break its words: where a line is full they go on in the next.
+/// A button does not wrap its text: this one does.
 QString in_lines(const QString& words, const QFontMetrics& metrics, int width) {
   QString result, line;
   for (const QString& word : words.split(QLatin1Char(' '))) {
@@ -39,7 +39,7 @@ QString in_lines(const QString& words, const QFontMetrics& metrics, int width) {
   return result + line;
 }
 
-/// A glossary that is damaged leaves terms without their definitions, and nothing else.
+/// Without a valid glossary, terms have no definitions; everything else works.
 Glossary installed_glossary() {
   try {
     return read_glossary(lesson_language());
@@ -168,11 +168,11 @@ void LabPanel::rebuild() {
   if (lab_) add_next_lab();
   setWidget(page_);
   fit_width();
-  // Another page begins at its top, and the lesson's texts take their heights once they are shown.
+  // A new page begins at its top, and the lesson's texts get their heights once they are shown.
   QTimer::singleShot(0, page_, [this] { verticalScrollBar()->setValue(*std::exchange(place_, std::nullopt)); });
 }
 
-// The narrowest that breaks no word and cuts no number. A word that is longer than the panel should ever be is broken.
+// The narrowest width without a broken word or a cut number. Only a word longer than the widest panel is broken.
 void LabPanel::fit_width() {
   int needed = narrowest_lesson;
   for (const auto* text : page_->findChildren<LessonText*>()) needed = std::max(needed, text->longest_word());
@@ -182,7 +182,7 @@ void LabPanel::fit_width() {
   setMinimumWidth(std::min(needed, widest_needed));
 }
 
-// A lesson is longer than the panel: whoever does not read to its end would not know why the answers are hidden.
+// A lesson is longer than the panel: the note at the top explains why the answers are hidden.
 void LabPanel::add_way_to_questions() {
   const auto open =
       std::count_if(answers_.begin(), answers_.end(), [](const Answer& answer) { return answer.wants_try(); });
@@ -275,7 +275,7 @@ QString LabPanel::lab_name() const {
   return lab_ ? QFileInfo(QString::fromStdString(lab_->file)).completeBaseName() : QString();
 }
 
-// In place where it can be: one may be about to type.
+// In place if possible: the user may be typing.
 void LabPanel::take_class() {
   const bool in_class = room_->teaching() || room_->attending();
   if (in_class != (class_line_ != nullptr) || room_->teaching() != was_teaching_) {
@@ -292,7 +292,7 @@ void LabPanel::add_torch() {
     scenario = read_scenario(lab_->file);
     if (!why_no_torch(scenario).empty()) return;
   } catch (const std::exception&) {
-    return;  // what is wrong with the file is said where it is opened
+    return;  // errors in the file are reported when it is opened
   }
   auto* link = new QPushButton(tr("The same in PyTorch"), page_);
   link->setProperty("role", QStringLiteral("link"));
@@ -322,7 +322,7 @@ void LabPanel::add_next_lab() {
   }
 }
 
-// In the question's unit. Of a simulation nothing is measured: what it predicts is its answer.
+// In the question's unit. For a simulation nothing is measured: the prediction is the answer.
 std::optional<Target> LabPanel::value_of(const Question& question, const Report& report, bool simulated) const {
   const std::string& from = question.answer_from;
   if (!question.drawn()) {
@@ -335,7 +335,7 @@ std::optional<Target> LabPanel::value_of(const Question& question, const Report&
   return series.empty() || !std::isfinite(sum) ? std::nullopt : std::optional<Target>(std::move(series));
 }
 
-// An answer before the guess would be given away by the tables: there it is hidden until the guess is kept.
+// The tables would show the answer before the guess: there it is hidden until the guess is submitted.
 std::optional<Target> LabPanel::told_of(const Answer& answer, const Report* run) const {
   const Question& question = answer.question;
   if (answer.tries.empty() || question.answer_from.empty()) return std::nullopt;
@@ -355,7 +355,7 @@ std::optional<Target> LabPanel::told_of(const Answer& answer, const Report* run)
   return value_of(question, *run, !figures_.latest()->run);
 }
 
-// A run of another plan than the question's says nothing about it.
+// A run of a different plan does not answer the question.
 bool LabPanel::is_asked_about(const Question& question) const {
   if (!question.variant) return !edited_;
   const auto& ran = figures_.latest()->scenario;
@@ -375,9 +375,9 @@ void LabPanel::take_figures() {
   bool changed = std::exchange(waits_for_size_, false) && figures->scenario;
   for (Answer& answer : answers_) {
     const auto told = told_of(answer, run);
-    // What was answered once is not hidden again: the plan may be another for a while.
+    // Answered content is not hidden again: the plan may change for a while.
     if (!told || told == answer.told) continue;
-    // Live, the value moves with every step: only what a person reads as another value redraws the card.
+    // Live, the value changes with every step: only a visible change redraws the card.
     const auto before = answer.told_number();
     const bool was_open = answer.open();
     answer.told = told;

@@ -19,7 +19,7 @@ namespace {
 
 constexpr QSize usual_size(760, 560);
 
-/// What went wrong; empty: nothing.
+/// The error; empty: none.
 QString save(const QString& file, const QString& script) {
   QSaveFile out(file);
   const QByteArray bytes = script.toUtf8();

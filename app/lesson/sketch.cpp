@@ -68,7 +68,7 @@ void Sketch::set_measured(std::vector<double> values, const QString& name) {
   update();
 }
 
-// A quick stroke skips places: those between get what lies on the line.
+// A quick stroke skips places: these get interpolated values.
 void Sketch::stroke(QPointF from, QPointF to) {
   if (kept_) return;
   const QRectF area = inner();

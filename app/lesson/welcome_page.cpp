@@ -139,8 +139,6 @@ QWidget* WelcomePage::make_courses(QWidget* parent) {
   return card;
 }
 
-void WelcomePage::choose_course(const QString& name) { courses_->setCurrentIndex(courses_->findData(name)); }
-
 void WelcomePage::focus_first() { (continue_->isVisibleTo(this) ? continue_ : first_)->setFocus(); }
 
 void WelcomePage::refresh(const QString& continue_name) {
@@ -151,7 +149,7 @@ void WelcomePage::refresh(const QString& continue_name) {
   list_labs();
 }
 
-// A line a lesson: its number in the natural order, its title, how long it takes, and what was answered of it.
+// One line per lesson: its number in the natural order, its title, its duration, and the answered questions.
 void WelcomePage::list_labs() {
   delete labs_;
   labs_ = new QWidget;

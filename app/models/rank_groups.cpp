@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "app/models/said.hpp"
-#include "engine/op/words.hpp"
 
 namespace rankscope {
 namespace {

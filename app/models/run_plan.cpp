@@ -92,8 +92,9 @@ std::string place_of(const RunPlan& plan, std::int32_t rank) {
 
 std::string folded_words(const RunPlan& plan, std::int32_t rank) {
   if (plan.slow_rank >= 0 && rank == plan.slow_stage)
-    return said("rank %1 is slow; %2 others wait", plan.slow_rank, static_cast<int>(plan.alike - 1));
-  return said("%1 identical ranks", static_cast<int>(plan.alike));
+    return plan.alike == 2 ? said("rank %1 is slow; 1 other waits", plan.slow_rank)
+                           : said("rank %1 is slow; %2 others wait", plan.slow_rank, static_cast<int>(plan.alike - 1));
+  return plan.alike == 1 ? said("1 identical rank") : said("%1 identical ranks", static_cast<int>(plan.alike));
 }
 
 std::optional<Span> other_end(const StoreView& view, const RunPlan* plan, Obtained obtained, const Span& span) {

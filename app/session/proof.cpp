@@ -91,7 +91,9 @@ Verdict verdict_of(const QByteArray& json) {
   }
   verdict.words = (passed ? replayed ? Proof::tr("✓ Same training as a sequential replay of its arrivals")
                                      : Proof::tr("✓ Same training as on one rank")
-                          : Proof::tr("✗ Not the same training")) +
+                  : found.value(QStringLiteral("stale_weights")).toBool()
+                      ? Proof::tr("✗ Not the same training as on one rank, which has no stale weights")
+                      : Proof::tr("✗ Not the same training")) +
                   Proof::tr(": %1 tensors, %2 bit-equal; largest relative error %3, of %4 (tolerance %5)")
                       .arg(tensors)
                       .arg(found.value(QStringLiteral("bit_equal")).toInt())

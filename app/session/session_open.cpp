@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How a session opens something: what is open stays until the other is there, or cannot be had.
+// How a session opens something: the current content stays until the new one has arrived, or cannot be opened.
 #include <utility>
 
 #include "app/session/session.hpp"

@@ -144,7 +144,7 @@ void Session::await_feed(int quiet_ms) {
   });
 }
 
-// How it ended: well, stopped by somebody, or failed.
+// How it ended: completed, stopped by request, or failed.
 void Session::take_ends(const std::vector<End>& ends) {
   const auto session_end = std::find_if(ends.begin(), ends.end(), [](const End& end) { return end.rank == -1; });
   if (session_end != ends.end()) detached_ = false;  // it ended at that moment

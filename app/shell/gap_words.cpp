@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "app/views/common/text.hpp"
+#include "engine/plan/scenario/run_choices.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -99,7 +100,7 @@ QString multiple_words(const Figures& figures, double ratio) {
   const QString times = QString::number(ratio, 'f', ratio < 10 ? 1 : 0);
   const bool wall = figures.run && figures.run->obtained == Obtained::measured;
   if (!wall) return tr("%1 × as long as predicted").arg(times);
-  const auto share = figures.device == "cpu" ? processor_share(figures.step_spans) : std::nullopt;
+  const auto share = figures.device == word_of(DeviceKind::cpu) ? processor_share(figures.step_spans) : std::nullopt;
   if (share && *share < crowded_below)
     return tr("%1 × as long as predicted (machine busy: compute had a processor for %2 of its time)")
         .arg(times, text::percent(*share));

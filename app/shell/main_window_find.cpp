@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window's habits: find (Ctrl+F), copy (Ctrl+C), print, the manual, About.
+// Standard actions of the window: find (Ctrl+F), copy (Ctrl+C), print, the manual, About.
 #include <QAction>
 #include <QApplication>
 #include <QClipboard>

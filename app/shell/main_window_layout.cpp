@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How large the window is when it opens, how its parts are arranged, and what of that is kept for the next time.
+// The initial size of the window, the arrangement of its parts, and what is saved for the next start.
 #include <QAction>
 #include <QJsonDocument>
 #include <QJsonObject>
@@ -74,7 +74,7 @@ void MainWindow::restore_layout() {
   settings.remove(QStringLiteral("docks"));  // of older versions, which could be collapsed
   auto saved = from_bytes(settings.value(layout_key).toByteArray(), screen_size);
   if (!saved) return;
-  saved->lower_alone = saved->lower_turn = false;  // the time line is what one looks for first
+  saved->lower_alone = saved->lower_turn = false;  // users look for the time line first
   workspace_->set_arrangement(*saved);
   restoreGeometry(settings.value(geometry_key).toByteArray());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window's views: which one is meant, how one is shown alone or to a class, and how one is saved.
+// The window's views: finding one, showing one alone or to a class, and saving one.
 #include <QApplication>
 #include <QFileDialog>
 #include <QFileInfo>
@@ -78,7 +78,7 @@ void MainWindow::show_alone(const QString& name) {
   view->show();
 }
 
-// The view in which something was last done.
+// The view that was used last.
 void MainWindow::notice_active(QWidget* widget) {
   for (QWidget* at = widget; at != nullptr; at = at->parentWidget())
     if (auto* view = dynamic_cast<DataView*>(at)) {

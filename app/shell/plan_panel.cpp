@@ -118,8 +118,8 @@ void PlanPanel::set_theme(Theme) { take_figures(); }
 
 void PlanPanel::set_heading_visible(bool visible) { heading_->setVisible(visible); }
 
-// The narrowest that cuts nothing: fields and the table's numbers as wide as they are now, and the scroll bar. It never
-// gets narrower again, so that numbers which change do not move what stands beside.
+// The narrowest width that cuts nothing: fields and the table's numbers at their current widths, and the scroll bar. It
+// never shrinks again, so that changing numbers do not move the neighbours.
 void PlanPanel::fit_width() {
   // A field that was just hidden is still counted by layouts within this one.
   for (QLayout* part : widget()->findChildren<QLayout*>()) part->invalidate();
@@ -158,6 +158,9 @@ void PlanPanel::add_fields(QGridLayout& form) {
       [](Scenario& s, const std::string& v) { choose_schedule(s.plan, rankscope::Choice<ScheduleKind>(v)); }, trains);
   keys_.insert("plan.schedule");
   form.addWidget(as_text_, form.rowCount(), 1, Qt::AlignRight);
+  add_key(form, "plan.weight_stashing", tr("weight stashing"),
+          tr("Each stage keeps the weights of a micro-batch's forward until its backward"),
+          [](const Scenario& s) { return s.plan.updates_each_micro_batch(); });
   add_key(form, "plan.recompute", tr("recompute"), tr("Activations that are recomputed instead of stored"), trains);
   add_key(form, "plan.recompute_blocks", tr("recompute every n-th block"),
           tr("The input of every n-th block of a chunk is stored, the rest is recomputed"),
@@ -352,7 +355,7 @@ void PlanPanel::take_state() {
   as_text_->setVisible(session_.scenario() && !session_.scenario()->model.is_collective());
   back_->setVisible(session_.edited());
   back_->setEnabled(editable);
-  // What is shown folded is no mistake.
+  // A folded plan is not an error.
   const auto& predicted = session_.predicted();
   const bool folded = predicted && !predicted->folded.empty() && predicted->lost.empty();
   note_->setProperty("role", folded ? QStringLiteral("dim") : QStringLiteral("bad"));
@@ -362,7 +365,7 @@ void PlanPanel::take_state() {
   note_->setVisible(!note_->text().isEmpty());
 }
 
-// Asked of a plan that was predicted itself. A run, or a recording that is read, shares the processor with nobody here.
+// Only for a predicted plan. A run, or the reading of a recording, should not share the processor.
 void PlanPanel::take_advice() {
   const SessionState state = session_.state();
   const bool quiet = state == SessionState::ready || state == SessionState::ended || state == SessionState::failed;

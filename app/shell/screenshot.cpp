@@ -6,7 +6,7 @@
 namespace rankscope::app {
 namespace {
 
-/// So many looks in a row must find nothing under way: an answer may cause the next question.
+/// This many checks in a row must find no pending work: a result may cause the next request.
 constexpr int calm_looks = 6, look_interval_ms = 30;
 constexpr int answer_limit_ms = 10000;
 

@@ -37,7 +37,7 @@ StatusLine::StatusLine(Session& session, QWidget* parent)
   for (ElidedLabel* label : {left_, right_}) {
     label->setFont(number_font());
     label->setProperty("role", QStringLiteral("dim"));
-    // Neither makes the window wider than it is, however much there is to say.
+    // Neither widens the window, for any length of text.
     label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   }
   right_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);

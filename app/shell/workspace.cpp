@@ -383,7 +383,7 @@ void Workspace::show_front() {
   if (std::exchange(told_front_, tab.view) != tab.view) emit front_changed(tab.view);
 }
 
-// Never an empty or a cut picture.
+// Never shows an empty or cut picture.
 void Workspace::show_notice(const Tab& tab) {
   notice_->setGeometry(lower_->rect());
   notice_->raise();

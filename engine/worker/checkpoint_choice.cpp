@@ -19,15 +19,15 @@ RunRequest resumed(const Scenario& scenario, RunRequest request) {
   const Checkpoint& checkpoint = *found.checkpoint;
   if (const auto mismatch = checkpoint.find_mismatch(scenario)) throw ScenarioError("--resume: " + *mismatch);
   if (checkpoint.steps_done() >= scenario.train.steps)
-    throw ScenarioError("--resume " + checkpoint.directory() + ": it has done " +
-                        counted(checkpoint.steps_done(), "step") + " and train.steps is " +
-                        std::to_string(scenario.train.steps) + "; give --steps with more");
+    throw ScenarioError(fmt::format("--resume {}: it has done {} and train.steps is {}; give --steps with more",
+                                    checkpoint.directory(), counted(checkpoint.steps_done(), "step"),
+                                    scenario.train.steps));
   report_choice(found);
   request.resume = checkpoint.directory();
   return request;
 }
 
-/// Two runs that write to one folder would mix their checkpoints. Throws ScenarioError that names who has it.
+/// Two runs that write to one folder would mix their checkpoints. Throws ScenarioError with the holder's name.
 FileLock lock_checkpoints(const std::string& folder) {
   std::string trouble;
   std::error_code error;
@@ -66,7 +66,7 @@ RunRequest with_checkpoints(const Scenario& scenario, RunRequest request, FileLo
     if (fs::is_directory(request.checkpoint)) lock = lock_checkpoints(request.checkpoint);
   }
   if (!request.resume.empty()) request = resumed(scenario, std::move(request));
-  // Fresh checkpoints among an older run's would make a mixture that nobody can tell apart.
+  // New checkpoints among those of an older run could not be distinguished.
   if (!request.checkpoint.empty() && request.resume.empty())
     if (const auto older = checkpoints_in(request.checkpoint); !older.empty())
       throw ScenarioError("--checkpoint " + request.checkpoint + ": an earlier run has left checkpoints there, up to " +

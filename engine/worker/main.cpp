@@ -49,7 +49,7 @@ std::string place_of(const PlanError& error, const Command& command, const std::
   return place_of_key(command::file_of(input), command::overrides_of(input), key);
 }
 
-/// Runs the command that was chosen. What it was asked for and cannot do is one line and bad_input.
+/// Runs the chosen command. A request that it cannot fulfil is one line and bad_input.
 int run_chosen(const std::vector<Command>& commands) {
   const auto chosen =
       std::find_if(commands.begin(), commands.end(), [](const Command& one) { return bool(*one.line); });

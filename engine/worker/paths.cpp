@@ -1,5 +1,7 @@
 #include "engine/worker/paths.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -114,7 +116,7 @@ PathRequest path_request(const PathsInput& input) {
   for (const std::string& rate : input.rates) take_rate(rate, request);
   request.steps = input.steps > 0 ? input.steps : surface.steps;
   if (request.steps > most_path_steps)
-    throw ScenarioError("--steps " + std::to_string(input.steps) + ": at most " + std::to_string(most_path_steps));
+    throw ScenarioError(fmt::format("--steps {}: at most {}", input.steps, most_path_steps));
   if (!(input.noise >= 0) || !std::isfinite(input.noise))
     throw ScenarioError("--noise: a standard deviation must be 0 or greater");
   request.noise = input.noise;

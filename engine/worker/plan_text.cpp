@@ -34,7 +34,7 @@ std::string chunk_words(const StepProgram& step, int chunk) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-/// The optimizer, what it is, and what it remembers of the model.
+/// The optimizer, its description, and the bytes of its states.
 std::string optimizer_words(const StepProgram& step) {
   const OptimizerRule& rule = optimizer_rule(step.scenario.train.optimizer);
   const DType type = step.model.type;

@@ -27,7 +27,7 @@ struct ProcessState {
   char state = '?';
 };
 std::optional<ProcessState> state_of(pid_t process) {
-  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::ifstream file(fmt::format("/proc/{}/stat", process));
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   const auto name_end = text.rfind(") ");
   if (name_end == std::string::npos) return std::nullopt;
@@ -42,7 +42,7 @@ bool is_held(char state) { return state == 'T' || state == 't'; }  // by a signa
 
 /// Of the variables of a process's environment, the value of the first of `names` that it has; empty: it has none.
 std::string variable_of(pid_t process, const std::vector<std::string>& names) {
-  std::ifstream file("/proc/" + std::to_string(process) + "/environ", std::ios::binary);
+  std::ifstream file(fmt::format("/proc/{}/environ", process), std::ios::binary);
   for (std::string variable; std::getline(file, variable, '\0');)
     for (const std::string& name : names)
       if (variable.starts_with(name + "=")) return variable.substr(name.size() + 1);
@@ -119,7 +119,7 @@ std::string names(const std::vector<std::int32_t>& ranks) {
   constexpr std::size_t most = 8;
   std::string text = "ranks";
   for (std::size_t i = 0; i < std::min(most, ranks.size()); ++i)
-    text += (i == 0 ? " " : i + 1 < ranks.size() ? ", " : " and ") + std::to_string(ranks[i]);
+    text += fmt::format("{}{}", i == 0 ? " " : i + 1 < ranks.size() ? ", " : " and ", ranks[i]);
   if (ranks.size() > most) text += fmt::format(" and {} more", ranks.size() - most);
   return text;
 }
@@ -167,7 +167,7 @@ SilenceReport::Clock::duration SilenceReport::patience_elsewhere() const {
   return std::max<Clock::duration>(limits_.elsewhere, 2 * longest_step_);
 }
 
-/// What is known of ranks that have just fallen silent.
+/// The known state of ranks that have just become silent.
 std::string SilenceReport::named(const std::vector<std::int32_t>& ranks) const {
   const std::int64_t step = least_step(ranks);
   std::string line = fmt::format("{} silent since {}, {}", names(ranks) + (ranks.size() == 1 ? " is" : " are"),

@@ -1,5 +1,6 @@
 #include "engine/worker/sweep.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -63,8 +64,7 @@ class Announcer {
   Progress next(std::int32_t point) {
     return [this, show = line_.progress(), before = done_,
             words = sweep_.points[static_cast<std::size_t>(point)].words()](std::string_view doing, double share) {
-      show("run " + std::to_string(before + 1) + " of " + std::to_string(total_) + ", " + words + ", " +
-               std::string(doing),
+      show(fmt::format("run {} of {}, {}, {}", before + 1, total_, words, doing),
            (before + (std::isnan(share) ? 0 : share)) / total_);
     };
   }
@@ -112,7 +112,7 @@ int run_sweep(const SweepRequest& request, const FurtherCheck& further) {
       if (!plan.scenarios[point]) continue;
       const auto number = static_cast<std::int32_t>(point);
       SweepRun run = run_point(plan, each, number, repeat, announcer->next(number));
-      if (stop_was_asked()) break;  // what it did is no measurement
+      if (stop_was_asked()) break;  // an interrupted run is no measurement
       announcer->done(run);
       if (recorder) recorder->add(run, monotonic_ns() - begun_ns);
       sweep.runs.push_back(std::move(run));

@@ -30,13 +30,13 @@ struct DropoutRow {
   double factor = 1;
 };
 
-/// What one head of one sample needs. Rows of q, k, v and their gradients are `stride` elements apart; rows of
+/// The input of one head of one sample. Rows of q, k, v and their gradients are `stride` elements apart; rows of
 /// `attended` and its gradient `out_stride`.
 struct HeadShape {
   int64_t context = 0, depth = 0, stride = 0, out_stride = 0;
 };
 
-/// What an update reads and writes of a stretch of one parameter (T): master, gradient and states are A; master is null
+/// What an update reads and writes for a range of one parameter (T): master, gradient and states are A; master is null
 /// when the parameter is its own. Where the first two states are bytes, the others are their scales (A), one a block,
 /// and the stretch begins with a block.
 struct UpdateStretch {

@@ -1,9 +1,12 @@
 #include "telemetry/classroom/messages.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "engine/op/words.hpp"
 #include "telemetry/classroom/identity.hpp"
 
 namespace rankscope::classroom {
@@ -92,7 +95,7 @@ std::string to_text(const Message& message) {
 std::optional<Message> parse(std::string_view text, std::string* why) {
   try {
     if (text.size() > longest_message)
-      throw std::invalid_argument("a message of " + std::to_string(text.size()) + " bytes");
+      throw std::invalid_argument(fmt::format("a message of {}", counted(text.size(), "byte")));
     const json object = json::parse(text);
     const std::string kind = object.at("kind").get<std::string>();
     if (kind == "look") return look_of(object);

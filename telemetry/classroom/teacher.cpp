@@ -93,7 +93,7 @@ void Teacher::State::open() {
     door.emplace(context, std::vector<AdmittedKey>{{student_keys.public_key, Role::viewer}}, revoked);
   }
   socket.set(zmq::sockopt::linger, 0);
-  socket.set(zmq::sockopt::router_mandatory, true);  // a student that is gone is told from one that has no room
+  socket.set(zmq::sockopt::router_mandatory, true);  // distinguishes a disconnected student from a full queue
   socket.set(zmq::sockopt::sndhwm, longest_outbox);
   socket.set(zmq::sockopt::rcvhwm, longest_inbox);
   socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(longest_message));
@@ -120,7 +120,7 @@ void Teacher::State::run() {
     const std::lock_guard lock(mutex);
     look_at_lists();
     if (door) counts.turned_away = door->turned_away();
-    // So many at a time that looks are told in between, whatever comes in.
+    // A limited number at a time, so that looks are sent in between.
     for (int i = 0; i < longest_inbox; ++i) {
       std::string address;
       const auto frames = receive_frames(socket, 2, &address);

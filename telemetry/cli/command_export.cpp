@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -83,7 +85,7 @@ void export_folder(const StoreView& run, const std::string& folder, ExportOption
   std::filesystem::create_directories(folder, failed_to_make);
   if (failed_to_make) throw InputError(folder + ": cannot be created: " + failed_to_make.message());
   for (const int rank : ranks) {
-    OutputFile output(folder + "/rank-" + std::to_string(rank) + ".json", {trace});
+    OutputFile output(fmt::format("{}/rank-{}.json", folder, rank), {trace});
     std::ofstream file(output.path(), std::ios::binary | std::ios::trunc);
     export_profiler(run, rank, file, options);
     file.close();
@@ -120,7 +122,7 @@ int export_trace(const ExportRequest& request) {
   if (!request.obtained.empty())
     for (const Obtained obtained : {Obtained::measured, Obtained::emulated, Obtained::simulated})
       if (name_of(obtained) == request.obtained) options.obtained = obtained;
-  const bool to_folder = request.format == "hta";
+  const bool to_folder = request.format == ExportFormat::hta;
   if (to_folder && (request.output.empty() || request.output == "-"))
     throw InputError("export --format hta: writes one file per rank; give their folder with -o FOLDER");
   // Before anything is read, so that a refusal does not come late.
@@ -144,12 +146,11 @@ int export_trace(const ExportRequest& request) {
     if (!file) throw InputError(request.output + ": cannot be written");
   }
   std::ostream& out = output ? file : std::cout;
-  if (request.format == "html") {
-    out << page_for(*view, request, options);
-  } else if (request.format == "csv") {
-    export_csv(*view, out, options);
-  } else {
-    export_chrome(*view, out, options);
+  switch (request.format) {
+    case ExportFormat::html: out << page_for(*view, request, options); break;
+    case ExportFormat::csv: export_csv(*view, out, options); break;
+    case ExportFormat::chrome: export_chrome(*view, out, options); break;
+    case ExportFormat::hta: break;  // written above
   }
   out.flush();
   if (!out) throw std::runtime_error((output ? request.output : "standard output") + ": writing failed");

@@ -1,10 +1,11 @@
-// rankscope-trace: what to do with a recording.
+// The program rankscope-trace: commands on recordings.
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <iostream>
 
 #include "engine/base/host/excerpt.hpp"
 #include "engine/base/host/memory.hpp"
+#include "engine/plan/scenario/choice_option.hpp"
 #include "telemetry/cli/commands.hpp"
 #include "telemetry/stream/join.hpp"
 
@@ -29,71 +30,85 @@ void add_serving(CLI::App* command, ServeRequest& request) {
       ->allow_extra_args(false);
 }
 
+void add_trace(CLI::App* command, std::string& trace) {
+  command->add_option("TRACE", trace, "recording (MCAP)")->required();
+}
+
+void add_output(CLI::App* command, std::string& output) {
+  command->add_option("-o,--output", output, "file to write")->required();
+}
+
+void add_json(CLI::App* command, bool& json) {
+  command->add_flag("--json", json, "print only one JSON object on standard output");
+}
+
+CLI::App* add_export(CLI::App& app, ExportRequest& request) {
+  auto* command = app.add_subcommand("export", "convert for other programs");
+  add_trace(command, request.trace);
+  add_choice(command, "--format,--as", request.format,
+             "chrome (JSON, for Perfetto), csv, hta (a folder with one file per rank, for "
+             "HolisticTraceAnalysis), or html (one page with time line, memory and shares, opened from disk)");
+  command->add_option("-o,--output", request.output,
+                      "file to write, or folder for hta (default: - for standard output)");
+  command->add_option("--obtained", request.obtained, "only spans obtained in this way")
+      ->check(CLI::IsMember({"measured", "emulated", "simulated"}));
+  return command;
+}
+
+CLI::App* add_cut(CLI::App& app, CutRequest& request) {
+  auto* command = app.add_subcommand("cut", "write a part of a recording");
+  add_trace(command, request.trace);
+  add_output(command, request.output);
+  command->add_option("--steps", request.steps, "FIRST:LAST, both included; either may be omitted");
+  command->add_option("--from", request.from, "seconds since the session's start");
+  command->add_option("--to", request.to, "seconds since the session's start");
+  return command;
+}
+
+CLI::App* add_replay(CLI::App& app, ServeRequest& request) {
+  auto* command = app.add_subcommand("replay", "serve a recording to viewers like a live run");
+  add_trace(command, request.trace);
+  add_serving(command, request);
+  command->add_option("--speed", request.speed, "speed factor, or max");
+  command->add_option("--wait", request.wait, "begin when this many viewers have joined")
+      ->check(CLI::NonNegativeNumber);
+  command->add_flag("--stay", request.stay, "serve late joiners after the end, until interrupted");
+  return command;
+}
+
+void add_relay(CLI::App& app, ServeRequest& request) {
+  auto* command = app.add_subcommand("relay", "run a separate relay that workers and viewers connect to");
+  add_serving(command, request);
+  command->add_option("--worker-join-file", request.worker_join_file,
+                      "write a join file for workers, with the secret that they need to send");
+  command->add_option("--spool", request.spool, "the workers' spool folder, if this machine can read it");
+  command->add_option("--record", request.record, "write a recording");
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Rankscope's recordings: inspect, repair, cut, convert and replay them.");
   app.require_subcommand(1);
   app.set_version_flag("--version", RANKSCOPE_VERSION);
-
-  std::string trace, output;
+  std::string trace, output, join_file, revoked;
   bool json = false;
-  const auto add_trace = [&](CLI::App* command, std::string& into) {
-    command->add_option("TRACE", into, "recording (MCAP)")->required();
-  };
-  const auto add_json = [&](CLI::App* command) {
-    command->add_flag("--json", json, "print only one JSON object on standard output");
-  };
+  ExportRequest exporting;
+  CutRequest cutting;
+  ServeRequest serving;
 
   auto* info = app.add_subcommand("info", "show the contents of a recording without reading all of it");
   add_trace(info, trace);
-  add_json(info);
-
+  add_json(info, json);
   auto* stats = app.add_subcommand("stats", "show the figures of the run: bubble, time, memory, traffic");
   add_trace(stats, trace);
-  add_json(stats);
-
-  ExportRequest exporting;
-  auto* export_command = app.add_subcommand("export", "convert for other programs");
-  add_trace(export_command, exporting.trace);
-  export_command
-      ->add_option("--format,--as", exporting.format,
-                   "chrome (JSON, for Perfetto), csv, hta (a folder with one file per rank, for "
-                   "HolisticTraceAnalysis), or html (one page with time line, memory and shares, opened from disk)")
-      ->check(CLI::IsMember({"chrome", "csv", "hta", "html"}));
-  export_command->add_option("-o,--output", exporting.output,
-                             "file to write, or folder for hta (default: - for standard output)");
-  export_command->add_option("--obtained", exporting.obtained, "only spans obtained in this way")
-      ->check(CLI::IsMember({"measured", "emulated", "simulated"}));
-
+  add_json(stats, json);
+  auto* export_command = add_export(app, exporting);
   auto* recover_command = app.add_subcommand("recover", "rewrite a damaged or unfinished recording as a complete one");
   add_trace(recover_command, trace);
-  recover_command->add_option("-o,--output", output, "file to write")->required();
-  add_json(recover_command);
-
-  CutRequest cutting;
-  auto* cut_command = app.add_subcommand("cut", "write a part of a recording");
-  add_trace(cut_command, cutting.trace);
-  cut_command->add_option("-o,--output", cutting.output, "file to write")->required();
-  cut_command->add_option("--steps", cutting.steps, "FIRST:LAST, both included; either may be omitted");
-  cut_command->add_option("--from", cutting.from, "seconds since the session's start");
-  cut_command->add_option("--to", cutting.to, "seconds since the session's start");
-
-  ServeRequest serving;
-  auto* replay_command = app.add_subcommand("replay", "serve a recording to viewers like a live run");
-  add_trace(replay_command, serving.trace);
-  add_serving(replay_command, serving);
-  replay_command->add_option("--speed", serving.speed, "speed factor, or max");
-  replay_command->add_option("--wait", serving.wait, "begin when this many viewers have joined")
-      ->check(CLI::NonNegativeNumber);
-  replay_command->add_flag("--stay", serving.stay, "serve late joiners after the end, until interrupted");
-
-  auto* relay_command = app.add_subcommand("relay", "run a separate relay that workers and viewers connect to");
-  add_serving(relay_command, serving);
-  relay_command->add_option("--worker-join-file", serving.worker_join_file,
-                            "write a join file for workers, with the secret that they need to send");
-  relay_command->add_option("--spool", serving.spool, "the workers' spool folder, if this machine can read it");
-  relay_command->add_option("--record", serving.record, "write a recording");
-
-  std::string join_file, revoked;
+  add_output(recover_command, output);
+  add_json(recover_command, json);
+  auto* cut_command = add_cut(app, cutting);
+  auto* replay_command = add_replay(app, serving);
+  add_relay(app, serving);
   auto* revoke_command = app.add_subcommand(
       "revoke", "revoke a key during a run or a class: its connections are closed, and new ones are refused");
   revoke_command->add_option("JOIN-FILE", join_file, "join file written by the run, the relay or the class")

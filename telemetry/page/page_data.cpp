@@ -69,7 +69,7 @@ std::string about(const Hello& hello, const Report& report, const std::string& f
   return file.empty() ? words : words + " From the recording " + file + ".";
 }
 
-/// What the report prints, with what it is a share of.
+/// The figures of the report, with the base of each share.
 json figures_of(const Report& report) {
   json figures = json::array();
   const auto add = [&](const char* id, const std::string& name, const std::string& value, const std::string& of) {

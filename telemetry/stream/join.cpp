@@ -1,6 +1,7 @@
 #include "telemetry/stream/join.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zmq.h>
@@ -13,6 +14,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+
+#include "engine/op/words.hpp"
 
 namespace rankscope {
 namespace {
@@ -137,9 +140,9 @@ Join parse_join(std::string_view given) {
   const std::string_view keys = rest.substr(hash + 1);
   const std::size_t texts = keys.size() / key_length;
   if (keys.size() % key_length != 0 || texts == 0 || texts == 2 || texts > 4)
-    throw JoinError(
-        "join string: " + std::to_string(keys.size()) +
-        " characters of keys, but a viewer's has 120, a worker's 160, or 40 without encryption; is it incomplete?");
+    throw JoinError(fmt::format(
+        "join string: {} of keys, but a viewer's has 120, a worker's 160, or 40 without encryption; is it incomplete?",
+        counted(keys.size(), "character")));
   const auto text_at = [&](std::size_t i, const char* which) {
     return checked_key(keys.substr(i * key_length, key_length), which);
   };

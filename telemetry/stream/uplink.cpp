@@ -74,7 +74,7 @@ struct Uplink::State {
   void hear(const link::Incoming& incoming) {
     if (!incoming.header) return;
     const link::Header& h = *incoming.header;
-    // Another relay, or one that forgot us, asks who we are, or refuses what comes without a proof.
+    // A different or restarted relay asks for the identity, or refuses messages without a proof.
     if (granted && (h.type == link::Type::who_are_you || (h.type == link::Type::refused && h.generation == generation)))
       return start_over();
     if (h.type == link::Type::refused && h.generation == generation) refusal = incoming.body.substr(0, longest_reason);

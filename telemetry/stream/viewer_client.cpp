@@ -224,7 +224,7 @@ struct ViewerClient::State {
 
   void run() {
     while (!stop && !refused()) turn();
-    socket.close();  // a refused client would go on knocking
+    socket.close();  // a refused client would keep reconnecting
   }
 };
 

@@ -96,7 +96,7 @@ void ExperimentsView::refresh() {
   std::vector<std::vector<Cell>> rows;
   for (const ExperimentRow& row : log_.rows()) rows.push_back(cells_of(row));
   table_->set_rows(std::move(rows));
-  // What has just been tried is what one wants to read.
+  // Selects the newest experiment.
   if (const int now = table_->rows().rowCount(); now > before) {
     table_->selectRow(now - 1);
     table_->scrollToBottom();

@@ -56,7 +56,7 @@ void GridView::set_theme(Theme theme) {
   ranking_->set_theme(theme);
 }
 
-// All quantities of all ranks are made where somebody looks.
+// All quantities of all ranks are computed only if the view is visible.
 void GridView::take() {
   const Report* report = figures_.latest()->shown();
   if (report != nullptr && report->folded && !chosen_) {

@@ -102,7 +102,7 @@ void HangView::showEvent(QShowEvent* event) {
   refresh();
 }
 
-// Where nobody looks, nothing is computed until silence makes one ask.
+// While hidden, nothing is computed until silence requires it.
 void HangView::tick() {
   const double quiet_s = static_cast<double>(quiet_.elapsed()) * 1e-3;
   if (quiet_s > quiet_limit_s(picture_) && looked_at_ != events_) refresh();

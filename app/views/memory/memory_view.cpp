@@ -79,7 +79,7 @@ void MemoryView::refresh_ranks() {
   if (static_cast<int>(known.size()) != ranks_->count() || alike != alike_) {
     alike_ = alike;
     ranks_->clear();
-    // How many are alike stands over the picture; the legend wants the room.
+    // The number of identical ranks is above the picture; the legend needs the space.
     for (const int rank : known) ranks_->addItem(alike_ > 1 ? tr("stage %1").arg(rank) : tr("rank %1").arg(rank), rank);
     ranks_->adjustSize();
     if (ranks_->findData(rank_) < 0 && !known.empty()) rank_ = known.front();

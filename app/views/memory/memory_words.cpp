@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the memory view says: as a table, and under the pointer.
+// The texts of the memory view: its table, and its tool tips.
 #include <cmath>
 
 #include "app/views/common/style.hpp"

@@ -138,7 +138,7 @@ void ProgramView::take_scenario() {
     return words_->set_text({});
   }
   const PlanSpec& plan = session_.scenario()->plan;
-  // What one types has become the plan: the text stands as it was typed.
+  // The typed text has become the plan: it stays as typed.
   const bool own = plan.schedule == ScheduleKind::by_hand && plan.order == text_->toPlainText().toStdString();
   if (plan == plan_ && (dirty_ || own)) return;
   plan_ = plan;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the scaling view draws, from three sources: the plan at hand, predicted for more and more ranks, and measured
+// The curves of the scaling view, from three sources: the plan at hand, predicted for more and more ranks, and measured
 // where it ran; a sweep that was measured; rows that others have published. No widgets.
 #pragma once
 #include <QString>

@@ -133,7 +133,7 @@ void SearchView::take_search() {
     reports_ = std::move(reports);
     found_ = merged(reports_);
     chosen_ = number ? found_.point_of(*number) : std::nullopt;
-    // Why the second loses is what one asks first.
+    // The first question is why the second plan is slower.
     if (!chosen_ && !found_.best.empty()) chosen_ = found_.best[found_.best.size() > 1 ? 1 : 0];
   }
   words_->set_text(searcher_.running() ? searcher_.progress_words() : result_words(reports_));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How the rows of the time line stand: grouped, opened, folded, pinned; and what it shows as a table.
+// The arrangement of the time line's rows: grouped, opened, folded, pinned; and its table.
 #include <QActionGroup>
 #include <QClipboard>
 #include <QGuiApplication>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The texts of the time line: on boxes, on bubbles, at ranks. A label that does not fit yields to a shorter one, or to
 // nothing; no two collide, because each keeps within its own box.
+#include <fmt/format.h>
 #include <QFontMetricsF>
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where the parts of an exchange's picture stand: its words, its members, their times, and what else is known.
+// Positions of the parts of an exchange's picture: its text, its members, their times, and further facts.
 #include <QObject>
 #include <algorithm>
 #include <cmath>
@@ -28,14 +28,14 @@ QString breakable(OpId op) {
       .replace(QLatin1String("."), QStringLiteral(".") + break_here);
 }
 
-/// "4 channels, no transfers told", as the library has it.
+/// "4 channels, peers unknown", as the library reports it.
 QString words_of_inside(const GroupExchange& e) {
   int channels = 0;
   double bytes = 0;
   bool moved = false;
   for (const PhaseSpan& phase : e.inside) {
     channels = std::max(channels, phase.chunk + 1);
-    if (phase.phase == 0 || phase.from != phase.rank) continue;  // a transfer is told at both ends
+    if (phase.phase == 0 || phase.from != phase.rank) continue;  // a transfer is reported at both ends
     moved = true;
     bytes += static_cast<double>(std::max<std::int64_t>(phase.bytes, 0));
   }

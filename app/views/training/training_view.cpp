@@ -132,7 +132,7 @@ void TrainingView::refresh() {
     curve.first = rows.front().step;
     curve.last = std::max(curve.first + 1, static_cast<double>(rows.back().step));
   }
-  // A step without a value (not told, lost, an update left out) is not known: no line goes over it.
+  // A step without a value (not reported, lost, a skipped update) is unknown: the line has a gap there.
   const auto add = [](std::vector<CurvePoint>& points, double step, double value) {
     if (!points.empty() && points.back().x + 1 < step) points.push_back({points.back().x + 1, std::nan("")});
     points.push_back({step, value});

@@ -17,7 +17,7 @@ using figure::percent;
 
 std::string row(std::string_view label, const std::string& value) { return fmt::format("{:<22} {}\n", label, value); }
 
-/// What is not known is left out; `ran` says how the run's was obtained.
+/// Unknown values are omitted; `ran` is how the run's value was obtained.
 std::string bubble_row(std::string_view label, const Bubble& bubble, Obtained ran) {
   std::string text;
   const auto add = [&](double value, std::string_view name) {
@@ -46,7 +46,7 @@ std::string head(const Report& report) {
   return text + row("times are", clock);
 }
 
-/// NVML's counter goes on in jumps of some tens of milliseconds, and a step's joules are right to one of them.
+/// NVML's counter is updated every few tens of milliseconds; a step's joules are accurate to one update.
 constexpr double nvml_renewed_s = 0.1;
 
 std::string energy_line(const Report& report) {
@@ -197,11 +197,10 @@ std::string lost_line(const Report& report) {
   const LostReplicas& lost = *report.lost;
   if (lost.replicas == 0) return row("lost node", fmt::format("node {}: it had no rank of this plan", lost.node));
   const double after = report.steps.empty() ? std::nan("") : report.steps.back().tokens_per_s;
-  return row(
-      "lost node",
-      fmt::format("node {} and with it {} of {} replicas; the others continue at {:.0f} of {:.0f} {}s/s ({:+.1f} %)",
-                  lost.node, lost.replicas, lost.replicas_before, after, lost.tokens_per_s_before, report.token_word,
-                  100 * (after / lost.tokens_per_s_before - 1)));
+  return row("lost node",
+             fmt::format("node {} and with it {} of {}; the others continue at {:.0f} of {:.0f} {}s/s ({:+.1f} %)",
+                         lost.node, lost.replicas, counted(lost.replicas_before, "replica"), after,
+                         lost.tokens_per_s_before, report.token_word, 100 * (after / lost.tokens_per_s_before - 1)));
 }
 
 std::string fit_lines(const Report& report) {

@@ -41,7 +41,7 @@ Surface ravine(double condition) {
   return s;
 }
 
-// The same rate for all: what differs is the optimizer.
+// The same rate for all: only the optimizers differ.
 Surface saddle() {
   Surface s;
   s.name = "saddle";

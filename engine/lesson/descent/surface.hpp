@@ -15,18 +15,18 @@ struct Point {
   bool operator==(const Point&) const = default;
 };
 
-/// What is worth looking at.
+/// The visible window of a surface.
 struct SurfaceWindow {
   double x_low = -1, x_high = 1, y_low = -1, y_high = 1;
-  /// So many times as large about its middle, it holds `point`. Not one that is not finite.
+  /// Whether the window, enlarged by this factor about its middle, contains `point`. False for a non-finite point.
   bool holds(Point point, double times = 1) const;
 };
 
 struct Surface {
-  std::string name;     ///< as it is typed
+  std::string name;     ///< as typed
   std::string title;    ///< as a list names it
   std::string formula;  ///< f(x, y) = …
-  std::string source;   ///< who wrote it down first; empty: nobody in particular
+  std::string source;   ///< its author; empty: none in particular
   std::function<double(Point)> value;
   std::function<Point(Point)> gradient;
   double least = 0;            ///< the loss at each of the minima
@@ -36,7 +36,7 @@ struct Surface {
   Point start;
   SurfaceWindow window;
   int steps = 100;  ///< in which the differences are seen
-  /// For each optimizer (engine/plan/optimizer_rule) one that suits it here.
+  /// For each optimizer (engine/plan/optimizer_rule) a suitable rate on this surface.
   std::map<std::string, double, std::less<>> rates;
   /// From a point to the nearest point where the loss is least.
   double distance(Point point) const;

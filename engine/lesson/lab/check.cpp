@@ -110,7 +110,7 @@ class LabCheck {
     }
   }
 
-  /// The lesson's own arithmetic, or literal, beside what a simulation gives.
+  /// Compares the lesson's arithmetic or literal with the result of a simulation.
   void check_agreement(const Question& question, const std::string& where, double truth, double simulated) {
     const double off = std::fabs(truth - simulated);
     if (off <= question.tolerance) return;
@@ -133,7 +133,7 @@ class LabCheck {
     if (apart > 1e-9 && apart <= tolerance)
       tell(where, fmt::format("{}, which includes the opposite answer, {}; a tolerance below {} would exclude it",
                               accepted, in_unit(opposite, question), in_unit(apart, question)));
-    constexpr double little = 1;  // a point: nobody asks for less
+    constexpr double little = 1;  // a point: the smallest useful tolerance
     if (truth < 100 && truth > 50 && tolerance > little && tolerance >= opposite / 2)
       tell(where, fmt::format("{}, half of what is left to 100 % or more; a tolerance below {} would exclude a guess",
                               accepted, in_unit(std::max(opposite / 2, little), question)));

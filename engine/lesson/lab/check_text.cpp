@@ -42,7 +42,7 @@ std::vector<std::string> settings_in(std::string_view text) {
   return settings;
 }
 
-/// A value that stands for others.
+/// A placeholder value.
 bool is_placeholder(const std::string& value) {
   return value.empty() || value.find("…") != std::string::npos || value.find('<') != std::string::npos ||
          std::all_of(value.begin(), value.end(), [](char c) { return c >= 'A' && c <= 'Z'; });

@@ -1,4 +1,4 @@
-// A lesson's question, as its file has it: what is asked, what is right, and which errors are usual. Data only;
+// A lesson's question as in its file: the question, the right answer, and common mistakes. Data only;
 // judge.hpp compares an answer with it.
 #pragma once
 #include <cstdint>
@@ -41,13 +41,13 @@ struct OpPattern {
 /// "a forward of micro-batch 0 on rank 3".
 std::string words_of(const OpPattern& pattern);
 
-/// What a person answers: a number in the question's unit; the option that was chosen; the items in an order; a value
+/// An answer: a number in the question's unit; the chosen option; the items in an order; a value
 /// for each rank or step, in the unit; an op.
 using Attempt = std::variant<double, std::string, std::vector<std::string>, std::vector<double>, PointedOp>;
-/// What is right, or what a mistake is recognised by. Of a pointed op a pattern stands for all that are right.
+/// The right answer, or the answer of a mistake. Of a pointed op a pattern stands for all that are right.
 using Target = std::variant<double, std::string, std::vector<std::string>, std::vector<double>, OpPattern>;
 
-/// A usual error: an answer near it gets this reason.
+/// A common mistake: an answer near it gets this explanation.
 struct Mistake {
   Target near;
   std::string because;
@@ -61,7 +61,7 @@ struct Variant {
   bool operator==(const Variant&) const = default;
 };
 
-/// Where one sees why: what is shown with the reason.
+/// The evidence: what the window shows with the explanation.
 struct Evidence {
   std::string view;  ///< by its name: "memory"
   std::optional<int> step, rank;
@@ -107,8 +107,8 @@ struct Question {
   bool operator==(const Question&) const = default;
 };
 
-/// What is right without a run: what the file states, or the lesson's formula; nullopt where only a run, a simulation
-/// or a path gives it.
+/// The right answer if it is known without a run (from the file, or the lesson's formula); nullopt if it needs a run,
+/// a simulation or a path.
 std::optional<Target> known_answer(const Question& question);
 
 /// The items of an order question as they are first shown: never in the right order, and the same each time.

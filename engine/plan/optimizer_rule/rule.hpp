@@ -1,4 +1,4 @@
-// The optimizers, one row each: which states a parameter needs, which keys it takes, and which rule updates it.
+// The optimizers, one row each: the states of a parameter, the keys that it uses, and the rule that updates it.
 //
 // To add one: write its mathematics (kernels/update.hpp says where) and give it a row in rule.cpp. A new
 // hyper-parameter is a member of HyperParameters and of kernels::UpdateStep, and a row of

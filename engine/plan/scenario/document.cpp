@@ -1,5 +1,6 @@
 #include "engine/plan/scenario/document.hpp"
 
+#include <fmt/format.h>
 #include <toml++/toml.h>
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace {
 constexpr std::uintmax_t largest_file = 4 << 20;
 
 std::string position(const std::string& name, const toml::source_position& at) {
-  return name + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
+  return fmt::format("{}:{}:{}", name, at.line, at.column);
 }
 
 Value convert(const toml::node& node, const std::string& name);

@@ -45,6 +45,7 @@ const Key keys[] = {
     {"plan", "order", FIELD(plan.order), "the order itself, for a schedule by hand"},
     {"plan", "stages", FIELD(plan.stages), "layers of each chunk: even, cost, measured, or a list"},
     {"plan", "pass_times", FIELD(plan.pass_times), "zb-2p: forward, input and weight gradient, message, kept share"},
+    {"plan", "weight_stashing", FIELD(plan.weight_stashing), "1f1b-async: a backward uses its forward's weights"},
     {"plan", "micro_batches", FIELD(plan.micro_batches), "number per data-parallel rank and step", {1, 65535}},
     {"plan", "data_parallel", FIELD(plan.data_parallel), "where gradients are summed and parameters updated"},
     {"plan",

@@ -1,8 +1,12 @@
 #include "engine/plan/scenario/resnet.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <string>
+
+#include "engine/op/words.hpp"
 
 namespace rankscope {
 namespace {
@@ -44,15 +48,14 @@ std::optional<Complaint> resnet_complaint(const Scenario& scenario) {
   const std::int64_t images = std::max(scenario.micro_batch_size(), 1);
   if (images * side * side < 2)
     return Complaint{{"train.global_batch", "plan.micro_batches", "model.image"},
-                     "a micro-batch of one image of " + std::to_string(model.image) +
-                         " pixels a side ends as a single pixel, whose batch norm is of one number; image = 33 would "
-                         "do, or global_batch = " +
-                         std::to_string(2 * scenario.plan.data * scenario.plan.micro_batches)};
+                     fmt::format("a micro-batch of one image of {} a side ends as a single pixel, whose batch norm is "
+                                 "of one number; image = 33 would do, or global_batch = {}",
+                                 counted(model.image, "pixel"), 2 * scenario.plan.data * scenario.plan.micro_batches)};
   const std::int64_t first = (model.image + 1) / 2;  // the greatest tensor: the first convolution's result
   if (scenario.micro_batch_size() * first * first * model.width > 2147483647)
     return Complaint{{"train.global_batch", "model.image", "plan.micro_batches"},
-                     "a micro-batch of " + std::to_string(scenario.micro_batch_size()) + " images of " +
-                         std::to_string(model.image) + " pixels a side is too large; use more micro_batches"};
+                     fmt::format("a micro-batch of {} of {} a side is too large; use more micro_batches",
+                                 counted(scenario.micro_batch_size(), "image"), counted(model.image, "pixel"))};
   return std::nullopt;
 }
 

@@ -43,6 +43,7 @@ const char* why_not_folded(const Scenario& scenario) {
   if (scenario.plan.data_parallel != DataParallel::all_reduce) return "ranks of a data group are not identical";
   if (scenario.plan.offload != Offload::none && !keeps_gradients_on_host(scenario))
     return "work on the host that overlaps with the next step cannot be folded";
+  if (scenario.plan.updates_each_micro_batch()) return "stages update after each micro-batch";
   if (scenario.plan.collective != CollectiveChoice::automatic) return "the plan sets the algorithm of collectives";
   if (!has_topology(scenario.cluster))
     return "the cluster does not describe the network between its nodes (cluster.rails)";

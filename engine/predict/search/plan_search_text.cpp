@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "engine/op/words.hpp"
 #include "engine/predict/search/plan_search.hpp"
 
 namespace rankscope {
@@ -66,9 +67,9 @@ std::string importance_text(const PlanSearchReport& report) {
 
 std::string to_text(const PlanSearchReport& report) {
   std::string text =
-      fmt::format("{} search{}: {} of {} plans of {} ranks tried in {:.2f} s, {} out of memory", report.strategy,
+      fmt::format("{} search{}: {} of {} of {} tried in {:.2f} s, {} out of memory", report.strategy,
                   report.strategy == "exhaustive" ? "" : fmt::format(" (seed {})", report.seed), report.tried,
-                  report.plans, report.ranks, report.seconds, report.out_of_memory);
+                  counted(report.plans, "plan"), counted(report.ranks, "rank"), report.seconds, report.out_of_memory);
   if (report.refused > 0) text += fmt::format(", {} refused", report.refused);
   text += "; " + report.judged + "\n";
   if (report.best.empty()) return text + "No plan that was tried fits into device memory.\n";

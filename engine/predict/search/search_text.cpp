@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "engine/op/words.hpp"
 #include "engine/predict/search/search.hpp"
 
 namespace rankscope {
@@ -14,7 +15,7 @@ std::string row(const PlanResult& r, const SearchResult& result) {
                      100 * r.step.bubble / r.step.seconds, short_name(r.plan, result.global_batch));
 }
 
-/// What sets the two plans apart, and where the second's time goes.
+/// The difference of the two plans, and where the second's time goes.
 std::string why_the_second_loses(const SearchResult& result) {
   const PlanResult &first = result.best[0], &second = result.best[1];
   const double behind = second.step.seconds - first.step.seconds;
@@ -33,9 +34,9 @@ std::string why_the_second_loses(const SearchResult& result) {
 }  // namespace
 
 std::string to_text(const SearchResult& result) {
-  std::string text =
-      fmt::format("{} plans of {} ranks in {:.2f} s: {} simulated, {} out of memory, the others bounded\n",
-                  result.plans, result.ranks, result.seconds, result.simulated, result.out_of_memory);
+  std::string text = fmt::format("{} of {} in {:.2f} s: {} simulated, {} out of memory, the others bounded\n",
+                                 counted(result.plans, "plan"), counted(result.ranks, "rank"), result.seconds,
+                                 result.simulated, result.out_of_memory);
   if (result.best.empty()) {
     text += "No plan fits into device memory.\n";
     if (const auto& nearest = result.nearest)

@@ -1,5 +1,6 @@
 #include "engine/prove/calibrate/stored_peak.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -83,7 +84,7 @@ std::string PeakStore::put(const StoredPeak& peak) const {
   std::error_code error;
   fs::create_directories(file_.parent_path(), error);
   // Written beside and renamed: another start reads the old file or the new one, never a part.
-  const fs::path beside = file_.string() + "." + std::to_string(getpid());
+  const fs::path beside = fmt::format("{}.{}", file_.string(), getpid());
   {
     std::ofstream out(beside);
     out << json.dump(1) << "\n";

@@ -1,4 +1,4 @@
-// What verify found, for people and for programs.
+// The result of verify, as text and as JSON.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -63,10 +63,13 @@ std::string_view name_of(Outcome outcome) {
 }
 
 std::string to_text(const VerifyResult& result) {
-  const std::string truth = result.replayed ? "a serial replay of its arrivals" : "one rank";
+  const std::string truth = result.replayed         ? "a serial replay of its arrivals"
+                            : result.by_micro_batch ? "one rank that updates after each micro-batch"
+                                                    : "one rank";
   const auto at = [](const std::string& worst) { return worst.empty() ? worst : " (" + worst + ")"; };
   if (result.contents) return text_of(*result.contents);
   std::string text;
+  if (!result.stale_weights.empty()) text = "not the same training as one rank: " + result.stale_weights + "\n";
   for (const ParityRun& run : result.runs) {
     const ParityErrors& e = run.errors;
     text += fmt::format("{:<9} {}  losses {:.1e}  gradients {:.1e}{}  ", run.optimizer, words_of(run, truth), e.losses,
@@ -103,12 +106,14 @@ nlohmann::json to_json(const VerifyResult& result) {
     rows.push_back(row_of(run));
   }
   if (result.contents && !result.contents->wrong.empty()) reason = result.contents->wrong;
+  if (!result.stale_weights.empty()) reason = result.stale_weights;
   const bool trains = !result.contents;
   const auto of_training = [&](double error) { return trains ? number(error) : nlohmann::json(nullptr); };
   return {{"passed", result.passed},
           {"outcome", name_of(result.outcome)},
           {"reason", reason},
           {"replayed", result.replayed},
+          {"stale_weights", !result.stale_weights.empty()},
           {"losses", of_training(losses)},
           {"gradients", of_training(gradients)},
           {"parameters", of_training(parameters)},

@@ -10,7 +10,7 @@
 namespace rankscope::command {
 namespace {
 
-/// What the command is given.
+/// The command's options.
 struct ExportLine {
   std::string checkpoint, folder;
   bool json = false;

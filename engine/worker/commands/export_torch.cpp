@@ -1,4 +1,6 @@
 // `rankscope-engine export-torch`: the scenario's training as a script for PyTorch.
+#include <fmt/format.h>
+
 #include <fstream>
 #include <iostream>
 
@@ -8,7 +10,7 @@
 namespace rankscope::command {
 namespace {
 
-/// What the command is given.
+/// The command's options.
 struct ExportTorchLine {
   Input input;
   std::string file;
@@ -32,7 +34,7 @@ int export_script(const ExportTorchLine& given) {
   }
   const int ranks = scenario.plan.ranks();
   std::cout << given.file << ": run it with "
-            << (ranks > 1 ? "torchrun --nproc-per-node " + std::to_string(ranks) : std::string("python3")) << " "
+            << (ranks > 1 ? fmt::format("torchrun --nproc-per-node {}", ranks) : std::string("python3")) << " "
             << given.file << "\n";
   return 0;
 }

@@ -1,4 +1,4 @@
-// `rankscope-engine lessons`: what can be taught here, hand-outs and quizzes for it, and what is wrong with a lesson.
+// `rankscope-engine lessons`: lists lessons, makes hand-outs and quizzes, and checks a lesson.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,6 +22,15 @@
 #include "telemetry/trace/output_file.hpp"
 #include "telemetry/trace/trace_error.hpp"
 
+namespace rankscope {
+
+enum class HandoutFormat : std::uint8_t { html, md, gift };
+inline constexpr std::string_view handout_format_words[] = {"html", "md", "gift"};
+template <>
+inline constexpr std::span<const std::string_view> word_table<HandoutFormat> = handout_format_words;
+
+}  // namespace rankscope
+
 namespace rankscope::command {
 namespace {
 
@@ -29,7 +38,8 @@ namespace fs = std::filesystem;
 
 struct LessonsRequest {
   bool json = false;
-  std::string lab, course, as = "html", output;
+  std::string lab, course, output;
+  Choice<HandoutFormat> as = HandoutFormat::html;
   std::string language;  ///< "de"; empty: English
   bool answers = false;
   std::vector<std::string> files;
@@ -141,7 +151,7 @@ Handout chosen(const LessonsRequest& request, const Library& library) {
   return handout;
 }
 
-/// Pictures, and what simulations give. What cannot be simulated is left out and named.
+/// Pictures and results of simulations. Questions that cannot be simulated are omitted and named.
 void simulate_into(Sheet& sheet, LessonPredictions& predictions, bool pictures) {
   const Lab& lab = sheet.lab;
   const auto try_it = [&](const auto& what) {
@@ -227,18 +237,18 @@ int export_lessons(const LessonsRequest& request) {
   Handout handout = chosen(request, library);
   report_untranslated(handout);
   LessonPredictions predictions;
-  const bool pictures = request.as == "html" || (request.as == "md" && !output.empty());
+  const bool pictures = request.as == HandoutFormat::html || (request.as == HandoutFormat::md && !output.empty());
   for (Sheet& sheet : handout.sheets) simulate_into(sheet, predictions, pictures);
-  if (request.as == "md" && output.empty())
+  if (request.as == HandoutFormat::md && output.empty())
     std::cerr << "rankscope-engine: pictures are separate files; give -o FILE to write the Markdown and its pictures\n";
   std::string text;
-  if (request.as == "gift") {
+  if (request.as == HandoutFormat::gift) {
     const Quiz quiz = gift(handout);
     std::cerr << counted(quiz.asked, "question")
               << (quiz.left_out.empty() ? "" : fmt::format("; omitted: {}", fmt::join(quiz.left_out, "; "))) << "\n";
     text = quiz.text;
   } else {
-    text = request.as == "html" ? handout_html(handout) : markdown_of(handout, output);
+    text = request.as == HandoutFormat::html ? handout_html(handout) : markdown_of(handout, output);
   }
   if (!output.empty())
     write_file(output, text);
@@ -291,7 +301,7 @@ void check_file(const std::string& named, const CheckAgainst& against, Checked& 
     const std::string path = file.empty() ? named : file.string();
     const auto lab = read_lab(path);
     if (!lab) throw ScenarioError(path + ":1:1: no lesson in this file; add the table [lab] with summary and text");
-    read_scenario(path);  // what it trains must be readable, too
+    read_scenario(path);  // its scenario must be readable, too
     checked.add(faults_of(*lab, against));
     ++checked.lessons;
     for (const std::string& language : known_languages())
@@ -368,10 +378,9 @@ Command lessons(CLI::App& app) {
   auto* out = line->add_subcommand("export", "make a hand-out, the teacher's edition, or a Moodle quiz");
   out->add_option("LAB", given->lab, "name or file of a lab");
   out->add_option("--course", given->course, "all labs of a course, in one file");
-  out->add_option("--as", given->as,
-                  "html (one file with its pictures), md (Markdown, pictures in a separate folder) or gift "
-                  "(questions for Moodle)")
-      ->check(CLI::IsMember({"html", "md", "gift"}));
+  add_choice(out, "--as", given->as,
+             "html (one file with its pictures), md (Markdown, pictures in a separate folder) or gift "
+             "(questions for Moodle)");
   out->add_flag("--answers", given->answers,
                 "the teacher's edition: with answers, tolerances, explanations, common mistakes and notes");
   add_language(out, given->language);

@@ -1,4 +1,6 @@
 // `rankscope-engine run` and `sweep`: training for real; and `worker`, the process that `run` starts for its ranks.
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "engine/execute/run/platform.hpp"
@@ -14,7 +16,7 @@
 namespace rankscope::command {
 namespace {
 
-/// What `run` is given.
+/// The options of `run`.
 struct RunLine {
   Input input;
   RunRequest request;
@@ -32,7 +34,7 @@ int supervise(const RunLine& given, const Scenario& read) {
   prepare_device(given.request);
   check_platform(given.request.device);
   const Scenario scenario =
-      with_stages(read, is_platform(given.request.device), given.request.device, given.request.threads);
+      with_stages(read, computes(given.request.device), given.request.device, given.request.threads);
   refuse_lost_node(scenario);
   const StepProgram step = compile(scenario);
   check_fits(step, given.request);
@@ -66,7 +68,7 @@ int run_in_job(RunLine given) {
 
 int run_plan(RunLine given, bool comm_given) {
   given.request.json = given.input.json;
-  if (!given.request.hosts.empty() && !comm_given) given.request.communicator = "mpi";
+  if (!given.request.hosts.empty() && !comm_given) given.request.communicator = CommunicatorKind::mpi;
   given.request = joined(given.request, comm_given);
   return given.request.launched ? run_in_job(given) : supervise(given, read_to_run(given));
 }
@@ -134,7 +136,7 @@ Command sweep(CLI::App& app) {
                  "weak scaling: the global batch grows with the ranks, from the scenario's batch at the first point "
                  "(default: strong scaling, constant batch)");
   line->add_option("--steps", request.steps,
-                   "of each run; without it what --set train.steps says, or else " + std::to_string(sweep_steps))
+                   fmt::format("of each run; without it what --set train.steps says, or else {}", sweep_steps))
       ->check(whole_number(1));
   line->add_option("--repeat", request.repeats, "runs of each point, in rounds over all points")
       ->check(whole_number(1));

@@ -28,7 +28,7 @@ struct SimulateRequest {
   std::string record;
 };
 
-/// What the plan's ops cost on this machine's CPU, measured now; and its peak on the same clock.
+/// The costs of the plan's ops on this machine's CPU, measured now; and its peak on the same clock.
 OtherCosts costs_here(const Scenario& scenario, int threads) {
   const std::shared_ptr<const Platform> platform = open_platform("cpu", threads);
   const MachinePeak peak =
@@ -66,7 +66,7 @@ void record(const SimulateRequest& request, const Scenario& predicted, const Ste
 }
 
 int print_simulation(const SimulateRequest& request) {
-  const Scenario scenario = with_stages(read(request.input), request.here, "cpu", request.threads);
+  const Scenario scenario = with_stages(read(request.input), request.here, DeviceKind::cpu, request.threads);
   const StepProgram step = compile_rest(scenario);
   if (!is_folded(step)) check_runs(step);
   std::optional<OtherCosts> other;

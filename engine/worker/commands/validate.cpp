@@ -1,5 +1,7 @@
-// `rankscope-engine validate`: predictions beside what was measured, by others and here.
+// `rankscope-engine validate`: compares predictions with measurements, published and on this machine.
 #include "engine/explain/validate/validate.hpp"
+
+#include <fmt/format.h>
 
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -24,9 +26,8 @@ int validate_all(bool json, bool without_each) {
   }
   std::vector<ValidatedTable> tables;
   for (const PublishedTable& table : published) {
-    line.progress()(
-        "table " + std::to_string(tables.size() + 1) + " of " + std::to_string(published.size()) + ", " + table.file,
-        static_cast<double>(tables.size()) / static_cast<double>(published.size()));
+    line.progress()(fmt::format("table {} of {}, {}", tables.size() + 1, published.size(), table.file),
+                    static_cast<double>(tables.size()) / static_cast<double>(published.size()));
     tables.push_back(rankscope::validate(table));
   }
   line.clear();

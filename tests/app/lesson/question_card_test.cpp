@@ -53,7 +53,7 @@ Question bubble() {
 
 }  // namespace
 
-TEST_CASE("A number takes arithmetic, shows its value, and refuses what is none") {
+TEST_CASE("A number field accepts arithmetic, shows its value, and refuses other text") {
   application();
   NumberBox box(bubble(), nullptr);
   int submitted = 0;

@@ -7,7 +7,7 @@
 #include "app/views/paths/optimizer_look.hpp"
 #include "app/views/paths/paths_view.hpp"
 #include "engine/plan/optimizer_rule/rule.hpp"
-#include "tests/app/models/known_run.hpp"
+#include "tests/app/models/no_run.hpp"
 #include "tests/app/painted_text.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/catch.hpp"
@@ -16,14 +16,6 @@ using namespace rankscope;
 using namespace rankscope::app;
 
 namespace {
-
-class NoRun : public SnapshotSource {
- public:
-  std::shared_ptr<const StoreView> view() const override { return run_.view(); }
-
- private:
-  KnownRun run_;
-};
 
 /// The view with the engine behind it, shown, and with its first paths.
 struct Shown {
@@ -177,7 +169,7 @@ TEST_CASE("Keys step through the paths, and the table says where each stands the
   CHECK_FALSE(view.player().playing());
 }
 
-TEST_CASE("A rate is typed in the table, and what is none is refused") {
+TEST_CASE("A rate is typed in the table, and an invalid rate is refused") {
   Shown shown;
   PathsView& view = shown.view;
   view.optimizers().setCurrentIndex(shown.index("sgd", PathsModel::rate));
@@ -257,7 +249,7 @@ TEST_CASE("Ticks say which paths are drawn; without any the view says so") {
   CHECK(view.table().rows[0] == QStringList{"adam", "0.1", "0", "-4", "1", "18"});
 }
 
-TEST_CASE("An engine that is not there, or that refuses, is told in the view") {
+TEST_CASE("The view reports a missing engine, or one that refuses") {
   Shown none{QString()};
   CHECK_FALSE(none.view.paths());
   CHECK(none.says("No paths"));
@@ -272,7 +264,7 @@ TEST_CASE("An engine that is not there, or that refuses, is told in the view") {
   CHECK(refused.view.paths());
 }
 
-TEST_CASE("While a question about it is open the view tells nothing") {
+TEST_CASE("While a question about it is open the view shows nothing") {
   Shown shown;
   shown.view.set_veiled(true);
   CHECK(shown.says("Hidden until you answer the questions on the left."));
@@ -283,7 +275,7 @@ TEST_CASE("While a question about it is open the view tells nothing") {
   CHECK(shown.says("momentum"));
 }
 
-TEST_CASE("What a lesson asks for is shown: its surface, its rates, and its optimizers alone") {
+TEST_CASE("The paths of a lesson are shown: its surface, its rates, and only its optimizers") {
   Shown shown;
   shown.view.show_request({.surface = "ravine", .condition = 40, .optimizers = {"sgd"}, .rates = {{"sgd", 0.04}}});
   shown.settle();
@@ -293,7 +285,7 @@ TEST_CASE("What a lesson asks for is shown: its surface, its rates, and its opti
   CHECK(shown.view.paths()->each.size() == walking_optimizers().size());  // the others are there to be ticked
 }
 
-TEST_CASE("Nothing is cut and nothing lies over another thing, however large the view is") {
+TEST_CASE("Nothing is cut or overlaps at any size of the view") {
   const QSize size = GENERATE(QSize(1920, 1080), QSize(1024, 640), QSize(690, 300), QSize(460, 260));
   Shown shown(QStringLiteral(RANKSCOPE_ENGINE), size);
   PathsView& view = shown.view;

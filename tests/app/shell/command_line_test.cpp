@@ -56,7 +56,7 @@ TEST_CASE("A class for other machines names the address that these know, and one
   CHECK(parse({"--teach", "class.join"}).network.isEmpty());
 }
 
-TEST_CASE("Bad arguments are refused in one line that says what would be right") {
+TEST_CASE("Bad arguments are refused in one line with the correction") {
   CHECK(says(refusal({"a.toml", "b.toml"}), "one source at a time"));
   CHECK(says(refusal({"--theme", "blue"}), "light, dark or contrast"));
   CHECK(says(refusal({"--language", "xx"}), "--language xx: unknown; give one of en"));

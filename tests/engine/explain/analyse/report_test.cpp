@@ -283,7 +283,7 @@ TEST_CASE("the predicted traffic of a gradient all-reduce is 2(n-1)/n of its byt
   CHECK(predicted == Approx(2.0 * 3 / 4 * static_cast<double>(step.model.parameter_count()) * 4).epsilon(1e-4));
 }
 
-TEST_CASE("what is only simulated is predicted, and nothing is measured") {
+TEST_CASE("simulated data are predictions, and nothing is measured") {
   RunFacts facts = facts_of(2);
   facts.summaries.clear();
   facts.observed.clear();
@@ -479,7 +479,7 @@ TEST_CASE("the data's entropy stands under the losses where the run says it") {
   CHECK_THAT(to_text(make_report(facts)), ContainsText("\n floor     1.25000   the entropy of the data\n"));
 }
 
-TEST_CASE("the tokens of a whole run are told in words") {
+TEST_CASE("the tokens of a whole run are reported in words") {
   const auto words = [](double tokens) {
     Report report = make_report(facts_of(3));
     report.budget = RunBudget{tokens, 32, 1e12, 400};

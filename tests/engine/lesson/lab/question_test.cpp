@@ -91,7 +91,7 @@ TEST_CASE("Without a formula a run says what is right; a stated number may have 
   CHECK(std::get<double>(*known_answer(question_of("unit = \"days\"\nanswer = 34\ntolerance = 2\n"))) == 34);
 }
 
-TEST_CASE("What makes no question is refused with its place") {
+TEST_CASE("An invalid question is refused with its position") {
   struct Row {
     std::string text, message;
   };

@@ -18,7 +18,7 @@ TEST_CASE("what a collective alone has no use for is refused, in one line that s
        "s.toml:3:1: bytes = 0 is out of range; it must be at least 1 and at most 1099511627776"},
       {ALONE "operation = \"scatter\"\nroot = 8\n[plan]\ndata = 8\n",
        {},
-       "s.toml:4:1: root 8 is none; ranks are numbered 0 to 7, root = 7 is the last"},
+       "s.toml:4:1: root is 8, and ranks are numbered 0 to 7"},
       {ALONE "[plan]\ntensor = 2\n",
        {},
        "s.toml:4:1: a collective alone is among plan.data ranks and has no use for tensor = 2; use tensor = 1"},
