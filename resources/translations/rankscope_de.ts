@@ -3973,6 +3973,14 @@ Leerlauf %1</translation>
         <source>Size of gradients reduced together; the first bucket is at most 1 MiB</source>
         <translation>Größe der zusammen reduzierten Gradienten; der erste Bucket hat höchstens 1 MiB</translation>
     </message>
+    <message>
+        <source>weight stashing</source>
+        <translation>Weight Stashing</translation>
+    </message>
+    <message>
+        <source>Each stage keeps the weights of a micro-batch&apos;s forward until its backward</source>
+        <translation>Jede Stufe behält die Gewichte des Forward eines Micro-Batches bis zu seinem Backward</translation>
+    </message>
 </context>
 <context>
     <name>rankscope::app::PlanSearcher</name>
@@ -4096,6 +4104,10 @@ Leerlauf %1</translation>
     <message>
         <source>✓ Same training as a sequential replay of its arrivals</source>
         <translation>✓ Gleiches Training wie eine sequentielle Wiederholung seiner Ankünfte</translation>
+    </message>
+    <message>
+        <source>✗ Not the same training as on one rank, which has no stale weights</source>
+        <translation>✗ Nicht das gleiche Training wie auf einem Rank, der keine veralteten Gewichte hat</translation>
     </message>
 </context>
 <context>
@@ -5576,16 +5588,16 @@ je Sender</translation>
         <translation>Die veröffentlichten Zeilen können nicht vorhergesagt werden</translation>
     </message>
     <message>
-        <source>SIMULATED, beside what was published</source>
-        <translation>SIMULIERT, neben dem Veröffentlichten</translation>
-    </message>
-    <message>
         <source>Predicting published measurements…</source>
         <translation>Veröffentlichte Messungen werden vorhergesagt…</translation>
     </message>
     <message>
         <source>Every row under scenarios/published is predicted from its cluster file.</source>
         <translation>Jede Zeile unter scenarios/published wird mit der Datei ihres Clusters vorhergesagt.</translation>
+    </message>
+    <message>
+        <source>SIMULATED, with published figures</source>
+        <translation>SIMULIERT, mit veröffentlichten Werten</translation>
     </message>
 </context>
 <context>
@@ -6292,6 +6304,14 @@ Schneller, als der Speicher erlaubt: Die Operanden lagen im Cache</translation>
     <message>
         <source>op unknown to this version</source>
         <translation>eine dieser Version unbekannte Op</translation>
+    </message>
+    <message>
+        <source>rank %1 is slow; 1 other waits</source>
+        <translation>Rank %1 ist langsam; 1 anderer wartet</translation>
+    </message>
+    <message>
+        <source>1 identical rank</source>
+        <translation>1 identischer Rank</translation>
     </message>
 </context>
 </TS>
