@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/lesson/lab/translation.hpp"
+
 namespace rankscope::app {
 namespace {
 
@@ -103,12 +105,13 @@ AnswerBook::AnswerBook(QString file) : file_(std::move(file)) {
 }
 
 void AnswerBook::fill(const QString& lab, Answer& answer) const {
-  const QJsonObject kept = labs_.value(lab).toObject().value(QString::fromStdString(answer.question.ask)).toObject();
+  const QJsonObject kept =
+      labs_.value(lab).toObject().value(QString::fromStdString(original_ask(answer.question))).toObject();
   for (const QJsonValue& one : kept.value(tries_key).toArray()) {
     const QJsonObject object = one.toObject();
     if (auto attempt = attempt_of(object.value(answer_key), answer.question.kind);
         attempt && answer.tries.size() < most_tries)
-      answer.tries.push_back({std::move(*attempt), object.value(at_key).toString()});
+      answer.tries.push_back({from_original(answer.question, std::move(*attempt)), object.value(at_key).toString()});
   }
   if (answer.tries.empty()) return;
   answer.told = told_of(kept.value(told_key));
@@ -117,12 +120,13 @@ void AnswerBook::fill(const QString& lab, Answer& answer) const {
 
 QString AnswerBook::keep(const QString& lab, const Answer& answer) {
   QJsonObject questions = labs_.value(lab).toObject();
-  const QString key = QString::fromStdString(answer.question.ask);
+  const QString key = QString::fromStdString(original_ask(answer.question));
   if (answer.tries.empty()) {
     questions.remove(key);
   } else {
     QJsonArray tries;
-    for (const Try& one : answer.tries) tries.append(QJsonObject{{at_key, one.at}, {answer_key, json_of(one.attempt)}});
+    for (const Try& one : answer.tries)
+      tries.append(QJsonObject{{at_key, one.at}, {answer_key, json_of(to_original(answer.question, one.attempt))}});
     QJsonObject kept{{tries_key, tries}};
     if (answer.told) kept.insert(told_key, json_of(*answer.told));
     if (answer.told) kept.insert(by_key, answer.told_by);

@@ -13,6 +13,7 @@
 #include "app/lesson/lesson_text.hpp"
 #include "app/lesson/question_card.hpp"
 #include "app/lesson/script_dialog.hpp"
+#include "app/views/common/language.hpp"
 #include "app/views/common/style.hpp"
 #include "engine/explain/analyse/report_value.hpp"
 #include "engine/lesson/torch/torch_script.hpp"
@@ -41,7 +42,7 @@ QString in_lines(const QString& words, const QFontMetrics& metrics, int width) {
 /// Without a valid glossary, terms have no definitions; everything else works.
 Glossary installed_glossary() {
   try {
-    return read_glossary();
+    return read_glossary(lesson_language());
   } catch (const ScenarioError&) {
     return {};
   }
@@ -53,7 +54,7 @@ LabPanel::LabPanel(FiguresModel& figures, ClassRoom* room, QWidget* parent)
     : QScrollArea(parent),
       figures_(figures),
       room_(room),
-      library_(read_library()),
+      library_(read_library(lesson_language())),
       glossary_(installed_glossary()),
       colours_(&palette_of(Theme::dark)) {
   setObjectName(QStringLiteral("leftPanel"));
@@ -90,7 +91,7 @@ void LabPanel::set_lab(const std::optional<Lab>& lab, const QString& title, cons
 
 std::optional<Lab> LabPanel::lab_titled(const std::string& title) const {
   for (const Lab* lab : library_.labs())
-    if (lab->title == title) return *lab;
+    if ((lab->original_title.empty() ? lab->title : lab->original_title) == title) return *lab;
   return std::nullopt;
 }
 

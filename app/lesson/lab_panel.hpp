@@ -42,7 +42,7 @@ class LabPanel : public QScrollArea {
   void set_answer_file(const QString& file);
   const AnswerBook& book() const { return book_; }
   const Library& library() const { return library_; }
-  /// Of those installed; nullopt where there is none.
+  /// Of those installed, by its title in its scenario; nullopt where there is none.
   std::optional<Lab> lab_titled(const std::string& title) const;
   /// The lesson's; empty where there is none.
   std::string lab_file() const { return lab_ ? lab_->file : std::string(); }

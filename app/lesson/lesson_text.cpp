@@ -13,13 +13,13 @@
 #include <memory>
 
 #include "app/views/common/style.hpp"
+#include "engine/lesson/lab/lesson_words.hpp"
 
 namespace rankscope::app {
 namespace {
 
 constexpr QLatin1String run_scheme("run"), view_scheme("view"), lab_scheme("lab"), term_scheme("term"),
     answer_scheme("answer");
-constexpr QLatin1String answer_word("> Answer:");
 
 QString linked(const QString& words, QLatin1String scheme, qsizetype number) {
   return QStringLiteral("[%1](%2:%3)").arg(words, scheme).arg(number);
@@ -95,12 +95,13 @@ QString LessonText::with_links(const QString& markdown) {
   int answers = 0;
   bool quoted = false, shown = false;
   for (const QString& line : markdown.split(QLatin1Char('\n'))) {
-    if (line.startsWith(answer_word)) {
+    const std::string quote = line.startsWith(QLatin1String("> ")) ? line.mid(2).toStdString() : std::string();
+    if (const std::string_view answer = answer_word_of(quote); !answer.empty()) {
       quoted = true;
       shown = unfolded_.count(answers) > 0;
       out << QString() << linked(shown ? tr("Hide the answer") : tr("Show the answer"), answer_scheme, answers++)
           << QString();
-      if (shown) out << QStringLiteral("> ") + line.mid(answer_word.size()).trimmed();
+      if (shown) out << QStringLiteral("> ") + QString::fromStdString(quote.substr(answer.size())).trimmed();
       continue;
     }
     quoted = quoted && line.startsWith(QLatin1Char('>'));

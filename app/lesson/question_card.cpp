@@ -81,7 +81,7 @@ void QuestionCard::add_drawing(const Answer& answer, const CardContext& context)
   if (!answer.wants_try()) {
     sketch->set_kept(true);
     if (const auto* series = answer.told ? std::get_if<std::vector<double>>(&*answer.told) : nullptr)
-      sketch->set_measured(*series, answer.told_by.toLower());
+      sketch->set_measured(*series, answer.told_by);
     return;
   }
   auto* submit = make_button(tr("Submit drawing"), this);

@@ -9,6 +9,7 @@
 #include <QVBoxLayout>
 
 #include "app/lesson/lab_label.hpp"
+#include "app/views/common/language.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -130,7 +131,7 @@ QWidget* WelcomePage::make_courses(QWidget* parent) {
   courses_->setAccessibleName(tr("Course"));
   courses_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   for (const Course& course : library_.courses)
-    courses_->addItem(QString::fromStdString(course.title), QString::fromStdString(course.name()));
+    courses_->addItem(with_language(course.title, course.language), QString::fromStdString(course.name()));
   connect(courses_, &QComboBox::currentIndexChanged, this, &WelcomePage::list_labs);
   column.addWidget(courses_);
   labs_place_ = new QVBoxLayout;
@@ -167,7 +168,7 @@ void WelcomePage::list_labs() {
       const Lab* lab = library_.lab(name);
       if (lab == nullptr) continue;
       const auto number = std::find(all.begin(), all.end(), lab) - all.begin() + 1;
-      auto* link = wide_button(tr("%1  %2").arg(number).arg(QString::fromStdString(lab->title)), labs_);
+      auto* link = wide_button(tr("%1  %2").arg(number).arg(with_language(lab->title, lab->language)), labs_);
       link->setProperty("role", QStringLiteral("link"));
       link->setToolTip(QString::fromStdString(lab->summary));
       connect(link, &QPushButton::clicked, this,

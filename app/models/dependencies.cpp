@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/models/dependencies.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <tuple>
 
+#include "app/models/said.hpp"
 #include "app/models/span_details.hpp"
 #include "app/models/time_axis.hpp"
 
@@ -60,15 +59,17 @@ std::optional<Span> last_before(const StoreView& view, const LaneKey& lane, cons
 std::string in_words(const Dependency& d, const Span& span) {
   const OpFields op = d.op.fields();
   std::string words = phrase_of(d.op);
-  if (op.micro_batch >= 0) words += fmt::format(", micro-batch {}", op.micro_batch);
-  if (op.block >= 0) words += fmt::format(", block {}", op.block);
-  if (d.rank != span.rank) words += fmt::format(", rank {}", d.rank);
-  if (d.step != span.step) words += fmt::format(", step {}", d.step);
-  if (!d.here) return words + " (not recorded)";
+  if (op.micro_batch >= 0) words += said(", micro-batch %1", op.micro_batch);
+  if (op.block >= 0) words += said(", block %1", op.block);
+  if (d.rank != span.rank) words += said(", rank %1", d.rank);
+  if (d.step != span.step) words += said(", step %1", static_cast<int>(d.step));
+  if (!d.here) return words + said(" (not recorded)");
   const std::int64_t ahead = span.begin_ns - d.time_ns;
-  if (ahead == 0) return words + " (at the same moment)";
-  const std::string verb = d.needs == Needs::peer ? "began " : "ended ";
-  return words + " (" + verb + duration_text(ahead < 0 ? -ahead : ahead) + (ahead < 0 ? " later)" : " earlier)");
+  if (ahead == 0) return words + said(" (at the same moment)");
+  const std::string by = duration_text(ahead < 0 ? -ahead : ahead);
+  if (d.needs == Needs::peer)
+    return words + (ahead < 0 ? said(" (began %1 later)", by) : said(" (began %1 earlier)", by));
+  return words + (ahead < 0 ? said(" (ended %1 later)", by) : said(" (ended %1 earlier)", by));
 }
 
 }  // namespace
@@ -110,11 +111,11 @@ std::vector<std::string> dependency_lines(const std::vector<Dependency>& depende
   std::vector<std::string> lines;
   for (const Dependency& d : dependencies) {
     if (lines.size() == most_lines) {
-      lines.push_back(fmt::format("and {} more", dependencies.size() - most_lines));
+      lines.push_back(said("and %1 more", static_cast<int>(dependencies.size() - most_lines)));
       break;
     }
-    const char* before = d.needs == Needs::lane ? "previous op on this lane: " : "also after: ";
-    lines.push_back((lines.empty() ? "waited for: " : before) + in_words(d, span));
+    const std::string before = d.needs == Needs::lane ? said("previous op on this lane: ") : said("also after: ");
+    lines.push_back((lines.empty() ? said("waited for: ") : before) + in_words(d, span));
   }
   return lines;
 }

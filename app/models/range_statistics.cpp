@@ -5,6 +5,7 @@
 #include <map>
 
 #include "app/models/palette.hpp"
+#include "app/models/said.hpp"
 #include "app/models/time_axis.hpp"
 
 namespace rankscope {
@@ -52,15 +53,16 @@ RangeStatistics statistics_of(const StoreView& view, Obtained obtained, TimeRang
 std::string summary_of(const RangeStatistics& statistics) {
   std::vector<std::pair<double, std::string>> parts;
   for (std::size_t c = 0; c < span_class_count; ++c)
-    parts.emplace_back(statistics.mean.compute[c], name_of(static_cast<SpanClass>(c)));
-  parts.emplace_back(statistics.mean.idle, "idle");
-  parts.emplace_back(statistics.mean.unknown, "unknown");
+    parts.emplace_back(statistics.mean.compute[c], named(name_of(static_cast<SpanClass>(c))));
+  parts.emplace_back(statistics.mean.idle, said("idle"));
+  parts.emplace_back(statistics.mean.unknown, said("unknown"));
   std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   std::string text = duration_text(statistics.range.length());
   for (const auto& [share, name] : parts)
     if (share >= 0.0005) text += " · " + name + " " + percent_text(share);
-  if (statistics.mean.transfer >= 0.0005) text += " · links busy " + percent_text(statistics.mean.transfer);
-  if (statistics.mean.collective >= 0.0005) text += " · collectives " + percent_text(statistics.mean.collective);
+  if (statistics.mean.transfer >= 0.0005) text += " · " + said("links busy %1", percent_text(statistics.mean.transfer));
+  if (statistics.mean.collective >= 0.0005)
+    text += " · " + said("collectives %1", percent_text(statistics.mean.collective));
   return text;
 }
 

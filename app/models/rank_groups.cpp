@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "engine/op/words.hpp"
+#include "app/models/said.hpp"
 
 namespace rankscope {
 namespace {
@@ -13,9 +13,9 @@ constexpr std::int32_t block_of_ranks = 16;
 // " · " between what tells one group from the others of its kind.
 std::string joined(std::initializer_list<std::pair<const char*, std::pair<int, int>>> coordinates) {
   std::string text;
-  for (const auto& [name, at] : coordinates)
-    if (at.first > 1) text += fmt::format("{}{} {}", text.empty() ? "" : " · ", name, at.second);
-  return text.empty() ? "all ranks" : text;
+  for (const auto& [words, at] : coordinates)
+    if (at.first > 1) text += (text.empty() ? "" : " · ") + said(words, at.second);
+  return text.empty() ? said("all ranks") : text;
 }
 
 std::vector<RankGroup> grid_groups(Grouping grouping, const RankGrid& grid) {
@@ -25,22 +25,22 @@ std::vector<RankGroup> grid_groups(Grouping grouping, const RankGrid& grid) {
     case Grouping::none: return groups;
     case Grouping::stage:
       for (int p = 0; p < grid.pipeline; ++p)
-        groups.push_back({fmt::format("stage {}", p), grid.rank_of({0, 0, p}), grid.tensor * grid.data});
+        groups.push_back({said("stage %1", p), grid.rank_of({0, 0, p}), grid.tensor * grid.data});
       break;
     case Grouping::tensor:
       for (int p = 0; p < grid.pipeline; ++p)
         for (int d = 0; d < grid.data; ++d)
-          groups.push_back({joined({{"stage", {grid.pipeline, p}}, {"data", {grid.data, d}}}), grid.rank_of({0, d, p}),
-                            grid.tensor, 1, "tensor group"});
+          groups.push_back({joined({{"stage %1", {grid.pipeline, p}}, {"data %1", {grid.data, d}}}),
+                            grid.rank_of({0, d, p}), grid.tensor, 1, "tensor group"});
       break;
     case Grouping::data:
       for (int p = 0; p < grid.pipeline; ++p)
         for (int t = 0; t < grid.tensor; ++t)
-          groups.push_back({joined({{"stage", {grid.pipeline, p}}, {"tensor", {grid.tensor, t}}}),
+          groups.push_back({joined({{"stage %1", {grid.pipeline, p}}, {"tensor %1", {grid.tensor, t}}}),
                             grid.rank_of({t, 0, p}), grid.data, grid.tensor, "data group"});
       break;
   }
-  if (grid.servers > 0) groups.push_back({"servers", grid.workers(), grid.servers});
+  if (grid.servers > 0) groups.push_back({said("servers"), grid.workers(), grid.servers});
   return groups;
 }
 
@@ -48,7 +48,7 @@ std::vector<RankGroup> blocks(std::int32_t ranks) {
   std::vector<RankGroup> groups;
   for (std::int32_t first = 0; first < ranks; first += block_of_ranks) {
     const std::int32_t count = std::min(block_of_ranks, ranks - first);
-    groups.push_back({fmt::format("ranks {}–{}", first, first + count - 1), first, count});
+    groups.push_back({said("ranks %1–%2", first, first + count - 1), first, count});
   }
   return groups;
 }
@@ -56,16 +56,18 @@ std::vector<RankGroup> blocks(std::int32_t ranks) {
 }  // namespace
 
 std::string size_words(const RankGroup& group) {
-  return group.what == "ranks" ? counted(group.count, "rank") : fmt::format("{} of {}", group.what, group.count);
+  if (group.what == "tensor group") return said("tensor group of %1", group.count);
+  if (group.what == "data group") return said("data group of %1", group.count);
+  return group.count == 1 ? said("1 rank") : said("%1 ranks", group.count);
 }
 
 const char* words_of(Grouping grouping) {
   switch (grouping) {
-    case Grouping::automatic: return "Group ranks: automatic";
-    case Grouping::none: return "Show every rank";
-    case Grouping::stage: return "Group by stage";
-    case Grouping::tensor: return "Group by tensor group";
-    case Grouping::data: return "Group by data group";
+    case Grouping::automatic: return QT_TRANSLATE_NOOP("Models", "Group ranks: automatic");
+    case Grouping::none: return QT_TRANSLATE_NOOP("Models", "Show every rank");
+    case Grouping::stage: return QT_TRANSLATE_NOOP("Models", "Group by stage");
+    case Grouping::tensor: return QT_TRANSLATE_NOOP("Models", "Group by tensor group");
+    case Grouping::data: return QT_TRANSLATE_NOOP("Models", "Group by data group");
   }
   return "";
 }

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/models/run_plan.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <stdexcept>
 
-#include "engine/op/words.hpp"
+#include "app/models/said.hpp"
 #include "engine/plan/scenario/read.hpp"
 
 namespace rankscope {
@@ -80,22 +78,23 @@ std::shared_ptr<const RunPlan> plan_of(const StoreView& view) {
 std::string place_of(const RunPlan& plan, std::int32_t rank) {
   if (rank < 0 || rank >= plan.grid.size()) return {};
   const Coordinates at = plan.grid.coordinates_of(rank);
-  if (plan.grid.is_server(rank)) return fmt::format("server {}", at.data);
+  if (plan.grid.is_server(rank)) return said("server %1", at.data);
   std::string text;
-  const auto add = [&](const char* name, int size, int value) {
-    if (size > 1) text += fmt::format("{}{} {}", text.empty() ? "" : " · ", name, value);
+  const auto add = [&](const char* words, int size, int value) {
+    if (size > 1) text += (text.empty() ? "" : " · ") + said(words, value);
   };
-  add("stage", plan.grid.pipeline, at.pipeline);
-  if (plan.grid.pipeline > 1 || plan.grid.tensor > 1) add("data", plan.grid.data, at.data);
-  add("tensor", plan.grid.tensor, at.tensor);
+  add(QT_TRANSLATE_NOOP("Models", "stage %1"), plan.grid.pipeline, at.pipeline);
+  if (plan.grid.pipeline > 1 || plan.grid.tensor > 1)
+    add(QT_TRANSLATE_NOOP("Models", "data %1"), plan.grid.data, at.data);
+  add(QT_TRANSLATE_NOOP("Models", "tensor %1"), plan.grid.tensor, at.tensor);
   return text;
 }
 
 std::string folded_words(const RunPlan& plan, std::int32_t rank) {
   if (plan.slow_rank >= 0 && rank == plan.slow_stage)
-    return fmt::format("rank {} is slow; {} {}", plan.slow_rank, counted(plan.alike - 1, "other"),
-                       agreeing(plan.alike - 1, "waits", "wait"));
-  return counted(plan.alike, "identical rank");
+    return plan.alike == 2 ? said("rank %1 is slow; 1 other waits", plan.slow_rank)
+                           : said("rank %1 is slow; %2 others wait", plan.slow_rank, static_cast<int>(plan.alike - 1));
+  return plan.alike == 1 ? said("1 identical rank") : said("%1 identical ranks", static_cast<int>(plan.alike));
 }
 
 std::optional<Span> other_end(const StoreView& view, const RunPlan* plan, Obtained obtained, const Span& span) {

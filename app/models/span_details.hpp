@@ -23,6 +23,9 @@ SpanDetails details_of(const StoreView& run, const StoreView* prediction, const 
 /// Of an idle stretch: its causes, and what is waited for at `time_ns`.
 SpanDetails details_of(const IdleStretch& stretch, const StepInsight* insight, std::int64_t time_ns);
 
+/// Whether a line is about what an op waited for.
+bool is_wait(const std::string& line);
+
 /// A cause as a bubble is labelled, from the longest text to the shortest: "exposed send", "first gradient", …
 std::vector<std::string> cause_labels(const BubbleStretch& stretch);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "app/shell/view_list.hpp"
+#include "app/views/common/language.hpp"
 #include "app/views/common/save_view.hpp"
 #include "engine/lesson/descent/surface.hpp"
 
@@ -46,6 +47,11 @@ struct Options {
   QCommandLineOption theme{QStringLiteral("theme"),
                            QStringLiteral("light, dark or contrast (high contrast); default: the system's theme."),
                            QStringLiteral("NAME")};
+  QCommandLineOption language{
+      QStringLiteral("language"),
+      QStringLiteral("Language of the window and its lessons: %1; default: as chosen in the menu, else the system's.")
+          .arg(window_languages().join(QStringLiteral(", "))),
+      QStringLiteral("CODE")};
   QCommandLineOption surface{QStringLiteral("surface"),
                              QStringLiteral("Show the optimizers' paths on this surface: %1.").arg(names_of_surfaces()),
                              QStringLiteral("NAME")};
@@ -71,8 +77,8 @@ struct Options {
 
   void add_to(QCommandLineParser& parser) const {
     parser.setApplicationDescription(QStringLiteral("Show and explain a distributed training step."));
-    parser.addOptions({screenshot, view, size, presentation, theme, surface, run, compare, teach, network, attend, name,
-                       help, version});
+    parser.addOptions({screenshot, view, size, presentation, theme, language, surface, run, compare, teach, network,
+                       attend, name, help, version});
     parser.addPositionalArgument(
         QStringLiteral("source"),
         QStringLiteral("A scenario (.toml), a trace (.mcap), an endpoint or a join file. Default: the "
@@ -120,6 +126,12 @@ CommandLine parse_command_line(const QStringList& arguments) {
     const QString theme = parser.value(options.theme);
     line.theme = theme_named(theme.toStdString());
     if (!line.theme) refuse(QStringLiteral("--theme %1: unknown; give light, dark or contrast").arg(theme));
+  }
+  if (parser.isSet(options.language)) {
+    line.language = parser.value(options.language);
+    if (!window_languages().contains(line.language))
+      refuse(QStringLiteral("--language %1: unknown; give one of %2")
+                 .arg(line.language, window_languages().join(QStringLiteral(", "))));
   }
   if (parser.isSet(options.screenshot)) {
     line.screenshot = parser.value(options.screenshot);

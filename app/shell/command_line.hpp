@@ -17,6 +17,7 @@ struct CommandLine {
   QString view;                ///< with --screenshot: one view alone; empty: the whole window
   QSize size{1280, 800};       ///< of the picture, device-independent pixels
   std::optional<Theme> theme;  ///< empty: as the system
+  QString language;            ///< "de"; empty: as chosen in the menu, else as the system
   bool presentation = false;   ///< with a view: as for the last row of a class
   QString surface;             ///< of the view of optimizers' paths, which comes to the front; empty: as usual
   QString compare;             ///< recording for the compare view; empty: none

@@ -11,6 +11,7 @@
 #include "app/shell/command_line.hpp"
 #include "app/shell/main_window.hpp"
 #include "app/shell/screenshot.hpp"
+#include "app/views/common/language.hpp"
 #include "app/views/common/style.hpp"
 
 namespace {
@@ -27,6 +28,15 @@ bool has_display() {
   for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
     if (!qEnvironmentVariableIsEmpty(name)) return true;
   return false;
+}
+
+/// What was asked for, what the menu was set to, or the system's. A picture is the same on every machine: English
+/// unless asked for.
+QString language_of(const CommandLine& line) {
+  if (!line.language.isEmpty()) return line.language;
+  if (!line.screenshot.isEmpty()) return QStringLiteral("en");
+  const QString chosen = chosen_language();
+  return chosen.isEmpty() ? system_language() : chosen;
 }
 
 Theme theme_of(const CommandLine& line) {
@@ -59,6 +69,7 @@ int run(int argc, char** argv) {
   QApplication::setApplicationName(QStringLiteral("rankscope"));
   QApplication::setOrganizationName(QStringLiteral("rankscope"));
   QApplication::setApplicationVersion(QStringLiteral(RANKSCOPE_VERSION));
+  install_language(application, language_of(line));
   const Theme theme = theme_of(line);
   QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
   QApplication::setFont(interface_font());

@@ -27,6 +27,7 @@
 #include "app/shell/top_bar.hpp"
 #include "app/shell/view_list.hpp"
 #include "app/shell/workspace.hpp"
+#include "app/views/common/language.hpp"
 #include "app/views/common/own_keys.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/compare/compare_view.hpp"
@@ -35,6 +36,7 @@
 #include "app/views/program/program_view.hpp"
 #include "app/views/scaling/scaling_view.hpp"
 #include "app/views/timeline/timeline_view.hpp"
+#include "engine/lesson/lab/translation.hpp"
 #include "engine/plan/scenario/read.hpp"
 
 namespace rankscope::app {
@@ -235,11 +237,13 @@ void MainWindow::take_lab() {
   if (session_.spec().kind == SourceKind::scenario) {
     try {
       lab = read_lab(session_.spec().text.toStdString());
+      if (lab) lab = in_language(*std::move(lab), lesson_language());
     } catch (const ScenarioError& error) {
       lesson_trouble_ = QString::fromUtf8(error.what());
       add_log(lesson_trouble_, true);
     }
     if (lab) summary = QString::fromStdString(lab->summary);
+    if (lab) title = QString::fromStdString(lab->title);
   }
   const auto view = session_.view();
   // The lesson of what was recorded: its run is there, so there is nothing to guess.

@@ -109,6 +109,7 @@ class MainWindow : public QMainWindow {
   void make_actions();
   void make_class_actions(QMenu* menu);
   void make_find_actions(QMenu* menu);  ///< find, copy, print, the manual and About
+  QAction* make_language_actions();
   void make_undo_actions(QMenu* menu);
   void make_mark_actions(QMenu* menu);
   void make_lesson_actions();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The window's actions, menu, files and layout.
 #include <QAction>
+#include <QActionGroup>
 #include <QApplication>
 #include <QDragEnterEvent>
 #include <QFileDialog>
@@ -10,6 +11,8 @@
 #include <QSettings>
 
 #include "app/lesson/lab_panel.hpp"
+#include "app/models/said.hpp"
+#include "app/shell/banner.hpp"
 #include "app/shell/command_palette.hpp"
 #include "app/shell/look_history.hpp"
 #include "app/shell/main_window.hpp"
@@ -17,10 +20,16 @@
 #include "app/shell/top_bar.hpp"
 #include "app/shell/workspace.hpp"
 #include "app/views/common/data_view.hpp"
+#include "app/views/common/language.hpp"
 #include "app/views/timeline/timeline_view.hpp"
 #include "engine/plan/scenario/resources.hpp"
 
 namespace rankscope::app {
+namespace {
+
+const QString language_subject = QStringLiteral("language");
+
+}  // namespace
 
 QAction* MainWindow::add_action(const QString& name, const QKeySequence& key, const std::function<void()>& run,
                                 const QString& help) {
@@ -66,6 +75,7 @@ void MainWindow::make_actions() {
     set_theme(every_theme[next]);
     if (remember_) QSettings().setValue(QStringLiteral("theme"), QString::fromUtf8(rankscope::name_of(theme_).data()));
   });
+  QAction* language = make_language_actions();
   palette_ = add_action(
       tr("Command palette"), Qt::CTRL | Qt::Key_K, [this] { show_palette(); }, tr("Command palette (Ctrl+K)"));
   help_ = add_action(
@@ -74,7 +84,7 @@ void MainWindow::make_actions() {
   const QList<QAction*> arrange = make_layout_actions();
   QList<QAction*> groupings;
   for (const Grouping grouping : every_grouping)
-    groupings << add_action(QLatin1String(words_of(grouping)), {},
+    groupings << add_action(QString::fromStdString(said(words_of(grouping))), {},
                             [this, grouping] { timeline_->set_grouping(grouping); });
   for (const auto& lab : resource_files("labs")) {
     const QString file = QString::fromStdString(lab.string());
@@ -98,7 +108,7 @@ void MainWindow::make_actions() {
   view->addActions(arrange);
   view->addSeparator();
   view->addActions(groupings);
-  for (QAction* action : {save_, picture, present_, theme, palette_, help_}) menu_->addAction(action);
+  for (QAction* action : {save_, picture, present_, theme, language, palette_, help_}) menu_->addAction(action);
   menu_->addSeparator();
   make_undo_actions(menu_);
   make_mark_actions(menu_);
@@ -108,6 +118,24 @@ void MainWindow::make_actions() {
   menu_->addAction(quit);
   top_->set_menu(menu_);
   top_->set_actions(run_, stop_, palette_, help_);
+}
+
+// The words of a window are made with it, so that another language is of the next one.
+QAction* MainWindow::make_language_actions() {
+  auto* menu = new QMenu(tr("Language"), this);
+  auto* group = new QActionGroup(menu);
+  for (const QString& code : window_languages()) {
+    QAction* action = menu->addAction(language_name(code), this, [this, code] {
+      if (remember_) choose_language(code);
+      if (code == window_language()) return banner_->clear(language_subject);
+      banner_->say(language_subject, BannerKind::info,
+                   tr("The window is in %1 when Rankscope is started again.").arg(language_name(code)));
+    });
+    action->setCheckable(true);
+    action->setChecked(code == window_language());
+    group->addAction(action);
+  }
+  return menu->menuAction();
 }
 
 QList<QAction*> MainWindow::make_view_actions() {

@@ -15,6 +15,7 @@
 #include "app/shell/manual.hpp"
 #include "app/shell/workspace.hpp"
 #include "app/views/common/data_view.hpp"
+#include "app/views/common/language.hpp"
 #include "app/views/common/text.hpp"
 #include "app/views/memory/memory_view.hpp"
 #include "app/views/timeline/timeline_view.hpp"
@@ -42,7 +43,9 @@ QString kind_of(const Found& found) {
 QString lesson_title(const std::filesystem::path& file) {
   try {
     const auto lab = read_lab(file.string());
-    return lab ? QString::fromStdString(lab->title) : QString();
+    if (!lab) return {};
+    const Lab shown = in_language(*lab, lesson_language());
+    return with_language(shown.title, shown.language);
   } catch (const ScenarioError&) {
     return {};  // it is reported when it is opened
   }

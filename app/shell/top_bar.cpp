@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "app/views/common/elided_label.hpp"
+#include "app/views/common/language.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 #include "engine/lesson/lab/course.hpp"
@@ -196,10 +197,10 @@ void TopBar::lay_out() {
 
 void TopBar::list_labs() {
   int number = 0;
-  for (const LabGroup& group : read_library().groups) {
+  for (const LabGroup& group : read_library(lesson_language()).groups) {
     add_heading(QString::fromStdString(group.title));
     for (const Lab& lab : group.labs) {
-      scenarios_->addItem(tr("%1  %2").arg(++number).arg(QString::fromStdString(lab.title)),
+      scenarios_->addItem(tr("%1  %2").arg(++number).arg(with_language(lab.title, lab.language)),
                           QString::fromStdString(lab.file));
       scenarios_->setItemData(scenarios_->count() - 1, QString::fromStdString(lab.summary), Qt::ToolTipRole);
     }

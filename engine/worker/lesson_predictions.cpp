@@ -1,11 +1,14 @@
 #include "engine/worker/lesson_predictions.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "engine/execute/run/scratch.hpp"
 #include "engine/explain/analyse/report_value.hpp"
 #include "engine/explain/facts/forecast.hpp"
+#include "engine/lesson/handout/words.hpp"
 #include "engine/plan/scenario/keys.hpp"
 #include "engine/plan/scenario/lost_node.hpp"
 #include "engine/plan/scenario/read.hpp"
@@ -109,8 +112,10 @@ std::vector<Picture> LessonPredictions::pictures(const Lab& lab) {
   step.spans = std::move(told.spans);
   step.samples = std::move(told.samples);
   step.ranks = told.ranks;
-  step.note = "simulated, costs of " + predicted.step.report.costs;
-  if (folded) step.note += "; rank s is one of the identical ranks of stage s";
+  step.language = lab.language;
+  step.note =
+      fmt::format(fmt::runtime(handout_words("simulated, costs of {}", lab.language)), predicted.step.report.costs);
+  if (folded) step.note += handout_words("; rank s is one of the identical ranks of stage s", lab.language);
   std::vector<Picture> pictures{draw_timeline(step), draw_memory(step)};
   std::erase_if(pictures, [](const Picture& picture) { return picture.svg.empty(); });
   return pictures;

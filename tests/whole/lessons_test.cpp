@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <sstream>
 
 #include "tests/catch.hpp"
 #include "tests/whole/json.hpp"
@@ -124,6 +126,73 @@ TEST_CASE("the whole natural course is a hand-out and a quiz") {
   CHECK(has(quiz.err, std::to_string(asked) + " questions"));
 }
 
+TEST_CASE("the list in German has the translated titles, and says of the others that they are English") {
+  const Folder folder;
+  const json list = only_object(engine(folder, {"lessons", "list", "--json", "--language", "de"}));
+  const json plain = only_object(engine(folder, {"lessons", "list", "--json"}));
+  std::map<std::string, std::string> english;
+  for (const json& group : plain["groups"])
+    for (const json& one : group["labs"]) {
+      CHECK(one["language"] == "en");
+      english[one["name"]] = one["title"];
+    }
+  const Ended words = engine(folder, {"lessons", "list", "--language", "de"});
+  int translated = 0;
+  for (const json& group : list["groups"])
+    for (const json& one : group["labs"]) {
+      const std::string title = one["title"];
+      const bool is_german = one["language"] == "de";
+      CHECK(is_german == (title != english[one["name"]]));
+      CHECK(has(words.out, "  " + title + (is_german ? "\n" : " (English)\n")));
+      translated += is_german ? 1 : 0;
+    }
+  CHECK(translated >= 6);
+}
+
+TEST_CASE("a whole course in German: hand-out, teacher's edition and quiz, with the numbers of the English one") {
+  const Folder folder;
+  const auto exported = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments{"lessons", "export", "--course", "first-steps"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Ended ended = engine(folder, arguments);
+    INFO(ended.err);
+    CHECK(ended.status == 0);
+    CHECK_FALSE(has(ended.err, "not translated"));
+    return ended.out;
+  };
+  const std::string page = exported({"--language", "de"});
+  CHECK(has(page, "<html lang=\"de\">"));
+  CHECK(has(page, "Welcher Anteil des Schritts ist Leerlauf?"));
+  CHECK(has(page, "Zeitleiste eines Schritts; simuliert"));
+  const std::string answers = exported({"--language", "de", "--answers", "--as", "md"});
+  CHECK(has(answers, "**Antwort: 27.27 %** (4 % mehr oder weniger ist erlaubt"));
+  CHECK(has(answers, "**Antwort: Backward**"));
+  CHECK(has(answers, "**Für Lehrende.**"));
+  for (const std::string& sheet : {page, answers})
+    for (const char* word : {"Answer", "Questions", "Hint:", "Why:", "minutes.", "bubble (", "Usual", "Time line"})
+      CHECK_FALSE(has(sheet, word));
+  // Right options, and numbers with their tolerances, are the original's.
+  const std::string german = exported({"--language", "de", "--as", "gift"}), english = exported({"--as", "gift"});
+  CHECK(has(german, "\t=Backward"));
+  const auto numbers = [](const std::string& quiz) {
+    std::vector<std::string> found;
+    std::istringstream lines(quiz);
+    for (std::string line; std::getline(lines, line);)
+      if (line.starts_with("\t=") && line.find(':') != std::string::npos && line.find("->") == std::string::npos)
+        found.push_back(line.substr(0, line.find('#')));
+    return found;
+  };
+  CHECK(numbers(german) == numbers(english));
+  CHECK(numbers(german).size() > 20);
+}
+
+TEST_CASE("a hand-out names its lessons that are not translated") {
+  const Folder folder;
+  const Ended ended = engine(folder, {"lessons", "export", "offload", "--language", "de", "--as", "md"});
+  CHECK(ended.status == 0);
+  CHECK(has(ended.err, "not translated, so in English: offload"));
+}
+
 TEST_CASE("what there is none of is refused in one line") {
   const Folder folder;
   for (const std::vector<std::string>& arguments :
@@ -134,6 +203,7 @@ TEST_CASE("what there is none of is refused in one line") {
         {"lessons", "export", "walls", "-o", "/"},
         {"lessons", "export", "walls", "-o", "/no/such/folder/walls.html"},
         {"lessons", "export", "walls", "--as", "md", "-o", "/proc/walls.md"},
+        {"lessons", "list", "--language", "xx"},
         {"lessons"},
         {"lessons", "export", "walls", "--course", "natural"}}) {
     const Ended ended = engine(folder, arguments);

@@ -148,7 +148,7 @@ Argb color_of(MemoryClass memory, const Palette& palette) {
   return palette.text;
 }
 
-QString label_of(MemoryClass memory) { return text::utf8(name_of(memory)); }
+QString label_of(MemoryClass memory) { return text::words(name_of(memory)); }
 
 QFont interface_font() {
   QFont font = QFontDatabase::systemFont(QFontDatabase::GeneralFont);

@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 
+#include "app/models/said.hpp"
+
 namespace rankscope::app::text {
 namespace {
 
@@ -96,6 +98,6 @@ QString utf8(std::string_view text) { return QString::fromUtf8(text.data(), stat
 
 QString hyphened(std::string_view name) { return utf8(name).replace(QLatin1Char('_'), QLatin1Char('-')); }
 
-QString words(std::string_view name) { return utf8(name).replace(QLatin1Char('_'), QLatin1Char(' ')); }
+QString words(std::string_view name) { return QString::fromStdString(named(name)); }
 
 }  // namespace rankscope::app::text

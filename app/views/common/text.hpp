@@ -34,7 +34,7 @@ QString flops(double per_second);
 /// What stands in a view, for those that are no QObject.
 inline QString tr(const char* words) { return QObject::tr(words); }
 QString utf8(std::string_view text);
-/// One of the engine's names: "zero_gather" as "zero gather".
+/// One of the engine's names: "zero_gather" as "zero gather", in the window's language.
 QString words(std::string_view name);
 /// An op's name as everywhere else: "all_reduce" as "all-reduce".
 QString hyphened(std::string_view name);

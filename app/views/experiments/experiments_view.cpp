@@ -35,7 +35,7 @@ QString how(const ExperimentRow& row) {
     case ExperimentRow::State::failed: return ExperimentsView::tr("failed");
     case ExperimentRow::State::done: break;
   }
-  return row.is_plan() ? QString::fromStdString(std::string(name_of(row.obtained))) : ExperimentsView::tr("done");
+  return row.is_plan() ? text::words(name_of(row.obtained)) : ExperimentsView::tr("done");
 }
 
 std::vector<Cell> cells_of(const ExperimentRow& row) {

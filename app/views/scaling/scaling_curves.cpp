@@ -103,7 +103,7 @@ double model_flops(const Scenario& scenario) {
 ScalingCurves curves_of(const Sweep& sweep) {
   const ScalingTable table = scaling_table(sweep);
   ScalingCurves curves;
-  curves.title = tr("%1: %2 scaling, measured").arg(words(sweep.title), words(std::string(name_of(sweep.scaling))));
+  curves.title = tr("%1: %2 scaling, measured").arg(words(sweep.title), text::words(name_of(sweep.scaling)));
   curves.rate_name =
       text::rate_name(sweep.scenario_toml.empty() ? ModelSpec{} : parse_recorded_scenario(sweep.scenario_toml).model);
   curves.formula = words(table.formula);
@@ -114,7 +114,7 @@ ScalingCurves curves_of(const Sweep& sweep) {
                       .arg(words(sweep.file), words(sweep.host))
                       .arg(sweep.repeats == 1 ? tr("one run") : tr("%1 runs").arg(sweep.repeats))
                       .arg(sweep.cores)
-                      .arg(words(std::string(name_of(sweep.clock))));
+                      .arg(text::words(name_of(sweep.clock)));
   for (const ScalingRow& row : table.rows) {
     const SweepPoint& point = sweep.points[static_cast<std::size_t>(row.point)];
     ScalingAt at;
@@ -128,7 +128,7 @@ ScalingCurves curves_of(const Sweep& sweep) {
       at.rate_low = tokens / row.third_quartile;
       at.rate_high = tokens / row.first_quartile;
     }
-    if (row.runs > 0) curves.run_name = words(std::string(name_of(row.obtained)));
+    if (row.runs > 0) curves.run_name = text::words(name_of(row.obtained));
     curves.points.push_back(at);
   }
   std::stable_sort(curves.points.begin(), curves.points.end(),
@@ -141,8 +141,8 @@ ScalingCurves curves_of(const Sweep& sweep) {
 ScalingCurves predicted_curves(const Scenario& scenario, const std::string& key, Scaling scaling, int most_ranks,
                                const CostSource& costs) {
   ScalingCurves curves;
-  curves.title = tr("%1: %2 scaling over %3, predicted")
-                     .arg(words(scenario.title), words(std::string(name_of(scaling))), words(key));
+  curves.title =
+      tr("%1: %2 scaling over %3, predicted").arg(words(scenario.title), text::words(name_of(scaling)), words(key));
   curves.rate_name = text::rate_name(scenario.model);
   const QString cluster = cluster_words(scenario.cluster);
   curves.source =
@@ -185,7 +185,7 @@ ScalingCurves with_run(ScalingCurves curves, const Report& run) {
   if (!std::isfinite(run.step_seconds)) return curves;
   for (ScalingAt& at : curves.points) {
     if (!at.at_hand) continue;
-    curves.run_name = words(std::string(name_of(run.obtained)));
+    curves.run_name = text::words(name_of(run.obtained));
     at.run.step_seconds = run.step_seconds;
     at.run.rate = at.tokens / run.step_seconds;
   }

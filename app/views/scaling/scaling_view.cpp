@@ -88,8 +88,7 @@ void ScalingView::make_controls() {
   key_->setAccessibleName(tr("What grows"));
   how_->setAccessibleName(tr("Strong or weak"));
   for (const char* key : keys) key_->addItem(QLatin1String(key));
-  for (const Scaling scaling : {Scaling::strong, Scaling::weak})
-    how_->addItem(QString::fromStdString(std::string(name_of(scaling))));
+  for (const Scaling scaling : {Scaling::strong, Scaling::weak}) how_->addItem(text::words(name_of(scaling)));
   how_->setToolTip(tr("Strong: the global batch is constant. Weak: it grows with the ranks."));
   open_->setText(tr("Open a sweep…"));
   open_->setToolTip(tr("A recording of rankscope-engine sweep --record"));

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "app/models/range_statistics.hpp"
+#include "app/models/said.hpp"
 #include "app/models/time_axis.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
@@ -28,9 +29,9 @@ void TimelineView::lay_out() {
   const auto ranks = static_cast<std::int32_t>(lanes_.size());
   choice_.groups = rank_groups(grouping_, ranks, scene_.plan.get());
   choice_.groups_open = ranks <= most_single_ranks;
-  double label_width = fonts_.title.width(QStringLiteral("rank %1").arg(std::max(ranks, 1) - 1));
-  for (const char* name : {"predicted", "B receive"})
-    label_width = std::max(label_width, fonts_.tiny.width(QLatin1String(name)));
+  double label_width = fonts_.title.width(text::tr("rank %1").arg(std::max(ranks, 1) - 1));
+  for (const std::string& name : {said("predicted"), said("B receive")})
+    label_width = std::max(label_width, fonts_.tiny.width(QString::fromStdString(name)));
   if (scene_.plan && ranks > 0)
     label_width = std::max(label_width, fonts_.small.width(QString::fromStdString(place_of(*scene_.plan, ranks - 1))));
   if (scene_.plan && scene_.plan->alike > 1)
@@ -53,10 +54,10 @@ void TimelineView::lay_out() {
 // The legend takes a line of its own where the header has no room for all of it.
 void TimelineView::place_legend() {
   constexpr double between = 31;  // a square, and the gaps around it and the name
-  double width = fonts_.title.width(QStringLiteral("Time line")) + 16;
+  double width = fonts_.title.width(text::tr("Time line")) + 16;
   if (!scene_.summary.isEmpty()) width += fonts_.text.width(scene_.summary) + 24;
   for (const LegendEntry& entry : scene_.legend)
-    width += fonts_.small.width(text::utf8(rankscope::name_of(entry.kind, entry.lane))) + between;
+    width += fonts_.small.width(text::words(rankscope::name_of(entry.kind, entry.lane))) + between;
   const bool own_line = width > scene_.layout.header.width();
   if (own_line == legend_line_ || scene_.layout.header.isEmpty()) return;
   legend_line_ = own_line;
@@ -163,8 +164,8 @@ void TimelineView::fill_menu(QMenu& menu, QPoint at) {
   menu.addSeparator();
   auto* ways = new QActionGroup(&menu);
   for (const Grouping grouping : every_grouping) {
-    QAction* action =
-        menu.addAction(QLatin1String(words_of(grouping)), this, [this, grouping] { set_grouping(grouping); });
+    QAction* action = menu.addAction(QString::fromStdString(said(words_of(grouping))), this,
+                                     [this, grouping] { set_grouping(grouping); });
     action->setCheckable(true);
     action->setChecked(grouping == grouping_);
     action->setEnabled(can_group(grouping, scene_.plan.get()));
@@ -181,9 +182,10 @@ std::optional<HoverCard> TimelineView::group_card(QPoint at) const {
   const RankGroup& group = scene_.rows->groups[static_cast<std::size_t>(band->group)];
   const auto statistics = statistics_of(*source().view(), state().shown(), {time - half, time + half},
                                         [&](std::int32_t rank) { return group.contains(rank); });
-  HoverCard card{at, {group.name + " · " + size_words(group), {"average here: " + summary_of(statistics)}}, {}};
-  card.details.lines.push_back("height of a colour: mean share of the ranks' time");
-  card.details.lines.push_back(band->open ? "click its name to collapse it" : "click its name to expand it");
+  HoverCard card{at, {group.name + " · " + size_words(group), {said("average here: %1", summary_of(statistics))}}, {}};
+  card.details.lines.push_back(said("height of a colour: mean share of the ranks' time"));
+  card.details.lines.push_back(band->open ? said("click its name to collapse it")
+                                          : said("click its name to expand it"));
   return card;
 }
 

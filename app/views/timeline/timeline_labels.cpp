@@ -9,7 +9,9 @@
 #include <tuple>
 #include <utility>
 
+#include "app/models/said.hpp"
 #include "app/views/common/style.hpp"
+#include "app/views/common/text.hpp"
 #include "app/views/timeline/timeline_painter.hpp"
 
 namespace rankscope::app {
@@ -26,19 +28,19 @@ constexpr std::size_t most_labels = 1500;
 
 const char* name_of_row(Lane lane) {
   switch (lane) {
-    case Lane::compute: return "compute";
-    case Lane::copy: return "copy";
-    case Lane::tensor: return "tensor";
-    case Lane::data: return "data";
-    case Lane::zero_gather: return "gather";
-    case Lane::zero_reduce: return "reduce";
-    case Lane::forward_send: return "F send";
-    case Lane::forward_receive: return "F receive";
-    case Lane::backward_send: return "B send";
-    case Lane::backward_receive: return "B receive";
-    case Lane::checkpoint: return "save";
-    case Lane::server: return "server";
-    case Lane::host: return "host";
+    case Lane::compute: return QT_TRANSLATE_NOOP("Models", "compute");
+    case Lane::copy: return QT_TRANSLATE_NOOP("Models", "copy");
+    case Lane::tensor: return QT_TRANSLATE_NOOP("Models", "tensor");
+    case Lane::data: return QT_TRANSLATE_NOOP("Models", "data");
+    case Lane::zero_gather: return QT_TRANSLATE_NOOP("Models", "gather");
+    case Lane::zero_reduce: return QT_TRANSLATE_NOOP("Models", "reduce");
+    case Lane::forward_send: return QT_TRANSLATE_NOOP("Models", "F send");
+    case Lane::forward_receive: return QT_TRANSLATE_NOOP("Models", "F receive");
+    case Lane::backward_send: return QT_TRANSLATE_NOOP("Models", "B send");
+    case Lane::backward_receive: return QT_TRANSLATE_NOOP("Models", "B receive");
+    case Lane::checkpoint: return QT_TRANSLATE_NOOP("Models", "save");
+    case Lane::server: return QT_TRANSLATE_NOOP("Models", "server");
+    case Lane::host: return QT_TRANSLATE_NOOP("Models", "host");
   }
   return "";
 }
@@ -102,7 +104,7 @@ std::vector<std::string> TimelinePainter::labels_on(const FrameBox& box) const {
   std::vector<std::string> labels = labels_of(box.box);
   const bool asynchronous = s_.plan && s_.plan->grid.servers > 0 && s_.plan->scenario.plan.staleness > 0;
   if (!asynchronous || s_.rows->rows[box.row].kind != RowKind::compute) return labels;
-  const std::string step = fmt::format("step {}", box.box.step);
+  const std::string step = said("step %1", static_cast<int>(box.box.step));
   std::vector<std::string> with_step;
   if (s_.plan->scenario.plan.micro_batches > 1 || labels.size() > 1)
     for (const std::string& label : labels) with_step.push_back(step + " · " + label);
@@ -210,8 +212,8 @@ void TimelinePainter::bands() {
     const QString name =
         group    ? (band.open ? QStringLiteral("▾ ") : QStringLiteral("▸ ")) + QString::fromStdString(group->name)
         : folded ? (s_.plan->grid.pipeline > 1 ? QString::fromStdString(place_of(*s_.plan, band.rank))
-                                               : QStringLiteral("every rank"))
-                 : QStringLiteral("rank %1").arg(band.rank);
+                                               : app::text::tr("every rank"))
+                 : app::text::tr("rank %1").arg(band.rank);
     const QString place = group     ? QString::fromStdString(size_words(*group))
                           : folded  ? QString::fromStdString(folded_words(*s_.plan, band.rank))
                           : s_.plan ? QString::fromStdString(place_of(*s_.plan, band.rank))
@@ -243,7 +245,7 @@ void TimelinePainter::bands() {
           s_.rows->rows[band.first_row + i + 1].y - row.y < tiny)
         break;
       const QString words =
-          row.kind == RowKind::ghost ? QStringLiteral("predicted") : QLatin1String(name_of_row(row.lane));
+          row.kind == RowKind::ghost ? app::text::tr("predicted") : QString::fromStdString(said(name_of_row(row.lane)));
       const double middle = area.top() + s_.rows->view_y(row, s_.scroll) + row.height / 2.0;
       const double from = middle - tiny / 2;
       const bool beside = from < label_bottom;

@@ -9,6 +9,7 @@
 #include "app/models/dependencies.hpp"
 #include "app/models/range_statistics.hpp"
 #include "app/models/reuse.hpp"
+#include "app/models/said.hpp"
 #include "app/models/steps.hpp"
 #include "app/views/common/style.hpp"
 
@@ -239,9 +240,8 @@ void TimelineView::describe_selection() {
     if (scene_.selected) {
       SpanDetails details = details_of_box(*scene_.selected);
       // The line may be cut at its end: what the op waited for stands first.
-      std::stable_partition(details.lines.begin(), details.lines.end(), [](const std::string& line) {
-        return line.rfind("waited ", 0) == 0 || line.rfind("waited for: ", 0) == 0;
-      });
+      std::stable_partition(details.lines.begin(), details.lines.end(),
+                            [](const std::string& line) { return is_wait(line); });
       scene_.details = QString::fromStdString(details.title);
       for (const std::string& line : details.lines)
         scene_.details += QStringLiteral(" · ") + QString::fromStdString(line);
@@ -249,7 +249,7 @@ void TimelineView::describe_selection() {
   }
   if (!state().selected_range().empty()) {
     const auto statistics = statistics_of(*view, state().shown(), state().selected_range());
-    scene_.details = QStringLiteral("range ") + QString::fromStdString(summary_of(statistics));
+    scene_.details = tr("range %1").arg(QString::fromStdString(summary_of(statistics)));
   }
   emit described(scene_.details);
   update();
@@ -343,7 +343,7 @@ SpanDetails TimelineView::details_of_box(const ShownBox& box) const {
   const auto insight = insight_of(box.box.step);
   SpanDetails details = details_of(*view, predicted.get(), insight.get(), scene_.plan.get(), box.lane, box.box);
   if (box.row == RowKind::ghost) {
-    details.title += " · predicted";
+    details.title += " · " + said("predicted");
   } else if (const auto program = bubbles_ ? bubbles_->program(box.lane.rank) : nullptr) {
     if (const auto span = view->find(box.lane.rank, box.box.step, box.box.first_op, box.lane.obtained)) {
       const auto needs = dependencies_of(*view, *program, scene_.plan.get(), box.lane.obtained, *span);

@@ -12,7 +12,7 @@ namespace rankscope::app {
 void TimelinePainter::header() {
   const QRect area = s_.layout.header;
   if (area.isEmpty()) return;
-  const QString title = QStringLiteral("Time line");
+  const QString title = app::text::tr("Time line");
   text(fonts_.title, area, Qt::AlignLeft | Qt::AlignVCenter, title, s_.colours->text);
   const double summary_left = area.left() + fonts_.title.width(title) + 16;
   const double summary_width = s_.summary.isEmpty() ? 0 : fonts_.text.width(s_.summary) + 24;
@@ -36,7 +36,7 @@ double TimelinePainter::legend(QRect area, double from, double right) {
   std::vector<std::pair<LegendEntry, QString>> entries;
   double width = 0;
   for (const LegendEntry& entry : s_.legend) {
-    const QString name = text::utf8(rankscope::name_of(entry.kind, entry.lane));
+    const QString name = app::text::words(rankscope::name_of(entry.kind, entry.lane));
     const double more = square + gap + fonts_.small.width(name) + between;
     if (from + width + more - between > area.right() + 1) break;
     width += more;
@@ -56,9 +56,9 @@ double TimelinePainter::legend(QRect area, double from, double right) {
 
 // Where nothing is selected: the key to what is drawn, then the keys.
 QString TimelinePainter::hint() const {
-  const QString keys = QStringLiteral(
+  const QString keys = app::text::tr(
       "W S zoom · A D move · F fit · . , next and previous op · [ ] step · shift-drag selects a range · G groups");
-  return s_.rows->groups.empty() ? keys : QStringLiteral("a group's row: heights are shares of its ranks · ") + keys;
+  return s_.rows->groups.empty() ? keys : app::text::tr("a group's row: heights are shares of its ranks · ") + keys;
 }
 
 void TimelinePainter::details() {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "engine/lesson/handout/markdown.hpp"
+#include "engine/lesson/handout/words.hpp"
 #include "engine/lesson/lab/judge.hpp"
 
 namespace rankscope {
@@ -34,10 +35,11 @@ std::string general_feedback(const Question& question) {
 
 std::string number(double value) { return fmt::format("{:.10g}", value); }
 
-std::string asked(const Question& question) {
+std::string asked(const Question& question, const std::string& language) {
   std::string text = "[markdown]" + escaped(without_view_links(question.ask));
   if (question.kind == QuestionKind::number && !question.unit.empty())
-    text += escaped(fmt::format(" (in {})", question.unit == "%" ? "percent" : question.unit));
+    text += escaped(fmt::format(fmt::runtime(handout_words(" (in {})", language)),
+                                question.unit == "%" ? handout_words("percent", language) : question.unit));
   return text;
 }
 
@@ -65,10 +67,12 @@ std::string choice(const std::vector<std::string>& options, const std::string& r
 }
 
 /// Moodle matches three pairs or more; an order of two is a choice.
-std::string order(const std::vector<std::string>& items, const Question& question) {
+std::string order(const std::vector<std::string>& items, const Question& question, const std::string& language) {
   if (items.size() < 3) {
-    const std::string right = items.front() + ", then " + items.back(),
-                      wrong = items.back() + ", then " + items.front();
+    const auto in_turn = [&](const std::string& first, const std::string& second) {
+      return fmt::format(fmt::runtime(handout_words("{}, then {}", language)), first, second);
+    };
+    const std::string right = in_turn(items.front(), items.back()), wrong = in_turn(items.back(), items.front());
     return choice({std::min(right, wrong), std::max(right, wrong)}, right, question);
   }
   std::string text = "{\n";
@@ -105,11 +109,11 @@ Quiz gift(const Handout& handout) {
       } else if (question.kind == QuestionKind::choice) {
         answers = choice(question.options, std::get<std::string>(*truth), question);
       } else {
-        answers = order(std::get<std::vector<std::string>>(*truth), question);
+        answers = order(std::get<std::vector<std::string>>(*truth), question, handout.language);
       }
       if (answers.empty()) continue;
       ++quiz.asked;
-      quiz.text += "::" + escaped(name) + "::" + asked(question) + answers + "\n";
+      quiz.text += "::" + escaped(name) + "::" + asked(question, handout.language) + answers + "\n";
     }
   }
   if (!quiz.left_out.empty())

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "engine/lesson/handout/words.hpp"
+
 namespace rankscope {
 namespace {
 
@@ -22,32 +24,52 @@ std::string number_words(double value) {
   return value < 0 ? "-" + digits : digits;
 }
 
+/// As words_of() has it, in that language.
+std::string pattern_words(const OpPattern& pattern, const std::string& language) {
+  if (language.empty()) return words_of(pattern);
+  const auto part = [&](std::string_view english, int number) {
+    return fmt::format(fmt::runtime(handout_words(english, language)), number);
+  };
+  std::string words(handout_words(pattern.kind ? name_of(*pattern.kind) : "an op", language));
+  if (pattern.purpose) words += fmt::format(" ({})", name_of(*pattern.purpose));
+  if (pattern.micro_batch) words += part(" of micro-batch {}", *pattern.micro_batch);
+  if (pattern.chunk) words += part(" of chunk {}", *pattern.chunk);
+  if (pattern.rank) words += part(" on rank {}", *pattern.rank);
+  return words;
+}
+
 }  // namespace
 
 std::string value_words(const Question& question, double value) {
   return number_words(value) + (question.unit.empty() ? "" : " " + question.unit);
 }
 
-std::string target_words(const Question& question, const Target& target) {
+std::string target_words(const Question& question, const Target& target, const std::string& language) {
   if (const auto* number = std::get_if<double>(&target)) return value_words(question, *number);
   if (const auto* option = std::get_if<std::string>(&target)) return *option;
   if (const auto* items = std::get_if<std::vector<std::string>>(&target)) return joined(*items, " → ");
-  if (const auto* pattern = std::get_if<OpPattern>(&target)) return words_of(*pattern);
+  if (const auto* pattern = std::get_if<OpPattern>(&target)) return pattern_words(*pattern, language);
   std::vector<std::string> values;
   for (const double value : std::get<std::vector<double>>(target)) values.push_back(number_words(value));
   return joined(values, ", ") + (question.unit.empty() ? "" : " " + question.unit);
 }
 
-std::string answer_words(const Question& question, const std::optional<Target>& simulated) {
-  if (const auto known = known_answer(question)) return target_words(question, *known);
-  return simulated ? target_words(question, *simulated) + " (simulated)" : std::string();
+std::string answer_words(const Question& question, const std::optional<Target>& simulated,
+                         const std::string& language) {
+  if (const auto known = known_answer(question)) return target_words(question, *known, language);
+  if (!simulated) return {};
+  return fmt::format("{} ({})", target_words(question, *simulated, language), handout_words("simulated", language));
 }
 
-std::string accepted_words(const Question& question, const std::optional<Target>& simulated) {
+std::string accepted_words(const Question& question, const std::optional<Target>& simulated,
+                           const std::string& language) {
   if (question.kind != QuestionKind::number && !question.drawn()) return {};
-  std::string words = fmt::format("{} {} accepted", value_words(question, question.tolerance),
-                                  question.drawn() ? "off on average is" : "more or less is");
-  if (known_answer(question) && simulated) words += "; simulated: " + target_words(question, *simulated);
+  const std::string_view accepted = question.drawn() ? "{} off on average is accepted" : "{} more or less is accepted";
+  std::string words =
+      fmt::format(fmt::runtime(handout_words(accepted, language)), value_words(question, question.tolerance));
+  if (known_answer(question) && simulated)
+    words +=
+        fmt::format("; {}: {}", handout_words("simulated", language), target_words(question, *simulated, language));
   return words;
 }
 

@@ -27,7 +27,8 @@ struct Handout {
   std::string summary{};  ///< of a course
   std::string teacher{};  ///< of a course: notes for the teacher
   std::vector<Sheet> sheets{};
-  bool answers = false;  ///< the teacher's edition
+  bool answers = false;    ///< the teacher's edition
+  std::string language{};  ///< of the words around the lessons: "de"; empty: English
 };
 
 /// One page for the browser and for paper; everything is inside. Before *Run* it has the text and the questions with
@@ -38,11 +39,13 @@ std::string handout_markdown(const Handout& handout,
                              const std::function<std::string(const Sheet&, const Picture&)>& image);
 
 /// The right answer of a question, in its unit: "27.3 %"; "a → b → c". Empty if it is known only after a run.
-std::string answer_words(const Question& question, const std::optional<Target>& simulated);
+std::string answer_words(const Question& question, const std::optional<Target>& simulated,
+                         const std::string& language = {});
 /// "4 % more or less are accepted", and beside the lesson's own arithmetic what is simulated. Empty: nothing to say.
-std::string accepted_words(const Question& question, const std::optional<Target>& simulated);
+std::string accepted_words(const Question& question, const std::optional<Target>& simulated,
+                           const std::string& language = {});
 /// The wrong answer of a mistake, as text.
-std::string target_words(const Question& question, const Target& target);
+std::string target_words(const Question& question, const Target& target, const std::string& language = {});
 /// "27.3 %".
 std::string value_words(const Question& question, double value);
 

@@ -2,6 +2,7 @@
 
 #include "engine/lesson/handout/handout.hpp"
 #include "engine/lesson/handout/markdown.hpp"
+#include "engine/lesson/handout/words.hpp"
 #include "engine/lesson/lab/experiment.hpp"
 #include "engine/op/words.hpp"
 
@@ -30,53 +31,61 @@ blockquote { border-left: 4px solid var(--line); margin-left: 0; padding-left: 1
 std::string paragraph(const std::string& html) { return "<p>" + html + "</p>\n"; }
 
 /// Where the answer is written.
-std::string html_room_for(const Question& question, const Sheet& sheet) {
+std::string html_room_for(const Question& question, const Sheet& sheet, const std::string& language) {
+  const auto words = [&](std::string_view english) { return std::string(handout_words(english, language)); };
   switch (question.kind) {
     case QuestionKind::number:
-      return paragraph("Answer: <span class=\"blank\"></span> " + escaped_html(question.unit)) +
-             "<div class=\"room\">How:</div>\n";
+      return paragraph(words("Answer:") + " <span class=\"blank\"></span> " + escaped_html(question.unit)) +
+             "<div class=\"room\">" + words("How:") + "</div>\n";
     case QuestionKind::choice:
     case QuestionKind::order: {
       std::string html = "<ul class=\"boxes\">\n";
       for (const std::string& item : question.kind == QuestionKind::order ? shuffled(question) : question.options)
         html += "<li><span></span>" + inline_html_of(item) + "</li>\n";
       html += "</ul>\n";
-      return question.kind == QuestionKind::order ? paragraph("Number them in their order:") + html : html;
+      return question.kind == QuestionKind::order ? paragraph(words("Number them in their order:")) + html : html;
     }
     case QuestionKind::draw: {
       const bool of_steps = question.answer_from.starts_with("steps");
-      return draw_field(of_steps ? sheet.steps : sheet.ranks, question.most, question.unit, of_steps ? "step" : "rank",
-                        {});
+      return draw_field(of_steps ? sheet.steps : sheet.ranks, question.most, question.unit,
+                        words(of_steps ? "step" : "rank"), {}, words("a field to draw on"));
     }
-    case QuestionKind::point: return paragraph("Rank <span class=\"blank\"></span> op <span class=\"blank\"></span>");
+    case QuestionKind::point:
+      return paragraph(words("Rank") + " <span class=\"blank\"></span> " + words("op") +
+                       " <span class=\"blank\"></span>");
   }
   return {};
 }
 
-std::string html_answer_of(const Question& question, const std::optional<Target>& simulated, const Sheet& sheet) {
+std::string html_answer_of(const Question& question, const std::optional<Target>& simulated, const Sheet& sheet,
+                           const std::string& language) {
+  const auto words = [&](std::string_view english) { return std::string(handout_words(english, language)); };
   std::string html = "<div class=\"answer\">\n";
-  const std::string right = answer_words(question, simulated), accepted = accepted_words(question, simulated);
+  const std::string right = answer_words(question, simulated, language),
+                    accepted = accepted_words(question, simulated, language);
   html += paragraph(
-      "<b>Answer: " + (right.empty() ? "known after a run" : inline_html_of(right)) + "</b>" +
+      "<b>" + words("Answer:") + " " + (right.empty() ? words("known after a run") : inline_html_of(right)) + "</b>" +
       (accepted.empty() ? "" : "<br>" + escaped_html(accepted)) +
-      (question.formula.empty() ? "" : "<br>formula: <code>" + escaped_html(question.formula) + "</code>") +
-      (question.variant ? "<br>with: <code>" +
+      (question.formula.empty() ? ""
+                                : "<br>" + words("formula:") + " <code>" + escaped_html(question.formula) + "</code>") +
+      (question.variant ? "<br>" + words("with:") + " <code>" +
                               escaped_html(fmt::format("{}", fmt::join(question.variant->settings, " "))) + "</code>"
                         : ""));
   if (question.drawn() && simulated) {
     const bool of_steps = question.answer_from.starts_with("steps");
-    html += draw_field(of_steps ? sheet.steps : sheet.ranks, question.most, question.unit, of_steps ? "step" : "rank",
-                       std::get<std::vector<double>>(*simulated));
+    html += draw_field(of_steps ? sheet.steps : sheet.ranks, question.most, question.unit,
+                       words(of_steps ? "step" : "rank"), std::get<std::vector<double>>(*simulated),
+                       words("a field to draw on"));
   }
-  if (!question.why.empty()) html += paragraph("Why: " + inline_html_of(question.why));
+  if (!question.why.empty()) html += paragraph(words("Why:") + " " + inline_html_of(question.why));
   if (!question.mistakes.empty()) {
-    html += "<table><tr><th>Common mistake</th><th>Explanation</th></tr>\n";
+    html += "<table><tr><th>" + words("Common mistake") + "</th><th>" + words("Explanation") + "</th></tr>\n";
     for (const Mistake& mistake : question.mistakes)
-      html += "<tr><td>" + inline_html_of(target_words(question, mistake.near)) + "</td><td>" +
+      html += "<tr><td>" + inline_html_of(target_words(question, mistake.near, language)) + "</td><td>" +
               inline_html_of(mistake.because) + "</td></tr>\n";
     html += "</table>\n";
   }
-  if (!question.hint.empty()) html += paragraph("Hint: " + inline_html_of(question.hint));
+  if (!question.hint.empty()) html += paragraph(words("Hint:") + " " + inline_html_of(question.hint));
   return html + "</div>\n";
 }
 
@@ -84,29 +93,34 @@ std::string html_text_of(const std::string& markdown, bool answers) {
   return html_of(with_heading_level(answers ? markdown : without_answers(markdown), 3));
 }
 
-std::string about(const Lab& lab) {
+std::string about(const Lab& lab, const std::string& language) {
   std::string words = escaped_html(lab.summary);
-  if (lab.minutes > 0) words += fmt::format(" {} minutes.", lab.minutes);
-  if (!lab.needs.empty()) words += escaped_html(fmt::format(" After: {}.", fmt::join(lab.needs, ", ")));
+  if (lab.minutes > 0) words += " " + fmt::format(fmt::runtime(handout_words("{} minutes.", language)), lab.minutes);
+  if (!lab.needs.empty())
+    words += " " +
+             escaped_html(fmt::format(fmt::runtime(handout_words("After: {}.", language)), fmt::join(lab.needs, ", ")));
   return "<p class=\"about\">" + words + "</p>\n";
 }
 
 std::string sheet_html(const Sheet& sheet, const Handout& handout, bool alone) {
   const Lab& lab = sheet.lab;
   const LessonParts parts = parts_of(lab.text);
+  const auto words = [&](std::string_view english) { return std::string(handout_words(english, handout.language)); };
   std::string html = "<section class=\"lesson\" id=\"" + escaped_html(lab.name()) + "\">\n";
   if (!alone) html += "<h2>" + escaped_html(lab.title) + "</h2>\n";
-  html += about(lab);
+  html += about(lab, handout.language);
   if (handout.answers && !lab.teacher.empty())
-    html += "<div class=\"teacher\"><p><b>For the teacher</b></p>\n" + html_of(lab.teacher) + "</div>\n";
+    html +=
+        "<div class=\"teacher\"><p><b>" + words("For the teacher") + "</b></p>\n" + html_of(lab.teacher) + "</div>\n";
   html += html_text_of(parts.before, handout.answers);
-  if (!lab.questions.empty()) html += "<h3>Questions</h3>\n";
+  if (!lab.questions.empty()) html += "<h3>" + words("Questions") + "</h3>\n";
   for (std::size_t i = 0; i < lab.questions.size(); ++i) {
     const Question& question = lab.questions[i];
     const auto simulated = i < sheet.simulated.size() ? sheet.simulated[i] : std::nullopt;
     html += "<div class=\"question\">\n" + paragraph(fmt::format("<b>{}.</b> ", i + 1) + inline_html_of(question.ask));
-    html += handout.answers && question.kind != QuestionKind::choice ? "" : html_room_for(question, sheet);
-    if (handout.answers) html += html_answer_of(question, simulated, sheet);
+    html += handout.answers && question.kind != QuestionKind::choice ? ""
+                                                                     : html_room_for(question, sheet, handout.language);
+    if (handout.answers) html += html_answer_of(question, simulated, sheet, handout.language);
     html += "</div>\n";
   }
   html += "<div class=\"after\">\n" + html_text_of(parts.run, handout.answers);
@@ -119,15 +133,19 @@ std::string sheet_html(const Sheet& sheet, const Handout& handout, bool alone) {
 }  // namespace
 
 std::string handout_html(const Handout& handout) {
-  const std::string title = handout.title + (handout.answers ? " (teacher's edition)" : "");
-  std::string html = "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>" +
-                     escaped_html(title) +
+  const auto words = [&](std::string_view english) { return std::string(handout_words(english, handout.language)); };
+  const std::string title = handout.title + (handout.answers ? words(" (teacher's edition)") : "");
+  std::string html = "<!DOCTYPE html>\n<html lang=\"" + (handout.language.empty() ? "en" : handout.language) +
+                     "\">\n<head><meta charset=\"utf-8\"><title>" + escaped_html(title) +
                      "</title>\n<meta name=\"viewport\" content=\"width=device-width\">\n<style>" + std::string(style) +
                      "</style></head>\n<body>\n<h1>" + escaped_html(title) + "</h1>\n";
   if (!handout.summary.empty()) html += "<p class=\"about\">" + escaped_html(handout.summary) + "</p>\n";
   if (handout.answers && !handout.teacher.empty())
-    html += "<div class=\"teacher\"><p><b>For the teacher</b></p>\n" + html_of(handout.teacher) + "</div>\n";
-  if (!handout.answers) html += "<p>Name: <span class=\"blank\"></span> Date: <span class=\"blank\"></span></p>\n";
+    html += "<div class=\"teacher\"><p><b>" + words("For the teacher") + "</b></p>\n" + html_of(handout.teacher) +
+            "</div>\n";
+  if (!handout.answers)
+    html += "<p>" + words("Name:") + " <span class=\"blank\"></span> " + words("Date:") +
+            " <span class=\"blank\"></span></p>\n";
   const bool alone = handout.sheets.size() == 1;
   for (const Sheet& sheet : handout.sheets) html += sheet_html(sheet, handout, alone);
   return html + "</body>\n</html>\n";

@@ -4,6 +4,8 @@
 
 #include <stdexcept>
 
+#include "engine/lesson/lab/lesson_words.hpp"
+
 namespace rankscope {
 namespace {
 
@@ -75,7 +77,7 @@ std::string without_answers(std::string_view markdown) {
   each_line(markdown, [&](std::string_view line) {
     const bool quoted = line.starts_with('>');
     const std::size_t words = line.find_first_not_of("> ");
-    const bool begins = quoted && words != std::string_view::npos && line.substr(words).starts_with("Answer:");
+    const bool begins = quoted && words != std::string_view::npos && !answer_word_of(line.substr(words)).empty();
     in_answer = begins || (in_answer && quoted);
     if (!in_answer) result += line;
   });
@@ -83,16 +85,20 @@ std::string without_answers(std::string_view markdown) {
 }
 
 std::string with_folded_answers(std::string_view html) {
-  constexpr std::string_view begin = "<blockquote>\n<p>Answer:", end = "</blockquote>";
+  constexpr std::string_view begin = "<blockquote>\n<p>", end = "</blockquote>";
   std::string result;
   for (std::size_t at = 0; at < html.size();) {
     const std::size_t from = html.find(begin, at), to = from == std::string_view::npos ? from : html.find(end, from);
     result += html.substr(at, from == std::string_view::npos ? from : from - at);
     if (to == std::string_view::npos) break;
     const std::size_t words = from + begin.size();
-    result.append("<details><summary>Answer</summary>\n<p>")
-        .append(html.substr(words, to - words))
-        .append("</details>");
+    const std::string_view answer = answer_word_of(html.substr(words));
+    if (answer.empty()) {  // any other quote
+      result.append(html.substr(from, to + end.size() - from));
+    } else {
+      result.append("<details><summary>").append(answer.substr(0, answer.size() - 1)).append("</summary>\n<p>");
+      result.append(html.substr(words + answer.size(), to - words - answer.size())).append("</details>");
+    }
     at = to + end.size();
   }
   return result;

@@ -16,7 +16,7 @@ std::string escaped_html(std::string_view text);
 
 /// The words of links into the window without the links.
 std::string without_view_links(std::string_view markdown);
-/// Without the block quotes that begin with "Answer:".
+/// Without the block quotes that begin with "Answer:", in any language.
 std::string without_answers(std::string_view markdown);
 /// Of HTML: such quotes unfold by a click.
 std::string with_folded_answers(std::string_view html);

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "engine/lesson/handout/markdown.hpp"
+#include "engine/lesson/handout/words.hpp"
 #include "telemetry/store/run_store.hpp"
 
 namespace rankscope {
@@ -63,7 +64,7 @@ TimeUnit unit_of(std::int64_t length_ns) {
 
 class TimeScale {
  public:
-  explicit TimeScale(TimeRange range) : range_(range) {}
+  TimeScale(TimeRange range, std::string language) : range_(range), language_(std::move(language)) {}
   double x(std::int64_t ns) const {
     const double share = static_cast<double>(ns - range_.begin_ns) / static_cast<double>(range_.length());
     return left_margin + drawn * std::clamp(share, 0.0, 1.0);
@@ -79,11 +80,13 @@ class TimeScale {
       svg += label(place, bottom + 14, "middle", fmt::format("{:.6g}", at), soft);
     }
     return svg + label(width - right_margin, bottom + 28, "end",
-                       fmt::format("time from the step's begin, {}", unit.name), soft);
+                       fmt::format(fmt::runtime(handout_words("time from the step's begin, {}", language_)), unit.name),
+                       soft);
   }
 
  private:
   TimeRange range_;
+  std::string language_;
 };
 
 /// A stretch of one row in one colour: ops of one chunk and micro-batch that touch each other.
@@ -154,12 +157,13 @@ bool is_device(int c) { return static_cast<MemoryClass>(c) != MemoryClass::host;
 Picture draw_timeline(const DrawnStep& step) {
   constexpr int row = 26, top = 8;
   const int rows = std::min(step.ranks, most_rows), bottom = top + rows * row;
-  const TimeScale time(step.range);
+  const TimeScale time(step.range, step.language);
   std::string body = time.axis(top, bottom);
   std::array<bool, span_class_count> seen{};
   for (int rank = 0; rank < rows; ++rank) {
     const double y = top + rank * row;
-    body += label(left_margin - 8, y + 14, "end", fmt::format("rank {}", rank));
+    body +=
+        label(left_margin - 8, y + 14, "end", fmt::format(fmt::runtime(handout_words("rank {}", step.language)), rank));
     body += box(left_margin, y + 3, drawn, 14, "#f3f4f6");
     for (const bool compute : {true, false}) {
       const double top_of = compute ? y + 3 : y + 19, high = compute ? 14 : 4;
@@ -184,13 +188,15 @@ Picture draw_timeline(const DrawnStep& step) {
   }
   std::vector<std::pair<std::string_view, std::string_view>> names;
   for (std::size_t c = 0; c < seen.size(); ++c)
-    if (seen[c]) names.emplace_back(class_colours[c], class_names[c]);
+    if (seen[c]) names.emplace_back(class_colours[c], handout_words(class_names[c], step.language));
   body += legend(bottom + 46, names);
+  const auto words = [&](std::string_view english, const auto&... of) {
+    return fmt::format(fmt::runtime(handout_words(english, step.language)), of...);
+  };
   Picture picture;
   picture.name = "timeline";
-  picture.caption =
-      fmt::format("Time line of a step{}; {}. A number is the micro-batch; the thin boxes move bytes.",
-                  step.ranks > rows ? fmt::format(", the first {} of {} ranks", rows, step.ranks) : "", step.note);
+  picture.caption = words("Time line of a step{}; {}. A number is the micro-batch; the thin boxes move bytes.",
+                          step.ranks > rows ? words(", the first {} of {} ranks", rows, step.ranks) : "", step.note);
   picture.svg = opened(bottom + 56, picture.caption) + body + "</svg>\n";
   return picture;
 }
@@ -208,7 +214,7 @@ Picture draw_memory(const DrawnStep& step) {
   double scale = 1;
   const char* unit = bytes_unit(static_cast<double>(greatest->second), scale);
   const double most = static_cast<double>(greatest->second) * scale * 1.05, tick = round_step(most, 5);
-  const TimeScale time(step.range);
+  const TimeScale time(step.range, step.language);
   const auto y_of = [&](double bytes) { return bottom - high * bytes * scale / most; };
 
   // What is alive from each moment on; the last one before the range holds at its begin.
@@ -234,7 +240,7 @@ Picture draw_memory(const DrawnStep& step) {
     if (!is_device(c) ||
         std::all_of(levels.begin(), levels.end(), [&](const MemorySample& s) { return s.bytes[at] == 0; }))
       continue;
-    names.emplace_back(memory_colours[at], name_of(static_cast<MemoryClass>(c)));
+    names.emplace_back(memory_colours[at], handout_words(name_of(static_cast<MemoryClass>(c)), step.language));
     std::string over, back;
     for (std::size_t i = 0; i < levels.size(); ++i) {
       const double from = i == 0 ? left_margin : time.x(levels[i].time_ns);
@@ -248,16 +254,17 @@ Picture draw_memory(const DrawnStep& step) {
     body += fmt::format("<polygon points=\"{}{}\" fill=\"{}\"/>\n", over, back, memory_colours[at]);
   }
   body += legend(bottom + 46, names);
-  picture.caption = fmt::format("Memory of rank {} by class{}; {}.", greatest->first,
-                                peaks.size() > 1 ? ", the rank with the highest peak" : "", step.note);
+  picture.caption =
+      fmt::format(fmt::runtime(handout_words("Memory of rank {} by class{}; {}.", step.language)), greatest->first,
+                  peaks.size() > 1 ? handout_words(", the rank with the highest peak", step.language) : "", step.note);
   picture.svg = opened(bottom + 56, picture.caption) + body + "</svg>\n";
   return picture;
 }
 
 std::string draw_field(std::size_t count, double most, const std::string& unit, const std::string& word,
-                       const std::vector<double>& values) {
+                       const std::vector<double>& values, const std::string& description) {
   constexpr int top = 10, high = 140, bottom = top + high;
-  std::string svg = opened(bottom + 36, "a field to draw on");
+  std::string svg = opened(bottom + 36, description);
   const double tick = round_step(most, 8),
                place = static_cast<double>(drawn) / static_cast<double>(std::max<std::size_t>(count, 1));
   for (double at = 0; at <= most * (1 + 1e-9); at += tick) {

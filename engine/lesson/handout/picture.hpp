@@ -21,6 +21,7 @@ struct DrawnStep {
   std::vector<Span> spans;            ///< any order; those outside the range are left out
   std::vector<MemorySample> samples;  ///< by time within each rank
   int ranks = 0;                      ///< that have spans here
+  std::string language{};             ///< of captions, axes and legends: "de"; empty: English
   std::string note;                   ///< how it was obtained, and what is left out: ends the captions
 };
 
@@ -31,6 +32,6 @@ Picture draw_memory(const DrawnStep& step);
 
 /// A field to draw on: `count` places beside each other, the axis from 0 to `most`; with `values`, their steps.
 std::string draw_field(std::size_t count, double most, const std::string& unit, const std::string& word,
-                       const std::vector<double>& values);
+                       const std::vector<double>& values, const std::string& description = "a field to draw on");
 
 }  // namespace rankscope

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "engine/lesson/lab/fields.hpp"
+#include "engine/lesson/lab/translation.hpp"
 #include "engine/plan/scenario/read.hpp"
 #include "engine/plan/scenario/resources.hpp"
 
@@ -81,16 +82,16 @@ std::vector<const Lab*> Library::labs() const {
   return all;
 }
 
-Library read_library() {
+Library read_library(const std::string& language) {
   Library library;
   std::map<std::string, Lab> labs;
   for (const auto& file : resource_files("labs")) try {
-      if (auto lab = read_lab(file.string())) labs.emplace(lab->name(), std::move(*lab));
+      if (const auto lab = read_lab(file.string())) labs.emplace(lab->name(), in_language(*lab, language));
     } catch (const ScenarioError& error) {
       library.refused.emplace_back(error.what());
     }
   for (const auto& file : resource_files("courses")) try {
-      library.courses.push_back(read_course(file.string()));
+      library.courses.push_back(in_language(read_course(file.string()), language));
     } catch (const ScenarioError& error) {
       library.refused.emplace_back(error.what());
     }

@@ -16,8 +16,9 @@ struct CourseSection {
 
 struct Course {
   std::string file, title;
-  std::string summary;  ///< one sentence: for whom, and what about
-  std::string teacher;  ///< notes for the teacher, in Markdown
+  std::string language{};  ///< of a translation (translation.hpp); empty: English
+  std::string summary;     ///< one sentence: for whom, and what about
+  std::string teacher;     ///< notes for the teacher, in Markdown
   std::vector<CourseSection> sections;
   std::string name() const;
   /// The labs of all sections, in order.
@@ -50,7 +51,8 @@ struct Library {
 };
 
 /// Reads all labs and courses of the resource folders (resources.hpp), including the user's own. Does not throw for a
-/// wrong file: it is omitted, and named in `refused`.
-Library read_library();
+/// wrong file: it is omitted, and named in `refused`. `language`: "de", where there are translations; empty:
+/// English.
+Library read_library(const std::string& language = {});
 
 }  // namespace rankscope

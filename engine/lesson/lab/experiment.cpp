@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "engine/lesson/lab/lesson_words.hpp"
+
 namespace rankscope {
 namespace {
 
@@ -88,8 +90,8 @@ LessonParts parts_of(std::string_view text) {
   std::string* part = &before;
   each_line(text, [&](std::string_view line) {
     const std::string_view heading = trimmed(line);
-    if (heading == "## Run" && part == &before) part = &run;
-    if (heading == "## Compare" || heading == "## Explain") part = &after;
+    if (heading_of(heading) == Heading::run && part == &before) part = &run;
+    if (heading_of(heading) == Heading::after) part = &after;
     part->append(line).push_back('\n');
   });
   return {std::string(trimmed(before)), std::string(trimmed(run)), std::string(trimmed(after))};

@@ -26,7 +26,7 @@ std::optional<Experiment> experiment_of(std::string_view line);
 std::vector<Experiment> experiments_in(std::string_view text);
 
 /// A lesson's text in parts, by its headings of the second level: what is read before the questions, how to run, and
-/// what gives answers away ("Compare", "Explain").
+/// what gives answers away ("Compare", "Explain"; in any language, lesson_words.hpp).
 struct LessonParts {
   std::string before, run, after;
 };

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "engine/lesson/lab/fields.hpp"
+#include "engine/lesson/lab/translation.hpp"
 #include "engine/plan/scenario/resources.hpp"
 
 namespace rankscope {
@@ -63,12 +64,12 @@ Glossary parse_glossary(const std::string& text, const std::string& name) {
   return glossary_of(document::parse(text, name), name);
 }
 
-Glossary read_glossary() {
+Glossary read_glossary(const std::string& language) {
   for (const auto& folder : resource_folders()) {
     const auto file = folder / "glossary.toml";
     std::error_code error;
     if (std::filesystem::is_regular_file(file, error))
-      return glossary_of(document::parse_file(file.string()), file.string());
+      return in_language(glossary_of(document::parse_file(file.string()), file.string()), language, folder.string());
   }
   return {};
 }

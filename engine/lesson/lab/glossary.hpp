@@ -31,7 +31,8 @@ class Glossary {
 
 /// Throws ScenarioError with position; also where two terms have one name or symbol.
 Glossary parse_glossary(const std::string& text, const std::string& name);
-/// The installed one; empty where there is none.
-Glossary read_glossary();
+/// The installed one; empty where there is none. `language`: with its definitions in that language, where there are
+/// any.
+Glossary read_glossary(const std::string& language = {});
 
 }  // namespace rankscope

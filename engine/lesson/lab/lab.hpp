@@ -11,7 +11,9 @@
 namespace rankscope {
 
 struct Lab {
-  std::string title;  ///< the scenario's
+  std::string title;             ///< the scenario's
+  std::string language{};        ///< of a translation (translation.hpp): "de"; empty: as its author wrote it, English
+  std::string original_title{};  ///< of a translation: the scenario's
   std::string file;
   int order = 0;                   ///< among labs that are in no course, ascending
   std::string summary;             ///< one sentence for the list

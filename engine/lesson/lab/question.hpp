@@ -96,6 +96,9 @@ struct Question {
   double most = 0;                   ///< of a drawing: the top of its axis, in the unit
   std::vector<std::string> options;  ///< of a choice, as they are listed; of an order the items in their right order
   std::vector<Mistake> mistakes;
+  /// Of a translation (translation.hpp): `ask` and `options` as their author wrote them. Empty: this is the original.
+  std::string original_ask{};
+  std::vector<std::string> original_options{};
   std::string hint;  ///< shown after a first wrong answer
   std::string why;   ///< the reason, shown with the answer
   std::optional<Evidence> evidence;

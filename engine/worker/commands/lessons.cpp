@@ -9,7 +9,10 @@
 
 #include "engine/base/host/excerpt.hpp"
 #include "engine/lesson/handout/gift.hpp"
+#include "engine/lesson/handout/words.hpp"
 #include "engine/lesson/lab/check.hpp"
+#include "engine/lesson/lab/check_translation.hpp"
+#include "engine/lesson/lab/lesson_words.hpp"
 #include "engine/op/words.hpp"
 #include "engine/plan/program/compile.hpp"
 #include "engine/plan/scenario/keys.hpp"
@@ -37,6 +40,7 @@ struct LessonsRequest {
   bool json = false;
   std::string lab, course, output;
   Choice<HandoutFormat> as = HandoutFormat::html;
+  std::string language;  ///< "de"; empty: English
   bool answers = false;
   std::vector<std::string> files;
 };
@@ -45,6 +49,11 @@ struct LessonsRequest {
 
 void report_refused(const Library& library) {
   for (const std::string& line : library.refused) std::cerr << message_line(line) << "\n";
+}
+
+/// Behind the title of what is not translated into the language that was asked for.
+std::string untranslated_mark(const std::string& language_of_text, const LessonsRequest& request) {
+  return request.language.empty() || !language_of_text.empty() ? "" : " (English)";
 }
 
 nlohmann::ordered_json json_of(const Library& library) {
@@ -57,6 +66,7 @@ nlohmann::ordered_json json_of(const Library& library) {
           {{"number", ++number},
            {"name", lab.name()},
            {"title", lab.title},
+           {"language", lab.language.empty() ? "en" : lab.language},
            {"summary", lab.summary},
            {"minutes", lab.minutes > 0 ? nlohmann::ordered_json(lab.minutes) : nlohmann::ordered_json(nullptr)},
            {"needs", lab.needs},
@@ -65,13 +75,16 @@ nlohmann::ordered_json json_of(const Library& library) {
     groups.push_back({{"title", group.title}, {"labs", labs}});
   }
   for (const Course& course : library.courses)
-    courses.push_back(
-        {{"name", course.name()}, {"title", course.title}, {"summary", course.summary}, {"labs", course.labs()}});
+    courses.push_back({{"name", course.name()},
+                       {"title", course.title},
+                       {"language", course.language.empty() ? "en" : course.language},
+                       {"summary", course.summary},
+                       {"labs", course.labs()}});
   return {{"groups", groups}, {"courses", courses}, {"refused", library.refused}};
 }
 
 int list_lessons(const LessonsRequest& request) {
-  const Library library = read_library();
+  const Library library = read_library(request.language);
   if (request.json) {
     std::cout << json_of(library).dump(2) << "\n";
     return 0;
@@ -85,21 +98,23 @@ int list_lessons(const LessonsRequest& request) {
     std::cout << (number > 0 ? "\n" : "") << group.title << "\n";
     for (const Lab& lab : group.labs)
       std::cout << fmt::format("{:4}  {:<{}}  {:>7}  {}\n", ++number, lab.name(), widest,
-                               lab.minutes > 0 ? fmt::format("{} min", lab.minutes) : "", lab.title);
+                               lab.minutes > 0 ? fmt::format("{} min", lab.minutes) : "",
+                               lab.title + untranslated_mark(lab.language, request));
   }
   if (!library.courses.empty()) std::cout << "\nCourses (lessons export --course NAME)\n";
   for (const Course& course : library.courses)
     std::cout << fmt::format("      {:<{}}  {:>7}  {}\n", course.name(), widest,
-                             counted(std::ssize(course.labs()), "lab"), course.title);
+                             counted(std::ssize(course.labs()), "lab"),
+                             course.title + untranslated_mark(course.language, request));
   return 0;
 }
 
 // export
 
-Lab lab_named(const std::string& named, const Library& library) {
+Lab lab_named(const std::string& named, const Library& library, const std::string& language) {
   std::error_code none;
   if (fs::is_regular_file(named, none)) {
-    if (auto lab = read_lab(named)) return *std::move(lab);
+    if (auto lab = read_lab(named)) return in_language(*std::move(lab), language);
     throw ScenarioError(named + ":1:1: no lesson in this file; add the table [lab] with summary and text");
   }
   if (const Lab* lab = library.lab(named)) return *lab;
@@ -114,8 +129,9 @@ Lab lab_named(const std::string& named, const Library& library) {
 Handout chosen(const LessonsRequest& request, const Library& library) {
   Handout handout;
   handout.answers = request.answers;
+  handout.language = request.language;
   if (request.course.empty()) {
-    Lab lab = lab_named(request.lab, library);
+    Lab lab = lab_named(request.lab, library, request.language);
     handout.title = lab.title;
     handout.sheets.push_back(Sheet{std::move(lab)});
     return handout;
@@ -130,7 +146,8 @@ Handout chosen(const LessonsRequest& request, const Library& library) {
   handout.title = course->title;
   handout.summary = course->summary;
   handout.teacher = course->teacher;
-  for (const std::string& name : course->labs()) handout.sheets.push_back(Sheet{lab_named(name, library)});
+  for (const std::string& name : course->labs())
+    handout.sheets.push_back(Sheet{lab_named(name, library, request.language)});
   return handout;
 }
 
@@ -141,7 +158,9 @@ void simulate_into(Sheet& sheet, LessonPredictions& predictions, bool pictures) 
     try {
       what();
     } catch (const std::exception& error) {
-      sheet.unsimulated = "The step of this lesson is not simulated here: " + message_line(error.what());
+      sheet.unsimulated =
+          fmt::format(fmt::runtime(handout_words("The step of this lesson is not simulated here: {}", lab.language)),
+                      message_line(error.what()));
       std::cerr << lab.file << ": " << message_line(error.what()) << "\n";
     }
   };
@@ -201,12 +220,22 @@ std::string markdown_of(const Handout& handout, const std::string& output) {
   });
 }
 
+/// Lessons that stay English in a hand-out of another language.
+void report_untranslated(const Handout& handout) {
+  std::vector<std::string> names;
+  for (const Sheet& sheet : handout.sheets)
+    if (!handout.language.empty() && sheet.lab.language.empty()) names.push_back(sheet.lab.name());
+  if (!names.empty())
+    std::cerr << fmt::format("rankscope-engine: not translated, so in English: {}\n", fmt::join(names, ", "));
+}
+
 int export_lessons(const LessonsRequest& request) {
   if (request.lab.empty() == request.course.empty())
     throw ScenarioError("lessons export needs either a lab or --course NAME; see rankscope-engine lessons list");
   const std::string output = request.output == "-" ? "" : request.output;
-  const Library library = read_library();
+  const Library library = read_library(request.language);
   Handout handout = chosen(request, library);
+  report_untranslated(handout);
   LessonPredictions predictions;
   const bool pictures = request.as == HandoutFormat::html || (request.as == HandoutFormat::md && !output.empty());
   for (Sheet& sheet : handout.sheets) simulate_into(sheet, predictions, pictures);
@@ -232,8 +261,20 @@ int export_lessons(const LessonsRequest& request) {
 
 struct Checked {
   std::vector<std::string> faults;
-  int lessons = 0, courses = 0;
+  int lessons = 0, courses = 0, translations = 0;
+  void add(const std::vector<std::string>& more) { faults.insert(faults.end(), more.begin(), more.end()); }
 };
+
+void check_glossary(const CheckAgainst& against, Checked& checked) {
+  checked.add(faults_of(against.glossary, against.labs));
+  for (const fs::path& folder : resource_folders())
+    for (const std::string& language : known_languages()) try {
+        checked.add(faults_of(read_glossary_translation(translated_file((folder / "glossary.toml").string(), language)),
+                              against.glossary));
+      } catch (const ScenarioError& error) {
+        checked.faults.emplace_back(error.what());
+      }
+}
 
 /// A course has sections; all else is read as a lesson.
 bool is_course(const std::string& file) {
@@ -246,9 +287,14 @@ bool is_course(const std::string& file) {
 void check_file(const std::string& named, const CheckAgainst& against, Checked& checked) {
   try {
     if (is_course(named)) {
-      const auto faults = faults_of(read_course(named), against.labs);
-      checked.faults.insert(checked.faults.end(), faults.begin(), faults.end());
+      const Course course = read_course(named);
+      checked.add(faults_of(course, against.labs));
       ++checked.courses;
+      for (const std::string& language : known_languages())
+        if (const auto translation = read_course_translation(translated_file(named, language))) {
+          checked.add(faults_of(*translation, course));
+          ++checked.translations;
+        }
       return;
     }
     const fs::path file = find_scenario(named);
@@ -256,9 +302,13 @@ void check_file(const std::string& named, const CheckAgainst& against, Checked& 
     const auto lab = read_lab(path);
     if (!lab) throw ScenarioError(path + ":1:1: no lesson in this file; add the table [lab] with summary and text");
     read_scenario(path);  // its scenario must be readable, too
-    const auto faults = faults_of(*lab, against);
-    checked.faults.insert(checked.faults.end(), faults.begin(), faults.end());
+    checked.add(faults_of(*lab, against));
     ++checked.lessons;
+    for (const std::string& language : known_languages())
+      if (const auto translation = read_lab_translation(translated_file(path, language))) {
+        checked.add(faults_of(*translation, *lab));
+        ++checked.translations;
+      }
   } catch (const ScenarioError& error) {
     checked.faults.emplace_back(error.what());
   }
@@ -288,20 +338,30 @@ int check_lessons(const LessonsRequest& request) {
       for (const fs::path& file : resource_files(kind)) files.push_back(file.string());
   }
   Checked checked;
-  if (request.files.empty()) checked.faults = faults_of(against.glossary, against.labs);
+  if (request.files.empty()) check_glossary(against, checked);
   for (const std::string& file : files) check_file(file, against, checked);
   if (request.json) {
     std::cout << nlohmann::ordered_json{{"lessons", checked.lessons},
                                         {"courses", checked.courses},
+                                        {"translations", checked.translations},
                                         {"faults", checked.faults}}
                      .dump(2)
               << "\n";
   } else {
     for (const std::string& fault : checked.faults) std::cout << message_line(fault) << "\n";
-    std::cerr << counted(checked.lessons, "lesson") << " and " << counted(checked.courses, "course") << " checked, "
+    std::cerr << counted(checked.lessons, "lesson") << ", " << counted(checked.courses, "course") << " and "
+              << counted(checked.translations, "translation") << " checked, "
               << counted(std::ssize(checked.faults), "fault") << "\n";
   }
   return checked.faults.empty() ? 0 : 1;
+}
+
+void add_language(CLI::App* line, std::string& language) {
+  line->add_option_function<std::string>(
+          "--language", [&language](const std::string& chosen) { language = chosen == "en" ? "" : chosen; },
+          "language of titles, texts and questions; what is not translated stays English")
+      ->check(CLI::IsMember(known_languages()))
+      ->type_name("CODE");
 }
 
 }  // namespace
@@ -313,6 +373,7 @@ Command lessons(CLI::App& app) {
 
   auto* list = line->add_subcommand("list", "list all lessons in order, by group, and the courses");
   add_json(list, given->json);
+  add_language(list, given->language);
 
   auto* out = line->add_subcommand("export", "make a hand-out, the teacher's edition, or a Moodle quiz");
   out->add_option("LAB", given->lab, "name or file of a lab");
@@ -322,12 +383,13 @@ Command lessons(CLI::App& app) {
              "(questions for Moodle)");
   out->add_flag("--answers", given->answers,
                 "the teacher's edition: with answers, tolerances, explanations, common mistakes and notes");
+  add_language(out, given->language);
   out->add_option("-o,--output", given->output, "file to write (default: - for standard output)");
 
   auto* check = line->add_subcommand("check",
                                      "find answers printed before Run, ranges that accept too much or too "
-                                     "little, undefined symbols and unknown names; exit status 1 "
-                                     "if there are any");
+                                     "little, undefined symbols, unknown names, and translations that differ from "
+                                     "their original or are older; exit status 1 if there are any");
   check->add_option("FILE", given->files, "lessons (file or name of a lab) and courses (default: all installed)");
   add_json(check, given->json);
 

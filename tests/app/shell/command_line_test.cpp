@@ -59,6 +59,9 @@ TEST_CASE("A class for other machines names the address that these know, and one
 TEST_CASE("Bad arguments are refused in one line with the correction") {
   CHECK(says(refusal({"a.toml", "b.toml"}), "one source at a time"));
   CHECK(says(refusal({"--theme", "blue"}), "light, dark or contrast"));
+  CHECK(says(refusal({"--language", "xx"}), "--language xx: unknown; give one of en"));
+  CHECK(parse({"--language", "en"}).language == QStringLiteral("en"));
+  CHECK(parse({}).language.isEmpty());
   CHECK(says(refusal({"--screenshot", "a.jpg"}), ".png"));
   CHECK(says(refusal({"--view", "memory"}), "--screenshot"));
   CHECK(says(refusal({"--size", "100x100"}), "--screenshot"));

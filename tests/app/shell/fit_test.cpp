@@ -9,6 +9,7 @@
 #include "app/shell/command_line.hpp"
 #include "app/shell/main_window.hpp"
 #include "app/shell/workspace.hpp"
+#include "app/views/common/language.hpp"
 #include "app/views/common/style.hpp"
 #include "tests/app/painted_text.hpp"
 #include "tests/app/session/qt_application.hpp"
@@ -64,7 +65,10 @@ void check_texts(QWidget& view) {
 
 }  // namespace
 
-TEST_CASE("No view cuts a text or paints one over another, on a laptop and in the smallest window") {
+TEST_CASE("No view cuts a text or paints one over another, on a laptop and in the smallest window, in any language") {
+  const QString language = GENERATE(from_range(window_languages()));
+  INFO("in " << language.toStdString());
+  install_language(application(), language);
   const QTemporaryDir folder;
   QFile plain(folder.filePath("plain.toml"));  // no lab: nothing is hidden
   REQUIRE(plain.open(QIODevice::WriteOnly));
@@ -86,4 +90,5 @@ TEST_CASE("No view cuts a text or paints one over another, on a laptop and in th
       check_texts(*view);
     }
   }
+  install_language(application(), QStringLiteral("en"));
 }

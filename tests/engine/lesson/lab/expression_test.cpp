@@ -45,13 +45,13 @@ TEST_CASE("What is not valid arithmetic is refused with the place where it ends"
     const char *text, *why;
   };
   const Row rows[] = {
-      {"", "'' is no finite number"},
-      {"3/", "'3/' is no finite number"},
-      {"about 3", "'about 3' is not valid arithmetic from 'about 3' on; write it as 3/11 or 2 * 7/8"},
-      {"3 %", "'3 %' is not valid arithmetic from '%' on; write it as 3/11 or 2 * 7/8"},
-      {"1/0", "'1/0' is no finite number"},
-      {"2,5", "'2,5' is not valid arithmetic from ',5' on; write it as 3/11 or 2 * 7/8"},
-      {"1,0000", "'1,0000' is not valid arithmetic from ',0000' on; write it as 3/11 or 2 * 7/8"},
+      {"", "'' is not a finite number"},
+      {"3/", "'3/' is not a finite number"},
+      {"about 3", "'about 3' is not valid arithmetic from 'about 3'; write it as 3/11 or 2 * 7/8"},
+      {"3 %", "'3 %' is not valid arithmetic from '%'; write it as 3/11 or 2 * 7/8"},
+      {"1/0", "'1/0' is not a finite number"},
+      {"2,5", "'2,5' has a comma that does not separate thousands; write a decimal point: 27.3"},
+      {"1,0000", "'1,0000' has a comma that does not separate thousands; write a decimal point: 27.3"},
   };
   for (const Row& row : rows) {
     std::string why;

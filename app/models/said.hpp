@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Words in the window's language, for those that are no QObject and have std::string.
+#pragma once
+#include <QCoreApplication>
+#include <QString>
+#include <string>
+#include <string_view>
+
+namespace rankscope {
+
+namespace said_detail {
+inline QString text_of(int number) { return QString::number(number); }
+inline QString text_of(const std::string& text) { return QString::fromStdString(text); }
+}  // namespace said_detail
+
+/// The translation of English words, in which %1, %2, … are what follows.
+template <class... Of>
+std::string said(const char* english, const Of&... of) {
+  QString text = QCoreApplication::translate("Models", english);
+  (..., (text = text.arg(said_detail::text_of(of))));
+  return text.toStdString();
+}
+
+/// A name that the engine has for a kind of op, a purpose, a class of memory or of time, …: with blanks for underscores
+/// ("zero gather"), in the window's language. Names that are keys of files stay as they are.
+std::string named(std::string_view name);
+
+}  // namespace rankscope

@@ -1,0 +1,73 @@
+// A lesson, a course or the glossary in another language: words alone. Numbers, answers and plans have one author, the
+// English file; its translation is the file of the same name in a folder named by the language beside it
+// (labs/de/walls.toml), and has its words in the same order. What is not translated stays English.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/lesson/lab/course.hpp"
+#include "engine/lesson/lab/glossary.hpp"
+#include "engine/lesson/lab/lab.hpp"
+
+namespace rankscope {
+
+struct QuestionTranslation {
+  std::string ask, hint, why;
+  std::vector<std::string> options;   ///< of a choice, or the items of an order: as the original lists them
+  std::vector<std::string> mistakes;  ///< the reason of each
+};
+
+struct LabTranslation {
+  std::string file;
+  std::string original;  ///< mark_of() the lesson that was translated
+  std::string title, summary, text, teacher;
+  std::map<std::string, std::string> symbols;
+  std::vector<QuestionTranslation> questions;
+};
+
+struct CourseTranslation {
+  std::string file, original, title, summary, teacher;
+  std::vector<std::string> sections;  ///< their titles
+};
+
+struct TermTranslation {
+  std::string at;        ///< its place in the file
+  std::string of;        ///< the English name
+  std::string original;  ///< mark of the English definition
+  std::string name, means;
+  std::vector<std::string> also;
+};
+
+/// "labs/de/walls.toml" of "labs/walls.toml".
+std::string translated_file(const std::string& file, const std::string& language);
+
+/// Throw ScenarioError with position; nullopt where there is no such file.
+std::optional<LabTranslation> read_lab_translation(const std::string& file);
+std::optional<CourseTranslation> read_course_translation(const std::string& file);
+std::vector<TermTranslation> read_glossary_translation(const std::string& file);
+
+/// Sixteen hexadecimal digits of all words of an original: they change with every one of them.
+std::string mark_of(const Lab& lab);
+std::string mark_of(const Course& course);
+std::string mark_of(const Term& term);
+
+/// Whether a translation has a place for each of the original's words, so that it can be shown.
+bool fits(const LabTranslation& translation, const Lab& lab);
+bool fits(const CourseTranslation& translation, const Course& course);
+
+/// In that language, where a translation lies beside the original and fits; otherwise as it is. English: as it is.
+Lab in_language(Lab lab, const std::string& language);
+Course in_language(Course course, const std::string& language);
+/// Terms of the installed glossary; `folder` is its own.
+Glossary in_language(const Glossary& glossary, const std::string& language, const std::string& folder);
+
+/// An answer to a translated question in the original's words, by which it is kept and sent, and back.
+Attempt to_original(const Question& question, Attempt attempt);
+Attempt from_original(const Question& question, Attempt attempt);
+/// What a question asks in the original's words.
+const std::string& original_ask(const Question& question);
+
+}  // namespace rankscope
