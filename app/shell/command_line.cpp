@@ -60,6 +60,10 @@ struct Options {
       QStringLiteral("network"),
       QStringLiteral("With --teach: a class for other machines, with keys; ADDRESS is how they reach this one."),
       QStringLiteral("ADDRESS")};
+  QCommandLineOption answers{
+      QStringLiteral("answers"),
+      QStringLiteral("With --teach: keep all answers of the class in FILE.csv until the class ends."),
+      QStringLiteral("FILE.csv")};
   QCommandLineOption attend{QStringLiteral("attend"), QStringLiteral("Join the class of a teacher's FILE."),
                             QStringLiteral("FILE")};
   QCommandLineOption name{QStringLiteral("name"), QStringLiteral("With --attend: as whom."), QStringLiteral("NAME")};
@@ -69,8 +73,8 @@ struct Options {
 
   void add_to(QCommandLineParser& parser) const {
     parser.setApplicationDescription(QStringLiteral("See a distributed training step, and understand it."));
-    parser.addOptions({screenshot, view, size, presentation, theme, surface, run, compare, teach, network, attend, name,
-                       help, version});
+    parser.addOptions({screenshot, view, size, presentation, theme, surface, run, compare, teach, network, answers,
+                       attend, name, help, version});
     parser.addPositionalArgument(
         QStringLiteral("source"),
         QStringLiteral("A scenario (.toml), a trace (.mcap), an endpoint or a join file. Without one: what "
@@ -100,12 +104,17 @@ CommandLine parse_command_line(const QStringList& arguments) {
   line.compare = parser.value(options.compare);
   line.teach = parser.value(options.teach);
   line.network = parser.value(options.network);
+  line.answers = parser.value(options.answers);
   line.attend = parser.value(options.attend);
   line.name = parser.value(options.name);
   if (!line.teach.isEmpty() && !line.attend.isEmpty())
     refuse(QStringLiteral("--teach and --attend: one window is a teacher's or a student's"));
   if (!line.network.isEmpty() && line.teach.isEmpty())
     refuse(QStringLiteral("--network ADDRESS needs --teach FILE: it is the teacher's window that others reach"));
+  if (!line.answers.isEmpty() && line.teach.isEmpty())
+    refuse(QStringLiteral("--answers FILE.csv needs --teach FILE: it is the teacher's window that gets answers"));
+  if (!line.answers.isEmpty() && save_format_of(line.answers) != SaveFormat::csv)
+    refuse(QStringLiteral("--answers %1: the name must end in .csv").arg(line.answers));
   if (line.name.isEmpty() != line.attend.isEmpty())
     refuse(QStringLiteral("--attend FILE needs --name NAME, and the other way round"));
   const QStringList sources = parser.positionalArguments();

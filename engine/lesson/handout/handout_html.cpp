@@ -48,7 +48,12 @@ std::string html_room_for(const Question& question, const Sheet& sheet) {
       return draw_field(of_steps ? sheet.steps : sheet.ranks, question.most, question.unit, of_steps ? "step" : "rank",
                         {});
     }
-    case QuestionKind::point: return paragraph("Rank <span class=\"blank\"></span> op <span class=\"blank\"></span>");
+    case QuestionKind::point: {
+      const std::string blank = " <span class=\"blank\"></span>";
+      if (question.at == PointAt::rank) return paragraph("Rank" + blank);
+      if (question.at == PointAt::link) return paragraph("Link: of or from" + blank + " to" + blank);
+      return paragraph("Rank" + blank + " op" + blank);
+    }
   }
   return {};
 }

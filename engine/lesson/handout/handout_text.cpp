@@ -27,7 +27,10 @@ std::string markdown_room_for(const Question& question, const Sheet& sheet) {
                          of_steps ? "step" : "rank", of_steps ? sheet.steps : sheet.ranks,
                          value_words(question, question.most));
     }
-    case QuestionKind::point: return fmt::format("Rank {} op {}\n\n", blank, blank);
+    case QuestionKind::point:
+      if (question.at == PointAt::rank) return fmt::format("Rank {}\n\n", blank);
+      if (question.at == PointAt::link) return fmt::format("Link: of or from {} to {}\n\n", blank, blank);
+      return fmt::format("Rank {} op {}\n\n", blank, blank);
   }
   return {};
 }

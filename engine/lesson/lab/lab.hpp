@@ -13,7 +13,6 @@ namespace rankscope {
 struct Lab {
   std::string title;  ///< the scenario's
   std::string file;
-  int order = 0;                   ///< among labs that are in no course, ascending
   std::string summary;             ///< one sentence for the list
   std::string text;                ///< the lesson, in Markdown
   std::string view;                ///< of the window, that the lesson is about and opens; empty: none in particular
