@@ -188,8 +188,10 @@ QString AnswersPlot::tip_at(QPoint at) const {
     const int row = at.y() / row_height;
     if (row >= std::min<int>(static_cast<int>(shown_.counted.size()), most_bars())) return {};
     const CountedAnswer& one = shown_.counted[static_cast<std::size_t>(row)];
-    return one.because.isEmpty() ? tr("%1: %2").arg(one.words).arg(one.count)
-                                 : tr("%1: %2\n%3").arg(one.words).arg(one.count).arg(one.because);
+    const QString words = tr("%1: %2").arg(one.words).arg(one.count);
+    return QStringLiteral("<qt>") + (one.because.isEmpty() ? words : words + QLatin1Char('\n') + one.because)
+                                        .toHtmlEscaped()
+                                        .replace(QLatin1Char('\n'), QStringLiteral("<br>"));
   }
   if (shown_.kind != QuestionKind::draw || shown_.spread.empty()) return {};
   const double share = std::clamp((at.x() - 4.0) / std::max(1.0, width() - 8.0), 0.0, 0.999);

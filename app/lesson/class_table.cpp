@@ -13,7 +13,7 @@ using classroom::Student;
 using classroom::Tried;
 using classroom::Tries;
 
-QString tr(const char* text) { return QCoreApplication::translate("Class", text); }
+QString in_table(const char* text) { return QCoreApplication::translate("Class", text); }
 
 void sort_by_name(std::vector<Student>& students) {
   std::sort(students.begin(), students.end(), [](const Student& a, const Student& b) {
@@ -42,19 +42,21 @@ QString whole_words(const Question& question, const Attempt& attempt) {
 }
 
 QString verdict_word(std::optional<bool> right) {
-  return !right ? tr("not judged yet") : *right ? tr("right") : tr("wrong");
+  return !right ? in_table("not judged yet") : *right ? in_table("right") : in_table("wrong");
 }
 
 QString help_of(const AskedQuestion& asked, const Tries& tries) {
   QStringList lines;
   for (std::size_t i = 0; i < tries.size(); ++i) {
-    QString line = tr("Try %1: %2 (%3)")
+    QString line = in_table("Try %1: %2 (%3)")
                        .arg(i + 1)
                        .arg(whole_words(asked.question, tries[i].attempt), verdict_word(judged(asked, tries[i])));
-    if (!tries[i].at.empty()) line += tr(", %1").arg(QString::fromStdString(tries[i].at));
+    if (!tries[i].at.empty()) line += in_table(", %1").arg(QString::fromStdString(tries[i].at));
     lines << line;
   }
-  return lines.join(QLatin1Char('\n'));
+  // Words of others are shown as they are, tags in them as well.
+  return QStringLiteral("<qt>") +
+         lines.join(QLatin1Char('\n')).toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>"));
 }
 
 Tone tone_of(Standing standing) {
@@ -92,12 +94,12 @@ QString file_words(const Question& question, const Attempt& attempt) {
 
 QString words_of(Standing standing) {
   switch (standing) {
-    case Standing::not_yet: return QStringLiteral("\u00B7 ") + tr("not yet");
-    case Standing::waits: return QStringLiteral("? ") + tr("waits for a run");
-    case Standing::first: return QStringLiteral("\u2713 ") + tr("1st try");
-    case Standing::second: return QStringLiteral("\u2713 ") + tr("2nd try");
-    case Standing::later: return QStringLiteral("\u2713 ") + tr("later");
-    case Standing::wrong: return QStringLiteral("\u2717 ") + tr("wrong");
+    case Standing::not_yet: return QStringLiteral("\u00B7 ") + in_table("not yet");
+    case Standing::waits: return QStringLiteral("? ") + in_table("waits for a run");
+    case Standing::first: return QStringLiteral("\u2713 ") + in_table("1st try");
+    case Standing::second: return QStringLiteral("\u2713 ") + in_table("2nd try");
+    case Standing::later: return QStringLiteral("\u2713 ") + in_table("later");
+    case Standing::wrong: return QStringLiteral("\u2717 ") + in_table("wrong");
   }
   return {};
 }
@@ -123,8 +125,8 @@ Standing standing_of(const AskedQuestion& asked, const Tries& tries) {
 }
 
 QStringList class_titles(const std::vector<AskedQuestion>& questions) {
-  QStringList titles{tr("student")};
-  for (std::size_t i = 0; i < questions.size(); ++i) titles << tr("question %1").arg(i + 1);
+  QStringList titles{in_table("student")};
+  for (std::size_t i = 0; i < questions.size(); ++i) titles << in_table("question %1").arg(i + 1);
   return titles;
 }
 
@@ -132,13 +134,13 @@ std::vector<std::vector<Cell>> class_rows(std::vector<Student> students, const s
                                           const std::vector<AskedQuestion>& questions) {
   sort_by_name(students);
   std::vector<std::vector<Cell>> rows(class_summary_rows);
-  rows[0].push_back({tr("answered"), Tone::text, {}});
-  rows[1].push_back({tr("right"), Tone::text, {}});
+  rows[0].push_back({in_table("answered"), Tone::text, {}});
+  rows[1].push_back({in_table("right"), Tone::text, {}});
   std::vector<int> answered(questions.size()), right(questions.size());
   for (const Student& student : students) {
     std::vector<Cell>& row = rows.emplace_back();
     row.push_back({QString::fromStdString(student.name), student.here ? Tone::text : Tone::dim,
-                   student.here ? QString() : tr("not here now")});
+                   student.here ? QString() : in_table("not here now")});
     for (std::size_t i = 0; i < questions.size(); ++i) {
       const Tries* tries = tries_of(student, lab, static_cast<int>(i));
       const Standing standing = tries != nullptr ? standing_of(questions[i], *tries) : Standing::not_yet;
@@ -150,8 +152,8 @@ std::vector<std::vector<Cell>> class_rows(std::vector<Student> students, const s
   }
   for (std::size_t i = 0; i < questions.size(); ++i) {
     const QString ask = QString::fromStdString(questions[i].question.ask);
-    rows[0].push_back({tr("%1 of %2").arg(answered[i]).arg(students.size()), Tone::text, ask});
-    rows[1].push_back({tr("%1 of %2").arg(right[i]).arg(answered[i]), Tone::text, ask});
+    rows[0].push_back({in_table("%1 of %2").arg(answered[i]).arg(students.size()), Tone::text, ask});
+    rows[1].push_back({in_table("%1 of %2").arg(right[i]).arg(answered[i]), Tone::text, ask});
   }
   return rows;
 }
@@ -166,9 +168,10 @@ std::vector<Attempt> last_answers(const std::vector<Student>& students, const st
 ViewTable class_file(std::vector<Student> students,
                      const std::function<std::vector<AskedQuestion>(const std::string&)>& questions_of) {
   sort_by_name(students);
-  ViewTable table{{tr("name"), tr("lesson"), tr("question"), tr("words of the question"), tr("kind"), tr("answer"),
-                   tr("unit"), tr("verdict"), tr("try"), tr("time")},
-                  {}};
+  ViewTable table{
+      {in_table("name"), in_table("lesson"), in_table("question"), in_table("words of the question"), in_table("kind"),
+       in_table("answer"), in_table("unit"), in_table("verdict"), in_table("try"), in_table("time")},
+      {}};
   for (const Student& student : students)
     for (const auto& [place, tries] : student.answers) {
       const auto& [lab, index] = place;

@@ -9,6 +9,7 @@
 #include <QSaveFile>
 #include <QShortcut>
 #include <QVBoxLayout>
+#include <limits>
 
 #include "app/lesson/answers_plot.hpp"
 #include "app/lesson/class_table.hpp"
@@ -20,8 +21,8 @@
 namespace rankscope::app {
 namespace {
 
-constexpr QSize usual_size(980, 660);
-constexpr int refresh_ms = 150;
+constexpr QSize class_window_size(980, 660);
+constexpr int class_refresh_ms = 150;
 
 }  // namespace
 
@@ -39,13 +40,13 @@ ClassWindow::ClassWindow(const ClassRoom& room, const LabPanel& lesson, QWidget*
       lesson_(lesson),
       heading_(make_label({}, "heading", this)),
       trouble_(make_label({}, "bad", this)),
-      table_(new RowsTable({tr("student")}, 1, tr("Who has answered what"), this)),
+      table_(new RowsTable({tr("student")}, std::numeric_limits<int>::max(), tr("Who has answered what"), this)),
       question_(new QComboBox(this)),
       plot_(new AnswersPlot(lesson.colours(), this)),
       words_(make_label({}, "dim", this)),
       marked_(new QCheckBox(tr("Mark what is right"), this)) {
   setWindowTitle(tr("The class"));
-  resize(usual_size);
+  resize(class_window_size);
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(16, 12, 16, 12);
   column->setSpacing(8);
@@ -71,7 +72,7 @@ ClassWindow::ClassWindow(const ClassRoom& room, const LabPanel& lesson, QWidget*
   row->addWidget(close);
   column->addLayout(row);
   soon_.setSingleShot(true);
-  soon_.setInterval(refresh_ms);
+  soon_.setInterval(class_refresh_ms);
   const auto later = [this] {
     if (isVisible() && !soon_.isActive()) soon_.start();
   };
@@ -89,7 +90,7 @@ ClassWindow::ClassWindow(const ClassRoom& room, const LabPanel& lesson, QWidget*
   table_->horizontalHeader()->setSectionsClickable(true);
   connect(save, &QPushButton::clicked, this, &ClassWindow::export_answers);
   connect(close, &QPushButton::clicked, this, &QWidget::close);
-  connect(new QShortcut(Qt::Key_Escape, this), &QShortcut::activated, this, &QWidget::close);
+  connect(new QShortcut(QKeySequence(Qt::Key_Escape), this), &QShortcut::activated, this, &QWidget::close);
 }
 
 const RowsModel& ClassWindow::table() const { return table_->rows(); }

@@ -58,7 +58,7 @@ void MainWindow::make_class_actions(QMenu* menu) {
   };
   connect(&room_, &ClassRoom::changed, this, take);
   take();
-  connect(lab_, &LabPanel::class_wanted, this, &MainWindow::show_class);
+  connect(lab_, &LabPanel::class_wanted, this, [this] { show_class(); });
   connect(&room_, &ClassRoom::ending, this, [this] {
     write_answers();
     answers_file_.clear();

@@ -142,6 +142,11 @@ void StudentLine::answer(const Answer& answer) {
   const std::lock_guard lock(state_->mutex);
   const State::Key key{answer.lab, answer.question, answer.at, answer.number};
   if (state_->answers.size() >= most_answers && state_->answers.count(key) == 0) return;
+  // Live, what is right moves with every step, and mostly says the same of an answer.
+  if (const auto before = state_->answers.find(key); before != state_->answers.end() &&
+                                                     before->second.attempt == answer.attempt &&
+                                                     before->second.verdict == answer.verdict)
+    return;
   state_->answers[key] = answer;
   state_->unsaid.push_back(key);
 }

@@ -89,10 +89,11 @@ std::optional<Attempt> parse_attempt(std::string_view text, QuestionKind kind) {
 }
 
 QuestionKind kind_of(const Attempt& attempt) {
-  constexpr QuestionKind kinds[] = {QuestionKind::number, QuestionKind::choice, QuestionKind::order, QuestionKind::draw,
-                                    QuestionKind::point,  QuestionKind::point,  QuestionKind::point};
-  static_assert(std::size(kinds) == std::variant_size_v<Attempt>);
-  return kinds[attempt.index()];
+  constexpr QuestionKind by_index[] = {QuestionKind::number, QuestionKind::choice, QuestionKind::order,
+                                       QuestionKind::draw,   QuestionKind::point,  QuestionKind::point,
+                                       QuestionKind::point};
+  static_assert(std::size(by_index) == std::variant_size_v<Attempt>);
+  return by_index[attempt.index()];
 }
 
 std::optional<QuestionKind> question_kind_named(std::string_view name) {

@@ -76,6 +76,19 @@ TEST_CASE("A class is a table by name: right at which try, wrong, waiting, not y
   CHECK(class_titles({share(), drawing()}) == QStringList{"student", "question 1", "question 2"});
 }
 
+TEST_CASE("Tags in the words of others are shown, not followed") {
+  Question choice;
+  choice.kind = QuestionKind::choice;
+  choice.options = {"a", "b"};
+  choice.answer = Target(std::string("a"));
+  const std::string tag = "<img src='file:///etc/hostname'>";
+  const auto rows =
+      class_rows({student("Eve", {{{"lab", 0}, {{tag, 1, Verdict::right, nine}}}})}, "lab", {{choice, choice.answer}});
+  CHECK_FALSE(rows[2][1].help.contains("<img"));
+  CHECK(rows[2][1].help.contains("&lt;img"));
+  CHECK(rows[2][1].words == QString::fromUtf8("✗ wrong"));
+}
+
 TEST_CASE("Another lesson's answers are not shown, and a class without questions is names alone") {
   const auto other = class_rows(some_class(), "another", {share()});
   CHECK(other[0][1].words == "0 of 4");
