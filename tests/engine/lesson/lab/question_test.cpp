@@ -94,7 +94,7 @@ answer = { rank = 2 }
 mistakes = [{ near = { ranks = [0, 1, 3] }, because = "It waits." }]
 )");
   CHECK(rank.at == PointAt::rank);
-  const auto& right = std::get<RankPattern>(*known_answer(rank));
+  const auto right = std::get<RankPattern>(*known_answer(rank));
   CHECK(right.matches({2}));
   CHECK_FALSE(right.matches({1}));
   CHECK(words_of(std::get<RankPattern>(rank.mistakes[0].near)) == "rank 0, 1 or 3");
@@ -106,7 +106,7 @@ at = "link"
 answer = { level = "node" }
 mistakes = [{ near = { level = "leaf switch", unit = 1 }, because = "Wider." }]
 )");
-  const auto& node = std::get<LinkPattern>(*known_answer(uplink));
+  const auto node = std::get<LinkPattern>(*known_answer(uplink));
   CHECK(node.matches({"node", 5, 0, 0}));
   CHECK_FALSE(node.matches({"leaf switch", 5, 0, 0}));
   CHECK_FALSE(node.matches({"", 0, 0, 1}));
@@ -114,7 +114,7 @@ mistakes = [{ near = { level = "leaf switch", unit = 1 }, because = "Wider." }]
   CHECK(words_of(std::get<LinkPattern>(uplink.mistakes[0].near)) == "the uplink of leaf switch 1");
 
   const Question pair = question_of("kind = \"point\"\nat = \"link\"\nanswer = { from = 3, to = 0 }\n");
-  const auto& ring = std::get<LinkPattern>(*known_answer(pair));
+  const auto ring = std::get<LinkPattern>(*known_answer(pair));
   CHECK(ring.matches({"", 0, 3, 0}));
   CHECK_FALSE(ring.matches({"", 0, 0, 3}));
   CHECK(words_of(ring) == "the link from rank 3 to rank 0");
