@@ -1,5 +1,5 @@
-// Specifications of the ops that a convolutional network has besides those of kernels/kernel_set.hpp, whose part this
-// is: convolutions, batch norm and pools. Images are NHWC throughout: [samples, height, width, channels], row-major, so
+// Specifications of the additional ops of convolutional networks (part of kernels/kernel_set.hpp): convolutions, batch
+// norm and pools. Images are NHWC throughout: [samples, height, width, channels], row-major, so
 // that a pixel's channels lie together, as rows of [samples·height·width, channels].
 #pragma once
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Products and then the pass over memory that their epilogue is, for sets and shapes that have no kernel for both.
+// Matrix products followed by a separate pass for their epilogue, for sets and shapes without a fused kernel.
 #pragma once
 #include <algorithm>
 #include <functional>

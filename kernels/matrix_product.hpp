@@ -1,4 +1,4 @@
-// C[m, n] = A·B, row-major: what every set's products are told and made of.
+// C[m, n] = A·B, row-major: the specification of every set's products.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace rankscope::kernels {
 
-/// What is done with a product's result, or beside it, in the same op.
+/// The epilogue: further work on a product's result in the same op.
 enum class Epilogue : std::uint8_t {
   none,
   gelu,        ///< C = GELU of what it would be, which is written to `auxiliary`

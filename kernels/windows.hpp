@@ -1,4 +1,4 @@
-// Where windows lie that slide over an image, for convolutions and pools of every set.
+// Positions of sliding windows over an image, for convolutions and pools of every set.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -1,38 +1,37 @@
 #!/usr/bin/env bash
-# Builds what runs on GPUs, checks it on one, measures it, and prints one table.
-#   bash tests/gpu.sh                  all of it; fails where there is no GPU
-#   bash tests/gpu.sh --build-only     builds, and says what would have run
+# Builds the GPU programs, tests and measures them on a GPU, and prints one table of results.
+#   bash tests/gpu.sh                  all parts; fails if there is no GPU
+#   bash tests/gpu.sh --build-only     builds, and lists what would have run
 #   bash tests/gpu.sh --dry-run        builds nothing and runs nothing: prints every command
-#   bash tests/gpu.sh --part NAME      that part alone (again for another); --quick: the checks in small sizes only
-#   bash tests/gpu.sh --bin DIR        programs that were built before, instead of building
-#   bash tests/gpu.sh --table          the table of what --results has gathered; runs nothing
+#   bash tests/gpu.sh --part NAME      only that part (repeat it for more parts); --quick: only small sizes
+#   bash tests/gpu.sh --bin DIR        uses the programs in DIR instead of building
+#   bash tests/gpu.sh --table          runs nothing: prints the table of earlier results (--results)
 #
-# On a machine that is lent for minutes, without a network, built programs are carried to. It needs there: the driver, a
-# C library as new as the one here, bash, python3 for the table, and what stands below by part. Nothing is installed.
+# A machine without a network, or one available only for minutes, runs programs that were built elsewhere. It needs the
+# driver, a C library at least as new, bash, python3 (for the table), and what each part needs (below). Nothing is installed.
 #   here:   CMAKE_CUDA_ARCHITECTURES=90-real bash tests/gpu.sh --bundle DIR [--part NAME ...]
-#           stripped programs for that one architecture, the libraries that they need, this script: DIR, and DIR.tar.gz
-#           to carry. What may be carried is often less than all parts weigh: then those of one command.
+#           writes stripped programs for that architecture, their libraries and this script to DIR and DIR.tar.gz.
+#           If all parts together are too large to copy, bundle the parts of one command.
 #   there:  tar xzf DIR.tar.gz && bash DIR/gpu.sh --part NAME ... --seconds 480 --results NEW [--earlier OLD]
-#           Parts are run in the order in which they are named. With --seconds N nothing is begun that could last longer:
-#           what there was no time for is a row of the table, and the command ends by itself. NEW gets seven small files,
-#           to be brought back; where each command begins with an empty folder, OLD is what the one before brought back,
-#           and NEW then has all of it.
-# Three commands of at most ten minutes, each with a machine's start before it, in this order:
-#   --part kernels --part verify             does anything work, and does it compute what it should
+#           Parts run in the given order. With --seconds N no check starts that could last longer than the remaining time;
+#           each check left out is a row of the table. NEW receives seven small files: copy them back. If each command
+#           starts in an empty folder, pass the files of the previous command as OLD: NEW then contains the results of
+#           both.
+# Three commands of at most ten minutes each (without the start of the machine), in this order:
+#   --part kernels --part verify             does it work, and are the results correct
 #   --part speed-124m --part telemetry       is it fast
-#   --part speed-1.5b --part sanitizer       is it fast in large, and clean
-#   part         programs                              needs there beside the driver       at most
-#   kernels      kernels_cuda_test cuda_kernels_bench  cuBLASLt (toolkit or PyTorch's)     9 minutes (if an op fails, each by itself: half a minute more at most)
+#   --part speed-1.5b --part sanitizer       is it fast for a large model, and free of memory errors
+#   part         programs                              needs besides the driver            at most
+#   kernels      kernels_cuda_test cuda_kernels_bench  cuBLASLt (toolkit or PyTorch's)     9 minutes (if an op fails, each op runs separately: at most 30 s more)
 #   sanitizer    kernels_cuda_test rankscope-engine    cuBLASLt, compute-sanitizer         9 minutes
-#   verify       rankscope-engine                      cuBLASLt                            28 minutes (each plan 1; some seconds are likely)
+#   verify       rankscope-engine                      cuBLASLt                            28 minutes (1 for each plan; usually some seconds)
 #   nccl         rankscope-engine rankscope-trace      two GPUs, NCCL, mpirun              11 minutes
-#   telling      rankscope-engine                      two GPUs, NCCL, mpirun              9 minutes
+#   nccl-profiler  rankscope-engine                    two GPUs, NCCL, mpirun              9 minutes
 #   speed-124m   gpu_step                              cuBLASLt; PyTorch for the peer      8 minutes
 #   speed-1.5b   gpu_step                              cuBLASLt; PyTorch for the peer      9 minutes
 #   telemetry    telemetry_share_bench                 cuBLASLt                            4 minutes
-# A part that fails, or whose programs cannot be built, leaves the others theirs. The table ends with what is to be
-# shown on a GPU: each with its goal, what was measured, whether that meets it, and what stands beside it (the peer's
-# figure, or the limit).
+# If a part fails or cannot be built, the other parts still run. The table ends with the goals for GPUs: the goal, the
+# measured value, whether it meets the goal, and a reference (PyTorch's value, or the limit of the hardware).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 say() { printf 'gpu.sh: %s\n' "$*" >&2; }
@@ -41,12 +40,12 @@ fail() {
   exit "${status:-1}"
 }
 
-all_parts=(kernels verify speed-124m sanitizer speed-1.5b telemetry nccl telling)  # the most telling first
+all_parts=(kernels verify speed-124m sanitizer speed-1.5b telemetry nccl nccl-profiler)  # most important first
 programs_of() {
   case $1 in
     kernels) echo kernels_cuda_test cuda_kernels_bench ;;
     sanitizer) echo kernels_cuda_test rankscope-engine ;;
-    verify | telling) echo rankscope-engine ;;
+    verify | nccl-profiler) echo rankscope-engine ;;
     nccl) echo rankscope-engine rankscope-trace ;;
     speed-*) echo gpu_step ;;
     telemetry) echo telemetry_share_bench ;;
@@ -61,10 +60,10 @@ while [[ $# -gt 0 ]]; do
     --dry-run) dry=1 ;;
     --table) table_only=1 ;;
     --part | --bin | --bundle | --results | --earlier | --seconds)
-      [[ $# -gt 1 ]] || status=2 fail "$1 wants a value"
+      [[ $# -gt 1 ]] || status=2 fail "$1 needs a value"
       case $1 in
         --part)
-          [[ " ${all_parts[*]} " == *" $2 "* ]] || status=2 fail "--part $2: there is ${all_parts[*]}"
+          [[ " ${all_parts[*]} " == *" $2 "* ]] || status=2 fail "--part $2: the parts are ${all_parts[*]}"
           parts+=("$2")
           ;;
         --bin) bin=$(cd "$2" && pwd) ;;
@@ -72,20 +71,20 @@ while [[ $# -gt 0 ]]; do
         --results) results=$2 ;;
         --earlier) earlier=$(cd "$2" && pwd) ;;
         --seconds)
-          [[ $2 =~ ^[1-9][0-9]*$ ]] || status=2 fail "--seconds $2: wants a whole number from 1 on"
+          [[ $2 =~ ^[1-9][0-9]*$ ]] || status=2 fail "--seconds $2: must be a whole number, at least 1"
           seconds=$2
           ;;
       esac
       shift
       ;;
-    *) status=2 fail "'$1' is no option; the first lines of gpu.sh list them" ;;
+    *) status=2 fail "'$1' is not an option; the first lines of gpu.sh list the options" ;;
   esac
   shift
 done
 [[ ${#parts[@]} -gt 0 ]] || parts=("${all_parts[@]}")
 mapfile -t programs < <(for part in "${parts[@]}"; do programs_of "$part"; done | tr ' ' '\n' | sort -u)
 
-# From a bundle the programs and the scripts lie beside this one; from a checkout they are built.
+# In a bundle the programs and scripts are in the folder of this script; in a checkout they are built.
 if [[ -f $here/gpu_table.py ]]; then
   bin=${bin:-$here} tools=$here peer=$here/gpu_peer_pytorch.py
   export RANKSCOPE_RESOURCES=$here
@@ -96,23 +95,23 @@ else
   results=${results:-$root/build/gpu-results}
 fi
 if [[ -n $table_only ]]; then exec python3 "$tools/gpu_table.py" "$results"; fi
-# Before anything is installed or built for it.
+# Checked before anything is installed or built.
 gpu=$(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null | head -n 1 || true)
 [[ -n $gpu$dry$build_only$bundle ]] || fail "there is no GPU here to run it on (--build-only and --dry-run accept that)"
 if [[ -z $bin && -n $dry ]]; then bin=BIN; fi
 if [[ -z $bin ]]; then
   build=$root/build/cuda bin=$root/build/cuda/bin
   mkdir -p "$root/build"
-  bash "$root/resources/setup/install.sh" || say "going on with what is installed"
+  bash "$root/resources/setup/install.sh" || say "continuing with the installed packages"
   say "building ${programs[*]} in build/cuda (details: build/cuda.log)"
-  # What cannot be built does not keep the rest from being built (-k 0), or run.
+  # One failure does not stop the other programs from being built (-k 0) and run.
   if ! { (cd "$root" && cmake --preset cuda -DRANKSCOPE_APP=OFF ${CMAKE_CUDA_ARCHITECTURES:+-DCMAKE_CUDA_ARCHITECTURES="$CMAKE_CUDA_ARCHITECTURES"}) &&
     for program in "${programs[@]}"; do rm -f "$bin/$program"; done &&
     cmake --build "$build" --parallel "$(nproc)" --target "${programs[@]}" -- -k 0; } >"$root/build/cuda.log" 2>&1; then
     grep -E 'error|Error|FAILED' "$root/build/cuda.log" | head -n 30 >&2
-    say "the build failed (above; all of it: build/cuda.log)"
+    say "the build failed (above; full log: build/cuda.log)"
     for program in "${programs[@]}"; do [[ -x $bin/$program ]] && built=1; done
-    [[ -n ${built:-} && -z $bundle ]] || fail "so nothing can run"
+    [[ -n ${built:-} && -z $bundle ]] || fail "no program was built, so nothing can run"
   fi
 fi
 
@@ -121,11 +120,11 @@ if [[ -n $bundle ]]; then
   cp "$here/gpu.sh" "$tools"/gpu_*.py "$peer" "$bundle/"
   cp "$root"/scenarios/clusters/*.toml "$bundle/clusters/"
   for program in "${programs[@]}"; do
-    # The C library and the driver are the other machine's, and so is cuBLASLt, which is half a gigabyte.
+    # The C library, the driver and cuBLASLt (half a gigabyte) are those of the other machine.
     ldd "$bin/$program" | awk '$3 ~ /^\// { print $3 }' |
       { grep -v -E '/(libc|libm|libdl|librt|libpthread|libresolv|libcuda|libcublas[^/]*|libnv[^/]*)\.so' || true; } |
       while read -r library; do
-        # The other machine's C++ runtime is taken where it is new enough: its own tools may need a newer one than ours.
+        # The other machine's C++ runtime is used if it is new enough: its tools may need a newer one than ours.
         case $library in
           */libstdc++.so* | */libgcc_s.so*) cp -Ln "$library" "$bundle/runtime/" ;;
           *) cp -Ln "$library" "$bundle/" ;;
@@ -138,8 +137,8 @@ if [[ -n $bundle ]]; then
   exit 0
 fi
 
-# cuBLASLt and NCCL may lie where the loader does not look, in the toolkit or in a Python environment, and what it finds
-# may be of another version: all places that have them, of which each program takes what it was built for.
+# cuBLASLt and NCCL may be in folders that the loader does not search (the toolkit, a Python environment), and may have
+# another version: lists all folders that have them; each program loads the version that it was built for.
 library_folders() {
   local folder
   for folder in "${CUDA_HOME:-/usr/local/cuda}/lib64" /usr/local/cuda*/lib64 /usr/local/cuda*/targets/*/lib \
@@ -149,7 +148,7 @@ library_folders() {
     fi
   done
 }
-# Parts whose programs are there.
+# The parts whose programs exist.
 asked=("${parts[@]}") parts=() unbuilt=()
 for part in "${asked[@]}"; do
   lacks=''
@@ -163,8 +162,8 @@ done
 peer_python=(python3)
 if [[ -z $dry ]]; then
   if [[ -n $build_only ]]; then
-    [[ ${#unbuilt[@]} -eq 0 ]] || fail "not all was built"
-    say "built; $([[ -n $gpu ]] && echo "the GPU here ($gpu) was not used" || echo "no GPU here, so nothing of it has run")"
+    [[ ${#unbuilt[@]} -eq 0 ]] || fail "some programs were not built"
+    say "built; $([[ -n $gpu ]] && echo "the GPU here ($gpu) was not used" || echo "no GPU here, so nothing was run")"
     exit 0
   fi
   peer_python=(env "LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}" python3)  # PyTorch has libraries of its own
@@ -176,26 +175,26 @@ if [[ -z $dry ]]; then
     fi
   done
   found=$(library_folders | paste -sd:)
-  # All of it is read: a reader that leaves fails the writer.
+  # Reads all of the output: closing the pipe early would fail the writer.
   if [[ -z $found ]] && ! ldconfig -p | grep libcublasLt >/dev/null; then
-    fail "no libcublasLt here: it comes with the CUDA toolkit, and with PyTorch"
+    fail "no libcublasLt here: the CUDA toolkit and PyTorch contain it"
   fi
   LD_LIBRARY_PATH=$LD_LIBRARY_PATH${found:+:$found}
   mkdir -p "$results"
-  # What commands before this one have left, where the results' own folder begins empty each time.
+  # The results of earlier commands, if the results folder starts empty each time.
   if [[ -n $earlier ]]; then
-    for file in rows.tsv speed.jsonl kernels.txt telemetry.txt telling.txt gpu.log; do
+    for file in rows.tsv speed.jsonl kernels.txt telemetry.txt nccl-profiler.txt gpu.log; do
       [[ ! -f $earlier/$file ]] || cp "$earlier/$file" "$results/"
     done
   fi
   printf '%s\n' "$gpu" >"$results/machine.txt"
-  touch "$results"/{rows.tsv,speed.jsonl,kernels.txt,telemetry.txt,telling.txt,gpu.log}
+  touch "$results"/{rows.tsv,speed.jsonl,kernels.txt,telemetry.txt,nccl-profiler.txt,gpu.log}
   say "on $gpu"
 fi
 export RANKSCOPE_REQUIRE_GPU=1
 
-# What parts need beside programs and libraries, looked for before the first of them begins, and a line for each that is
-# not here: what can be installed is best installed now.
+# Other requirements of the parts, checked before the first part starts: prints one line for each that is missing, so
+# that it can be installed now.
 asks_for() { # asks_for PART...: whether one of them is asked for
   local part
   for part in "$@"; do [[ " ${parts[*]} " != *" $part "* ]] || return 0; done
@@ -205,28 +204,28 @@ sanitizer='' has_peer='' missing=''
 if [[ -z $dry ]]; then
   if [[ -z $quick ]] && asks_for sanitizer; then
     sanitizer=$(command -v compute-sanitizer || compgen -G '/usr/local/cuda*/bin/compute-sanitizer' | head -n 1 || true)
-    [[ -n $sanitizer ]] || say "no compute-sanitizer here (it comes with the CUDA toolkit): part sanitizer will check nothing"
+    [[ -n $sanitizer ]] || say "no compute-sanitizer here (the CUDA toolkit contains it): part sanitizer will check nothing"
   fi
-  # As the peer itself will be started: with our libraries before its own it may not even begin.
+  # Started as PyTorch will be started: with our libraries before its own it may fail to start.
   if [[ -z $quick ]] && asks_for speed-124m speed-1.5b; then
     if why=$(timeout -k 15 90 "${peer_python[@]}" -c 'import torch, sys; sys.exit(not torch.cuda.is_available() and "it sees no GPU")' 2>&1); then
       has_peer=1
     else
-      say "no PyTorch with CUDA here (${why##*$'\n'}), so speed has no peer: python3 -m pip install torch, then --part speed-124m --part speed-1.5b"
+      say "no PyTorch with CUDA here (${why##*$'\n'}), so the speed is not compared with PyTorch: python3 -m pip install torch, then --part speed-124m --part speed-1.5b"
     fi
   fi
-  if asks_for nccl telling; then
+  if asks_for nccl nccl-profiler; then
     [[ $(nvidia-smi --list-gpus 2>/dev/null | wc -l || true) -ge 2 ]] || missing="one GPU"
     if [[ -n $missing ]]; then
-      say "$missing here: parts nccl and telling want two"
+      say "$missing here: parts nccl and nccl-profiler need two"
     elif ! command -v mpirun >/dev/null; then
-      say "no mpirun here (apt-get install openmpi-bin): nothing will run over NCCL as processes"
+      say "no mpirun here (apt-get install openmpi-bin): nothing will run as processes over NCCL"
     fi
   fi
 fi
 
-# One check, of so many seconds at most: its row (a later run of it replaces an earlier one's), its output in the log,
-# and in a file of the results where one is named: at its end (+FILE) or in place of what was there.
+# Runs one check with a time limit in seconds. Writes its row (replaces the row of an earlier run), its output to the log,
+# and, if a file of the results is named, also there: appended (+FILE) or replacing the content.
 failed=0
 forget() { # forget ROW
   local others
@@ -276,7 +275,7 @@ check() {
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# The model of all plans that are verified. Words of a plan are keys of [plan], or name their table.
+# The model of all verified plans. The words of a plan are keys of [plan], or name their table.
 write_plan() {
   cat >"$work/plan.toml" <<'TOML'
 title = "plans on one GPU"
@@ -309,11 +308,11 @@ sets_of() { # sets_of PLAN: the options that make it, in `sets`
 }
 write_plan
 
-# Each part is a function, and they are run in the order in which they are asked for.
+# Each part is a function; parts run in the requested order.
 run_kernels() {
   local op
   check "every op, every type, small sizes" 120 "" env RANKSCOPE_SMALL_SIZES=1 "$bin/kernels_cuda_test"
-  # Behind an address that is not its own the process has no device any more: each op in a process of its own then.
+  # After an illegal address the process has lost its device: then each op runs in a separate process.
   [[ -n $dry ]] || sed -i '/^op /d' "$results/rows.tsv"
   if [[ $result == FAILED || $result == "too long" ]]; then
     for op in $("$bin/kernels_cuda_test" "[names]" | sed -n 's/^op: //p'); do
@@ -322,7 +321,7 @@ run_kernels() {
   fi
   if [[ -z $quick ]]; then
     check "every op, every type, sizes of models" 280 "" "$bin/kernels_cuda_test"
-    check "kernels beside their limits" 120 kernels.txt "$bin/cuda_kernels_bench"
+    check "kernels compared with their limits" 120 kernels.txt "$bin/cuda_kernels_bench"
   fi
 }
 
@@ -343,14 +342,14 @@ run_sanitizer() {
     sanitize $tool "small sizes" 110 env RANKSCOPE_SMALL_SIZES=1 RANKSCOPE_EXACT_ALLOCATIONS=1 \
       "$bin/kernels_cuda_test"
   done
-  # What is not written yet is left as the allocation has it, or it would not be seen that it is read.
+  # Memory is not cleared, so that reading uninitialized memory is detected.
   sanitize initcheck "small sizes" 110 env RANKSCOPE_SMALL_SIZES=1 RANKSCOPE_UNWRITTEN_MEMORY=1 "$bin/kernels_cuda_test"
-  # What kernels alone do not show: arena, staging, tables of addresses, streams that wait for each other.
+  # Checks what kernel tests do not cover: arena, staging, address tables, streams that wait for each other.
   sets_of "data=2 pipeline=2 zero=1"
   sanitize memcheck "a whole plan" 90 "$bin/rankscope-engine" verify "$(plan_file)" --device cuda "${sets[@]}"
 }
 
-# Plans of one to eight ranks that share the GPU: each trains the model that one rank trains.
+# Plans of one to eight ranks that share the GPU: each must train the same model as one rank.
 plans=(
   ""
   "data=2"
@@ -389,14 +388,14 @@ run_verify() {
     sets_of "$plan"
     check "verify ${plan:-one rank}" 60 "" "$bin/rankscope-engine" verify "$(plan_file)" --device cuda "${sets[@]}"
   done
-  # As a user runs it: in a process of its own, recorded, and with a report.
+  # As a user runs it: in a separate process, recorded, and with a report.
   sets_of "data=2 train.steps=10"
-  check "run data=2, recorded, and what its report tells" 60 "" bash -c "$reported" "$bin" "$(plan_file)" "$tools/gpu_run_told.py" "${sets[@]}"
+  check "run data=2, recorded, and the check of its report" 60 "" bash -c "$reported" "$bin" "$(plan_file)" "$tools/gpu_run_report.py" "${sets[@]}"
 }
 
-# More GPUs than one: a GPU for each rank, over NCCL. As threads of one process, which can be verified, and as processes
-# that mpirun starts: then what NCCL tells of the inside of its collectives is in the recording. A rank that dies ends
-# the others.
+# Several GPUs: one for each rank, over NCCL. As threads of one process, which can be verified, and as processes that
+# mpirun starts: their recording contains NCCL's own events of the inside of its collectives. A rank that dies ends the
+# others.
 over_nccl() { # over_nccl NAME MOST INTO COMMAND...
   if [[ -n $dry || -z $missing ]]; then check "$@"; else row "$1" "$missing" 0; fi
 }
@@ -462,18 +461,18 @@ run_telemetry() {
     "$bin/telemetry_share_bench" 30 4 "$work/gpt2.toml" cuda
 }
 
-# What a run pays for the phases of its recording: each pair is two runs of some 15 seconds.
-run_telling() {
+# The cost of recording phases: each pair is two runs of about 15 seconds.
+run_nccl-profiler() {
   [[ -z $quick ]] || return 0
   write_gpt2
   [[ -n $missing ]] || command -v mpirun >/dev/null || missing="no mpirun"
-  over_nccl "NCCL telling and not, GPT-2 124M on two GPUs, 8 pairs of 40 steps" 500 telling.txt \
-    python3 "$tools/gpu_nccl_telling.py" 8 "$bin/rankscope-engine" run "$work/gpt2.toml" --device cuda --comm nccl --json \
+  over_nccl "NCCL with and without profiler, GPT-2 124M on two GPUs, 8 pairs of 40 steps" 500 nccl-profiler.txt \
+    python3 "$tools/gpu_nccl_profiler.py" 8 "$bin/rankscope-engine" run "$work/gpt2.toml" --device cuda --comm nccl --json \
     --set plan.data=2 --set 'plan.collective="auto"' --steps 40
 }
 
 for part in "${parts[@]}"; do "run_$part"; done
 [[ -z $dry ]] || exit 0
 python3 "$tools/gpu_table.py" "$results" || failed=1
-printf '\n%s\n' "all of it: $results"
+printf '\n%s\n' "all results: $results"
 exit $failed

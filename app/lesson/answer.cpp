@@ -63,16 +63,8 @@ std::optional<Attempt> Pointed::attempt_for(const Question& question) const {
   return std::nullopt;
 }
 
-std::optional<double> report_value(const Report& report, const QString& path) {
-  return value_at(report, path.toStdString());
-}
-
 std::optional<double> path_value(const Paths& paths, const QString& path) {
   return value_at(to_json(paths), path.toStdString());
-}
-
-std::vector<double> report_series(const Report& report, const QString& path) {
-  return series_at(report, path.toStdString());
 }
 
 std::size_t series_size(const std::optional<Scenario>& scenario, const QString& path) {
@@ -111,10 +103,6 @@ std::optional<double> Answer::told_number() const {
   if (const auto* number = std::get_if<double>(&*told)) return *number;
   if (const auto* series = std::get_if<std::vector<double>>(&*told)) return mean_of(*series);
   return std::nullopt;
-}
-
-bool Answer::without_run() const {
-  return of_paths() || known_answer(question) || (question.variant && !question.variant->runs);
 }
 
 QString guess_text(const Question& question, double value) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A lesson's questions and what became of them: what a person tried, what is right, and what is said about it. No
+// A lesson's questions and their answers: the student's attempts, the right answer, and the feedback. No
 // widgets.
 #pragma once
 #include <QString>
@@ -14,22 +14,16 @@
 
 namespace rankscope::app {
 
-/// The value of a report at a path such as "bubble.measured", "memory.0.activations" or
-/// "traffic.pipeline_forward.bytes_per_rank" (lists by rank or purpose); nullopt where there is none or it is null.
-std::optional<double> report_value(const Report& report, const QString& path);
-
-/// The same of optimizers' paths: "paths.sgd.reached".
+/// What optimizers' paths have at a path such as "paths.sgd.reached"; nullopt where there is none or it is null.
 std::optional<double> path_value(const Paths& paths, const QString& path);
 
-/// The values at a path such as "memory.*.activations", one for each entry of the list; NaN where it is not known.
-std::vector<double> report_series(const Report& report, const QString& path);
-/// How many values one draws for a path of a series: ranks, or steps. 0 while that is not known.
+/// The number of values to draw for a path of a series: ranks, or steps. 0 while unknown.
 std::size_t series_size(const std::optional<Scenario>& scenario, const QString& path);
 
-/// After so many answers the right one is shown.
+/// After this many answers the right one is shown.
 inline constexpr std::size_t most_tries = 2;
 
-/// What a person answered, once.
+/// One answer.
 struct Try {
   Attempt attempt;
   QString at;  ///< UTC, "2026-11-24T09:30:00Z"
@@ -47,38 +41,36 @@ struct Pointed {
 struct Answer {
   Question question;
   std::vector<Try> tries;  ///< in order; none is ever changed
-  /// What a run, a simulation or a path gave, in the question's unit: a number, or a value for each rank or step.
+  /// The result of a run, a simulation or a path, in the question's unit: a number, or a value for each rank or step.
   std::optional<Target> told;
   QString told_by;  ///< how `told` was obtained: "Run", "Simulation", "Computed"
 
-  /// What answers are compared with: what the lesson states, else `told`.
+  /// The reference for answers: the lesson's stated value, else `told`.
   std::optional<Target> truth() const;
-  /// About the last answer; nullopt where there is none, or where nothing says yet what is right.
+  /// The judgement of the last answer; nullopt if there is none, or the right answer is not known yet.
   std::optional<Reply> reply() const;
   /// An answer may be given: the first, or another after a wrong one.
   bool wants_try() const;
-  /// An answer was given, and a run must say whether it is right.
+  /// An answer was given, and a run must show whether it is right.
   bool waits() const { return !tries.empty() && !truth(); }
-  /// Right, or no try is left: what was asked for may be shown.
+  /// Right, or no try is left: the results may be shown.
   bool open() const { return reply() && !wants_try(); }
   bool right() const { return reply() && reply()->accepted(); }
-  /// What was typed, or the mean of what was drawn; nullopt for the other kinds, and without an answer.
+  /// The typed number, or the mean of a drawing; nullopt for the other kinds, and without an answer.
   std::optional<double> guess() const;
   /// `told` as one number: of a series its mean.
   std::optional<double> told_number() const;
   /// It is about a surface: nothing has to run for it.
   bool of_paths() const { return question.paths.has_value(); }
-  /// It is answered without a run of the lesson's scenario: its truth is stated, simulated, or of a surface.
-  bool without_run() const;
 };
 
 /// "31.0 %", "43.4 ms": a value in the question's unit.
 QString value_text(const Question& question, double value);
-/// What was typed, as it was typed: "27 %".
+/// The answer as typed: "27 %".
 QString guess_text(const Question& question, double value);
-/// What a person answered, in words: "27 %", an option, items with arrows between them, an op.
+/// The answer in words: "27 %", an option, items with arrows between them, an op.
 QString attempt_words(const Question& question, const Attempt& attempt);
-/// What is right, in words.
+/// The right answer, in words.
 QString target_words(const Question& question, const Target& target);
 
 /// Of the last answer, where it is judged: "Right (2.7 points off; 4 allowed)", "3.4 MiB too high (3 allowed)"; while

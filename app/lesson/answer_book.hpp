@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A person's answers to all lessons, kept in one JSON file: each try with its time, and what was told. It is read when
-// made, and written at every change; a file that cannot be read is set aside, not overwritten.
+// A student's answers to all lessons, saved in one JSON file: each try with its time, and the result. It is read at
+// construction, and written at every change; an unreadable file is renamed, not overwritten.
 #pragma once
 #include <QJsonObject>
 #include <QString>
@@ -14,13 +14,13 @@ class AnswerBook {
   /// Empty `file`: answers are kept only as long as the book.
   explicit AnswerBook(QString file = {});
 
-  /// Puts what was kept into an answer of that lab: found by its words, so that a question that was changed is new.
+  /// Restores a saved answer of that lab: found by the question's words, so that a changed question is new.
   void fill(const QString& lab, Answer& answer) const;
-  /// Keeps it; one without tries is forgotten. What went wrong, in one line; empty: nothing did.
+  /// Saves it; an answer without tries is removed. Returns the error in one line; empty: none.
   QString keep(const QString& lab, const Answer& answer);
   /// How many questions of this lab have an answer that is right, or no try left.
   std::size_t answered(const Lab& lab) const;
-  /// What was wrong with the file when it was read; empty: nothing was.
+  /// The error when the file was read; empty: none.
   const QString& trouble() const { return trouble_; }
 
  private:

@@ -99,7 +99,7 @@ ChoiceBox::ChoiceBox(const Question& question, QWidget* parent)
     auto* label = make_label(words, "text", this);
     label->setBuddy(button);
     label->setProperty("option", line);
-    label->installEventFilter(this);  // a click on the words is a click on the button
+    label->installEventFilter(this);  // a click on the text is a click on the button
     grid->addWidget(button, line, 0, Qt::AlignTop);
     grid->addWidget(label, line, 1);
   }

@@ -19,9 +19,9 @@ class AnswerBox : public QWidget {
   Q_OBJECT
  public:
   using QWidget::QWidget;
-  /// nullopt while there is nothing that could be submitted.
+  /// nullopt while there is nothing to submit.
   virtual std::optional<Attempt> attempt() const = 0;
-  /// Where the keyboard goes.
+  /// The widget that receives the keyboard focus.
   virtual QWidget* input() = 0;
 
  signals:

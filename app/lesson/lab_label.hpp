@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The words of a lesson's panel: labels that wrap.
+// Labels of a lesson's panel, with line wrapping.
 #pragma once
 #include <QLabel>
 

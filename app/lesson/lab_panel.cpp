@@ -23,7 +23,7 @@ namespace {
 
 constexpr int narrowest_lesson = 180, widest_needed = 300;
 
-/// A button does not break its words: where a line is full they go on in the next.
+/// A button does not wrap its text: this one does.
 QString in_lines(const QString& words, const QFontMetrics& metrics, int width) {
   QString result, line;
   for (const QString& word : words.split(QLatin1Char(' '))) {
@@ -43,7 +43,7 @@ const Report* report_of(const Figures& figures, bool simulated) {
   return figures.run ? &*figures.run : simulated && figures.predicted ? &*figures.predicted : nullptr;
 }
 
-/// A glossary that is damaged leaves terms without their definitions, and nothing else.
+/// Without a valid glossary, terms have no definitions; everything else works.
 Glossary installed_glossary() {
   try {
     return read_glossary();
@@ -171,21 +171,21 @@ void LabPanel::rebuild() {
                                       : no_lesson_,
                                   "dim", page_));
   } else if (title_.isEmpty()) {
-    layout_->addWidget(make_label(
-        tr("Pick a lab above, or open a scenario (.toml) or a recording (.mcap) with Ctrl+O. rankscope tcp://HOST:PORT "
-           "watches a run elsewhere."),
-        "dim", page_));
+    layout_->addWidget(make_label(tr("Choose a lab above, or open a scenario (.toml) or a recording (.mcap) with "
+                                     "Ctrl+O. rankscope tcp://HOST:PORT "
+                                     "watches a run elsewhere."),
+                                  "dim", page_));
   }
   layout_->addStretch(1);
   if (lab_) add_torch();
   if (lab_) add_next_lab();
   setWidget(page_);
   fit_width();
-  // Another page begins at its top, and the lesson's texts take their heights once they are shown.
+  // A new page begins at its top, and the lesson's texts get their heights once they are shown.
   QTimer::singleShot(0, page_, [this] { verticalScrollBar()->setValue(*std::exchange(place_, std::nullopt)); });
 }
 
-// The narrowest that breaks no word and cuts no number. A word that is longer than the panel should ever be is broken.
+// The narrowest width without a broken word or a cut number. Only a word longer than the widest panel is broken.
 void LabPanel::fit_width() {
   int needed = narrowest_lesson;
   for (const auto* text : page_->findChildren<LessonText*>()) needed = std::max(needed, text->longest_word());
@@ -195,7 +195,7 @@ void LabPanel::fit_width() {
   setMinimumWidth(std::min(needed, widest_needed));
 }
 
-// A lesson is longer than the panel: whoever does not read to its end would not know why the answers are hidden.
+// A lesson is longer than the panel: the note at the top explains why the answers are hidden.
 void LabPanel::add_way_to_questions() {
   const auto open =
       std::count_if(answers_.begin(), answers_.end(), [](const Answer& answer) { return answer.wants_try(); });
@@ -204,7 +204,7 @@ void LabPanel::add_way_to_questions() {
   auto* way =
       new QPushButton(open == 1 ? tr("A question %1 ↓").arg(when) : tr("%1 questions %2 ↓").arg(open).arg(when), page_);
   way->setProperty("role", QStringLiteral("link"));
-  way->setToolTip(tr("What they ask for is hidden until they are answered"));
+  way->setToolTip(tr("The results are hidden until you answer"));
   way->setAutoDefault(true);
   connect(way, &QPushButton::clicked, this, &LabPanel::show_question);
   layout_->addWidget(way, 0, Qt::AlignLeft);
@@ -223,7 +223,7 @@ void LabPanel::add_lesson() {
                                 "dim", page_));
   auto* show = new QPushButton(tr("Show anyway"), page_);
   show->setProperty("role", QStringLiteral("link"));
-  show->setToolTip(tr("Shows all results, also without an answer"));
+  show->setToolTip(tr("Show all results without an answer"));
   connect(show, &QPushButton::clicked, this, &LabPanel::show_anyway, Qt::QueuedConnection);
   layout_->addWidget(show, 0, Qt::AlignLeft);
 }
@@ -288,7 +288,7 @@ QString LabPanel::lab_name() const {
   return lab_ ? QFileInfo(QString::fromStdString(lab_->file)).completeBaseName() : QString();
 }
 
-// In place where it can be: one may be about to type.
+// In place if possible: the user may be typing.
 void LabPanel::take_class() {
   const bool in_class = room_->teaching() || room_->attending();
   if (in_class != (class_line_ != nullptr) || room_->teaching() != was_teaching_) {
@@ -305,7 +305,7 @@ void LabPanel::add_torch() {
     scenario = read_scenario(lab_->file);
     if (!why_no_torch(scenario).empty()) return;
   } catch (const std::exception&) {
-    return;  // what is wrong with the file is said where it is opened
+    return;  // errors in the file are reported when it is opened
   }
   auto* link = new QPushButton(tr("The same in PyTorch"), page_);
   link->setProperty("role", QStringLiteral("link"));
@@ -335,7 +335,7 @@ void LabPanel::add_next_lab() {
   }
 }
 
-// In the question's unit. Of a simulation nothing is measured: what it predicts is its answer.
+// In the question's unit. For a simulation nothing is measured: the prediction is the answer.
 std::optional<Target> LabPanel::value_of(const Question& question, const Report& report, bool simulated) const {
   const std::string& from = question.answer_from;
   if (!question.drawn()) {
@@ -366,7 +366,7 @@ std::optional<Target> LabPanel::told_of(const Question& question, const Report* 
   return value_of(question, *run, !figures_.latest()->run);
 }
 
-// A run of another plan than the question's says nothing about it.
+// A run of a different plan does not answer the question.
 bool LabPanel::is_asked_about(const Question& question) const {
   if (!question.variant) return !edited_;
   const auto& ran = figures_.latest()->scenario;
@@ -405,11 +405,11 @@ void LabPanel::take_figures() {
   bool changed = std::exchange(waits_for_size_, false) && figures->scenario;
   for (std::size_t i = 0; i < answers_.size(); ++i) {
     Answer& answer = answers_[i];
-    // An answer before the guess would be given away by the tables: there it is hidden until the guess is kept.
+    // The tables would show the answer before the guess: there it is hidden until the guess is submitted.
     const auto told = answer.tries.empty() ? std::nullopt : told_of(answer.question, run);
-    // What was answered once is not hidden again: the plan may be another for a while.
+    // Answered content is not hidden again: the plan may change for a while.
     if (!told || told == answer.told) continue;
-    // Live, the value moves with every step: only what a person reads as another value redraws the card.
+    // Live, the value changes with every step: only a visible change redraws the card.
     const auto before = answer.told_number();
     const bool was_open = answer.open();
     answer.told = told;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The lesson at the left: its text, its questions before the run, and the answers after it.
+// The lesson panel on the left: its text, its questions before the run, and the answers after it.
 #pragma once
 #include <QScrollArea>
 #include <QVBoxLayout>
@@ -31,13 +31,13 @@ class LabPanel : public QScrollArea {
   /// `room` may be null: then there is no class.
   explicit LabPanel(FiguresModel& figures, ClassRoom* room = nullptr, QWidget* parent = nullptr);
 
-  /// Null: the scenario is no lesson; `title` and `summary` are shown all the same.
+  /// Null: the scenario has no lesson; `title` and `summary` are still shown.
   void set_lab(const std::optional<Lab>& lab, const QString& title, const QString& summary);
-  /// Who answers questions about surfaces; null (as at first): nobody does.
+  /// The source of paths for questions about surfaces; null (the default): none.
   void set_paths(PathCache* paths);
-  /// Who predicts variants; null (as at first): nobody does.
+  /// The source of predictions of variants; null (the default): none.
   void set_variants(VariantCache* variants);
-  /// What is selected in the views: the answer to a question that is pointed at.
+  /// The selection in the views: the answer to a question of kind point.
   void set_pointed(const Pointed& pointed);
   const Pointed& pointed() const { return pointed_; }
   /// Where answers are kept. Before set_lab; without it they are forgotten with the panel.
@@ -56,11 +56,11 @@ class LabPanel : public QScrollArea {
     edited_ = edited;
     simulated_ = simulated;
   }
-  /// Until when what the questions ask for is hidden: a sentence.
+  /// A sentence that states how long the results are hidden.
   QString hidden_words() const;
-  /// True once results are to be seen without an answer.
+  /// True once results are shown without an answer.
   bool shows_anyway() const { return shows_anyway_; }
-  /// What a scenario without a lesson says; empty: that one may change the plan or run it.
+  /// The text for a scenario without a lesson; empty: the default (change the plan or run it).
   void set_no_lesson(const QString& words);
   /// The open lesson's name and its questions, with what is right as far as this window knows: also of questions that
   /// have no answer here. For the teacher.
@@ -71,29 +71,29 @@ class LabPanel : public QScrollArea {
   std::vector<AskedQuestion> questions_of(const std::string& lesson) const;
   const Palette& colours() const { return *colours_; }
   Theme theme() const { return theme_; }
-  /// Keeps an answer to that question, as its button does; ignored where none is wanted any more.
+  /// Submits an answer to that question, like its button; ignored if no more answers are accepted.
   void keep(std::size_t question, const Attempt& attempt);
 
  public slots:
-  /// Scrolls to the first question that has no answer yet, and puts the keyboard there.
+  /// Scrolls to the first unanswered question, and gives it the keyboard focus.
   void show_question();
-  /// Results are to be seen without an answer, until another lesson is opened.
+  /// Shows results without an answer, until another lesson is opened.
   void show_anyway();
 
  signals:
-  /// A guess was kept, or an answer has come: what is hidden may be another.
+  /// A guess was saved, or a result has arrived: the hidden parts may have changed.
   void answers_changed();
   /// The last answer was submitted: what follows is the run.
   void all_answered();
-  /// The paths behind an answer are to be looked at.
+  /// Asks to show the paths of an answer.
   void paths_wanted(const PathRequest& request);
-  /// Where one sees why an answer is right.
+  /// Asks to show the evidence for an answer.
   void evidence_wanted(const Evidence& evidence);
   /// A command of the lesson's text was clicked.
   void experiment_wanted(const Experiment& experiment);
-  /// Something that a person should read in the log.
+  /// A message for the log.
   void log(const QString& text, bool bad);
-  /// A scenario's file was asked for.
+  /// Asks to open a scenario's file.
   void lab_wanted(const QString& file);
   /// The teacher asks who has answered what.
   void class_wanted();

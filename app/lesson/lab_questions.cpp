@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The questions of a lesson: a card for each, what is kept of an answer, and what a class said.
+// The questions of a lesson: a card for each, the saved answers, and the answers of a class.
 #include <QDateTime>
 #include <QLabel>
 #include <QPushButton>
@@ -28,7 +28,7 @@ void LabPanel::add_question(std::size_t index) {
     waits_for_size_ = waits_for_size_ || context.series == 0;
   }
   auto* card = new QuestionCard(answer, context, page_);
-  // What was pressed is on the page that is built again: its handler must end first.
+  // The pressed button is on the page that is rebuilt: its handler must end first.
   connect(
       card, &QuestionCard::submitted, this, [this, index](const Attempt& attempt) { submit(index, attempt); },
       Qt::QueuedConnection);
@@ -58,8 +58,8 @@ void LabPanel::show_question() {
   if (first_input_ != nullptr) first_input_->setFocus(Qt::TabFocusReason);
 }
 
-// The keyboard goes on where one would: to the question that wants an answer, and after the last to whoever runs the
-// plan. A question that was answered stays in sight: what is said about it is to be read.
+// The keyboard focus moves to the next question that needs an answer, and after the last one to the widget that runs
+// the plan. An answered question stays visible, so that its feedback can be read.
 void LabPanel::submit(std::size_t index, const Attempt& attempt) {
   keep(index, attempt);
   if (index >= answers_.size()) return;
@@ -112,7 +112,7 @@ void LabPanel::store(const Answer& answer) {
   if (const QString trouble = book_.keep(lab_name(), answer); !trouble.isEmpty()) emit log(trouble, true);
 }
 
-// What others have said would be a hint: the teacher's window, which all see, keeps it back until it is asked for.
+// The answers of others would be a hint: the teacher's window, visible to all, hides them until requested.
 void LabPanel::add_class(std::size_t index, QVBoxLayout& column, QWidget* card) {
   const auto given = [this, index] { return last_answers(room_->students(), lesson_name(), static_cast<int>(index)); };
   if (told_to_class_.count(index) == 0) {

@@ -25,7 +25,7 @@ QString linked(const QString& words, QLatin1String scheme, qsizetype number) {
   return QStringLiteral("[%1](%2:%3)").arg(words, scheme).arg(number);
 }
 
-/// A line of a block quote without its mark.
+/// A line of a block quote without its ">".
 QString without_quote(const QString& line) { return line.mid(line.startsWith(QLatin1String("> ")) ? 2 : 1); }
 
 /// Whether the letter at `at` is a unit: after a number and a blank ("3 s", "175 B").
@@ -35,7 +35,7 @@ bool is_unit(const QString& text, qsizetype at) {
   return before >= 0 && before < at - 1 && (text[before].isDigit() || text[before] == QLatin1Char('%'));
 }
 
-/// Letters that are words of the language before they are symbols.
+/// Letters that are English words rather than symbols.
 bool is_word(const QString& letters) {
   return letters == QLatin1String("a") || letters == QLatin1String("A") || letters == QLatin1String("I");
 }
@@ -81,7 +81,7 @@ void LessonText::show_text() {
   fit();
 }
 
-// Commands become links, and answers are folded, before the text is laid out: Markdown has no such things.
+// Commands become links, and answers are folded, before the text is laid out: Markdown has neither.
 QString LessonText::with_links(const QString& markdown) {
   static const QRegularExpression inline_set(QStringLiteral("`((?:… )?--set [^`]+)`"));
   const auto command = [this](const QString& line) -> QString {
@@ -150,7 +150,7 @@ void LessonText::lay_out() {
   document()->setIndentWidth(18);
 }
 
-// Each term where it first appears: marked everywhere, a text would be all marks.
+// Each term only where it first appears: otherwise the text would be full of marks.
 void LessonText::mark_terms() {
   std::set<std::string> seen;
   const auto symbol_term = [this](const std::string& symbol) -> std::optional<Term> {
@@ -217,7 +217,7 @@ void LessonText::follow(const QUrl& link) {
   if (scheme == answer_scheme) {
     const int answer = static_cast<int>(number);
     if (!unfolded_.insert(answer).second) unfolded_.erase(answer);
-    // The text that was clicked is replaced: its handler must end first.
+    // The clicked text is replaced: its handler must end first.
     QMetaObject::invokeMethod(this, &LessonText::show_text, Qt::QueuedConnection);
     return;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A lesson's Markdown, as high as its text is: the panel scrolls, not a box within it. Its commands are links that do
-// what they say, its answers are folded, and its terms show their definitions.
+// A lesson's Markdown at its full height: the panel scrolls, not a box within it. Its commands are links that
+// execute them, its answers are folded, and its terms show their definitions.
 #pragma once
 #include <QTextBrowser>
 #include <map>
@@ -55,7 +55,7 @@ class LessonText : public QTextBrowser {
   std::vector<Term> terms_;
 };
 
-/// What a link such as "view:memory?rank=0&step=3&op=F:c0:m0" is about; nullopt for what is no such link.
+/// Parses a link such as "view:memory?rank=0&step=3&op=F:c0:m0"; nullopt for any other link.
 std::optional<Evidence> evidence_of(const QUrl& link);
 
 }  // namespace rankscope::app

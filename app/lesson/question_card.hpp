@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One question of a lesson as a card: what is asked, where it is answered, and what became of it. Made again whenever
+// One question of a lesson as a card: the question, the answer field, and the feedback. Created again whenever
 // its answer changes.
 #pragma once
 #include <QFrame>
@@ -14,12 +14,12 @@ namespace rankscope::app {
 
 class PointBox;
 
-/// What a card needs beside its answer.
+/// The data that a card needs besides its answer.
 struct CardContext {
   const Palette* colours = nullptr;
   QString number;          ///< "Question 2 of 3"
   QString told_by;         ///< of a share's drawn result: "emulated"
-  QString waits_for;       ///< until when an answer is not judged: "Press Run to check."
+  QString waits_for;       ///< what is needed before an answer is judged: "Press Run to check."
   std::size_t series = 0;  ///< how many values are drawn; 0: not known yet
   Pointed chosen;          ///< what is selected in the views
   bool can_run = false;    ///< a variant that is run can be

@@ -19,7 +19,7 @@ namespace {
 
 constexpr QSize usual_size(760, 560);
 
-/// What went wrong; empty: nothing.
+/// The error; empty: none.
 QString save(const QString& file, const QString& script) {
   QSaveFile out(file);
   const QByteArray bytes = script.toUtf8();
@@ -37,7 +37,7 @@ void show_script(QWidget* parent, const QString& title, const QString& script, c
   auto* column = new QVBoxLayout(dialog);
   column->addWidget(
       make_label(QDialog::tr("The same model, weights, samples and optimizer in PyTorch, over gloo. Its first "
-                             "lines say how it is started."),
+                             "lines show how to start it."),
                  "dim", dialog));
   auto* text = new QPlainTextEdit(script, dialog);
   text->setReadOnly(true);

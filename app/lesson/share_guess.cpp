@@ -33,8 +33,8 @@ ShareGuess::ShareGuess(const Palette& colours, std::optional<TimeClass> part, QW
   setProperty(own_keys_property, true);
   setCursor(Qt::SizeHorCursor);
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-  setToolTip(at_end() ? tr("Drag the edge: the hatched part is what you guess")
-                      : tr("Drag the edge: the coloured part is what you guess"));
+  setToolTip(at_end() ? tr("Drag the edge: the hatched part is your guess")
+                      : tr("Drag the edge: the coloured part is your guess"));
 }
 
 QSize ShareGuess::sizeHint() const {
@@ -85,7 +85,7 @@ void ShareGuess::keyPressEvent(QKeyEvent* event) {
   const int by = event->modifiers() & Qt::ShiftModifier ? 10 : 1;
   if (!kept_ && (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter)) return emit submitted();
   if (kept_ || (event->key() != Qt::Key_Left && event->key() != Qt::Key_Right)) return QWidget::keyPressEvent(event);
-  const bool more = (event->key() == Qt::Key_Left) == at_end();  // the edge goes where the key points
+  const bool more = (event->key() == Qt::Key_Left) == at_end();  // the edge moves in the direction of the key
   set_value(value_ + (more ? by : -by));
 }
 

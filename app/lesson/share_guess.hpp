@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A guess that is drawn: a step as a bar, of which one drags a part to the share that it is thought to be. After the
-// run the measured share stands below it. A bubble is the hatched end of the bar; every other part begins at the left,
-// in the colour that it has elsewhere.
+// A drawn guess of a share: a step as a bar with a part whose edge is dragged to the guessed share. After the
+// run the measured share is below it. A bubble is the hatched end of the bar; every other part begins at the left,
+// in its usual colour.
 #pragma once
 #include <QWidget>
 #include <optional>
@@ -21,7 +21,7 @@ class ShareGuess : public QWidget {
   /// In percent of the step, 0 … 100.
   double value() const { return value_; }
   void set_value(double percent);
-  /// Once kept it can't be moved.
+  /// After submission it cannot be moved.
   void set_kept(bool kept);
   /// `name`: how it was obtained, such as "emulated".
   void set_measured(std::optional<double> percent, const QString& name);

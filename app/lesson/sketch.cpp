@@ -31,7 +31,7 @@ Sketch::Sketch(const Palette& colours, std::size_t count, double most, const QSt
   setProperty(own_keys_property, true);
   setCursor(Qt::CrossCursor);
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-  setToolTip(tr("Draw with the pointer; or choose a %1 with ← and →, and its value with ↑ and ↓").arg(each_));
+  setToolTip(tr("Draw with the pointer, or select a %1 with ← and → and change its value with ↑ and ↓").arg(each_));
 }
 
 QRectF Sketch::inner() const { return {4, 18, width() - 8.0, height() - 38.0}; }
@@ -68,7 +68,7 @@ void Sketch::set_measured(std::vector<double> values, const QString& name) {
   update();
 }
 
-// A quick stroke skips places: those between get what lies on the line.
+// A quick stroke skips places: these get interpolated values.
 void Sketch::stroke(QPointF from, QPointF to) {
   if (kept_) return;
   const QRectF area = inner();

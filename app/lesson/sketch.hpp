@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A guess that is drawn: one value for each rank, or for each step, with the pointer's stroke or with the keys. After
-// the run what was measured stands over it.
+// A drawn guess of a series: one value for each rank or step, drawn with the pointer or the keys. After
+// the run the measured values are drawn over it.
 #pragma once
 #include <QWidget>
 #include <vector>
@@ -18,7 +18,7 @@ class Sketch : public QWidget {
 
   const std::vector<double>& values() const { return values_; }
   void set_values(const std::vector<double>& values);
-  /// Once kept it can't be changed.
+  /// After submission it cannot be changed.
   void set_kept(bool kept);
   /// `name`: what they are of, "run" or "simulation".
   void set_measured(std::vector<double> values, const QString& name);

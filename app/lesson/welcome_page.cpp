@@ -91,12 +91,12 @@ QWidget* WelcomePage::make_ways(QWidget* parent) {
   column->addWidget(lessons);
 
   auto* files = make_card(ways);
-  column_of(files).addWidget(make_label(tr("Look at a run"), "heading", files));
+  column_of(files).addWidget(make_label(tr("View a run"), "heading", files));
   auto* open = wide_button(tr("Open a recording or a scenario…"), files);
   connect(open, &QPushButton::clicked, this, &WelcomePage::open_wanted);
   column_of(files).addWidget(open);
-  column_of(files).addWidget(make_label(tr("Watch a run on this machine or on a cluster: its address, or the join "
-                                           "file that it wrote."),
+  column_of(files).addWidget(make_label(tr("Watch a run on this machine or on a cluster: give its address or its join "
+                                           "file."),
                                         "dim", files));
   auto* row = new QHBoxLayout;
   endpoint_ = new QLineEdit(files);
@@ -138,8 +138,6 @@ QWidget* WelcomePage::make_courses(QWidget* parent) {
   return card;
 }
 
-void WelcomePage::choose_course(const QString& name) { courses_->setCurrentIndex(courses_->findData(name)); }
-
 void WelcomePage::focus_first() { (continue_->isVisibleTo(this) ? continue_ : first_)->setFocus(); }
 
 void WelcomePage::refresh(const QString& continue_name) {
@@ -150,7 +148,7 @@ void WelcomePage::refresh(const QString& continue_name) {
   list_labs();
 }
 
-// A line a lesson: its number in the natural order, its title, how long it takes, and what was answered of it.
+// One line per lesson: its number in the natural order, its title, its duration, and the answered questions.
 void WelcomePage::list_labs() {
   delete labs_;
   labs_ = new QWidget;

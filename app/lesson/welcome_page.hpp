@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the window shows when nothing is open: the first lesson, what was open before, recordings, runs elsewhere, and
-// all lessons by course with what was answered.
+// The welcome page, shown when nothing is open: the first lesson, the last session, recordings, runs elsewhere, and
+// all lessons by course with the progress.
 #pragma once
 #include <QScrollArea>
 
@@ -20,8 +20,6 @@ class WelcomePage : public QScrollArea {
   WelcomePage(const Library& library, const AnswerBook& book, QWidget* parent);
   /// What can be gone on with; an empty name: nothing. Lists again what was answered.
   void refresh(const QString& continue_name);
-  /// The course whose lessons are listed.
-  void choose_course(const QString& name);
   /// Where the keyboard goes: to what most begin with.
   void focus_first();
 

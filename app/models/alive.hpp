@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a rank's memory holds while an op runs, buffer by buffer, as its program says.
+// The live buffers in a rank's memory while an op runs, according to its program.
 #pragma once
 #include <optional>
 #include <string>

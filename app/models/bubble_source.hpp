@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where the views learn why a step took as long as it did: the analysis of a step, computed off the GUI thread.
+// Provides the views with the analysis of a step's time, computed off the GUI thread.
 #pragma once
 #include <cstdint>
 #include <limits>

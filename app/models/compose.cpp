@@ -17,7 +17,7 @@ namespace {
 // All rows of a frame together look at no more spans than this; a row with more shows shares, and boxes of those that
 // are wide.
 constexpr std::size_t span_budget = 40'000;
-// Steps narrower than this are not explained, and no prediction lies under them.
+// Steps narrower than this are not analysed, and have no prediction under them.
 constexpr int narrowest_step_pixels = 24;
 
 const StoreView& prediction_of(const FrameRequest& request) {
@@ -29,7 +29,7 @@ RowCanvas canvas_of(const FrameRequest& request, const TimelineRow& row, Argb* p
   const int y = request.rows->view_y(row, request.scroll);
   const int top = static_cast<int>(std::lround(y * scale));
   const int bottom = static_cast<int>(std::lround((y + row.height) * scale));
-  // What scrolls passes under the pinned rows.
+  // Scrolled rows pass under the pinned rows.
   const int from = row.pinned ? 0 : static_cast<int>(std::lround(request.rows->pinned_height * scale));
   const double origin = -static_cast<double>(request.range.begin_ns) / request.scale().ns_per_pixel();
   const int phase = static_cast<int>(std::fmod(std::round(origin), 4096.0));
@@ -219,7 +219,7 @@ std::vector<FrameBox> crisp_boxes(const FrameRequest& request, std::size_t row_i
     for (const FrameBox& old : boxes_of(*reuse->previous, row_index))
       if (old.box.begin_ns < range.end_ns && old.box.end_ns > range.begin_ns)
         range = {std::min(range.begin_ns, old.box.begin_ns), std::max(range.end_ns, old.box.end_ns)};
-    // As the row was looked at before, so that what comes in looks like what is there.
+    // At the same level as before, so that new columns match the existing ones.
     found.all = reuse->previous->every_span[row_index] != 0;
     const std::size_t limit = 4 * span_limit(request);
     found.spans = found.all ? request.run->spans(lane, range, 0, limit)
@@ -289,7 +289,7 @@ void ghost_line(const RowCanvas& canvas, double x0, double x1, bool ends, const 
   if (ends) fill(canvas, pixel(x1) - thickness, pixel(x1), 0, canvas.height, colour);
 }
 
-// Ops too many to be looked at one by one, as shares of their pixels, faint as the ghost is.
+// Too many ops to draw individually: shares of their pixels, faint like the prediction.
 void ghost_shares(const FrameRequest& request, const RowCanvas& canvas, LaneKey lane, const PredictedStep& predicted,
                   TimeRange shown, const Palette& colours) {
   const PixelScale scale = request.scale();

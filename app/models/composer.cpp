@@ -28,8 +28,8 @@ struct Composer::Job {
 
 namespace {
 
-// The thread that paints goes first: a picture that is late is shown stretched, an input that waits is felt. On Linux
-// niceness is each thread's own; elsewhere it would be the program's, and is left.
+// The painting thread has priority: a late picture is shown stretched, but delayed input is noticeable. On Linux
+// each thread has its own niceness; elsewhere it belongs to the program, and is not changed.
 void step_back() {
 #ifdef __linux__
   constexpr int below_painting = 4;  ///< and above a training engine, which runs at 10
@@ -39,7 +39,7 @@ void step_back() {
 
 }  // namespace
 
-// Eight megabytes a frame: taking them from the system anew costs more than drawing into them.
+// Eight megabytes per frame: allocating them again costs more than drawing into them.
 struct Composer::Pool {
   std::mutex mutex;
   std::vector<std::vector<Argb>> pixels;
@@ -159,7 +159,7 @@ void Composer::work() {
   }
 }
 
-// Called with the lock held; gives it up while telling.
+// Called with the lock held; releases it while notifying.
 void Composer::finish(Job& job, std::unique_lock<std::mutex>& lock) {
   Frame& frame = *job.frame;
   gather(frame, job.parts);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Composes frames on worker threads. The newest request wins: while a frame is under way later requests replace each
-// other, so the view never queues up work and never waits for more than the frame it wants.
+// Composes frames on worker threads. The newest request wins: while a frame is being composed, later requests replace
+// each other, so the view never queues work and waits only for the frame that it needs.
 #pragma once
 #include <chrono>
 #include <condition_variable>
@@ -39,7 +39,7 @@ class Composer {
   void finish(Job& job, std::unique_lock<std::mutex>& lock);
 
   std::function<void()> ready_;
-  std::shared_ptr<Pool> pool_;  ///< pixels of frames that nobody looks at any more
+  std::shared_ptr<Pool> pool_;  ///< pixel buffers of unused frames
   mutable std::mutex mutex_;
   mutable std::condition_variable work_there_, frame_there_;
   std::unique_ptr<FrameRequest> waiting_;  ///< the newest request that is not begun

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/models/dependencies.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <tuple>
 
@@ -58,10 +60,10 @@ std::optional<Span> last_before(const StoreView& view, const LaneKey& lane, cons
 std::string in_words(const Dependency& d, const Span& span) {
   const OpFields op = d.op.fields();
   std::string words = phrase_of(d.op);
-  if (op.micro_batch >= 0) words += ", micro-batch " + std::to_string(op.micro_batch);
-  if (op.block >= 0) words += ", block " + std::to_string(op.block);
-  if (d.rank != span.rank) words += ", rank " + std::to_string(d.rank);
-  if (d.step != span.step) words += ", step " + std::to_string(d.step);
+  if (op.micro_batch >= 0) words += fmt::format(", micro-batch {}", op.micro_batch);
+  if (op.block >= 0) words += fmt::format(", block {}", op.block);
+  if (d.rank != span.rank) words += fmt::format(", rank {}", d.rank);
+  if (d.step != span.step) words += fmt::format(", step {}", d.step);
   if (!d.here) return words + " (not recorded)";
   const std::int64_t ahead = span.begin_ns - d.time_ns;
   if (ahead == 0) return words + " (at the same moment)";
@@ -108,7 +110,7 @@ std::vector<std::string> dependency_lines(const std::vector<Dependency>& depende
   std::vector<std::string> lines;
   for (const Dependency& d : dependencies) {
     if (lines.size() == most_lines) {
-      lines.push_back("and " + std::to_string(dependencies.size() - most_lines) + " more");
+      lines.push_back(fmt::format("and {} more", dependencies.size() - most_lines));
       break;
     }
     const char* before = d.needs == Needs::lane ? "previous op on this lane: " : "also after: ";

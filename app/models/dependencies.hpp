@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What an op had to wait for before it could begin, and the ops of all ranks in the order of time: what one steps
-// through op by op.
+// The ops that an op had to wait for, and the ops of all ranks in the order of time, for stepping
+// op by op.
 #pragma once
 #include <optional>
 #include <string>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/models/finder.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <iterator>
@@ -103,7 +105,7 @@ Findings find_in(const ProgramOf& program_of, const RunPlan& plan, std::string_v
   std::size_t searched = 0;
   bool more_ops = true, more_tensors = true;
   for (std::int32_t r = 0; r < plan.grid.size(); ++r) {
-    const std::string name = "rank " + std::to_string(r);
+    const std::string name = fmt::format("rank {}", r);
     ranks.take({Found::Kind::rank, r, {}, name, place_of(plan, r), 0});
     const auto program = searched < most_searched ? program_of(r) : nullptr;
     if (program == nullptr) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a person looks for by name in the programs of a run: an op, a rank, a tensor.
+// Finds an op, a rank or a tensor by name in the programs of a run.
 #pragma once
 #include <cstddef>
 #include <cstdint>

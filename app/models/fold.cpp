@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/models/fold.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace rankscope {
@@ -139,19 +141,19 @@ std::vector<std::string> labels_of(const Box& box) {
   const std::string micro = f.micro_batch >= 0 ? std::to_string(f.micro_batch) : "";
   std::vector<std::string> labels;
   if (f.block >= 0 || f.segment != Segment::whole) {
-    std::string part = f.block >= 0 ? "b" + std::to_string(f.block) : "";
+    std::string part = f.block >= 0 ? fmt::format("b{}", f.block) : "";
     if (f.segment != Segment::whole) part += (part.empty() ? "" : " ") + std::string(name_of(f.segment));
     if (!micro.empty()) labels.push_back(micro + " · " + part);
     labels.push_back(part);
     if (f.segment != Segment::whole) labels.emplace_back(name_of(f.segment));
-    if (f.block >= 0) labels.push_back("b" + std::to_string(f.block));
+    if (f.block >= 0) labels.push_back(fmt::format("b{}", f.block));
   }
   if (!micro.empty()) labels.push_back(micro);
   if (labels.empty() || f.kind == OpKind::optimizer) {
     std::string name(name_of(f.kind));
     std::replace(name.begin(), name.end(), '_', '-');
     if (f.purpose == Purpose::alone && f.kind == OpKind::load_batch) name = "load";
-    labels.insert(labels.begin(), f.index >= 0 ? name + " " + std::to_string(f.index) : name);
+    labels.insert(labels.begin(), f.index >= 0 ? fmt::format("{} {}", name, f.index) : name);
     if (f.index >= 0) labels.push_back(std::to_string(f.index));
   }
   return labels;

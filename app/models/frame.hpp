@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One composed picture of the time line: pixels, and what stands where in them. Made by worker threads from a request
-// that holds everything it needs; painted, with labels and the selection over it, by the view.
+// One composed picture of the time line: pixels, and the boxes in them. Made by worker threads from a request
+// with all its input; the view paints it, with labels and the selection on top.
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Idle stretches as one sees them. The analysis cuts a wait wherever the op waited for or the cause changes, down to
-// microseconds; a label wants one stretch with its main cause and the others' parts of it.
+// Idle times as shown in the time line. The analysis splits a wait wherever its op or its cause changes, down to
+// microseconds; a label needs one interval with its main cause and the shares of the others.
 #pragma once
 #include <span>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace rankscope {
 
-/// How much of an idle stretch one cause makes up.
+/// The share of one cause in an idle time.
 struct IdlePart {
   BubbleStretch longest;  ///< its longest piece, which names the cause and whom it waits for
   std::int64_t length_ns = 0;

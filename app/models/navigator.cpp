@@ -11,7 +11,7 @@ namespace {
 
 constexpr double step_margin = 0.01, op_margin = 2.0;
 
-// Which of the ways a session was observed stands in front: the headline's if there are events of it.
+// Selects how the shown events of a session were obtained: the headline's way if there are events of it.
 std::optional<Obtained> headline(const StoreView& view) {
   const bool device = view.hello() && view.hello()->headline == ClockDomain::device;
   const Obtained order[] = {device ? Obtained::emulated : Obtained::measured,
@@ -34,7 +34,7 @@ Navigator::Navigator(SharedState& state, SnapshotSource& source, QObject* parent
   connect(&state_, &SharedState::follow_changed, this, &Navigator::follow_step);
   connect(&state_, &SharedState::step_changed, this, [this] {
     if (state_.step()) step_range_ = source_.view()->step_range(state_.shown(), *state_.step()).value_or(step_range_);
-    // Another view chose a step: bring it on the screen.
+    // Another view selected a step: show it.
     if (!moving_ && state_.step()) {
       const auto range = source_.view()->step_range(state_.shown(), *state_.step());
       if (range && intersection(*range, state_.visible()).empty()) fit_step();
@@ -109,7 +109,7 @@ void Navigator::take_plan(const StoreView& view) {
 
 void Navigator::follow_step() {
   if (state_.follow() != Follow::last_step) return;
-  // While a step is played it stays; the next one follows when it has been played to its end.
+  // While a step is played it stays; the next one follows at its end.
   if (state_.playing() && state_.step()) return;
   const auto last = last_whole_step(*source_.view(), state_.shown());
   if (!last || (state_.step() == last && !state_.visible().empty())) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Moves the shared state through the data: follows a live run step by step, goes to a step, fits what matters, goes
-// over to another plan, plays in slow motion. What the keys and the tool bar call.
+// Moves the shared state through the data: follows a live run step by step, goes to a step, fits the selection,
+// switches to another plan, plays in slow motion. Called by the keys and the tool bar.
 #pragma once
 #include <QElapsedTimer>
 #include <QObject>

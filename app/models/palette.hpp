@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The colours, for a dark and a light surrounding, and for eyes that need high contrast. Quiet surroundings, coloured
+// The colours of the dark, light and high-contrast themes. Neutral surroundings, coloured
 // data.
 //
 // Any two of the span colours (collectives of tensor ranks, gathers and reductions of ZeRO among them) differ by at
@@ -30,7 +30,7 @@ struct Palette {
   std::array<Argb, span_class_count> spans{};  ///< by SpanClass
   Argb tensor = 0, gather = 0, reduce = 0;     ///< collectives of these lanes; those of all others as spans says
   Argb ground = 0, panel = 0, line = 0;        ///< behind the views; behind side panels and cards; rules and frames
-  Argb text = 0, dim = 0, faint = 0;           ///< to be read; labels; tick marks and ornaments only
+  Argb text = 0, dim = 0, faint = 0;           ///< text; labels; only tick marks and decoration
   Argb accent = 0, on_accent = 0;              ///< cursor, selection, links, the button that matters; text on it
   Argb hatch = 0;                              ///< the lines over a bubble, on ground: see least_hatch
   Argb unknown = 0;                            ///< the dots over a stretch without data, on ground
@@ -41,7 +41,7 @@ struct Palette {
   Argb of(SpanClass kind, Lane lane) const;
   /// The lines over a wait for such an op's bytes: as much of its colour as a hatch needs, so that boxes stay louder.
   Argb hatch_of(SpanClass kind, Lane lane) const;
-  /// Black or white ink, whichever is read better on `fill`.
+  /// Black or white ink, whichever has more contrast on `fill`.
   Argb ink_on(Argb fill) const;
 };
 

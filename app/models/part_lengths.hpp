@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How long a chunk's ops and their parts are on average: what decides, for all ranks alike, whether they are drawn
-// whole or opened into blocks or segments.
+// The mean lengths of a chunk's ops and their parts: they decide, equally for all ranks, whether ops are drawn
+// whole or expanded into blocks or segments.
 #pragma once
 #include <array>
 #include <cstdint>

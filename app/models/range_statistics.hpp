@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the ranks do in a stretch of time: the table behind a selected range.
+// Statistics of the ranks in a time range: the table of a selected range.
 #pragma once
 #include <array>
 #include <functional>

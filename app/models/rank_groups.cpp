@@ -14,7 +14,7 @@ constexpr std::int32_t block_of_ranks = 16;
 std::string joined(std::initializer_list<std::pair<const char*, std::pair<int, int>>> coordinates) {
   std::string text;
   for (const auto& [name, at] : coordinates)
-    if (at.first > 1) text += (text.empty() ? "" : " · ") + std::string(name) + " " + std::to_string(at.second);
+    if (at.first > 1) text += fmt::format("{}{} {}", text.empty() ? "" : " · ", name, at.second);
   return text.empty() ? "all ranks" : text;
 }
 
@@ -25,7 +25,7 @@ std::vector<RankGroup> grid_groups(Grouping grouping, const RankGrid& grid) {
     case Grouping::none: return groups;
     case Grouping::stage:
       for (int p = 0; p < grid.pipeline; ++p)
-        groups.push_back({"stage " + std::to_string(p), grid.rank_of({0, 0, p}), grid.tensor * grid.data});
+        groups.push_back({fmt::format("stage {}", p), grid.rank_of({0, 0, p}), grid.tensor * grid.data});
       break;
     case Grouping::tensor:
       for (int p = 0; p < grid.pipeline; ++p)
@@ -48,7 +48,7 @@ std::vector<RankGroup> blocks(std::int32_t ranks) {
   std::vector<RankGroup> groups;
   for (std::int32_t first = 0; first < ranks; first += block_of_ranks) {
     const std::int32_t count = std::min(block_of_ranks, ranks - first);
-    groups.push_back({"ranks " + std::to_string(first) + "–" + std::to_string(first + count - 1), first, count});
+    groups.push_back({fmt::format("ranks {}–{}", first, first + count - 1), first, count});
   }
   return groups;
 }
@@ -56,7 +56,7 @@ std::vector<RankGroup> blocks(std::int32_t ranks) {
 }  // namespace
 
 std::string size_words(const RankGroup& group) {
-  return group.what == "ranks" ? counted(group.count, "rank") : group.what + " of " + std::to_string(group.count);
+  return group.what == "ranks" ? counted(group.count, "rank") : fmt::format("{} of {}", group.what, group.count);
 }
 
 const char* words_of(Grouping grouping) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which ranks stand together in the time line: groups are slices of the rank grid, so three numbers say one.
+// Groups of ranks in the time line: groups are slices of the rank grid, so three numbers define one.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/models/run_plan.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
 
+#include "engine/op/words.hpp"
 #include "engine/plan/scenario/read.hpp"
 
 namespace rankscope {
@@ -77,10 +80,10 @@ std::shared_ptr<const RunPlan> plan_of(const StoreView& view) {
 std::string place_of(const RunPlan& plan, std::int32_t rank) {
   if (rank < 0 || rank >= plan.grid.size()) return {};
   const Coordinates at = plan.grid.coordinates_of(rank);
-  if (plan.grid.is_server(rank)) return "server " + std::to_string(at.data);
+  if (plan.grid.is_server(rank)) return fmt::format("server {}", at.data);
   std::string text;
   const auto add = [&](const char* name, int size, int value) {
-    if (size > 1) text += (text.empty() ? "" : " · ") + std::string(name) + " " + std::to_string(value);
+    if (size > 1) text += fmt::format("{}{} {}", text.empty() ? "" : " · ", name, value);
   };
   add("stage", plan.grid.pipeline, at.pipeline);
   if (plan.grid.pipeline > 1 || plan.grid.tensor > 1) add("data", plan.grid.data, at.data);
@@ -90,8 +93,9 @@ std::string place_of(const RunPlan& plan, std::int32_t rank) {
 
 std::string folded_words(const RunPlan& plan, std::int32_t rank) {
   if (plan.slow_rank >= 0 && rank == plan.slow_stage)
-    return "rank " + std::to_string(plan.slow_rank) + " is slow; " + std::to_string(plan.alike - 1) + " others wait";
-  return std::to_string(plan.alike) + " identical ranks";
+    return fmt::format("rank {} is slow; {} {}", plan.slow_rank, counted(plan.alike - 1, "other"),
+                       agreeing(plan.alike - 1, "waits", "wait"));
+  return counted(plan.alike, "identical rank");
 }
 
 std::optional<Span> other_end(const StoreView& view, const RunPlan* plan, Obtained obtained, const Span& span) {

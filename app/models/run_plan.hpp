@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a session says about its plan: which stage a rank is, and whom it exchanges messages with.
+// The plan of a session: the stage of each rank, and the ranks that it exchanges messages with.
 #pragma once
 #include <memory>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What all views share: one time range, one cursor, one selection, one step. A view gets it by constructor, changes it
+// The state shared by all views: a time range, a cursor, a selection, a step. A view gets it by constructor, changes it
 // through the setters and redraws on the signals; a setter that changes nothing emits nothing. GUI thread only.
 #pragma once
 #include <QObject>
@@ -20,7 +20,7 @@ struct SpanRef {
   bool operator==(const SpanRef&) const = default;
 };
 
-/// How the views go with the data. A step takes milliseconds: live, the last whole step is held still or played slowly.
+/// How the views follow the data. A step takes milliseconds: live, the last whole step is frozen or played slowly.
 enum class Follow : std::uint8_t {
   held,       ///< the person's own step and range stay
   last_step,  ///< the last whole step, fitted, as steps come in

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where a view gets its data: snapshots of a run, live, recorded or simulated alike. Implemented by app/session.
+// The data source of a view: snapshots of a live, recorded or simulated run. Implemented by app/session.
 #pragma once
 #include <QObject>
 #include <memory>

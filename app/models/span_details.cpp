@@ -34,7 +34,7 @@ std::string_view cargo_of(Purpose purpose) {
     case Purpose::data_parameter: return "parameters";
     case Purpose::batch: return "samples";
     case Purpose::offload: return "optimizer states";
-    case Purpose::alone: return "drawn numbers";
+    case Purpose::alone: return "random numbers";
   }
   return "";
 }
@@ -63,7 +63,7 @@ std::optional<std::int64_t> predicted_length(const StoreView& run, const StoreVi
 
 std::string waited_text(std::int64_t ns, std::int32_t rank, std::string_view cause) {
   std::string text = "waited " + duration_text(ns);
-  if (rank >= 0) text += " for rank " + std::to_string(rank);
+  if (rank >= 0) text += fmt::format(" for rank {}", rank);
   if (!cause.empty()) text += ": " + std::string(cause);
   return text;
 }
@@ -71,7 +71,7 @@ std::string waited_text(std::int64_t ns, std::int32_t rank, std::string_view cau
 }  // namespace
 
 std::string phrase_of(OpId op) {
-  if (!op.valid()) return "an op unknown to this version";
+  if (!op.valid()) return "op unknown to this version";
   const OpFields f = op.fields();
   std::string text = f.kind == OpKind::input_gradient ? "backward, input gradient" : with_hyphens(name_of(f.kind));
   if (f.kind == OpKind::weight_gradient) text = "backward, weight gradient";
@@ -89,13 +89,13 @@ std::vector<std::string> cause_labels(const BubbleStretch& stretch) {
     case BubbleCause::cool_down: return {"cool-down"};
     case BubbleCause::schedule: return {"schedule"};
     case BubbleCause::peers:
-      if (stretch.waits_for_rank >= 0) return {"waiting for rank " + std::to_string(stretch.waits_for_rank), "waiting"};
+      if (stretch.waits_for_rank >= 0) return {fmt::format("waiting for rank {}", stretch.waits_for_rank), "waiting"};
       return {"waiting for others", "waiting"};
     case BubbleCause::imbalance: return {"imbalance"};
     case BubbleCause::exposed_communication: {
       // Others' bytes on the chain that this rank waits for are bubble, not exposed communication of its own.
       if (stretch.time == TimeClass::bubble && stretch.waits_for_rank >= 0) {
-        const std::string whose = "rank " + std::to_string(stretch.waits_for_rank);
+        const std::string whose = fmt::format("rank {}", stretch.waits_for_rank);
         return {"waiting for " + whose + "'s transfer", whose + "'s transfer", "waiting"};
       }
       if (stretch.time == TimeClass::bubble) return {"waiting for others' transfers", "waiting"};
@@ -105,7 +105,7 @@ std::vector<std::string> cause_labels(const BubbleStretch& stretch) {
       return {"exposed " + std::string(cargo_of(stretch.purpose)), message ? "exposed send" : "exposed", "exposed"};
     }
     case BubbleCause::straggler:
-      if (stretch.waits_for_rank >= 0) return {"slow rank " + std::to_string(stretch.waits_for_rank), "slow rank"};
+      if (stretch.waits_for_rank >= 0) return {fmt::format("slow rank {}", stretch.waits_for_rank), "slow rank"};
       return {"slow rank"};
     case BubbleCause::workers: return {"waiting for workers", "waiting"};
     case BubbleCause::overhead: return {stretch.time == TimeClass::optimizer ? "update" : "overhead"};
@@ -117,11 +117,11 @@ std::vector<std::string> cause_labels(const BubbleStretch& stretch) {
 SpanDetails details_of(const StoreView& run, const StoreView* prediction, const StepInsight* insight,
                        const RunPlan* plan, LaneKey lane, const Box& box) {
   SpanDetails details;
-  details.title = to_token(box.op) + " · rank " + std::to_string(lane.rank);
+  details.title = fmt::format("{} · rank {}", to_token(box.op), lane.rank);
   const OpFields f = box.op.valid() ? box.op.fields() : OpFields{};
-  if (f.micro_batch >= 0) details.title += " · micro-batch " + std::to_string(f.micro_batch);
+  if (f.micro_batch >= 0) details.title += fmt::format(" · micro-batch {}", f.micro_batch);
   std::string what = phrase_of(box.op);
-  if (box.count > 1) what += ", " + std::to_string(box.count) + " segments";
+  if (box.count > 1) what += fmt::format(", {}", counted(box.count, "segment"));
   details.lines.push_back(what);
 
   const bool waits = box.active_ns > box.begin_ns;
@@ -159,8 +159,8 @@ SpanDetails details_of(const IdleStretch& stretch, const StepInsight* insight, s
                      : main.cause == BubbleCause::overhead                                      ? "idle"
                      : main.cause == BubbleCause::workers                                       ? "no work"
                                                           : "exposed communication";
-  details.title = std::string(what) + " · rank " + std::to_string(stretch.rank) + " · " +
-                  duration_text(stretch.length_ns()) + " without compute";
+  details.title =
+      fmt::format("{} · rank {} · {} without compute", what, stretch.rank, duration_text(stretch.length_ns()));
   for (const IdlePart& part : stretch.parts) {
     const double share = static_cast<double>(part.length_ns) / static_cast<double>(stretch.length_ns());
     if (share < 0.005 && &part != &stretch.parts.front()) break;
@@ -172,7 +172,7 @@ SpanDetails details_of(const IdleStretch& stretch, const StepInsight* insight, s
     for (const BubbleStretch& piece : insight->run.stretches)
       if (piece.rank == stretch.rank && piece.begin_ns <= time_ns && time_ns < piece.end_ns) here = &piece;
   if (here && here->waits_for_rank >= 0) {
-    std::string text = "here it waits for rank " + std::to_string(here->waits_for_rank);
+    std::string text = fmt::format("here it waits for rank {}", here->waits_for_rank);
     if (here->waits_for_op.valid()) text += ": " + to_token(here->waits_for_op);
     details.lines.push_back(text);
   }
@@ -184,7 +184,7 @@ std::string step_summary(std::uint32_t step, std::int32_t ranks, TimeRange range
   // Servers have no model to compute: the bubble is over the workers, and the line says so by what it counts.
   const bool serves = insight != nullptr && insight->run.workers > 0 &&
                       insight->run.workers < static_cast<std::int32_t>(insight->run.ranks.size());
-  std::string text = "step " + std::to_string(step) + " · ";
+  std::string text = fmt::format("step {} · ", step);
   text += serves ? counted(insight->run.workers, "worker") + ", " +
                        counted(static_cast<std::int32_t>(insight->run.ranks.size()) - insight->run.workers, "server")
                  : counted(ranks, "rank");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// An op in words: what it is, how long it took beside its prediction, and whom it waited for.
+// Describes an op in words: what it is, its time and prediction, and what it waited for.
 #pragma once
 #include <memory>
 #include <string>
@@ -26,7 +26,7 @@ SpanDetails details_of(const IdleStretch& stretch, const StepInsight* insight, s
 /// A cause as a bubble is labelled, from the longest text to the shortest: "exposed send", "first gradient", …
 std::vector<std::string> cause_labels(const BubbleStretch& stretch);
 
-/// A kind and purpose as a person says it: "send of activations", "all-reduce of gradients", "backward".
+/// A kind and purpose in words: "send of activations", "all-reduce of gradients", "backward".
 std::string phrase_of(OpId op);
 
 /// "step 37 · 4 ranks · bubble 31.0 % of the step (ideal 27.3, predicted 29.4)", as far as it is known.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which steps are on the screen, which is the last whole one, and which predicted step lies under a run's step.
+// Finds the visible steps, the last whole step, and the predicted step under a run's step.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Positions and durations as a person reads them: round ticks, and the unit that fits (ns, µs, ms, s). Whole
+// Formats positions and durations: round ticks, and a suitable unit (ns, µs, ms, s). Integer
 // arithmetic: no tick is off by a rounding error, however far from the session's start.
 #pragma once
 #include <cstdint>

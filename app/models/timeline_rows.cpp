@@ -17,10 +17,10 @@ constexpr Density densities[] = {
     {26, 8, 5, 2, 10, true},   {20, 6, 4, 1, 8, true},   {18, 6, 0, 2, 8, true},   {18, 5, 0, 1, 5, true},
     {16, 0, 0, 0, 5, false},   {12, 0, 0, 0, 3, false},  {8, 0, 0, 0, 2, false},
 };
-constexpr Density largest{96, 14, 10, 4, 48, true};  // more height than this helps nobody
+constexpr Density largest{96, 14, 10, 4, 48, true};  // more height than this does not help
 constexpr Density opened_by_hand{32, 9, 7, 2, 14, true};
 constexpr Density folded_by_hand{14, 0, 0, 0, 8, false};
-constexpr Density in_a_group{26, 8, 5, 2, 10, true};  // where groups are closed until somebody opens one
+constexpr Density in_a_group{26, 8, 5, 2, 10, true};  // where groups are closed until one is opened
 
 // A group's heat row and the gap under it, while its ranks are not to be seen.
 constexpr std::pair<int, int> group_rows[] = {{72, 16}, {56, 14}, {44, 10}, {34, 8}, {26, 6}, {20, 5}, {16, 3}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where the rows of the time line stand: arithmetic without a GUI.
+// Positions of the rows of the time line: arithmetic without a GUI.
 //
 // A rank is a band of rows: its compute lane, tall; the prediction of it as a ghost; its communication lanes, thin.
 // When the height is short, bands shrink, then lose their thin rows, and at last become heat rows that scroll. Ranks
@@ -68,7 +68,7 @@ struct TimelineRows {
   const RankBand* band_of(std::int32_t rank) const;
 };
 
-/// What there is to lay out.
+/// The input of the layout.
 struct LaneSet {
   std::int32_t rank = 0;
   std::vector<Lane> communication;  ///< lanes with events, in the order of Lane
@@ -79,7 +79,7 @@ struct LaneSet {
 /// the same.
 std::vector<LaneSet> lane_sets(const std::vector<LaneKey>& lanes, Obtained obtained, std::int32_t ranks);
 
-/// How a person wants the rows.
+/// The user's choices for the rows.
 struct RowChoice {
   std::map<std::int32_t, bool> open_ranks;  ///< opened or folded by hand; the others go with the room there is
   std::vector<RankGroup> groups;            ///< empty: rank by rank

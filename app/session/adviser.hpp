@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What would help: predicts the plans beside the one that is looked at (engine/explain/facts/alternatives), on a worker
+// "One change away": predicts the plans that differ in one key (engine/explain/facts/alternatives), on a worker
 // thread.
 #pragma once
 #include <QTimer>
@@ -18,7 +18,7 @@ class Adviser : public QObject {
   explicit Adviser(QObject* parent = nullptr);
   ~Adviser() override;
 
-  /// Asked once the plan has stood for a moment; what was asked before is given up.
+  /// Starts after a short delay; an earlier request is cancelled.
   void ask(const Scenario& scenario);
   void drop();
   /// Since the last drop().

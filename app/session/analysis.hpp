@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One look at a run by the analysis: everything the tables need, made on a worker thread from a snapshot.
+// One analysis of a run: all data for the tables, made on a worker thread from a snapshot.
 #pragma once
 #include <memory>
 #include <optional>
@@ -26,7 +26,7 @@ struct Analysis {
   std::shared_ptr<const InsightContext> context;
 };
 
-/// Throws nothing: what cannot be told is left empty.
+/// Throws nothing: unknown values are empty.
 Analysis analyse(const AnalysisRequest& request);
 
 }  // namespace rankscope::app

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window's part in a class: a teacher's tells what it looks at and gathers answers, a student's follows and tells
-// what was answered. GUI thread only; the sockets have threads of their own.
+// The window's part in a class: a teacher's window sends its view and collects answers, a student's window follows and
+// sends answers. GUI thread only; the sockets have their own threads.
 #pragma once
 #include <QObject>
 #include <QTimer>

@@ -77,7 +77,7 @@ bool EngineChild::running() const { return process_.state() != QProcess::NotRunn
 void EngineChild::signal_group(int signal) const {
   if (pid_ <= 0) return;
   const bool group_exists = killpg(static_cast<pid_t>(pid_), signal) == 0;
-  // Between fork and setpgid there is no group yet. Once the child is reaped its number may belong to someone else.
+  // Between fork and setpgid there is no group yet. Once the child is reaped its number may be reused.
   if (!group_exists && running()) kill(static_cast<pid_t>(pid_), signal);
 }
 
@@ -107,12 +107,12 @@ void EngineChild::on_finished(int code, QProcess::ExitStatus status) {
   kill_timer_.stop();
   drain(QProcess::StandardOutput, output_rest_, false, true);
   drain(QProcess::StandardError, error_rest_, true, true);
-  signal_group(SIGKILL);  // what it started and left behind
+  signal_group(SIGKILL);  // remaining processes that it started
   const bool crashed = status == QProcess::CrashExit;
   if (!crashed && code == 0) return emit ended(true, 0, {});
   if (stopping_) return emit ended(true, crashed ? -1 : code, {});
   const QString said = last_errors_.isEmpty() ? QString() : QStringLiteral(": ") + last_errors_.last();
-  const QString reason = crashed     ? tr("The engine was ended by a signal%1").arg(said)
+  const QString reason = crashed     ? tr("A signal ended the engine%1").arg(said)
                          : code == 2 ? tr("The engine refused the scenario%1").arg(said)
                                      : tr("The run failed (exit status %1)%2").arg(code).arg(said);
   emit ended(false, crashed ? -1 : code, reason);

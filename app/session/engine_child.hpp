@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The training engine as a child process of the window: started at low priority in a process group of its own, its
-// output kept, and never left behind: it ends with the window, also when the window is killed.
+// The training engine as a child process of the window: started at low priority in its own process group, with its
+// output kept. It always ends with the window, also when the window is killed.
 #pragma once
 #include <QObject>
 #include <QProcess>

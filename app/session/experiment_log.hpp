@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What was tried with one scenario: plans that were predicted or run, and other commands of the engine, each a row that
-// can be looked at again. GUI thread only.
+// The experiments with one scenario: plans that were predicted or run, and other commands of the engine, each a row
+// that can be shown again. GUI thread only.
 //
 // A plan's row follows the session: as long as the session shows this plan, the row takes its figures. Rows of plans
 // that ran hold their run, so that two of them can be compared.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What fills a run's store from outside: a live stream or a recording. One feed, one store, one thread of its own.
+// Fills a run's store from a live stream or a recording. One feed, one store, one thread.
 #pragma once
 #include <QObject>
 #include <QString>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The numbers that stand beside the pictures, all made by engine/explain/analyse, off the GUI thread. Views read them
+// The figures shown in the views, all computed by engine/explain/analyse, off the GUI thread. Views read them
 // here.
 #pragma once
 #include <QObject>
@@ -19,7 +19,7 @@ struct RunContext;
 
 namespace rankscope::app {
 
-/// What is known about one run and its prediction at one moment. Immutable once delivered.
+/// The facts about one run and its prediction at one moment. Immutable once delivered.
 struct Figures {
   std::optional<Scenario> scenario;      ///< what ran, or would run
   std::optional<Report> run;             ///< empty while nothing ran

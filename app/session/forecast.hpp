@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Simulated steps as a store: what lies as a ghost under a run, and what is shown where nothing ran.
+// Simulated steps as a store: the prediction under a run, and the data shown if nothing ran.
 #pragma once
 #include <memory>
 #include <vector>

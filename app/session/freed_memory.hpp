@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the process keeps of the memory it has freed. A live session takes messages of all sizes for hours or days; what
-// lies free between those that stay would add up.
+// Returns freed memory to the system. A live session receives messages of all sizes for hours or days, and free
+// memory between live blocks would accumulate.
 #pragma once
 
 namespace rankscope::app {
@@ -9,7 +9,7 @@ namespace rankscope::app {
 /// what was freed, and then they leave holes between small ones. Opening a file is slower with it.
 void keep_large_pieces_apart();
 
-/// Gives back what lies free. Some milliseconds, on a thread that nobody waits for.
+/// Returns free memory. Takes some milliseconds, on a background thread.
 void give_back_freed_memory();
 
 }  // namespace rankscope::app

@@ -45,6 +45,7 @@ void choose_schedule(PlanSpec& plan, ScheduleKind schedule) {
     plan.order.clear();
   }
   plan.schedule = schedule;
+  plan.weight_stashing = plan.weight_stashing && plan.updates_each_micro_batch();
 }
 
 OrderCheck check_order(const std::string& text, const PlanSpec& plan) {

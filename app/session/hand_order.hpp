@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The order of a plan's stages as text that a person edits: what it is now, and what is wrong with it. No widgets.
+// The order of a plan's stages as editable text: the current order, and its errors. No widgets.
 #pragma once
 #include <limits>
 #include <string>

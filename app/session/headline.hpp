@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which of the ways a run was observed is the one that its numbers are about.
+// Selects how a run's main figures were obtained (measured, emulated or simulated).
 #pragma once
 #include "telemetry/store/run_store.hpp"
 

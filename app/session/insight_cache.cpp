@@ -99,7 +99,7 @@ void InsightCache::work() {
         std::make_shared<const StepInsight>(take_apart(*job.run, *job.context, job.key.obtained, job.key.step));
     lock.lock();
     working_ = false;
-    if (context_ != job.context || !range) continue;  // of another run: nobody wants it any more
+    if (context_ != job.context || !range) continue;  // of another run: no longer needed
     std::erase_if(entries_, [&](const Entry& entry) { return entry.key == job.key; });
     entries_.push_back({job.key, *range, std::move(insight)});
     if (entries_.size() > most_kept) entries_.pop_front();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Steps taken apart on a thread of its own and kept: what names the bubbles in the time line.
+// Analyses steps on its own thread and caches the results: they name the bubbles in the time line.
 #pragma once
 #include <QObject>
 #include <condition_variable>
@@ -13,7 +13,7 @@
 
 namespace rankscope::app {
 
-/// What explaining a run's steps needs beside its spans; the same through the run. Immutable.
+/// The data besides spans that the analysis of a run's steps needs; constant during the run. Immutable.
 struct InsightContext {
   std::shared_ptr<const RunContext> run;         ///< null: nothing can be told
   std::shared_ptr<const Prediction> prediction;  ///< of the plan; may be null

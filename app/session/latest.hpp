@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Computes on a worker thread, and delivers the newest answer on the GUI thread: requests that came while one was under
-// way are merged into one, the last. So a view may ask at every mouse move, and never lags by more than one answer.
+// Computes on a worker thread, and delivers the newest result on the GUI thread: requests during a computation are
+// merged into the last one. So a view may ask at every mouse move, and is never more than one result behind.
 #pragma once
 #include <QFutureWatcher>
 #include <QObject>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The marks of the recording that is open, or of the run that was recorded here and has ended. What is changed is
-// changed at once here, and saved in the recording on another thread, one change after the other; what cannot be saved
-// is taken back.
+// The marks of the open recording, or of the recorded run that has ended. Changes apply immediately here, and are
+// saved in the recording on another thread, one after another; a change that cannot be saved
+// is reverted.
 #pragma once
 #include <QObject>
 #include <QThreadPool>

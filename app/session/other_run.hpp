@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The run that the session's is compared with: the one before it, one that was kept, or a recording. It has views,
-// figures and named bubbles as the session has, all made on other threads.
+// The run that the session's run is compared with: the previous one, a saved one, or a recording. It has views,
+// figures and named bubbles like the session, all made on other threads.
 #pragma once
 #include <QObject>
 

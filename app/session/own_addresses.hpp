@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How other machines may reach this one.
+// The addresses of this machine for other machines.
 #pragma once
 #include <QStringList>
 

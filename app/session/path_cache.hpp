@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Optimizers' paths by what was asked: `rankscope-engine paths` as a child process, one after the other, and what it
-// printed, kept. GUI thread only; nothing waits for it.
+// A cache of optimizer paths by request: runs `rankscope-engine paths` as a child process, one after another, and
+// keeps the output. GUI thread only; nothing waits for it.
 #pragma once
 #include <deque>
 #include <functional>

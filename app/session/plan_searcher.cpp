@@ -16,10 +16,10 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int below_painting = 10;  // the nice value; helpers that are started inherit it
+constexpr int below_painting = 10;  // the nice value; started threads inherit it
 constexpr auto progress_every = std::chrono::milliseconds(100);
 
-/// Thrown out of a search that nobody wants any more.
+/// Thrown to end a search that is no longer needed.
 struct Stopped {};
 
 QString name_for_people(Strategy strategy) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a scenario is predicted to do: compiled, simulated and analysed, as values. Pure: no files, no threads, no Qt.
+// The prediction of a scenario: compiled, simulated and analysed, as values. Pure: no files, no threads, no Qt.
 #pragma once
 #include <memory>
 #include <optional>
@@ -13,7 +13,7 @@ namespace rankscope::app {
 
 struct Prediction {
   Scenario scenario;
-  /// Why the plan cannot run, in one line that says what would be right; empty when it can. The rest is empty then.
+  /// Why the plan cannot run, in one line with the correction; empty if it can. The rest is then empty.
   std::string refusal;
   std::shared_ptr<const RunContext> context;  ///< program of every rank, and the textbook's steps
   Simulation predicted;                       ///< by the cluster's figures
@@ -28,7 +28,7 @@ struct Prediction {
   std::shared_ptr<const StoreView> view;  ///< its spans and memory, obtained as simulated
 };
 
-/// False for a machine that one does not own: its plans are simulated, not run.
+/// False for a machine that is not here: its plans are simulated, not run.
 inline bool is_here(const ClusterSpec& cluster) { return cluster.spec == "laptop"; }
 
 /// Why it cannot be run here, for people: the refusal, or else what the prediction is of instead. Empty when it can.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Same training? `rankscope-engine verify` as a child process, and what it found in words.
+// "Same training?": runs `rankscope-engine verify` as a child process, and words its result.
 #pragma once
 #include <QByteArray>
 #include <memory>
@@ -17,10 +17,10 @@ class Proof : public QObject {
   /// `arguments`: the scenario's file and its overrides.
   void start(const QString& engine, const QStringList& arguments);
   void stop();
-  /// What was found is about another plan now. Stops what runs.
+  /// The plan has changed: drops the result, and stops a running check.
   void forget();
   State state() const { return state_; }
-  /// What was found, or why there was nothing to find; empty while there is nothing to say.
+  /// The result, or why there is none; empty before the first result.
   QString words() const { return words_; }
 
  signals:

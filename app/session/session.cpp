@@ -12,7 +12,7 @@ namespace rankscope::app {
 namespace {
 
 constexpr int frame_interval_ms = 40;
-/// Live, the whole-run numbers are made anew at most so often; they are medians and do not jump.
+/// Live, the whole-run figures are recomputed at most this often; they are medians and change slowly.
 constexpr int analysis_interval_ms = 400;
 // What is drawn and taken apart while a recording is read is out of date at once, and takes time from reading it (and
 // room: a snapshot holds what later merges replace). One of ten million events is read before it is drawn in part.
@@ -38,7 +38,7 @@ Session::Session(SessionOptions options, QObject* parent)
   connect(&start_limit_, &QTimer::timeout, this, [this] {
     if (state_ != SessionState::starting) return;
     if (engine_) engine_->stop();
-    fail(tr("The engine was started but has said nothing for %1 s").arg(options_.start_limit_ms / 1000));
+    fail(tr("The engine was started but has not answered for %1 s").arg(options_.start_limit_ms / 1000));
   });
 }
 
@@ -110,7 +110,7 @@ void Session::leave() {
     feed_.reset();
   }
   if (engine_) {
-    // The window goes on; the engine ends in the background and then removes itself.
+    // The window continues; the engine ends in the background and then removes itself.
     engine_->disconnect(this);
     EngineChild* child = engine_.release();
     if (child->running()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One thing that is looked at: a scenario that may be run, a run that is watched, or a recording. The same to all
+// The open content: a scenario that may be run, a watched run, or a recording. The same for all
 // views.
 //
 //   empty ── open ──► opening ──► ready ── run ──► starting ──► running ──► ended | failed ── run ──► starting …

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a person named on the command line or opened: a scenario, a trace, a run's endpoint or a join file.
+// Classifies user input (command line or open dialog): a scenario, a trace, a run's endpoint or a join file.
 #pragma once
 #include <QString>
 #include <stdexcept>
@@ -15,7 +15,7 @@ struct SourceSpec {
   bool operator==(const SourceSpec&) const = default;
 };
 
-/// Bad input: one line that says what is wrong and what would be right.
+/// Bad input: one line with the error and the correction.
 struct SourceError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

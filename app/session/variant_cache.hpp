@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Predictions of a scenario with some keys changed, by what was asked: made on another thread, and kept. GUI thread
+// A cache of predictions of a scenario with changed keys, by request: made on another thread. GUI thread
 // only; nothing waits for them.
 #pragma once
 #include <QObject>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// "One change away": plans one change away that are faster or smaller, each to be taken by a click.
+// "One change away": plans with one change that are faster or smaller; a click applies one.
 #pragma once
 #include <QWidget>
 
@@ -14,14 +14,14 @@ class AlternativesList : public QWidget {
   Q_OBJECT
  public:
   explicit AlternativesList(Adviser& adviser, QWidget* parent = nullptr);
-  /// Says nothing: a question is open that this would answer.
+  /// Shows nothing: an open question would be answered by it.
   void set_veil(const QString& until);  ///< as GapStrip's
   /// Whether a click may change the plan.
   void set_editable(bool editable);
 
  signals:
   void wanted(const rankscope::PlanSpec& plan);
-  /// What is veiled is to be seen without an answer.
+  /// Asks to show the hidden content without an answer.
   void show_anyway_wanted();
 
  private:

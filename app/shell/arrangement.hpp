@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How the window below its top bar is divided: lesson, time line, shares of the step, tabs, lower view, plan. Plain
-// arithmetic, tested without a GUI: what a person asked for goes in, and rectangles that fit the room come out.
+// The layout of the window below its top bar: lesson, time line, shares of the step, tabs, lower view, plan. Plain
+// arithmetic, tested without a GUI: input are the user's choices, output are rectangles that fit.
 #pragma once
 #include <QByteArray>
 #include <QRect>
@@ -19,7 +19,7 @@ inline constexpr int middle = 480;                             ///< the least wi
 inline constexpr int least_panel = 160;
 }  // namespace part_size
 
-/// What a person asked for. The room may allow less; it is kept all the same, for a larger window.
+/// The user's choices. There may be less space; they are kept for a larger window.
 struct Arrangement {
   int lesson_width = part_size::lesson, plan_width = part_size::plan;
   bool lesson_folded = false, plan_folded = false;
@@ -50,7 +50,7 @@ struct Parts {
 
 Parts divide(QSize room, const Arrangement& wish, const PartNeeds& needs);
 
-/// As it is when nobody has moved anything. In a narrow window the panels begin folded.
+/// The default layout. In a narrow window the panels begin folded.
 Arrangement default_arrangement(int window_width);
 
 /// For settings: with a version and the screen's size. Empty result of the second: of another version or screen, or not

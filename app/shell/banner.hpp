@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What concerns the whole window and must not be overlooked: lines under the top bar, each with what can be done about
-// it, and each there until it is closed or its cause is gone.
+// Important messages for the whole window: lines under the top bar, each with its possible actions. A line
+// stays until it is closed or its cause is gone.
 #pragma once
 #include <QFrame>
 #include <functional>

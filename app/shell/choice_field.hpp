@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One of a few words: as buttons side by side where all of them fit, as a list where they are many.
+// Selects one of a few words: as adjacent buttons if all of them fit, else as a list.
 #pragma once
 #include <QWidget>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A line to type into and a list under it: what matches, and Enter takes one. The command palette and the finder are
-// made of it.
+// An input line with a list of matches below it; Enter selects one. Used by the command palette and the
+// finder.
 #pragma once
 #include <QDialog>
 #include <QList>

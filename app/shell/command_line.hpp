@@ -28,7 +28,7 @@ struct CommandLine {
   bool help = false, version = false;
 };
 
-/// Bad input: what() is one line that says what would be right.
+/// Bad input: what() is one line with the correction.
 struct CommandLineError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -38,7 +38,7 @@ QStringList view_names();
 
 /// Parses the arguments, program name first. Needs no QCoreApplication: the platform is chosen by what it finds.
 CommandLine parse_command_line(const QStringList& arguments);
-/// What --help prints.
+/// The text of --help.
 QString help_text();
 
 }  // namespace rankscope::app

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// "Where the step goes": the shares of the chosen step as a bar over the prediction's; opened by a click, with every
-// name and the gap in a sentence.
+// "Where the step goes": the shares of the selected step as a bar above the prediction's; a click expands it, with
+// all names and the gap in a sentence.
 #pragma once
 #include <QLabel>
 #include <QWidget>
@@ -29,7 +29,7 @@ class GapStrip : public QWidget {
   void open_wanted(bool open);
   /// The question that it waits for is to be seen.
   void question_wanted();
-  /// What is hidden is to be seen without an answer.
+  /// Asks to show the hidden content without an answer.
   void show_anyway_wanted();
 
  protected:

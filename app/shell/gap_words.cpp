@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "app/views/common/text.hpp"
+#include "engine/plan/scenario/run_choices.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -99,7 +100,7 @@ QString multiple_words(const Figures& figures, double ratio) {
   const QString times = QString::number(ratio, 'f', ratio < 10 ? 1 : 0);
   const bool wall = figures.run && figures.run->obtained == Obtained::measured;
   if (!wall) return tr("%1 × as long as predicted").arg(times);
-  const auto share = figures.device == "cpu" ? processor_share(figures.step_spans) : std::nullopt;
+  const auto share = figures.device == word_of(DeviceKind::cpu) ? processor_share(figures.step_spans) : std::nullopt;
   if (share && *share < crowded_below)
     return tr("%1 × as long as predicted (machine busy: compute had a processor for %2 of its time)")
         .arg(times, text::percent(*share));
@@ -127,8 +128,8 @@ QString gap_sentence(const Figures& figures, std::size_t most_reasons) {
   if (!(predicted > 0)) return slow;
   // Asynchronous workers stand at different steps: one step lies over several, and its length says nothing of the pace.
   if (figures.run && figures.run->plan.staleness > 0)
-    return tr("No worker waits for the others: from the first to begin to the last to end this step takes %1, "
-              "while the run makes a step every %2 (predicted %3).")
+    return tr("No worker waits for the others: this step takes %1 from the first begin to the last end, "
+              "and the run completes a step every %2 (predicted %3).")
         .arg(text::seconds(measured), text::seconds(figures.run->step_seconds),
              text::seconds(figures.run->predicted_step_seconds));
   const double ratio = measured / predicted, percent = (ratio - 1) * 100;

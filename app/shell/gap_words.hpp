@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Why the chosen step took another time than predicted, in words. No widgets.
+// Explains in words why the selected step took longer or shorter than predicted. No widgets.
 #pragma once
 #include <QString>
 #include <optional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Undo for what one looks at: the step, the visible range, the chosen op and range, the plan's edits, the marks of the
-// recording and the window's layout. What follows quickly on each other (a drag, turning a wheel) is one step back.
-// What a run does by itself, when one follows it, is nothing to undo.
+// Undo for the step, the visible range, the selected op and range, the plan's edits, the marks of the
+// recording and the window's layout. Changes in quick succession (a drag, turning a wheel) are one undo step.
+// Changes made by following a live run cannot be undone.
 //
 // A place holds all of it, with the plan's run: going back to a plan brings back the run, zoom and selection that it
 // had when it was left. While a run is under way no other plan can come back.
@@ -34,7 +34,7 @@ class LookHistory : public QObject {
 
   bool can_undo() const;
   bool can_redo() const;
-  /// What undo() would take back: "zoom", "plan"; empty where there is nothing.
+  /// What undo() would revert: "zoom", "plan"; empty if there is nothing.
   QString undo_words() const;
   /// Whether something has changed that is no place to go back to yet.
   bool pending() const { return timer_.isActive(); }

@@ -54,7 +54,7 @@ int run(int argc, char** argv) {
   else if (!has_display())
     return complain(1, "there is no display; --screenshot FILE.png draws without one");
 
-  // Nobody is there to read what the platform without a screen says about itself.
+  // The messages of the platform without a screen are not useful.
   if (picture) QLoggingCategory::setFilterRules(QStringLiteral("default.warning=false"));
   QApplication application(argc, argv);
   QApplication::setApplicationName(QStringLiteral("rankscope"));
@@ -64,7 +64,7 @@ int run(int argc, char** argv) {
   QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
   QApplication::setFont(interface_font());
 
-  // What is named is opened; where nothing is, one is asked what to begin with. A picture of a view is of some lab.
+  // Opens the named source; without one the welcome page is shown. A picture of a view uses the default lab.
   const bool welcome = line.source.isEmpty() && !line.run && line.surface.isEmpty() && line.view.isEmpty() &&
                        line.compare.isEmpty() && line.teach.isEmpty() && line.attend.isEmpty();
   const SourceSpec spec = classify_source(line.source.isEmpty() ? default_lab() : line.source);

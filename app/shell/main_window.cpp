@@ -80,7 +80,7 @@ MainWindow::MainWindow(SessionOptions options, Theme theme, bool remember, QWidg
   connect(&session_, &SnapshotSource::changed, this, &MainWindow::take_shown);
   connect(&session_, &Session::log, this, &MainWindow::add_log);
   connect(&state_, &SharedState::step_changed, this, [this] { session_.choose_step(state_.step()); });
-  // A range that was just chosen is to be read: its table comes to the front.
+  // A newly selected range: its table is shown in front.
   connect(&state_, &SharedState::selected_range_changed, this, [this, was = false]() mutable {
     const bool there = !state_.selected_range().empty();
     if (there && !was) workspace_->prefer(views_[QStringLiteral("range")]);
@@ -103,7 +103,7 @@ MainWindow::MainWindow(SessionOptions options, Theme theme, bool remember, QWidg
   connect(lab_, &LabPanel::paths_wanted, this, &MainWindow::show_paths);
   connect(lab_, &LabPanel::lab_wanted, this, qOverload<const QString&>(&MainWindow::open));
   connect(top_, &TopBar::scenario_wanted, this, qOverload<const QString&>(&MainWindow::open));
-  // What the time line has room for is not said twice.
+  // Text that the time line shows is not repeated.
   connect(timeline_, &TimelineView::described, status_, [this](const QString& words) {
     status_->describe(timeline_->layout_now().details.isEmpty() ? words : QString());
   });
@@ -176,7 +176,7 @@ void MainWindow::make_layout() {
   log_->setReadOnly(true);
   log_->setMaximumBlockCount(kept_log_lines);
   log_->setFrameShape(QFrame::NoFrame);
-  log_->setPlaceholderText(tr("What the engine says appears here."));
+  log_->setPlaceholderText(tr("The engine's output appears here."));
   log_->setAccessibleName(tr("Output of the engine"));
   workspace_->add_tab(tr("Log"), log_);
 
@@ -208,20 +208,20 @@ void MainWindow::show_paths(const PathRequest& request) {
 
 void MainWindow::take_state() {
   hang_->set_live(session_.label() == SourceLabel::live);
-  // A button that is switched off passes the keyboard on to its neighbour, which stops the run.
+  // A disabled button passes the keyboard focus to its neighbour, which stops the run.
   if (!session_.can_run() && top_->run_has_focus()) timeline_->setFocus();
   run_->setEnabled(session_.can_run());
   run_->setToolTip(session_.can_run()             ? tr("Run the plan (Ctrl+R)")
                    : session_.refusal().isEmpty() ? tr("Open a scenario to run it (Ctrl+R)")
                                                   : session_.refusal());
   stop_->setEnabled(session_.can_stop());
-  stop_->setToolTip(session_.can_stop() ? tr("Stop (Ctrl+.)") : tr("Nothing runs"));
+  stop_->setToolTip(session_.can_stop() ? tr("Stop (Ctrl+.)") : tr("Nothing is running"));
   if (session_.state() == SessionState::starting) state_.set_follow(Follow::last_step);
   take_empty_words();
 }
 
 void MainWindow::take_shown() {
-  // What is in front goes with what came: the prediction until something ran, then the run's headline.
+  // The front layer depends on the data: the prediction until something ran, then the run's headline.
   const auto view = session_.view();
   const Obtained headline = session_.label() == SourceLabel::simulated ? Obtained::simulated : headline_of(*view);
   if (!view->extent(headline).empty()) state_.set_shown(headline);
@@ -270,7 +270,7 @@ void MainWindow::take_no_lesson() {
   const auto& predicted = session_.predicted();
   const bool too_large = session_.spec().kind == SourceKind::scenario && predicted && !predicted->folded.empty();
   lab_->set_no_lesson(!lesson_trouble_.isEmpty()      ? tr("The lesson cannot be read: %1").arg(lesson_trouble_)
-                      : too_large                     ? tr("Too large to run here; shown is a simulation.")
+                      : too_large                     ? tr("Too large to run here; a simulation is shown.")
                       : !session_.refusal().isEmpty() ? tr("This plan cannot run: %1").arg(session_.refusal())
                                                       : QString());
 }
@@ -280,7 +280,7 @@ void MainWindow::take_answers() {
   std::uint8_t veiled = 0;
   bool open_questions = false;
   for (const Answer& answer : lab_->answers()) {
-    // Of another plan, or of no figure: nothing that is shown would answer it.
+    // About another plan, or no figure: the shown data would not answer it.
     if (answer.question.variant || answer.question.answer_from.empty()) continue;
     if (answer.open() || lab_->shows_anyway()) continue;
     if (answer.of_paths()) {
@@ -336,7 +336,7 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
     stop_presenting();
     return true;
   }
-  // In a number of the plan that is not being typed, undo takes the plan's last change back.
+  // In a number field of the plan that is not being edited, undo reverts the plan's last change.
   if (event->type() == QEvent::ShortcutOverride) {
     auto* key = static_cast<QKeyEvent*>(event);
     if ((key->matches(QKeySequence::Undo) || key->matches(QKeySequence::Redo)) &&
@@ -348,7 +348,7 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
   if (event->type() == QEvent::KeyPress && isActiveWindow() && watched == QApplication::focusWidget() &&
       static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape && press_escape())
     return true;
-  // The time line's keys work wherever the focus is, except where one types.
+  // The time line's keys work with any focus, except in text fields.
   if (event->type() == QEvent::KeyPress && isActiveWindow()) {
     auto* key = static_cast<QKeyEvent*>(event);
     QWidget* focus = QApplication::focusWidget();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window: the session in the middle of its views. It owns the session, the shared state and the views.
+// The main window. It owns the session, the shared state and the views.
 #pragma once
 #include <QMainWindow>
 #include <map>
@@ -58,7 +58,7 @@ class MainWindow : public QMainWindow {
   /// Opens a file or an endpoint; bad input is shown in the window.
   void open(const QString& text);
   void open(const SourceSpec& spec);
-  /// What was open when the window was closed last; nothing where it is gone.
+  /// Opens the content of the last session, if it still exists.
   void open_again();
   /// The page with the first lesson, the courses and the ways to a run, over everything else until something is open.
   void show_welcome();
@@ -84,7 +84,7 @@ class MainWindow : public QMainWindow {
   /// The view in which something was last done; the time line before that.
   DataView* active_view() const;
   QString name_of(const QWidget* view) const;
-  /// Nothing is under way that would change the picture.
+  /// No computation is running that would change the picture.
   bool settled() const;
 
   MarkBook& marks() { return marks_; }
@@ -163,6 +163,7 @@ class MainWindow : public QMainWindow {
   void show_help();
   QAction* add_panel_action(QWidget* panel, const QString& name, const QKeySequence& key);
   QList<QAction*> make_layout_actions();
+  QList<QAction*> make_view_actions();
   void restore_layout();  ///< the saved one where it fits this screen, else a new one
   void save_layout() const;
   bool press_escape();  ///< true: it was for the layout

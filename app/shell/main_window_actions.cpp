@@ -70,14 +70,7 @@ void MainWindow::make_actions() {
       tr("Command palette"), Qt::CTRL | Qt::Key_K, [this] { show_palette(); }, tr("Command palette (Ctrl+K)"));
   help_ = add_action(
       tr("Keyboard shortcuts"), Qt::Key_Question, [this] { show_help(); }, tr("Keyboard shortcuts (?)"));
-  QList<QAction*> views;
-  int number = 1;
-  for (QWidget* view : workspace_->tabs()) {
-    QAction* action = add_action(tr("Show %1").arg(workspace_->title_of(view)), {},
-                                 [this, view] { presenting() ? present(name_of(view)) : workspace_->bring(view); });
-    if (number <= 10) action->setShortcut(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_0 + number++ % 10));
-    views << action;
-  }
+  const QList<QAction*> views = make_view_actions();
   const QList<QAction*> arrange = make_layout_actions();
   QList<QAction*> groupings;
   for (const Grouping grouping : every_grouping)
@@ -115,6 +108,18 @@ void MainWindow::make_actions() {
   menu_->addAction(quit);
   top_->set_menu(menu_);
   top_->set_actions(run_, stop_, palette_, help_);
+}
+
+QList<QAction*> MainWindow::make_view_actions() {
+  QList<QAction*> views;
+  int number = 1;
+  for (QWidget* view : workspace_->tabs()) {
+    QAction* action = add_action(tr("Show %1").arg(workspace_->title_of(view)), {},
+                                 [this, view] { presenting() ? present(name_of(view)) : workspace_->bring(view); });
+    if (number <= 10) action->setShortcut(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_0 + number++ % 10));
+    views << action;
+  }
+  return views;
 }
 
 void MainWindow::make_undo_actions(QMenu* menu) {

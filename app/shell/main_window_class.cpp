@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window in a class: to teach one, to join one, and what the others' windows then do.
+// The window in a class: teaching, joining, and following the teacher.
 #include <QAction>
 #include <QFileDialog>
 #include <QInputDialog>

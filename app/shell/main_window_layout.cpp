@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How large the window is when it opens, how its parts are arranged, and what of that is kept for the next time.
+// The initial size of the window, the arrangement of its parts, and what is saved for the next start.
 #include <QAction>
 #include <QJsonDocument>
 #include <QJsonObject>
@@ -34,7 +34,7 @@ QList<QAction*> MainWindow::make_layout_actions() {
   actions << add_panel_action(plan_, tr("Plan"), Qt::CTRL | Qt::Key_J);
   actions << add_action(tr("Fold or unfold: Where the step goes"), Qt::CTRL | Qt::Key_G,
                         [this] { workspace_->set_shares_open(!gap_->open()); });
-  actions << add_action(tr("Give the lower view the whole middle, or back"), Qt::Key_F9,
+  actions << add_action(tr("Maximise / restore the lower view"), Qt::Key_F9,
                         [this] { workspace_->set_lower_alone(!workspace_->lower_only()); });
   actions << add_action(tr("Detach / dock view"), {}, [this] {
     QWidget* view = active_view() == timeline_ ? workspace_->front() : active_view();
@@ -74,7 +74,7 @@ void MainWindow::restore_layout() {
   settings.remove(QStringLiteral("docks"));  // of older versions, which could be collapsed
   auto saved = from_bytes(settings.value(layout_key).toByteArray(), screen_size);
   if (!saved) return;
-  saved->lower_alone = saved->lower_turn = false;  // the time line is what one looks for first
+  saved->lower_alone = saved->lower_turn = false;  // users look for the time line first
   workspace_->set_arrangement(*saved);
   restoreGeometry(settings.value(geometry_key).toByteArray());
 }

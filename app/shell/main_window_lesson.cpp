@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a lesson asks of the window: to show where one sees it, to try a plan, and to run a command.
+// Requests of a lesson to the window: show evidence, try a plan, run a command.
 #include <QFileInfo>
 #include <QVBoxLayout>
 
@@ -87,7 +87,7 @@ void MainWindow::show_welcome() { set_welcome(true); }
 
 bool MainWindow::welcomes() const { return welcome_->isVisibleTo(this); }
 
-// The page and what it would cover are never seen together: a click meets the one that is there.
+// The page and the covered widgets are never visible together, so a click reaches the visible one.
 void MainWindow::set_welcome(bool shown) {
   if (shown) welcome_->refresh(last_source_name());
   welcome_->setVisible(shown);
@@ -149,7 +149,7 @@ void MainWindow::try_plan(const std::vector<std::string>& settings, bool run) {
   if (run) run_once_predicted();
 }
 
-// A refusal is known then. Another plan that is chosen meanwhile is not run.
+// By then a refusal is known. If another plan was selected meanwhile, it is not run.
 void MainWindow::run_once_predicted() {
   const auto is_predicted = [this, wanted = session_.scenario()] {
     return session_.predicted() && session_.predicted()->scenario == wanted;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How the window opens something, what it says of it, and what it remembers to have been open.
+// How the window opens something, its messages about it, and the list of recent sources.
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QMenu>
@@ -29,7 +29,7 @@ bool is_endpoint(const SourceSpec& spec) {
   return spec.kind == SourceKind::endpoint || spec.kind == SourceKind::join_file;
 }
 
-/// As a person calls it: a file by its name, an endpoint as it was typed.
+/// The display name: a file by its name, an endpoint as typed.
 QString short_name(const SourceSpec& spec) {
   return spec.kind == SourceKind::endpoint ? spec.text : QFileInfo(spec.text).fileName();
 }
@@ -82,7 +82,7 @@ void MainWindow::open(const QString& text) {
 
 void MainWindow::open(const SourceSpec& spec) {
   banner_->clear(opening_subject);
-  // A sweep is many runs: it is read beside what is open.
+  // A sweep is many runs: it is read in addition to the open content.
   if (spec.kind == SourceKind::trace && is_sweep_file(spec.text)) {
     workspace_->bring(scaling_);
     scaling_->open_sweep(spec.text);
@@ -105,7 +105,7 @@ void MainWindow::say_not_opened(const QString& name, const QString& why, const S
   take_empty_words();
 }
 
-// What is being opened while what was open stays.
+// The source that is being opened while the current content stays.
 void MainWindow::take_opening() {
   const SourceSpec spec = session_.opening();
   if (spec.kind == SourceKind::none) {
@@ -138,14 +138,14 @@ void MainWindow::take_run_end() {
                  {{tr("Show log"), [this] { workspace_->bring(log_); }}});
   if (session_.label() == SourceLabel::detached)
     banner_->say(run_subject, BannerKind::info,
-                 tr("Detached from %1. The run goes on there.").arg(short_name(session_.spec())),
+                 tr("Detached from %1. The run continues there.").arg(short_name(session_.spec())),
                  {{tr("Attach again"), [this, spec = session_.spec()] { open(spec); }}});
   const bool recorded = session_.spec().kind == SourceKind::scenario && QFileInfo::exists(session_.recording());
   if (recorded && (state == SessionState::ended || state == SessionState::failed))
     add_recent({SourceKind::trace, session_.recording()});
 }
 
-// A student's window predicts until somebody presses Run in it: the teacher's run is on the teacher's machine.
+// A student's window predicts until Run is pressed in it: the teacher's run is on the teacher's machine.
 void MainWindow::take_class() {
   if (room_.run_is_due())
     banner_->say(class_subject, BannerKind::info,
@@ -155,7 +155,7 @@ void MainWindow::take_class() {
     banner_->clear(class_subject);
 }
 
-// What the time line says where there is nothing of it yet: why, and what will come or can be done.
+// The text of an empty time line: the reason, and what to expect or to do.
 void MainWindow::take_empty_words() {
   const auto say = [this](const QString& title, const QString& hint) { timeline_->set_empty_words(title, hint); };
   const bool opening = session_.opening().kind != SourceKind::none;
@@ -164,9 +164,9 @@ void MainWindow::take_empty_words() {
       return opening ? say(opening_words(), {}) : say(tr("Opening"), tr("Parts are shown as they are read."));
     case SessionState::starting:
     case SessionState::running:
-      return say(tr("The first step is under way"),
+      return say(tr("The first step is running"),
                  tr("Ranks start, and the cost of each op is measured before they train."));
-    case SessionState::stopping: return say(tr("The run is being stopped"), {});
+    case SessionState::stopping: return say(tr("Stopping the run"), {});
     case SessionState::failed:
       if (session_.spec().kind == SourceKind::none) return say(not_opened_.first, not_opened_.second);
       return say(tr("The run failed"), session_.failure());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window's views: which one is meant, how one is shown alone or to a class, and how one is saved.
+// The window's views: finding one, showing one alone or to a class, and saving one.
 #include <QApplication>
 #include <QFileDialog>
 #include <QFileInfo>
@@ -93,7 +93,7 @@ void MainWindow::show_alone(const QString& name) {
   view->show();
 }
 
-// The view in which something was last done.
+// The view that was used last.
 void MainWindow::notice_active(QWidget* widget) {
   for (QWidget* at = widget; at != nullptr; at = at->parentWidget())
     if (auto* view = dynamic_cast<DataView*>(at)) {
@@ -167,7 +167,7 @@ void MainWindow::stop_presenting() {
 QString MainWindow::save(const QString& view, const QString& file) {
   if (view.isEmpty()) return save_view(*this, nullptr, file);
   QWidget* widget = view_named(view);
-  if (widget == nullptr) return tr("%1: there is no such view").arg(view);
+  if (widget == nullptr) return tr("%1: no such view").arg(view);
   QWidget& painted = presentation_ != nullptr ? *static_cast<QWidget*>(presentation_) : *widget;
   return save_view(painted, dynamic_cast<const TableSource*>(widget), file);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What Rankscope says of itself: the manual, and About.
+// The manual and the About text.
 #pragma once
 #include <QString>
 

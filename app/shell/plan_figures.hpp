@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// "This plan" as text: ideal, predicted and measured beside each other. No widgets.
+// "This plan" as text: ideal, predicted and measured figures. No widgets.
 #pragma once
 #include <QString>
 #include <set>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The plan at the right: what ran, editable; every change is predicted at once. Below it "This plan".
+// The plan panel on the right: the plan, editable; every change is predicted at once. Below it "This plan".
 #pragma once
 #include <QLabel>
 #include <QScrollArea>
@@ -28,13 +28,13 @@ class PlanPanel : public QScrollArea {
   void set_theme(Theme theme);
   /// Not where what holds the panel has its title.
   void set_heading_visible(bool visible);
-  /// Rows that must not be read yet.
+  /// Rows that are hidden for now.
   void set_hidden(const std::set<PlanRow>& rows, const QString& until);
-  /// Nor what other plans would do.
+  /// Hides the predictions of other plans, too.
   void set_advice_veil(const QString& until) { advice_->set_veil(until); }
   /// True for a field of the plan in which nothing is typed that is not in the plan.
   bool is_settled_field(const QWidget* widget) const;
-  /// Nothing is under way that would change the picture.
+  /// No computation is running that would change the picture.
   bool settled() const { return adviser_.settled(); }
   const Adviser& adviser() const { return adviser_; }
   /// The text of a cell: column 0 ideal, 1 predicted, 2 measured.
@@ -45,9 +45,9 @@ class PlanPanel : public QScrollArea {
   const std::set<std::string>& keys() const { return keys_; }
 
  signals:
-  /// The order of the stages is to be edited as text.
+  /// Asks to edit the order of the stages as text.
   void text_wanted();
-  /// What is hidden is to be seen without an answer.
+  /// Asks to show the hidden content without an answer.
   void show_anyway_wanted();
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One view so large that the last row of a class reads it: everything in it is painted larger, the smallest letters at
-// 24 px. It can be used as ever; pointer and keys reach it through the enlargement.
+// Presentation mode: one view enlarged for the last row of a class, with the smallest letters at
+// 24 px. It stays usable; pointer and keys work through the enlargement.
 #pragma once
 #include <QGraphicsProxyWidget>
 #include <QGraphicsScene>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// "Same training?": the plan proved against one rank, on demand.
+// "Same training?": verifies the plan against one rank, on demand.
 #pragma once
 #include <QWidget>
 

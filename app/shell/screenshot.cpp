@@ -6,7 +6,7 @@
 namespace rankscope::app {
 namespace {
 
-/// So many looks in a row must find nothing under way: an answer may cause the next question.
+/// This many checks in a row must find no pending work: a result may cause the next request.
 constexpr int calm_looks = 6, look_interval_ms = 30;
 constexpr int answer_limit_ms = 10000;
 
@@ -54,8 +54,8 @@ void Screenshot::look() {
   const int limit_ms = calling ? std::min(limit_ms_, answer_limit_ms) : limit_ms_;
   if (since_.elapsed() > limit_ms) {
     timer_.stop();
-    return emit done(1, calling ? tr("%1: nobody answered within %2 s").arg(called.text).arg(limit_ms / 1000)
-                                : tr("nothing to draw came within %1 s").arg(limit_ms / 1000));
+    return emit done(1, calling ? tr("%1: no answer within %2 s").arg(called.text).arg(limit_ms / 1000)
+                                : tr("no data to draw arrived within %1 s").arg(limit_ms / 1000));
   }
   calm_ = ready() && window_.settled() ? calm_ + 1 : 0;
   if (calm_ < calm_looks) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Draws the window, or one view of it, into a file, once there is nothing more to wait for.
+// Draws the window, or one view, into a file as soon as all data have arrived.
 #pragma once
 #include <QElapsedTimer>
 #include <QObject>

@@ -89,7 +89,7 @@ void SidePanel::take_back() {
   set_folded(folded_);
 }
 
-// Whoever gives the panel its width is told when its content needs another.
+// Notifies the owner of the panel's width when its content needs a different one.
 bool SidePanel::event(QEvent* event) {
   if (event->type() == QEvent::LayoutRequest) emit needs_changed();
   return QWidget::event(event);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A panel at the side of the window: a heading with a button that folds it, its content, and an edge to draw it wider.
-// Folded it is a strip with its title, which opens it again.
+// A panel at the side of the window: a heading with a button that folds it, its content, and an edge to resize it.
+// When folded it is a strip with its title, which opens it again.
 #pragma once
 #include <QAbstractButton>
 #include <QWidget>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The line at the bottom: where the data come from, how much came, what was lost, and where it is kept.
+// The status line at the bottom: the source of the data, their amount, losses, and the recording.
 #pragma once
 #include <QTimer>
 #include <QWidget>

@@ -107,7 +107,7 @@ QSize Stepper::minimumSizeHint() const {
   return {others + 2 * layout()->spacing(), QWidget::minimumSizeHint().height()};
 }
 
-// The wheel over it scrolls what it stands in.
+// The wheel over it scrolls its container.
 bool Stepper::eventFilter(QObject* watched, QEvent* event) {
   if (watched != slider_ || event->type() != QEvent::Wheel) return QWidget::eventFilter(watched, event);
   event->ignore();

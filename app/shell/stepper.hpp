@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A whole number to step, to drag and to type: − and +, a slider between them over the powers of two (where the range
+// An integer field to step, drag or type: − and +, a slider between them over the powers of two (where the range
 // is short: over every value), and a box that takes any.
 #pragma once
 #include <QSlider>

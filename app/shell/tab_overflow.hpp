@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A tab bar that cuts no title: tabs there is no room for are left out, and a button at the end lists them. The chosen
-// tab is always there.
+// A tab bar with uncut titles: tabs without space are hidden, and a button at the end lists them. The selected
+// tab is always visible.
 #pragma once
 #include <QObject>
 

@@ -124,7 +124,18 @@ TopBar::TopBar(Session& session, SharedState& state, Navigator& navigator, QWidg
   setObjectName(QStringLiteral("topBar"));
   setAttribute(Qt::WA_StyledBackground);
   setFixedHeight(top_bar_height);
-  setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);  // what has no room leaves: fit()
+  setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);  // items without space are hidden: fit()
+  dress();
+  lay_out();
+  list_labs();
+  connect_all();
+  take_scenario();
+  take_state();
+  take_step();
+  take_playback();
+}
+
+void TopBar::dress() {
   QFont bold = font();
   bold.setWeight(QFont::Bold);
   bold.setPixelSize(15);
@@ -154,11 +165,11 @@ TopBar::TopBar(Session& session, SharedState& state, Navigator& navigator, QWidg
   progress_->setRange(0, 1000);
   progress_->setFixedWidth(160);
   progress_->hide();
-
   more_->setPopupMode(QToolButton::InstantPopup);
   more_->setMenu(new QMenu(more_));
-  connect(more_->menu(), &QMenu::aboutToShow, this, &TopBar::fill_more);
+}
 
+void TopBar::lay_out() {
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(top_bar_margin, 0, top_bar_margin, 0);
   row->setSpacing(top_bar_gap);
@@ -181,7 +192,9 @@ TopBar::TopBar(Session& session, SharedState& state, Navigator& navigator, QWidg
   row->addWidget(more_);
   row->addWidget(palette_);
   row->addWidget(help_);
+}
 
+void TopBar::list_labs() {
   int number = 0;
   for (const LabGroup& group : read_library().groups) {
     add_heading(QString::fromStdString(group.title));
@@ -193,6 +206,10 @@ TopBar::TopBar(Session& session, SharedState& state, Navigator& navigator, QWidg
   }
   labs_end_ = scenarios_->count();
   scenarios_->setCurrentIndex(-1);
+}
+
+void TopBar::connect_all() {
+  connect(more_->menu(), &QMenu::aboutToShow, this, &TopBar::fill_more);
   connect(scenarios_, &QComboBox::activated, this,
           [this](int index) { emit scenario_wanted(scenarios_->itemData(index).toString()); });
   connect(back_, &QToolButton::clicked, this, [this] { navigator_.step_by(-1); });
@@ -214,10 +231,6 @@ TopBar::TopBar(Session& session, SharedState& state, Navigator& navigator, QWidg
   connect(&state_, &SharedState::shown_changed, this, &TopBar::take_state);
   connect(&state_, &SharedState::step_changed, this, &TopBar::take_step);
   connect(&state_, &SharedState::playback_changed, this, &TopBar::take_playback);
-  take_scenario();
-  take_state();
-  take_step();
-  take_playback();
 }
 
 void TopBar::set_theme(Theme theme) {
@@ -339,8 +352,8 @@ void TopBar::take_playback() {
 
 void TopBar::resizeEvent(QResizeEvent*) { fit(); }
 
-// What one sees and how to run it are always there. The rest leaves in this order where there is no room for all of it;
-// everything that has left is in the menu of "⋯", or in the tool tip of what stays.
+// The content and the Run button are always visible. The rest is hidden in this order if there is too little space;
+// hidden items are in the menu of "⋯", or in the tool tip of the visible ones.
 void TopBar::fit() {
   const bool reading = session_.state() == SessionState::opening && session_.spec().kind == SourceKind::trace;
   // Reading, the bar stands in the pills' place: together they would widen the window.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The bar on top: what is open, Run and Stop, how what one sees was obtained, and the way through the steps.
+// The top bar: the open content, Run and Stop, how the data were obtained, and step navigation.
 #pragma once
 #include <QWidget>
 
@@ -20,7 +20,7 @@ namespace rankscope::app {
 
 class ElidedLabel;
 
-/// What a pill says, as words. No widgets.
+/// The text of a pill. No widgets.
 struct SourceWords {
   QString label;        ///< "LIVE", "ENDED", "DETACHED", "RECORDED", "SIMULATED"
   QString obtained;     ///< "measured", "emulated", "predicted"
@@ -51,6 +51,10 @@ class TopBar : public QWidget {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
+  void dress();
+  void lay_out();
+  void list_labs();
+  void connect_all();
   void add_heading(const QString& words);
   void take_scenario();
   void take_state();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window's views in one table: their names, their titles, how they are made, and what they show.
+// The table of the window's views: their names, titles, factories, and contents.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace rankscope::app {
 
-/// What a question can be about. A view that shows it is veiled until the question is answered.
+/// The subjects of questions. A view that shows one is hidden until the question is answered.
 namespace shows {
 inline constexpr std::uint8_t shares = 1, memory = 2, traffic = 4, training = 8, paths = 16;
 }  // namespace shows

@@ -45,7 +45,7 @@ class Workspace : public QWidget {
   const Parts& parts() const { return parts_; }
   const Arrangement& arrangement() const { return wish_; }
   void set_arrangement(const Arrangement& wish);
-  /// As it is when nobody has moved anything.
+  /// The default layout.
   void reset();
   void toggle_panel(QWidget* content);
   void set_shares_open(bool open);

@@ -95,6 +95,7 @@ std::string_view name_of(Segment segment) {
     case Segment::conv3: return "conv3";
     case Segment::shortcut_sum: return "shortcut_sum";
     case Segment::classifier: return "classifier";
+    case Segment::stash: return "stash";
   }
   return "?";
 }

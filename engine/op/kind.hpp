@@ -11,8 +11,8 @@ enum class OpKind : std::uint8_t {
   forward,
   backward,         ///< input and weight gradient together
   input_gradient,   ///< the half of a split backward that the previous stage waits for
-  weight_gradient,  ///< the half that nobody waits for before the optimizer
-  recompute,        ///< a forward repeated because its activations were not kept
+  weight_gradient,  ///< the half that only the optimizer waits for
+  recompute,        ///< a forward repeated because its activations were not stored
   send,
   receive,
   broadcast,
@@ -27,7 +27,7 @@ enum class OpKind : std::uint8_t {
   optimizer,
   load_batch,
   checkpoint,
-  check,  ///< what a collective alone has left is compared with its definition
+  check,  ///< compares the result of a single collective with its definition
 };
 inline constexpr int op_kind_count = 20;
 
@@ -47,7 +47,7 @@ enum class Lane : std::uint8_t {
   backward_receive,
   checkpoint,  ///< writes what it reads while training goes on, up to the update that would change it
   server,      ///< gradients pushed to parameter servers, what servers do with them, and parameters pulled
-  host,        ///< the host's own part of a step: updates whose states do not lie on the device
+  host,        ///< the host's part of a step: updates whose states are in host memory
 };
 inline constexpr int lane_count = 13;
 
@@ -67,7 +67,7 @@ enum class Purpose : std::uint8_t {
   data_parameter,  ///< from the main device to its replicas
   batch,           ///< samples, from the main device to its replicas
   offload,         ///< between a device and its host
-  alone,           ///< a collective for its own sake (model.kind = "collective"), and what it is given
+  alone,           ///< a single collective (model.kind = "collective") and its input
 };
 inline constexpr int purpose_count = 15;
 
@@ -92,7 +92,7 @@ enum class Segment : std::uint8_t {
   mlp_norm,        ///< attention's residual sum and the layer norm before the MLP
   output,          ///< the MLP's residual sum
   final_norm,      ///< last layer norm
-  loss,            ///< cross-entropy of everybody's statistics
+  loss,            ///< cross-entropy from the statistics of all ranks
   // Of residual networks (engine/plan/model/resnet_rows.hpp).
   stem,          ///< the first convolution
   pool,          ///< its batch norm, ReLU and max pooling
@@ -101,8 +101,9 @@ enum class Segment : std::uint8_t {
   conv3,         ///< batch norm, ReLU and the convolution back to many channels
   shortcut_sum,  ///< batch norm, the sum with the block's input, ReLU
   classifier,    ///< mean over the pixels, the product with the classes and the cross-entropy
+  stash,         ///< of an optimizer op: weights that a pending backward needs are copied before an update changes them
 };
-inline constexpr int segment_count = 25;
+inline constexpr int segment_count = 26;
 
 /// Which slice of the rank grid a collective spans.
 enum class GroupKind : std::uint8_t {
@@ -151,8 +152,8 @@ bool may_have(OpKind kind, Purpose purpose);
 bool moves_bytes(OpKind kind);
 /// True for a lane whose ops the host runs, on its own memory.
 bool is_on_host(Lane lane);
-/// What is only there so that a collective alone can be checked: on the device clock, where a step is the collective,
-/// it takes no time.
+/// True for ops that only check a single collective: on the device clock, where a step is the collective,
+/// they take no time.
 constexpr bool is_untimed(OpKind kind, Purpose purpose) {
   return kind == OpKind::check || (kind == OpKind::load_batch && purpose == Purpose::alone);
 }

@@ -6,8 +6,8 @@
 
 namespace rankscope {
 
-/// What the device's memory holds, and all that lies in the host's. On the CPU the two are the same RAM and are told
-/// apart all the same. In this order on the wire: new ones go to the end.
+/// The classes of data in device memory, and one for all data in host memory. On the CPU both are the same RAM but
+/// are still counted separately. This is the order on the wire: new ones go to the end.
 enum class MemoryClass : std::uint8_t {
   parameters,
   gradients,
@@ -16,7 +16,7 @@ enum class MemoryClass : std::uint8_t {
   buffers,
   host,
   workspace,  ///< of kernels (of a library's products, of attention), of communicators: beside the program's buffers
-  context,    ///< what the device's driver and libraries take for themselves: contexts, code, handles
+  context,    ///< memory used by the device's driver and libraries: contexts, code, handles
 };
 inline constexpr int memory_class_count = 8;
 std::string_view name_of(MemoryClass memory);

@@ -1,5 +1,7 @@
 #include "engine/op/op_id.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <charconv>
 #include <stdexcept>
@@ -16,8 +18,7 @@ static_assert(kind_at + 5 == 64);
 std::uint64_t pack(int value, int bits, int at, const char* what) {
   const int none = (1 << bits) - 1;
   if (value < -1 || value >= none)
-    throw std::out_of_range(std::string("op id: ") + what + " " + std::to_string(value) + " is not within 0 … " +
-                            std::to_string(none - 1));
+    throw std::out_of_range(fmt::format("op id: {} {} is not within 0 … {}", what, value, none - 1));
   return static_cast<std::uint64_t>(value < 0 ? none : value) << at;
 }
 
@@ -78,18 +79,18 @@ Lane OpId::lane() const {
 }
 
 std::string to_token(OpId id) {
-  if (!id.valid()) return "?" + std::to_string(id.value());
+  if (!id.valid()) return fmt::format("?{}", id.value());
   const OpFields f = id.fields();
   std::string token(kind_tokens[static_cast<std::size_t>(f.kind)]);
   if (f.purpose != Purpose::none) token.append(".").append(name_of(f.purpose));
-  if (f.chunk >= 0) token += ":c" + std::to_string(f.chunk);
-  if (f.micro_batch >= 0) token += ":m" + std::to_string(f.micro_batch);
+  if (f.chunk >= 0) token += fmt::format(":c{}", f.chunk);
+  if (f.micro_batch >= 0) token += fmt::format(":m{}", f.micro_batch);
   if (f.block >= 0 || f.segment != Segment::whole) {
     token += ":";
-    if (f.block >= 0) token += "b" + std::to_string(f.block);
+    if (f.block >= 0) token += fmt::format("b{}", f.block);
     if (f.segment != Segment::whole) token.append(".").append(name_of(f.segment));
   }
-  if (f.index >= 0) token += ":i" + std::to_string(f.index);
+  if (f.index >= 0) token += fmt::format(":i{}", f.index);
   return token;
 }
 
@@ -99,7 +100,7 @@ std::optional<OpId> parse_token(std::string_view token, std::string* error) {
     return std::nullopt;
   };
   OpFields f;
-  if (token.empty() || token.back() == ':') return fail("it ends where a field should stand");
+  if (token.empty() || token.back() == ':') return fail("a field is missing at its end");
   std::string_view rest = token;
   const auto next = [&]() {
     const auto colon = rest.find(':');

@@ -1,9 +1,10 @@
 // How messages and reports write a count with its noun, and a number with its unit. Sentences are made with
-// fmt::format. What is not known, nan, is a dash.
+// fmt::format. An unknown value (nan) is a dash.
 #pragma once
 #include <fmt/format.h>
 
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,11 +15,13 @@ namespace rankscope {
 inline constexpr std::string_view ending_es = "es";
 
 /// "1 head", "2 heads"; "2 micro-batches" with ending_es.
-inline std::string counted(std::int64_t count, std::string_view noun, std::string_view ending = "s") {
+template <std::integral Count>
+std::string counted(Count count, std::string_view noun, std::string_view ending = "s") {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : ending);
 }
-/// The word that goes with one, or the one that goes with more: agreeing(n, "is", "are").
-constexpr std::string_view agreeing(std::int64_t count, std::string_view one, std::string_view more) {
+/// The singular or plural word for a count: agreeing(n, "is", "are").
+template <std::integral Count>
+constexpr std::string_view agreeing(Count count, std::string_view one, std::string_view more) {
   return count == 1 ? one : more;
 }
 

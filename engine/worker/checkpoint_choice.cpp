@@ -19,15 +19,15 @@ RunRequest resumed(const Scenario& scenario, RunRequest request) {
   const Checkpoint& checkpoint = *found.checkpoint;
   if (const auto mismatch = checkpoint.find_mismatch(scenario)) throw ScenarioError("--resume: " + *mismatch);
   if (checkpoint.steps_done() >= scenario.train.steps)
-    throw ScenarioError("--resume " + checkpoint.directory() + ": it has done " +
-                        counted(checkpoint.steps_done(), "step") + " and train.steps is " +
-                        std::to_string(scenario.train.steps) + "; give --steps with more");
+    throw ScenarioError(fmt::format("--resume {}: it has done {} and train.steps is {}; give --steps with more",
+                                    checkpoint.directory(), counted(checkpoint.steps_done(), "step"),
+                                    scenario.train.steps));
   report_choice(found);
   request.resume = checkpoint.directory();
   return request;
 }
 
-/// Two runs that write to one folder would mix their checkpoints. Throws ScenarioError that names who has it.
+/// Two runs that write to one folder would mix their checkpoints. Throws ScenarioError with the holder's name.
 FileLock lock_checkpoints(const std::string& folder) {
   std::string trouble;
   std::error_code error;
@@ -36,7 +36,7 @@ FileLock lock_checkpoints(const std::string& folder) {
   FileLock lock = FileLock::take((fs::path(folder) / "lock").string(), trouble);
   if (!trouble.empty())
     throw ScenarioError("--checkpoint " + folder + ": another run writes there: " + trouble +
-                        "; wait for its end, or choose another folder");
+                        "; wait until it ends, or choose another folder");
   return lock;
 }
 
@@ -46,17 +46,17 @@ void report_choice(const WholeCheckpoint& found) {
   for (const std::string& damage : found.passed_over)
     std::cerr << "rankscope-engine: passed over a damaged checkpoint: " << damage << std::endl;
   if (found.checkpoint && !found.checkpoint->has_checked_headers())
-    std::cerr
-        << "rankscope-engine: " << found.checkpoint->directory()
-        << ": written before manifests had the headers' crc32: tensors' bytes are checked, their names and places "
-           "are not verified"
-        << std::endl;
+    std::cerr << "rankscope-engine: " << found.checkpoint->directory()
+              << ": written before manifests had the headers' crc32: the bytes of tensors are checked, their names and "
+                 "places "
+                 "are not verified"
+              << std::endl;
 }
 
 RunRequest with_checkpoints(const Scenario& scenario, RunRequest request, FileLock& lock) {
   if (scenario.train.checkpoint_every == 0 && (!request.checkpoint.empty() || request.restarts > 0))
     throw ScenarioError(std::string(request.checkpoint.empty() ? "--restarts" : "--checkpoint") +
-                        ": nothing asks for checkpoints; add --checkpoint-every STEPS, or train.checkpoint_every to "
+                        ": no checkpoints are requested; add --checkpoint-every STEPS, or train.checkpoint_every to "
                         "the scenario");
   if (scenario.train.checkpoint_every > 0) {
     if (request.checkpoint.empty())
@@ -66,7 +66,7 @@ RunRequest with_checkpoints(const Scenario& scenario, RunRequest request, FileLo
     if (fs::is_directory(request.checkpoint)) lock = lock_checkpoints(request.checkpoint);
   }
   if (!request.resume.empty()) request = resumed(scenario, std::move(request));
-  // Fresh checkpoints among an older run's would make a mixture that nobody can tell apart.
+  // New checkpoints among those of an older run could not be distinguished.
   if (!request.checkpoint.empty() && request.resume.empty())
     if (const auto older = checkpoints_in(request.checkpoint); !older.empty())
       throw ScenarioError("--checkpoint " + request.checkpoint + ": an earlier run has left checkpoints there, up to " +

@@ -1,5 +1,5 @@
-// A run's checkpoints: the folder that is its own, the checkpoint that it continues from, and what is said of those
-// that are passed over.
+// A run's checkpoints: its own folder, the checkpoint that it continues from, and the messages about skipped
+// checkpoints.
 #pragma once
 #include <string>
 
@@ -9,8 +9,8 @@
 
 namespace rankscope {
 
-/// Says on standard error which newer checkpoints were passed over, what is damaged in each, and what of the one that
-/// is used could not be checked. A line each, and none where there is nothing to say.
+/// Reports on standard error which newer checkpoints were skipped, the damage in each, and which parts of the used one
+/// could not be checked. One line each.
 void report_choice(const WholeCheckpoint& found);
 
 /// Where the run finds and leaves its checkpoints, as absolute paths: request.resume becomes the newest whole one of

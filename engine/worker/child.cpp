@@ -31,7 +31,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& arguments, const std:
   if (pid_ == 0) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) _exit(127);
-    // A launcher would take the input of whoever calls us: mpirun reads all of it for its first rank.
+    // A launcher would consume the caller's input: mpirun reads all of it for its first rank.
     if (const int nothing = open("/dev/null", O_RDONLY); nothing > STDIN_FILENO) {
       dup2(nothing, STDIN_FILENO);
       close(nothing);

@@ -1,4 +1,4 @@
-// A child process without input whose standard output and error are read line by line, and which does not outlive its
+// A child process without input: its standard output and error are read line by line, and it ends with its
 // parent.
 #pragma once
 #include <sys/types.h>

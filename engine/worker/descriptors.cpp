@@ -15,17 +15,18 @@ constexpr rlim_t one_process_needs = 16;
 
 }  // namespace
 
-void need_descriptors(int ranks, const std::string& communicator) {
-  const rlim_t needed =
-      communicator == "loopback" ? one_process_needs : launcher_needs + each_rank_needs * static_cast<rlim_t>(ranks);
+void need_descriptors(int ranks, CommunicatorKind communicator) {
+  const rlim_t needed = communicator == CommunicatorKind::loopback
+                            ? one_process_needs
+                            : launcher_needs + each_rank_needs * static_cast<rlim_t>(ranks);
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) return;
   const rlim_t had = limit.rlim_cur;
   limit.rlim_cur = needed;
   if (limit.rlim_max >= needed && setrlimit(RLIMIT_NOFILE, &limit) == 0) return;
-  throw ScenarioError("too few file descriptors: a process may open " + std::to_string(had) + ", and " +
-                      counted(ranks, "rank") + " with --comm " + communicator + " need " + std::to_string(needed) +
-                      "; raise the limit (ulimit -n " + std::to_string(needed) + ")");
+  throw ScenarioError(fmt::format(
+      "too few file descriptors: a process may open {}, and {} with --comm {} need {}; raise the limit (ulimit -n {})",
+      had, counted(ranks, "rank"), word_of(communicator), needed, needed));
 }
 
 }  // namespace rankscope

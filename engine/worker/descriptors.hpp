@@ -1,11 +1,11 @@
-// File descriptors that a run's processes need. A launcher that runs out of them waits for ever and says nothing.
+// File descriptors that a run's processes need. A launcher that runs out of them waits forever without a message.
 #pragma once
-#include <string>
+#include "engine/plan/scenario/run_choices.hpp"
 
 namespace rankscope {
 
 /// Raises this process's limit, which its children inherit, to what so many ranks need under that communicator. Throws
 /// ScenarioError where the system does not allow as many.
-void need_descriptors(int ranks, const std::string& communicator);
+void need_descriptors(int ranks, CommunicatorKind communicator);
 
 }  // namespace rankscope

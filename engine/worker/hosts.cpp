@@ -61,7 +61,7 @@ std::vector<Host> read_hosts(const std::string& file) {
   for (int number = 1; std::getline(in, line); ++number) {
     const std::vector<std::string> words = words_of(line);
     if (words.empty()) continue;
-    const std::string place = "--hosts " + file + ":" + std::to_string(number) + ": ";
+    const std::string place = fmt::format("--hosts {}:{}: ", file, number);
     const Host host = host_of(words);
     if (host.slots == 0) {
       throw ScenarioError(place + "'" + line.substr(0, shown_characters) +
@@ -74,7 +74,7 @@ std::vector<Host> read_hosts(const std::string& file) {
   if (hosts.empty())
     throw ScenarioError("--hosts " + file + ": " +
                         (std::ifstream(file).is_open() && !in.bad() ? "no host is listed" : "cannot be read") +
-                        "; it should have a line NAME slots=N for each host");
+                        "; it needs one line NAME slots=N for each host");
   return hosts;
 }
 
@@ -98,7 +98,7 @@ RankRange ranks_on(const std::vector<Host>& hosts, int ranks, const std::functio
 
 std::string host_list(const std::vector<Host>& hosts) {
   std::string list;
-  for (const Host& host : hosts) list += (list.empty() ? "" : ",") + host.name + ":" + std::to_string(host.slots);
+  for (const Host& host : hosts) list += fmt::format("{}{}:{}", list.empty() ? "" : ",", host.name, host.slots);
   return list;
 }
 

@@ -1,4 +1,4 @@
-// The hosts that a person lists for a run (`--hosts FILE`), in the form of Open MPI's hostfiles.
+// The hosts of a run (`--hosts FILE`), in the format of Open MPI's host files.
 #pragma once
 #include <functional>
 #include <string>

@@ -9,26 +9,48 @@ namespace {
 
 constexpr std::size_t longest_text = 100'000;  // Linux takes 128 KiB for a variable
 
+/// field(name, value) for all that is handed over, but whether a launcher started the ranks.
+void for_each_field(auto& job, const auto& field) {
+  auto& request = job.request;
+  field("directory", job.directory);
+  field("session", job.session);
+  field("join", job.join);
+  field("start_ns", job.start_ns);
+  field("comm", request.communicator);
+  field("device", request.device);
+  field("clock", request.clock);
+  field("threads", request.threads);
+  field("keep", request.keep);
+  field("checkpoint", request.checkpoint);
+  field("resume", request.resume);
+  field("scenario", job.scenario);
+  field("host", job.host);
+  field("addresses", job.addresses);
+  field("refused", job.refused);
+}
+
+struct ToJson {
+  nlohmann::json& json;
+  void operator()(const char* name, const auto& value) const { json[name] = value; }
+  template <class E>
+  void operator()(const char* name, const Choice<E>& value) const {
+    json[name] = value.name();
+  }
+};
+struct FromJson {
+  const nlohmann::json& json;
+  void operator()(const char* name, auto& value) const { json.at(name).get_to(value); }
+  template <class E>
+  void operator()(const char* name, Choice<E>& value) const {
+    value = json.at(name).template get<std::string>();
+  }
+};
+
 }  // namespace
 
 std::string to_text(const WorkerJob& job) {
-  const RunRequest& r = job.request;
-  const nlohmann::json json{{"directory", job.directory},
-                            {"session", job.session},
-                            {"join", job.join},
-                            {"start_ns", job.start_ns},
-                            {"comm", r.communicator},
-                            {"device", r.device},
-                            {"clock", r.clock},
-                            {"threads", r.threads},
-                            {"keep", r.keep},
-                            {"checkpoint", r.checkpoint},
-                            {"resume", r.resume},
-                            {"scenario", job.scenario},
-                            {"host", job.host},
-                            {"addresses", job.addresses},
-                            {"refused", job.refused},
-                            {"launched", r.launched.has_value()}};
+  nlohmann::json json{{"launched", job.request.launched.has_value()}};
+  for_each_field(job, ToJson{json});
   return json.dump();
 }
 
@@ -51,21 +73,7 @@ WorkerJob job_from_environment() {
 WorkerJob parse_job(const std::string& text) {
   const nlohmann::json json = nlohmann::json::parse(text);
   WorkerJob job;
-  job.directory = json.at("directory");
-  job.session = json.at("session");
-  job.join = json.at("join");
-  job.start_ns = json.at("start_ns");
-  job.request.communicator = json.at("comm");
-  job.request.device = json.at("device");
-  job.request.clock = json.at("clock");
-  job.request.threads = json.at("threads");
-  job.request.keep = json.at("keep");
-  job.request.checkpoint = json.at("checkpoint");
-  job.request.resume = json.at("resume");
-  job.scenario = json.at("scenario");
-  job.host = json.at("host");
-  job.addresses = json.at("addresses").get<std::vector<std::string>>();
-  job.refused = json.at("refused");
+  for_each_field(job, FromJson{json});
   if (json.at("launched").get<bool>()) job.request.launched.emplace();
   return job;
 }

@@ -38,7 +38,7 @@ constexpr std::chrono::seconds dismissal_limit{20};
 }
 
 int errors_of(pid_t process) {
-  const std::string path = "/proc/" + std::to_string(process) + "/fd/2";
+  const std::string path = fmt::format("/proc/{}/fd/2", process);
   const int file = open(path.c_str(), O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
   struct stat about {};
   if (file >= 0 && fstat(file, &about) == 0 && !S_ISREG(about.st_mode)) return file;
@@ -51,7 +51,7 @@ int errors_of(pid_t process) {
 RunRequest joined(RunRequest request, bool comm_given) {
   const auto job = launched_job();
   if (!job) return request;
-  const bool wants_threads = comm_given && request.communicator == "loopback";
+  const bool wants_threads = comm_given && request.communicator == CommunicatorKind::loopback;
   if (job->size == 1 && (wants_threads || (job->launcher == "srun" && !(comm_given && job->has_pmix)))) return request;
   const std::string started = job->launcher + " started " + counted(job->size, "process", ending_es);
   if (wants_threads)
@@ -61,7 +61,7 @@ RunRequest joined(RunRequest request, bool comm_given) {
     throw ScenarioError(started +
                         " that Open MPI cannot connect: use srun --mpi=pmix (srun --mpi=list shows whether Slurm has "
                         "it), or call rankscope-engine run --comm mpi without srun in the batch script");
-  if (request.communicator == "loopback") request.communicator = "mpi";
+  if (request.communicator == CommunicatorKind::loopback) request.communicator = CommunicatorKind::mpi;
   request.launched = job;
   return request;
 }
@@ -81,8 +81,9 @@ void let_rank_0_report() {
 void refuse_launcher(const std::string& command) {
   const auto job = launched_job();
   if (job && job->size > 1)
-    throw ScenarioError(command + ": it starts the processes of its runs itself, and " + job->launcher + " started " +
-                        std::to_string(job->size) + " of it; leave out " + job->launcher);
+    throw ScenarioError(
+        fmt::format("{}: it starts the processes of its runs itself, and {} started {} of it; leave out {}", command,
+                    job->launcher, job->size, job->launcher));
 }
 
 int continue_as_supervisor() {

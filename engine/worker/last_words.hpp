@@ -1,4 +1,4 @@
-// A worker that its launcher ends (SIGTERM) reports that before it ends: whoever ends without a word is the lost one.
+// A worker that its launcher ends (SIGTERM) reports this first: a worker that ends without a message is the lost one.
 #pragma once
 #include <atomic>
 #include <functional>

@@ -45,28 +45,27 @@ void check_job_size(const Scenario& scenario, const RunRequest& request) {
   const int ranks = scenario.plan.ranks();
   if (!request.launched || request.launched->size == ranks) return;
   const LaunchedJob& job = *request.launched;
-  throw ScenarioError(job.launcher + " started " + counted(job.size, "process", ending_es) + ", and the plan has " +
-                      counted(ranks, "rank") + ": " + job.launcher + " -n " + std::to_string(ranks) +
-                      " starts as many");
+  throw ScenarioError(fmt::format("{} started {}, and the plan has {}: {} -n {} starts as many", job.launcher,
+                                  counted(job.size, "process", ending_es), counted(ranks, "rank"), job.launcher,
+                                  ranks));
 }
 
 void check_launch(const Scenario& scenario, const RunRequest& request) {
-  if (request.communicator == "loopback") {
+  if (request.communicator == CommunicatorKind::loopback) {
     if (!request.hosts.empty())
       throw ScenarioError("--hosts: the ranks of --comm loopback are threads of this process; use --comm mpi");
     return;
   }
-  const std::string how = "--comm " + request.communicator;
+  const std::string how = "--comm " + request.communicator.name();
   if (!mpi_is_built_in())
     throw ScenarioError(how + ": this rankscope-engine was built without MPI; use --comm loopback");
   if (request.launched) return check_launched(scenario, request);
-  if (!is_in_path("mpirun"))
-    throw ScenarioError(how + ": there is no mpirun in PATH; install Open MPI, or use --comm loopback");
+  if (!is_in_path("mpirun")) throw ScenarioError(how + ": no mpirun in PATH; install Open MPI, or use --comm loopback");
   if (!request.hosts.empty()) check_slots(read_hosts(request.hosts), scenario.plan.ranks(), request.hosts);
 }
 
 bool may_span_hosts(const RunRequest& request) {
-  if (request.communicator == "loopback") return false;
+  if (request.communicator == CommunicatorKind::loopback) return false;
   if (request.launched) return request.launched->spans_hosts;
   return !request.hosts.empty() || allocation_spans_hosts();
 }
@@ -87,7 +86,7 @@ std::optional<RankRange> ranks_here(const Scenario& scenario, const RunRequest& 
 
 std::vector<std::string> worker_command(const Scenario& scenario, const RunRequest& request) {
   const std::string self = fs::read_symlink("/proc/self/exe").string();
-  if (request.communicator == "loopback" || request.launched) return {self, "worker"};
+  if (request.communicator == CommunicatorKind::loopback || request.launched) return {self, "worker"};
   std::vector<std::string> command{"mpirun", "-n",        std::to_string(scenario.plan.ranks()), "--bind-to", "none",
                                    "-x",     job_variable};
   if (request.hosts.empty())
@@ -100,7 +99,7 @@ std::vector<std::string> worker_command(const Scenario& scenario, const RunReque
 }
 
 std::vector<std::string> launch_environment(const RunRequest& request) {
-  // Nobody is there to type a password, and a host that does not answer must not keep a person waiting.
+  // No user can type a password, and an unreachable host must not delay the start.
   constexpr const char* arguments = "OMPI_MCA_plm_rsh_args";
   if (request.hosts.empty() || std::getenv(arguments)) return {};
   return {std::string(arguments) + "=-o BatchMode=yes -o ConnectTimeout=10"};

@@ -1,4 +1,4 @@
-// What a simulation gives to a lesson: the values that its questions ask for, and pictures of its step.
+// Simulations for lessons: the values that its questions ask for, and pictures of its step.
 #pragma once
 #include <map>
 #include <memory>

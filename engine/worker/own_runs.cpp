@@ -41,8 +41,7 @@ OpMeasurement measure_ops_here(const Progress& progress) {
   OpMeasurement ops;
   const std::vector<Scenario> sizes = measured_sizes(Precision::fp32);
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    progress("measuring this machine's ops, size " + std::to_string(i + 1) + " of " + std::to_string(sizes.size()),
-             share_not_known);
+    progress(fmt::format("measuring this machine's ops, size {} of {}", i + 1, sizes.size()), share_not_known);
     ops.pass({sizes[i]});
   }
   return ops;
@@ -67,7 +66,7 @@ PublishedRow with_costs(PublishedRow row, double measured, const OpMeasurement& 
   return row;
 }
 
-/// What a row's rounds have said.
+/// The results of a row's rounds.
 struct OwnRow {
   std::vector<double> measured, errors;  ///< in the table's unit; of that round's prediction, relative
   OpMeasurement ops;                     ///< of all rounds, around this row's runs
@@ -91,13 +90,13 @@ OwnRun run_once(const PublishedRow& row, const Progress& progress) {
   Scenario scenario = row.choices.front();
   scenario.train.steps = steps;
   RunRequest request;
-  request.clock = on_the_wall(row) ? "wall" : "device";
+  request.clock = on_the_wall(row) ? ClockChoice::wall : ClockChoice::device;
   const CoreTicks before = CoreTicks::now();
   const SessionOutcome attempt = run_session(with_absolute_data(scenario), request, progress);
   const double taken = before.taken_since();
   if (attempt.status != 0 || !attempt.facts) throw std::runtime_error(row.name + ": " + attempt.message);
   const SweepRun run = sweep_run(make_report(*attempt.facts), 0, 0);
-  if (run.step_seconds.empty()) throw std::runtime_error(row.name + ": no step's time is known");
+  if (run.step_seconds.empty()) throw std::runtime_error(row.name + ": no step has a time");
   return {on_the_wall(row) ? quartile(run.step_seconds, 1) : mean(run.step_seconds), taken};
 }
 
@@ -145,8 +144,7 @@ int validate_own(const OwnRunsRequest& request) {
       const auto of_all = [&, show = line->progress()](std::string_view doing, double) {
         const std::size_t done = static_cast<std::size_t>(round) * rows.size() + i;
         const std::size_t runs = static_cast<std::size_t>(request.rounds) * rows.size();
-        show("run " + std::to_string(done + 1) + " of " + std::to_string(runs) + ", " + table.rows[i].name + ": " +
-                 std::string(doing),
+        show(fmt::format("run {} of {}, {}: {}", done + 1, runs, table.rows[i].name, doing),
              static_cast<double>(done) / static_cast<double>(runs));
       };
       const OwnRun run = run_row(table.rows[i], of_all);
@@ -172,9 +170,10 @@ int validate_own(const OwnRunsRequest& request) {
   table.title += ", repeated";
   table.source = describe(this_machine()) + "; " + measured.source;
   if (taken > disturbing_share)
-    table.source += "; others had up to " + figure::percent(taken) + " of the cores beside runs on the wall";
-  table.constants = std::to_string(measured.rows.size()) +
-                    " ops measured before and after each run, on other sizes and for one rank alone";
+    table.source +=
+        "; other programs used up to " + figure::percent(taken) + " of the cores during runs on the wall clock";
+  table.constants = fmt::format("{} measured before and after each run, on other sizes and for one rank alone",
+                                counted(measured.rows.size(), "op"));
   std::vector<ValidatedTable> result = {validate(table)};
   for (std::size_t i = 0; i < rows.size(); ++i) result[0].rows[i].uncertainty = standard_error(rows[i].errors);
   std::cout << (request.json ? to_json(result).dump(2) + "\n" : to_text(result));

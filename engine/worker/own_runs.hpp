@@ -1,4 +1,4 @@
-// `rankscope-engine validate --own`: our own runs, repeated on this machine and held against their simulation.
+// `rankscope-engine validate --own`: Rankscope's own runs, repeated on this machine and compared with their simulation.
 #pragma once
 #include <string>
 

@@ -1,4 +1,4 @@
-// `rankscope-engine paths`: optimizers walk on a surface of two parameters. Nothing is trained.
+// `rankscope-engine paths`: optimizer paths on a surface of two parameters. Nothing is trained.
 #pragma once
 #include <string>
 #include <vector>
@@ -20,7 +20,7 @@ struct PathsInput {
 
 /// The request behind what was typed. Throws ScenarioError in a line that says what would be right.
 PathRequest path_request(const PathsInput& input);
-/// Lets them walk. Throws ScenarioError.
+/// Computes the paths. Throws ScenarioError.
 Paths walk_paths(PathRequest request);
 /// Both, and prints; the exit status.
 int print_paths(const PathsInput& input);

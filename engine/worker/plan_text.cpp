@@ -34,7 +34,7 @@ std::string chunk_words(const StepProgram& step, int chunk) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-/// The optimizer, what it is, and what it remembers of the model.
+/// The optimizer, its description, and the bytes of its states.
 std::string optimizer_words(const StepProgram& step) {
   const OptimizerRule& rule = optimizer_rule(step.scenario.train.optimizer);
   const DType type = step.model.type;
@@ -79,7 +79,7 @@ void check_runs(const StepProgram& step) {
   check_size(step);
   if (const auto deadlock = find_deadlock(step.all_programs(), step.grid))
     throw PlanError(step.scenario.plan.schedule == ScheduleKind::by_hand
-                        ? "plan.order: " + *deadlock + "; give the lanes an order in which nobody waits in a circle"
+                        ? "plan.order: " + *deadlock + "; choose an order of the lanes without a circular wait"
                         : "plan.schedule: " + *deadlock + "; schedule = \"1f1b\" runs");
 }
 

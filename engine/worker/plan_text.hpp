@@ -1,4 +1,4 @@
-// Plans and reports in words for the terminal, and a plan's last check before anything starts.
+// Plans and reports as text for the terminal, and a plan's last check before anything starts.
 #pragma once
 #include <string>
 
@@ -10,7 +10,7 @@ namespace rankscope {
 /// The grid, who holds which blocks, and how many ops each lane runs.
 std::string plan_text(const StepProgram& step);
 
-/// Throws PlanError when the ranks' programs would wait for each other for ever.
+/// Throws PlanError if the ranks' programs would deadlock.
 void check_runs(const StepProgram& step);
 
 /// On standard output, as text or as its one JSON object.

@@ -1,4 +1,4 @@
-// Where and when something was measured, as recordings say it.
+// Place and time of a measurement, as written in recordings.
 #pragma once
 #include <string>
 

@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -66,15 +67,15 @@ Join reachable_relay(const WorkerJob& job) {
   if (host_name() == job.host) candidates.insert(candidates.begin(), this_host);
   for (const std::string& address : candidates)
     if (answers(address, port)) {
-      join.endpoint = "tcp://" + address + ":" + std::to_string(port);
+      join.endpoint = fmt::format("tcp://{}:{}", address, port);
       return join;
     }
   std::string tried;
   for (const std::string& address : candidates) tried += (tried.empty() ? "" : ", ") + address;
-  throw std::runtime_error(host_name() + " cannot reach the supervisor on " + job.host + " at port " +
-                           std::to_string(port) + " of " + tried +
-                           "; open a port between the hosts and give it with --publish tcp://ADDRESS:PORT --join-file "
-                           "FILE");
+  throw std::runtime_error(
+      fmt::format("{} cannot reach the supervisor on {} at port {} of {}; open a port between the hosts and give it "
+                  "with --publish tcp://ADDRESS:PORT --join-file FILE",
+                  host_name(), job.host, port, tried));
 }
 
 }  // namespace rankscope

@@ -8,19 +8,19 @@
 namespace rankscope {
 namespace {
 
-std::unique_ptr<EnergyMeter> open_meter(const std::string& device, const std::string& gpu, std::string& why) {
-  if (device == "cuda") return open_nvml_meter(gpu, &why);
-  if (device == "cpu") {
+std::unique_ptr<EnergyMeter> open_meter(DeviceKind device, const std::string& gpu, std::string& why) {
+  if (device == DeviceKind::cuda) return open_nvml_meter(gpu, &why);
+  if (device == DeviceKind::cpu) {
     const char* root = std::getenv("RANKSCOPE_POWERCAP");
     return root != nullptr && *root != 0 ? open_rapl_meter(&why, root) : open_rapl_meter(&why);
   }
-  why = "the energy is unknown: nothing computes, the ops sleep";
+  why = "the energy is unknown: ops sleep and compute nothing";
   return nullptr;
 }
 
 }  // namespace
 
-RunEnergy open_run_energy(const std::string& device, const std::string& gpu, World* processes) {
+RunEnergy open_run_energy(DeviceKind device, const std::string& gpu, World* processes) {
   RunEnergy energy;
   int first = 0;
   if (processes != nullptr) {

@@ -1,5 +1,5 @@
-// Which counter of energy each rank of this process tells of: a device's first rank its own, the others that share it
-// none.
+// Which energy counter each rank of this process reports: a device's first rank that of the device, the others that
+// share it none.
 #pragma once
 #include <functional>
 #include <memory>
@@ -7,6 +7,7 @@
 
 #include "engine/execute/comm/communicator.hpp"
 #include "engine/execute/power/power.hpp"
+#include "engine/plan/scenario/run_choices.hpp"
 
 namespace rankscope {
 
@@ -15,10 +16,10 @@ struct RunEnergy {
   std::string unknown;  ///< why the counter of this process's device cannot be read; empty where it can
 };
 
-/// `device`: "cpu", "cuda" or "sleep"; `gpu`: PCI bus id of the one that this process computes on, if any. `processes`:
+/// `gpu`: PCI bus id of the one that this process computes on, if any. `processes`:
 /// null where the ranks are threads of this process on one device; else collective over it. The counters of processors
 /// are looked for below RANKSCOPE_POWERCAP, if that is set: containers see the host's under another path, or not at
 /// all.
-RunEnergy open_run_energy(const std::string& device, const std::string& gpu, World* processes);
+RunEnergy open_run_energy(DeviceKind device, const std::string& gpu, World* processes);
 
 }  // namespace rankscope

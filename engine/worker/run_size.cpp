@@ -9,6 +9,7 @@
 #include "engine/base/host/memory.hpp"
 #include "engine/execute/run/platform.hpp"
 #include "engine/explain/facts/prediction.hpp"
+#include "engine/op/words.hpp"
 #include "engine/plan/optimizer_rule/rule.hpp"
 #include "engine/predict/cost/ledger.hpp"
 #include "engine/predict/fold/folded.hpp"
@@ -63,20 +64,20 @@ std::string long_time(double seconds) {
 }
 
 /// At the rate of large matrix products on all cores: nothing of a step is faster.
-std::string least_time(const StepProgram& step, double flops, const std::string& device, int threads) {
-  if (!is_platform(device) || !(flops > 0)) return {};
+std::string least_time(const StepProgram& step, double flops, DeviceKind device, int threads) {
+  if (!computes(device) || !(flops > 0)) return {};
   constexpr std::int64_t large = 1024;
   const double here = glance_at_peak(step.scenario.compute_type(), *open_platform(device, threads), large).wall;
-  const bool on_cpu = device == "cpu";
+  const bool on_cpu = device == DeviceKind::cpu;
   const double cores = on_cpu ? std::max(1u, std::thread::hardware_concurrency()) / static_cast<double>(threads) : 1;
   return fmt::format("; a step would take at least {} here ({:.2g} FLOP)", long_time(flops / (here * cores)), flops);
 }
 
 }  // namespace
 
-RunSize size_of_run(const StepProgram& step, const std::string& device, RankRange here) {
+RunSize size_of_run(const StepProgram& step, Choice<DeviceKind> device, RankRange here) {
   RunSize size;
-  size.bytes = tensor_bytes(step, here, device == "cuda", size.is_exact) + count_ops(step) * bytes_per_op;
+  size.bytes = tensor_bytes(step, here, device == DeviceKind::cuda, size.is_exact) + count_ops(step) * bytes_per_op;
   size.step_flops = step_flops(step);
   return size;
 }
@@ -89,12 +90,13 @@ void check_fits(const StepProgram& step, const RunRequest& request) {
   const AvailableMemory available = available_memory();
   if (available.limited_by.empty() || size.bytes <= static_cast<double>(available.bytes)) return;
   throw PlanError(fmt::format(
-      "{} need {} {} of memory on this machine, and {} are {}{}; choose a smaller model or "
-      "plan, see with `simulate` what it would do elsewhere, or begin all the same with {}",
-      here->count() == step.grid.size() ? fmt::format("the run's {} ranks", step.grid.size())
+      "{} {} {} {} of memory on this machine, and {} are {}{}; choose a smaller model or "
+      "plan, use `simulate` to see it on another cluster, or start anyway with {}",
+      here->count() == step.grid.size() ? "the run's " + counted(step.grid.size(), "rank")
                                         : fmt::format("ranks {} to {} of the run", here->first, here->end - 1),
-      size.is_exact ? "at least" : "about", bytes_text(size.bytes), bytes_text(static_cast<double>(available.bytes)),
-      available.limited_by, least_time(step, size.step_flops, request.device, request.threads), any_size_option));
+      agreeing(here->count(), "needs", "need"), size.is_exact ? "at least" : "about", figure::bytes(size.bytes),
+      figure::bytes(static_cast<double>(available.bytes)), available.limited_by,
+      least_time(step, size.step_flops, request.device, request.threads), any_size_option));
 }
 
 }  // namespace rankscope

@@ -1,5 +1,5 @@
-// How much of this machine a run would take, known before anything of it is made: memory of its ranks that are here,
-// and the time of a step at the least.
+// The resources that a run would need on this machine, known before it starts: memory of its local ranks, and a
+// lower bound of the step time.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -18,9 +18,9 @@ struct RunSize {
 
 /// Of ranks of which those in `here` are on this host. `device`: what computes; on a GPU only what lies in the host's
 /// memory counts.
-RunSize size_of_run(const StepProgram& step, const std::string& device, RankRange here);
+RunSize size_of_run(const StepProgram& step, Choice<DeviceKind> device, RankRange here);
 
-/// The option that lets a run begin all the same.
+/// The option that starts a run anyway.
 inline constexpr const char* any_size_option = "--any-size";
 
 /// Refuses a run that needs more memory than is available here (but not request.any_size), with both figures, the time

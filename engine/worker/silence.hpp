@@ -1,5 +1,5 @@
-// A rank that says nothing any more while the run goes on: named on standard error within seconds, and the end of the
-// run where it is certain that it will not continue by itself, long before the time limits of its peers.
+// Detects a rank that stops responding during the run: it is named on standard error within seconds, and the run is
+// ended if the rank certainly cannot continue, long before the time limits of its peers.
 //
 // A worker's heartbeat has a thread of its own, so a rank that is only slow is not silent. On this host the state of
 // its process shows besides that a signal stopped it; one that merely waits for a processor, or that a debugger holds,
@@ -48,7 +48,7 @@ class SilenceReport {
   SilenceReport(const SessionWatch& watch, RankPlaces places, SilenceLimits limits = {})
       : watch_(watch), places_(std::move(places)), limits_(limits) {}
 
-  /// Looks once in a while, and names ranks that have fallen silent or that report again, a line for each change.
+  /// Checks periodically, and names ranks that have become silent or that report again, one line per change.
   /// `say` gets the line.
   template <class Say>
   void look(Say say) {

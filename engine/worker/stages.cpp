@@ -6,7 +6,7 @@
 
 namespace rankscope {
 
-Scenario with_stages(const Scenario& scenario, bool measure, const std::string& device, int threads) {
+Scenario with_stages(const Scenario& scenario, bool measure, DeviceKind device, int threads) {
   if (scenario.plan.stages != "measured") return scenario;
   const SettledStages settled =
       measure ? measure_stages(scenario, open_platform(device, threads)) : model_stages(scenario);

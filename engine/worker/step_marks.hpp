@@ -1,5 +1,5 @@
-// The last step that each rank has finished, in memory that outlives it: a page of a file in the session's directory.
-// Events of a rank's last milliseconds are lost when it is killed; this is not.
+// The last step that each rank has finished, in memory that outlives the rank: a page of a file in the session's
+// directory. Events of a rank's last milliseconds are lost when it is killed; this is not.
 #pragma once
 #include <cstdint>
 #include <filesystem>

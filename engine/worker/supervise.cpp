@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -60,22 +61,24 @@ bool has_few_cores(const Scenario& scenario, const RunRequest& request) {
 
 /// Ranks that would share cores keep true time on the device clock only. Of processes, "auto" is left to the workers,
 /// which know how many of them are on a host.
-std::string headline_clock(const Scenario& scenario, const RunRequest& request) {
-  if (request.clock != "auto") return request.clock;
-  if (!is_platform(request.device)) return "wall";
-  if (scenario.fault.slow_rank >= 0) return "device";  // where alone it is slow
-  if (request.device != "cpu")                         // ranks of one process share its GPU
-    return scenario.plan.ranks() > 1 && request.communicator == "loopback" ? "device" : "wall";
-  if (request.communicator != "loopback") return request.clock;
-  return has_few_cores(scenario, request) ? "device" : "wall";
+ClockChoice headline_clock(const Scenario& scenario, const RunRequest& request) {
+  if (request.clock != ClockChoice::automatic) return request.clock;
+  if (!computes(request.device)) return ClockChoice::wall;
+  if (scenario.fault.slow_rank >= 0) return ClockChoice::device;  // where alone it is slow
+  if (request.device != DeviceKind::cpu)                          // ranks of one process share its GPU
+    return scenario.plan.ranks() > 1 && request.communicator == CommunicatorKind::loopback ? ClockChoice::device
+                                                                                           : ClockChoice::wall;
+  if (request.communicator != CommunicatorKind::loopback) return request.clock;
+  return has_few_cores(scenario, request) ? ClockChoice::device : ClockChoice::wall;
 }
 
 /// Throws ScenarioError where the clock that was asked for does not show what the scenario has.
 void check_clock(const Scenario& scenario, const RunRequest& request) {
-  if (scenario.fault.slow_rank >= 0 && request.clock == "wall" && is_platform(request.device))
-    throw ScenarioError("--clock wall: fault.slow_rank = " + std::to_string(scenario.fault.slow_rank) +
-                        " is slow on the device clock, where its measured costs are multiplied, and in runs of "
-                        "--device sleep; use --clock device");
+  if (scenario.fault.slow_rank >= 0 && request.clock == ClockChoice::wall && computes(request.device))
+    throw ScenarioError(
+        fmt::format("--clock wall: fault.slow_rank = {} is slow on the device clock, where its measured costs are "
+                    "multiplied, and in runs of --device sleep; use --clock device",
+                    scenario.fault.slow_rank));
 }
 
 /// The relay's options and, with keys, the join string of the workers.
@@ -91,7 +94,7 @@ Meeting make_meeting(const RunRequest& request, const fs::path& directory, const
   if (request.publish.empty())
     meeting.relay.endpoint = may_span_hosts(request) ? "tcp://0.0.0.0:*" : "ipc://" + (directory / "relay").string();
   // Threads of one process need no port: this user alone can enter the directory.
-  if (!request.publish.empty() && request.communicator == "loopback")
+  if (!request.publish.empty() && request.communicator == CommunicatorKind::loopback)
     meeting.relay.worker_endpoint = "ipc://" + (directory / "workers").string();
   if (!request.join_files.empty() || may_span_hosts(request)) {
     meeting.keys = new_relay_keys(request.join_files.size());
@@ -139,7 +142,7 @@ class Steps {
     if (last_step < 0)
       progress_("starting the ranks and measuring their ops", share_not_known);
     else
-      progress_("step " + std::to_string(done) + " of " + std::to_string(last_),
+      progress_(fmt::format("step {} of {}", done, last_),
                 static_cast<double>(done - first_) / static_cast<double>(last_ - first_));
   }
 
@@ -157,7 +160,8 @@ struct ChildEnd {
 
 RankPlaces places_of(const RunRequest& request, pid_t child, const fs::path& directory) {
   const char* job = request.launched ? std::getenv("PMIX_NAMESPACE") : nullptr;
-  return {child, request.communicator == "loopback", may_span_hosts(request), job ? job : "", directory};
+  return {child, request.communicator == CommunicatorKind::loopback, may_span_hosts(request), job ? job : "",
+          directory};
 }
 
 /// Runs the child to its end, or ends it when asked to. What it says goes to the watch, and into `said`; ranks that
@@ -218,10 +222,10 @@ std::string reason_in(const std::deque<std::string>& said) {
 /// ZeroMQ ends the process where it gets no thread.
 void check_own_threads(const Scenario& scenario, const RunRequest& request) {
   constexpr int own_threads = 4, of_launcher = 4, most_ranks = 64;
-  const bool launches = request.communicator != "loopback" && !request.launched;
+  const bool launches = request.communicator != CommunicatorKind::loopback && !request.launched;
   const auto here = ranks_here(scenario, request);
   check_threads(own_threads + (launches ? of_launcher + std::min(here ? here->count() : 0, most_ranks) : 0),
-                launches ? "the run's supervisor, with the processes that it starts," : "the run's supervisor");
+                launches ? "the run's supervisor and the processes that it starts" : "the run's supervisor");
 }
 
 std::vector<std::string> environment_of_child(const WorkerJob& job, const Scenario& scenario) {
@@ -229,14 +233,14 @@ std::vector<std::string> environment_of_child(const WorkerJob& job, const Scenar
   environment.insert(environment.end(), more.begin(), more.end());
   // The device clock counts the CPU time of the thread that calls a kernel. It must not spin until the others of its
   // team are done, who on a busy machine may not even run: their wait is no cost of the op.
-  const bool may_count_cpu_time =
-      job.request.clock == "device" || (job.request.clock == "auto" && has_few_cores(scenario, job.request));
+  const bool may_count_cpu_time = job.request.clock == ClockChoice::device ||
+                                  (job.request.clock == ClockChoice::automatic && has_few_cores(scenario, job.request));
   if (may_count_cpu_time && job.request.threads > 1 && std::getenv("OMP_WAIT_POLICY") == nullptr)
     environment.emplace_back("OMP_WAIT_POLICY=passive");
   return environment;
 }
 
-/// What became of the run, in words.
+/// The outcome of the run, in words.
 struct Conclusion {
   Verdict verdict;
   bool has_reason = false;  ///< a process has said on standard error why it could not begin, or why it ended
@@ -245,9 +249,9 @@ Conclusion conclude(const SessionWatch& watch, const ChildEnd& ended, const std:
                     const RunRequest& request) {
   Verdict verdict = watch.verdict(ended.exit);
   const std::string when =
-      verdict.last_step < 0 ? " before it finished a step" : " after step " + std::to_string(verdict.last_step);
+      verdict.last_step < 0 ? " before it finished a step" : fmt::format(" after step {}", verdict.last_step);
   if (!verdict.ok && ended.silence)
-    verdict.message = (ended.silence->rank < 0 ? "the run" : "rank " + std::to_string(ended.silence->rank)) + " ended" +
+    verdict.message = (ended.silence->rank < 0 ? "the run" : fmt::format("rank {}", ended.silence->rank)) + " ended" +
                       when + ": " + ended.silence->why;
   if (const auto silent = ended.silent.find(verdict.rank); silent != ended.silent.end() && !verdict.explained)
     verdict.message += ": it had been silent since " + silent->second;
@@ -263,7 +267,7 @@ Conclusion conclude(const SessionWatch& watch, const ChildEnd& ended, const std:
 /// "trace.mcap" and 2: "trace.2.mcap".
 std::string numbered(const std::string& path, int number) {
   const fs::path p(path);
-  return (p.parent_path() / (p.stem().string() + "." + std::to_string(number) + p.extension().string())).string();
+  return (p.parent_path() / (fmt::format("{}.{}{}", p.stem().string(), number, p.extension().string()))).string();
 }
 
 void tell(const SessionOutcome& attempt) {
@@ -274,8 +278,8 @@ void tell(const SessionOutcome& attempt) {
 }  // namespace
 
 void check_nccl(const RunRequest& request) {
-  if (request.device != "cuda")
-    throw ScenarioError("--comm nccl: it moves what lies on GPUs; add --device cuda, or use --comm loopback");
+  if (request.device != DeviceKind::cuda)
+    throw ScenarioError("--comm nccl: it needs data on GPUs; add --device cuda, or use --comm loopback");
   try {
     check_platform(request.device);
     check_nccl_library();
@@ -289,14 +293,14 @@ void check_nccl(const RunRequest& request) {
 void check_request(const RunRequest& request) {
   std::string error;
   if (!parse_keep(request.keep, &error)) throw ScenarioError("--keep: " + error);
-  if (request.clock == "device" && !is_platform(request.device))
-    throw ScenarioError("--clock device: it is made of the CPU time that ops took, and --device " + request.device +
-                        " takes none; use --clock wall");
-  if (request.communicator == "nccl") check_nccl(request);
+  if (request.clock == ClockChoice::device && !computes(request.device))
+    throw ScenarioError("--clock device: it uses the CPU time of ops, and with --device " + request.device.name() +
+                        " ops use none; use --clock wall");
+  if (request.communicator == CommunicatorKind::nccl) check_nccl(request);
   if (request.publish.empty()) return;
   if (may_span_hosts(request) && is_this_machine(request.publish))
     throw ScenarioError("--publish " + request.publish +
-                        ": it reaches this machine alone, and ranks may be on others; give an address of the network, "
+                        ": only this machine can reach it, and ranks may be on others; give a network address, "
                         "such as tcp://0.0.0.0:7447, with --join-file FILE");
   check_publishable(request.publish, !request.join_files.empty());
 }
@@ -381,7 +385,7 @@ SessionOutcome run_session(const Scenario& scenario, const RunRequest& request, 
   relay.finish(must_wait ? 10s : 2s, must_wait ? request.await_viewers : 0);
   if (const std::int64_t forged = relay.status().forged; forged > 0)
     std::cerr << "rankscope-engine: " << forged
-              << " messages of peers that did not prove to be workers of this run were ignored" << std::endl;
+              << " messages were ignored: their senders did not prove to be workers of this run" << std::endl;
   const std::string not_recorded = recorder.close(relay.status().forged);
 
   SessionOutcome attempt;
@@ -419,8 +423,8 @@ int run_supervised(const Scenario& given, const RunRequest& asked) {
     const bool again = attempt.lost_a_rank && !stop_asked && number <= request.restarts;
     const WholeCheckpoint newest = again ? newest_whole_checkpoint(request.checkpoint) : WholeCheckpoint{};
     if (again && !newest.checkpoint)
-      std::cerr << "rankscope-engine: nothing to continue from: " << no_whole_checkpoint(request.checkpoint, newest)
-                << std::endl;
+      std::cerr << "rankscope-engine: no checkpoint to continue from: "
+                << no_whole_checkpoint(request.checkpoint, newest) << std::endl;
     if (!newest.checkpoint) {
       if (attempt.facts) print(make_report(*attempt.facts), request.json);
       return attempt.status;
@@ -429,7 +433,7 @@ int run_supervised(const Scenario& given, const RunRequest& asked) {
     request.resume = newest.checkpoint->directory();
     if (!request.record.empty()) request.record = numbered(asked.record, number + 1);
     scenario.fault.kill_rank = scenario.fault.kill_step = -1;  // it has happened
-    std::cerr << "rankscope-engine: going on from " << request.resume
+    std::cerr << "rankscope-engine: continuing from " << request.resume
               << (request.record.empty() ? "" : ", recording to " + request.record) << std::endl;
   }
 }

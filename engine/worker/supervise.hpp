@@ -1,4 +1,4 @@
-// The supervisor's parts, for commands that run plans: `run` runs one, and goes on after a loss; `sweep` runs many.
+// The supervisor's parts, for commands that run plans: `run` runs one, and continues after a loss; `sweep` runs many.
 #pragma once
 #include <optional>
 #include <string>
@@ -22,13 +22,13 @@ Scenario with_absolute_data(Scenario scenario);
 void stop_on_signals();
 bool stop_was_asked();
 
-/// What became of a session.
+/// The outcome of a session.
 struct SessionOutcome {
   int status = 0;                 ///< exit status
   bool lost_a_rank = false;       ///< it ended before its last step
   std::optional<RunFacts> facts;  ///< of the steps that it finished, if it finished any
-  std::string message;            ///< what went wrong, one line; empty: nothing
-  std::vector<std::string> said;  ///< the workers' last words, where no rank can be named
+  std::string message;            ///< the error, one line; empty: none
+  std::vector<std::string> said;  ///< the workers' last output, if no rank can be named
 };
 
 /// One session: starts the workers and waits for their end. What went wrong with them is the outcome's; throws

@@ -1,5 +1,6 @@
 #include "engine/worker/sweep.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -41,10 +42,10 @@ SweepRun run_point(const SweepPlan& plan, const RunRequest& request, std::int32_
     check_fits(compile(scenario), request);
     const SessionOutcome attempt = run_session(with_absolute_data(scenario), request, progress);
     if (attempt.status != 0)
-      return failed(attempt.message + (attempt.said.empty() ? "" : "; last words: " + attempt.said.back()));
+      return failed(attempt.message + (attempt.said.empty() ? "" : "; last output: " + attempt.said.back()));
     if (!attempt.facts) return failed("it ended before it finished a step");
     SweepRun run = sweep_run(make_report(*attempt.facts), point, repeat);
-    if (run.step_seconds.empty()) return failed("no step's time is known");
+    if (run.step_seconds.empty()) return failed("no step has a time");
     if (run.clock == ClockDomain::device && scenario.plan.ranks() * request.threads <= plan.sweep.cores)
       run.wall_step_seconds = wall_seconds(*attempt.facts);
     return run;
@@ -63,8 +64,7 @@ class Announcer {
   Progress next(std::int32_t point) {
     return [this, show = line_.progress(), before = done_,
             words = sweep_.points[static_cast<std::size_t>(point)].words()](std::string_view doing, double share) {
-      show("run " + std::to_string(before + 1) + " of " + std::to_string(total_) + ", " + words + ", " +
-               std::string(doing),
+      show(fmt::format("run {} of {}, {}, {}", before + 1, total_, words, doing),
            (before + (std::isnan(share) ? 0 : share)) / total_);
     };
   }
@@ -112,7 +112,7 @@ int run_sweep(const SweepRequest& request, const FurtherCheck& further) {
       if (!plan.scenarios[point]) continue;
       const auto number = static_cast<std::int32_t>(point);
       SweepRun run = run_point(plan, each, number, repeat, announcer->next(number));
-      if (stop_was_asked()) break;  // what it did is no measurement
+      if (stop_was_asked()) break;  // an interrupted run is no measurement
       announcer->done(run);
       if (recorder) recorder->add(run, monotonic_ns() - begun_ns);
       sweep.runs.push_back(std::move(run));
@@ -121,7 +121,7 @@ int run_sweep(const SweepRequest& request, const FurtherCheck& further) {
   const std::string not_recorded = recorder ? recorder->close() : "";
   if (!not_recorded.empty()) std::cerr << "rankscope-engine: --record " << not_recorded << std::endl;
   if (stop_was_asked())
-    std::cerr << "rankscope-engine: stopped by request; what was measured until then is kept" << std::endl;
+    std::cerr << "rankscope-engine: stopped by request; the measurements so far are saved" << std::endl;
   const ScalingTable table = scaling_table(sweep);
   if (request.json)
     std::cout << to_json(sweep, table).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";

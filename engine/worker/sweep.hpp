@@ -1,5 +1,5 @@
-// `rankscope-engine sweep`: the same scenario with keys of it changed in turn, each point really run, and the points
-// compared: strong and weak scaling.
+// `rankscope-engine sweep`: runs a scenario with several values of its keys and compares the
+// points: strong and weak scaling.
 #pragma once
 #include <optional>
 #include <string>
@@ -14,7 +14,7 @@ namespace rankscope {
 /// Steps of each run where nothing else is said: enough for a median, and soon over.
 inline constexpr int sweep_steps = 20;
 
-/// What a person asked for.
+/// The user's request.
 struct SweepRequest {
   std::string scenario;           ///< a file
   std::vector<Override> set;      ///< the same for all points

@@ -22,25 +22,24 @@ bool has(const std::vector<Axis>& axes, const std::string& key) {
 std::vector<Axis> checked_axes(const SweepRequest& request) {
   if (request.over.empty())
     throw ScenarioError(
-        "sweep: there is nothing to sweep over; add --over key=value,value,…, such as --over "
+        "sweep: no values to sweep over; add --over key=value,value,…, such as --over "
         "plan.data=1,2,4");
   std::vector<Axis> axes = parse_axes(request.over);
   std::size_t points = 1;
   for (const Axis& axis : axes) {
     points *= axis.values.size();
     if (points > most_points)
-      throw ScenarioError("--over: there are more than " + std::to_string(most_points) +
-                          " combinations; leave some values out");
+      throw ScenarioError(
+          fmt::format("--over: there are more than {} combinations; leave some values out", most_points));
   }
   for (const Override& given : request.set)
     if (given.key != "title" && has(axes, full_key(given.key, "--set " + given.key + "=" + given.value)))
-      throw ScenarioError("--set " + given.key + "=" + given.value +
-                          ": --over gives that key its values; leave one out");
-  if (has(axes, "train.steps")) throw ScenarioError("--over train.steps: --steps says how long every run is");
+      throw ScenarioError("--set " + given.key + "=" + given.value + ": --over also sets this key; remove one of them");
+  if (has(axes, "train.steps")) throw ScenarioError("--over train.steps: use --steps for the length of every run");
   if (has(axes, "train.checkpoint_every"))
     throw ScenarioError("--over train.checkpoint_every: a sweep writes no checkpoints");
   if (request.weak && has(axes, "train.global_batch"))
-    throw ScenarioError("--weak: it makes train.global_batch grow with the ranks; leave that key out of --over");
+    throw ScenarioError("--weak: train.global_batch grows with the ranks; remove that key from --over");
   return axes;
 }
 
@@ -120,8 +119,8 @@ class Points {
     const int first = base_.train.global_batch;
     const std::int64_t batch = weak_batch(first, ranks, first_ranks_);
     if (ranks > 0 && batch < 0) {
-      point.refused = "weak scaling: the first point's " + counted(first, "sample") + " on " +
-                      counted(first_ranks_, "rank") + " are no whole number on " + std::to_string(ranks);
+      point.refused = fmt::format("weak scaling: {} on {}, as at the first point, would be no whole number on {}",
+                                  counted(first, "sample"), counted(first_ranks_, "rank"), ranks);
       return false;
     }
     if (batch > 0) overrides.push_back({"train.global_batch", std::to_string(batch)});
@@ -132,7 +131,7 @@ class Points {
     try {
       Scenario scenario = read_scenario(request_.scenario, overrides, further_);
       if (scenario.plan.stages == "measured") {
-        scenario = with_stages(scenario, is_platform(request_.run.device), request_.run.device, request_.run.threads);
+        scenario = with_stages(scenario, computes(request_.run.device), request_.run.device, request_.run.threads);
         point.stages = scenario.plan.stages;
       }
       scenario.train.checkpoint_every = 0;  // steps are measured, nothing is kept
@@ -154,8 +153,8 @@ class Points {
 };
 
 ClockDomain clock_of(const SweepRequest& request, const SweepPlan& plan) {
-  if (request.run.clock == "wall" || !is_platform(request.run.device)) return ClockDomain::wall;
-  if (request.run.clock == "device") return ClockDomain::device;
+  if (request.run.clock == ClockChoice::wall || !computes(request.run.device)) return ClockDomain::wall;
+  if (request.run.clock == ClockChoice::device) return ClockDomain::device;
   for (const std::optional<Scenario>& scenario : plan.scenarios)
     if (scenario && scenario->plan.ranks() * request.run.threads > plan.sweep.cores) return ClockDomain::device;
   return ClockDomain::wall;
@@ -187,8 +186,8 @@ SweepPlan plan_sweep(const SweepRequest& request, const FurtherCheck& further) {
   sweep.scaling = request.weak ? Scaling::weak : Scaling::strong;
   sweep.steps = (*first)->train.steps;
   sweep.repeats = request.repeats;
-  sweep.communicator = request.run.communicator;
-  sweep.device = request.run.device;
+  sweep.communicator = request.run.communicator.name();
+  sweep.device = request.run.device.name();
   sweep.threads = request.run.threads;
   sweep.cores = static_cast<std::int32_t>(std::thread::hardware_concurrency());
   sweep.clock = clock_of(request, plan);

@@ -1,4 +1,4 @@
-// One rank's events on their way to the publisher.
+// Sends one rank's events to the publisher.
 #pragma once
 #include <array>
 #include <functional>

@@ -1,25 +1,26 @@
 // The processes of a run. A *worker* holds ranks (all of them under loopback, one under mpi) and runs the program; the
-// *supervisor* outside owns relay, recorder and store, starts the workers and says what became of them.
+// *supervisor* outside owns relay, recorder and store, starts the workers and reports their outcome.
 #pragma once
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "engine/plan/scenario/run_choices.hpp"
 #include "engine/plan/scenario/scenario.hpp"
 #include "engine/worker/launched_job.hpp"
 
 namespace rankscope {
 
-/// What a person asked `rankscope-engine run` for.
+/// The user's request to `rankscope-engine run`.
 struct RunRequest {
-  std::string communicator = "loopback";
-  std::string device = "cpu";
-  std::string clock = "auto";  ///< headline: "wall", "device", or "auto": device when ranks share cores
-  int threads = 1;             ///< of a rank's compute lane
-  std::string record;          ///< trace file; empty: none
-  std::string publish;         ///< endpoint; empty: this user's own sessions only
-  int await_viewers = 0;       ///< the run stays open at its end, 10 s at most, until so many viewers have joined
+  Choice<CommunicatorKind> communicator = CommunicatorKind::loopback;
+  Choice<DeviceKind> device = DeviceKind::cpu;
+  Choice<ClockChoice> clock = ClockChoice::automatic;
+  int threads = 1;        ///< of a rank's compute lane
+  std::string record;     ///< trace file; empty: none
+  std::string publish;    ///< endpoint; empty: this user's own sessions only
+  int await_viewers = 0;  ///< the run stays open at its end, 10 s at most, until so many viewers have joined
   std::string keep = "all";
   /// Where viewers' endpoint and keys go, each file with a key of its own; makes keys, which an endpoint beyond this
   /// machine needs.
@@ -54,7 +55,7 @@ inline constexpr const char* job_variable = "RANKSCOPE_JOB";
 
 /// What a worker's line on standard error begins with that says why the relay does not let it in; the supervisor passes
 /// it on at once.
-inline constexpr const char* not_admitted = "rankscope-engine: not admitted: ";
+inline constexpr const char* not_admitted = "rankscope-engine: not accepted: ";
 
 /// A job as a worker is given it, and back. A text that is none throws nlohmann::json::exception.
 std::string to_text(const WorkerJob& job);
@@ -64,7 +65,7 @@ std::vector<std::string> environment_of(const WorkerJob& job);
 /// The job in this process's environment. Throws std::runtime_error when there is none.
 WorkerJob job_from_environment();
 
-/// The worker's whole life; its exit status. Of ranks that are processes, rank 0's job counts: the others need only say
+/// Runs a worker; returns its exit status. Of ranks that are processes, rank 0's job counts: the others need only say
 /// what they run on (RunRequest).
 int run_worker(const WorkerJob& job);
 

@@ -35,7 +35,7 @@
 namespace rankscope {
 namespace {
 
-/// `who` reports: "rank 2".
+/// `who`: the reporting rank, "rank 2".
 PublisherOptions publisher_options(const WorkerJob& job, const std::filesystem::path& directory,
                                    const std::string& who) {
   PublisherOptions options;
@@ -60,11 +60,11 @@ Scenario read_job_scenario(const WorkerJob& job) {
   std::ifstream file(path);
   if (!file)
     throw std::runtime_error(host_name() + ": the scenario is too long for a process's environment, and " +
-                             path.string() + " is not here; let TMPDIR name a folder that all hosts share");
+                             path.string() + " is not here; set TMPDIR to a folder that all hosts share");
   return parse_recorded_scenario(std::string(std::istreambuf_iterator<char>(file), {}));
 }
 
-/// What a process tells before the first step.
+/// The messages of a process before the first step.
 class Narrator {
  public:
   Narrator(Publisher& publisher, const WorkerJob& job, const StepProgram& step,
@@ -78,13 +78,13 @@ class Narrator {
     hello.title = scenario.title;
     hello.scenario_toml = to_toml(scenario);
     hello.ranks = step_.grid.size();
-    hello.communicator = job_.request.communicator;
-    hello.device = job_.request.device;
+    hello.communicator = job_.request.communicator.name();
+    hello.device = job_.request.device.name();
     hello.host = host_name();
     hello.started_utc = utc_now();
     hello.steps = scenario.train.steps;
     hello.energy_unknown = energy_unknown;
-    hello.headline = job_.request.clock == "device" ? ClockDomain::device : ClockDomain::wall;
+    hello.headline = job_.request.clock == ClockChoice::device ? ClockDomain::device : ClockDomain::wall;
     if (platform != nullptr) {
       if (const auto dataset = open_dataset(scenario)) hello.entropy_nats = dataset->entropy_nats();
       const MachinePeak peak =
@@ -112,7 +112,7 @@ class Narrator {
   const std::vector<RankProgram>& programs_;
 };
 
-/// Everything a process tells while it runs.
+/// The messages of a process while it runs.
 struct Telling {
   explicit Telling(PublisherOptions options) : publisher(std::move(options)) {}
   Publisher publisher;
@@ -139,7 +139,7 @@ bool shares_gpu(World& world, const std::string& bus_id) {
 /// Threads that this process will have: its ranks' lanes, with those that compute for them, and the telemetry's.
 int threads_of(const WorkerJob& job, const std::vector<RankProgram>& programs) {
   constexpr int telemetry = 6;  // ZeroMQ's two, the publisher, the device clock, what gathers for it, the launcher's
-  const bool is_process = job.request.communicator != "loopback";
+  const bool is_process = job.request.communicator != CommunicatorKind::loopback;
   int most = 0, sum = 0;
   for (const RankProgram& program : programs) {
     const auto lanes = program.lanes();
@@ -175,145 +175,202 @@ WorkerJob common_job(World& world, const WorkerJob& mine, ClockRecord& clock) {
   const CommonStart start = fit_clock(world);  // by messages of the hosts, which NCCL has not
   job.start_ns = start.start_ns;
   clock = {world.rank(), monotonic_ns() - start.start_ns, 0, start.uncertainty_ns};
-  if (job.request.clock == "auto") job.request.clock = shares_cores(world, job.request.threads) ? "device" : "wall";
+  if (job.request.clock == ClockChoice::automatic)
+    job.request.clock = shares_cores(world, job.request.threads) ? ClockChoice::device : ClockChoice::wall;
   return job;
 }
 
-/// All of it; `process_world` is where ranks are processes, and outlives a failure.
-int run_ranks(const WorkerJob& job, std::unique_ptr<World>& process_world,
-              const std::optional<ClockRecord>& fitted_clock, LastWords* last_words) {
-  const Scenario scenario = read_job_scenario(job);
-  const StepProgram step = compile(scenario);
-  std::vector<RankProgram> programs = step.all_programs();
-  // Libraries that get no thread end the process or wait for ever.
-  check_threads(threads_of(job, programs), job.request.communicator == "loopback" ? "the run" : "each rank of the run");
-  RunSettings settings;
-  settings.comm.record_phases = true;
+/// What computes in this process: nothing where ops sleep. `gpu`: PCI bus id, empty without one.
+struct Equipment {
+  std::shared_ptr<const Platform> platform;
+  std::string gpu;
+};
+
+/// `processes`: null where ranks are threads of one process, which share its device; else collective.
+Equipment open_equipment(const RunRequest& request, World* processes) {
+  Equipment mine;
+  const bool on_gpu = request.device == DeviceKind::cuda;
+  const std::vector<std::string> gpus = on_gpu ? gpus_here() : std::vector<std::string>{};
   int gpu = 0;
-  if (process_world && process_world->size() != step.grid.size())
-    throw std::runtime_error("MPI connects " + counted(process_world->size(), "process", ending_es) +
-                             ", but the plan has " + counted(step.grid.size(), "rank"));
-  if (process_world && job.request.device == "cuda")
-    gpu = job.request.communicator == "nccl" ? gpu_of_rank(*process_world, gpus_here())
-                                             : shared_gpu_of_rank(*process_world, gpus_here());
-  std::shared_ptr<const Platform> platform =
-      is_platform(job.request.device) ? open_platform(job.request.device, job.request.threads, gpu) : nullptr;
-  if (process_world && job.request.device == "cuda" &&
-      shares_gpu(*process_world, gpus_here().at(static_cast<std::size_t>(gpu)))) {
-    const auto shared = std::make_shared<Platform>(*platform);
+  if (processes && on_gpu)
+    gpu = request.communicator == CommunicatorKind::nccl ? gpu_of_rank(*processes, gpus)
+                                                         : shared_gpu_of_rank(*processes, gpus);
+  if (!computes(request.device)) return mine;
+  mine.platform = open_platform(request.device, request.threads, gpu);
+  if (on_gpu && !gpus.empty()) mine.gpu = gpus.at(static_cast<std::size_t>(gpu));
+  if (processes && on_gpu && shares_gpu(*processes, mine.gpu)) {
+    const auto shared = std::make_shared<Platform>(*mine.platform);
     shared->is_alone = false;
-    platform = shared;
+    mine.platform = shared;
   }
-  if (platform) set_scratch(step, programs, *platform);
-  const std::vector<std::string> gpus = job.request.device == "cuda" ? gpus_here() : std::vector<std::string>{};
-  const RunEnergy energy = open_run_energy(
-      job.request.device, gpus.empty() ? std::string() : gpus[static_cast<std::size_t>(gpu)], process_world.get());
-  if (job.request.communicator == "nccl") {
-    platform->device->use();
-    process_world = nccl_world(std::move(process_world), settings.comm);
-  }
+  return mine;
+}
 
-  settings.communicator = job.request.communicator;
-  settings.device = job.request.device;
-  settings.platform = platform;
-  settings.threads_per_rank = job.request.threads;
-  settings.steps = static_cast<std::uint32_t>(scenario.train.steps);
-  settings.start_ns = job.start_ns;
-  settings.energy_of = energy.of;
+/// The ranks of this process, from the scenario to the last word about them.
+class Ranks {
+ public:
+  /// `processes` is where ranks are processes, and outlives a failure. Collective.
+  Ranks(const WorkerJob& job, std::unique_ptr<World>& processes);
 
-  settings.checkpoint_folder = job.request.checkpoint;
-  std::optional<Checkpoint> resume;
-  if (!job.request.resume.empty()) {
-    resume.emplace(job.request.resume);
-    settings.resume = &*resume;
-    settings.first_step = static_cast<std::uint32_t>(resume->steps_done());
-  }
+  /// What is known of the run before its first step. `fitted_clock`: of a rank that is a process.
+  void announce(const std::optional<ClockRecord>& fitted_clock);
+  /// Where ranks compute: has the spans of each step that is done published on the device clock, too.
+  void emulate();
+  /// All steps; the exit status. `last_words`: what is said where a launcher ends this process.
+  int train(LastWords* last_words);
 
-  Costs costs = settings.device == "sleep" ? modelled_costs(scenario, step.model) : Costs{};
-  settings.sleep_cost_ns = costs.compute_ns;
-  // The supervisor's directory is on its host; on others this process has its own.
-  std::optional<SessionDirectory> own_directory;
-  if (!std::filesystem::exists(job.directory)) own_directory.emplace();
-  Telling telling(publisher_options(job, own_directory ? own_directory->path() : std::filesystem::path(job.directory),
-                                    process_world ? "rank " + std::to_string(process_world->rank()) : "the ranks"));
-  const Narrator narrator(telling.publisher, job, step, programs);
-  if (!process_world || process_world->rank() == 0) {
-    narrator.hello(platform.get(), energy.unknown);
-    if (platform) costs = slowed_costs(predict_costs(step, platform), scenario.fault);
-    narrator.prediction(costs);
+ private:
+  bool reports() const { return !processes_ || processes_->rank() == 0; }
+  void end(int rank, bool ok, const std::string& message, bool in_communication = false) {
+    telling_->publisher.control(rank, End{rank, ok, -1, message, in_communication});
   }
-  for (int rank = 0; rank < step.grid.size(); ++rank)
-    if (!process_world || process_world->rank() == rank) narrator.program(rank);
-  for (int rank = 0; rank < step.grid.size(); ++rank)  // threads of one process have one clock
-    if (!process_world)
-      telling.publisher.control(rank, ClockRecord{rank, monotonic_ns() - job.start_ns, 0,
-                                                  platform ? platform->device->clock_uncertainty_ns() : 0});
-  if (fitted_clock) telling.publisher.control(process_world->rank(), *fitted_clock);
-  if (platform && (!process_world || process_world->rank() == 0))
-    telling.device_clock = std::make_unique<EmulatedClock>(
-        programs, step.grid, costs, scenario.fault,
-        [&telling](const std::vector<Span>& spans, const std::vector<MemorySample>& memory) {
-          telling.publisher.detail(0, SpanBatch{Obtained::emulated, ClockDomain::device, spans});
-          telling.publisher.detail(0, MemoryBatch{Obtained::emulated, ClockDomain::device, memory});
+  void run_steps(LastWords* last_words);
+
+  const WorkerJob& job_;
+  std::unique_ptr<World>& processes_;
+  const StepProgram step_;
+  std::vector<RankProgram> programs_;
+  RunSettings settings_;
+  RunEnergy energy_;
+  Costs costs_;
+  std::optional<Checkpoint> resume_;
+  std::optional<SessionDirectory> own_directory_;  ///< the supervisor's is on its host; on others this process's own
+  StepMarks marks_;
+  std::optional<Telling> telling_;
+  TelemetryObserver::TraceTo trace_to_;
+};
+
+Ranks::Ranks(const WorkerJob& job, std::unique_ptr<World>& processes)
+    : job_(job),
+      processes_(processes),
+      step_(compile(read_job_scenario(job))),
+      programs_(step_.all_programs()),
+      marks_(job.directory, step_.grid.size()) {
+  const RunRequest& request = job.request;
+  // Libraries that get no thread end the process or wait for ever.
+  check_threads(threads_of(job, programs_),
+                request.communicator == CommunicatorKind::loopback ? "the run" : "each rank of the run");
+  if (processes && processes->size() != step_.grid.size())
+    throw std::runtime_error("MPI connects " + counted(processes->size(), "process", ending_es) +
+                             ", but the plan has " + counted(step_.grid.size(), "rank"));
+  const Equipment mine = open_equipment(request, processes.get());
+  settings_.comm.record_phases = true;
+  if (mine.platform) set_scratch(step_, programs_, *mine.platform);
+  energy_ = open_run_energy(request.device, mine.gpu, processes.get());
+  if (request.communicator == CommunicatorKind::nccl) {
+    mine.platform->device->use();
+    processes = nccl_world(std::move(processes), settings_.comm);
+  }
+  settings_.device = request.device;
+  settings_.platform = mine.platform;
+  settings_.threads_per_rank = request.threads;
+  settings_.steps = static_cast<std::uint32_t>(step_.scenario.train.steps);
+  settings_.start_ns = job.start_ns;
+  settings_.energy_of = energy_.of;
+  settings_.checkpoint_folder = request.checkpoint;
+  if (!request.resume.empty()) {
+    resume_.emplace(request.resume);
+    settings_.resume = &*resume_;
+    settings_.first_step = static_cast<std::uint32_t>(resume_->steps_done());
+  }
+  if (!computes(request.device)) costs_ = modelled_costs(step_.scenario, step_.model);
+  settings_.sleep_cost_ns = costs_.compute_ns;
+  if (!std::filesystem::exists(job.directory)) own_directory_.emplace();
+  telling_.emplace(publisher_options(job,
+                                     own_directory_ ? own_directory_->path() : std::filesystem::path(job.directory),
+                                     processes ? fmt::format("rank {}", processes->rank()) : "the ranks"));
+}
+
+void Ranks::announce(const std::optional<ClockRecord>& fitted_clock) {
+  const Platform* platform = settings_.platform.get();
+  const Narrator narrator(telling_->publisher, job_, step_, programs_);
+  if (reports()) {
+    narrator.hello(platform, energy_.unknown);
+    if (platform) costs_ = slowed_costs(predict_costs(step_, settings_.platform), step_.scenario.fault);
+    narrator.prediction(costs_);
+  }
+  for (int rank = 0; rank < step_.grid.size(); ++rank)
+    if (!processes_ || processes_->rank() == rank) narrator.program(rank);
+  for (int rank = 0; rank < step_.grid.size(); ++rank)  // threads of one process have one clock
+    if (!processes_)
+      telling_->publisher.control(rank, ClockRecord{rank, monotonic_ns() - job_.start_ns, 0,
+                                                    platform ? platform->device->clock_uncertainty_ns() : 0});
+  if (fitted_clock) telling_->publisher.control(processes_->rank(), *fitted_clock);
+}
+
+void Ranks::emulate() {
+  if (!settings_.platform) return;
+  if (reports())
+    telling_->device_clock = std::make_unique<EmulatedClock>(
+        programs_, step_.grid, costs_, step_.scenario.fault,
+        [this](const std::vector<Span>& spans, const std::vector<MemorySample>& memory) {
+          telling_->publisher.detail(0, SpanBatch{Obtained::emulated, ClockDomain::device, spans});
+          telling_->publisher.detail(0, MemoryBatch{Obtained::emulated, ClockDomain::device, memory});
         });
-  const auto to_device_clock = [clock = telling.device_clock.get()](int rank, std::uint32_t s, const StepTrace& trace) {
+  trace_to_ = [clock = telling_->device_clock.get()](int rank, std::uint32_t s, const StepTrace& trace) {
     clock->step_done(rank, s, trace);
   };
-  TelemetryObserver::TraceTo trace_to;
-  if (platform && process_world) {
-    telling.gather =
-        std::make_unique<TraceGather>(*process_world, settings.steps - settings.first_step, to_device_clock);
-    trace_to = [&telling](int, std::uint32_t s, const StepTrace& trace) { telling.gather->step_done(s, trace); };
-  } else if (platform) {
-    trace_to = to_device_clock;
-  }
-  StepMarks marks(job.directory, step.grid.size());
+  if (!processes_) return;
+  telling_->gather = std::make_unique<TraceGather>(*processes_, settings_.steps - settings_.first_step, trace_to_);
+  trace_to_ = [this](int, std::uint32_t s, const StepTrace& trace) { telling_->gather->step_done(s, trace); };
+}
+
+void Ranks::run_steps(LastWords* last_words) {
   const auto observer = [&](int rank) -> RankObserver* {
-    const std::lock_guard lock(telling.mutex);
-    return telling.observers.emplace_back(std::make_unique<TelemetryObserver>(telling.publisher, marks, trace_to, rank))
+    const std::lock_guard lock(telling_->mutex);
+    return telling_->observers
+        .emplace_back(std::make_unique<TelemetryObserver>(telling_->publisher, marks_, trace_to_, rank))
         .get();
   };
-  const auto end = [&](int rank, bool ok, const std::string& message, bool in_communication = false) {
-    telling.publisher.control(rank, End{rank, ok, -1, message, in_communication});
-  };
+  if (processes_)
+    run_process_rank(step_, settings_, *processes_, observer);
+  else
+    run_loopback(step_, settings_, observer);
+  telling_->end_emulation();  // the last steps' spans go out before the end
+  if (last_words) last_words->set({});
+  for (int rank = 0; rank < step_.grid.size(); ++rank)
+    if (!processes_ || processes_->rank() == rank) end(rank, true, "");
+}
+
+int Ranks::train(LastWords* last_words) {
   if (last_words)
     last_words->set([&] {
-      end(process_world->rank(), false, "its launcher ended it", true);
-      telling.publisher.close(std::chrono::milliseconds(600));
+      end(processes_->rank(), false, "its launcher ended it", true);
+      telling_->publisher.close(std::chrono::milliseconds(600));
     });
   try {
-    if (process_world) {
-      run_process_rank(step, settings, *process_world, observer);
-      telling.end_emulation();  // the last steps' spans go out before the end
-      if (last_words) last_words->set({});
-      end(process_world->rank(), true, "");
-    } else {
-      run_loopback(step, settings, observer);
-      telling.end_emulation();
-      for (int rank = 0; rank < step.grid.size(); ++rank) end(rank, true, "");
-    }
+    run_steps(last_words);
     return 0;
   } catch (const RunFailure& failure) {
     if (last_words) last_words->set({});
     end(failure.rank, false, failure.what(), failure.in_communication);
     // Where a launcher started the ranks, each one's errors are shown; the supervisor names the first that failed.
     if (!last_words) std::cerr << failure.what() << std::endl;
-    telling.end_emulation();
-    telling.publisher.close(std::chrono::seconds(2));  // what was told until now reaches the relay and the disk
-    own_directory.reset();
-    if (process_world) mpi_abort(1);
+    telling_->end_emulation();
+    telling_->publisher.close(std::chrono::seconds(2));  // pending messages reach the relay and the disk
+    own_directory_.reset();
+    if (processes_) mpi_abort(1);
     return 1;
   }
+}
+
+int run_ranks(const WorkerJob& job, std::unique_ptr<World>& processes, const std::optional<ClockRecord>& fitted_clock,
+              LastWords* last_words) {
+  Ranks ranks(job, processes);
+  ranks.announce(fitted_clock);
+  ranks.emulate();
+  return ranks.train(last_words);
 }
 
 }  // namespace
 
 int run_worker(const WorkerJob& mine) {
   std::unique_ptr<World> world;
-  if (mine.request.communicator == "loopback" && !mine.refused) return run_ranks(mine, world, std::nullopt, nullptr);
+  if (mine.request.communicator == CommunicatorKind::loopback && !mine.refused)
+    return run_ranks(mine, world, std::nullopt, nullptr);
   std::optional<LastWords> last_words;
   if (mine.request.launched) last_words.emplace();
-  if (mine.request.communicator == "nccl") hear_nccl_phases();
+  if (mine.request.communicator == CommunicatorKind::nccl) hear_nccl_phases();
   check_threads(threads_of_rank(mine.request), "each rank of the run");
   CommOptions options;
   options.record_phases = true;
@@ -325,8 +382,8 @@ int run_worker(const WorkerJob& mine) {
     if (std::filesystem::exists(job.directory)) note_shared_memory(job.directory);
     return run_ranks(job, world, clock, last_words ? &*last_words : nullptr);
   } catch (const std::exception& e) {
-    // Nobody need wait for this rank any more, neither its peers nor it for them.
-    const std::string why = "rank " + std::to_string(world->rank()) + ": " + e.what();
+    // From now on neither its peers wait for this rank, nor it for them.
+    const std::string why = fmt::format("rank {}: {}", world->rank(), e.what());
     std::cerr << "rankscope-engine: " << why << std::endl;
     world->abort(why);
     mpi_abort(1);

@@ -1,4 +1,4 @@
-// What all rows of one dropout have in common.
+// The constants of one dropout, common to all its rows.
 #pragma once
 #include "kernels/cpu/loops.hpp"
 #include "kernels/kernel_set.hpp"

@@ -30,13 +30,13 @@ struct DropoutRow {
   double factor = 1;
 };
 
-/// What one head of one sample needs. Rows of q, k, v and their gradients are `stride` elements apart; rows of
+/// The input of one head of one sample. Rows of q, k, v and their gradients are `stride` elements apart; rows of
 /// `attended` and its gradient `out_stride`.
 struct HeadShape {
   int64_t context = 0, depth = 0, stride = 0, out_stride = 0;
 };
 
-/// What an update reads and writes of a stretch of one parameter (T): master, gradient and states are A; master is null
+/// What an update reads and writes for a range of one parameter (T): master, gradient and states are A; master is null
 /// when the parameter is its own. Where the first two states are bytes, the others are their scales (A), one a block,
 /// and the stretch begins with a block.
 struct UpdateStretch {
@@ -123,6 +123,12 @@ struct Loops {
   /// those of first moments, unsigned ones of second moments.
   void (*quantise)(std::uint8_t* codes, void* scale, const void* x, int64_t n, bool is_signed);
   void (*dequantise)(void* x, const std::uint8_t* codes, const void* scale, int64_t n, bool is_signed);
+
+  /// The passes of LARS and LAMB: squares[0] = sum of the parameter's squares, squares[1] = that of what the rule
+  /// measures; then the step, multiplied by the ratio.
+  void (*trust_measure)(UpdateRule rule, const UpdateStretch& stretch, int64_t n, const UpdateStep& step,
+                        double* squares);
+  void (*trust_descent)(UpdateRule rule, const UpdateStretch& stretch, int64_t n, const UpdateStep& step, double ratio);
 
   /// Adafactor's passes; all but the parameter are A. sums[j] = sum over rows of x[r][j]².
   void (*column_square_sums)(void* sums, const void* x, int64_t rows, int64_t width);

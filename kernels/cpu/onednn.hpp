@@ -1,4 +1,4 @@
-// What every use of oneDNN shares: threads, types, and calls that allocate nothing. Internal to kernels/cpu.
+// Shared code for oneDNN: threads, types, and calls that allocate nothing. Internal to kernels/cpu.
 #pragma once
 #include <omp.h>
 

@@ -1,5 +1,5 @@
-// OpenBLAS, for products in fp64 alone (proofs), and loaded when the first of them is made: a program that only links
-// it gets its threads and their memory before main(), and where it cannot have them it waits for ever.
+// OpenBLAS, only for products in fp64 (proofs), loaded with the first of them: a program that merely links
+// it starts its threads before main(), and hangs if they cannot be started.
 #pragma once
 #include <cblas.h>
 

@@ -66,7 +66,7 @@ FactoredTensor tensor_of(const UpdateOperand& o) {
   return tensor;
 }
 
-/// What all passes of a step share.
+/// The data shared by all passes of a step.
 struct Numbers : AdafactorNumbers {
   Factor clip;  ///< gradients'
   explicit Numbers(const UpdateStep& step) : AdafactorNumbers(step), clip(step.gradient_scale) {}

@@ -1,4 +1,4 @@
-// Causal attention on a GPU: what its kernels are told, and the two ways to compute it. Scores are never stored:
+// Causal attention on a GPU: the arguments of its kernels, and the two ways to compute it. Scores are never stored:
 // forward keeps a running maximum and sum (Dao et al. 2022, arXiv 2205.14135), backward computes the probabilities
 // again from the log-sum-exp, once for the gradients of keys and values and once for those of queries, so that no two
 // blocks add to the same element. Internal to kernels/cuda.

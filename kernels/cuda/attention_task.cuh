@@ -1,4 +1,4 @@
-// Which rows of which head a block of an attention kernel works at. Internal to kernels/cuda.
+// Selects the rows and the head of a block of an attention kernel. Internal to kernels/cuda.
 #pragma once
 #include "kernels/cuda/attention.hpp"
 #include "kernels/cuda/element.cuh"

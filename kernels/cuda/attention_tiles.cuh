@@ -1,5 +1,5 @@
-// What attention on tensor cores is made of: tiles in shared memory, a warp's results, and the products of the one and
-// the other. For attention_tensor.cuh.
+// Building blocks of attention on tensor cores: tiles in shared memory, a warp's results, and products of
+// both. For attention_tensor.cuh.
 #pragma once
 #include "kernels/cuda/attention_task.cuh"
 #include "kernels/cuda/launch.cuh"

@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(most_row_threads)
     constexpr int n = count_of<decltype(values)>;
 #pragma unroll
     for (int i = 0; i < n; ++i) {
-      const A probability = exp_of(values[i] - top) * factor;  // of the target too: nobody branches
+      const A probability = exp_of(values[i] - top) * factor;  // of the target too: no branches
       values[i] = j + i == target ? slope : probability;
     }
   });

@@ -1,5 +1,5 @@
-// cuBLASLt's functions, loaded when a GPU is asked for: linked, the library costs every start of every program a third
-// of a second, on machines without a GPU too.
+// cuBLASLt's functions, loaded when a GPU is used: linking the library would slow every program start by a third
+// of a second, also on machines without a GPU.
 #pragma once
 #include <cublasLt.h>
 

@@ -32,7 +32,7 @@ std::vector<CudaDevice> cuda_devices(std::string* reason) {
   const cudaError_t error = cudaGetDeviceCount(&count);
   if (error != cudaSuccess) {
     if (reason) *reason = cudaGetErrorString(error);
-    static_cast<void>(cudaGetLastError());  // not to be met by whoever asks next
+    static_cast<void>(cudaGetLastError());  // clears the error for later calls
     return {};
   }
   if (count == 0 && reason) *reason = "the driver knows no device";

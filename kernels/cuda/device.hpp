@@ -1,5 +1,5 @@
-// A GPU's memory, queues and events as values that clean up after themselves: what stands between programs and the CUDA
-// runtime. No header of CUDA's is needed to use it.
+// A GPU's memory, queues and events as values that free themselves: the layer between programs and the CUDA
+// runtime. It needs no CUDA header.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +26,7 @@ void use_cuda_device(int index);
 /// Which one that is, by CudaDevice::index.
 int current_cuda_device();
 
-/// Memory of the current device that is taken, by this process's context and by whoever else is there.
+/// Used memory of the current device, by this process's context and by other programs.
 std::int64_t cuda_used_bytes();
 
 /// Memory of the current device, aligned to 256 bytes; not initialised.

@@ -1,4 +1,4 @@
-// How work is cut into blocks and threads: plain arithmetic, tested without a device. Internal to kernels/cuda.
+// Divides work into blocks and threads: plain arithmetic, tested without a device. Internal to kernels/cuda.
 #pragma once
 #include <cstdint>
 #include <initializer_list>

@@ -1,4 +1,4 @@
-// Launching kernels, and what every launch checks. Internal to kernels/cuda.
+// Launches kernels and checks every launch. Internal to kernels/cuda.
 #pragma once
 #include <cuda_runtime.h>
 

@@ -1,4 +1,4 @@
-// What the machine has and C++ has no words for: shared memory sized at launch, products of small matrices by a warp
+// Hardware features without C++ equivalents: shared memory sized at launch, products of small matrices by a warp
 // (tensor cores), and copies into shared memory that go on in the background. Compute capability 8.0 and up. Layouts:
 // PTX manual, "Matrix fragments for mma.m16n8k16 with floating point type". Internal to kernels/cuda; tests run the
 // kernels on the host with a machine.cuh of their own.

@@ -118,7 +118,7 @@ class CudaClock {
   std::shared_ptr<const Anchor> current_;
 };
 
-/// What queues need of their device.
+/// The interface of a device for its queues.
 struct Shared {
   std::shared_ptr<Events> events = std::make_shared<Events>();
   CudaClock clock;

@@ -1,4 +1,4 @@
-// Images as kernels see them: who looks at which pixel. Internal to kernels/cuda.
+// Index arithmetic of images in kernels: which thread reads which pixel. Internal to kernels/cuda.
 #pragma once
 #include "kernels/cuda/launch.cuh"
 #include "kernels/windows.hpp"

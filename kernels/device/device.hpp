@@ -1,4 +1,4 @@
-// What runs ops and holds their tensors: the host itself, or a GPU. Everything above (lanes, communicators, arenas)
+// A device runs ops and holds their tensors: the host itself, or a GPU. Everything above (lanes, communicators, arenas)
 // enqueues on a Queue and never asks which of the two it is.
 //
 // On a GPU a queue is a stream: calls return before what they ask for is done, and things in one queue happen in order.
@@ -16,7 +16,7 @@
 
 namespace rankscope {
 
-/// What a device refuses or fails at, in its own words.
+/// An error of a device, in its own words.
 struct DeviceError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

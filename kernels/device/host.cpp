@@ -45,7 +45,7 @@ void HostQueue::sum(DType type, std::span<void* const> into, std::span<const voi
 
 namespace {
 
-/// What else may refuse memory than the machine's lack of it.
+/// Limits other than the machine's memory that may refuse an allocation.
 std::string address_space() {
   rlimit space{};
   if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY) return {};

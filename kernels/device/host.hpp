@@ -1,4 +1,4 @@
-// The host as a device: work is done by the thread that asks for it.
+// The host as a device: the calling thread does the work.
 #pragma once
 #include "kernels/device/device.hpp"
 

@@ -1,4 +1,4 @@
-// A device's tensor in the host's hands: itself where the host can reach it, else a copy.
+// Host access to a device's tensor: the tensor itself if the host can read it, else a copy.
 #pragma once
 #include <memory>
 

@@ -1,4 +1,4 @@
-// Memory that cannot be had: how much, and for what.
+// An out-of-memory error: how much memory, and for what.
 #pragma once
 #include <cstdint>
 #include <new>

@@ -1,4 +1,4 @@
-// Single elements of any floating type as fp64: for what reads and writes tensors rarely (initial weights, comparisons,
+// Single elements of any floating type as fp64: for code that seldom accesses tensors (initial weights, comparisons,
 // checkpoints). Rounding is to nearest, ties to even.
 #pragma once
 #include <cstdint>

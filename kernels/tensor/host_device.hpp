@@ -1,4 +1,4 @@
-// Marks functions that kernels on a GPU use too; nothing where no CUDA is compiled.
+// Marks functions that GPU kernels also use; empty if CUDA is not compiled.
 #pragma once
 
 #if defined(__CUDACC__)

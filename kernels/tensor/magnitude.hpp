@@ -1,5 +1,5 @@
-// Numbers by magnitude: of what a floating-point format can hold, and what is zero or infinite in it, one sees at once
-// how much there is.
+// Counts numbers by magnitude: shows how many a floating-point format can represent, and how many become zero or
+// infinite in it.
 #pragma once
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs a browser for the test that opens an exported page: Debian's chromium, some 80 MB to fetch. For
-# continuous integration alone; where it cannot be had, the test is skipped and says so. (Ubuntu's package is a snap, which
-# runs in no container.)
+# Installs a browser for the test that opens an exported page: Debian's chromium, about 80 MB to download.
+# Only for continuous integration; if it cannot be installed, the test is skipped with a message. (Ubuntu's package is a
+# snap, which does not run in containers.)
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=resources/setup/common.sh
@@ -20,4 +20,4 @@ trap 'rm -f "$log"' EXIT
 if (apt-get -qq update && DEBIAN_FRONTEND=noninteractive timeout 240 apt-get -qq -o DPkg::Lock::Timeout=300 install --yes \
   --no-install-recommends chromium) >"$log" 2>&1 && command -v chromium >/dev/null; then exit 0; fi
 tail -n 3 "$log" >&2
-say "it cannot be had here (above): the test that opens an exported page will be skipped"
+say "chromium could not be installed (above): the test that opens an exported page will be skipped"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs what tests of clusters need beside packages.txt: sshd for hosts made of namespaces, and Slurm. Only where no
-# systemd runs, as in containers, since it would start these services; elsewhere, and where they cannot be had, those
-# tests are skipped and say so.
+# Installs what the tests of clusters need in addition to packages.txt: sshd for hosts made of namespaces, and Slurm. Only
+# if systemd does not run (as in containers), since it would start these services. Otherwise, and if the installation
+# fails, these tests are skipped with a message.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=resources/setup/common.sh
@@ -26,4 +26,4 @@ trap 'rm -f "$log"' EXIT
 if (apt-get -qq update && RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive timeout 180 apt-get -qq -o DPkg::Lock::Timeout=300 install --yes \
   --no-install-recommends "${packages[@]}") >"$log" 2>&1 && has_all; then exit 0; fi
 tail -n 3 "$log" >&2
-say "they cannot be had here (above): the tests of clusters will be skipped"
+say "they could not be installed (above): the tests of clusters will be skipped"

@@ -2,7 +2,7 @@
 
 say() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; }
 
-# One line that says what is wrong, and the end.
+# Prints one line that says what is wrong, and exits.
 fail() {
   say "$*"
   exit "${status:-1}"
@@ -67,6 +67,6 @@ build() {
   compile() { (cd "$root" && cmake --build --preset "$preset" --parallel "$(nproc)" "${targets[@]}" -- -k 0) >>"$log" 2>&1; }
   with_progress "building build/$preset" count_steps compile || {
     grep -E '^FAILED|error:|undefined reference|No space|Killed' "$log" | cut -c 1-300 | head -n 60 >&2
-    fail "building build/$preset failed (above; all of it: $log)"
+    fail "building build/$preset failed (above; full log: $log)"
   }
 }

@@ -11,7 +11,7 @@ mapfile -t wanted < <(sed -e 's/#.*//' -e 's/[[:space:]]//g' -e '/^$/d' "$list")
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
   if command -v cmake >/dev/null && command -v c++ >/dev/null; then
-    say "no apt-get here, so nothing is installed; what is needed is listed in $list"
+    say "no apt-get here, so nothing is installed; $list lists the required packages"
     exit 0
   fi
   fail "no apt-get on this system: install what $list names, under the names your system has for it"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes a Python environment under build/python with what tests ask of other people's programs: PyPI's mcap, an MCAP
-# reader that is not ours. Where it cannot be had, those tests are skipped and say so.
+# Makes a Python environment in build/python with the external programs that tests use: mcap from PyPI, an independent
+# MCAP reader. If it cannot be installed, these tests are skipped with a message.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 # shellcheck source=resources/setup/common.sh
@@ -18,4 +18,4 @@ if python3 -m venv "$environment" >"$log" 2>&1 &&
   timeout 180 "$environment/bin/pip" install --quiet --disable-pip-version-check "${wanted[@]}" >>"$log" 2>&1 && has_all; then
   exit 0
 fi
-say "they cannot be had here ($log): the tests that need them will be skipped"
+say "they could not be installed ($log): the tests that need them will be skipped"

@@ -1,8 +1,11 @@
 #include "telemetry/classroom/class_register.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <tuple>
 
+#include "engine/op/words.hpp"
 #include "telemetry/classroom/socket_loop.hpp"
 
 namespace rankscope::classroom {
@@ -42,18 +45,18 @@ std::string ClassRegister::bind(const std::string& name, const std::string& key)
   }
   const auto of_key = std::count_if(names_.begin(), names_.end(), [&](const auto& one) { return one.second == key; });
   if (static_cast<std::size_t>(of_key) >= limits_.names_a_key)
-    return "this student has used " + std::to_string(of_key) + " names in this class already; use one of them";
+    return fmt::format("this student has used {} in this class already; use one of them", counted(of_key, "name"));
   if (names_.size() >= limits_.names) {
     const auto unused =
         std::find_if(names_.begin(), names_.end(), [&](const auto& one) { return !places_.contains(one.first); });
-    if (unused == names_.end()) return "this class has no room for more names";
+    if (unused == names_.end()) return "this class cannot take more names";
     names_.erase(unused);
   }
   names_[name] = key;
   return {};
 }
 
-// Those who are gone first, and of these first an address that has many; else who comes from an address that has more.
+// First disconnected students, of these first those of an address with many; else students of an address with more.
 bool ClassRegister::make_room(const std::string& address, Clock::time_point now) {
   if (places_.size() < limits_.students) return true;
   std::map<std::string, std::size_t> taken;
@@ -90,7 +93,7 @@ std::string ClassRegister::admit(const std::string& connection, const std::strin
   if (name.empty()) return "a student needs a name";
   if (std::string why = bind(name, key); !why.empty()) return why;
   if (!places_.contains(name) && !make_room(address, now))
-    return "there is no room for more students; " + std::to_string(limits_.students) + " are here";
+    return fmt::format("the class is full: it takes {}", counted(limits_.students, "student"));
   if (!places_.contains(name)) ++changes_;
   Place& place = places_[name];
   place.key = key;
@@ -117,7 +120,7 @@ std::string ClassRegister::answer(const std::string& connection, const Answer& a
   Place& place = places_.at(connections_.at(connection).name);
   const std::pair key{answer.lab, answer.question};
   if (place.answers.size() >= most_labs * most_questions && !place.answers.contains(key))
-    return "a student answers more than is asked";
+    return "a student sends more answers than there are questions";
   const auto question = place.answers.find(key);
   if (question != place.answers.end())
     for (Tried& before : question->second) {

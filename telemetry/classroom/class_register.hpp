@@ -1,4 +1,4 @@
-// Who is in a class, without any socket: places, names and the keys that they belong to, and what each has answered.
+// The members of a class, without sockets: places, names with their keys, and the answers of each student.
 // Everything is bounded by key and by time, so that no student can take what others need:
 //   a name        belongs to the key that used it first, for as long as the class goes on; a key has a few names at
 //   most a place       one for each name; when all are taken, those whose connection is gone are given away first, then

@@ -1,5 +1,5 @@
-// A student's own key (Ed25519, by libsodium), by which a name belongs to one student of a class: who uses it first has
-// it, and another key does not get it.
+// A student's own key (Ed25519, by libsodium), which binds a name to one student of a class: the first key that uses a
+// name owns it, and other keys are refused.
 //
 // The proof is a signature of the class's key, the teacher's challenge to this connection, and the name: it is worth
 // nothing in another class, on another connection, or for another name.

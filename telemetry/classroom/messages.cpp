@@ -1,5 +1,7 @@
 #include "telemetry/classroom/messages.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -7,6 +9,7 @@
 #include <stdexcept>
 
 #include "engine/lesson/lab/attempt_text.hpp"
+#include "engine/op/words.hpp"
 #include "telemetry/classroom/identity.hpp"
 
 namespace rankscope::classroom {
@@ -184,7 +187,7 @@ std::string to_text(const Message& message) {
 std::optional<Message> parse(std::string_view text, std::string* why) {
   try {
     if (text.size() > longest_message)
-      throw std::invalid_argument("a message of " + std::to_string(text.size()) + " bytes");
+      throw std::invalid_argument(fmt::format("a message of {}", counted(text.size(), "byte")));
     const json object = json::parse(text);
     const std::string kind = object.at("kind").get<std::string>();
     if (kind == "look") return look_of(object);
@@ -193,7 +196,7 @@ std::optional<Message> parse(std::string_view text, std::string* why) {
     if (kind == "welcome") return Welcome{};
     if (kind == "refused") return Refused{word(object, "why", longest_reason)};
     if (kind == "answer") return answer_of(object);
-    throw std::invalid_argument("a message of no known kind");
+    throw std::invalid_argument("a message of unknown kind");
   } catch (const std::exception& error) {
     if (why != nullptr) *why = error.what();
     return std::nullopt;

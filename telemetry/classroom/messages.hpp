@@ -1,5 +1,5 @@
-// What windows of a class say to each other: the teacher's what it looks at, the students' who they are and what they
-// answer. One JSON object a message, small and bounded; whatever is none of these is refused, never guessed at.
+// Messages between the windows of a class: the teacher sends its current view, students send their names and
+// answers. One JSON object per message, small and bounded; anything else is refused.
 // Version 2: a student proves to hold the key that its name belongs to (identity.hpp).
 //
 //   student                          teacher

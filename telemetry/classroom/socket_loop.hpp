@@ -1,4 +1,4 @@
-// What both sides of a class have in common: a socket served by a thread of its own, and one way to hand it work. For
+// What both sides of a class have in common: a socket served by its own thread, and a way to give it work. For
 // this folder's own files.
 #pragma once
 #include <chrono>

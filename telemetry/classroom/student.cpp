@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int longest_backlog = 16;
 constexpr std::size_t most_answers = 64 * most_questions;
 
-/// At most so many bytes, and no character cut in two.
+/// At most this many bytes, only whole characters.
 std::string cut(std::string text, std::size_t longest) {
   if (text.size() <= longest) return text;
   while (longest > 0 && (static_cast<unsigned char>(text[longest]) & 0xC0) == 0x80) --longest;
@@ -89,7 +89,7 @@ bool StudentLine::State::hear(const Message& message) {
   } else if (std::holds_alternative<Welcome>(message)) {
     admitted = true;
     counts.refused.clear();
-    say_all_again();  // a teacher that came back knows nothing of us
+    say_all_again();  // a restarted teacher does not know this student
   } else if (const auto* refused = std::get_if<Refused>(&message)) {
     admitted = false;
     counts.refused = refused->why;

@@ -1,4 +1,4 @@
-// A student's side of a class: hears what the teacher looks at, and says what was answered. It comes back by itself
+// A student's side of a class: receives the teacher's view, and sends answers. It reconnects automatically
 // when the connection was lost.
 #pragma once
 #include <cstdint>

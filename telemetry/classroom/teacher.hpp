@@ -1,5 +1,5 @@
-// The teacher's side of a class: one bound socket that the students' windows dial. It tells them all what to look at,
-// and keeps what each has answered. Bounded in everything that comes from outside; nothing here waits for anybody.
+// The teacher's side of a class: one bound socket that the students' windows connect to. It sends them the current
+// view, and stores the answers. All input from outside is bounded; nothing here waits for a peer.
 #pragma once
 #include <cstdint>
 #include <map>

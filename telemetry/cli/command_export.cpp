@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -44,12 +46,12 @@ CutLimits limits_of(const CutRequest& request) {
     if (!first.empty()) limits.first_step = step_of(first);
     if (!last.empty()) limits.last_step = step_of(last);
     if (limits.first_step && limits.last_step && *limits.first_step > *limits.last_step)
-      throw InputError("--steps " + request.steps + ": the first step comes after the last");
+      throw InputError("--steps " + request.steps + ": the first step is after the last");
   }
   if (!request.from.empty()) limits.from_ns = seconds_as_ns(request.from, "--from");
   if (!request.to.empty()) limits.to_ns = seconds_as_ns(request.to, "--to");
   if (limits.from_ns && limits.to_ns && *limits.from_ns >= *limits.to_ns)
-    throw InputError("--from " + request.from + " --to " + request.to + ": nothing lies between");
+    throw InputError("--from " + request.from + " --to " + request.to + ": nothing is between them");
   if (request.steps.empty() && request.from.empty() && request.to.empty())
     throw InputError("cut needs --steps FIRST:LAST, or --from and --to in seconds");
   return limits;
@@ -81,9 +83,9 @@ void export_folder(const StoreView& run, const std::string& folder, ExportOption
   if (ranks.empty()) throw InputError(trace + ": holds no spans that were " + std::string(name_of(*options.obtained)));
   std::error_code failed_to_make;
   std::filesystem::create_directories(folder, failed_to_make);
-  if (failed_to_make) throw InputError(folder + ": cannot be made: " + failed_to_make.message());
+  if (failed_to_make) throw InputError(folder + ": cannot be created: " + failed_to_make.message());
   for (const int rank : ranks) {
-    OutputFile output(folder + "/rank-" + std::to_string(rank) + ".json", {trace});
+    OutputFile output(fmt::format("{}/rank-{}.json", folder, rank), {trace});
     std::ofstream file(output.path(), std::ios::binary | std::ios::trunc);
     export_profiler(run, rank, file, options);
     file.close();
@@ -120,9 +122,9 @@ int export_trace(const ExportRequest& request) {
   if (!request.obtained.empty())
     for (const Obtained obtained : {Obtained::measured, Obtained::emulated, Obtained::simulated})
       if (name_of(obtained) == request.obtained) options.obtained = obtained;
-  const bool to_folder = request.format == "hta";
+  const bool to_folder = request.format == ExportFormat::hta;
   if (to_folder && (request.output.empty() || request.output == "-"))
-    throw InputError("export --format hta: writes a file for each rank; name their folder with -o FOLDER");
+    throw InputError("export --format hta: writes one file per rank; give their folder with -o FOLDER");
   // Before anything is read, so that a refusal does not come late.
   std::optional<OutputFile> output;
   if (!to_folder && !request.output.empty() && request.output != "-")
@@ -144,12 +146,11 @@ int export_trace(const ExportRequest& request) {
     if (!file) throw InputError(request.output + ": cannot be written");
   }
   std::ostream& out = output ? file : std::cout;
-  if (request.format == "html") {
-    out << page_for(*view, request, options);
-  } else if (request.format == "csv") {
-    export_csv(*view, out, options);
-  } else {
-    export_chrome(*view, out, options);
+  switch (request.format) {
+    case ExportFormat::html: out << page_for(*view, request, options); break;
+    case ExportFormat::csv: export_csv(*view, out, options); break;
+    case ExportFormat::chrome: export_chrome(*view, out, options); break;
+    case ExportFormat::hta: break;  // written above
   }
   out.flush();
   if (!out) throw std::runtime_error((output ? request.output : "standard output") + ": writing failed");

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
@@ -5,21 +7,12 @@
 
 #include "engine/base/host/excerpt.hpp"
 #include "engine/base/progress/progress_line.hpp"
+#include "engine/op/words.hpp"
 #include "telemetry/cli/commands.hpp"
 #include "telemetry/trace/fitted_times.hpp"
 
 namespace rankscope {
 namespace {
-
-std::string bytes_in_words(std::int64_t bytes) {
-  const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  auto value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  for (; value >= 1024 && unit + 1 < std::size(units); ++unit) value /= 1024;
-  char text[32];
-  std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
-  return text;
-}
 
 nlohmann::json to_json(const DamageReport& damage) {
   return {{"any", damage.any()},
@@ -92,8 +85,8 @@ std::string in_words(const TraceMark& mark) {
   else
     std::snprintf(time, sizeof time, "%.6f s … %.6f s", begin, end);
   std::string words = time;
-  if (mark.step) words += ", step " + std::to_string(*mark.step);
-  if (mark.op.valid()) words += ", " + to_token(mark.op) + " on rank " + std::to_string(mark.rank);
+  if (mark.step) words += fmt::format(", step {}", *mark.step);
+  if (mark.op.valid()) words += fmt::format(", {} on rank {}", to_token(mark.op), mark.rank);
   return words + ": " + excerpt(mark.text, greatest_mark_bytes);
 }
 
@@ -114,8 +107,8 @@ int show_info(const std::string& trace, bool json) {
     return 0;
   }
   line("file", info.path);
-  line("size", bytes_in_words(info.file_bytes) + ", " + bytes_in_words(info.data_bytes) + " before compression, " +
-                   std::to_string(info.chunks) + " chunks");
+  line("size", fmt::format("{}, {} before compression, {}", figure::bytes(static_cast<double>(info.file_bytes)),
+                           figure::bytes(static_cast<double>(info.data_bytes)), counted(info.chunks, "chunk")));
   line("written by", info.library.empty() ? "unknown" : info.library);
   line("session", info.session.empty() ? "unknown" : info.session);
   for (const char* key : {"title", "ranks", "communicator", "device", "host", "started_utc", "headline_clock"})
@@ -129,7 +122,8 @@ int show_info(const std::string& trace, bool json) {
                 static_cast<double>(info.first_ns) * 1e-9, static_cast<double>(info.last_ns) * 1e-9);
   line("time", time);
   line("messages", std::to_string(info.messages));
-  if (info.forged > 0) line("forged", std::to_string(info.forged) + " messages of no worker of the run, ignored");
+  if (info.forged > 0)
+    line("forged", fmt::format("{} of no worker of the run, ignored", counted(info.forged, "message")));
   for (const TraceTopic& topic : info.topics)
     std::printf("             %8lld  %s%s%s\n", static_cast<long long>(topic.messages), topic.name.c_str(),
                 topic.encoding.empty() ? "" : ", ", topic.encoding.c_str());
@@ -153,7 +147,7 @@ int recover(const std::string& trace, const std::string& output, bool json) {
   }
   tell_damage(trace, damage);
   std::printf("%s: %lld messages, %s\n", output.c_str(), static_cast<long long>(info.messages),
-              damage.data_lost() ? "without what was damaged" : "all there were");
+              damage.data_lost() ? "without the damaged parts" : "all of them");
   return 0;
 }
 

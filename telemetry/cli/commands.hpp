@@ -1,4 +1,4 @@
-// The commands of rankscope-trace. Each returns the exit status; what it throws, main turns into one line.
+// The commands of rankscope-trace. Each returns the exit status; main prints its exceptions as one line.
 #pragma once
 #include <atomic>
 #include <stdexcept>
@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/base/progress/progress_line.hpp"
+#include "engine/plan/scenario/choice.hpp"
 #include "telemetry/cli/cut.hpp"
 #include "telemetry/trace/trace_reader.hpp"
 
@@ -13,7 +14,7 @@ namespace rankscope {
 
 inline constexpr int bad_input = 2, failed = 1;
 
-/// What a person typed does not work: what() is one line that says why and what would. Exit status 2.
+/// Invalid user input: what() is one line with the error and the correction. Exit status 2.
 struct InputError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -21,8 +22,14 @@ struct InputError : std::runtime_error {
 /// Set by SIGINT and SIGTERM.
 extern std::atomic<bool> stop_asked;
 
+enum class ExportFormat : std::uint8_t { chrome, csv, hta, html };
+inline constexpr std::string_view export_format_words[] = {"chrome", "csv", "hta", "html"};
+template <>
+inline constexpr std::span<const std::string_view> word_table<ExportFormat> = export_format_words;
+
 struct ExportRequest {
-  std::string trace, format = "chrome", output, obtained;
+  std::string trace, output, obtained;
+  Choice<ExportFormat> format = ExportFormat::chrome;
 };
 struct CutRequest {
   std::string trace, output, steps, from, to;

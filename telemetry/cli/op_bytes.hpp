@@ -1,4 +1,4 @@
-// How many bytes each op moves, from the programs that a recording carries.
+// The bytes that each op moves, from the programs in a recording.
 #pragma once
 #include <cstdint>
 #include <map>

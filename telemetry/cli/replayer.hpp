@@ -1,4 +1,4 @@
-// Serves a recording through a relay, so that a viewer sees the run again.
+// Serves a recording through a relay, so that viewers see it like a live run.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -12,7 +12,7 @@
 namespace rankscope {
 
 struct ReplayOptions {
-  double speed = 1;    ///< times as fast as it happened; 0: as fast as it goes
+  double speed = 1;    ///< speed factor; 0: as fast as possible
   RelayOptions relay;  ///< endpoint, keys and who is admitted; the rest is set here
   CurveKeys worker;    ///< with keys: an admitted worker's, for our own end
   int wait_for_viewers = 0;

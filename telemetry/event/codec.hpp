@@ -1,5 +1,5 @@
-// Between Message and its wire form (event.fbs). Decoding trusts nothing: the bytes may come from any peer or from a
-// damaged file.
+// Converts between Message and its wire form (event.fbs). Decoding trusts nothing: the bytes may come from any peer or
+// from a damaged file.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace rankscope {
 
-/// What a reader is willing to take in one message.
+/// The limits for one message that a reader accepts.
 struct DecodeLimits {
   std::size_t message_bytes = std::size_t{64} << 20;
   std::size_t rows = std::size_t{1} << 20;  ///< of a batch
@@ -38,7 +38,7 @@ struct Decoded {
 /// takes them.
 std::vector<std::byte> encode(const Message& message);
 
-/// The same, for who encodes much: into memory of its own that it uses again. The bytes hold until the next call.
+/// The same, for callers that encode often: it reuses its own memory. The bytes are valid until the next call.
 class Encoder {
  public:
   Encoder();
@@ -55,7 +55,7 @@ class Encoder {
 /// does not know are kept (OpId::valid() tells); "no op" is accepted for memory samples alone.
 Decoded decode(std::span<const std::byte> bytes, const DecodeLimits& limits = {});
 
-/// Who sent a message, without reading its event: nullopt for what is damaged or not ours.
+/// The sender of a message, without reading its event: nullopt if it is damaged or not telemetry.
 struct Envelope {
   SessionId session{};
   std::int32_t rank = 0;

@@ -1,4 +1,4 @@
-// CRC-32 as in zlib, PNG and MCAP (IEEE 802.3, reflected): what spools and traces check their frames with.
+// CRC-32 as in zlib, PNG and MCAP (IEEE 802.3, reflected): the checksum of frames in spools and traces.
 #pragma once
 #include <cstddef>
 #include <cstdint>

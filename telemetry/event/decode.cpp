@@ -1,5 +1,8 @@
+#include <fmt/format.h>
+
 #include <cstring>
 
+#include "engine/op/words.hpp"
 #include "telemetry/event/codec.hpp"
 #include "telemetry/event/wire_event.hpp"
 
@@ -28,7 +31,8 @@ Aligned::Aligned(std::span<const std::byte> bytes) : data_(reinterpret_cast<cons
 
 const Message& open_message(const std::uint8_t* data, std::size_t size, const DecodeLimits& limits,
                             rankscope::Message& head) {
-  if (size > limits.message_bytes) throw Refusal{std::to_string(size) + " bytes are more than a message may have"};
+  if (size > limits.message_bytes)
+    throw Refusal{fmt::format("{} are more than a message may have", counted(size, "byte"))};
   require(size >= least_bytes, "too short");
   require(MessageBufferHasIdentifier(data), "not a telemetry message");
   flatbuffers::Verifier verifier(data, size);

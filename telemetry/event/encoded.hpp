@@ -1,4 +1,4 @@
-// A message in its wire form, checked but not taken apart: what passes it on need not decode it.
+// A message in its wire form, checked but not decoded: forwarding does not need to decode it.
 #pragma once
 #include <cstdint>
 #include <memory>

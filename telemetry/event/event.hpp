@@ -1,4 +1,4 @@
-// What a run tells: the nouns of telemetry, as plain values. The wire form is event.fbs; the codec is codec.hpp.
+// The events that a run reports, as plain values. The wire form is event.fbs; the codec is codec.hpp.
 //
 // Three tiers. *Control* (hello, program, clock, end) and one *summary* per rank and step are reliable; *detail*
 // (spans, memory, phases) is bounded: it may be dropped, and then it is counted. Times are nanoseconds since the
@@ -21,7 +21,7 @@ namespace rankscope {
 
 /// How an event was obtained; shown everywhere. That it is *replayed* is a property of the source, not of the event.
 enum class Obtained : std::uint8_t { measured, emulated, simulated };
-/// wall: what happened, by a monotonic clock. device: each rank as if it had a device and links of its own.
+/// wall: what happened, by a monotonic clock. device: as if each rank had its own device and links.
 enum class ClockDomain : std::uint8_t { wall, device };
 std::string_view name_of(Obtained obtained);
 std::string_view name_of(ClockDomain clock);
@@ -48,7 +48,7 @@ struct MemorySample {
   bool operator==(const MemorySample&) const = default;
 };
 
-/// One transfer inside a transparent collective; or what a library tells of its own inside: `chunk` is then a channel,
+/// One transfer inside a transparent collective, or a phase reported by a library: `chunk` is then a channel,
 /// phase 0 the channel's part of the kernel, and phase s + 1 its transfer s over the network.
 struct PhaseSpan {
   std::int32_t rank = 0;
@@ -71,14 +71,14 @@ struct TrafficRow {
   bool operator==(const TrafficRow&) const = default;
 };
 
-/// What one rank sent another in a step, counted at the transport.
+/// Bytes that one rank sent another in a step, counted at the transport.
 struct SentBytes {
   std::int32_t to = 0;
   std::int64_t bytes = 0;
   bool operator==(const SentBytes&) const = default;
 };
 
-/// What counts a device's energy.
+/// The counter of a device's energy.
 enum class PowerSource : std::uint8_t {
   none,  ///< nothing
   nvml,  ///< one GPU, its memory and board
@@ -121,7 +121,7 @@ inline constexpr std::size_t most_magnitudes = 256;
 /// Magnitudes are a quarter of a KB more, in steps that count them.
 constexpr bool has_room_for(std::size_t links, std::size_t traffic_rows) { return links + 2 * traffic_rows <= 42; }
 
-/// The first thing a session says.
+/// The first message of a session.
 struct Hello {
   std::string title;
   std::string scenario_toml;
@@ -132,7 +132,7 @@ struct Hello {
   ClockDomain headline = ClockDomain::wall;                        ///< the clock whose numbers are the run's headline
   double entropy_nats = std::numeric_limits<double>::quiet_NaN();  ///< floor of the loss, where known
   double peak_flops = 0;                                           ///< of one device, for MFU; 0 unknown
-  std::string energy_unknown;  ///< why no counter tells rank 0's energy; empty where one does, or nobody said
+  std::string energy_unknown;  ///< why rank 0's energy has no counter; empty if it has one, or unknown
   bool operator==(const Hello&) const = default;
 };
 
@@ -158,7 +158,7 @@ struct End {
   bool ok = true;
   std::int64_t last_step = -1;  ///< the last one finished
   std::string message;
-  bool in_communication = false;  ///< it failed while it talked with other ranks: the cause may be one of them
+  bool in_communication = false;  ///< it failed while communicating with other ranks: one of them may be the cause
   bool operator==(const End&) const = default;
 };
 
@@ -180,7 +180,7 @@ struct PhaseBatch {
   std::vector<PhaseSpan> phases;
   bool operator==(const PhaseBatch&) const = default;
 };
-/// Detail of one rank that was produced but is not here: drawn as unknown, never as idle.
+/// Detail of one rank that was produced but is missing: drawn as unknown, never as idle.
 struct Gap {
   std::int32_t rank = 0;
   std::int64_t begin_ns = 0, end_ns = 0;
@@ -215,9 +215,9 @@ class EventSink {
  public:
   virtual ~EventSink() = default;
   virtual void accept(const Message& message) = 0;
-  /// The same from its wire form (encoded.hpp), for who passes it on or takes little of it. Its outcome is `message`.
+  /// The same from its wire form (encoded.hpp), for forwarding or partial reading. Its outcome is `message`.
   virtual void accept_encoded(const EncodedMessage& message);
-  /// Called now and then by a live source, also while no message comes.
+  /// Called periodically by a live source, also while no message arrives.
   virtual void tick() {}
 };
 

@@ -1,4 +1,4 @@
-// When what a message tells of happened.
+// The time of the events in a message.
 #pragma once
 #include <optional>
 

@@ -1,5 +1,5 @@
-// What the ranks' summaries say together, of every step and of the run: what a report and the training curves are made
-// of. Some hundred bytes a step however many ranks there are, and it can go on growing while readers hold copies.
+// Totals of the ranks' summaries, for every step and for the run: the data of a report and of the training
+// curves. About a hundred bytes per step for any number of ranks; it can grow while readers hold copies.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -13,28 +13,28 @@
 
 namespace rankscope {
 
-/// A step, over the ranks that told of it.
+/// A step, over the ranks that reported it.
 struct StepTotals {
   std::int32_t ranks = 0;
   std::int64_t begin_ns = INT64_MAX, end_ns = INT64_MIN;  ///< from the first rank's begin to the last one's end
   double weighted_loss = 0;                               ///< the ranks' losses times their tokens
   std::int64_t tokens = 0;
   double square_norm = 0;
-  double learning_rate = std::numeric_limits<double>::quiet_NaN();  ///< the first that a rank told
+  double learning_rate = std::numeric_limits<double>::quiet_NaN();  ///< the first that a rank reported
   double loss_scale = 0;
   double model_flops = 0, hardware_flops = 0;
   double joules = 0;              ///< of the devices whose ranks know them
   std::int32_t energy_ranks = 0;  ///< ranks that know: the joules are the run's where all do
   std::int32_t counters = 0;      ///< that were read: devices
   PowerSource energy_source = PowerSource::none;
-  /// Of all ranks' gradients (StepSummary::magnitudes); null where none told any.
+  /// Of all ranks' gradients (StepSummary::magnitudes); null if none reported any.
   std::shared_ptr<const std::vector<std::int64_t>> magnitudes;
 
   /// `offset_ns` moves the rank's stamps onto the common clock. Each rank once.
   void add(const StepSummary& summary, std::int64_t offset_ns = 0);
   /// Nats per token over the ranks' samples; NaN where no rank has a loss.
   double loss() const;
-  /// Whether a step with loss scaling left its update out: some rank's gradients are not finite.
+  /// Whether a step with loss scaling skipped its update: some rank's gradients are not finite.
   bool skips_update() const;
 };
 
@@ -64,7 +64,7 @@ struct RunTotals {
   void add(const StepSummary& summary, std::int64_t offset_ns = 0);
 };
 
-/// Wall seconds of a step that all `ranks` told of: to the begin of the next step, or to its own last end. NaN of other
+/// Wall seconds of a step that all `ranks` reported: to the begin of the next step, or to its last end. NaN of other
 /// steps.
 double wall_seconds(const StepMap<StepTotals>& steps, std::uint32_t step, std::int32_t ranks);
 

@@ -1,5 +1,6 @@
-// Which numbers have come, a sender's messages or steps: few intervals, whatever the order, however often.
+// The set of numbers that have arrived (a sender's messages, or steps) as intervals; any order, repetitions allowed.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <map>
@@ -13,42 +14,23 @@ class SequenceSet {
     std::uint64_t first = 0, last = 0;  ///< both included
   };
 
-  /// False when it was there.
-  bool insert(std::uint64_t number) {
-    auto next = intervals_.upper_bound(number);
-    if (next != intervals_.begin()) {
-      const auto before = std::prev(next);
-      if (number <= before->second) return false;
-      if (number == before->second + 1) {
-        before->second = number;
-        if (next != intervals_.end() && next->first == number + 1) {
-          before->second = next->second;
-          intervals_.erase(next);
-        }
-        return true;
-      }
-    }
-    if (next != intervals_.end() && next->first == number + 1) {
-      const std::uint64_t last = next->second;
-      intervals_.erase(next);
-      intervals_[number] = last;
+  /// False when all of it was there, or it is empty.
+  bool insert(Interval interval) {
+    if (interval.first > interval.last || contains(interval)) return false;
+    auto at = intervals_.upper_bound(interval.first);
+    if (at != intervals_.begin() && touches(std::prev(at)->second, interval.first)) {
+      --at;  // so that what comes in order allocates nothing
+      at->second = std::max(at->second, interval.last);
     } else {
-      intervals_[number] = number;
+      at = intervals_.emplace_hint(at, interval.first, interval.last);
+    }
+    for (auto next = std::next(at); next != intervals_.end() && touches(at->second, next->first);) {
+      at->second = std::max(at->second, next->second);
+      next = intervals_.erase(next);
     }
     return true;
   }
-
-  void insert(Interval interval) {
-    if (interval.first > interval.last) return;
-    auto at = intervals_.upper_bound(interval.first);
-    if (at != intervals_.begin() && std::prev(at)->second >= interval.first - (interval.first > 0)) --at;
-    while (at != intervals_.end() && (interval.last == UINT64_MAX || at->first <= interval.last + 1)) {
-      interval.first = at->first < interval.first ? at->first : interval.first;
-      interval.last = at->second > interval.last ? at->second : interval.last;
-      at = intervals_.erase(at);
-    }
-    intervals_[interval.first] = interval.last;
-  }
+  bool insert(std::uint64_t number) { return insert(Interval{number, number}); }
 
   bool contains(std::uint64_t number) const { return contains({number, number}); }
   /// All of them.
@@ -87,6 +69,9 @@ class SequenceSet {
   }
 
  private:
+  /// Whether nothing is missing between `last` and what begins at `first`.
+  static bool touches(std::uint64_t last, std::uint64_t first) { return last >= first || last + 1 == first; }
+
   std::map<std::uint64_t, std::uint64_t> intervals_;  // first → last, never touching each other
 };
 

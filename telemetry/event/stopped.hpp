@@ -1,4 +1,4 @@
-// Whether a run's end was asked for: no failure, though not all steps were made.
+// Whether a run was stopped by request: no failure, though not all steps were made.
 #pragma once
 #include <string_view>
 
@@ -6,7 +6,7 @@
 
 namespace rankscope {
 
-/// How the message of such an end begins.
+/// The first words of the message of such an end.
 inline constexpr std::string_view stopped_by_request = "stopped by request";
 inline bool was_stopped(const End& end) { return !end.ok && end.message.rfind(stopped_by_request, 0) == 0; }
 

@@ -1,4 +1,4 @@
-// A stretch of time on one clock: half open, in nanoseconds.
+// A time range on one clock: half open, in nanoseconds.
 #pragma once
 #include <cstdint>
 

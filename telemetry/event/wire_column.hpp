@@ -1,5 +1,7 @@
 // One column of a batch as it lies in a message (event.fbs has the form); shared by those who check and read batches.
 #pragma once
+#include <fmt/format.h>
+
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -10,7 +12,7 @@
 
 namespace rankscope::wire {
 
-/// Thrown where what came is damaged or out of range; the decoder answers with it and throws nothing itself.
+/// Thrown for damaged or out-of-range data; the decoder returns it as an error and throws nothing itself.
 struct Refusal {
   std::string why;
 };
@@ -18,8 +20,7 @@ inline void require(bool condition, const char* why) {
   if (!condition) throw Refusal{why};
 }
 inline std::int64_t within(std::int64_t value, std::int64_t least, std::int64_t greatest, const char* what) {
-  if (value < least || value > greatest)
-    throw Refusal{std::string(what) + " " + std::to_string(value) + " is out of range"};
+  if (value < least || value > greatest) throw Refusal{fmt::format("{} {} is out of range", what, value)};
   return value;
 }
 
@@ -47,7 +48,7 @@ class ColumnReader {
     planes_ = column->planes();
     const std::size_t bytes = column->data() ? column->data()->size() : 0;
     if (bytes != rows * static_cast<std::size_t>(std::popcount(planes_)))
-      throw Refusal{std::string("column ") + name + " has another length"};
+      throw Refusal{std::string("column ") + name + " has a different length"};
     data_ = bytes == 0 ? nullptr : column->data()->data();
   }
 

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
@@ -20,7 +22,7 @@ std::string microseconds(std::int64_t ns) {
   const std::uint64_t magnitude = negative ? 0 - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
   std::string fraction = std::to_string(magnitude % 1000);
   fraction.insert(0, 3 - fraction.size(), '0');
-  return (negative ? "-" : "") + std::to_string(magnitude / 1000) + "." + fraction;
+  return fmt::format("{}{}.{}", negative ? "-" : "", magnitude / 1000, fraction);
 }
 
 // Unix nanoseconds of "2026-01-31T12:00:00Z"; 0 where the run does not say.
@@ -149,7 +151,7 @@ void export_chrome(const StoreView& run, std::ostream& out, const ExportOptions&
       const int row = rows.row_of(span);
       for (; rows_named <= row; ++rows_named)
         trace.name_thread(lane.rank, first_row + rows_named,
-                          rows_named == 0 ? name : name + ", overlapping " + std::to_string(rows_named));
+                          rows_named == 0 ? name : fmt::format("{}, overlapping {}", name, rows_named));
       trace.span(span, first_row + row, lane.obtained,
                  options.bytes ? options.bytes(span.rank, span.op) : std::nullopt);
     }

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -54,7 +56,7 @@ class ProfilerTrace {
     out_ << "}}";
   }
   void step(std::uint32_t number, std::int64_t begin_ns, std::int64_t end_ns) {
-    event("user_annotation", "ProfilerStep#" + std::to_string(number), host_process + rank_, 0,
+    event("user_annotation", fmt::format("ProfilerStep#{}", number), host_process + rank_, 0,
           whole_microseconds(begin_ns), whole_microseconds(end_ns));
     out_ << ",\"args\":{}}";
   }

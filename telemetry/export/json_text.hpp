@@ -1,4 +1,4 @@
-// A text as JSON has it.
+// Quotes a text for JSON.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>

@@ -1,4 +1,4 @@
-// What an export asks of the store.
+// Selects the data for an export from the store.
 #pragma once
 #include <vector>
 

@@ -1,4 +1,4 @@
-// A recording as one HTML file, for a course page: time line, memory, the shares of each step and the lesson's text.
+// Writes a recording as one HTML file for a course page: time line, memory, shares of each step, the lesson's text.
 // Opened from disk; it loads nothing, and draws with the JavaScript and canvas beside this header.
 #pragma once
 #include <cstddef>
@@ -15,8 +15,8 @@ namespace rankscope {
 struct PageOptions {
   std::string file;                  ///< name of the recording, as the page states it
   std::string lesson;                ///< Markdown; empty: none
-  std::optional<Obtained> obtained;  ///< only what was obtained so; else all, what the headline is of first
-  /// More make a page slow: then the last steps that have together no more are in it, one at least, and it says so.
+  std::optional<Obtained> obtained;  ///< only events obtained in this way; else all, the main one first
+  /// More spans make a page slow: then it has only the last steps within this limit, at least one, and says so.
   std::size_t most_spans = 20'000;
   /// How many bytes an op of a rank moves; nullopt: none, or unknown.
   std::function<std::optional<std::int64_t>(int rank, OpId op)> bytes = {};

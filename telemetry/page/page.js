@@ -351,7 +351,7 @@
     return null;
   };
   const showDetails = thing => {
-    at("details").textContent = thing ? thing.words[0] + ": " + thing.words[1].join("; ") : "Point at a box: what it is stands here.";
+    at("details").textContent = thing ? thing.words[0] + ": " + thing.words[1].join("; ") : "Point at a box to see its description here.";
   };
   const showTip = (thing, event) => {
     const tip = at("tip");
@@ -556,7 +556,7 @@
         return redraw();
       }
     }
-    at("details").textContent = "There is no op " + wanted.get("op") + " among the steps of this page.";
+    at("details").textContent = "No op " + wanted.get("op") + " in the steps of this page.";
   };
   window.addEventListener("hashchange", follow);
   if (location.hash) follow();

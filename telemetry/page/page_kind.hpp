@@ -1,4 +1,4 @@
-// What a page has of one way of obtaining: spans, memory, and the shares of its steps. For page_data.cpp.
+// The data of a page obtained in one way: spans, memory, and the shares of its steps. For page_data.cpp.
 #pragma once
 #include <map>
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 // The latest detail of all ranks, bounded in bytes and shared by all viewers: each viewer's ring is a cursor into this
-// one. What fell out is remembered by name (rank, sequence, time, place in the spool), so that it can be told as a gap
+// one. For dropped messages it keeps rank, sequence, time and place in the spool, so that they can be reported as gaps
 // and fetched again.
 #pragma once
 #include <cstdint>
@@ -35,7 +35,7 @@ class DetailRing {
   std::uint64_t first() const { return first_; }
   std::uint64_t end() const { return oldest_ + entries_.size(); }
   const DetailEntry& at(std::uint64_t number) const { return entries_[number - oldest_]; }
-  /// What is not even remembered, one gap a rank.
+  /// Messages of which nothing is kept, one gap per rank.
   const std::map<std::int32_t, Gap>& forgotten() const { return forgotten_; }
 
  private:

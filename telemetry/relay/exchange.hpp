@@ -1,5 +1,5 @@
-// What the relay knows of its session, without any socket: takes messages in whatever order and however often they
-// come, keeps the log and the ring, tells the taps, and finds what is missing.
+// The relay's state of its session, without sockets: accepts messages in any order, with repetitions,
+// keeps the log and the ring, feeds the taps, and finds missing messages.
 #pragma once
 #include <chrono>
 #include <cstdint>

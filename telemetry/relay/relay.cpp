@@ -12,8 +12,8 @@ namespace rankscope {
 namespace {
 
 constexpr auto poll_for = std::chrono::milliseconds(50);
-constexpr auto idle_poll_for = std::chrono::milliseconds(250);  // with nobody to serve and nothing missing
-constexpr auto gather_for = std::chrono::milliseconds(5);       // what workers send together is taken in together
+constexpr auto idle_poll_for = std::chrono::milliseconds(250);  // with no peers and no missing messages
+constexpr auto gather_for = std::chrono::milliseconds(5);       // messages sent together are received together
 constexpr auto beat_every = std::chrono::milliseconds(500);
 constexpr auto worker_limit = std::chrono::seconds(30);
 constexpr int burst = 1024;                                 // messages taken in between two rounds of the viewers

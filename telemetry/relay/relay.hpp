@@ -1,5 +1,5 @@
-// The relay between workers and viewers: one bound port that both dial. It owns a thread, keeps the session's log and
-// its latest detail, and never lets a viewer slow a worker down.
+// The relay between workers and viewers: one bound port that both connect to. It owns a thread, keeps the session's
+// log and its latest detail, and never lets a viewer slow a worker down.
 //
 // Local runs have it in the supervisor, where it reaches the workers' spools and feeds recorder and store through taps,
 // which get every message once; it also runs alone (rankscope-trace relay).
@@ -31,9 +31,9 @@ struct RelayOptions {
   std::string spool_directory;  ///< of the workers, if it can be reached from here
   /// Of the latest detail, for all viewers together; what is older they get from the spools.
   std::size_t ring_bytes = std::size_t{64} << 20;
-  std::uint64_t worker_window = 512;              ///< messages that a worker may have under way
+  std::uint64_t worker_window = 512;              ///< messages of a worker that may be in flight
   std::chrono::milliseconds hole_limit{2000};     ///< what is missing for longer becomes a gap
-  std::chrono::milliseconds viewer_limit{10000};  ///< a viewer silent for longer is forgotten; it may come back
+  std::chrono::milliseconds viewer_limit{10000};  ///< a viewer silent for longer is dropped; it may reconnect
   DecodeLimits limits;
   /// Perhaps empty: the process of that rank has sent its heartbeat. On the relay's thread.
   std::function<void(std::int32_t rank)> alive{};
@@ -46,10 +46,10 @@ struct RelayStatus {
   std::int64_t messages = 0, bytes = 0;   ///< taken, each once
   std::int64_t log_messages = 0;          ///< of these: control and summaries
   std::int64_t doubled = 0;
-  std::int64_t garbage = 0;    ///< nothing of ours, damaged, out of range, or of another session
+  std::int64_t garbage = 0;    ///< not telemetry, damaged, out of range, or of another session
   std::int64_t unknown = 0;    ///< of a newer kind
   std::int64_t recovered = 0;  ///< messages that came from a spool and not through the socket
-  std::int64_t lost = 0;       ///< messages that nobody has: told as gaps
+  std::int64_t lost = 0;       ///< messages that are lost: reported as gaps
   std::int64_t missed = 0;     ///< detail messages that fell out of the ring before a viewer had them, over all viewers
   std::int64_t forgotten = 0;  ///< viewers dropped for silence
   std::int64_t turned_away = 0;  ///< handshakes with keys that are not listed
@@ -74,7 +74,7 @@ class Relay {
   /// What a worker needs: the run's secret, too. It goes to the workers' endpoint where there is one.
   Join worker_join(const CurveKeys& client = {}, const std::string& host = {}) const;
 
-  /// Says something in the supervisor's name (rank -1), such as the session's End.
+  /// Sends a message in the supervisor's name (rank -1), such as the session's End.
   void publish(Event event);
   /// After the workers are gone: reads the spools to their ends, so that log, ring and taps hold all there is, then
   /// waits until the viewers that are there have had it, and until `awaited` viewers have joined. False: the limit was

@@ -1,5 +1,5 @@
-// The relay's thread and all that belongs to it. For this folder's own files: relay.cpp serves, relay_intake.cpp takes
-// in.
+// The relay's thread and its data. For this folder's own files: relay.cpp serves, relay_intake.cpp
+// receives.
 #pragma once
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -85,10 +85,10 @@ struct Relay::State {
 
   std::uint64_t instance = 0;  // of this relay, so that a viewer knows whether it comes back to the same log
 
-  // What comes in.
+  // Incoming messages.
   bool receive(Incoming& in);
   void take_in(const Incoming& in);
-  /// Who comes without encryption is on an endpoint that needs none.
+  /// A peer without encryption is on an endpoint that needs none.
   bool may(const Incoming& in, Role role);
   void hear_worker(const Incoming& in, const link::Header& h);
   void challenge_worker(const Incoming& in, const link::Header& h);
@@ -96,7 +96,7 @@ struct Relay::State {
   /// The session that a worker names, in front of what else its message holds; nullopt: it cannot be served.
   std::optional<SessionId> session_named(const Incoming& in, const link::Header& h, std::size_t bytes);
   void forget_worker(std::map<std::string, Worker>::iterator worker);
-  /// Who sent it; nullopt: nobody of this session.
+  /// The sender; nullopt: none of this session.
   std::optional<std::int32_t> take_piece(const link::Piece& piece, const std::shared_ptr<zmq::message_t>& frame);
   void hear_viewer(const Incoming& in, const link::Header& h);
   void drop_viewer(std::map<std::string, ViewerFeed>::iterator viewer);
@@ -107,7 +107,7 @@ struct Relay::State {
   void refuse_outdated(const std::string& peer, std::span<const std::byte> header);
   void forged(const std::string& peer, std::uint64_t generation, const std::string& why);
 
-  // What goes out.
+  // Outgoing messages.
   enum class Sending : std::uint8_t { done, full, gone };
   Sending send_to(const std::string& peer, const link::Header& header, std::span<const std::byte> body = {});
   void grant(const std::string& peer, Worker& worker);

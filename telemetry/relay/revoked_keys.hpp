@@ -1,5 +1,5 @@
-// Keys that are taken back while a run or a class goes on. `rankscope-trace revoke` appends them to the file
-// JOIN-FILE.revoked, one public key in Z85 a line; whoever serves looks into it now and then.
+// Keys revoked during a run or a class. `rankscope-trace revoke` appends them to the file
+// JOIN-FILE.revoked, one public key in Z85 per line; the server checks the file periodically.
 #pragma once
 #include <cstdint>
 #include <set>
@@ -25,7 +25,7 @@ class RevokedKeys {
   std::set<std::string, std::less<>> keys_;
 };
 
-/// Takes back a key: one of Z85, or the name of a student whom JOIN-FILE.names lists (teacher.hpp), or empty: the key
+/// Revokes a key: one in Z85, or the name of a student whom JOIN-FILE.names lists (teacher.hpp), or empty: the key
 /// that the join file itself holds. Returns the public key. Throws JoinError.
 std::string revoke_key(const std::string& join_file, const std::string& name_or_key);
 

@@ -1,5 +1,6 @@
 #include "telemetry/relay/session_watch.hpp"
 
+#include <fmt/format.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -12,9 +13,8 @@ namespace rankscope {
 namespace {
 
 std::string how(ChildExit exit) {
-  if (exit.signal != 0)
-    return std::string("signal ") + std::to_string(exit.signal) + " (" + strsignal(exit.signal) + ")";
-  return "exit status " + std::to_string(exit.status);
+  if (exit.signal != 0) return fmt::format("signal {} ({})", exit.signal, strsignal(exit.signal));
+  return fmt::format("exit status {}", exit.status);
 }
 
 }  // namespace
@@ -159,11 +159,11 @@ Verdict SessionWatch::verdict(ChildExit exit) const {
     return verdict;
   }
   const auto after = [](std::int64_t step) {
-    return step < 0 ? std::string("before it finished a step") : "after step " + std::to_string(step);
+    return step < 0 ? std::string("before it finished a step") : fmt::format("after step {}", step);
   };
   if (!rank) {
     if (exit.ok() && ranks_.empty())
-      verdict.message = "the run ended without a word";
+      verdict.message = "the run ended without a message";
     else
       verdict.message = "the run ended " + after(verdict.last_step) + " (" + how(exit) + "); no rank can be named";
     return verdict;
@@ -173,7 +173,7 @@ Verdict SessionWatch::verdict(ChildExit exit) const {
   verdict.last_step = found == ranks_.end() ? -1 : found->second.last_step;
   const std::optional<End> end = found == ranks_.end() ? std::nullopt : found->second.end;
   verdict.died = !end;
-  verdict.message = "rank " + std::to_string(*rank) + (end ? " failed " : " died ") + after(verdict.last_step);
+  verdict.message = fmt::format("rank {}{}{}", *rank, end ? " failed " : " died ", after(verdict.last_step));
   verdict.explained = end && !end->message.empty();
   if (verdict.explained)
     verdict.message += ": " + end->message;

@@ -1,5 +1,5 @@
-// Who died, and how far it had come: the supervisor's conclusion from summaries, ends, the launcher's words and the
-// child's exit status.
+// Finds the rank that died and its last step: the supervisor's conclusion from summaries, ends, the launcher's output
+// and the child's exit status.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -25,10 +25,10 @@ ChildExit child_exit(int wait_status);
 
 struct Verdict {
   bool ok = true;
-  std::int32_t rank = -1;       ///< the one that failed first; -1: none, or nobody can tell
+  std::int32_t rank = -1;       ///< the one that failed first; -1: none, or unknown
   std::int64_t last_step = -1;  ///< the last step that this rank finished (rank -1: that all ranks finished)
-  bool died = false;            ///< that rank ended without a word
-  bool explained = false;       ///< that rank has said itself what went wrong
+  bool died = false;            ///< that rank ended without a message
+  bool explained = false;       ///< that rank has reported the error itself
   std::string message;          ///< one line, for people
   End end() const { return {-1, ok, last_step, message, false}; }  ///< the session's
 };
@@ -46,7 +46,7 @@ class SessionWatch : public EventSink {
 
   /// That rank's process has sent its heartbeat, which is no event.
   void alive(std::int32_t rank);
-  /// That rank has finished that step, whoever knows it: what it reported may be on its way when it is killed.
+  /// That rank has finished that step, from any source: its own report may be in flight when it is killed.
   void finished(std::int32_t rank, std::int64_t step);
 
   /// Ranks that have not ended and were last heard of longer ago than `limit`: of their events, of their process's

@@ -1,5 +1,5 @@
-// Fetches from the ranks' spools what did not come through the socket: detail that the window had no room for, and the
-// last words of a rank that was killed.
+// Fetches messages from the ranks' spools that did not arrive through the socket: detail beyond the window, and the
+// last messages of a killed rank.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -22,8 +22,8 @@ class SpoolFollower {
   bool reachable() const { return !directory_.empty(); }
   /// All before this frame of the rank's file is known already.
   void known_before(int rank, SpoolPosition position);
-  /// Reads on from where it stopped, at most `budget` bytes, and gives the exchange what it lacks. True when all files
-  /// are read to their present end. `thoroughly`: looks for new files first, which is otherwise done now and then.
+  /// Continues reading, at most `budget` bytes, and gives the exchange its missing messages. True when all files
+  /// are read to their current end. `thoroughly`: looks for new files first, which is otherwise done periodically.
   bool catch_up(Exchange& exchange, std::size_t budget, bool thoroughly = false);
   /// One message again, from where it lies.
   std::optional<std::vector<std::byte>> fetch(int rank, SpoolPosition position);

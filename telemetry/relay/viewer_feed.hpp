@@ -1,6 +1,6 @@
-// What one viewer has had and gets next. Control and summaries are a cursor into the log, so they can neither overflow
-// nor be lost; detail is a cursor into the ring and waits for the viewer's credits. A viewer that is too slow misses
-// detail, is told so at once, and gets it later from the spools if they can be reached.
+// What one viewer has received and receives next. Control and summaries are a cursor into the log, so they can neither
+// overflow nor be lost; detail is a cursor into the ring and waits for the viewer's credits. A viewer that is too slow
+// misses detail, is informed at once, and receives it later from the spools if they can be read.
 #pragma once
 #include <chrono>
 #include <cstdint>

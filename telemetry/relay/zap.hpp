@@ -1,4 +1,4 @@
-// The door of a relay with keys: answers libzmq's ZAP requests (RFC 27), and admits listed CURVE keys only.
+// Authentication for a relay with keys: answers libzmq's ZAP requests (RFC 27), and accepts only listed CURVE keys.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -17,7 +17,7 @@ namespace rankscope {
 enum class Role : std::uint8_t { worker, viewer };
 std::string_view name_of(Role role);
 
-/// A key that may come in, and what it may then do.
+/// An accepted key and its permissions.
 struct AdmittedKey {
   std::string public_key;  ///< Z85
   Role role = Role::viewer;

@@ -1,4 +1,4 @@
-// A long sorted sequence as a list of chunks that only ever grow at their end, for one writer and many readers.
+// A long sorted sequence as a list of chunks that grow only at their end, for one writer and many readers.
 //
 // Rows that come in order are written behind the last one, into memory that no snapshot looks at. Rows that come late
 // wait in a buffer; settle() merges them by replacing the chunks they fall into, so a snapshot's chunks never change.
@@ -41,7 +41,7 @@ class ChunkList {
     }
   }
 
-  /// Merges what came late. Afterwards refs() is everything, in order and summed up.
+  /// Merges late rows. Afterwards refs() is everything, in order and summed up.
   void settle() {
     merge_late();
     for (auto ref = refs_.rbegin(); ref != refs_.rend() && !ref->is_summed(); ++ref) ref->sum_up();

@@ -1,4 +1,4 @@
-// All spans of one lane: the writer's side, and the snapshot that it hands out.
+// All spans of one lane: the writer's side, and the snapshot that it returns.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -51,7 +51,7 @@ class LaneColumn {
   /// Takes a span of this lane. False if a span of that op and step came before: the first one stays; or if all of its
   /// step was evicted.
   bool add(const Span& span);
-  /// The current snapshot; made anew only if something changed.
+  /// The current snapshot; created again only if something changed.
   std::shared_ptr<const LaneView> view();
 
   const LaneKey& key() const { return key_; }

@@ -1,4 +1,4 @@
-// From spans to pixel columns: whole nodes of the pyramid where one lies within a column, single spans at the borders.
+// Sums spans into pixel columns: whole nodes of the pyramid within a column, single spans at the borders.
 #include <algorithm>
 #include <cmath>
 

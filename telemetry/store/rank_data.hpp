@@ -1,4 +1,4 @@
-// What the store knows of one rank: the writer's side, and the snapshot that it hands out.
+// The store's data of one rank: the writer's side, and the snapshot that it returns.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -20,11 +20,11 @@ inline constexpr std::size_t obtained_count = 3;
 /// When a step ran: on one rank as stamped, or on several on the corrected time line.
 struct StepTimes {
   std::int64_t first_compute_ns = INT64_MAX, first_ns = INT64_MAX, last_end_ns = INT64_MIN;
-  /// Takes in what another tells of the same step, moved by `by`.
+  /// Merges another rank's data of the same step, shifted by `by`.
   void add(const StepTimes& other, std::int64_t by);
 };
 
-/// What a store keeps of steps long ago: all ranks' together, on the corrected time line as the clocks' fit was then.
+/// Data of old steps: all ranks together, on the corrected time line with the clock fit of that time.
 struct FoldedSteps {
   std::uint32_t before = 0;  ///< of all steps below this
   RunTotals totals;
@@ -71,7 +71,7 @@ class RankData {
   bool received(std::uint64_t sequence);
   /// When a step ran whose spans are not here.
   void outline(const EncodedMessage::StepExtent& step, Obtained obtained);
-  /// Events that came and are not here.
+  /// Events that arrived and are not here.
   void count(std::int64_t events);
 
   /// Moves what it holds of the steps before `into.before` (a multiple of StepMap's blocks) there; each summary goes
@@ -81,7 +81,7 @@ class RankData {
   void fold_late(FoldedSteps& into, const StepSummary& summary);
 
   std::shared_ptr<const RankView> view();
-  /// Spans that came late and that the next view merges.
+  /// Late spans that the next view merges.
   std::int64_t late_count() const;
   std::int64_t bytes() const;
   /// When the oldest detail that may go ended; INT64_MAX if none may.

@@ -1,6 +1,6 @@
-// What a run's report needs, kept at a small price while the run goes on: control, what the summaries say together,
-// when every step ran, and the spans of the latest steps. Older spans, memory samples and phases are only counted, and
-// of older steps the ranks are put together, so a long run takes little memory; who wants them all has the recording.
+// The data for a run's report, kept at low cost during the run: control, the totals of the summaries,
+// the times of every step, and the spans of the latest steps. Older spans, memory samples and phases are only counted,
+// and older steps are merged over the ranks, so a long run takes little memory; the recording has everything.
 #pragma once
 #include <cstddef>
 #include <memory>

@@ -18,7 +18,7 @@
 
 namespace rankscope {
 
-/// What a rectangle is, as the palette knows it.
+/// The class of a rectangle, which selects its colour.
 enum class SpanClass : std::uint8_t {
   forward,
   backward,
@@ -40,11 +40,11 @@ struct LaneKey {
   auto operator<=>(const LaneKey&) const = default;
 };
 
-/// What one pixel column of a folded lane shows: shares of its time, sum at most 1; the rest is idle.
+/// One pixel column of a folded lane: shares of its time, sum at most 1; the rest is idle.
 struct PixelShare {
   std::array<float, span_class_count> busy{};
-  float waiting = 0;  ///< inside communication spans, before the peer came
-  float unknown = 0;  ///< data that was produced but is not here
+  float waiting = 0;  ///< inside communication spans, before the peer arrived
+  float unknown = 0;  ///< data that was produced but is missing
 };
 
 /// A consistent, immutable snapshot. Cheap to copy; outlives later additions.
@@ -61,8 +61,8 @@ class StoreView {
   virtual std::vector<LaneKey> lanes() const = 0;            ///< those with events, ordered
   virtual std::int64_t event_count() const = 0;              ///< spans, memory samples and phases that are here, or
                                                              ///< were outlined
-  virtual std::int64_t evicted_count() const = 0;            ///< detail events that came, and went for want of room
-  virtual std::int64_t dropped_count() const = 0;            ///< detail events known to be lost on the way
+  virtual std::int64_t evicted_count() const = 0;            ///< detail events evicted for lack of space
+  virtual std::int64_t dropped_count() const = 0;            ///< detail events known to be lost in transit
   virtual std::uint64_t revision() const = 0;                ///< equal revisions of one store show the same
 
   virtual TimeRange extent(Obtained obtained) const = 0;
@@ -91,12 +91,12 @@ class StoreView {
   virtual std::vector<MemorySample> memory(int rank, Obtained obtained, TimeRange range, int buckets) const = 0;
   /// By phase; measured ones if there are any, else emulated, else simulated ones.
   virtual std::vector<PhaseSpan> phases(int rank, std::uint32_t step, OpId op) const = 0;
-  /// What was lost or evicted and has not come since, by begin; of rank -1: what was lost of nobody knows which rank.
+  /// Gaps: lost or evicted detail that has not arrived since, by begin; rank -1: lost from an unknown rank.
   virtual std::vector<Gap> gaps(int rank) const = 0;
   /// By step. A store that folds (RunStore) has those of the latest steps alone; totals() knows of all.
   virtual std::vector<StepSummary> summaries(int rank) const = 0;
   virtual std::optional<StepSummary> summary(int rank, std::uint32_t step) const = 0;
-  /// What the summaries of all steps say together. The first call on a view puts together what is not folded.
+  /// The totals of the summaries of all steps. The first call on a view puts together what is not folded.
   virtual std::shared_ptr<const RunTotals> totals() const = 0;
 };
 

@@ -21,7 +21,7 @@ struct SpanRow {
   SpanClass kind = SpanClass::other;
 };
 
-/// Only what has a peer can wait for one.
+/// Only ops with a peer can wait for one.
 inline bool may_wait(SpanClass kind) { return kind == SpanClass::transfer || kind == SpanClass::collective; }
 
 /// Sums over consecutive spans.

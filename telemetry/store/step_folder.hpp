@@ -1,4 +1,4 @@
-// Keeps a store small through a long run: steps long ago are put together over the ranks, block by block.
+// Keeps a store small through a long run: old steps are merged over the ranks, block by block.
 #pragma once
 #include <cstdint>
 #include <map>

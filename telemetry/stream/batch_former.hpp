@@ -1,4 +1,4 @@
-// From rows to messages: numbers what each rank says, gathers its rows into batches, encodes them and puts them into
+// Turns rows into messages: numbers each rank's messages, collects its rows in batches, encodes them and writes them to
 // the rank's spool. Used by the publisher's background thread alone.
 #pragma once
 #include <chrono>
@@ -44,9 +44,9 @@ class BatchFormer {
 
   struct Counts {
     std::int64_t rows = 0;       ///< that went into batches
-    std::int64_t malformed = 0;  ///< rows that made no sense and were left out
+    std::int64_t malformed = 0;  ///< invalid rows, which were omitted
     std::int64_t messages = 0, bytes = 0;
-    std::int64_t spool_lost = 0;  ///< messages that the disk did not take
+    std::int64_t spool_lost = 0;  ///< messages that could not be written to disk
   };
   const Counts& counts() const { return counts_; }
 

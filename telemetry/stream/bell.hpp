@@ -1,5 +1,5 @@
-// A bell that wakes one waiting thread and tells it why: ringing it is a POSIX semaphore's post, which neither blocks
-// nor can be lost.
+// Wakes one waiting thread and gives it the reason: ringing is a POSIX semaphore's post, which neither blocks
+// nor gets lost.
 #pragma once
 #include <errno.h>
 #include <semaphore.h>

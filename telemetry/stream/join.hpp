@@ -1,5 +1,5 @@
-// What a worker or viewer needs to reach a relay: endpoint and CURVE keys, as one join string; and which endpoints are
-// safe to open without keys.
+// Join strings: what a worker or viewer needs to reach a relay (endpoint and CURVE keys). Also checks which endpoints
+// are safe to open without keys.
 //
 // A join string is rankscope://TRANSPORT/ADDRESS, and behind a # what it opens the door with: with keys SERVER PUBLIC
 // SECRET, and for workers the run's secret behind these, or alone where there are no keys. Each is a Z85 text of 40
@@ -13,7 +13,7 @@
 
 namespace rankscope {
 
-/// what() is one line that says what is wrong and what would be right.
+/// what() is one line with the error and the correction.
 struct JoinError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -40,7 +40,7 @@ struct Join {
 };
 
 /// The endpoint that others connect to, of one that is bound as ZeroMQ tells it: "tcp://[::ffff:0.0.0.0]:5555" is every
-/// address of this machine, which others know as `host` (empty: by its name); IPv4 addresses in IPv6's clothes are
+/// address of this machine, which others know as `host` (empty: by its name); IPv4 addresses in IPv6 form are
 /// IPv4.
 std::string reachable_endpoint(const std::string& bound, const std::string& host = {});
 

@@ -1,4 +1,4 @@
-// Where a lane's thread leaves its detail for the publisher: three rings, and a word about what they had no room for.
+// Where a lane's thread writes its detail for the publisher: three rings, and a count of dropped rows.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace rankscope {
 
-/// One lane's hand in the rings. All calls are wait-free; one thread at a time.
+/// One lane's writer of the rings. All calls are wait-free; one thread at a time.
 class LaneWriter {
  public:
   void span(const Span& span) {

@@ -1,5 +1,5 @@
-// What relay, workers and viewers say to each other around the telemetry messages: two ZeroMQ frames, a fixed header
-// and a body. Workers and viewers are DEALERs that dial in; the relay is one ROUTER.
+// The protocol of relay, workers and viewers around the telemetry messages: two ZeroMQ frames, a fixed header
+// and a body. Workers and viewers are DEALERs that connect; the relay is one ROUTER.
 //
 //   worker                                        relay
 //     worker_hello(generation; session)      →
@@ -18,11 +18,11 @@
 //                                            ←     who_are_you()       an identity the relay does not know (any more)
 //                                            ←     refused(; why)
 //
-// Version 2 of the link. Whoever has not proved to be a worker can only read: its worker messages are counted, answered
-// by refused() or who_are_you(), and have no effect. A relay answers version 1 by refused() in that version.
+// Version 2 of the link. A peer without proof of being a worker can only read: its worker messages are counted,
+// answered by refused() or who_are_you(), and have no effect. A relay answers version 1 by refused() in that version.
 //
 // `generation` tells answers to this connection from late ones to an earlier one. `position` counts the relay's log of
-// reliable messages: a viewer that comes back to the same relay instance goes on from where it was, any other gets the
+// reliable messages: a viewer that reconnects to the same relay instance continues where it was, any other receives the
 // whole log. Pieces are telemetry messages, each with its place in the sender's spool: what a worker has to say at one
 // time is one message to ZeroMQ, because every one of them wakes threads on both sides.
 #pragma once
@@ -68,7 +68,7 @@ struct Header {
 };
 inline constexpr std::size_t header_bytes = 40;
 
-/// How often a client says hello until it is answered.
+/// The interval of a client's hello until it is answered.
 inline constexpr auto hello_every = std::chrono::milliseconds(200);
 
 /// A telemetry message among those of a body.
@@ -81,14 +81,14 @@ void append(std::vector<std::byte>& body, const Piece& piece);
 std::optional<std::vector<Piece>> pieces_of(std::span<const std::byte> body);
 
 std::array<std::byte, header_bytes> pack(const Header& header);
-/// nullopt for anything that is no header of this version.
+/// nullopt for anything else than a header of this version.
 std::optional<Header> unpack(std::span<const std::byte> bytes);
 /// True for a header of an earlier version of the link.
 bool is_outdated(std::span<const std::byte> bytes);
 /// What such a peer understands: refused(), in its version.
 std::array<std::byte, header_bytes> pack_outdated_refusal(std::span<const std::byte> its_header);
 
-/// Sends without waiting; false when there is no room or nobody there.
+/// Sends without waiting; false if there is no room or no peer.
 bool send(zmq::socket_t& socket, const Header& header, std::span<const std::byte> body = {});
 /// The same without copying the body, which is taken also where it could not be sent.
 bool send_whole(zmq::socket_t& socket, const Header& header, std::vector<std::byte> body);

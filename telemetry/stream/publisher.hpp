@@ -1,4 +1,4 @@
-// The producer's side of telemetry: what the executor calls. One Publisher per process; nothing in it ever blocks
+// The producer's side of telemetry, called by the executor. One Publisher per process; it never blocks
 // training.
 //
 // Each lane's thread writes detail (spans, phases, memory samples) into rings of its own: wait-free; a full ring drops
@@ -24,8 +24,8 @@ struct PublisherOptions {
   std::string spool_directory;  ///< of mode 0700, the same for all ranks of a host; empty: no spool
   Join relay;                   ///< endpoint empty: spool only
   KeepPolicy keep;
-  std::function<void(const std::string&)> warn;  ///< told of each trouble of the disk, on the background thread
-  /// Told once why the relay does not admit this worker, on the background thread, which goes on asking.
+  std::function<void(const std::string&)> warn;  ///< called for each disk error, on the background thread
+  /// Called once with the reason if the relay does not accept this worker, on the background thread, which retries.
   std::function<void(const std::string&)> refused{};
   std::size_t ring_rows = 8192;   ///< capacity of a lane's ring of spans, of phases and of memory samples
   std::size_t batch_rows = 4096;  ///< of one message at most
@@ -41,7 +41,7 @@ struct PublisherOptions {
 
 struct PublisherStatus {
   std::int64_t events = 0;            ///< detail rows accepted
-  std::int64_t dropped_events = 0;    ///< detail rows lost for good: a ring was full or the row made no sense
+  std::int64_t dropped_events = 0;    ///< detail rows lost: a ring was full or the row was invalid
   std::int64_t malformed_events = 0;  ///< of these: the latter
   std::int64_t messages = 0;          ///< formed
   std::int64_t bytes = 0;             ///< of these
@@ -50,7 +50,7 @@ struct PublisherStatus {
   std::int64_t sent = 0;              ///< messages to the relay, repetitions included
   std::int64_t unsent_detail = 0;     ///< messages for which the relay's window had no room: in the spool alone
   std::int64_t waiting = 0;           ///< reliable messages that the relay has not acknowledged
-  std::int64_t spool_lost = 0;        ///< messages that the disk did not take
+  std::int64_t spool_lost = 0;        ///< messages that could not be written to disk
   std::string spool_error;            ///< the disk's last trouble, empty while all is well
   bool connected = false;             ///< the relay answers
   double thread_seconds = 0;          ///< CPU time of the background thread

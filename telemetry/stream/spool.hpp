@@ -1,5 +1,5 @@
-// A rank's spool: everything it said, on its own disk, written before the socket. A killed process leaves all but the
-// last moment, because every flush hands whole frames to the operating system.
+// A rank's spool: all its messages, on its own disk, written before the socket. A killed process loses only the
+// last moment, because every flush gives whole frames to the operating system.
 //
 // rank-00003.spool holds one rank's messages in sequence. With a limit on detail's age it holds the reliable ones
 // alone, and detail is in rank-00003.detail-000007.spool and so on, the old ones deleted.
@@ -47,9 +47,8 @@ class SpoolWriter {
   /// spool is tried again after a second.
   bool flush();
 
-  std::uint64_t bytes_written() const;
   std::int64_t messages_lost() const;
-  const std::string& error() const;  ///< empty while all is well
+  const std::string& error() const;  ///< empty without errors
 
  private:
   struct State;
@@ -61,7 +60,7 @@ class SpoolReader {
  public:
   enum class Next {
     frame,
-    end,   ///< nothing whole behind here (yet)
+    end,   ///< no complete frame after this point (yet)
     torn,  ///< a frame whose checksum or length is wrong: a crash's tail, or damage
     absent
   };
@@ -89,7 +88,7 @@ struct SpoolReport {
   std::vector<std::string> notes;  ///< one line for each trouble
 };
 /// Passes every message of a spool file, or of all spool files in a directory, to `sink`. Stops at a torn frame, and
-/// says so in the report. Throws std::runtime_error where there is no spool.
+/// notes it in the report. Throws std::runtime_error where there is no spool.
 SpoolReport read_spool(const std::string& path, EventSink& sink, const DecodeLimits& limits = {});
 /// The spool files in a directory, in order of rank and segment.
 std::vector<std::string> spool_files(const std::string& directory);

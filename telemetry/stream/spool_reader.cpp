@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -130,8 +131,8 @@ SpoolReport read_spool(const std::string& path, EventSink& sink, const DecodeLim
           ++report.unknown;
         } else {
           ++report.refused;
-          report.notes.push_back(file + ": a message before byte " + std::to_string(reader.offset()) +
-                                 " is refused: " + decoded.error);
+          report.notes.push_back(
+              fmt::format("{}: a message before byte {} is refused: {}", file, reader.offset(), decoded.error));
         }
         continue;
       }
@@ -143,8 +144,8 @@ SpoolReport read_spool(const std::string& path, EventSink& sink, const DecodeLim
       const auto size = std::filesystem::file_size(file, error);
       if (next == SpoolReader::Next::torn || (!error && size != 0 && size != reader.offset())) {
         ++report.torn;
-        report.notes.push_back(file + ": torn at byte " + std::to_string(reader.offset()) + " of " +
-                               std::to_string(size) + "; what follows is lost");
+        report.notes.push_back(
+            fmt::format("{}: torn at byte {} of {}; what follows is lost", file, reader.offset(), size));
       }
       break;
     }

@@ -50,7 +50,6 @@ class File {
     return lost;
   }
 
-  std::uint64_t size() const { return size_; }
   const std::string& path() const { return path_; }
 
  private:
@@ -116,7 +115,6 @@ struct SpoolWriter::State {
     Clock::time_point end;
   };
   std::deque<Closed> closed;
-  std::uint64_t closed_bytes = 0;
   std::int64_t lost = 0;
   std::string error;
 
@@ -126,7 +124,6 @@ struct SpoolWriter::State {
     if (detail) {
       lost += detail->flush(error);
       closed.push_back({detail->path(), now});
-      closed_bytes += detail->size();
     }
     while (!closed.empty() && now - closed.front().end > options.keep_detail) {
       unlink(closed.front().path.c_str());
@@ -140,7 +137,7 @@ struct SpoolWriter::State {
 };
 
 SpoolWriter::SpoolWriter(SpoolOptions options, SessionId session, int rank)
-    : state_(std::make_unique<State>(State{std::move(options), session, rank, {}, {}, 0, {}, {}, {}, 0, 0, {}})) {
+    : state_(std::make_unique<State>(State{std::move(options), session, rank, {}, {}, 0, {}, {}, {}, 0, {}})) {
   state_->main =
       std::make_unique<File>(spool_file(state_->options.directory, rank, 0), spool_format::Header{session, rank, 0});
 }
@@ -176,9 +173,6 @@ bool SpoolWriter::flush() {
   return true;
 }
 
-std::uint64_t SpoolWriter::bytes_written() const {
-  return state_->main->size() + state_->closed_bytes + (state_->detail ? state_->detail->size() : 0);
-}
 std::int64_t SpoolWriter::messages_lost() const { return state_->lost; }
 const std::string& SpoolWriter::error() const { return state_->error; }
 

@@ -74,7 +74,7 @@ struct Uplink::State {
   void hear(const link::Incoming& incoming) {
     if (!incoming.header) return;
     const link::Header& h = *incoming.header;
-    // Another relay, or one that forgot us, asks who we are, or refuses what comes without a proof.
+    // A different or restarted relay asks for the identity, or refuses messages without a proof.
     if (granted && (h.type == link::Type::who_are_you || (h.type == link::Type::refused && h.generation == generation)))
       return start_over();
     if (h.type == link::Type::refused && h.generation == generation) refusal = incoming.body.substr(0, longest_reason);
@@ -97,7 +97,7 @@ struct Uplink::State {
     ProofCode code;
     if (challenge.size() != code.size()) return;
     if (options.relay.run_secret.empty()) {
-      refusal = "its join string holds no secret of the run";
+      refusal = "its join string does not contain the secret of the run";
       return;
     }
     std::memcpy(code.data(), challenge.data(), code.size());

@@ -1,5 +1,5 @@
-// A worker's line to the relay: keeps what is reliable until the relay acknowledges it, and detail as long as it has
-// room. Used by the publisher's background thread alone; nothing here waits.
+// A worker's connection to the relay: keeps reliable messages until the relay acknowledges them, and detail as long as
+// there is room. Used by the publisher's background thread alone; nothing here waits.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -40,7 +40,7 @@ class Uplink {
   void turn(bool lazily = false);
 
   bool connected() const;
-  const std::string& refusal() const;  ///< why the relay does not admit this worker; empty: it has not refused it
+  const std::string& refusal() const;  ///< why the relay does not accept this worker; empty: not refused
   std::int64_t sent() const;
   std::int64_t unsent_detail() const;    ///< detail given up before it was sent
   std::int64_t reliable_lost() const;    ///< reliable messages beyond the limit

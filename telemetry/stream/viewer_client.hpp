@@ -1,4 +1,4 @@
-// The viewer's side of telemetry: connects to a relay and passes what it says to a sink. It can only read.
+// The viewer's side of telemetry: connects to a relay and passes its messages to a sink. It can only read.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -16,7 +16,7 @@ enum class ViewerState : std::uint8_t {
   connecting,  ///< looking for the relay, again perhaps, or taking in the snapshot
   live,
   ended,    ///< the session is over; late detail may still come
-  refused,  ///< the relay will not have us, or serves another session now: `why`
+  refused,  ///< the relay does not accept this viewer, or serves another session now: `why`
 };
 std::string_view name_of(ViewerState state);
 
@@ -25,11 +25,11 @@ struct ViewerStatus {
   std::string why;  ///< one line; empty while there is nothing to say
   std::int64_t messages = 0, bytes = 0;
   std::int64_t detail = 0;     ///< of the messages
-  std::int64_t doubled = 0;    ///< left out, because they had come before
+  std::int64_t doubled = 0;    ///< skipped, because they had arrived before
   std::int64_t garbage = 0;    ///< refused by the decoder, or no message of the link
   std::int64_t unknown = 0;    ///< of a newer kind
-  std::int64_t gaps = 0;       ///< Gap events: detail that did not come, or not yet
-  std::int64_t snapshots = 0;  ///< times the relay (re)started its story
+  std::int64_t gaps = 0;       ///< Gap events: detail that has not arrived (yet)
+  std::int64_t snapshots = 0;  ///< number of snapshots sent by the relay
   std::string last_garbage;    ///< why
 };
 
@@ -40,8 +40,8 @@ struct ViewerOptions {
   DecodeLimits limits;
 };
 
-/// Runs a thread of its own, which calls the sink. A sink that is slow gets less detail (the relay drops and counts),
-/// and holds nobody up.
+/// Runs its own thread, which calls the sink. A slow sink receives less detail (the relay drops and counts),
+/// and delays nothing else.
 class ViewerClient {
  public:
   /// The sink must outlive the client. Throws JoinError for an endpoint or keys that make no sense.

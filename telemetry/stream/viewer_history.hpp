@@ -1,4 +1,4 @@
-// What a viewer tells a relay that it already has, so that a reconnect does not send it again: the body of
+// The list of messages that a viewer already has, so that they are not sent again after a reconnect: the body of
 // viewer_hello.
 #pragma once
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace rankscope {
 
 /// At most a few thousand intervals travel; what is left out comes twice and is recognised.
 std::string pack_history(const std::map<std::int32_t, SequenceSet>& seen);
-/// Ignores what makes no sense.
+/// Ignores invalid data.
 std::map<std::int32_t, SequenceSet> unpack_history(std::span<const std::byte> bytes);
 
 }  // namespace rankscope

@@ -1,10 +1,12 @@
 #include "telemetry/trace/chunk_reader.hpp"
 
+#include <fmt/format.h>
 #include <zstd.h>
 
 #include <algorithm>
 
 #include "telemetry/event/crc32.hpp"
+#include "telemetry/event/message_time.hpp"
 #include "telemetry/trace/trace_layout.hpp"
 
 namespace rankscope {
@@ -14,13 +16,6 @@ using mcap::Op;
 using mcap::View;
 
 using Others = std::vector<OtherMessage>;
-
-std::int64_t rows_of(const Event& event) {
-  if (const auto* spans = std::get_if<SpanBatch>(&event)) return static_cast<std::int64_t>(spans->spans.size());
-  if (const auto* memory = std::get_if<MemoryBatch>(&event)) return static_cast<std::int64_t>(memory->samples.size());
-  if (const auto* phases = std::get_if<PhaseBatch>(&event)) return static_cast<std::int64_t>(phases->phases.size());
-  return 1;
-}
 
 void take_message(View content, const DecodeLimits& limits, ChunkContent& out, Others* others) {
   ++out.records;
@@ -115,8 +110,8 @@ ChunkContent ChunkReader::read(const TraceFile& file, const TracePlace& place, c
     return trouble("it is larger than any chunk should be");
   if (place.beyond) return trouble("with it the file would unpack to more than a file of this size may hold");
   if (place.data_bytes > freely_packed_bytes && place.data_bytes / greatest_packing > place.length)
-    return trouble("it claims to unpack to " + std::to_string(place.data_bytes / place.length) +
-                   " times its size, which no recording does");
+    return trouble(fmt::format("it claims to unpack to {} times its size, which no recording does",
+                               place.data_bytes / place.length));
   mcap::Bytes record;
   try {
     record = file.read(place.offset, place.length);

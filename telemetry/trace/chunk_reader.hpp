@@ -1,4 +1,4 @@
-// One chunk from the file to messages: read, checked, decompressed, decoded. Any thread.
+// Reads one chunk of a file into messages: read, checked, decompressed, decoded. Any thread.
 #pragma once
 #include <cstdint>
 #include <memory>

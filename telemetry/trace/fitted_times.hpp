@@ -1,4 +1,4 @@
-// When a recorded run's events happened, where its ranks' clocks differ.
+// Corrects the times of a recorded run's events for the differences between its ranks' clocks.
 #pragma once
 #include <cstdint>
 #include <map>

@@ -1,5 +1,7 @@
 #include "telemetry/trace/json_trace.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -18,7 +20,7 @@ namespace {
 
 using mcap::Bytes;
 
-/// Any object: the documents' own headers say what is in them.
+/// Any object: the documents' headers define their content.
 mcap::Schema object_schema(std::uint16_t id, std::string_view topic) {
   constexpr std::string_view text = R"({"type":"object"})";
   mcap::Schema schema{id, "rankscope" + std::string(topic), "jsonschema", {}};
@@ -173,7 +175,7 @@ std::vector<JsonDocument> read_json_trace(const std::string& path, DamageReport*
     if (content.trouble.empty()) continue;
     ++report.chunks_skipped;
     report.bytes_skipped += static_cast<std::int64_t>(place.length);
-    report.notes.push_back("chunk at byte " + std::to_string(place.offset) + ": " + content.trouble);
+    report.notes.push_back(fmt::format("chunk at byte {}: {}", place.offset, content.trouble));
   }
   return documents;
 }

@@ -1,10 +1,11 @@
-// Which ranks a trace's damage took messages from: every sender numbers its messages without holes.
+// Finds the ranks whose messages are missing in a damaged trace: every sender numbers its messages without holes.
 #pragma once
 #include <cstdint>
 #include <map>
 #include <vector>
 
 #include "telemetry/event/event.hpp"
+#include "telemetry/event/sequence_set.hpp"
 
 namespace rankscope {
 
@@ -16,15 +17,15 @@ class LostMessages {
   std::vector<Message> gaps() const;
 
  private:
+  /// Numbers that were passed over; some of them may have come later.
   struct Hole {
-    std::uint64_t first = 0, last = 0;
+    SequenceSet::Interval numbers;
     std::int64_t begin_ns = 0, end_ns = 0;
   };
   struct Sender {
-    std::uint64_t greatest = 0;
+    SequenceSet seen, told;
     std::int64_t last_end_ns = INT64_MIN;
     std::vector<Hole> holes;  ///< by number
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> told;
   };
   std::map<std::int32_t, Sender> senders_;
   SessionId session_{};

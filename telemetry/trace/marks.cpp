@@ -1,6 +1,7 @@
 #include "telemetry/trace/marks.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <cstring>
 
 #include "engine/base/host/file_lock.hpp"
+#include "engine/op/words.hpp"
 #include "telemetry/trace/output_file.hpp"
 #include "telemetry/trace/record_file.hpp"
 #include "telemetry/trace/trace_index.hpp"
@@ -87,7 +89,7 @@ Unmarked without_marks(const TraceFile& file) {
     const auto op = static_cast<Op>(reader.number<std::uint8_t>());
     const mcap::View content = reader.take(reader.number<std::uint64_t>());
     if (!reader.ok()) break;
-    if (const auto index = mcap::read_metadata_index(content);
+    if (const auto index = mcap::read<mcap::MetadataIndex>(content);
         op == Op::metadata_index && index && index->name == mark_metadata)
       marks.push_back(*index);
     else if (op != Op::summary_offset)
@@ -135,7 +137,7 @@ mcap::Bytes new_summary(const Unmarked& old, const std::vector<mcap::MetadataInd
   for (const SummaryRecord& record : old.records) {
     if (is_index(record)) continue;
     put(record.op, [&] {
-      if (auto statistics = record.op == Op::statistics ? mcap::read_statistics(record.content) : std::nullopt) {
+      if (auto statistics = record.op == Op::statistics ? mcap::read<mcap::Statistics>(record.content) : std::nullopt) {
         statistics->metadata = static_cast<std::uint32_t>(others + marks.size());
         return mcap::write(out, *statistics);
       }
@@ -145,7 +147,7 @@ mcap::Bytes new_summary(const Unmarked& old, const std::vector<mcap::MetadataInd
     });
   }
   for (const SummaryRecord& record : old.records)
-    if (is_index(record)) put(record.op, [&] { mcap::write(out, *mcap::read_metadata_index(record.content)); });
+    if (is_index(record)) put(record.op, [&] { mcap::write(out, *mcap::read<mcap::MetadataIndex>(record.content)); });
   for (const mcap::MetadataIndex& index : marks) put(Op::metadata_index, [&] { mcap::write(out, index); });
   const std::uint64_t offsets_start = start + out.size();
   for (const Group& group : groups) mcap::write_summary_offset(out, group.op, group.begin, group.end - group.begin);
@@ -155,10 +157,10 @@ mcap::Bytes new_summary(const Unmarked& old, const std::vector<mcap::MetadataInd
 
 void check_size(const std::string& path, const std::vector<TraceMark>& marks) {
   if (marks.size() > most_marks)
-    throw TraceError(path + ": more than " + std::to_string(most_marks) + " marks; delete some first");
+    throw TraceError(fmt::format("{}: more than {}; delete some first", path, counted(most_marks, "mark")));
   for (const TraceMark& mark : marks)
     if (mark.text.size() > greatest_mark_bytes)
-      throw TraceError(path + ": a mark's note has more than " + std::to_string(greatest_mark_bytes) + " bytes");
+      throw TraceError(fmt::format("{}: a mark's note has more than {}", path, counted(greatest_mark_bytes, "byte")));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Marks: what a person noted down at a moment, a stretch or an op of a recording. They are kept in the recording, as
+// Marks: a user's notes on a moment, a range or an op of a recording. They are saved in the recording, as
 // MCAP metadata records of their own, each with its checksum, so that whoever opens the file has them.
 #pragma once
 #include <cstdint>
@@ -22,7 +22,7 @@ struct TraceMark {
   bool operator==(const TraceMark&) const = default;
 };
 
-/// What a recording may hold: a reader must not be flooded by one that was made to do so.
+/// The limits for marks in a recording, so that a malicious file cannot flood a reader.
 inline constexpr std::size_t most_marks = 500, greatest_mark_bytes = 2000;
 
 /// As a record, with its checksum; and back: nullopt where it is none, or is not as it was written.

@@ -4,6 +4,7 @@
 // summary (the same schemas and channels, chunk and metadata indexes, statistics), footer, magic. All little-endian.
 #pragma once
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -12,6 +13,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -46,15 +49,20 @@ inline constexpr std::size_t message_head = 22;  ///< of a message record's cont
 
 using StringMap = std::vector<std::pair<std::string, std::string>>;
 
+// `fields`: what a record consists of, in its order, to be written or read.
 struct Schema {
   std::uint16_t id = 0;
   std::string name, encoding;
   Bytes data;
+  static constexpr Op op = Op::schema;
+  static auto fields(auto& s) { return std::tie(s.id, s.name, s.encoding, s.data); }
 };
 struct Channel {
   std::uint16_t id = 0, schema = 0;
   std::string topic, encoding;
   StringMap metadata;
+  static constexpr Op op = Op::channel;
+  static auto fields(auto& s) { return std::tie(s.id, s.schema, s.topic, s.encoding, s.metadata); }
 };
 struct Chunk {  ///< without its records
   std::uint64_t first_time = 0, last_time = 0, uncompressed_bytes = 0;
@@ -67,14 +75,23 @@ struct ChunkIndex {
   std::uint64_t message_index_bytes = 0;
   std::string compression;
   std::uint64_t compressed_bytes = 0, uncompressed_bytes = 0;
+  static constexpr Op op = Op::chunk_index;
+  static auto fields(auto& s) {
+    return std::tie(s.first_time, s.last_time, s.offset, s.length, s.message_index_offsets, s.message_index_bytes,
+                    s.compression, s.compressed_bytes, s.uncompressed_bytes);
+  }
 };
 struct Metadata {
   std::string name;
   StringMap values;
+  static constexpr Op op = Op::metadata;
+  static auto fields(auto& s) { return std::tie(s.name, s.values); }
 };
 struct MetadataIndex {
   std::uint64_t offset = 0, length = 0;
   std::string name;
+  static constexpr Op op = Op::metadata_index;
+  static auto fields(auto& s) { return std::tie(s.offset, s.length, s.name); }
 };
 struct Statistics {
   std::uint64_t messages = 0;
@@ -82,10 +99,17 @@ struct Statistics {
   std::uint32_t channels = 0, attachments = 0, metadata = 0, chunks = 0;
   std::uint64_t first_time = 0, last_time = 0;
   std::map<std::uint16_t, std::uint64_t> channel_messages;
+  static constexpr Op op = Op::statistics;
+  static auto fields(auto& s) {
+    return std::tie(s.messages, s.schemas, s.channels, s.attachments, s.metadata, s.chunks, s.first_time, s.last_time,
+                    s.channel_messages);
+  }
 };
 struct Footer {
   std::uint64_t summary_start = 0, summary_offset_start = 0;
   std::uint32_t summary_crc = 0;
+  static constexpr Op op = Op::footer;
+  static auto fields(auto& s) { return std::tie(s.summary_start, s.summary_offset_start, s.summary_crc); }
 };
 
 /// Appends values; record() closes over op and length.
@@ -101,8 +125,14 @@ class Writer {
     raw(value.data(), value.size());
   }
   void bytes(View value) { raw(value.data(), value.size()); }
-  void map(const StringMap& values);
-  void map(const std::map<std::uint16_t, std::uint64_t>& values);
+  void field(std::integral auto value) { number(value); }
+  void field(std::string_view value) { text(value); }
+  void field(const Bytes& value) {
+    number(static_cast<std::uint32_t>(value.size()));
+    bytes(value);
+  }
+  void field(const StringMap& values);
+  void field(const std::map<std::uint16_t, std::uint64_t>& values);
   /// Begins a record; end_record(mark) writes its length.
   std::size_t begin_record(Op op);
   void end_record(std::size_t mark);
@@ -115,20 +145,25 @@ class Writer {
   Bytes& out_;
 };
 
+template <class... Fields>
+void write_record(Bytes& out, Op op, const Fields&... fields) {
+  Writer writer(out);
+  const std::size_t mark = writer.begin_record(op);
+  (writer.field(fields), ...);
+  writer.end_record(mark);
+}
+template <class Record>
+void write(Bytes& out, const Record& record) {
+  std::apply([&out](const auto&... fields) { write_record(out, Record::op, fields...); }, Record::fields(record));
+}
 void write_header(Bytes& out, std::string_view profile, std::string_view library);
-void write(Bytes& out, const Schema& schema);
-void write(Bytes& out, const Channel& channel);
-void write(Bytes& out, const Metadata& metadata);
-void write(Bytes& out, const ChunkIndex& index);
 /// The footer, with the checksum of the summary that `out` is so far, and the magic bytes behind it. Where the summary
 /// begins in the file, and where its offsets do (0: it has none).
 void write_end(Bytes& out, std::uint64_t summary_start, std::uint64_t offsets_start);
-void write(Bytes& out, const MetadataIndex& index);
 /// The end of the data section, with the checksum of the file before it.
 void write_data_end(Bytes& out, std::uint32_t crc);
 /// Where the summary's records of one kind lie in the file.
 void write_summary_offset(Bytes& out, Op op, std::uint64_t begin, std::uint64_t length);
-void write(Bytes& out, const Statistics& statistics);
 
 /// Takes values off the front; once something is missing, ok() stays false and all values are zero or empty.
 class Reader {
@@ -149,8 +184,14 @@ class Reader {
     rest_ = rest_.subspan(count);
     return taken;
   }
-  StringMap string_map();
-  std::map<std::uint16_t, std::uint64_t> number_map();
+  void field(std::integral auto& value) { value = number<std::remove_reference_t<decltype(value)>>(); }
+  void field(std::string& value) { value = text(); }
+  void field(Bytes& value) {
+    const View data = take(number<std::uint32_t>());
+    value.assign(data.begin(), data.end());
+  }
+  void field(StringMap& values);
+  void field(std::map<std::uint16_t, std::uint64_t>& values);
   View rest() const { return rest_; }
   bool ok() const { return ok_; }
   static std::string as_text(View bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
@@ -161,13 +202,13 @@ class Reader {
 };
 
 /// From a record's content; nullopt where it is too short.
-std::optional<Schema> read_schema(View content);
-std::optional<Channel> read_channel(View content);
-std::optional<Metadata> read_metadata(View content);
-std::optional<ChunkIndex> read_chunk_index(View content);
-std::optional<Statistics> read_statistics(View content);
-std::optional<MetadataIndex> read_metadata_index(View content);
-std::optional<Footer> read_footer(View content);
+template <class Record>
+std::optional<Record> read(View content) {
+  Reader reader(content);
+  Record record;
+  std::apply([&reader](auto&... fields) { (reader.field(fields), ...); }, Record::fields(record));
+  return reader.ok() ? std::optional<Record>(std::move(record)) : std::nullopt;
+}
 /// `content` may be cut off behind the head. `records_bytes` is what the record says of its compressed records, which
 /// begin at `records_at` within the content.
 struct ChunkHead {

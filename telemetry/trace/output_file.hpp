@@ -1,4 +1,4 @@
-// Where a command writes its result. Never over its own input, and never in the place of anything but an ordinary file.
+// Where a command writes its result. It never overwrites its own input, and replaces only ordinary files.
 #pragma once
 #include <string>
 #include <vector>

@@ -1,5 +1,7 @@
 #include "telemetry/trace/scalars.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -34,7 +36,7 @@ void ScalarTopics::accept(const StepSummary& summary) {
     for (int c = 0; c < memory_class_count; ++c)
       memory.emplace_back(name_of(static_cast<MemoryClass>(c)),
                           static_cast<double>(summary.peak_bytes[static_cast<std::size_t>(c)]));
-    tell_("/memory/rank_" + std::to_string(summary.rank), summary.end_ns, memory);
+    tell_(fmt::format("/memory/rank_{}", summary.rank), summary.end_ns, memory);
   }
   if (summary.step < told_) return;  // too late for its step's sum
   Step& step = open_[summary.step];

@@ -1,4 +1,4 @@
-// Small numbers made of the summaries, for plots in other MCAP viewers.
+// Scalar values computed from the summaries, for plots in other MCAP viewers.
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -1,6 +1,7 @@
 #include "telemetry/trace/trace_file.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,8 +33,7 @@ mcap::Bytes TraceFile::read(std::uint64_t offset, std::uint64_t size) const {
   while (done < bytes.size()) {
     const ssize_t got = ::pread(file_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0)
-      throw TraceError(path_ + ": cannot read at byte " + std::to_string(offset) + ": " + std::strerror(errno));
+    if (got < 0) throw TraceError(fmt::format("{}: cannot read at byte {}: {}", path_, offset, std::strerror(errno)));
     if (got == 0) break;  // it shrank
     done += static_cast<std::size_t>(got);
   }

@@ -1,7 +1,10 @@
 #include "telemetry/trace/trace_index.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "engine/op/words.hpp"
 #include "telemetry/event/crc32.hpp"
 #include "telemetry/trace/trace_layout.hpp"
 #include "telemetry/trace/trace_scan.hpp"
@@ -25,11 +28,10 @@ void read_metadata_at(const TraceFile& file, const mcap::MetadataIndex& place, T
   mcap::Reader reader(record);
   const bool is_metadata = reader.number<std::uint8_t>() == static_cast<std::uint8_t>(Op::metadata) &&
                            reader.number<std::uint64_t>() + mcap::record_head == place.length;
-  auto metadata = is_metadata ? mcap::read_metadata(reader.rest()) : std::nullopt;
+  auto metadata = is_metadata ? mcap::read<mcap::Metadata>(reader.rest()) : std::nullopt;
   if (!metadata || metadata->name != place.name) {
     damage.head_damaged = true;
-    damage.notes.push_back("the metadata '" + place.name + "' at byte " + std::to_string(place.offset) +
-                           " are damaged");
+    damage.notes.push_back(fmt::format("the metadata '{}' at byte {} is damaged", place.name, place.offset));
   }
   if (!metadata) return;
   if (metadata->name == session_metadata) index.session_metadata_at = place.offset;
@@ -49,15 +51,15 @@ std::optional<TraceIndex> read_summary(const TraceFile& file, std::string& why, 
     const View content = records.take(records.number<std::uint64_t>());
     if (!records.ok()) break;
     if (op == Op::schema) {
-      if (auto schema = mcap::read_schema(content)) index.schemas[schema->id] = std::move(*schema);
+      if (auto schema = mcap::read<mcap::Schema>(content)) index.schemas[schema->id] = std::move(*schema);
     } else if (op == Op::channel) {
-      if (auto channel = mcap::read_channel(content)) index.channels[channel->id] = std::move(*channel);
+      if (auto channel = mcap::read<mcap::Channel>(content)) index.channels[channel->id] = std::move(*channel);
     } else if (op == Op::statistics) {
-      statistics = mcap::read_statistics(content);
+      statistics = mcap::read<mcap::Statistics>(content);
     } else if (op == Op::metadata_index) {
-      if (auto place = mcap::read_metadata_index(content)) metadata.push_back(std::move(*place));
+      if (auto place = mcap::read<mcap::MetadataIndex>(content)) metadata.push_back(std::move(*place));
     } else if (op == Op::chunk_index) {
-      const auto chunk = mcap::read_chunk_index(content);
+      const auto chunk = mcap::read<mcap::ChunkIndex>(content);
       if (!chunk || chunk->length > file.size() || chunk->offset > file.size() - chunk->length ||
           chunk->length < mcap::record_head) {
         why = "a chunk index points outside the file";
@@ -90,11 +92,11 @@ std::optional<TraceIndex> read_summary(const TraceFile& file, std::string& why, 
             [](const TracePlace& a, const TracePlace& b) { return a.offset < b.offset; });
   for (std::size_t i = 1; i < index.places.size(); ++i)
     if (index.places[i].offset < index.places[i - 1].offset + index.places[i - 1].length) {
-      why = "it names the bytes at " + std::to_string(index.places[i].offset) + " twice";
+      why = fmt::format("it names the bytes at {} twice", index.places[i].offset);
       return std::nullopt;
     }
   if (metadata.size() > most_metadata) {
-    why = "it has " + std::to_string(metadata.size()) + " metadata records";
+    why = fmt::format("it has {}", counted(metadata.size(), "metadata record"));
     return std::nullopt;
   }
   for (const mcap::MetadataIndex& place : metadata) read_metadata_at(file, place, index, damage);
@@ -118,8 +120,7 @@ void check_head(const TraceFile& file, const TraceIndex& index, std::string_view
     if (metadata.name != session_metadata || head_crc == nullptr) continue;
     const auto at = index.session_metadata_at;
     if (at > 0 && at <= greatest_head_bytes && hex_of(crc32(file.read(0, at))) != *head_crc)
-      note_head(damage,
-                "the file's first " + std::to_string(at) + " bytes, its header, are damaged: their checksum is wrong");
+      note_head(damage, fmt::format("the file's header ({}) is damaged: its checksum is wrong", counted(at, "byte")));
   }
 }
 
@@ -144,7 +145,7 @@ std::optional<SummaryBytes> summary_of(const TraceFile& file, std::string& why) 
   mcap::Reader reader(tail);
   const bool is_footer = reader.number<std::uint8_t>() == static_cast<std::uint8_t>(Op::footer) &&
                          reader.number<std::uint64_t>() == mcap::footer_bytes;
-  const auto footer = mcap::read_footer(reader.rest());
+  const auto footer = mcap::read<mcap::Footer>(reader.rest());
   if (!is_footer || !footer || std::memcmp(tail.data() + tail.size() - 8, mcap::magic.data(), 8) != 0) {
     why = "the file does not end as one that was finished";
     return std::nullopt;

@@ -1,4 +1,4 @@
-// Where a trace's chunks lie: from its summary, or found by walking from record to record.
+// Finds a trace's chunks: from its summary, or by walking from record to record.
 #pragma once
 #include <cstdint>
 #include <map>

@@ -1,4 +1,4 @@
-// What a trace's writer and reader agree on beyond MCAP itself.
+// The conventions of a trace's writer and reader in addition to MCAP itself.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -1,5 +1,7 @@
 #include "telemetry/trace/trace_reader.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <condition_variable>
@@ -10,6 +12,7 @@
 #include <system_error>
 #include <thread>
 
+#include "engine/op/words.hpp"
 #include "telemetry/trace/chunk_reader.hpp"
 #include "telemetry/trace/lost_messages.hpp"
 #include "telemetry/trace/output_file.hpp"
@@ -62,7 +65,7 @@ class Unpacking {
   }
 
  private:
-  // The next to be handed out is taken whatever it needs, or nothing would go on.
+  // The next chunk in order is accepted with any size, or reading would stop.
   bool may_take() const {
     if (taken_ == given_) return true;
     return taken_ < given_ + slots_.size() &&
@@ -132,10 +135,12 @@ void note_trouble(const TracePlace& place, const ChunkContent& content, DamageRe
   ++damage.chunks_skipped;
   if (known > 0) damage.messages_skipped += known;
   if (content.records == 0) damage.bytes_skipped += static_cast<std::int64_t>(place.length);
-  std::string note = "chunk at byte " + std::to_string(place.offset) + ": " + content.trouble + "; ";
-  if (content.records > 0) note += "its first " + std::to_string(content.records) + " messages were read";
-  if (content.records == 0) note += std::to_string(place.length) + " bytes skipped";
-  if (known > 0) note += ", " + std::to_string(known) + " messages lost";
+  std::string note = fmt::format("chunk at byte {}: {}; ", place.offset, content.trouble);
+  if (content.records > 0)
+    note += fmt::format("{} in front of the damage {} read", counted(content.records, "message"),
+                        agreeing(content.records, "was", "were"));
+  if (content.records == 0) note += fmt::format("{} skipped", counted(place.length, "byte"));
+  if (known > 0) note += fmt::format(", {} lost", counted(known, "message"));
   damage.notes.push_back(std::move(note));
 }
 
@@ -144,9 +149,9 @@ void note_rest(const std::vector<TracePlace>& places, std::size_t from, std::int
   for (std::size_t i = from; i < places.size(); ++i)
     damage.bytes_skipped += static_cast<std::int64_t>(places[i].length);
   damage.chunks_skipped += static_cast<std::int64_t>(places.size() - from);
-  damage.notes.push_back("it holds more than " + std::to_string(most_rows) +
-                         " rows, more than a file of this size may; what follows byte " +
-                         std::to_string(places[from].offset) + " is not read");
+  damage.notes.push_back(
+      fmt::format("it holds more than {}, more than a file of this size may; what follows byte {} is not read",
+                  counted(most_rows, "row"), places[from].offset));
 }
 
 // With an index, the number of a lost chunk's messages stands in the message indexes behind it.
@@ -219,7 +224,7 @@ TraceInfo read_trace_info(const std::string& path) {
   }
   for (const auto& [id, count] : counts)
     if (count > 0) {
-      info.topics.push_back({"channel " + std::to_string(id), "", "", count});
+      info.topics.push_back({fmt::format("channel {}", id), "", "", count});
       info.messages += count;
     }
   return info;
@@ -263,8 +268,8 @@ bool read_trace(const std::string& path, EventSink& sink, const ReadTraceOptions
       }
       if (content.refused > 0) {
         report.messages_refused += content.refused;
-        report.notes.push_back(std::to_string(content.refused) + " messages of the chunk at byte " +
-                               std::to_string(index.places[i].offset) + " were refused: " + content.refusal);
+        report.notes.push_back(fmt::format("chunk at byte {}: {} refused: {}", index.places[i].offset,
+                                           counted(content.refused, "message"), content.refusal));
       }
       if (options.progress && !options.progress(static_cast<double>(i + 1) / static_cast<double>(index.places.size())))
         return false;

@@ -20,15 +20,15 @@
 
 namespace rankscope {
 
-/// What could not be read, and how the reader noticed.
+/// The damage: what could not be read, and how the reader noticed.
 struct DamageReport {
   std::int64_t bytes_skipped = 0;
   std::int64_t messages_skipped = 0;  ///< as far as indexes tell; the least there can be
   std::int64_t chunks_skipped = 0;    ///< wholly or in part
   std::int64_t messages_refused = 0;  ///< sound by the file's checksums, refused by the decoder
-  bool cut_short = false;             ///< the file ends before its end mark: a crash, or a copy cut off
+  bool cut_short = false;             ///< the file ends before its end mark: a crash, or an incomplete copy
   bool index_missing = false;         ///< or damaged: the file was scanned
-  bool head_damaged = false;          ///< what the file says about itself is not what was written
+  bool head_damaged = false;          ///< the file's description of itself was changed
   std::vector<std::string> notes;     ///< one line each, with offsets
   bool data_lost() const { return bytes_skipped > 0 || chunks_skipped > 0 || messages_refused > 0; }
   bool any() const { return data_lost() || cut_short || index_missing || head_damaged; }
@@ -39,7 +39,7 @@ struct TraceTopic {
   std::int64_t messages = 0;
 };
 
-/// What a trace says about itself, without its messages being read.
+/// A trace's description of itself, without reading its messages.
 struct TraceInfo {
   std::string path;
   std::int64_t file_bytes = 0, data_bytes = 0;  ///< data: before compression

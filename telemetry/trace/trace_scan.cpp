@@ -1,7 +1,10 @@
 #include "telemetry/trace/trace_scan.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "engine/op/words.hpp"
 #include "telemetry/trace/trace_layout.hpp"
 
 namespace rankscope {
@@ -83,7 +86,7 @@ class Scan {
         place.length = file_.size() - at;
         index_.places.push_back(place);
         damage_.cut_short = true;
-        damage_.notes.push_back("the file ends within the chunk at byte " + std::to_string(at));
+        damage_.notes.push_back(fmt::format("the file ends within the chunk at byte {}", at));
       } else if (known_op(head->op) && !fits) {
         cut(at, "the file ends within a record");
       } else {
@@ -100,19 +103,19 @@ class Scan {
   void cut(std::uint64_t at, const std::string& why) {
     damage_.cut_short = true;
     damage_.bytes_skipped += static_cast<std::int64_t>(file_.size() - at);
-    damage_.notes.push_back(why + " at byte " + std::to_string(at));
+    damage_.notes.push_back(fmt::format("{} at byte {}", why, at));
   }
 
   void note_skipped(std::uint64_t from, std::uint64_t to) {
     if (to <= from) {
       // The damaged record's length led past this chunk; what lies before it is lost with that record.
-      damage_.notes.push_back("a damaged record before byte " + std::to_string(to));
+      damage_.notes.push_back(fmt::format("a damaged record before byte {}", to));
       damage_.bytes_skipped += static_cast<std::int64_t>(mcap::record_head);
       return;
     }
     damage_.bytes_skipped += static_cast<std::int64_t>(to - from);
-    damage_.notes.push_back(std::to_string(to - from) + " bytes at byte " + std::to_string(from) +
-                            " are no records; reading goes on at byte " + std::to_string(to));
+    damage_.notes.push_back(fmt::format("skipped {} at byte {} that {} no record; reading continues at byte {}",
+                                        counted(to - from, "byte"), from, agreeing(to - from, "is", "are"), to));
   }
 
   /// A chunk's record and its head both tell its length. Where they differ one is damaged: then the one counts that
@@ -136,7 +139,7 @@ class Scan {
 
   bool take_chunk(std::uint64_t at, const RecordHead& head, const mcap::ChunkHead& chunk) {
     if (head.op != static_cast<std::uint8_t>(Op::chunk) || head.length != content_bytes(chunk))
-      damage_.notes.push_back("the chunk at byte " + std::to_string(at) + " has a damaged head");
+      damage_.notes.push_back(fmt::format("the chunk at byte {} has a damaged head", at));
     index_.places.push_back(place_of(at, chunk));
     return true;
   }
@@ -171,15 +174,15 @@ class Scan {
       }
       case Op::schema:
         if (head.length > greatest_small_record) return false;
-        if (auto schema = mcap::read_schema(content())) index_.schemas[schema->id] = std::move(*schema);
+        if (auto schema = mcap::read<mcap::Schema>(content())) index_.schemas[schema->id] = std::move(*schema);
         return true;
       case Op::channel:
         if (head.length > greatest_small_record) return false;
-        if (auto channel = mcap::read_channel(content())) index_.channels[channel->id] = std::move(*channel);
+        if (auto channel = mcap::read<mcap::Channel>(content())) index_.channels[channel->id] = std::move(*channel);
         return true;
       case Op::metadata:
         if (head.length > greatest_small_record) return false;
-        if (auto metadata = mcap::read_metadata(content())) {
+        if (auto metadata = mcap::read<mcap::Metadata>(content())) {
           if (metadata->name == session_metadata) index_.session_metadata_at = at;
           index_.metadata.push_back(std::move(*metadata));
         }

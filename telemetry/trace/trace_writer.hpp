@@ -1,4 +1,4 @@
-// Records a run as an MCAP file: every message as it came, and scalar topics that other MCAP viewers plot.
+// Records a run as an MCAP file: every message unchanged, and scalar topics that other MCAP viewers plot.
 //
 // Topics /rankscope/{control,summary,spans,memory,phases} hold the wire form (encoding "flatbuffer", the schema
 // embedded). /loss, /gradient_norm, /learning_rate, /loss_scale (fp16), /tokens_per_second, /step_seconds, /energy and
@@ -38,7 +38,7 @@ class TraceWriter : public EventSink {
   TraceWriter(const TraceWriter&) = delete;
   TraceWriter& operator=(const TraceWriter&) = delete;
 
-  /// Never throws for the disk's sake: what cannot be written is counted, and error() says why.
+  /// Never throws for disk errors: messages that cannot be written are counted, and error() has the reason.
   void accept(const Message& message) override;
   void accept_encoded(const EncodedMessage& message) override;
   /// Closes the chunk if it is old enough.
@@ -56,7 +56,7 @@ class TraceWriter : public EventSink {
   std::int64_t messages() const;       ///< written or waiting in the chunk
   std::int64_t lost_messages() const;  ///< that the disk did not take
   std::uint64_t bytes() const;         ///< in the file
-  const std::string& error() const;    ///< empty while all is well
+  const std::string& error() const;    ///< empty without errors
 
  private:
   struct State;

@@ -42,21 +42,21 @@ while read -r words; do
 done < <(grep -E "rankscope-engine verify" <<<"$commands")
 [[ $count -ge 20 ]] || complain "only $count plans would be verified"
 
-# What looks at a report takes that of the command whose report it is to look at; of a run on the CPU it misses the
-# driver's context, and nothing else.
-words=$(sed -n '/what its report tells/{n;p;}' <<<"$commands")
+# The check of a report accepts the report of the script's command; in the report of a run on the CPU, only the driver's
+# context is missing.
+words=$(sed -n '/the check of its report/{n;p;}' <<<"$commands")
 eval "set -- ${words//--device\\ cuda/--device\\ cpu}"
 status=0
 said=$("$1" "$2" "$3" "$(dirname "$engine")" "$work/plan.toml" "${@:6}" 2>&1) || status=$?
 [[ $status == 1 ]] || complain "a report of a CPU: status $status, $said"
 expect "a report" "$said" '^(measured|emulated) on the .* clock: 10 steps of 0\.[0-9]* s, MFU 0\.[0-9]*, [1-9][0-9]* bytes'
-[[ $(grep -c '^gpu_run_told.py: ' <<<"$said") == 1 ]] || complain "a report of a CPU lacks more than the context: $said"
-expect "a report of a CPU" "$said" "^gpu_run_told.py: the driver's context takes no memory"
+[[ $(grep -c '^gpu_run_report.py: ' <<<"$said") == 1 ]] || complain "a report of a CPU lacks more than the context: $said"
+expect "a report of a CPU" "$said" "^gpu_run_report.py: the driver's context takes no memory"
 [[ -s $work/plan.toml.mcap ]] || complain "nothing is recorded"
 sed 's/"context": *0/"context": 5/g' "$work/plan.toml.json" >"$work/report.json"
-python3 "$tests/gpu/gpu_run_told.py" <"$work/report.json" >/dev/null || complain "a report with a context is refused"
+python3 "$tests/gpu/gpu_run_report.py" <"$work/report.json" >/dev/null || complain "a report with a context is refused"
 for wrong_key in '"mfu": *[0-9.e-]*/"mfu": null' '"obtained": *"[a-z]*"/"obtained": "simulated"' '"peak": *[0-9]*/"peak": 0'; do
-  if sed "s/$wrong_key/g" "$work/report.json" | python3 "$tests/gpu/gpu_run_told.py" >/dev/null 2>&1; then complain "a report passes with $wrong_key"; fi
+  if sed "s/$wrong_key/g" "$work/report.json" | python3 "$tests/gpu/gpu_run_report.py" >/dev/null 2>&1; then complain "a report passes with $wrong_key"; fi
 done
 
 # Every part ends within the minutes that the script says.
@@ -64,7 +64,7 @@ while read -r part minutes; do
   most=$(($(bash "$tests/gpu.sh" --dry-run --bin "$work" --part "$part" | sed -n 's/.*(at most \([0-9]*\) s)$/\1/p' | paste -sd+)))
   [[ $most -le $((60 * minutes)) && $most -gt $((60 * (minutes - 1))) ]] ||
     complain "part $part may take $most s, and says $minutes minutes"
-done < <(sed -n '/^#   part /,/^# A part/s/^#   \([a-z][-a-z0-9.]*\) .* \([0-9]*\) minutes.*/\1 \2/p' "$tests/gpu.sh")
+done < <(sed -n '/^#   part /,/^# If a part/s/^#   \([a-z][-a-z0-9.]*\) .* \([0-9]*\) minutes.*/\1 \2/p' "$tests/gpu.sh")
 
 # The peer's arguments, as the script gives them.
 while read -r words; do
@@ -72,7 +72,7 @@ while read -r words; do
   python3 "${@:2}" --arguments >"$work/out" 2>&1 || complain "the peer does not take ${*:2}: $(cat "$work/out")"
 done < <(grep -E "gpu_peer_pytorch.py gpt2" <<<"$commands")
 expect "the last of them" "$(cat "$work/out")" '"model": "gpt2-1.5b", "samples": 8, "micro_batches": 1, "steps": 12, "compiled": true'
-if python3 "$tests/bench/gpu_peer_pytorch.py" gpt3 --arguments >/dev/null 2>&1; then complain "the peer takes a model that is none"; fi
+if python3 "$tests/bench/gpu_peer_pytorch.py" gpt3 --arguments >/dev/null 2>&1; then complain "the peer accepts an unknown model"; fi
 
 # Refusals: one line, status 2.
 for bad in "--part nothing" "--seconds 0" "--what" "--results"; do
@@ -90,11 +90,11 @@ for name in nvidia-smi cmake; do printf '#!/bin/sh\nexit 1\n' >"$work/nothing/$n
 status=0
 said=$(PATH=$work/nothing:$PATH bash "$work/checkout/tests/gpu.sh" 2>&1) || status=$?
 [[ $status == 1 && $said == *"there is no GPU here"* ]] || complain "no GPU: status $status, $said"
-[[ ! -e $work/installed ]] || complain "what a GPU needs is installed where there is none"
+[[ ! -e $work/installed ]] || complain "packages for GPUs are installed without a GPU"
 PATH=$work/nothing:$PATH bash "$work/checkout/tests/gpu.sh" --build-only >/dev/null 2>&1 || true
 [[ -e $work/installed ]] || complain "--build-only installs nothing"
 
-# The whole way, on a machine that pretends: programs that do nothing, one of which fails for one plan.
+# The whole script on a simulated machine: its programs do nothing, and one of them fails for one plan.
 fake=$work/fake
 mkdir "$fake"
 program() { # program NAME COMMANDS
@@ -120,32 +120,32 @@ on_fake() { PATH=$fake:$PATH bash "$tests/gpu.sh" --bin "$fake" --results "$work
 status=0
 table=$(on_fake) || status=$?
 [[ $status == 1 ]] || complain "a plan that differs: status $status"
-expect "the pretended table" "$table" '^GPU: a GPU that is none'
-expect "the pretended table" "$table" '^verify data=8 zero=3 +FAILED'
-expect "the pretended table" "$table" '^verify data=4 zero=2 +passed'
-expect "the pretended table" "$table" '^run data=2, recorded, and what its report tells +passed'
-expect "the pretended table" "$table" '^verify over nccl, data=2 +one GPU$'
-expect "the pretended table" "$table" '^compute-sanitizer racecheck, small sizes +passed'
-expect "the pretended table" "$table" '^compute-sanitizer synccheck, small sizes +passed'
-expect "the pretended table" "$table" '^compute-sanitizer initcheck, small sizes +passed'
-expect "the pretended table" "$table" '^compute-sanitizer memcheck, a whole plan +passed'
-expect "the pretended measures" "$table" '^plans against one rank +all +26 of 27  MISSED$'
-expect "the pretended table" "$table" '^run over nccl by mpirun, phases recorded, tensor=2 +one GPU$'
-expect "the pretended measures" "$table" '^a GPU for each rank, over NCCL +all +0 of 9  not measured$'
-expect "the pretended table" "$table" '^NCCL telling and not, .* +one GPU$'
-expect "the pretended measures" "$table" "^NCCL's telling, 95 % upper bound of its cost +< 1 % +-  not measured\$"
-expect "the pretended measures" "$table" '^compute-sanitizer +all +5 of 5  met$'
-expect "the pretended measures" "$table" "^kernels against the CPU's +all +2 of 2  met\$"
-expect "the pretended measures" "$table" "^gpt2-124m: tokens/s over PyTorch compiled's +>= 1 +-  not measured +7/s\$"
-expect "the pretended measures" "$table" '^gpt2-1.5b: memory at the peak beside its prediction +within 5% +\+0.0%  met +0.00 GiB predicted$'
-expect "the pretended measures" "$table" '^MLP up with GELU, fused over apart +<= 1 +0.80  met +400.0 us over 500.0 us: choose fused$'
-expect "the pretended measures" "$table" '^MLP up weight and bias gradient, fused over apart +<= 1 +1.02  MISSED +510.0 us over 500.0 us: choose apart$'
-expect "the pretended measures" "$table" "^MLP down input gradient, GELU's slope, fused over apart +<= 1 +-  not measured\$"
-expect "the pretended table" "$table" '^a kernel at 90% of its limit$'
-expect "the pretended table" "$table" '^gpt2-1.5b +rankscope +500.00 ms'
-expect "the pretended table" "$table" '^cost of telemetry: mean \+0.10 %'
+expect "the table" "$table" '^GPU: a GPU that is none'
+expect "the table" "$table" '^verify data=8 zero=3 +FAILED'
+expect "the table" "$table" '^verify data=4 zero=2 +passed'
+expect "the table" "$table" '^run data=2, recorded, and the check of its report +passed'
+expect "the table" "$table" '^verify over nccl, data=2 +one GPU$'
+expect "the table" "$table" '^compute-sanitizer racecheck, small sizes +passed'
+expect "the table" "$table" '^compute-sanitizer synccheck, small sizes +passed'
+expect "the table" "$table" '^compute-sanitizer initcheck, small sizes +passed'
+expect "the table" "$table" '^compute-sanitizer memcheck, a whole plan +passed'
+expect "the goals" "$table" '^plans against one rank +all +26 of 27  MISSED$'
+expect "the table" "$table" '^run over nccl by mpirun, phases recorded, tensor=2 +one GPU$'
+expect "the goals" "$table" '^a GPU for each rank, over NCCL +all +0 of 9  not measured$'
+expect "the table" "$table" '^NCCL with and without profiler, .* +one GPU$'
+expect "the goals" "$table" "^NCCL's profiler, 95 % upper bound of its cost +< 1 % +-  not measured\$"
+expect "the goals" "$table" '^compute-sanitizer +all +5 of 5  met$'
+expect "the goals" "$table" "^kernels against the CPU's +all +2 of 2  met\$"
+expect "the goals" "$table" "^gpt2-124m: tokens/s over PyTorch compiled's +>= 1 +-  not measured +7/s\$"
+expect "the goals" "$table" '^gpt2-1.5b: peak memory compared with its prediction +within 5% +\+0.0%  met +0.00 GiB predicted$'
+expect "the goals" "$table" '^MLP up with GELU, fused over separate +<= 1 +0.80  met +400.0 us over 500.0 us: choose fused$'
+expect "the goals" "$table" '^MLP up weight and bias gradient, fused over separate +<= 1 +1.02  MISSED +510.0 us over 500.0 us: choose apart$'
+expect "the goals" "$table" "^MLP down input gradient, GELU's slope, fused over separate +<= 1 +-  not measured\$"
+expect "the table" "$table" '^a kernel at 90% of its limit$'
+expect "the table" "$table" '^gpt2-1.5b +rankscope +500.00 ms'
+expect "the table" "$table" '^cost of telemetry: mean \+0.10 %'
 
-# Kernels that fail are run again op by op, each in a process of its own; those that then work leave no such rows.
+# If kernels fail, each op runs again in a separate process; after a run without failures these rows are gone.
 program kernels_cuda_test 'if [[ $1 == "[names]" ]]; then printf "op: add\nop: scale\n"; else [[ ${RANKSCOPE_ONLY_OP:-} == scale && $1 == "every op*" ]]; fi'
 table=$(on_fake --part kernels) || true
 expect "kernels that fail" "$table" '^every op, every type, small sizes +FAILED'
@@ -156,7 +156,7 @@ program kernels_cuda_test "$kernels_that_work"
 table=$(on_fake --part kernels) || true
 grep -q "^op " <<<"$table" && complain "ops of kernels that work have rows of their own"
 
-# What does not come to its end is told apart from what fails: a checker is slow, a kernel is wrong.
+# A check that does not end differs from one that fails: a checker is slow, a kernel is wrong.
 program timeout '[[ "$*" != *racecheck* && "$*" != *"kernels_cuda_test" ]] || exit 124; exec '"$(command -v timeout)"' "$@"'
 status=0
 table=$(on_fake --part sanitizer --part kernels) || status=$?
@@ -168,7 +168,7 @@ expect "what takes too long" "$table" "^kernels against the CPU's +all +0 of 2  
 rm "$fake/timeout"
 on_fake --part sanitizer --part kernels >/dev/null || true
 
-# PyTorch is looked for as it is started, without our libraries before its own; and what is not here is said first.
+# PyTorch is searched for as it is started, without our libraries before its own; missing programs are reported first.
 own=${LD_LIBRARY_PATH:-}
 peer_is() { # peer_is COMMANDS: how it is imported
   program python3 'case "$*" in
@@ -190,7 +190,7 @@ expect "what is not here" "$said" '^gpu.sh: one GPU here: '
   complain "what is not here is not said before the first check: $said"
 on_fake --part speed-124m >/dev/null || true
 
-# A program that could not be built costs its part alone, and is built another time.
+# If a program cannot be built, only its part is left out; a later run includes it.
 mv "$fake/telemetry_share_bench" "$work/away"
 table=$(on_fake --part telemetry --part verify --quick) && complain "a part without its program is no failure"
 expect "what was not built" "$table" '^part telemetry +not built$'
@@ -200,15 +200,15 @@ table=$(on_fake --part telemetry) || true
 grep -q "not built" <<<"$table" && complain "what was built since is not built"
 if on_fake --bin "$work" --part telemetry >/dev/null; then complain "nothing at all is run"; fi
 
-# Two GPUs: ranks over NCCL, whose recordings have phases, or have not.
+# Two GPUs: ranks over NCCL; their recordings have phases, or have none.
 program nvidia-smi '[[ $1 == --list-gpus ]] && printf "GPU 0\nGPU 1\n" || echo "a GPU that is none, 1, 2 MiB"'
 program mpirun 'exit 0'
 program rankscope-engine '[[ "$*" != *kill_rank=1* ]] || { echo "rankscope-engine: rank 1 was killed" >&2; exit 1; }'
 program rankscope-trace 'echo "     12  /rankscope/spans"; [[ $2 != *plan* ]] || echo "     34  /rankscope/phases"'
 table=$(on_fake --part nccl) || true
-expect "two pretended GPUs" "$table" '^run over nccl by mpirun, phases recorded, data=2 zero=3 +passed'
-expect "two pretended GPUs" "$table" '^run over nccl by mpirun, a rank that dies is named +passed'
-expect "two pretended GPUs" "$table" '^a GPU for each rank, over NCCL +all +9 of 9  met$'
+expect "two simulated GPUs" "$table" '^run over nccl by mpirun, phases recorded, data=2 zero=3 +passed'
+expect "two simulated GPUs" "$table" '^run over nccl by mpirun, a rank that dies is named +passed'
+expect "two simulated GPUs" "$table" '^a GPU for each rank, over NCCL +all +9 of 9  met$'
 program rankscope-trace 'echo "     12  /rankscope/spans"'
 program rankscope-engine 'exit 0'
 table=$(on_fake --part nccl) || true
@@ -216,20 +216,20 @@ expect "no phases" "$table" '^run over nccl by mpirun, phases recorded, data=2 +
 expect "a rank that does not die" "$table" '^run over nccl by mpirun, a rank that dies is named +FAILED'
 expect "what fails over nccl" "$table" '^a GPU for each rank, over NCCL +all +4 of 9  MISSED$'
 
-# What NCCL's telling costs: slow first steps do not count, and what is heard is what the environment does not turn off.
+# The cost of NCCL's profiler: slow first steps do not count; the environment can turn the profiler off.
 steps_of() { # steps_of HEARD UNHEARD: an engine whose steps take so many seconds
   program rankscope-engine 's=$([[ ${NCCL_PROFILER_PLUGIN:-} == none ]] && echo '"$2"' || echo '"$1"')
     one="{\"seconds\": $s}" slow="{\"seconds\": 9}"
     echo "{\"steps\": [$slow, $slow, $slow, $slow, $slow, $one, $one, $one]}"'
 }
 steps_of 0.1004 0.1
-table=$(on_fake --part telling) || true
-expect "NCCL's telling" "$table" '^NCCL telling and not, GPT-2 124M on two GPUs, 8 pairs of 40 steps +passed'
-expect "NCCL's telling" "$table" "^cost of NCCL's telling: mean \+0.40 %, .*\(under 1 %\)\$"
-expect "NCCL's telling" "$table" "^NCCL's telling, 95 % upper bound of its cost +< 1 % +\+0.40 %  met\$"
+table=$(on_fake --part nccl-profiler) || true
+expect "NCCL's profiler" "$table" '^NCCL with and without profiler, GPT-2 124M on two GPUs, 8 pairs of 40 steps +passed'
+expect "NCCL's profiler" "$table" "^cost of NCCL's profiler: mean \+0.40 %, .*\(under 1 %\)\$"
+expect "NCCL's profiler" "$table" "^NCCL's profiler, 95 % upper bound of its cost +< 1 % +\+0.40 %  met\$"
 steps_of 0.103 0.1
-table=$(NCCL_PROFILER_PLUGIN=none on_fake --part telling) || true
-expect "telling that costs too much" "$table" "^NCCL's telling, 95 % upper bound of its cost +< 1 % +\+3.00 %  MISSED\$"
+table=$(NCCL_PROFILER_PLUGIN=none on_fake --part nccl-profiler) || true
+expect "a profiler that costs too much" "$table" "^NCCL's profiler, 95 % upper bound of its cost +< 1 % +\+3.00 %  MISSED\$"
 program nvidia-smi '[[ $1 == --list-gpus ]] && echo "GPU 0" || echo "a GPU that is none, 1, 2 MiB"'
 program rankscope-engine "$engine_that_differs"
 rows=$(wc -l <"$work/gathered/rows.tsv")

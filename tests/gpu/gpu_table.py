@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Prints the one table of what tests/gpu.sh has gathered in a folder: checks, kernels beside their limits, steps beside
-PyTorch's, memory beside its prediction, the cost of telemetry and of NCCL's telling; at last every measure that a GPU
-is to show beside its goal. What was not measured is said there, and nowhere else.
+"""Prints one table of the results that tests/gpu.sh collected in a folder: checks, kernels compared with their limits,
+steps compared with PyTorch, memory compared with its prediction, the cost of telemetry and of NCCL's profiler. The last
+rows are all goals for GPUs with their measured values; only these rows name values that were not measured.
 
     gpu_table.py FOLDER
 
-The exit status is 1 when a check failed, or there is nothing.
+The exit status is 1 if a check failed, or if there are no results.
 """
 import json
 import os
@@ -13,12 +13,12 @@ import re
 import sys
 
 
-# What cuda_kernels_bench compares: in the product's kernel, or in one of its own.
+# What cuda_kernels_bench compares: fused into the kernel of the product, or a separate kernel.
 FUSED = ("MLP up with GELU", "MLP down input gradient, GELU's slope", "MLP up weight and bias gradient")
 
 
-# What ends a check badly. A checker that is slow has not found anything, so that one is then not measured; a plan or a
-# kernel that does not come to an end is wrong.
+# Results that are failures. A checker that is too slow has found nothing, so its result is "not measured"; a plan or a
+# kernel that does not end is wrong.
 FAILURES = ("FAILED", "too long")
 
 
@@ -66,7 +66,7 @@ def mib(memory, of_class):
 
 
 def of_checks(rows, begins):
-    """What those checks come to: a figure, and whether all have passed; None where they have not all run."""
+    """The summary of these checks: a figure, and whether all passed; None if not all were run."""
     results = [result for name, result, _ in rows if name.startswith(begins)]
     figure = f"{results.count('passed')} of {len(results)}"
     if "FAILED" in results or ("too long" in results and begins != "compute-sanitizer"):
@@ -75,19 +75,19 @@ def of_checks(rows, begins):
 
 
 def bound_of(lines):
-    """The 95 % upper bound that a comparison of pairs has printed, in percent; None where there is none."""
+    """The 95 % upper bound that a comparison of pairs has printed, in percent; None if there is none."""
     found = next((m for line in lines if (m := re.search(r"upper bound of the mean ([+-][0-9.]+) %", line))), None)
     return found[1] if found else None
 
 
 def figures_of(peers, key, form):
-    """What the peers have, such as "compiled 480000/s, eager 300000/s"."""
+    """The values of the peers, such as "compiled 480000/s, eager 300000/s"."""
     return ", ".join(f"{p['engine'].split()[-1]} {form(p[key])}" for p in sorted(peers, key=lambda p: p["engine"])
                      if p.get(key) is not None)
 
 
-def measures_of(rows, kernels, steps, telemetry, telling):
-    """(measure, goal, figure, met, beside) of all that a GPU is to show; met is None where it was not measured."""
+def measures_of(rows, kernels, steps, telemetry, profiler):
+    """(measure, goal, figure, met, reference) of each goal for GPUs; met is None if it was not measured."""
     over_nccl = ("verify over nccl", "run over nccl")
     single = [r for r in rows if not r[0].startswith(over_nccl)]
     for measure, of, begins in (("kernels against the CPU's", single, "every op, every type"),
@@ -98,7 +98,7 @@ def measures_of(rows, kernels, steps, telemetry, telling):
     for name in FUSED:
         found = next((m for line in kernels
                       if (m := re.match(rf"fused over apart, .*{re.escape(name)}: (.*) = ([0-9.]+)$", line))), None)
-        yield (f"{name}, fused over apart", "<= 1", found[2] if found else "-",
+        yield (f"{name}, fused over separate", "<= 1", found[2] if found else "-",
                float(found[2]) <= 1 if found else None, f"{found[1]}: choose {'fused' if float(found[2]) <= 1 else 'apart'}" if found else "")
     for model in ("gpt2-124m", "gpt2-1.5b"):
         own = next((s for s in steps if s["model"] == model and s["engine"] == "rankscope"), None)
@@ -116,7 +116,7 @@ def measures_of(rows, kernels, steps, telemetry, telling):
         yield (f"{model}: MFU", "printed", "-" if mfu is None else f"{100 * mfu:.1f}%", None if mfu is None else True,
                figures_of(peers, "mfu", lambda n: f"{100 * n:.1f}%"))
         off_by = own["memory"]["off_by"] if own else None
-        yield (f"{model}: memory at the peak beside its prediction", "within 5%",
+        yield (f"{model}: peak memory compared with its prediction", "within 5%",
                "-" if off_by is None else f"{100 * off_by:+.1f}%", None if off_by is None else abs(off_by) <= 0.05,
                "" if own is None else f"{own['memory']['predicted_bytes'] / 2**30:.2f} GiB predicted")
         for of_class in ("attention", "products", "optimizer"):
@@ -125,13 +125,13 @@ def measures_of(rows, kernels, steps, telemetry, telling):
                    "-" if share is None else f"{100 * share:.1f}%", None if share is None else True,
                    "" if share is None else "4.3 TB/s, 790 TFLOP/s")
     for measure, lines in (("telemetry's cost, 95 % upper bound", telemetry),
-                           ("NCCL's telling, 95 % upper bound of its cost", telling)):
+                           ("NCCL's profiler, 95 % upper bound of its cost", profiler)):
         bound = bound_of(lines)
         yield measure, "< 1 %", "-" if bound is None else f"{bound} %", None if bound is None else float(bound) < 1, ""
 
 
 def print_measures(measures):
-    print(f"\n{'measure':56}{'goal':>10}{'measured':>12}  {'':14}beside")
+    print(f"\n{'measure':56}{'goal':>10}{'measured':>12}  {'':14}reference")
     for measure, goal, figure, met, beside in measures:
         verdict = "not measured" if met is None else "met" if met else "MISSED"
         print(f"{measure:56}{goal:>10}{figure:>12}  {verdict:14}{beside}".rstrip())
@@ -140,7 +140,7 @@ def print_measures(measures):
 def main(folder):
     rows = [line.split("\t") for line in lines_of(folder, "rows.tsv")]
     if not rows:
-        sys.exit(f"gpu_table.py: nothing has been gathered in {folder}")
+        sys.exit(f"gpu_table.py: {folder} contains no results")
     print("GPU: " + ("".join(lines_of(folder, "machine.txt")[:1]) or "unknown") + "\n")
     print_checks(rows)
     kernels = lines_of(folder, "kernels.txt")
@@ -150,14 +150,14 @@ def main(folder):
     if steps:
         print_steps(steps)
     telemetry = [line for line in lines_of(folder, "telemetry.txt") if "cost of telemetry" in line]
-    telling = [line for line in lines_of(folder, "telling.txt") if "cost of NCCL's telling" in line]
-    for line in telemetry + telling:
+    profiler = [line for line in lines_of(folder, "nccl-profiler.txt") if "cost of NCCL's profiler" in line]
+    for line in telemetry + profiler:
         print(f"\n{line} (under 1 %)")
-    print_measures(measures_of(rows, kernels, steps, telemetry, telling))
+    print_measures(measures_of(rows, kernels, steps, telemetry, profiler))
     return int(any(result in (*FAILURES, "not built") for _, result, _ in rows))
 
 
 if __name__ == "__main__":
     if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
-        sys.exit("gpu_table.py wants one folder of results")
+        sys.exit("gpu_table.py needs one folder of results")
     sys.exit(main(sys.argv[1]))

@@ -45,7 +45,6 @@ int main(int argc, char** argv) {
   for (int i = 2; i < argc; ++i) overrides.push_back(parse_override(argv[i]));
   const StepProgram step = compile(read_scenario(argv[1], overrides));
   RunSettings settings;
-  settings.communicator = "mpi";
   const std::unique_ptr<World> world = mpi_world(settings.comm);
 
   Summaries ledger;

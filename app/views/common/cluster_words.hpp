@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A cluster as a sentence names it.
+// The name of a cluster in a sentence.
 #pragma once
 #include <QString>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the views beside the time line have in common: the shared state, the source, the theme, and how a view with
-// nothing to show explains itself. Views never own data.
+// The base class of all views except the time line: shared state, source, theme, and the explanation of an empty
+// view. Views never own data.
 #pragma once
 #include <QWidget>
 
@@ -48,7 +48,7 @@ class DataView : public QWidget, public TableSource {
  signals:
   /// The view's menu is about to open: whoever can save the view or show it alone adds it.
   void menu_opens(QMenu* menu);
-  /// What is veiled is to be seen without an answer.
+  /// Asks to show the hidden content without an answer.
   void show_anyway_wanted();
   /// A rank was clicked; a unit's way out ("node", 3); what one rank sends to another one.
   void rank_pointed(int rank);

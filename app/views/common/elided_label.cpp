@@ -17,7 +17,7 @@ QString elided_at_word(const QFontMetrics& metrics, const QString& text, int wid
   const QString cut = metrics.elidedText(text, Qt::ElideRight, width);
   if (cut == text || !cut.endsWith(QChar(0x2026))) return cut;
   const QString head = cut.chopped(1);
-  // Half a word says nothing; but a long word's half is better than none of it.
+  // Half a word is useless, except half of a long word.
   const qsizetype end = text.at(head.size()).isSpace() ? head.size() : head.lastIndexOf(QLatin1Char(' '));
   if (end < head.size() / 2) return cut;
   const QString whole = head.left(end).trimmed() + QStringLiteral(" \u2026");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A label that yields: where there is too little room its text ends in an ellipsis, and the whole is its tool tip.
+// A label that can shrink: without enough space its text ends in an ellipsis, and the full text is its tool tip.
 #pragma once
 #include <QLabel>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A table of finished words: made elsewhere, shown as they are. For tables that are replaced as a whole.
+// A table model of texts that are made elsewhere. For tables that are replaced as a whole.
 #pragma once
 #include <QAbstractTableModel>
 #include <QStringList>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A table of finished words with its model: what views of rows and columns are made of.
+// A table widget with its model of texts: used by views with rows and columns.
 #pragma once
 #include <QTableView>
 

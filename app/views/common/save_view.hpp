@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Any view into a file: PNG and SVG as it paints itself, CSV as the table it is. One mechanism for all views.
+// Saves any view to a file: PNG and SVG as painted, CSV as its table. One mechanism for all views.
 #pragma once
 #include <QString>
 #include <QWidget>

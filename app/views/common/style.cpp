@@ -23,90 +23,9 @@ bool digits_have_one_width(const QFont& font) {
 
 QString hex(Argb argb) { return color(argb).name(); }
 
-}  // namespace
-
-Argb color_of(TimeClass time, const Palette& p) {
-  switch (time) {
-    case TimeClass::compute: return p.of(SpanClass::forward);
-    case TimeClass::recompute: return p.of(SpanClass::recompute);
-    case TimeClass::tensor: return p.of(SpanClass::collective, Lane::tensor);
-    case TimeClass::pipeline: return p.of(SpanClass::transfer);
-    case TimeClass::data: return p.of(SpanClass::collective);
-    case TimeClass::zero: return p.of(SpanClass::collective, Lane::zero_gather);
-    case TimeClass::optimizer: return p.of(SpanClass::optimizer);
-    case TimeClass::bubble: return p.hatch;
-    case TimeClass::other: return p.of(SpanClass::other);
-  }
-  return p.text;
-}
-
-Argb color_of(MemoryClass memory, const Palette& palette) {
-  switch (memory) {
-    case MemoryClass::parameters: return palette.of(SpanClass::recompute);
-    case MemoryClass::gradients: return palette.of(SpanClass::backward);
-    case MemoryClass::optimizer: return palette.of(SpanClass::optimizer);
-    case MemoryClass::activations: return palette.of(SpanClass::forward);
-    case MemoryClass::buffers: return palette.of(SpanClass::transfer);
-    case MemoryClass::host: return palette.of(SpanClass::collective);
-    case MemoryClass::workspace: return palette.gather;
-    case MemoryClass::context: return palette.reduce;
-  }
-  return palette.text;
-}
-
-QString label_of(MemoryClass memory) { return text::utf8(name_of(memory)); }
-
-QFont interface_font() {
-  QFont font = QFontDatabase::systemFont(QFontDatabase::GeneralFont);
-  font.setPixelSize(interface_pixels);
-  return font;
-}
-
-QFont number_font() {
-  QFont font = interface_font();
-#if QT_VERSION >= QT_VERSION_CHECK(6, 7, 0)
-  font.setFeature("tnum", 1);
-#endif
-  return digits_have_one_width(font) ? font : fixed_font();
-}
-
-QFont fixed_font() {
-  QFont font = QFontDatabase::systemFont(QFontDatabase::FixedFont);
-  font.setPixelSize(interface_pixels);
-  return font;
-}
-
-QPalette qt_palette(const Palette& p) {
-  QPalette result;
-  result.setColor(QPalette::Window, color(p.ground));
-  result.setColor(QPalette::WindowText, color(p.text));
-  result.setColor(QPalette::Base, color(p.panel));
-  result.setColor(QPalette::AlternateBase, color(p.ground));
-  result.setColor(QPalette::Text, color(p.text));
-  result.setColor(QPalette::PlaceholderText, color(p.dim));
-  result.setColor(QPalette::Button, color(p.panel));
-  result.setColor(QPalette::ButtonText, color(p.text));
-  result.setColor(QPalette::BrightText, color(p.bad));
-  result.setColor(QPalette::Highlight, color(p.accent));
-  result.setColor(QPalette::HighlightedText, color(p.on_accent));
-  result.setColor(QPalette::Link, color(p.accent));
-  result.setColor(QPalette::LinkVisited, color(p.accent));
-  result.setColor(QPalette::ToolTipBase, color(p.panel));
-  result.setColor(QPalette::ToolTipText, color(p.text));
-  result.setColor(QPalette::Light, color(mixed(p.panel, p.text, 0.10F)));
-  result.setColor(QPalette::Mid, color(p.line));
-  result.setColor(QPalette::Dark, color(p.line));
-  result.setColor(QPalette::Shadow, color(p.ground));
-  for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText})
-    result.setColor(QPalette::Disabled, role, color(p.faint));
-  result.setColor(QPalette::Disabled, QPalette::Highlight, color(p.line));
-  return result;
-}
-
-QString style_sheet(const Palette& p) {
-  load_icons();
-  // Qt moves a cell's text 3 px further in than its padding says, a header's not: hence 8 and 11.
-  QString sheet = QStringLiteral(R"(
+/// Words such as @text are the palette's colours. Qt moves a cell's text 3 px further in than its padding says, a
+/// header's not: hence 8 and 11.
+constexpr const char* sheet_text = R"(
 QToolTip { color: @text; background: @panel; border: 1px solid @line; padding: 4px 6px; }
 #topBar, #leftPanel, #rightPanel, #statusBar { background: @panel; }
 #topBar { border-bottom: 1px solid @line; }
@@ -196,7 +115,91 @@ QSlider::sub-page:horizontal { background: @accent; border-radius: 1px; }
 QSlider::handle:horizontal { width: 12px; height: 12px; margin: -5px 0; border-radius: 6px; background: @accent; }
 QSlider::handle:horizontal:disabled { background: @faint; }
 QSlider:focus { border: none; }
-)");
+)";
+
+}  // namespace
+
+Argb color_of(TimeClass time, const Palette& p) {
+  switch (time) {
+    case TimeClass::compute: return p.of(SpanClass::forward);
+    case TimeClass::recompute: return p.of(SpanClass::recompute);
+    case TimeClass::tensor: return p.of(SpanClass::collective, Lane::tensor);
+    case TimeClass::pipeline: return p.of(SpanClass::transfer);
+    case TimeClass::data: return p.of(SpanClass::collective);
+    case TimeClass::zero: return p.of(SpanClass::collective, Lane::zero_gather);
+    case TimeClass::optimizer: return p.of(SpanClass::optimizer);
+    case TimeClass::bubble: return p.hatch;
+    case TimeClass::other: return p.of(SpanClass::other);
+  }
+  return p.text;
+}
+
+Argb color_of(MemoryClass memory, const Palette& palette) {
+  switch (memory) {
+    case MemoryClass::parameters: return palette.of(SpanClass::recompute);
+    case MemoryClass::gradients: return palette.of(SpanClass::backward);
+    case MemoryClass::optimizer: return palette.of(SpanClass::optimizer);
+    case MemoryClass::activations: return palette.of(SpanClass::forward);
+    case MemoryClass::buffers: return palette.of(SpanClass::transfer);
+    case MemoryClass::host: return palette.of(SpanClass::collective);
+    case MemoryClass::workspace: return palette.gather;
+    case MemoryClass::context: return palette.reduce;
+  }
+  return palette.text;
+}
+
+QString label_of(MemoryClass memory) { return text::utf8(name_of(memory)); }
+
+QFont interface_font() {
+  QFont font = QFontDatabase::systemFont(QFontDatabase::GeneralFont);
+  font.setPixelSize(interface_pixels);
+  return font;
+}
+
+QFont number_font() {
+  QFont font = interface_font();
+#if QT_VERSION >= QT_VERSION_CHECK(6, 7, 0)
+  font.setFeature("tnum", 1);
+#endif
+  return digits_have_one_width(font) ? font : fixed_font();
+}
+
+QFont fixed_font() {
+  QFont font = QFontDatabase::systemFont(QFontDatabase::FixedFont);
+  font.setPixelSize(interface_pixels);
+  return font;
+}
+
+QPalette qt_palette(const Palette& p) {
+  QPalette result;
+  result.setColor(QPalette::Window, color(p.ground));
+  result.setColor(QPalette::WindowText, color(p.text));
+  result.setColor(QPalette::Base, color(p.panel));
+  result.setColor(QPalette::AlternateBase, color(p.ground));
+  result.setColor(QPalette::Text, color(p.text));
+  result.setColor(QPalette::PlaceholderText, color(p.dim));
+  result.setColor(QPalette::Button, color(p.panel));
+  result.setColor(QPalette::ButtonText, color(p.text));
+  result.setColor(QPalette::BrightText, color(p.bad));
+  result.setColor(QPalette::Highlight, color(p.accent));
+  result.setColor(QPalette::HighlightedText, color(p.on_accent));
+  result.setColor(QPalette::Link, color(p.accent));
+  result.setColor(QPalette::LinkVisited, color(p.accent));
+  result.setColor(QPalette::ToolTipBase, color(p.panel));
+  result.setColor(QPalette::ToolTipText, color(p.text));
+  result.setColor(QPalette::Light, color(mixed(p.panel, p.text, 0.10F)));
+  result.setColor(QPalette::Mid, color(p.line));
+  result.setColor(QPalette::Dark, color(p.line));
+  result.setColor(QPalette::Shadow, color(p.ground));
+  for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText})
+    result.setColor(QPalette::Disabled, role, color(p.faint));
+  result.setColor(QPalette::Disabled, QPalette::Highlight, color(p.line));
+  return result;
+}
+
+QString style_sheet(const Palette& p) {
+  load_icons();
+  QString sheet = QString::fromUtf8(sheet_text);
   // Longer names first: "@accentover" begins with "@accent".
   const std::pair<const char*, QString> values[] = {
       {"@accentover", hex(mixed(p.accent, p.text, 0.15F))},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How the palette becomes Qt colours, fonts and a style sheet: the one place that knows both.
+// Converts the palette to Qt colours, fonts and a style sheet: the only place that knows both.
 #pragma once
 #include <QColor>
 #include <QFont>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How high a table is that shows whole rows: nothing of it is cut.
+// The height of a table with whole rows: nothing is cut.
 #pragma once
 #include <QHeaderView>
 #include <QScrollBar>

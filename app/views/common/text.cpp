@@ -79,11 +79,6 @@ QString number(double value) {
   return three_digits(value);
 }
 
-QString rate(double per_second, const QString& unit) {
-  if (!std::isfinite(per_second)) return unknown();
-  return unit.isEmpty() ? three_digits(per_second) : three_digits(per_second) + QChar(0xA0) + unit;
-}
-
 QString rate_name(const ModelSpec& model) { return model.is_resnet() ? tr("images / s") : tr("tokens / s"); }
 
 QString bandwidth(double bytes_per_second) {

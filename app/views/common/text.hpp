@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Numbers as a person reads them, each with its unit, and the engine's names. A value that is not known (NaN, or -1 for
+// Formats numbers with their units, and the engine's names. An unknown value (NaN, or -1 for
 // counts) is an en dash.
 #pragma once
 #include <QObject>
@@ -24,8 +24,6 @@ QString percent(double share);
 QString count(std::int64_t number);
 /// Three digits, grouped from 1,000 on: "47,200", "3.12", "0.00031" is "3.1e-4".
 QString number(double value);
-/// "48,600 tokens/s" without the unit when `unit` is empty.
-QString rate(double per_second, const QString& unit);
 /// What a plan's rate is of: "tokens / s", of a resnet "images / s".
 QString rate_name(const ModelSpec& model);
 /// Bytes a second: "1.21 GB/s" (decimal, as bandwidths are given).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Tool tips that say another thing at another place of one widget.
+// Tool tips that depend on the position in a widget.
 #pragma once
 #include <QHelpEvent>
 #include <QToolTip>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a view shows, as a table of plain text: what is saved as CSV, and what tests read.
+// The content of a view as a table of plain text: saved as CSV, and read by tests.
 #pragma once
 #include <QAbstractItemModel>
 #include <QString>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A flat button with a word or a sign, as players have them.
+// A flat button with a word or a symbol, as in media players.
 #pragma once
 #include <QToolButton>
 

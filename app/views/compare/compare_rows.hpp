@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The compare view's words and rows, from the figures of two runs. No widgets.
+// The texts and rows of the compare view, from the figures of two runs. No widgets.
 #pragma once
 #include <QString>
 #include <vector>
@@ -19,7 +19,7 @@ QStringList compare_titles();
 /// Whole-run figures for the summary, else of the step that each of the two figures is about. Empty while one of the
 /// two is missing.
 std::vector<std::vector<Cell>> compare_rows(const Figures& a, const Figures& b, CompareBy by);
-/// Why B's step takes another time than A's, largest reasons first; empty while one of the two is missing.
+/// Why the steps of A and B take different times, largest reasons first; empty while one of the two is missing.
 QString compare_sentence(const Figures& a, const Figures& b);
 
 }  // namespace rankscope::app

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The experiments view: every plan that was tried with the open scenario as a row, and what other commands of its
-// lesson printed. A row can be looked at again, and two can be compared.
+// The experiments view: a row for every plan tried with the open scenario, and the output of other commands of its
+// lesson. A row can be shown again, and two can be compared.
 #pragma once
 #include "app/session/experiment_log.hpp"
 #include "app/views/common/data_view.hpp"

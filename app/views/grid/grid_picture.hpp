@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The rank grid as arithmetic: where each rank's cell lies, and its value of the chosen quantity. No widgets.
+// The rank grid as arithmetic: the cell of each rank, and its value of the selected quantity. No widgets.
 #pragma once
 #include <QRectF>
 #include <QString>

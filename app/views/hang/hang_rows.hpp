@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The hang view's words and rows, from what the analysis says. No widgets.
+// The texts and rows of the hang view, from the analysis. No widgets.
 #pragma once
 #include <QString>
 #include <memory>
@@ -30,7 +30,7 @@ struct HangPicture {
 /// Looks at the newest steps of the run. `context` may be null: then nothing but the events' times is known.
 HangPicture look_for_hang(const StoreView& run, const RunContext* context);
 
-/// So long nothing may end before a live run is said to hang: ten steps, and two seconds at least.
+/// The time without a finished op after which a live run counts as hanging: ten steps, at least two seconds.
 double quiet_limit_s(const HangPicture& picture);
 
 struct HangHeadline {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The hang view: for every rank and lane the last op left and the one it is in, and who did not come to what others
-// wait in. A hang that goes on is told while it does.
+// The hang view: for every rank and lane the last finished op and the current one, and the ranks missing in
+// communications that others wait in. A hang is shown while it lasts.
 #pragma once
 #include <QElapsedTimer>
 #include <QLabel>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The list "what is alive here": the buffers of a rank at one moment, largest first.
+// The list of live buffers of a rank at one moment, largest first.
 #pragma once
 #include <QPainter>
 #include <QString>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How an optimizer looks wherever its path is told: a colour and a shape, so that neither has to be seen alone.
+// The colour and the shape of an optimizer's path, so that it can be recognised by either.
 #pragma once
 #include <QPointF>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The present step of the paths: back, play, on, a slider, and which step it is.
+// The player of the paths: back, play, forward, a slider, and the current step.
 #pragma once
 #include <QElapsedTimer>
 #include <QLabel>

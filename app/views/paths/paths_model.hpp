@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The optimizers as a table: which are drawn, at which rate they walk, and where they are at the present step.
+// The table of optimizers: which are drawn, their learning rates, and their positions at the current step.
 #pragma once
 #include <QAbstractTableModel>
 #include <map>
@@ -35,7 +35,7 @@ class PathsModel : public QAbstractTableModel {
 
  signals:
   void drawn_changed();
-  /// A person wants that optimizer to walk at that rate.
+  /// The user sets that optimizer's learning rate.
   void rate_wanted(const std::string& optimizer, double rate);
 
  private:

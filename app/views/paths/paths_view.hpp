@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How the optimizers walk on a surface of two parameters: their paths over its contours, the loss by step, and a table
-// in which they are ticked and take their rates. The engine's own optimizers walk (`rankscope-engine paths`); no model
-// is trained, and what is open does not matter.
+// The paths view: optimizer paths on a surface of two parameters over its contours, the loss by step, and a table
+// to select optimizers and set their rates. The engine computes the paths (`rankscope-engine paths`); no model
+// is trained, and the view does not depend on the open content.
 #pragma once
 #include <QComboBox>
 #include <QDoubleSpinBox>

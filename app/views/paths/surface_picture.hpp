@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The surface with the paths over it: what was walked until the present step, faintly what comes, and a mark where each
-// optimizer stands.
+// The surface with the paths on it: drawn up to the current step, faintly after it, with a mark at the position of each
+// optimizer.
 #pragma once
 #include <QWidget>
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A small chart as a value: curves and points over one axis, linear or logarithmic. What stands where is plain
-// arithmetic, so that it can be tested and asked by the pointer. No widgets: plot_chart.hpp draws it.
+// A small chart as a value: curves and points over one axis, linear or logarithmic. Positions are plain
+// arithmetic, so that they can be tested and used for tool tips. No widgets: plot_chart.hpp draws it.
 #pragma once
 #include <QPointF>
 #include <QRectF>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The textbook's picture of an order: stages over units of time, links free. What one types is seen at once.
+// The textbook picture of an order: stages over units of time, without communication cost. Updated while typing.
 #pragma once
 #include <QWidget>
 #include <vector>

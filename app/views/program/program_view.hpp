@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The program as text. The order of every stage's ops can be edited by hand: it is checked as one types, where it goes
-// wrong is marked and explained, and as soon as it makes sense it is the plan, predicted and ready to run. The whole
+// The program as text. The order of every stage's ops can be edited by hand: it is checked while typing, errors are
+// marked and explained, and a valid order immediately becomes the plan, predicted and ready to run. The whole
 // program of any rank can be read.
 #pragma once
 #include <QComboBox>

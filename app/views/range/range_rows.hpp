@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The range view's words and rows, from what the analysis says. No widgets.
+// The texts and rows of the range view, from the analysis. No widgets.
 #pragma once
 #include <QString>
 #include <memory>

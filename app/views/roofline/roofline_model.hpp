@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the roofline view shows, as values: points of the step that ran and of its prediction, and the roof over them.
+// The data of the roofline view: points of the step that ran and of its prediction, and the roof over them.
 // No widgets.
 #pragma once
 #include "app/models/palette.hpp"

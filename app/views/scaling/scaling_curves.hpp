@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the scaling view draws, from three sources: the plan at hand, predicted for more and more ranks, and measured
+// The curves of the scaling view, from three sources: the plan at hand, predicted for more and more ranks, and measured
 // where it ran; a sweep that was measured; rows that others have published. No widgets.
 #pragma once
 #include <QString>
@@ -36,7 +36,7 @@ struct ScalingAt {
 struct ScalingCurves {
   QString title;
   QString run_name;   ///< "measured", "emulated", "published"; empty: nothing was
-  QString rate_name;  ///< "tokens / s", "model TFLOP/s a device"
+  QString rate_name;  ///< "tokens / s", "model TFLOP/s per device"
   QString formula;    ///< what efficiency is, and against which point
   QString source;     ///< where the numbers come from
   QString failure;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a search has found, as values: all plans that were tried by any strategy, and words about one of them. No
+// The results of a search: all plans tried by any strategy, and a text about one of them. No
 // widgets.
 #pragma once
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How much each knob of a plan decides alone, as bars, the most important first.
+// The importance of each knob of a plan as bars, the most important first.
 #pragma once
 #include <QWidget>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How the rows of the time line stand: grouped, opened, folded, pinned; and what it shows as a table.
+// The arrangement of the time line's rows: grouped, opened, folded, pinned; and its table.
 #include <QActionGroup>
 #include <QClipboard>
 #include <QGuiApplication>
@@ -181,9 +181,9 @@ std::optional<HoverCard> TimelineView::group_card(QPoint at) const {
   const RankGroup& group = scene_.rows->groups[static_cast<std::size_t>(band->group)];
   const auto statistics = statistics_of(*source().view(), state().shown(), {time - half, time + half},
                                         [&](std::int32_t rank) { return group.contains(rank); });
-  HoverCard card{at, {group.name + " · " + size_words(group), {"here, on average: " + summary_of(statistics)}}, {}};
-  card.details.lines.push_back("a colour's height is its mean share of the ranks' time");
-  card.details.lines.push_back(band->open ? "a click on its name closes it" : "a click on its name opens it");
+  HoverCard card{at, {group.name + " · " + size_words(group), {"average here: " + summary_of(statistics)}}, {}};
+  card.details.lines.push_back("height of a colour: mean share of the ranks' time");
+  card.details.lines.push_back(band->open ? "click its name to collapse it" : "click its name to expand it");
   return card;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a person does with the time line: pointer, wheel and keys.
+// User input of the time line: pointer, wheel and keys.
 #include <QApplication>
 #include <QKeyEvent>
 #include <QMouseEvent>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The texts of the time line: on boxes, on bubbles, at ranks. A label that does not fit yields to a shorter one, or to
 // nothing; no two collide, because each keeps within its own box.
+#include <fmt/format.h>
 #include <QFontMetricsF>
 #include <algorithm>
 #include <cmath>
@@ -101,7 +102,7 @@ std::vector<std::string> TimelinePainter::labels_on(const FrameBox& box) const {
   std::vector<std::string> labels = labels_of(box.box);
   const bool asynchronous = s_.plan && s_.plan->grid.servers > 0 && s_.plan->scenario.plan.staleness > 0;
   if (!asynchronous || s_.rows->rows[box.row].kind != RowKind::compute) return labels;
-  const std::string step = "step " + std::to_string(box.box.step);
+  const std::string step = fmt::format("step {}", box.box.step);
   std::vector<std::string> with_step;
   if (s_.plan->scenario.plan.micro_batches > 1 || labels.size() > 1)
     for (const std::string& label : labels) with_step.push_back(step + " · " + label);

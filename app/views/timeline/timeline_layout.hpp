@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where the parts of the time line stand in its widget, in logical pixels.
+// Positions of the parts of the time line in its widget, in logical pixels.
 #pragma once
 #include <QRect>
 #include <QSize>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Paints the time line: the composed frame, and over it the few hundred things that need a painter. Knows nothing of
-// input; TimelineView gathers what is to be seen into a TimelineScene.
+// Paints the time line: the composed frame, and on top the few hundred items that need a painter. Independent of
+// input; TimelineView collects the visible items in a TimelineScene.
 #pragma once
 #include <QFont>
 #include <QHash>
@@ -70,7 +70,7 @@ struct LegendEntry {
   bool operator==(const LegendEntry&) const = default;
 };
 
-/// All that a picture of the time line depends on.
+/// The complete input of a picture of the time line.
 struct TimelineScene {
   TimelineLayout layout;
   const Palette* colours = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The cluster's links with what a plan puts on them, as values: which unit carries how much, and where its box stands.
+// The load of a plan on the cluster's links, as values: the bytes of each unit's uplink, and the position of its box.
 // No widgets.
 #pragma once
 #include <QRectF>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is known of a collective without its phases: by whose algorithm it ran, who came last, how long the others
-// waited, and how fast bytes then moved.
+// Facts about a collective without known phases: its algorithm, the last rank to arrive, the waiting times of the
+// others, and the bandwidth.
 #pragma once
 #include <QString>
 #include <vector>

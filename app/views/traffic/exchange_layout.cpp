@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where the parts of an exchange's picture stand: its words, its members, their times, and what else is known.
+// Positions of the parts of an exchange's picture: its text, its members, their times, and further facts.
 #include <QObject>
 #include <algorithm>
 #include <cmath>
@@ -28,14 +28,14 @@ QString breakable(OpId op) {
       .replace(QLatin1String("."), QStringLiteral(".") + break_here);
 }
 
-/// "4 channels, no transfers told", as the library has it.
+/// "4 channels, peers unknown", as the library reports it.
 QString words_of_inside(const GroupExchange& e) {
   int channels = 0;
   double bytes = 0;
   bool moved = false;
   for (const PhaseSpan& phase : e.inside) {
     channels = std::max(channels, phase.chunk + 1);
-    if (phase.phase == 0 || phase.from != phase.rank) continue;  // a transfer is told at both ends
+    if (phase.phase == 0 || phase.from != phase.rank) continue;  // a transfer is reported at both ends
     moved = true;
     bytes += static_cast<double>(std::max<std::int64_t>(phase.bytes, 0));
   }
@@ -90,18 +90,18 @@ QString ExchangePainter::explanation() const {
   if (e.opaque && !e.inside.empty())
     return tr(
         "A thin line under a rank's bar is a channel of the library's kernel, or a transfer of it over the network. "
-        "Within a host the library does not tell which chunk moves when, nor to whom.");
+        "Within a host the library does not report which chunk moves when, or to which rank.");
   if (e.opaque)
     return tr(
         "Phases unknown: the library's algorithm hides them. Set collective in the plan to one of Rankscope's, such "
         "as ring, to see them.");
   if (e.moves.empty() || !is_collective(e.kind)) return {};
   const QString chunk = text::bytes(static_cast<double>(*std::max_element(e.chunk_bytes.begin(), e.chunk_bytes.end())));
-  return e.sums() ? tr("A cell is a chunk of the buffer (%1 here). It fills with the ranks whose parts are "
-                       "summed in it; full, it holds all %2.")
+  return e.sums() ? tr("A cell is a chunk of the buffer (%1 here). It fills as the parts of more ranks are "
+                       "summed in it; when full, it has all %2.")
                         .arg(chunk)
                         .arg(e.size())
-                  : tr("A cell is a chunk of the buffer (%1 here). It is full where the rank has it.").arg(chunk);
+                  : tr("A cell is a chunk of the buffer (%1 here). It is full if the rank has it.").arg(chunk);
 }
 
 double ExchangePainter::explained_height(double width) const {

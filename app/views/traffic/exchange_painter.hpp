@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Paints a collective at one moment: its members with what they hold, the chunks under way, and beside them how long
-// each member waited and moved bytes. Of an opaque one, whose phases nobody knows, the times, what its library told of
-// its inside, and what else is known.
+// Paints a collective at one moment: its members with their chunks, the chunks in flight, and the times that
+// each member waited and moved bytes. For an opaque one (unknown phases): the times, the phases that its library
+// reported, and other facts.
 #pragma once
 #include <QPainter>
 #include <functional>

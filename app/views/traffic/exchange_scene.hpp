@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The animation of a collective as arithmetic: which moves are under way at a moment, and where its members stand.
+// The animation of a collective as arithmetic: the active moves at a moment, and the positions of its members.
 #pragma once
 #include <QPointF>
 #include <QRectF>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is known of an opaque collective as a small table: a line for each fact, and how its value is made.
+// A small table of facts about an opaque collective: one line per fact, with the origin of its value.
 #pragma once
 #include <QPainter>
 #include <array>

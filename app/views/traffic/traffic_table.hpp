@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What moved between ranks in a step, by purpose and kind of op: bytes, prediction, waiting split from transfer,
+// The traffic between ranks in a step, by purpose and kind of op: bytes, prediction, waiting and transfer times,
 // bandwidth.
 #pragma once
 #include <QAbstractTableModel>

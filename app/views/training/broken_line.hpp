@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A line in a Qt chart that breaks where a value is not known: a series cannot, so it is several of one look.
+// A line in a Qt chart with gaps at unknown values: it consists of several series with the same style.
 #pragma once
 #include <QChart>
 #include <QLineSeries>

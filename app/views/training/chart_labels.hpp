@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What stands over every chart of the training view: its title, and under it a line about what is shown.
+// The labels above every chart of the training view: its title, and a line about the content.
 #pragma once
 #include <QLabel>
 #include <QVBoxLayout>

@@ -127,7 +127,7 @@ void MagnitudeChart::show_data(const MagnitudeData& shown) {
   data_ = shown;
   if (filled()) {
     const Fp16Shares fp16 = fp16_shares(*data_.counts);
-    note_->setText(tr("step %1: %2 below what fp16 holds, %3 beyond")
+    note_->setText(tr("step %1: %2 below the fp16 range, %3 above it")
                        .arg(data_.step)
                        .arg(share_text(fp16.below), share_text(fp16.beyond)));
   }
@@ -155,7 +155,7 @@ QString MagnitudeChart::words_at(QPoint at) const {
   const QPoint over_bars = bars_->mapFrom(this, at);
   const int exponent = bars_->exponent_at(over_bars.x());
   if (!filled() || !bars_->rect().contains(over_bars) || exponent < first_shown || exponent > last_shown) return {};
-  return tr("from %1 up to %2: %3 of all")
+  return tr("from %1 to %2: %3 of all")
       .arg(power_of_two(exponent), power_of_two(exponent + 1),
            share_text(shares()[static_cast<std::size_t>(exponent - first_shown)]));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A step's gradients by magnitude, as bars of a power of two each, before what fp16 holds: what stands to the left of
-// it becomes zero in fp16, what stands to the right of it infinite.
+// A step's gradients by magnitude, one bar per power of two, compared with the range of fp16: values to the left of
+// it become zero in fp16, values to the right infinite.
 #pragma once
 #include <QLabel>
 #include <QWidget>

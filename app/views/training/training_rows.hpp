@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the training view draws, as numbers by step: from the report and from what the ranks told. No widgets.
+// The data of the training view by step: from the report and from the ranks' summaries. No widgets.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The validation view's tables, and a picture of each, from what engine/explain/validate says. No widgets.
+// The tables of the validation view, and a picture of each, from engine/explain/validate. No widgets.
 #pragma once
 #include <vector>
 
@@ -9,7 +9,7 @@
 
 namespace rankscope::app {
 
-/// What a table's errors are worth, and what their colours say.
+/// The meaning of a table's errors and of their colours.
 QString error_words(const ValidatedTable& table);
 
 /// Title, rows, mean and worst error, Kendall's τ of all tables.

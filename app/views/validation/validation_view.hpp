@@ -19,7 +19,7 @@ class ValidationView : public DataView {
 
   void set_theme(Theme theme) override;
   bool settled() const override { return asked_ ? latest_.settled() : !isVisible(); }
-  QString own_source() const override { return tr("SIMULATED, beside what was published"); }
+  QString own_source() const override { return tr("SIMULATED, with published figures"); }
   const RowsModel& tables() const { return tables_; }
   const RowsModel& rows() const { return rows_; }
   QString words() const { return source_->text(); }

@@ -1,5 +1,5 @@
-// A lock on a file that one process at a time can hold. It ends with the process, however that ends, so nothing has to
-// be cleaned up; and who is refused learns who holds it.
+// A lock on a file that only one process at a time can hold. The system releases it when the process ends for any
+// reason, so no clean-up is needed. A refused process is told which process holds it.
 #pragma once
 #include <optional>
 #include <string>
@@ -13,8 +13,8 @@ class FileLock {
   FileLock(FileLock&& other) noexcept;
   FileLock& operator=(FileLock&& other) noexcept;
 
-  /// Locks `path`, which is made if it is not there, and writes into it who this is. Empty `trouble`: it is held.
-  /// Else why not: "process 1234 on node7 (rankscope-engine run …) has it", or what the system says.
+  /// Locks `path` (created if missing) and writes the name of this process into it. Empty `trouble`: the lock is held.
+  /// Else the reason: "process 1234 on node7 (rankscope-engine run …) has it", or what the system says.
   static FileLock take(const std::string& path, std::string& trouble);
   bool is_held() const { return file_ >= 0; }
 
@@ -22,7 +22,7 @@ class FileLock {
   int file_ = -1;
 };
 
-/// Locks an open file until it is closed. Nullopt: done, or its file system knows no locks. Else who has it, in words;
+/// Locks an open file until it is closed. Nullopt: done, or its file system has no locks. Else the holder, in words;
 /// `path` is the file's.
 std::optional<std::string> lock_open_file(int file, const std::string& path);
 

@@ -35,7 +35,7 @@ std::optional<std::int64_t> number_in(const fs::path& file) {
   return std::nullopt;
 }
 
-/// What the cache of files holds in a control group: the kernel gives it back first.
+/// The file cache in a control group: the kernel frees it first.
 std::int64_t reclaimable(const fs::path& stat) {
   std::ifstream in(stat);
   std::string name;
@@ -83,7 +83,7 @@ void end_without_memory() {
                             static_cast<unsigned long long>(space.rlim_cur / 1024));
   else
     length += std::snprintf(line.data() + length, line.size() - static_cast<std::size_t>(length),
-                            ": the machine has none left; choose a smaller model or fewer ranks");
+                            ": no memory is left on this machine; choose a smaller model or fewer ranks");
   line[static_cast<std::size_t>(length++)] = '\n';
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), static_cast<std::size_t>(length));
   _exit(1);
@@ -109,14 +109,5 @@ AvailableMemory available_memory() {
 }
 
 void end_when_memory_runs_out() { std::set_new_handler(end_without_memory); }
-
-std::string bytes_text(double bytes) {
-  const char* const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
-  std::size_t unit = 0;
-  for (; bytes >= 1024 && unit + 1 < std::size(units); ++unit) bytes /= 1024;
-  std::array<char, 40> text{};
-  std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.3g %s", bytes, units[unit]);
-  return text.data();
-}
 
 }  // namespace rankscope

@@ -47,8 +47,8 @@ void check_threads(int count, const std::string& what) {
       });
   } catch (const std::system_error& error) {
     end();
-    throw ThreadError(what + " needs " + std::to_string(count) + " threads, and only " +
-                      std::to_string(threads.size()) + " can be made here: " + error.code().message() + limits());
+    throw ThreadError(what + " needs more threads (" + std::to_string(count) + ") than can be made here (" +
+                      std::to_string(threads.size()) + "): " + error.code().message() + limits());
   }
   end();
 }

@@ -1,5 +1,5 @@
-// Threads that may not be there to have: a user's limit of processes and threads, or of address space, is reached.
-// Whoever needs a thread starts it here, so that a refusal says for what it was and which limits this process has.
+// Starting threads where a limit may be reached: the user's number of processes and threads, or the address space.
+// All threads are started here, so that an error states the thread's purpose and the limits of this process.
 #pragma once
 #include <stdexcept>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace rankscope {
 
-/// No thread can be made: for what, and what limits them. One line.
+/// A thread cannot be started: its purpose and the limits, in one line.
 struct ThreadError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -28,8 +28,8 @@ Thread start_thread(const std::string& what, Work&& work) {
   }
 }
 
-/// At most `count` threads that each run `work`, which takes its share of a common list: as many as can be made, and
-/// perhaps none. The caller works, too.
+/// At most `count` threads that each run `work`, which takes items of a common list: as many as can be started,
+/// possibly none. The caller also works.
 template <class Work>
 std::vector<std::jthread> start_helpers(std::size_t count, const Work& work) {
   std::vector<std::jthread> helpers;
@@ -42,8 +42,8 @@ std::vector<std::jthread> start_helpers(std::size_t count, const Work& work) {
   return helpers;
 }
 
-/// Makes so many threads at once and ends them again: for libraries that end the process, or wait for ever, where they
-/// get none (ZeroMQ, OpenMP, MPI). Takes some 20 µs a thread. Throws ThreadError.
+/// Starts this many threads at once and ends them again: a check for libraries that abort or hang if they
+/// cannot start threads (ZeroMQ, OpenMP, MPI). Takes about 20 µs per thread. Throws ThreadError.
 void check_threads(int count, const std::string& what);
 
 }  // namespace rankscope

@@ -11,7 +11,7 @@ namespace rankscope {
 namespace {
 
 constexpr std::string_view to_line_begin = "\r", clear_to_end = "\033[K";
-constexpr double least_share = 1e-6;  // that a rate can be told from
+constexpr double least_share = 1e-6;  // enough for an estimate of the rate
 constexpr int minute = 60, hour = 3600;
 
 std::string number(const char* form, double value) {
@@ -34,7 +34,7 @@ void write_to_standard_error(std::string_view text) {
   }
 }
 
-/// At most so many characters of UTF-8.
+/// At most this many UTF-8 characters.
 std::string_view cut(std::string_view text, std::size_t characters) {
   std::size_t end = 0;
   for (; end < text.size(); ++end)

@@ -1,4 +1,4 @@
-// Shows progress on standard error: what is done, how far, and how long still. Nothing for two seconds; then one line
+// Shows progress on standard error: task, share and remaining time. Nothing for two seconds; then one line
 // that is rewritten in place on a terminal, and a line a minute anywhere else.
 #pragma once
 #include <chrono>
@@ -17,7 +17,7 @@ namespace rankscope {
 /// Where and when progress is shown.
 struct ProgressOutput {
   bool is_terminal = false;
-  std::size_t width = 80;  ///< of the terminal, characters
+  std::size_t width = 80;  ///< width of the terminal, characters
   std::function<void(std::string_view)> write;
   std::chrono::milliseconds first{2000};  ///< until the first line; anywhere but on a terminal `every` counts
   std::chrono::milliseconds every{200};   ///< from one line to the next
@@ -39,7 +39,7 @@ class ProgressLine {
 
   /// For the work; any thread may call it while this object lives.
   Progress progress();
-  /// Takes the line away, so that other words can be written. It returns with the next time it is due.
+  /// Removes the line, so that other output can be written. It is shown again at the next update.
   void clear();
 
  private:

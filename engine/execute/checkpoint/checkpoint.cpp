@@ -13,6 +13,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "engine/op/words.hpp"
 #include "engine/plan/model/part.hpp"
 #include "engine/plan/scenario/read.hpp"
 #include "kernels/tensor/element.hpp"
@@ -320,6 +321,12 @@ std::optional<std::string> Checkpoint::find_mismatch(const Scenario& wanted) con
   if (x.optimizer != y.optimizer) return differs("train.optimizer", x.optimizer, y.optimizer);
   // Which samples a step sees follows from its number and this.
   if (x.global_batch != y.global_batch) return differs("train.global_batch", x.global_batch, y.global_batch);
+  const int here = scenario_.plan.updates_a_step(), there = wanted.plan.updates_a_step();
+  if (here != there)
+    return fmt::format(
+        "{} was written by a plan of {} a step, and the scenario's makes {}, so that the optimizer would count them "
+        "wrongly; use schedule = \"{}\" and micro_batches = {}",
+        directory_, counted(here, "update"), there, scenario_.plan.schedule.name(), scenario_.plan.micro_batches);
   return std::nullopt;
 }
 
@@ -359,7 +366,7 @@ bool Checkpoint::read(const CheckpointTensor& target, const Model& model) const 
   }
   if (missing != 0) {
     const std::string what = target.parameter < 0 ? target.role : name_of(target, model);
-    fail(directory_, fmt::format("lacks {} elements of '{}'", missing, what));
+    fail(directory_, fmt::format("lacks {} of '{}'", counted(missing, "element"), what));
   }
   return true;
 }

@@ -39,7 +39,7 @@ nlohmann::ordered_json config_of(const ModelSpec& model) {
 /// A parameter of ours under its name there.
 std::string name_there(const std::string& name) { return name.starts_with("lm_head.") ? name : "transformer." + name; }
 
-/// GPT-2's layers keep their matrices as x·w has them, and ours as x·wᵀ; embeddings and the head are alike.
+/// GPT-2's layers store their matrices for x·w, and ours for x·wᵀ; embeddings and the head are the same.
 bool is_transposed(const ParameterSpec& parameter) {
   return parameter.whole.rank == 2 && parameter.name.starts_with("h.");
 }

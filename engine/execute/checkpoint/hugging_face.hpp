@@ -1,4 +1,4 @@
-// A trained model as a folder in Hugging Face's format of GPT-2, which its libraries open without this program.
+// Exports a trained model as a folder in Hugging Face's GPT-2 format, which its libraries open without this program.
 #pragma once
 #include <string>
 

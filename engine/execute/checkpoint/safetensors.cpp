@@ -1,6 +1,7 @@
 #include "engine/execute/checkpoint/safetensors.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <libdeflate.h>
 #include <unistd.h>
 
@@ -11,6 +12,8 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+
+#include "engine/op/words.hpp"
 
 namespace rankscope {
 namespace {
@@ -106,13 +109,14 @@ void check_places(const std::string& path, const std::map<std::string, Safetenso
   std::int64_t end = 0;
   for (const auto& [name, tensor] : in_order) {
     if (tensor->begin != end)
-      fail(path, "is damaged: '" + *name + "' begins at byte " + std::to_string(tensor->begin) +
-                     " of the tensors, and what lies before it ends at byte " + std::to_string(end));
+      fail(path,
+           fmt::format("is damaged: '{}' begins at byte {} of the tensors, and what lies before it ends at byte {}",
+                       *name, tensor->begin, end));
     end = tensor->end;
   }
   if (end != bytes)
-    fail(path, "is damaged: its tensors end at byte " + std::to_string(end) + ", and the file holds " +
-                   std::to_string(bytes) + " bytes of them");
+    fail(path, fmt::format("is damaged: its tensors end at byte {}, and the file holds {} of them", end,
+                           counted(bytes, "byte")));
 }
 
 }  // namespace
@@ -161,13 +165,12 @@ SafetensorsFile::SafetensorsFile(std::string path) : path_(std::move(path)) {
       tensor.begin = entry.at("data_offsets").at(0).get<std::int64_t>();
       tensor.end = entry.at("data_offsets").at(1).get<std::int64_t>();
       if (tensor.begin < 0 || tensor.end > data_bytes_ || tensor.end - tensor.begin != elements * bytes_of(tensor.type))
-        fail(path_, "'" + name + "' does not lie in the file; was it cut off?");
+        fail(path_, "'" + name + "' is not inside the file; is the file incomplete?");
       tensors_.emplace(name, tensor);
     }
     check_places(path_, tensors_, data_bytes_);
   } catch (const nlohmann::json::parse_error& e) {
-    fail(path_,
-         "is no safetensors file, or damaged: its header is no JSON from byte " + std::to_string(e.byte) + " on");
+    fail(path_, fmt::format("is no safetensors file, or damaged: its header is no JSON from byte {} on", e.byte));
   } catch (const nlohmann::json::exception& e) {
     fail(path_, std::string("is no safetensors file, or damaged: ") + e.what());
   }

@@ -11,7 +11,7 @@
 
 namespace rankscope {
 
-/// What is wrong with a file, in one line that names it.
+/// An error in a file, in one line with the file's name.
 struct CheckpointError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

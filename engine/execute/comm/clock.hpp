@@ -11,7 +11,7 @@ inline std::int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch()).count();
 }
 
-/// When a wait that begins now must end; a limit beyond a year is a year, so that the sum can't overflow.
+/// The deadline of a wait that begins now; a limit above one year counts as one year, so that the sum cannot overflow.
 inline Clock::time_point deadline_after(std::chrono::milliseconds limit) {
   constexpr std::chrono::milliseconds year = std::chrono::hours(24 * 365);
   return Clock::now() + (limit < year ? limit : year);

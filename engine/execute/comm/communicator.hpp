@@ -1,12 +1,12 @@
-// How ranks talk: one group of ranks on one lane. The one small virtual class of the engine; loopback (ranks are
+// Communication of a group of ranks on one lane. The one small virtual class of the engine; loopback (ranks are
 // threads of one process), mpi and nccl implement it.
 //
-// What is moved lies in the memory of the device whose queue the communicator runs on: the host's, unless run_on() says
-// otherwise. On a GPU's queue a call returns once what it moves is enqueued there and at its peers, in the order of
-// what was enqueued before it; only the meeting of the ranks is on the host.
+// Data are in the memory of the device whose queue the communicator runs on: the host's, unless run_on() sets
+// another. On a GPU's queue a call returns once its transfers are enqueued there and at its peers, after everything
+// enqueued before; only the meeting of the ranks is on the host.
 //
-// All calls block the calling lane's thread. Each has the world's time limit and throws CommError that says who did not
-// come. Collectives must be called by all members in the same order: the same call with the same root, element type
+// All calls block the calling lane's thread. Each has the world's time limit; CommError names the ranks that did not
+// arrive. Collectives must be called by all members in the same order: the same call with the same root, element type
 // and number of elements, or it ends with a CommError that names two ranks and what each of them called.
 //
 // Sums are taken in the tensor's own type, those of bf16 and fp16 in fp32, rounded once per call of the library's
@@ -39,7 +39,7 @@
 
 namespace rankscope {
 
-/// A peer that died, left or did not come in time: what() names rank, peer, lane and op.
+/// A peer that died, left or did not arrive in time: what() names rank, peer, lane and op.
 struct CommError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -64,13 +64,13 @@ struct PeerBytes {
   bool operator==(const PeerBytes&) const = default;
 };
 
-/// One transfer inside a transparent collective or message, for the picture of its phases. Of what a library tells of
-/// its own inside `chunk` is a channel, phase 0 the channel's part of the kernel, and phase s + 1 its transfer s over
+/// One transfer inside a transparent collective or message, for the picture of its phases. For phases that a library
+/// reports, `chunk` is a channel, phase 0 the channel's part of the kernel, and phase s + 1 its transfer s over
 /// the network.
 struct PhaseRecord {
   int phase = 0, chunk = 0;
-  int from = 0, to = 0;                   ///< world ranks; -1: nobody knows
-  std::int64_t bytes = 0;                 ///< -1: nobody knows
+  int from = 0, to = 0;                   ///< world ranks; -1: unknown
+  std::int64_t bytes = 0;                 ///< -1: unknown
   std::int64_t begin_ns = 0, end_ns = 0;  ///< monotonic clock
   Mark begin{}, end{};                    ///< where not null, their times are meant
 };
@@ -88,7 +88,7 @@ struct CollectiveCall {
   OpKind kind = OpKind::all_reduce;
   View whole{}, part{};
   int root = 0;  ///< an index into members(), where the kind has one
-  Mark came{};   ///< when this member's queue has come to it: for communicators to fill in
+  Mark came{};   ///< when this member's queue has reached it: filled in by communicators
 };
 
 class Communicator {
@@ -101,8 +101,8 @@ class Communicator {
   virtual void run_on(Device& device, Queue& queue) = 0;
   int size() const { return static_cast<int>(members().size()); }
 
-  /// That collective will be called, on these tensors. What is expected needs no memory of the device's any more when
-  /// it is called, once reserve() has been: a device may not give any while another queue's work waits on it for a
+  /// Announces that this collective will be called on these tensors. After reserve(), an announced call allocates no
+  /// device memory: an allocation may block while the work of another queue waits on the device for a
   /// peer.
   virtual void expect(const CollectiveCall&) {}
   /// After run_on().
@@ -111,8 +111,8 @@ class Communicator {
   /// Rendezvous: returns once the peer has received. `to` and `from` are indices into members().
   virtual CommResult send(View data, int to) = 0;
   virtual CommResult receive(View data, int from) = 0;
-  /// Waits until one of these members sends to this one, and says which: of several the one that came first (under mpi
-  /// that was found first). Its message is still to be received.
+  /// Waits until one of these members sends to this one, and returns it: the first to arrive (under mpi the first
+  /// found). Its message must still be received.
   virtual int first_sender(std::span<const int> from) = 0;
 
   /// A reduce leaves the sum at the root, other members' data is unspecified after. A scatter's or gather's `whole` is
@@ -120,8 +120,8 @@ class Communicator {
   /// `part`.
   virtual CommResult collective(const CollectiveCall& call) = 0;
 
-  /// Of a device's memory that is not the host's: what this member keeps to stage or add what arrives. It grows with
-  /// what is asked for beyond what was expected; not while a call is under way.
+  /// Device memory (not the host's) that this member keeps to stage or add arriving data. It grows for
+  /// requests larger than announced; not during a call.
   virtual std::int64_t device_bytes() const = 0;
   virtual WireBytes wire_bytes() const = 0;
   /// What the last send or collective of this member put on the wire for each other one, as wire_bytes counts it;
@@ -133,9 +133,9 @@ class Communicator {
 
   /// Calls from now on are known by this number in late_phases(). On the thread that calls.
   virtual void name_calls(std::uint64_t) {}
-  /// What a library has told of the inside of calls since this was asked last. One thread at a time, any one.
+  /// The phases that a library reported since the previous query. One thread at a time, any thread.
   virtual std::vector<LatePhase> late_phases() { return {}; }
-  /// There is more to come, of calls that are done or will be.
+  /// More reports are expected, for calls that are done or will be.
   virtual bool awaits_late_phases() const { return false; }
 };
 
@@ -157,7 +157,7 @@ class World {
   /// Ends every wait of every rank with CommError(`why`); used when this rank fails.
   virtual void abort(const std::string& why) = 0;
 
-  /// Throws CommError with the reason when this rank or another has failed: for who does not wait here. Any thread.
+  /// Throws CommError with the reason if this rank or another has failed: for callers that do not wait. Any thread.
   virtual void throw_if_failed() = 0;
 };
 

@@ -1,6 +1,6 @@
-// The difference between a device's timer and the host's clock, from events that the host hears of some time after the
-// timer stamped them: never too soon, so the least difference of late is the nearest to the truth. It is too great by
-// the quickest telling (some microseconds). The two run apart slowly: what is older than two seconds does not count.
+// The difference between a device's timer and the host's clock, from events that the host learns of some time after the
+// timer stamped them, never before: so the smallest recent difference is the most accurate. It is too large by the
+// shortest delay (some microseconds). The two clocks drift slowly: values older than two seconds are dropped.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace rankscope::comm {
 
 class DeviceTimer {
  public:
-  /// Heard now of an event that was stamped so.
+  /// An event with this stamp was reported now.
   void heard(std::int64_t now_ns, std::int64_t timer_ns) {
     if (now_ns - since_ns_ > window_ns) {
       before_ns_ = now_ns - since_ns_ > 2 * window_ns ? unknown : least_ns_;
@@ -19,7 +19,7 @@ class DeviceTimer {
     }
     least_ns_ = std::min(least_ns_, now_ns - timer_ns);
   }
-  /// Once something was heard.
+  /// After the first report.
   std::int64_t on_host(std::int64_t timer_ns) const { return timer_ns + std::min(least_ns_, before_ns_); }
 
  private:

@@ -1,9 +1,12 @@
 #include "engine/execute/comm/group.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
 
 #include "engine/execute/comm/clock.hpp"
+#include "engine/op/words.hpp"
 
 namespace rankscope::comm {
 
@@ -13,12 +16,12 @@ GroupSetting make_setting(std::vector<int> members, int rank, int world_size, La
   const auto& ranks = setting.members;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     if (ranks[i] < 0 || ranks[i] >= world_size || (i > 0 && ranks[i] <= ranks[i - 1]))
-      throw std::invalid_argument("a group's members are ranks below " + std::to_string(world_size) +
-                                  ", ascending, each once; got " + list_ranks(ranks));
+      throw std::invalid_argument(fmt::format("a group's members are ranks below {}, ascending, each once; got {}",
+                                              world_size, list_ranks(ranks)));
     if (ranks[i] == rank) setting.index = static_cast<int>(i);
   }
   if (setting.index < 0)
-    throw std::invalid_argument("rank " + std::to_string(rank) + " is not in the group of " + list_ranks(ranks));
+    throw std::invalid_argument(fmt::format("rank {} is not in the group of {}", rank, list_ranks(ranks)));
   if (algorithm != "auto") {
     setting.algorithm = algorithm_named(algorithm);
     if (!setting.algorithm)
@@ -32,8 +35,8 @@ std::string list_ranks(std::span<const int> ranks) {
   constexpr std::size_t shown = 8;
   std::string text;
   for (std::size_t i = 0; i < std::min(ranks.size(), shown); ++i)
-    text += (i ? ", rank " : "rank ") + std::to_string(ranks[i]);
-  if (ranks.size() > shown) text += " and " + std::to_string(ranks.size() - shown) + " more";
+    text += fmt::format("{}{}", i ? ", rank " : "rank ", ranks[i]);
+  if (ranks.size() > shown) text += fmt::format(" and {} more", ranks.size() - shown);
   return text.empty() ? "no rank" : text;
 }
 
@@ -43,15 +46,14 @@ std::string waited_in_vain(int rank, std::chrono::milliseconds limit, const char
   std::vector<int> once;  // a peer that was to send and to receive is named once
   for (const int one : missing)
     if (std::find(once.begin(), once.end(), one) == once.end()) once.push_back(one);
-  const std::string time = ms % 1000 == 0 ? std::to_string(ms / 1000) + " s" : std::to_string(ms) + " ms";
-  return "rank " + std::to_string(rank) + " waited " + time + " in " + call + " on lane " + std::string(name_of(lane)) +
-         " for " + list_ranks(once);
+  const std::string time = ms % 1000 == 0 ? fmt::format("{} s", ms / 1000) : fmt::format("{} ms", ms);
+  return fmt::format("rank {} waited {} in {} on lane {} for {}", rank, time, call, name_of(lane), list_ranks(once));
 }
 
 std::string describe(const CallWord& word) {
   const auto [kind, root, type, elements] = word;
-  return std::string(name_of(static_cast<OpKind>(kind))) + " of " + std::to_string(elements) + " " +
-         std::string(name_of(static_cast<DType>(type))) + (root < 0 ? "" : " with root " + std::to_string(root));
+  return fmt::format("{} of {} {}{}", name_of(static_cast<OpKind>(kind)), elements, name_of(static_cast<DType>(type)),
+                     root < 0 ? "" : fmt::format(" with root {}", root));
 }
 
 namespace {
@@ -68,12 +70,11 @@ std::int64_t list_elements(const CollectiveCall& call, int members) {
 void check(const CollectiveCall& call, const GroupSetting& setting) {
   const int n = setting.size();
   auto refuse = [&](const std::string& why) {
-    throw std::invalid_argument("rank " + std::to_string(setting.rank()) + ": " + std::string(name_of(call.kind)) +
-                                " on lane " + std::string(name_of(setting.lane)) + ": " + why);
+    throw std::invalid_argument(
+        fmt::format("rank {}: {} on lane {}: {}", setting.rank(), name_of(call.kind), name_of(setting.lane), why));
   };
   if (!is_collective(call.kind)) refuse("it is no collective");
-  if (call.root < 0 || call.root >= n)
-    refuse("root " + std::to_string(call.root) + " is none of " + std::to_string(n) + " members");
+  if (call.root < 0 || call.root >= n) refuse(fmt::format("root {} is none of {}", call.root, counted(n, "member")));
   if (!has_parts(call.kind)) return;
   const bool uses_whole = !has_root(call.kind) || setting.index == call.root;
   if (!uses_whole) return;
@@ -82,9 +83,9 @@ void check(const CollectiveCall& call, const GroupSetting& setting) {
     refuse("the whole is " + std::string(name_of(call.whole.type)) + ", its parts " +
            std::string(name_of(call.part.type)));
   if (call.whole.elements() != expected)
-    refuse(std::to_string(call.whole.elements()) + " elements where " + std::to_string(expected) + " belong");
+    refuse(fmt::format("{} where {} belong", counted(call.whole.elements(), "element"), expected));
   if (call.kind == OpKind::all_to_all && call.whole.elements() % n != 0)
-    refuse(std::to_string(call.whole.elements()) + " elements are not " + std::to_string(n) + " equal parts");
+    refuse(fmt::format("{} are not {}", counted(call.whole.elements(), "element"), counted(n, "equal part")));
 }
 
 // A buffer that holds the elements from `first` on.
@@ -126,9 +127,8 @@ int GroupCommunicator::first_sender(std::span<const int> from) {
   if (setting_.options.before) setting_.options.before(setting_.rank(), setting_.lane, call);
   for (const int peer : from)
     if (peer < 0 || peer >= size() || peer == index())
-      throw std::invalid_argument("rank " + std::to_string(setting_.rank()) + ": waits for member " +
-                                  std::to_string(peer) + " of " + std::to_string(size()));
-  if (from.empty()) throw std::invalid_argument("rank " + std::to_string(setting_.rank()) + ": waits for nobody");
+      throw std::invalid_argument(fmt::format("rank {}: waits for member {} of {}", setting_.rank(), peer, size()));
+  if (from.empty()) throw std::invalid_argument(fmt::format("rank {}: waits for nobody", setting_.rank()));
   return wait_for_sender(from, call);
 }
 
@@ -136,8 +136,7 @@ CommResult GroupCommunicator::point_to_point(View data, int peer, bool is_send) 
   const char* call = is_send ? "send" : "receive";
   if (setting_.options.before) setting_.options.before(setting_.rank(), setting_.lane, call);
   if (peer < 0 || peer >= size() || peer == index())
-    throw std::invalid_argument("rank " + std::to_string(setting_.rank()) + ": " + call + " with member " +
-                                std::to_string(peer) + " of " + std::to_string(size()));
+    throw std::invalid_argument(fmt::format("rank {}: {} with member {} of {}", setting_.rank(), call, peer, size()));
   Message message{is_send, false, peer, data.type, data.as<std::byte>(), data.elements()};
   message.came = queue_->mark();
   const CommResult result = move(message, call);
@@ -197,7 +196,7 @@ CommResult GroupCommunicator::collective(const CollectiveCall& call) {
 namespace {
 
 // When a member hangs, its neighbours of that phase stand still, and theirs in later phases. Later phases are given up
-// to a quarter more time, so that the first to complain is one that knows who hangs.
+// to a quarter more time, so that the first error is from a rank that knows which one hangs.
 std::chrono::milliseconds limit_of(std::chrono::milliseconds limit, int phase, int phases) {
   return limit + limit * phase / (4 * phases);
 }

@@ -18,7 +18,7 @@
 
 namespace rankscope::comm {
 
-/// Who talks, where and how: what a communicator is made of.
+/// The ranks, the lane and the options of a communicator.
 struct GroupSetting {
   std::vector<int> members;  ///< world ranks, ascending
   int index = 0;             ///< of this rank
@@ -41,9 +41,9 @@ struct Message {
   DType type = DType::u8;
   std::byte* data = nullptr;
   std::int64_t elements = 0;
-  /// When both ends had come (or, where that can't be known, when this end had) and when the data had been moved.
+  /// When both ends had arrived (or, if that is unknown, when this end had) and when the data had been moved.
   std::int64_t begin_ns = 0, end_ns = 0;
-  /// The same of queues: when this end had come, when both had, and when the data had been moved.
+  /// The same for queues: when this end had arrived, when both had, and when the data had been moved.
   Mark came{}, begin{}, moved{};
   std::int64_t bytes() const { return elements * bytes_of(type); }
 };
@@ -73,7 +73,7 @@ class GroupCommunicator : public Communicator {
  protected:
   explicit GroupCommunicator(GroupSetting setting) : setting_(std::move(setting)) {}
 
-  /// A send or receive that waits for its peer. Tells when both had come.
+  /// A send or receive that waits for its peer. Returns when both had arrived.
   virtual CommResult move(Message& message, const char* call) = 0;
   /// first_sender, of members that are peers of this one.
   virtual int wait_for_sender(std::span<const int> from, const char* call) = 0;
@@ -81,15 +81,15 @@ class GroupCommunicator : public Communicator {
   virtual void move_all(std::span<Message> messages, const char* call, std::chrono::milliseconds limit) = 0;
   /// Memory for messages of one phase that are added to what is there, for a transport that needs it.
   virtual void reserve_added(std::int64_t) {}
-  /// Waits until all members have made this call, and their queues have come to it. Tells when the last one had.
+  /// Waits until all members have made this call, and their queues have reached it. Returns when the last one had.
   virtual CommResult meet(const CollectiveCall& call) = 0;
   /// The library's own algorithm.
   virtual CommResult run_library(const CollectiveCall& call) = 0;
 
   friend class NcclCommunicator;  // which meets in a group of the world that started it up
 
-  /// For a transport that reaches the host's memory alone: of each call what lies in the device's is copied to memory
-  /// of the host, for which the lane's thread waits, and back.
+  /// For a transport that can only use host memory: device data of each call are copied to host memory and back; the
+  /// lane's thread waits for the copies.
   void stage_through_host(Device& device, Queue& queue);
 
   const GroupSetting& setting() const { return setting_; }
@@ -103,7 +103,7 @@ class GroupCommunicator : public Communicator {
   template <class Call>
   CommResult through_host(const View& whole, const View& part, Call call);
   CommResult point_to_point(View data, int peer, bool is_send);
-  /// What is moved lies where this transport reaches it.
+  /// The data are in memory that this transport can use.
   CommResult run(CollectiveCall call);
   void run_transfers(const CollectiveCall& call);
   /// The transfers of a list that this member takes part in, and the phases of the whole list.
@@ -121,7 +121,7 @@ class GroupCommunicator : public Communicator {
   HostQueue calling_thread_;
   Device* device_ = &host_;
   Queue* queue_ = &calling_thread_;
-  /// Where tensors lie and are copied from, and memory of the host for two of them.
+  /// Where tensors are and are copied from, and host memory for two of them.
   struct Stage {
     Device& device;
     Queue& queue;
@@ -151,7 +151,7 @@ std::string waited_in_vain(int rank, std::chrono::milliseconds limit, const char
 /// part that every member has.
 using CallWord = std::array<std::int64_t, 4>;
 CallWord word_of(const CollectiveCall& call);
-/// A word in words, for when members disagree: "all_reduce of 100 fp32".
+/// A CallWord as text, for when members disagree: "all_reduce of 100 fp32".
 std::string describe(const CallWord& word);
 
 /// The name of a collective as a C string.

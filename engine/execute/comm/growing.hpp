@@ -1,4 +1,4 @@
-// Memory beside what is moved, as large as a communicator has needed so far. For the files of this folder.
+// Scratch memory of a communicator, as large as it has needed so far. For the files of this folder.
 #pragma once
 #include <utility>
 #include <vector>
@@ -7,11 +7,11 @@
 
 namespace rankscope::comm {
 
-/// A GPU gives memory back only once all that was launched on it is done, and that may wait for a peer who waits for
-/// what the calling thread launches next: so what was outgrown there is kept as long as this.
+/// A GPU frees memory only after all launched work is done, and that may wait for a peer that waits for the next
+/// launch of the calling thread: so memory that became too small is kept as long as this object.
 class GrowingMemory {
  public:
-  /// Of at least so many bytes, which are the queue's to use until the next call. `reserve`: Device::reserve or
+  /// At least this many bytes, for the queue to use until the next call. `reserve`: Device::reserve or
   /// Device::reserve_host. Content is not kept.
   std::byte* at_least(std::int64_t bytes, Device& device, Memory (Device::*reserve)(std::int64_t)) {
     if (bytes <= bytes_) return memory_.get();
@@ -21,7 +21,7 @@ class GrowingMemory {
     bytes_ = bytes;
     return memory_.get();
   }
-  /// Of it and of what was outgrown.
+  /// Of the current memory and of older, smaller pieces.
   std::int64_t bytes() const { return kept_; }
 
  private:

@@ -1,11 +1,14 @@
 #include "engine/execute/comm/loopback.hpp"
 
+#include <fmt/format.h>
+
 #include <map>
 #include <stdexcept>
 #include <tuple>
 
 #include "engine/execute/comm/loopback_collectives.hpp"
 #include "engine/execute/comm/loopback_group.hpp"
+#include "engine/op/words.hpp"
 
 namespace rankscope {
 
@@ -98,7 +101,7 @@ class LoopbackCommunicator final : public GroupCommunicator {
   }
 
  private:
-  // What fails one group fails the world: the other lanes' waits end with the same reason.
+  // The failure of one group fails the world: the other lanes' waits end with the same reason.
   template <class Work>
   void or_fail_all(Work work) {
     try {
@@ -163,13 +166,13 @@ class LoopbackWorld final : public World {
 }  // namespace
 
 std::shared_ptr<LoopbackHub> make_loopback(int ranks, CommOptions options) {
-  if (ranks < 1) throw std::invalid_argument("a world of " + std::to_string(ranks) + " ranks");
+  if (ranks < 1) throw std::invalid_argument(fmt::format("a world of {}", counted(ranks, "rank")));
   return std::make_shared<LoopbackHub>(ranks, std::move(options));
 }
 
 std::unique_ptr<World> world(std::shared_ptr<LoopbackHub> hub, int rank) {
   if (rank < 0 || rank >= hub->ranks())
-    throw std::invalid_argument("rank " + std::to_string(rank) + " of a world of " + std::to_string(hub->ranks()));
+    throw std::invalid_argument(fmt::format("rank {} of a world of {}", rank, hub->ranks()));
   return std::make_unique<LoopbackWorld>(std::move(hub), rank);
 }
 

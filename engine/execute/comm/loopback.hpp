@@ -1,6 +1,6 @@
 // Ranks as threads of one process: needs no launcher, and is what a laptop runs by default.
 //
-// The ranks share no parameter, gradient or optimizer memory: everything that passes from one to another is copied
+// The ranks share no parameter, gradient or optimizer memory: all data from one rank to another are copied
 // here, and counted. Waiting threads sleep (eight ranks may share two cores). Sums of the "auto" algorithm are taken in
 // member order, so that the result is the same bits on every member, every time and for every way of cutting the data.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace rankscope {
 
-/// What the ranks of one process meet in; lives as long as any of its worlds or communicators.
+/// The meeting point of the ranks of one process; lives as long as any of its worlds or communicators.
 class LoopbackHub;
 
 /// A hub for `ranks` ranks. Throws std::invalid_argument when that is less than one.

@@ -35,7 +35,7 @@ std::vector<std::int64_t> chunks_to_others(Calls calls, int index) {
   return sent;
 }
 
-// Sums chunk `index` of all members' tensors into those of `into`. Nobody else touches that chunk in any member's
+// Sums chunk `index` of all members' tensors into those of `into`. No other member touches that chunk in any member's
 // tensor.
 void sum_own_chunk(Calls calls, int index, Calls into, Queue& queue) {
   const ElementRange chunk = chunk_range(calls[0].whole.elements(), static_cast<int>(calls.size()), index);

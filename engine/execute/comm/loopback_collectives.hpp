@@ -8,14 +8,14 @@
 
 namespace rankscope::comm {
 
-/// Bytes that crossed from one member's memory to the others' in its name.
+/// Bytes copied from one member's memory to the others, counted for that member.
 struct Crossed {
   std::vector<std::int64_t> sent;  ///< by receiving member, itself none
   std::int64_t received = 0;
 };
 
 /// Does member `index`'s share, on its queue. All members' calls agree, and none returns before all shares are done. A
-/// sum goes the way of a direct reduce-scatter and all-gather: member i adds up chunk i (chunk_range) of all members.
+/// sum is a direct reduce-scatter and all-gather: member i adds up chunk i (chunk_range) of all members.
 Crossed do_share(std::span<const CollectiveCall> calls, int index, Queue& queue);
 
 }  // namespace rankscope::comm

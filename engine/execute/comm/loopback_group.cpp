@@ -1,5 +1,9 @@
 #include "engine/execute/comm/loopback_group.hpp"
 
+#include <fmt/format.h>
+
+#include "engine/op/words.hpp"
+
 namespace rankscope::comm {
 
 // A message that waits in a queue, or is being moved. All but `message`'s data is guarded by the group's mutex.
@@ -8,7 +12,7 @@ struct LoopbackGroup::Post {
   Message* message = nullptr;
   int member = 0;
   State state = State::waiting;
-  std::uint64_t number = 0;  // in the order in which the group's posts came
+  std::uint64_t number = 0;  // in the order of arrival of the group's posts
   Post* next = nullptr;
   Post* to_move = nullptr;  // the other end, when this one came second and does the copying
 };
@@ -35,11 +39,6 @@ void LoopbackGroup::fail(const std::string& why) {
   wake_all();
 }
 
-std::string LoopbackGroup::failure() const {
-  std::lock_guard lock(mutex_);
-  return failure_;
-}
-
 LoopbackGroup::Waiting& LoopbackGroup::waiting_of(int member, const Message& message) {
   return message.is_send ? waiting(member, message.peer) : waiting(message.peer, member);
 }
@@ -53,9 +52,8 @@ void LoopbackGroup::post_all(int member, std::span<Post> posts) {
       const Message& sent = post.message->is_send ? *post.message : *other->message;
       const Message& received = post.message->is_send ? *other->message : *post.message;
       if (sent.bytes() != received.bytes()) {
-        failure_ = "rank " + std::to_string(members_[received.peer]) + " sends " + std::to_string(sent.bytes()) +
-                   " bytes to rank " + std::to_string(members_[sent.peer]) + ", which expects " +
-                   std::to_string(received.bytes()) + ", on lane " + std::string(name_of(lane_));
+        failure_ = fmt::format("rank {} sends {} to rank {}, which expects {}, on lane {}", members_[received.peer],
+                               counted(sent.bytes(), "byte"), members_[sent.peer], received.bytes(), name_of(lane_));
         wake_all();
         return;
       }
@@ -107,7 +105,7 @@ void LoopbackGroup::exchange(int member, Queue& queue, std::span<Message> messag
     lock.unlock();
     Message& sent = post.message->is_send ? *post.message : *post.to_move->message;
     Message& received = post.message->is_send ? *post.to_move->message : *post.message;
-    // Only whoever has come after the other can say this: the other's mark is there.
+    // Only the second to arrive can say this: the other's mark exists then.
     queue.wait_for(post.to_move->message->came);
     sent.begin = received.begin = queue.mark();
     if (received.add) {
@@ -131,7 +129,7 @@ void LoopbackGroup::exchange(int member, Queue& queue, std::span<Message> messag
   };
   const bool in_time =
       wake_[member].wait_until(lock, deadline, [&] { return !failure_.empty() || none_is(Post::State::waiting); });
-  if (none_is(Post::State::waiting)) {  // what is moving now is only a copy from its end
+  if (none_is(Post::State::waiting)) {  // an active transfer is only a copy and ends soon
     wake_[member].wait(lock, [&] { return none_is(Post::State::moving); });
     lock.unlock();
     for (const Message& message : messages) queue.wait_for(message.moved);
@@ -183,9 +181,9 @@ std::int64_t LoopbackGroup::meet(int member, Queue& queue, const CollectiveCall&
   if (++come_ == size()) {
     for (int other = 0; other < size() && failure_.empty(); ++other)
       if (word_of(calls_[other]) != word_of(call))
-        failure_ = "rank " + std::to_string(members_[other]) + " calls " + describe(word_of(calls_[other])) +
-                   ", rank " + std::to_string(members_[member]) + " " + describe(word_of(call)) + ", on lane " +
-                   std::string(name_of(lane_));
+        failure_ =
+            fmt::format("rank {} calls {}, rank {} {}, on lane {}", members_[other], describe(word_of(calls_[other])),
+                        members_[member], describe(word_of(call)), name_of(lane_));
     if (failure_.empty()) {
       ++meetings_;
       come_ = 0;

@@ -1,5 +1,5 @@
 // Where the threads of a group meet: messages between two members, and calls of all of them. Waiting threads sleep;
-// whoever comes last does the copying, so that a message costs one wake-up.
+// the last to arrive does the copying, so that a message costs one wake-up.
 #pragma once
 #include <condition_variable>
 #include <cstdint>
@@ -19,27 +19,26 @@ class LoopbackGroup {
 
   /// Moves all messages of `member`, in both directions at once; each pairs with the peer's next one the other way.
   /// Throws CommError, once no other thread touches the messages any more, when the group has failed or `limit` is up.
-  /// What `member` does of the copying goes to its queue, which waits for what others do of it.
+  /// The copies that `member` makes go to its queue, which waits for the copies of others.
   void exchange(int member, Queue& queue, std::span<Message> messages, const char* call,
                 std::chrono::milliseconds limit);
 
-  /// Waits until one of these members sends to `member` and returns it: of several the one that came first. Throws
+  /// Waits until one of these members sends to `member` and returns it: the first to arrive. Throws
   /// CommError when the group has failed or time is up.
   int first_sender(int member, std::span<const int> from, const char* call);
 
-  /// Waits until every member has come with its call, and makes the queue wait for theirs to come to it; returns when
+  /// Waits until every member has arrived with its call, and makes the queue wait until theirs reach it; returns when
   /// the last one did. Throws CommError when they do not agree, time is up or the group has failed.
   std::int64_t meet(int member, Queue& queue, const CollectiveCall& call);
   /// The members' calls, between meet and depart.
   std::span<const CollectiveCall> calls() const { return calls_; }
-  /// Waits until every member that met is done with the others' memory, and makes the queue wait for theirs to come to
-  /// that. Has no limit: all have come, and nothing but copying is left.
+  /// Waits until every member that met is done with the others' memory, and makes the queue wait until theirs reach
+  /// that point. Has no limit: all have arrived, and only copying is left.
   void depart(int member, Queue& queue);
 
   /// Ends every wait with CommError(why), now and from now on. The first reason stays.
   void fail(const std::string& why);
   /// The reason, or empty.
-  std::string failure() const;
 
  private:
   struct Post;
@@ -59,9 +58,9 @@ class LoopbackGroup {
   const Lane lane_;
   const std::chrono::milliseconds time_limit_;
 
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::vector<std::condition_variable> wake_;  // by member
-  std::vector<Waiting> waiting_;               // by ordered pair: what waits for its other end
+  std::vector<Waiting> waiting_;               // by ordered pair: messages that wait for their other end
   std::vector<bool> awaits_any_;               // by member: is in first_sender
   std::uint64_t posts_ = 0;                    // so far, of all members
   std::string failure_;

@@ -1,4 +1,4 @@
-// Ranks as processes, on one host or many, over MPI (Open MPI is what is tested).
+// Ranks as processes, on one host or several, over MPI (tested with Open MPI).
 //
 // "auto" hands a collective to MPI: its bytes on the wire are not known (-1), and the order of its sums is MPI's. The
 // transparent algorithms run over point-to-point messages, each synchronous, and are counted.

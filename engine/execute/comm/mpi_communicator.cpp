@@ -1,7 +1,10 @@
 #include "engine/execute/comm/mpi_communicator.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "engine/op/words.hpp"
 #include "kernels/tensor/sum.hpp"
 
 namespace rankscope::comm {
@@ -57,10 +60,9 @@ void MpiCommunicator::refuse_sizes(const Message& message, std::int64_t theirs) 
   const int me = setting().rank(), peer = setting().members[message.peer];
   const std::int64_t sent = message.is_send ? message.bytes() : theirs;
   const std::int64_t expected = message.is_send ? theirs : message.bytes();
-  throw CommError(process_->fail("rank " + std::to_string(message.is_send ? me : peer) + " sends " +
-                                 std::to_string(sent) + " bytes to rank " +
-                                 std::to_string(message.is_send ? peer : me) + ", which expects " +
-                                 std::to_string(expected) + ", on lane " + std::string(name_of(setting().lane))));
+  throw CommError(process_->fail(fmt::format("rank {} sends {} to rank {}, which expects {}, on lane {}",
+                                             message.is_send ? me : peer, counted(sent, "byte"),
+                                             message.is_send ? peer : me, expected, name_of(setting().lane))));
 }
 
 // Each end tells the other that it has come and with how many bytes, the receiver with its receive already posted, and

@@ -10,7 +10,7 @@ class MpiCommunicator final : public GroupCommunicator {
   /// Takes `comm`, whose ranks are the group's members in order.
   MpiCommunicator(std::shared_ptr<MpiProcess> process, MPI_Comm comm, GroupSetting setting);
   ~MpiCommunicator() override;
-  /// MPI is not asked to know a GPU's memory.
+  /// MPI does not need to support GPU memory.
   void run_on(Device& device, Queue& queue) override {
     if (!device.is_host()) stage_through_host(device, queue);
   }

@@ -1,7 +1,10 @@
 // The eight collectives as MPI does them itself.
+#include <fmt/format.h>
+
 #include <climits>
 
 #include "engine/execute/comm/mpi_communicator.hpp"
+#include "engine/op/words.hpp"
 
 namespace rankscope::comm {
 
@@ -25,7 +28,7 @@ void in_pieces(const View& tensor, std::vector<MPI_Request>& requests, Start sta
 void MpiCommunicator::start_library(const CollectiveCall& call, std::vector<MPI_Request>& requests) {
   const MpiElement& element = process_->element(call.whole.data ? call.whole.type : call.part.type);
   const bool is_root = index() == call.root;
-  void* const place = MPI_IN_PLACE;  // what MPI calls a buffer that is where the result belongs
+  void* const place = MPI_IN_PLACE;  // MPI's name for a buffer that is already the result's
 
   if (call.kind == OpKind::broadcast)
     return in_pieces(call.whole, requests, [&](void* data, int count, MPI_Request* request) {
@@ -44,8 +47,8 @@ void MpiCommunicator::start_library(const CollectiveCall& call, std::vector<MPI_
   const std::int64_t elements = call.kind == OpKind::all_to_all ? call.part.elements() / size() : call.part.elements();
   if (elements == 0) return;
   if (elements > most_elements)
-    throw CommError("rank " + std::to_string(setting().rank()) + ": " + call_name(call.kind) + " of " +
-                    std::to_string(elements) + " elements a part is more than MPI counts; use the algorithm \"ring\"");
+    throw CommError(fmt::format("rank {}: {} of {} a part is more than MPI counts; use the algorithm \"ring\"",
+                                setting().rank(), call_name(call.kind), counted(elements, "element")));
   const int count = static_cast<int>(elements);
   void* const part = call.part.data;
   void* const whole = call.whole.data;

@@ -1,5 +1,6 @@
 #include "engine/execute/comm/mpi_process.hpp"
 
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -130,7 +131,7 @@ std::string MpiProcess::fail(const std::string& why) {
   return failure_;
 }
 
-// One message to each, which nobody waits for: some may not be alive to take it.
+// One message to each, without waiting: some may be dead.
 void MpiProcess::tell_others(const std::string& why) {
   auto text = std::make_unique_for_overwrite<std::byte[]>(why.size());
   std::memcpy(text.get(), why.data(), why.size());
@@ -214,8 +215,8 @@ void MpiProcess::wait(std::span<MPI_Request> requests, Clock::time_point deadlin
 namespace {
 
 std::string disagreement(const Arrival& arrival, int peer, const ArrivalWord& theirs, const ArrivalWord& mine) {
-  const std::string they = "rank " + std::to_string(arrival.ranks[peer]);
-  const std::string we = "rank " + std::to_string(arrival.ranks[0]), where = std::string(name_of(arrival.lane));
+  const std::string they = fmt::format("rank {}", arrival.ranks[peer]);
+  const std::string we = fmt::format("rank {}", arrival.ranks[0]), where = std::string(name_of(arrival.lane));
   if (arrival.is_collective)
     return we + " calls " + describe(mine) + ", " + they + " " + describe(theirs) + ", on lane " + where;
   return we + " and " + they + " do not mean the same by " + arrival.call + " on lane " + where;

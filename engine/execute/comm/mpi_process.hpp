@@ -1,5 +1,5 @@
-// This process's one MPI session: start and end, waits that give up, and word of a failure to and from the other
-// processes. For the mpi files of this folder.
+// This process's only MPI session: start and end, waits with a time limit, and failure messages to and from the
+// other processes. For the mpi files of this folder.
 #pragma once
 #include <mpi.h>
 
@@ -38,7 +38,7 @@ class MpiProcess {
   MPI_Comm bookkeeping() const { return bookkeeping_; }  ///< all ranks, for set-up and World::exchange
   const MpiElement& element(DType type) const { return elements_[static_cast<std::size_t>(type)]; }
 
-  /// What a wait is for: how long it takes is up to the peers, or to the machine.
+  /// What a wait is for: its length depends on the peers, or on the machine.
   enum class Waiting { for_peers, for_bytes, for_collective };
   /// Waits for all requests (null ones are done). Tests and yields (30 µs, or 1 ms where bytes should be moving), then
   /// sleeps between tests, a sixteenth of the time waited so far and at most 1 ms: ranks share cores. Throws CommError
@@ -52,7 +52,7 @@ class MpiProcess {
   void wait_until(const std::function<bool()>& done, Clock::time_point deadline,
                   const std::function<std::string()>& too_late, Waiting what);
 
-  /// Takes word of another process's failure, if it has come.
+  /// Receives the failure message of another process, if it has arrived.
   void listen();
   /// Throws the world's failure, if any.
   void throw_if_failed();
@@ -86,8 +86,8 @@ class MpiProcess {
 void check(const char* function, int code);
 
 /// Members of `comm` wait for each other: all tell member 0 what they are about to do, which then sends all of them on.
-/// Returns when the last had come. If words differ, or not all come in time, the world fails, by member 0's word, since
-/// it alone knows who did not come; the others give it a little more time for that. `come` and `go` are the tags.
+/// Returns when the last had arrived. If words differ, or not all arrive in time, member 0 fails the world, since only
+/// it knows which member is missing; the others give it a little more time for that. `come` and `go` are the tags.
 /// `ranks` are the members' world ranks; `call` and `lane` are for the text.
 struct Arrival {
   MPI_Comm comm = MPI_COMM_NULL;

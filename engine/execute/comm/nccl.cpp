@@ -1,5 +1,6 @@
 #include "engine/execute/comm/nccl.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <sstream>
 
 #include "engine/execute/comm/nccl_communicator.hpp"
+#include "engine/op/words.hpp"
 
 namespace rankscope {
 
@@ -111,10 +113,10 @@ int gpu_of_rank(World& world, const std::vector<std::string>& visible, const std
     bool found = false;
     while (!found && std::getline(theirs, gpu)) found = taken[where].insert(gpu).second, ++seen;
     if (!found)
-      throw CommError("rank " + std::to_string(rank) + " is the " + std::to_string(ranks[where]) + ". rank on host " +
-                      where + " and sees " + std::to_string(seen) + (seen == 1 ? " GPU" : " GPUs") +
-                      ", none of which is free: the communicator 'nccl' needs a GPU for each rank; use 'loopback' to "
-                      "share one");
+      throw CommError(
+          fmt::format("rank {} is the {}. rank on host {} and sees {}, none of which is free: the communicator 'nccl' "
+                      "needs a GPU for each rank; use 'loopback' to share one",
+                      rank, ranks[where], where, counted(seen, "GPU")));
     if (rank == world.rank()) own = seen - 1;
   }
   return own;

@@ -1,12 +1,12 @@
 // Ranks as processes with a GPU each, on one host or many, over NCCL. Another world starts it up: it carries the ids of
-// NCCL's communicators, lets members say what they are about to call, and brings word of failures.
+// NCCL's communicators, lets members announce their calls, and reports failures.
 //
 // With CommOptions::stamp_arrivals members meet on the host before each call, so that calls which do not fit together
-// and members that do not come are named, as under mpi; without it a call is only enqueued, and a mistake is found by
+// and members that do not arrive are named, as under mpi; without it a call is only enqueued, and a mistake is found by
 // the time limit. Messages from several ranks to one (lane server) always meet.
 //
-// When a peer is gone NCCL's kernels wait for it on the device, without end. So a watch looks at all communicators some
-// fifty times a second, and at the world that started them up: what fails there aborts all of them, which ends their
+// When a peer is lost, NCCL's kernels wait for it on the device forever. So a watch checks all communicators about
+// fifty times a second, and the world that started them: a failure there aborts all of them, which ends their
 // kernels, and every present or next call throws CommError with the first reason.
 //
 // "auto" hands a collective to NCCL: its bytes on the wire are not known (-1), and the order of its sums is NCCL's. The
@@ -33,13 +33,13 @@ std::unique_ptr<World> nccl_world(std::unique_ptr<World> start_up, CommOptions o
 /// Throws CommError in one line when the library is missing or too old.
 void check_nccl_library(const NcclOptions& nccl = {});
 
-/// Has NCCL tell what happens inside its collectives and messages (Communicator::late_phases, where
+/// Makes NCCL report what happens inside its collectives and messages (Communicator::late_phases, where
 /// CommOptions::record_phases is set), unless the environment's NCCL_PROFILER_PLUGIN says otherwise: "none" is off. It
 /// sets that variable, so it is called before there are other threads.
 void hear_nccl_phases();
 
-/// Has CUDA do what NCCL's kernels need, which wait on the device for their peers, unless the environment says
-/// otherwise: load all code before anything runs (the first launch of a kernel may wait until the device is idle). It
+/// Configures CUDA for NCCL's kernels, which wait on the device for their peers, unless the environment sets it
+/// already: load all code before anything runs (the first launch of a kernel may wait until the device is idle). It
 /// sets a variable that CUDA reads at its first call, so it is called before that, and before there are other threads.
 /// (CUDA programming guide, "Lazy loading", potential hazards.) They need queues that are apart, too: prepare_platform.
 void prepare_cuda_for_nccl();

@@ -1,8 +1,11 @@
 #include "engine/execute/comm/nccl_communicator.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "engine/execute/comm/clock.hpp"
+#include "engine/op/words.hpp"
 
 namespace rankscope::comm {
 
@@ -15,8 +18,8 @@ NcclCommunicator::NcclCommunicator(std::shared_ptr<NcclSession> session, std::un
   NcclUniqueId id{};
   if (index() == 0)
     if (const NcclResult result = session_->nccl().get_unique_id(&id); result != NcclResult::success)
-      throw CommError("rank " + std::to_string(setting().rank()) + ": NCCL gives no id for a group on lane " +
-                      std::string(name_of(setting().lane)) + ": " + session_->nccl().error_string(result));
+      throw CommError(fmt::format("rank {}: NCCL gives no id for a group on lane {}: {}", setting().rank(),
+                                  name_of(setting().lane), session_->nccl().error_string(result)));
   host_->collective({OpKind::broadcast, {id.bytes, DType::u8, {sizeof id.bytes}}, {}, 0});
   clique_ = std::make_unique<NcclClique>(*session_, id, setting());
 }
@@ -38,7 +41,7 @@ int NcclCommunicator::wait_for_sender(std::span<const int> from, const char* cal
   return session_->or_fail([&] { return host_->wait_for_sender(from, call); });
 }
 
-// Both ends tell the other the size on the host first.
+// Both ends exchange the size on the host first.
 CommResult NcclCommunicator::move(Message& message, const char* call) {
   CommResult met;
   if (meets()) {
@@ -46,10 +49,9 @@ CommResult NcclCommunicator::move(Message& message, const char* call) {
     Message word{message.is_send, false, message.peer, DType::u8, reinterpret_cast<std::byte*>(&bytes), sizeof bytes};
     met = session_->or_fail([&] { return host_->move(word, call); });
     if (bytes != message.bytes())  // the receiver's are the sender's now
-      throw CommError(session_->fail("rank " + std::to_string(setting().members[message.peer]) + " sends " +
-                                     std::to_string(bytes) + " bytes to rank " + std::to_string(setting().rank()) +
-                                     ", which expects " + std::to_string(message.bytes()) + ", on lane " +
-                                     std::string(name_of(setting().lane))));
+      throw CommError(session_->fail(fmt::format("rank {} sends {} to rank {}, which expects {}, on lane {}",
+                                                 setting().members[message.peer], counted(bytes, "byte"),
+                                                 setting().rank(), message.bytes(), name_of(setting().lane))));
   }
   issue_messages({&message, 1}, call_, call, message.came, setting().options.time_limit);
   return device().is_host() ? met : CommResult{};

@@ -1,6 +1,7 @@
 #include "engine/execute/comm/nccl_library.hpp"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 
 #include <vector>
 
@@ -82,10 +83,10 @@ std::shared_ptr<const NcclLibrary> open_nccl(const std::string& asked) {
   get(nccl->group_start, "ncclGroupStart");
   get(nccl->group_end, "ncclGroupEnd");
   if (const NcclResult result = nccl->get_version(&nccl->version); result != NcclResult::success)
-    throw CommError("NCCL does not tell its version: " + std::string(nccl->error_string(result)));
+    throw CommError("NCCL does not report its version: " + std::string(nccl->error_string(result)));
   if (nccl->version < NcclConfig::least_version)
-    throw CommError("the communicator 'nccl' needs NCCL 2.18 or later; " + nccl->path + " is version " +
-                    std::to_string(nccl->version / 10000) + "." + std::to_string(nccl->version / 100 % 100));
+    throw CommError(fmt::format("the communicator 'nccl' needs NCCL 2.18 or later; {} is version {}.{}", nccl->path,
+                                nccl->version / 10000, nccl->version / 100 % 100));
   return nccl;
 }
 

@@ -1,5 +1,5 @@
-// NCCL as far as it is used, loaded when a run asks for it: a program that was built without NCCL can use it, and runs
-// where there is none. The C interface is NCCL's (nccl.h), spelled out here; a test compares the two where that header
+// The used part of NCCL, loaded when a run needs it: a program that was built without NCCL can use it, and also runs
+// without it. The C interface is NCCL's (nccl.h), spelled out here; a test compares the two where that header
 // is. For the nccl files of this folder.
 #pragma once
 #include <climits>

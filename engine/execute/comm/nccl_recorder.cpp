@@ -1,5 +1,6 @@
 #include "engine/execute/comm/nccl_recorder.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -21,8 +22,8 @@ using namespace profiler;
 namespace {
 
 constexpr std::string_view name_begins = "rankscope ";
-constexpr std::size_t most_phases = 1 << 16;  // that nobody has taken
-constexpr std::size_t most_works = 1024;      // told, and perhaps not begun: more than a queue of NCCL's holds
+constexpr std::size_t most_phases = 1 << 16;  // not taken yet
+constexpr std::size_t most_works = 1024;      // reported, and perhaps not begun: more than a queue of NCCL holds
 
 /// Events are known to NCCL by numbers that are never used twice, so that one which is long gone, or was never begun,
 /// is nobody's. The upper half is the recording's.
@@ -31,7 +32,7 @@ constexpr int recording_shift = 32;
 Number number_of(const void* handle) { return reinterpret_cast<Number>(handle); }
 void* handle_of(Number number) { return reinterpret_cast<void*>(number); }
 
-/// What any version tells of an event's begin.
+/// The begin of an event, as any version reports it.
 struct Begin {
   std::uint64_t type = 0;
   Number parent = 0;
@@ -108,8 +109,8 @@ class NcclRecording {
     return false;
   }
 
-  // What NCCL calls.
-  /// 0: nobody wants to know of it, or of what is inside it.
+  // The functions that NCCL calls.
+  /// 0: neither it nor its phases are recorded.
   Number start(const Begin& begin) {
     const std::lock_guard lock(mutex_);
     Event event;
@@ -232,7 +233,7 @@ class NcclRecording {
   Number next_;
   const std::vector<int> members_;
   const int rank_;
-  NcclWorks under_way_{};  ///< of the call that is being enqueued, those that are not told yet
+  NcclWorks under_way_{};  ///< of the call that is being enqueued: those not reported yet
   std::map<Number, Event> events_;
   std::deque<Number> works_;  ///< the latest, all in events_
   std::vector<Told> told_;
@@ -308,7 +309,7 @@ int finalize(void*) { return success; }
 NcclRecorder::NcclRecorder(const GroupSetting& setting) {
   Number number = 0;
   recording_ = registry().make(setting, number);
-  name_ = std::string(name_begins) + std::to_string(number);
+  name_ = fmt::format("{}{}", name_begins, number);
 }
 NcclRecorder::~NcclRecorder() { registry().forget(*recording_); }
 void NcclRecorder::begin_call(const NcclWorks& works) { recording_->begin_call(works); }

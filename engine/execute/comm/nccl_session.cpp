@@ -1,5 +1,7 @@
 #include "engine/execute/comm/nccl_session.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "engine/base/host/threads.hpp"
@@ -132,8 +134,8 @@ void NcclClique::wait(NcclResult result, const char* call, std::span<const int> 
 
 std::string NcclClique::words(NcclResult result, const char* call) {
   const std::lock_guard lock(mutex_);
-  std::string text = "rank " + std::to_string(rank_) + ": " + call + " on lane " + std::string(name_of(lane_)) +
-                     " with " + list_ranks(others_) + ": NCCL: " + nccl_.error_string(result);
+  std::string text = fmt::format("rank {}: {} on lane {} with {}: NCCL: {}", rank_, call, name_of(lane_),
+                                 list_ranks(others_), nccl_.error_string(result));
   const char* last = comm_ != nullptr ? nccl_.last_error(comm_) : nullptr;
   if (last != nullptr && *last != '\0') text += ": " + std::string(last);
   return text;
@@ -164,8 +166,7 @@ std::string NcclClique::overdue() {
     if (now_ns() - first.since_ns <= std::chrono::nanoseconds(first.limit).count()) return {};
     return waited_in_vain(rank_, first.limit, first.call, lane_, first.peers);
   } catch (const DeviceError& error) {
-    return "rank " + std::to_string(rank_) + ": " + under_way_.front().call + " on lane " +
-           std::string(name_of(lane_)) + ": " + error.what();
+    return fmt::format("rank {}: {} on lane {}: {}", rank_, under_way_.front().call, name_of(lane_), error.what());
   }
 }
 
@@ -174,7 +175,7 @@ std::string NcclClique::trouble() {
   NcclResult result = NcclResult::success;
   const char* call = "";
   {
-    // Whoever is calling finds out itself.
+    // The caller detects it itself.
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock || comm_ == nullptr) return {};
     if (const NcclResult asked = nccl_.async_error(comm_, &result); asked != NcclResult::success) result = asked;

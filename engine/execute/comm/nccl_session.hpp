@@ -1,5 +1,5 @@
-// What one rank's NCCL communicators have in common: calls that return at once and are asked for their result, and a
-// watch that ends all of them when a peer is gone. For the nccl files of this folder.
+// What one rank's NCCL communicators have in common: calls that return at once and are polled for their result, and a
+// watch that aborts all of them when a peer is lost. For the nccl files of this folder.
 #pragma once
 #include <chrono>
 #include <condition_variable>
@@ -43,7 +43,7 @@ class NcclClique {
   NcclRecorder* recorder() const { return recorder_.get(); }
 
   // For the session.
-  /// Ends what the library does on it, on the device too; nothing is issued any more.
+  /// Stops its work in the library and on the device; nothing more is issued.
   void abort();
   /// Empty, or what went wrong after something was enqueued: NCCL says so, or it takes too long.
   std::string trouble();
@@ -76,7 +76,7 @@ class NcclClique {
 
 class NcclSession {
  public:
-  /// `start_up` carries what is said before NCCL can be used, and word of failures.
+  /// `start_up` carries messages before NCCL can be used, and failure messages.
   NcclSession(std::shared_ptr<const NcclLibrary> library, std::unique_ptr<World> start_up, CommOptions options);
   ~NcclSession();
   NcclSession(const NcclSession&) = delete;

@@ -1,4 +1,4 @@
-// What a build without MPI has instead of mpi.cpp.
+// The replacement of mpi.cpp in a build without MPI.
 #include <cstdlib>
 
 #include "engine/execute/comm/mpi.hpp"

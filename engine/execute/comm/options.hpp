@@ -1,4 +1,4 @@
-// What every communicator of a world is told when the world is made.
+// Options of every communicator of a world, set when the world is created.
 #pragma once
 #include <chrono>
 #include <functional>
@@ -9,14 +9,14 @@
 namespace rankscope {
 
 struct CommOptions {
-  /// Every call that waits longer for its peers throws CommError with the names of those that did not come. The later
+  /// Every call that waits longer for its peers throws CommError with the names of those that did not arrive. The later
   /// phases of a transparent collective have up to a quarter more.
   std::chrono::milliseconds time_limit{60'000};
-  /// Keep the transfers of the last transparent collective (Communicator::last_phases), and what a library tells of its
-  /// own (late_phases).
+  /// Keep the transfers of the last transparent collective (Communicator::last_phases), and those that a library
+  /// reports (late_phases).
   bool record_phases = false;
-  /// mpi only: members tell each other that they have come before bytes move, so that CommResult::active_ns is known
-  /// and a time-out names who is missing. Costs two small messages a member and call. Loopback always knows.
+  /// mpi only: members report their arrival to each other before bytes move, so that CommResult::active_ns is known
+  /// and a time-out names the missing ranks. Costs two small messages per member and call. Loopback always knows.
   bool stamp_arrivals = true;
   /// Called by `rank`'s thread before each operation ("send", "all_reduce", …) of a communicator: the place to inject
   /// delays or faults. What it throws leaves the call.

@@ -11,8 +11,8 @@
 
 namespace rankscope {
 
-/// Data that cannot be read or that does not fit the model: what() names the file, what is wrong and what would be
-/// right, in one line.
+/// Data that cannot be read or does not fit the model: what() gives the file, the error and the correction,
+/// in one line.
 struct DataError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -26,8 +26,8 @@ class Dataset {
   /// DataError.
   virtual void fill(std::int64_t first_sample, int samples, std::int32_t* tokens, std::int32_t* targets) const = 0;
 
-  /// The least mean loss, in nats per token, that any predictor can have which sees a sample's tokens up to the one
-  /// it predicts from; NaN where nobody knows.
+  /// The lowest possible mean loss, in nats per token, of a predictor that sees a sample's tokens up to the one
+  /// it predicts from; NaN if unknown.
   virtual double entropy_nats() const = 0;
 
   /// Samples until the data repeat; 0 for never.

@@ -15,7 +15,7 @@ constexpr int colours = 3, directions = 8;
 constexpr std::array<double, 4> wave_lengths{4, 6, 9, 13.5};  // pixels
 constexpr double middle = 127.5, amplitude = 70, noise = 50;
 
-/// What is drawn of a sample; each has a stream of its own.
+/// The random properties of a sample; each has its own stream.
 enum ImagePart : std::uint32_t { part_class, part_label, part_phases, part_noise };
 
 std::uint64_t stream_of(ImagePart part) { return random_stream(RandomPurpose::images, part); }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double words = 0x1p32;
 
-/// What is drawn of the language itself; samples have streams of their own.
+/// The random properties of the language itself; samples have their own streams.
 enum Part : std::uint32_t { part_classes, part_cycle, part_successors, part_weights };
 
 /// Draws one after the other from one stream.

@@ -1,6 +1,7 @@
 #include "engine/execute/data/token_file.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <limits>
 
 #include "engine/execute/data/permutation.hpp"
+#include "engine/op/words.hpp"
 
 namespace rankscope {
 namespace {
@@ -23,7 +25,7 @@ int width_of(TokenFile::Coding coding) { return coding == TokenFile::Coding::byt
 TokenFile::TokenFile(const std::string& path, Coding coding, int context, int vocabulary, std::uint64_t seed)
     : path_(path), coding_(coding), context_(context), vocabulary_(vocabulary), seed_(seed) {
   if (coding == Coding::bytes && vocabulary < 256)
-    refuse("its tokens are bytes, and the vocabulary is " + std::to_string(vocabulary) + "; it must be at least 256");
+    refuse(fmt::format("its tokens are bytes, and the vocabulary is {}; it must be at least 256", vocabulary));
   file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file_ < 0) refuse(std::string(std::strerror(errno)) + "; a path in a scenario starts at the scenario's folder");
   try {
@@ -32,11 +34,11 @@ TokenFile::TokenFile(const std::string& path, Coding coding, int context, int vo
     if (!S_ISREG(status.st_mode)) refuse("it is no ordinary file; give one that can be read at any place");
     const std::int64_t bytes = status.st_size, width = width_of(coding);
     if (bytes % width != 0)
-      refuse("it has " + std::to_string(bytes) + " bytes, an odd number; tokens are 16-bit, little-endian");
+      refuse(fmt::format("it has {}, an odd number; tokens are 16-bit, little-endian", counted(bytes, "byte")));
     samples_ = std::max<std::int64_t>(0, bytes / width - 1) / context;
     if (samples_ == 0)
-      refuse("it has " + std::to_string(bytes / width) + " tokens; one sample needs " + std::to_string(context + 1) +
-             " (the context, and one token after it)");
+      refuse(fmt::format("it has {}; one sample needs {} (the context, and one token after it)",
+                         counted(bytes / width, "token"), context + 1));
     if (coding != Coding::bytes) {
       const std::int64_t count = std::min(bytes, looked_at) / width;
       std::vector<std::int32_t> tokens(static_cast<std::size_t>(count));
@@ -74,8 +76,8 @@ void TokenFile::read(std::int64_t first, std::int64_t count, std::int32_t* into,
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int32_t token = width == 1 ? raw[i] : raw[2 * i] | raw[2 * i + 1] << 8;
     if (token >= vocabulary_)
-      refuse("token " + std::to_string(first + i) + " is " + std::to_string(token) + "; the vocabulary has " +
-             std::to_string(vocabulary_) + ", so tokens must be below that");
+      refuse(fmt::format("token {} is {}; the vocabulary has {}, so tokens must be below that", first + i, token,
+                         vocabulary_));
     into[i] = token;
   }
 }

@@ -1,10 +1,13 @@
 #include "engine/execute/layers/bind.hpp"
 
+#include <fmt/format.h>
+
 #include <numeric>
 #include <stdexcept>
 #include <vector>
 
 #include "engine/execute/layers/layers.hpp"
+#include "engine/op/words.hpp"
 #include "engine/plan/model/gpt_rows.hpp"
 #include "engine/plan/model/resnet_rows.hpp"
 
@@ -77,9 +80,9 @@ Launch bind_half(const Model& model, const SegmentSpec& segment, const char* dir
                  const std::vector<int>& parameters, std::span<const View> operands, std::span<const IntoGradient> into,
                  const kernels::KernelSet& kernels, Workspace& workspace) {
   if (into.size() != parameters.size())
-    throw std::invalid_argument(describe(segment, direction) + " has " + std::to_string(parameters.size()) +
-                                " parameters and was told of " + std::to_string(into.size()) +
-                                " whether to write or add their gradients");
+    throw std::invalid_argument(fmt::format("{} has {}, and it is stated for {} whether gradients are written or added",
+                                            describe(segment, direction), counted(parameters.size(), "parameter"),
+                                            into.size()));
   std::vector<IntoGradient> of_all(segment.parameters.size(), IntoGradient::write);
   for (std::size_t i = 0; i < parameters.size(); ++i) of_all[static_cast<std::size_t>(parameters[i])] = into[i];
   const Implementation of = implementation_of(segment.kind);

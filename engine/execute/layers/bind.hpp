@@ -17,10 +17,13 @@
 
 namespace rankscope {
 
-/// What differs from launch to launch of a bound op.
+/// The values that change between launches of a bound op.
 struct LaunchContext {
   std::uint64_t step = 0;         ///< counted from 0
   std::uint64_t seed = 0;         ///< TrainSpec::seed: dropout masks are drawn by it
+  /// Where each micro-batch is a mini-batch of its own: which one this is, counted from 0; else it is the step's.
+  /// Dropout masks are drawn by it.
+  std::optional<std::uint64_t> mini_batch{};
   std::int64_t first_sample = 0;  ///< global index of the micro-batch's first sample: dropout masks are drawn by it
   double loss_scale = 1;          ///< the loss's gradient is multiplied by it, so that fp16 can hold the others
   /// Updates before this one where an overflow may have left some out; else there were `step`.
@@ -37,7 +40,7 @@ using Launch = std::function<void(const LaunchContext&)>;
 /// reference to it: it must outlive them and stay where it is.
 class Workspace {
  public:
-  /// Ensures at least so many bytes.
+  /// Ensures at least this many bytes.
   void require(std::int64_t bytes);
   std::int64_t bytes() const { return bytes_; }
   /// Call once after all binding; afterwards data() is valid, aligned to 64 bytes. Throws std::bad_alloc, DeviceError.
@@ -56,8 +59,8 @@ class Workspace {
   mutable HostQueue calling_thread_;
 };
 
-/// What a backward does with the gradient of a parameter that it finds: the first micro-batch of a step writes, the
-/// others add. (A tied embedding's backward adds also in the first, to what the head has written on the same rank.)
+/// How a backward stores the gradient of a parameter: the first micro-batch of a step writes it, the others add.
+/// (A tied embedding's backward also adds in the first, to what the head has written on the same rank.)
 enum class IntoGradient : std::uint8_t { write, add };
 
 /// The forward of a segment. `operands`: inputs, parameters, outputs, in SegmentSpec's order, with the shapes and types

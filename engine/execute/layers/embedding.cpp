@@ -13,14 +13,6 @@ kernels::EmbeddingSpec spec_of(const Binding& binding) {
           .width = model.width};
 }
 
-kernels::DropoutSpec dropout_of(const Binding& binding) {
-  return {.type = binding.model.type,
-          .rows = binding.tokens(),
-          .width = binding.width(),
-          .probability = binding.dropout(),
-          .site = dropout_site(binding.segment)};
-}
-
 }  // namespace
 
 Launch embedding_forward(Binding binding) {

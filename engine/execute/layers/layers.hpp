@@ -11,7 +11,7 @@ struct Half {
   bool input = true, weight = true;
 };
 
-/// What all of them are given.
+/// The arguments that all of them receive.
 struct Binding {
   const Model& model;
   const SegmentSpec& segment;
@@ -27,7 +27,7 @@ struct Binding {
   double dropout() const { return model.spec.dropout; }
   /// Rows of the residual stream that this rank has.
   std::int64_t stream_rows() const { return model.stream_tokens(); }
-  /// What the segment calls its operands: several segments may be of one function, and names differ with sequence
+  /// The names of the segment's operands: several segments may share a function, and names differ with sequence
   /// parallelism.
   TensorName input(std::size_t i) const { return segment.inputs[i].name; }
   TensorName output(std::size_t i) const { return segment.outputs[i].name; }
@@ -90,8 +90,16 @@ Launch make_launch(Workspace& workspace, const ScratchLayout& scratch, Run run) 
 inline std::uint32_t dropout_site(const SegmentSpec& segment) {
   return segment.block < 0 ? 0 : static_cast<std::uint32_t>(2 * segment.block + segment.dropout_site);
 }
+/// Of the rows of the residual stream that this rank has.
+inline kernels::DropoutSpec dropout_of(const Binding& binding) {
+  return {.type = binding.model.type,
+          .rows = binding.stream_rows(),
+          .width = binding.width(),
+          .probability = binding.dropout(),
+          .site = dropout_site(binding.segment)};
+}
 inline kernels::DropoutDraw dropout_draw(const LaunchContext& context, std::int64_t tokens_per_sample) {
-  return {context.seed, context.step, context.first_sample * tokens_per_sample};
+  return {context.seed, context.mini_batch.value_or(context.step), context.first_sample * tokens_per_sample};
 }
 /// The same for a tensor rank's rows of the residual stream.
 inline kernels::DropoutDraw stream_dropout_draw(const LaunchContext& context, const Model& model) {

@@ -1,14 +1,18 @@
 #include "engine/execute/layers/operands.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
+
+#include "engine/op/words.hpp"
 
 namespace rankscope {
 namespace {
 
 std::string text_of(const Shape& shape) {
   std::string text = "[";
-  for (int axis = 0; axis < shape.rank; ++axis) text += (axis ? ", " : "") + std::to_string(shape[axis]);
+  for (int axis = 0; axis < shape.rank; ++axis) text += fmt::format("{}{}", axis ? ", " : "", shape[axis]);
   return text + "]";
 }
 
@@ -21,7 +25,7 @@ std::string describe(const SegmentSpec& segment, const char* direction) {
 }
 
 View Operands::take(const Shape& shape, DType type, const std::string& what) {
-  const std::string where = describe(segment_, direction_) + ": operand " + std::to_string(next_) + ", " + what;
+  const std::string where = fmt::format("{}: operand {}, {}", describe(segment_, direction_), next_, what);
   if (next_ >= views_.size()) throw std::invalid_argument(where + ", is missing");
   const View view = views_[next_++];
   if (view.type != type || view.elements() != shape.elements())
@@ -49,8 +53,8 @@ View Operands::gradient(int index) {
 
 void Operands::finish() const {
   if (next_ != views_.size())
-    throw std::invalid_argument(describe(segment_, direction_) + " takes " + std::to_string(next_) +
-                                " operands and was given " + std::to_string(views_.size()));
+    throw std::invalid_argument(fmt::format("{} takes {} and was given {}", describe(segment_, direction_),
+                                            counted(next_, "operand"), views_.size()));
 }
 
 }  // namespace rankscope

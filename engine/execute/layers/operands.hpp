@@ -8,7 +8,7 @@
 
 namespace rankscope {
 
-/// What a bound segment's messages call it, such as "forward of b3.qkv".
+/// The name of a bound segment in messages, such as "forward of b3.qkv".
 std::string describe(const SegmentSpec& segment, const char* direction);
 
 class Operands {

@@ -15,14 +15,6 @@ kernels::LinearSpec linear_of(const Binding& binding, std::int64_t in) {
           .out = binding.width()};
 }
 
-kernels::DropoutSpec dropout_of(const Binding& binding) {
-  return {.type = binding.model.type,
-          .rows = binding.tokens(),
-          .width = binding.width(),
-          .probability = binding.dropout(),
-          .site = dropout_site(binding.segment)};
-}
-
 }  // namespace
 
 Launch residual_product_forward(Binding binding) {

@@ -21,14 +21,6 @@ kernels::PositionEmbeddingSpec positions_of(const Binding& binding) {
           .width = binding.width()};
 }
 
-kernels::DropoutSpec dropout_of(const Binding& binding) {
-  return {.type = binding.model.type,
-          .rows = binding.stream_rows(),
-          .width = binding.width(),
-          .probability = binding.dropout(),
-          .site = dropout_site(binding.segment)};
-}
-
 }  // namespace
 
 Launch token_embedding_forward(Binding binding) {

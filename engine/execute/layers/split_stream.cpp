@@ -1,5 +1,5 @@
-// What stands on the residual stream between the products of tensor ranks: norms, and the sums of what the branches
-// add, with their biases and dropout. All ranks do it alike, or with sequence parallelism each for its rows.
+// Ops on the residual stream between the products of tensor ranks: norms, and sums with the branches,
+// with their biases and dropout. All ranks do the same, or with sequence parallelism each does its rows.
 #include "engine/execute/layers/layers.hpp"
 
 namespace rankscope {
@@ -9,14 +9,6 @@ using kernels::KernelSet;
 
 kernels::NormSpec norm_of(const Binding& binding) {
   return {.type = binding.model.type, .rows = binding.stream_rows(), .width = binding.width()};
-}
-
-kernels::DropoutSpec dropout_of(const Binding& binding) {
-  return {.type = binding.model.type,
-          .rows = binding.stream_rows(),
-          .width = binding.width(),
-          .probability = binding.dropout(),
-          .site = dropout_site(binding.segment)};
 }
 
 kernels::BiasGradientSpec bias_of(const Binding& binding) {

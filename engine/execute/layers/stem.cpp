@@ -1,4 +1,4 @@
-// What stands in front of a residual network's blocks: the first convolution, of the images' bytes, and its batch norm,
+// The part of a residual network before its blocks: the first convolution, of the images' bytes, and its batch norm,
 // ReLU and max pooling.
 #include "engine/execute/layers/convolution.hpp"
 

@@ -1,6 +1,6 @@
 // Dynamic loss scaling: in fp16 small gradients would vanish, so the loss is multiplied by a scale, and gradients are
 // divided by it before they are used (Micikevicius et al. 2018, arXiv 1710.03740). A scale that is too large shows as
-// an overflow: that step is left out and the scale halved; after a while without one it is doubled.
+// an overflow: that step is skipped and the scale halved; after a while without one it is doubled.
 #pragma once
 #include <cstdint>
 

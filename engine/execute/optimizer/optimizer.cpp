@@ -31,7 +31,7 @@ UpdateTarget target_of(DType type, const Shape& shape) {
   return UpdateTarget::whole(type, accumulation_type(type), shape);
 }
 
-/// Throws when the operands are not what the rule needs.
+/// Throws if the operands do not fit the rule.
 kernels::UpdateOperand operand_of(const UpdateOperands& operands, const OptimizerRule& rule) {
   UpdateTarget target = target_of(operands.parameter.type, operands.parameter.shape);
   if (operands.tensor_elements > 0) target.tensor_elements = operands.tensor_elements;

@@ -1,5 +1,5 @@
-// Optimizers at work: the bound launches of the norm and of the update. Which optimizers there are, their states and
-// their rules: engine/plan/optimizer_rule.
+// Running optimizers: the bound launches of the norm and of the update. The list of optimizers, their states and
+// their rules are in engine/plan/optimizer_rule.
 #pragma once
 #include <span>
 #include <vector>
@@ -18,7 +18,7 @@ namespace rankscope {
 /// known.
 std::vector<StateSpec> optimizer_states(const TrainSpec& train, DType parameter_type, const Shape& shape);
 
-/// *out = sum over all `gradients` of their squares, accumulated in fp64. `out` is memory of what the set runs on.
+/// *out = sum over all `gradients` of their squares, accumulated in fp64. `out` is in the memory of the set's device.
 Launch bind_square_norm(std::span<const View> gradients, double* out, const kernels::KernelSet& kernels,
                         Workspace& workspace);
 
@@ -27,7 +27,7 @@ Launch bind_square_norm(std::span<const View> gradients, double* out, const kern
 std::function<void(double* counts)> bind_count_magnitudes(std::span<const View> gradients,
                                                           const kernels::KernelSet& kernels, Workspace& workspace);
 
-/// One parameter with all that its update reads and writes.
+/// One parameter with everything that its update reads and writes.
 struct UpdateOperands {
   View parameter, gradient;
   std::vector<View> states{};        ///< in optimizer_states' order

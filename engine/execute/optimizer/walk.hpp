@@ -7,7 +7,7 @@
 
 namespace rankscope {
 
-/// `train` says optimizer, rate and its schedule, hyper-parameters and steps. In fp64. Weights decay where
+/// `train` gives optimizer, rate and its schedule, hyper-parameters and steps. In fp64. Weights decay where
 /// `train.hyper` says so and not by the optimizer's default, as a vector's do not in training: on a surface a decay
 /// moves the minimum. Adam's moments are kept in 8 bits (adam8bit) as those of a large tensor; where a gradient of step
 /// t gets noise it is elements 2t and 2t + 1 of the generator's stream, whatever the optimizer.

@@ -1,5 +1,5 @@
-// Energy that devices use, where something counts it: GPUs by NVML, which is loaded when it is asked for, and CPUs by
-// RAPL's counters as Linux shows them. Both may be missing, or not be for this user to read; then it is unknown.
+// Energy that devices use, if there is a counter: GPUs by NVML, which is loaded when needed, and CPUs by
+// RAPL's counters in Linux. Both may be missing, or not readable by this user; then the energy is unknown.
 #pragma once
 #include <memory>
 #include <optional>
@@ -13,30 +13,30 @@ class EnergyMeter {
  public:
   virtual ~EnergyMeter() = default;
   virtual PowerSource source() const = 0;
-  /// Joules used since some moment before, never less than when asked before; NaN where it cannot be read any more.
+  /// Joules used since some earlier moment, never less than in an earlier call; NaN if it can no longer be read.
   virtual double joules() = 0;
 };
 
 /// The GPU with that PCI bus id ("0000:3b:00.0"). Null where NVML or its counter is not there (GPUs before Volta have
-/// none); `why`, if given, then says so. Its counter is renewed every some tens of milliseconds: what shorter stretches
-/// have used is told as 0, and then for several of them at once. `library` empty: NVIDIA's own.
+/// none); `why`, if given, then says so. Its counter is updated every few tens of milliseconds: a shorter interval
+/// reports 0, and a later one the energy of several. `library` empty: NVIDIA's own.
 std::unique_ptr<EnergyMeter> open_nvml_meter(const std::string& pci_bus_id, std::string* why = nullptr,
                                              const std::string& library = {});
 
-/// All packages of this host. Null where there is none that may be read. Its counters turn over after minutes at full
-/// load: it must be asked more often than that.
+/// All packages of this host. Null where there is none that may be read. Its counters wrap around after minutes at full
+/// load: it must be read more often than that.
 std::unique_ptr<EnergyMeter> open_rapl_meter(std::string* why = nullptr,
                                              const std::string& root = "/sys/class/powercap");
 
-/// What a meter counts from one step to the next.
+/// The energy that a meter counts from one step to the next.
 class StepEnergy {
  public:
-  /// `meter` may be null: nothing is known.
+  /// `meter` may be null: the energy is unknown.
   explicit StepEnergy(std::unique_ptr<EnergyMeter> meter);
-  /// Of a rank whose device another rank tells of: 0 joules, counted by nothing.
+  /// For a rank whose device is reported by another rank: 0 joules, no counter.
   static StepEnergy told_by_another();
   PowerSource source() const { return meter_ ? meter_->source() : PowerSource::none; }
-  /// Joules since it was made or asked before; empty where that is unknown.
+  /// Joules since construction or the previous call; empty if unknown.
   std::optional<double> take();
 
  private:

@@ -1,5 +1,5 @@
-// The memory that a rank's program runs in, reserved once: one stretch of its device's, and one of the host's (of
-// buffers with Buffer::host), whose offsets go on where the device's end.
+// The memory that a rank's program runs in, reserved once: one block on the device, and one on the host (for
+// buffers with Buffer::host), whose offsets continue after the device's.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace rankscope {
 
-/// All of it is resident and filled with 0xFF: as floating point that is NaN, so a tensor that nobody wrote shows in
+/// All of it is resident and filled with 0xFF: as floating point that is NaN, so an unwritten tensor shows in
 /// the loss.
 class Arena {
  public:
   /// Throws std::bad_alloc, DeviceError.
   Arena(Device& device, std::int64_t bytes, std::int64_t host_bytes = 0);
-  /// Addresses without memory, for binding what will never be launched: reading or writing them is a segmentation
+  /// Addresses without memory, for binding ops that are never launched: reading or writing them is a segmentation
   /// fault. Throws std::bad_alloc.
   static Arena addresses(std::int64_t bytes);
 

@@ -1,5 +1,7 @@
 #include "engine/execute/run/bind_call.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
 
@@ -56,7 +58,7 @@ std::function<CommResult()> bind_call(const RankProgram& program, const Op& op, 
   }
   if (op.id.kind() == OpKind::send) return [&c, in, to = index_of(c, op.peer)] { return c.send(in, to); };
   if (op.id.kind() == OpKind::receive) return [&c, out, from = index_of(c, op.peer)] { return c.receive(out, from); };
-  throw std::invalid_argument("rank " + std::to_string(program.rank) + ": " + to_token(op.id) + " is no communication");
+  throw std::invalid_argument(fmt::format("rank {}: {} is no communication", program.rank, to_token(op.id)));
 }
 
 }  // namespace rankscope

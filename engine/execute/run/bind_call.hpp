@@ -8,7 +8,7 @@
 
 namespace rankscope {
 
-/// The call that `op` of `program` stands for, on the buffers that it names by the rules of
+/// The call of `op` of `program`, on the buffers that it names by the rules of
 /// engine/plan/program/communication.hpp. `communicator` is the op's (CommTable::of), and expects the call from now on;
 /// it and the arena must outlive the call. Throws std::invalid_argument when the op breaks those rules.
 std::function<CommResult()> bind_call(const RankProgram& program, const Op& op, const RankGrid& grid,

@@ -1,4 +1,4 @@
-// What of a rank's memory is in a checkpoint.
+// The parts of a rank's memory that are in a checkpoint.
 #pragma once
 #include <vector>
 

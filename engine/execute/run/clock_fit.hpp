@@ -6,7 +6,7 @@
 
 namespace rankscope {
 
-/// The moment that a run's times count from, as this rank's clock (monotonic_ns) had it: the same moment on every rank.
+/// The zero of a run's times, on this rank's clock (monotonic_ns): the same moment on every rank.
 struct CommonStart {
   std::int64_t start_ns = 0;
   std::int64_t uncertainty_ns = 0;  ///< how much it may differ from rank 0's

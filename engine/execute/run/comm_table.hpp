@@ -18,7 +18,7 @@ class CommTable {
   CommTable(const RankProgram& program, const RankGrid& grid, World& world, std::string_view algorithm);
   /// Each runs on the queue of the lane that uses it. Before the first call.
   void run_on(const RankProgram& program, Device& device, LaneQueues& queues);
-  /// What the calls need that were bound (bind_call): before the first call.
+  /// Reserves memory for the bound calls (bind_call). Before the first call.
   void reserve();
 
   Communicator& of(const Op& op) const;

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "engine/op/words.hpp"
 #include "kernels/tensor/element.hpp"
 
 namespace rankscope {
@@ -51,7 +52,8 @@ std::optional<WrongElement> first_other(const View& view, const Value& value) {
 DrawnNumbers numbers_of(const CollectiveTask& task, DType type, std::uint32_t step) {
   const std::uint32_t levels = exact_levels(digits_of(type), is_sum(task.kind) ? task.n : 1);
   if (levels < 2)
-    throw std::invalid_argument(fmt::format("a sum over {} members cannot be checked in {}", task.n, name_of(type)));
+    throw std::invalid_argument(
+        fmt::format("a sum over {} cannot be checked in {}", counted(task.n, "member"), name_of(type)));
   return {step, levels};
 }
 

@@ -1,4 +1,4 @@
-// What a collective alone is given, and what it has left, as numbers in memory: drawn before it, held to its definition
+// Input and result of a single collective, as numbers in memory: generated before it, compared with its definition
 // after it.
 #pragma once
 #include <cstdint>
@@ -11,24 +11,24 @@
 
 namespace rankscope {
 
-/// A rank that has something else than the collective's definition says: what() names the rank, the step, the element,
-/// what is there and what would be right.
+/// A rank whose result differs from the collective's definition: what() names the rank, the step, the element,
+/// the value found and the value expected.
 struct WrongContents : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What members bring in that step, in numbers that the type holds exactly, summed or not.
+/// The input of members in that step, in numbers that the type represents exactly, summed or not.
 DrawnNumbers numbers_of(const CollectiveTask& task, DType type, std::uint32_t step);
 
-/// Writes what `member` brings.
+/// Writes the input of `member`.
 void draw_into(const View& brought, const CollectiveTask& task, int member, std::uint32_t step);
 
-/// An element that is not as the definition says.
+/// An element that differs from the definition.
 struct WrongElement {
   std::int64_t at = 0;
   double is = 0, should = 0;
 };
-/// The first one of what `member` has after the collective.
+/// The first such element in the result of `member`.
 std::optional<WrongElement> find_wrong(const View& left, const CollectiveTask& task, int member, std::uint32_t step);
 /// The sentence of WrongContents.
 std::string words_of(const WrongElement& wrong, const CollectiveTask& task, int member, std::uint32_t step);

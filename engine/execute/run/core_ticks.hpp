@@ -1,5 +1,5 @@
-// How much of the cores others had while something was measured, other machines on this host and other programs on this
-// machine: wall-clock figures of such a time are of no use.
+// The share of the cores used by others during a measurement (other machines on this host, other programs on this
+// machine): wall-clock figures of such a time are not valid.
 #pragma once
 #include <sys/resource.h>
 #include <unistd.h>
@@ -10,11 +10,11 @@
 
 namespace rankscope {
 
-/// A wall-clock figure beside which others had more of the cores than this says too much of them to be judged.
+/// Wall-clock figures are not judged if others had more than this share of the cores.
 inline constexpr double disturbing_share = 0.02;
 
 /// Clock ticks of all cores together; of these the ones in which something ran here, and the ones that a hypervisor
-/// gave to other machines. All 0 where Linux does not count them, and every measure passes for a quiet one.
+/// gave to other machines. All 0 if Linux does not count them; then every measurement counts as undisturbed.
 struct CoreTicks {
   long long all = 0, busy = 0, stolen = 0;
   double own = 0;  ///< of `busy`: this process, and its children that have ended

@@ -14,7 +14,7 @@
 
 namespace rankscope {
 
-/// What a rank's compute lane learns in a step beside its tensors.
+/// The values that a rank's compute lane produces in a step, besides its tensors.
 struct StepValues {
   double loss_sum = 0;     ///< nats over the tokens of this rank's samples; only where the head is
   double square_norm = 0;  ///< of the gradients this rank counts, multiplied by loss_scale where that is not 0

@@ -1,4 +1,4 @@
-// How the ops of a rank's lanes are run, and told of once they are done. On a host an op is done when its launch
+// How the ops of a rank's lanes are run, and reported once they are done. On a host an op is done when its launch
 // returns. On a GPU a launch only enqueues: lanes wait for each other by marks in their queues, and a thread of its own
 // reads, later, when each op began and ended.
 #pragma once
@@ -12,9 +12,9 @@
 
 namespace rankscope {
 
-/// What launching an op told.
+/// What launching an op returned.
 struct OpOutcome {
-  std::int64_t active_ns = -1;  ///< when its peers had come (see CommResult); -1 where that is the op's begin
+  std::int64_t active_ns = -1;  ///< when its peers had arrived (see CommResult); -1: at the op's begin
   Mark active{};                ///< the same of a queue
   std::int64_t wire_bytes = 0;  ///< sent; -1 unknown
   std::vector<PhaseRecord> phases{};
@@ -35,18 +35,18 @@ struct Done {
 /// and from one thread for all lanes on a GPU, in order of time.
 struct DispatchCalls {
   std::function<OpOutcome(OpIndex op, std::uint32_t step)> launch;
-  /// Memory that the op takes is taken; that it leaves is left.
+  /// Updates the ledger: the op's new buffers are allocated, and those it used last are freed.
   std::function<void(const Span&span, OpIndex op)> began, ended;
   std::function<void(Done done)> done;
-  /// Perhaps empty: the op has been launched. On its lane's thread and queue, where nothing comes after it yet: what it
-  /// has written may be looked at, and what it leaves may be changed.
+  /// Perhaps empty: the op has been launched. On its lane's thread and queue, before any later op: its
+  /// results may be read, and the buffers that it used last may be changed.
   std::function<void(OpIndex op, std::uint32_t step)> left{};
 };
 
-/// Steps that may be under way on queues: lanes are no further ahead of what has been told. Bounds what is enqueued,
-/// and what of a step must stay where it is until it is told.
+/// Steps that may be in flight on queues: lanes are at most this far ahead of the reports. Limits what is enqueued,
+/// and which data of a step must stay in place until it is reported.
 inline constexpr std::uint32_t steps_under_way = 4;
-/// The same of a rank: an asynchronous server has steps open that others have left behind.
+/// The same for a rank: an asynchronous server has steps open that others have finished.
 inline std::uint32_t steps_under_way_of(const RankProgram& program) {
   return steps_under_way + static_cast<std::uint32_t>(program.arrivals_ahead.value_or(0));
 }
@@ -58,10 +58,10 @@ class Dispatch {
   virtual void begin(std::uint32_t first) = 0;
   /// On the op's lane's thread, once all that it comes after has been run.
   virtual void run(OpIndex op, std::uint32_t step) = 0;
-  /// A lane has failed, and others may wait for what it will not do any more: they throw. Any thread.
+  /// A lane has failed, and others may wait for it: they throw. Any thread.
   virtual void give_up() = 0;
-  /// After the lanes have ended: waits until all that was run is done and told. `failed`: what is not told yet is not
-  /// told any more. Throws what went wrong on the device.
+  /// After the lanes have ended: waits until all launched ops are done and reported. `failed`: pending reports are
+  /// dropped. Throws what went wrong on the device.
   virtual void end(bool failed) = 0;
 };
 

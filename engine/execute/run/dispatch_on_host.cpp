@@ -31,7 +31,7 @@ class HostDispatch final : public Dispatch {
     if (calls_.left) calls_.left(index, step);
   }
 
-  void give_up() override {}  // nobody waits here
+  void give_up() override {}  // no waiting here
   void end(bool) override {}
 
  private:

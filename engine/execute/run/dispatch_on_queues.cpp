@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 
 /// Ends that may still be asked for: of those steps, and of the one before that the oldest of them comes after.
 constexpr std::uint32_t kept_ends = steps_under_way + 1;
-/// Telling is in no hurry, and looking for what is done costs time on few cores.
+/// Reports are not urgent, and polling costs time on few cores.
 constexpr auto look_every = 500us;
 constexpr std::int64_t fit_clock_every_ns = 1'000'000'000;
 /// The first step loads code onto the device; the second has only its ops to wait for.
@@ -54,7 +54,7 @@ struct Issued {
   OpOutcome outcome;
 };
 
-/// An op's begin, or its end, in the order in which they are told.
+/// An op's begin or end, in the order of reporting.
 struct Moved {
   std::int64_t time_ns = 0;
   std::uint64_t number = 0;  ///< among equal times
@@ -190,7 +190,7 @@ class QueueDispatch final : public Dispatch {
         if (!closing_) wake_.wait_for(lock, look_every);
         const Mark last = closing_ ? newest_pending() : nullptr;
         lock.unlock();
-        wait_here(last);  // nothing more will come: nobody needs to be quick
+        wait_here(last);  // no more events: no hurry
         if (monotonic_ns() - fitted_ns_ > fit_clock_every_ns) {
           device_.fit_clock();
           fitted_ns_ = monotonic_ns();
@@ -209,7 +209,7 @@ class QueueDispatch final : public Dispatch {
     return nullptr;
   }
 
-  /// Takes what is done from the lanes. True when nothing is left, so that whatever comes is later than all of it.
+  /// Takes finished ops from the lanes. True if none is left, so that all further ops are later.
   bool collect() {
     std::vector<Issued> finished;
     std::array<bool, lane_count> open{}, ops_wait{};
@@ -260,7 +260,7 @@ class QueueDispatch final : public Dispatch {
                   end - start_ns_,
                   issued.cpu_ns};
     if (issued.alone) alone_ns_[issued.op] = end - begin;
-    if (!is_communication(done->span.op.kind()))  // what a message costs is up to the links
+    if (!is_communication(done->span.op.kind()))  // the links determine the cost of a message
       done->cost_ns = alone_ns_[issued.op] >= 0 ? alone_ns_[issued.op] : end - begin;
     moments_.push({begin, number_++, true, done});
     moments_.push({end, number_++, false, std::move(done)});
@@ -309,7 +309,7 @@ class QueueDispatch final : public Dispatch {
   std::thread teller_;
   std::array<std::int64_t, lane_count> last_end_{};
   std::priority_queue<Moved> moments_;
-  std::map<std::uint32_t, std::size_t> left_;  ///< ops of a step that are not told yet
+  std::map<std::uint32_t, std::size_t> left_;  ///< ops of a step that are not reported yet
   std::uint64_t number_ = 0;
   std::int64_t settled_ns_ = 0, fitted_ns_ = 0, told_ns_ = 0;
   std::vector<std::int64_t> alone_ns_;

@@ -1,4 +1,4 @@
-// The device clock of a run: each rank as if it had a device and links of its own.
+// The device clock of a run: times as if each rank had its own device and links.
 //
 // When all ranks have finished a step, their ops' costs (CPU time of the thread; the median over the latest ops of
 // equal signature on all ranks, since equal work has one cost) are laid out in the order in which each lane really ran,
@@ -46,7 +46,7 @@ class EmulatedClock {
   /// What lays out one rank's memory.
   struct RankMemory {
     std::unordered_map<OpId, OpIndex> index;
-    std::optional<Ledger> ledger;  ///< made at the first step, which tells the workspace; a step leaves it as it was
+    std::optional<Ledger> ledger;  ///< made at the first step, which reports the workspace; a step does not change it
   };
   void work();
   void lay_out(std::uint32_t step, const Step& traces);
@@ -64,7 +64,7 @@ class EmulatedClock {
   std::mutex mutex_;
   std::condition_variable ready_;
   std::map<std::uint32_t, Step> steps_;
-  std::optional<std::uint32_t> next_;  ///< nullopt: none has been told yet, and the first told is the first step
+  std::optional<std::uint32_t> next_;  ///< nullopt: none was reported yet; the first reported is the first step
   bool closing_ = false;
   std::thread thread_;
 };

@@ -1,5 +1,7 @@
 #include "engine/execute/run/executor.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <exception>
 
@@ -126,7 +128,7 @@ void Executor::run(std::uint32_t first, std::uint32_t count,
       for (std::size_t lane = 0; lane < lane_count; ++lane)
         if (!lanes_[lane].empty())
           threads.push_back(start_thread<std::jthread>(
-              "lane " + std::string(name_of(static_cast<Lane>(lane))) + " of rank " + std::to_string(program_.rank),
+              fmt::format("lane {} of rank {}", name_of(static_cast<Lane>(lane)), program_.rank),
               [&on_its_thread, lane] { on_its_thread(lane); }));
     } catch (const std::exception& e) {
       // The lanes that run wait for this one, here and on other ranks.

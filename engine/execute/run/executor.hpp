@@ -17,7 +17,7 @@
 namespace rankscope {
 
 /// Runs one op of a program for one step on the calling thread, or enqueues it from there in its lane's order: then
-/// what comes after it is ordered by the queues.
+/// the queues order the later ops.
 using OpRunner = std::function<void(OpIndex op, std::uint32_t step)>;
 
 /// Of a parameter server's open receives (never none): waits until one can go on, and says which.
@@ -53,16 +53,16 @@ class Executor {
   std::array<std::vector<OpIndex>, lane_count> lanes_;
   std::vector<Place> place_;  ///< by op
 
-  /// What a lane waits for: that another has finished so many ops. Each lane sleeps on a condition of its own, so that
-  /// finishing an op wakes only a lane that can go on: waking all of them costs the compute lane some 15 us an op where
-  /// cores are few.
+  /// What a lane waits for: another lane must have finished this many ops. Each lane sleeps on its own condition, so
+  /// that finishing an op wakes only a lane that can continue: waking all of them costs the compute lane about 15 us
+  /// per op on few cores.
   struct Wait {
     std::size_t lane = 0;
     std::uint64_t needed = 0;  ///< 0: it does not wait
     std::condition_variable over;
   };
   void finish(std::size_t lane);
-  /// Ends all waits; false when the run had failed before.
+  /// Ends all waits; false if the run had failed before.
   bool fail(std::exception_ptr why);
 
   std::mutex mutex_;

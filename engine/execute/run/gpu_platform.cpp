@@ -1,5 +1,7 @@
 #include "engine/execute/run/gpu_platform.hpp"
 
+#include <fmt/format.h>
+
 #include "kernels/cpu/cpu.hpp"
 #include "kernels/cuda/cuda.hpp"
 #include "kernels/cuda/device.hpp"
@@ -13,12 +15,13 @@ kernels::CudaDevice usable_gpu(int gpu) {
   const auto devices = kernels::cuda_devices(&reason);
   if (devices.empty()) throw DeviceError("the device 'cuda' cannot be used here: " + reason);
   if (gpu < 0 || static_cast<std::size_t>(gpu) >= devices.size())
-    throw DeviceError("the device 'cuda' cannot be used here: there is no GPU number " + std::to_string(gpu) +
-                      " among " + std::to_string(devices.size()));
+    throw DeviceError(
+        fmt::format("the device 'cuda' cannot be used here: there is no GPU number {} among {}", gpu, devices.size()));
   const kernels::CudaDevice& chosen = devices[static_cast<std::size_t>(gpu)];
   if (chosen.major < 8)
-    throw DeviceError("the device 'cuda' cannot be used here: " + chosen.name + " has compute capability " +
-                      std::to_string(chosen.major) + "." + std::to_string(chosen.minor) + ", and 8.0 is the least");
+    throw DeviceError(
+        fmt::format("the device 'cuda' cannot be used here: {} has compute capability {}.{}, and 8.0 is the least",
+                    chosen.name, chosen.major, chosen.minor));
   return chosen;
 }
 

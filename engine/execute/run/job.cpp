@@ -1,5 +1,7 @@
 #include "engine/execute/run/job.hpp"
 
+#include <fmt/format.h>
+
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -13,16 +15,16 @@ namespace rankscope {
 namespace {
 
 std::unique_ptr<Dataset> dataset_of(const StepProgram& step, const RunSettings& settings) {
-  return settings.device == "sleep" ? nullptr : open_dataset(step.scenario);
+  return !computes(settings.device) ? nullptr : open_dataset(step.scenario);
 }
 
 /// Null: ops sleep.
 std::shared_ptr<const Platform> platform_of(const RunSettings& settings) {
-  if (settings.device == "sleep" || settings.platform) return settings.platform;
+  if (!computes(settings.device) || settings.platform) return settings.platform;
   return open_platform(settings.device, settings.threads_per_rank);
 }
 
-/// What a rank has beside its settings.
+/// The state of a rank besides its settings.
 struct Place {
   World& world;
   const Dataset* dataset;
@@ -65,9 +67,10 @@ void run_rank(const StepProgram& step, const RunSettings& settings, const Place&
 RunSettings over_nccl(RunSettings settings, int ranks) {
   const auto gpus = static_cast<int>(gpus_here().size());
   if (gpus < ranks)
-    throw DeviceError("the communicator 'nccl' needs a GPU for each rank: the plan has " + std::to_string(ranks) +
-                      ", and this machine " + std::to_string(gpus) + "; use 'loopback' to share one");
-  settings.communicator = "nccl";
+    throw DeviceError(
+        fmt::format("the communicator 'nccl' needs a GPU for each rank: the plan has {}, and this machine {}; use "
+                    "'loopback' to share one",
+                    ranks, gpus));
   settings.platform_of = [device = settings.device, threads = settings.threads_per_rank](int rank) {
     return open_platform(device, threads, rank);
   };
@@ -101,17 +104,17 @@ void run_loopback(const StepProgram& step, const RunSettings& settings, const Ob
                  body, [&fail, rank](const std::string& why) { fail(rank, why); });
       } catch (const std::exception& e) {
         fail(rank, e.what());
-        if (mine) mine->abort("rank " + std::to_string(rank) + ": " + e.what());
+        if (mine) mine->abort(fmt::format("rank {}: {}", rank, e.what()));
       }
     };
     std::vector<std::jthread> ranks;
     ranks.reserve(static_cast<std::size_t>(step.grid.size()));
     for (int rank = 0; rank < step.grid.size(); ++rank) try {
-        ranks.push_back(start_thread<std::jthread>("rank " + std::to_string(rank),
-                                                   [&on_its_thread, rank] { on_its_thread(rank); }));
+        ranks.push_back(
+            start_thread<std::jthread>(fmt::format("rank {}", rank), [&on_its_thread, rank] { on_its_thread(rank); }));
       } catch (const std::exception& e) {  // those that run wait for this one
         fail(rank, e.what());
-        world(hub, rank)->abort("rank " + std::to_string(rank) + ": " + e.what());
+        world(hub, rank)->abort(fmt::format("rank {}: {}", rank, e.what()));
         break;
       }
   }
@@ -124,7 +127,7 @@ void run_process_rank(const StepProgram& step, const RunSettings& settings, Worl
     const std::unique_ptr<Dataset> dataset = dataset_of(step, settings);
     run_rank(step, settings, {world, dataset.get(), platform_of(settings), true, false}, observer, body, {});
   } catch (const std::exception& e) {
-    world.abort("rank " + std::to_string(world.rank()) + ": " + e.what());
+    world.abort(fmt::format("rank {}: {}", world.rank(), e.what()));
     throw RunFailure(world.rank(), e.what(), dynamic_cast<const CommError*>(&e) != nullptr);
   }
 }

@@ -13,8 +13,7 @@
 namespace rankscope {
 
 struct RunSettings {
-  std::string communicator = "loopback";     ///< "loopback", "mpi" or "nccl"
-  std::string device = "cpu";                ///< "cpu", "cuda" or "sleep"
+  Choice<DeviceKind> device = DeviceKind::cpu;
   std::shared_ptr<const Platform> platform;  ///< null: what `device` names is opened
   /// Ranks as threads with a device each, instead of one that they share; called on the rank's thread.
   std::function<std::shared_ptr<const Platform>(int rank)> platform_of;
@@ -22,7 +21,7 @@ struct RunSettings {
   std::function<std::unique_ptr<World>(std::unique_ptr<World> threads)> over;
   int threads_per_rank = 1;      ///< of the compute lane
   std::uint32_t first_step = 0;  ///< counted from 0; after a resumption not 0
-  std::uint32_t steps = 1;       ///< where it ends: the first one that is not run
+  std::uint32_t steps = 1;       ///< end: the first step that is not run
   StressSpec stress;             ///< RankSettings::stress
   /// RankSettings::watch, of every rank.
   std::function<void(int rank, OpIndex op, std::uint32_t step)> watch;
@@ -30,17 +29,17 @@ struct RunSettings {
   const Checkpoint* resume = nullptr;  ///< RankSettings::resume
   std::int64_t start_ns = 0;           ///< monotonic_ns() that reported times count from
   CommOptions comm;
-  std::function<std::int64_t(const RankProgram&, const Op&)> sleep_cost_ns;  ///< of device "sleep"
+  std::function<std::int64_t(const RankProgram&, const Op&)> sleep_cost_ns;  ///< of the device sleep
   /// RankSettings::energy of a rank, asked on its thread; empty: unknown.
   std::function<std::shared_ptr<StepEnergy>(int rank)> energy_of;
 };
 
-/// A run that a rank ended: which one, why, and what it had finished.
+/// A run ended by the failure of a rank: which rank, why, and its last finished step.
 struct RunFailure : std::runtime_error {
   RunFailure(int failed_rank, const std::string& why, bool while_communicating = false)
       : std::runtime_error(why), rank(failed_rank), in_communication(while_communicating) {}
   int rank;
-  bool in_communication;  ///< the cause may be another rank, which nobody here can ask
+  bool in_communication;  ///< the cause may be another rank, which cannot be asked from here
 };
 
 /// The observer of a rank; may be null. Called once per rank, from that rank's thread, before its first step.

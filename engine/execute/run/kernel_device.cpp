@@ -57,6 +57,7 @@ class KernelDevice : public ComputeDevice {
         const Segment segment = op.id.fields().segment;
         if (segment == Segment::accumulate) return bind_accumulate_op(op);
         if (segment == Segment::loss_scale) return bind_loss_scale_op(op);
+        if (segment == Segment::stash) return bind_copy_op(op);
         return segment == Segment::norm ? bind_norm_op(op) : bind_update_op(op);
       }
       case OpKind::copy: return bind_copy_op(op);
@@ -107,13 +108,13 @@ class KernelDevice : public ComputeDevice {
   }
 
  private:
-  /// Where what is not the host's own is computed: a server has no compute lane.
+  /// The lane of device compute: a server has no compute lane.
   static Lane main_lane_of(const RankProgram& program) {
     for (const Op& op : program.ops)
       if (op.lane() == Lane::compute) return Lane::compute;
     return Lane::server;
   }
-  /// What launches work out and others read, in the device's memory.
+  /// Values that launches compute and others read, in device memory.
   struct Scalars {
     StepValues totals;       ///< of the step under way
     double coefficient = 1;  ///< what its gradients are clipped by
@@ -169,7 +170,7 @@ class KernelDevice : public ComputeDevice {
     return views;
   }
 
-  /// What the op's launch is told in a step; planted faults of launches are here.
+  /// The arguments of the op's launch in a step; planted faults of launches are here.
   LaunchContext context_of(const Op& op, std::uint32_t step) { return context_of(op, step, loss_scale()); }
   /// The same under that loss scale: the compute lane's own, or the host's copy.
   LaunchContext context_of(const Op& op, std::uint32_t step, const std::optional<LossScale>& scale) const {
@@ -183,8 +184,13 @@ class KernelDevice : public ComputeDevice {
     context.first_sample = batch_shape(step_.scenario).first_sample(step, data, micro_batch);
     // Read by launches of the compute lane, on which it is changed too: nothing else needs to order them.
     context.loss_scale = scale ? scale->scale() : 1.0;
-    context.update = scale ? scale->updates() : step - static_cast<std::uint64_t>(updates_left_out_);
-    context.global_tokens = std::int64_t{train.global_batch} * step_.model.spec.tokens_per_sample();
+    if (plan.updates_each_micro_batch())
+      context.mini_batch = std::uint64_t{step} * static_cast<std::uint64_t>(plan.micro_batches) +
+                           static_cast<std::uint64_t>(micro_batch);
+    context.update =
+        scale ? scale->updates() : context.mini_batch.value_or(step) - static_cast<std::uint64_t>(updates_left_out_);
+    context.global_tokens =
+        std::int64_t{train.global_batch} * step_.model.spec.tokens_per_sample() / plan.updates_a_step();
     context.tensor = step_.grid.coordinates_of(program_.rank).tensor;
     const Plant plant = step_.scenario.fault.plant;
     if (plant == Plant::gradient_scale && data == 0) context.global_tokens /= 2;
@@ -276,14 +282,15 @@ class KernelDevice : public ComputeDevice {
     };
   }
 
-  // Operands: the total square norm (but of an asynchronous server's), then for each parameter its gradient, itself and
+  // Operands: the total square norm (but of an asynchronous server's or a micro-batch's own), then for each parameter its gradient, itself and
   // its states; at last the loss scale's state, if there is one. An update on the host has copies of its own of all of
   // them.
   BoundCompute bind_update_op(const Op& op) {
     const std::vector<View> views = views_of(op);
     std::vector<UpdateOperands> operands;
     const bool on_arrival = op.id.fields().purpose == Purpose::server;
-    for (std::size_t i = on_arrival ? 0 : 1; i < views.size() - (loss_scale_ ? 1 : 0);) {
+    const bool has_norm = program_.buffers[op.uses.front().buffer].role == BufferRole::scalar;
+    for (std::size_t i = has_norm ? 1 : 0; i < views.size() - (loss_scale_ ? 1 : 0);) {
       UpdateOperands& o = operands.emplace_back();
       const int parameter = program_.buffers[op.uses[i].buffer].parameter;
       o.gradient = views[i++];
@@ -305,6 +312,10 @@ class KernelDevice : public ComputeDevice {
         context.update = updates_on_arrival_++;
         launch(context);
       };
+    }
+    if (!has_norm) {
+      Launch launch = bind_update(step_.scenario.train, operands, nullptr, set, workspace);
+      return [this, &op, launch = std::move(launch)](std::uint32_t step) { launch(context_of(op, step)); };
     }
     // Updates of a lane run one after the other, and the total is the same for all of them.
     double* const coefficient = on_host ? &host_coefficient_ : &scalars().coefficient;

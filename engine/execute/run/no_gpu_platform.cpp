@@ -1,4 +1,4 @@
-// What a build without CUDA has instead of gpu_platform.cpp.
+// The replacement of gpu_platform.cpp in a build without CUDA.
 #include "engine/execute/run/gpu_platform.hpp"
 
 namespace rankscope {

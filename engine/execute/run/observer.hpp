@@ -1,4 +1,4 @@
-// Who is told what a rank does while it runs. Telemetry, tests and the emulated clock are observers of the same calls.
+// The interface that receives a rank's events while it runs. Telemetry, tests and the emulated clock implement it.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace rankscope {
 
-/// What a step cost a rank, and in which order it really ran: what the device clock is made of.
+/// The costs of a rank's step and its executed order: the input of the device clock.
 struct StepTrace {
   StandingBytes standing;
   std::vector<std::int64_t> cpu_ns;                       ///< by op: CPU time of its thread

@@ -1,11 +1,11 @@
-// What a run computes with: a device, the kernel set that runs on it, and the one for what the host does itself. Chosen
+// The platform of a run: a device, the kernel set that runs on it, and the one for the host's own work. Chosen
 // once, by name.
 #pragma once
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "engine/plan/scenario/run_choices.hpp"
 #include "kernels/device/device.hpp"
 #include "kernels/kernel_set.hpp"
 
@@ -21,21 +21,19 @@ struct Platform {
   std::int64_t context_bytes() const { return is_alone ? device->context_bytes() : 0; }
 };
 
-/// "cpu" or "cuda", with so many CPU threads for a launch on the host. Throws DeviceError for one that cannot be used
-/// here, in one line that says what is missing; std::invalid_argument for a name that is not known.
+/// One that computes, with so many CPU threads for a launch on the host. Throws DeviceError for one that cannot be used
+/// here, in one line that says what is missing; std::invalid_argument for one that does not compute.
 /// `gpu`: which of those that gpus_here() lists.
-std::shared_ptr<const Platform> open_platform(std::string_view name, int threads = 1, int gpu = 0);
-/// PCI bus ids of the GPUs that this process may use; none on the device "cpu", or in a build without CUDA.
+std::shared_ptr<const Platform> open_platform(Choice<DeviceKind> device, int threads = 1, int gpu = 0);
+/// PCI bus ids of the GPUs that this process may use; none on the device cpu, or in a build without CUDA.
 std::vector<std::string> gpus_here();
 
-/// Whether it computes on this machine: a platform, and not "sleep".
-bool is_platform(std::string_view name);
-/// Has CUDA keep queues apart for "cuda" (beyond eight, which several ranks' lanes soon are, what one waits for may
-/// hold up another), unless the environment says otherwise: sets CUDA_DEVICE_MAX_CONNECTIONS, which CUDA reads at its
-/// first call, so it is called before that, and before there are other threads. ("CUDA environment variables" in the
-/// CUDA programming guide.)
-void prepare_platform(std::string_view name);
+/// Has CUDA keep queues apart for the device cuda (beyond eight, which several ranks' lanes soon are, what one waits
+/// for may hold up another), unless the environment says otherwise: sets CUDA_DEVICE_MAX_CONNECTIONS, which CUDA reads
+/// at its first call, so it is called before that, and before there are other threads. ("CUDA environment variables" in
+/// the CUDA programming guide.)
+void prepare_platform(DeviceKind device);
 /// Throws what open_platform would, without taking anything of the device.
-void check_platform(std::string_view name);
+void check_platform(DeviceKind device);
 
 }  // namespace rankscope

@@ -1,4 +1,6 @@
-// What a rank's ops do when they are launched: each bound once to buffers, communicators, data and files.
+// The launches of a rank's ops: each bound once to buffers, communicators, data and files.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <stdexcept>
@@ -37,7 +39,7 @@ RankRun::BoundOp RankRun::bind_communication(const Op& op) {
     told_losses = gathered.memory.get();
     gathered_losses_.emplace(index, gathered);
   }
-  // An asynchronous server takes who is there, not who has said that he will come.
+  // An asynchronous server serves workers that have arrived, not announced ones.
   const bool comes_when_done = settings_.step.arrivals_ahead() && !program_.arrivals_ahead &&
                                op.id.kind() == OpKind::send && op.id.fields().purpose == Purpose::server;
   return [this, &communicator, &op, index, call, losses, told_losses, comes_when_done](std::uint32_t step) {
@@ -51,7 +53,7 @@ RankRun::BoundOp RankRun::bind_communication(const Op& op) {
       outcome.active_ns = result.active_ns;
       outcome.active = result.active;
     } catch (const CommError& e) {
-      throw CommError(std::string(e.what()) + " (at " + to_token(op.id) + " of step " + std::to_string(step) + ")");
+      throw CommError(fmt::format("{} (at {} of step {})", e.what(), to_token(op.id), step));
     }
     if (told_losses != nullptr)
       queues_.of(op.lane()).copy(told_losses + step % steps_under_way * losses.bytes(), losses.data, losses.bytes());
@@ -88,7 +90,7 @@ RankRun::BoundOp RankRun::bind_load(const Op& op) {
   std::size_t use = 0;
   if (f.chunk == 0) tokens = view(op.uses[use++].buffer);
   if (f.chunk == settings_.step.schedule.shape.chunks() - 1) targets = view(op.uses[use++].buffer);
-  // A main device loads what all ranks of its data group want.
+  // A main device loads the samples of all ranks of its data group.
   const std::int64_t tokens_of_one = model.segments.front().inputs.front().shape.elements();
   const std::int64_t targets_of_one = model.tokens();
   const auto ranks = static_cast<int>(tokens.data != nullptr ? tokens.elements() / tokens_of_one
@@ -131,7 +133,7 @@ RankRun::BoundOp RankRun::bind_check(const Op& op) {
   return [this, left, task = task_of(settings_.step), &queue = queues_.of(op.lane())](std::uint32_t step) {
     const HostTensor here = HostTensor::read(*compute_, queue, left);
     const auto wrong = find_wrong(here.view(), task, program_.rank, step);
-    // A rank that is measured alone has nobody to exchange with.
+    // A rank that is measured alone has no peers.
     if (wrong && communicators_) throw WrongContents(words_of(*wrong, task, program_.rank, step));
     return OpOutcome{};
   };
@@ -140,7 +142,7 @@ RankRun::BoundOp RankRun::bind_check(const Op& op) {
 RankRun::BoundOp RankRun::bind_checkpoint(const Op& op) {
   if (settings_.checkpoint_folder.empty()) return [](std::uint32_t) { return OpOutcome{}; };
   auto tensors = checkpoint_tensors(settings_.step, program_, op, arena_);
-  // A loss scale that this run does not use goes on to those that may.
+  // A loss scale that this run does not use is passed on for later runs.
   const auto scale = settings_.resume && program_.rank == 0 && settings_.step.model.type != DType::f16
                          ? settings_.resume->loss_scale()
                          : std::nullopt;

@@ -1,5 +1,6 @@
 #include "engine/execute/run/rank_run.hpp"
 
+#include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -18,7 +19,7 @@
 namespace rankscope {
 namespace {
 
-/// After so many steps a GPU's driver and libraries have what they want.
+/// After this many steps a GPU's driver and libraries have allocated all their memory.
 constexpr int settling_steps = 2;
 /// Before anything of it is made: queues and memory are the calling thread's device's.
 std::shared_ptr<Device> in_use(std::shared_ptr<Device> device) {
@@ -26,7 +27,7 @@ std::shared_ptr<Device> in_use(std::shared_ptr<Device> device) {
   return device;
 }
 
-/// What a library still has to tell of the last step when that is done.
+/// The pending reports of a library about the last step.
 constexpr std::chrono::milliseconds late_limit{250};
 
 }  // namespace
@@ -159,7 +160,7 @@ void RankRun::run(std::uint32_t first, std::uint32_t count) {
   const auto fail = [this](const std::string& why) {
     dispatch_->give_up();
     if (settings_.on_failure) settings_.on_failure(why);
-    if (settings_.world) settings_.world->abort("rank " + std::to_string(program_.rank) + ": " + why);
+    if (settings_.world) settings_.world->abort(fmt::format("rank {}: {}", program_.rank, why));
   };
   dispatch_->begin(first);
   if (settings_.energy) settings_.energy->take();  // what was used before is no step's
@@ -182,8 +183,7 @@ void RankRun::die_if_told(std::uint32_t step) const {
   const FaultSpec& fault = settings_.step.scenario.fault;
   if (fault.kill_rank != program_.rank || fault.kill_step != static_cast<int>(step)) return;
   if (settings_.kill_by_signal) kill(getpid(), SIGKILL);
-  throw RankKilled("rank " + std::to_string(program_.rank) + " was killed at the start of step " +
-                   std::to_string(step) + " (fault.kill_rank)");
+  throw RankKilled(fmt::format("rank {} was killed at the start of step {} (fault.kill_rank)", program_.rank, step));
 }
 
 OpOutcome RankRun::launch(OpIndex index, std::uint32_t step) {
@@ -295,11 +295,13 @@ void RankRun::finish(std::uint32_t step, StepRecord record) {
     if (settings_.platform) summary.loss = sum / static_cast<double>(summary.tokens);
   }
   // Data-parallel replicas hold the same gradients, and the first one counts; with ZeRO each holds others, and so do
-  // servers. Asynchronous ones never have a step's gradient.
+  // servers. Who updates more than once a step never has a step's gradient.
   const bool counts_gradients = has_norm_ && (at.data == 0 || settings_.step.updates_pieces());
-  const bool are_a_steps = settings_.platform && !program_.arrivals_ahead;
+  const bool are_a_steps =
+      settings_.platform && !program_.arrivals_ahead && !scenario.plan.updates_each_micro_batch();
   if (counts_gradients) summary.gradient_square_norm = record.values.square_norm;
-  if (!are_a_steps || scenario.model.is_collective()) summary.gradient_square_norm = std::numeric_limits<double>::quiet_NaN();
+  if (!are_a_steps || scenario.model.is_collective())
+    summary.gradient_square_norm = std::numeric_limits<double>::quiet_NaN();
   summary.loss_scale = record.values.loss_scale;
   if (summary.loss_scale > 0) summary.gradient_square_norm /= summary.loss_scale * summary.loss_scale;
   if (counts_gradients && are_a_steps && scenario.train.counts_magnitudes(step))

@@ -23,12 +23,12 @@
 
 namespace rankscope {
 
-/// A rank that was told to die by scenario.fault.
+/// A rank that scenario.fault killed.
 struct RankKilled : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What a rank runs with. References must outlive the RankRun.
+/// The settings of a rank's run. References must outlive the RankRun.
 struct RankSettings {
   explicit RankSettings(const StepProgram& program) : step(program) {}
   const StepProgram& step;
@@ -37,7 +37,7 @@ struct RankSettings {
   std::shared_ptr<const Platform> platform;              ///< computes for real, or …
   std::function<std::int64_t(const Op&)> sleep_cost_ns;  ///< … sleep
   RankObserver* observer = nullptr;
-  std::shared_ptr<StepEnergy> energy;  ///< that its summaries tell; null: unknown
+  std::shared_ptr<StepEnergy> energy;  ///< reported in its summaries; null: unknown
   std::int64_t start_ns = 0;           ///< monotonic_ns() at the run's start: the zero of all reported times
   /// Called at this rank's first failure, before its peers hear of it.
   std::function<void(const std::string& why)> on_failure;
@@ -65,9 +65,9 @@ class RankRun {
   const RankProgram& program() const { return program_; }
   /// A buffer's place in the device's memory; its content is settled between two calls of run().
   View view(BufferIndex buffer) const;
-  /// What it holds, for the host to look at.
+  /// Its content, readable by the host.
   HostTensor read(BufferIndex buffer) const;
-  /// The same in the midst of a run, from that lane's thread: as the lane has it after what it has launched.
+  /// The same during a run, from that lane's thread: the content after the ops that the lane has launched.
   HostTensor read(BufferIndex buffer, Lane lane);
   /// Lets `by` change what it holds; between two calls of run().
   void change(BufferIndex buffer, const std::function<void(const View& values)>& by) const;
@@ -94,7 +94,7 @@ class RankRun {
   void tell_memory(const Span& span, OpIndex holds, std::int64_t time_ns, const ClassBytes& alive) const;
   void record(Done done);
   void tell_phase(OpId op, std::uint32_t step, const PhaseRecord& phase) const;
-  /// Of libraries that tell what happened inside a call some time after it.
+  /// For libraries that report the phases of a call some time after it.
   void tell_late_phases();
   void tell_last_phases();
   StandingBytes standing() const;

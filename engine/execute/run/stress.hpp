@@ -1,4 +1,4 @@
-// Trouble for tests: delays and poison that a correct program cannot notice, and a wrong one cannot hide from.
+// Stress for tests: delays and poisoned memory, which do not affect a correct program but reveal a wrong one.
 #pragma once
 #include <atomic>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Brings what each step cost the ranks of other processes to rank 0, which keeps the device clock for all.
+// Sends the costs of each step on other processes' ranks to rank 0, which computes the device clock for all.
 #pragma once
 #include <condition_variable>
 #include <deque>
@@ -24,7 +24,7 @@ class TraceGather {
 
   /// This rank's trace of a step; any thread, steps in order.
   void step_done(std::uint32_t step, const StepTrace& trace);
-  /// No further steps will come from this rank.
+  /// This rank sends no further steps.
   void leave();
 
  private:
@@ -32,7 +32,7 @@ class TraceGather {
 
   World& world_;
   const std::uint32_t steps_;
-  std::optional<std::uint32_t> first_;  ///< the step that was told first
+  std::optional<std::uint32_t> first_;  ///< the step that was reported first
   const Deliver deliver_;
   std::mutex mutex_;
   std::condition_variable ready_;

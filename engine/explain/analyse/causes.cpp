@@ -41,7 +41,7 @@ BubbleStretch stretch_of(const Piece& piece, int rank, OpId next, const RankPhas
   return stretch;
 }
 
-/// A parameter server has no model to compute: what it does not do while its workers compute is no bubble.
+/// A parameter server has no model to compute: its idle time while workers compute is no bubble.
 BubbleStretch of_server(BubbleStretch stretch) {
   if (stretch.time != TimeClass::bubble) return stretch;
   stretch.time = TimeClass::other;

@@ -1,4 +1,4 @@
-// From what happened during an idle stretch to its cause. For this folder's own files.
+// Finds the cause of an idle time from the events during it. For this folder's own files.
 #pragma once
 #include <vector>
 
@@ -7,7 +7,7 @@
 
 namespace rankscope::analysis {
 
-/// What idle_times finds.
+/// The result of idle_times.
 struct IdleTimes {
   std::vector<BubbleStretch> stretches;
   std::vector<double> slowness;  ///< StepAnalysis::slowness

@@ -1,5 +1,5 @@
-// The step as it would have been: laid out again from its measured op times, with free communication, without
-// stragglers, with equally much work everywhere. For this folder's own files.
+// Counterfactual steps: laid out again from measured op times, with free communication, without stragglers, or
+// with equal work on all ranks. For this folder's own files.
 #pragma once
 #include <array>
 #include <vector>
@@ -9,14 +9,14 @@
 
 namespace rankscope::analysis {
 
-/// A rank whose model compute takes this many times what equal work takes elsewhere is a straggler.
+/// A rank is a straggler if its model compute takes this many times as long as equal work on other ranks.
 inline constexpr double straggler_factor = 1.05;
 
 /// Where a rank's step has its phases.
 struct RankPhases {
-  bool seen = false;  ///< has model compute at all
+  bool seen = false;  ///< has model compute
   std::int64_t first_op_begin = 0, first_backward_begin = 0, last_forward_end = 0;
-  /// warm_up, first_gradient, cool_down or schedule, by where idle time lies that ends at `end`.
+  /// warm_up, first_gradient, cool_down or schedule: the phase of an idle time that ends at `end`.
   BubbleCause of_idle(std::int64_t begin, std::int64_t end) const;
 };
 RankPhases phases_of(const StepIndex& index, int rank);

@@ -1,5 +1,5 @@
-// Two steps beside each other: where the time of each goes, item by item. The steps may be of other plans: what both
-// have has both figures, and what one lacks is not a number on its side.
+// Compares two steps: where the time of each goes, item by item. The steps may be of different plans: an item of both
+// has two figures, and a missing item is not a number on its side.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -11,7 +11,7 @@
 
 namespace rankscope {
 
-/// What the rows of a table of differences are about.
+/// The kinds of rows in a table of differences.
 enum class DifferenceKind : std::uint8_t {
   time,     ///< the classes of a step's time, averaged over ranks: these sum to the step
   cause,    ///< why compute was idle, averaged over ranks
@@ -30,7 +30,7 @@ struct DifferenceRow {
   std::string name;        ///< "bubble", "warm_up", "all_reduce of data_gradient"; empty of ranks
   std::int32_t rank = -1;  ///< of the last two kinds
   DifferenceSide a, b;
-  /// What B has less what A has, where one that is missing is nothing.
+  /// B minus A, where a missing value counts as zero.
   double seconds() const;
 };
 
@@ -40,8 +40,8 @@ struct ComparedStep {
   std::span<const Span> spans;
 };
 
-/// By kind in the order above; within a kind those first that differ most, ranks by number. What neither has is left
-/// out.
+/// By kind in the order above; within a kind those first that differ most, ranks by number. Items that neither has are
+/// omitted.
 std::vector<DifferenceRow> difference_of(const ComparedStep& a, const ComparedStep& b);
 
 }  // namespace rankscope

@@ -1,6 +1,6 @@
-// One collective or message of one step, taken apart: who took part, who waited, which chunk moved when from whom to
-// whom. Of transparent collectives all of it is known; of opaque ones (the communicator's own) the members' times
-// alone.
+// One collective or message of one step in detail: its members, their waiting times, which chunk moved when from which
+// rank to which. All of it is known for transparent collectives; for opaque ones (the library's own) only the members'
+// times.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -34,8 +34,8 @@ struct GroupExchange {
   std::vector<std::optional<Span>> spans;  ///< [member]; empty where it is not here
   int root = 0;                            ///< member, of a rooted collective
   std::int64_t bytes = 0;                  ///< S of whole_bytes: what nccl-tests calls the size
-  bool opaque = false;                     ///< nobody knows its phases: `moves` is empty
-  /// What a library told of its own inside (PhaseSpan): of an opaque collective, or of a message. By rank, channel and
+  bool opaque = false;                     ///< its phases are unknown: `moves` is empty
+  /// Phases that a library reported (PhaseSpan), of an opaque collective or of a message. By rank, channel and
   /// time.
   std::vector<PhaseSpan> inside;
   std::optional<Algorithm> algorithm;     ///< of a transparent collective
@@ -45,13 +45,13 @@ struct GroupExchange {
   bool timed = false;               ///< all moves have their times
 
   int size() const { return static_cast<int>(ranks.size()); }
-  /// Whether what moves is summed: then a chunk is complete with all members' parts, else when it has come.
+  /// Whether the data are summed: then a chunk is complete with all members' parts, else when it has arrived.
   bool sums() const;
 };
 
-/// One exchange's spans, of all its members. Before the last of them has come no bytes move, but not every communicator
-/// can tell when that was: an NCCL kernel waits inside. Where nobody's span tells of waiting though they began apart,
-/// each is given what it waited for the last, unless it had ended by then (a sender whose message was buffered).
+/// One exchange's spans, of all its members. Before the last of them has arrived no bytes move, but not every
+/// communicator reports when that was: an NCCL kernel waits inside. If no span reports waiting though they began apart,
+/// each gets its wait for the last member, unless it had ended by then (a sender whose message was buffered).
 void tell_waiting(std::span<Span*> members);
 
 /// The exchange that op `op` of `rank` is part of. `spans` are the step's, obtained one way; `phases` those of all its
@@ -61,14 +61,14 @@ std::optional<GroupExchange> exchange_of(const std::vector<RankProgram>& program
                                          std::optional<Algorithm> algorithm, const std::vector<Span>& spans,
                                          const std::vector<PhaseSpan>& phases, int rank, std::uint32_t step, OpId op);
 
-/// How many members' parts each chunk of each member's buffer holds: of sums up to all of them, else none or one.
+/// Number of members' parts in each chunk of each member's buffer: for sums up to all of them, else none or one.
 class Holdings {
  public:
   /// Before the first phase.
   explicit Holdings(const GroupExchange& exchange);
   void apply(const ExchangeMove& move);
   int at(int member, int chunk) const { return count_[static_cast<std::size_t>(member * chunks_ + chunk)]; }
-  /// What a complete chunk holds.
+  /// The content of a complete chunk.
   int whole() const { return whole_; }
 
  private:
@@ -87,7 +87,7 @@ struct ExchangeTimes {
   double waiting_s = 0;        ///< mean over the ranks that take part: inside the ops, before the last member came
   /// Mean over the ranks that send, as their bytes are: while bytes moved. NaN where no sender's span is there.
   double transfer_s = 0;
-  /// Bytes/s: sizes times bus_factor over the time that the last to come took, all exchanges together. NaN where no
+  /// Bytes/s: sizes times bus_factor divided by the time of the last to arrive, all exchanges together. NaN if no
   /// exchange has all its members' spans, or none took time.
   double bus_bandwidth = 0;
 };
@@ -99,7 +99,7 @@ std::vector<ExchangeTimes> exchange_times(const std::vector<RankProgram>& progra
 struct TrafficMatrix {
   int ranks = 0, side = 0;
   std::vector<double> bytes;  ///< [from · side + to]
-  std::vector<char> hidden;   ///< 1 where opaque collectives move bytes besides, nobody knows how many
+  std::vector<char> hidden;   ///< 1 if opaque collectives also move an unknown number of bytes
   double total = 0, greatest = 0;
 
   double at(int from, int to) const { return bytes[static_cast<std::size_t>(from * side + to)]; }
@@ -112,7 +112,7 @@ struct TrafficKey {
   Purpose purpose = Purpose::none;
   OpKind kind = OpKind::send;
 };
-/// What a library's own collectives ("auto") move: nobody knows, or as loopback's do (pair_elements).
+/// What a library's own collectives ("auto") move: unknown, or the same as loopback's (pair_elements).
 enum class Automatic : std::uint8_t { opaque, direct };
 /// `only`: ops of that purpose and kind alone.
 TrafficMatrix traffic_matrix(const std::vector<RankProgram>& programs, const RankGrid& grid,

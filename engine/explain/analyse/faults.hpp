@@ -1,5 +1,5 @@
-// Figures that are impossible: a share above 1, a time that is not positive. Each is a fault of the measurement. It is
-// reported with the figures that it was computed from, and is itself unknown then.
+// Impossible figures: a share above 1, a time that is not positive. Each is a fault of the measurement. It is
+// reported with the figures that it was computed from, and then becomes unknown.
 #pragma once
 #include "engine/explain/analyse/report.hpp"
 

@@ -1,4 +1,4 @@
-// How reports write figures in JSON. What is not known is null.
+// How reports write figures in JSON. Unknown values are null.
 #pragma once
 
 #include <cmath>

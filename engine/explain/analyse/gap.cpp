@@ -1,5 +1,7 @@
 #include "engine/explain/analyse/gap.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -50,7 +52,7 @@ std::string in_words(const GapItem& item) {
   const double ms = std::abs(item.seconds) * 1e3;
   std::snprintf(numbers, sizeof numbers, "%.*f ms %s, %s%.1f points", ms < 1 ? 3 : 2, ms,
                 item.seconds < 0 ? "less" : "more", item.points < 0 ? "−" : "+", std::abs(item.points));
-  return "rank " + std::to_string(item.rank) + ": " + reason(item.time, item.cause, item.purpose) + " " + numbers;
+  return fmt::format("rank {}: {} {}", item.rank, reason(item.time, item.cause, item.purpose), numbers);
 }
 
 }  // namespace

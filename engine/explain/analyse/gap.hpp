@@ -1,4 +1,4 @@
-// "Explain the gap": why a measured step took another time than predicted, itemised.
+// "Explain the gap": why a measured step took longer or shorter than predicted, item by item.
 #pragma once
 #include <string>
 #include <vector>
@@ -19,8 +19,8 @@ struct GapItem {
 };
 
 /// Largest difference first. The items' points sum to 100 · (measured / predicted step time - 1), since every rank's
-/// classes fill its step. Parameter servers are left out, as of every share of a step: what they do the workers wait
-/// for. Empty when the two have different numbers of ranks or the prediction has no length.
+/// classes fill its step. Parameter servers are left out, as in every share of a step: workers wait for their
+/// work. Empty when the two have different numbers of ranks or the prediction has no length.
 std::vector<GapItem> explain_gap(const StepAnalysis& predicted, const StepAnalysis& measured);
 
 }  // namespace rankscope

@@ -1,5 +1,7 @@
 #include "engine/explain/analyse/hang.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -205,7 +207,7 @@ bool at_own_work(const Standstill& still, int rank) {
   return !anything_left;  // a rank that has done all steps will not come either
 }
 
-/// Keeps the bounds that somebody has met.
+/// Keeps the bounds that a worker has reached.
 void keep_held_back(Standstill& still) {
   std::erase_if(still.held_back, [&](const HeldBack& bound) {
     return std::none_of(still.meetings.begin(), still.meetings.end(), [&](const Meeting& meeting) {
@@ -235,11 +237,11 @@ void find_late(Standstill& still, const std::vector<End>& ends) {
     still.late.assign(failed.begin(), failed.end());
     return;
   }
-  // Who neither works nor waits has not told what it does: a stopped process, say.
+  // A rank that neither works nor waits has not reported its op: for example a stopped process.
   for (const int rank : missing)
     if (at_own_work(still, rank) || waits_for.count(rank) == 0) still.late.push_back(rank);
   if (!still.late.empty() || missing.empty()) return;
-  // Everybody who is missing waits in turn: follow one of them until a rank comes again.
+  // All missing ranks wait for others: follow one of them until a rank repeats.
   std::vector<int> path{*missing.begin()};
   for (;;) {
     const auto& next = waits_for[path.back()];
@@ -255,7 +257,7 @@ void find_late(Standstill& still, const std::vector<End>& ends) {
   }
 }
 
-/// The lane of a rank that told last, unless the rank has done everything.
+/// The lane of a rank that reported last, unless the rank has done everything.
 const LanePlace* last_told(const Standstill& still, int rank) {
   const LanePlace* last = nullptr;
   bool more = false;
@@ -271,8 +273,8 @@ std::string list_of(const std::vector<int>& ranks) {
   constexpr std::size_t most = 12;
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
   for (std::size_t i = 0; i < std::min(ranks.size(), most); ++i)
-    text += (i == 0 ? "" : i + 1 == ranks.size() ? " and " : ", ") + std::to_string(ranks[i]);
-  if (ranks.size() > most) text += " and " + std::to_string(ranks.size() - most) + " more";
+    text += fmt::format("{}{}", i == 0 ? "" : i + 1 == ranks.size() ? " and " : ", ", ranks[i]);
+  if (ranks.size() > most) text += fmt::format(" and {} more", ranks.size() - most);
   return text;
 }
 
@@ -333,18 +335,17 @@ std::string sentence_of(const Standstill& still, const std::vector<End>& ends) {
   const std::vector<int> others(waiting.begin(), waiting.end());
   std::string text = list_of(still.late);
   text[0] = 'R';
-  if (still.cycle) return text + " wait for each other in a circle: their programs cannot go on.";
-  text += still.late.size() == 1 ? " does not come" : " do not come";
+  if (still.cycle) return text + " wait for each other in a circle: their programs cannot continue.";
+  text += still.late.size() == 1 ? " is missing" : " are missing";
   if (still.late.size() == 1) {
     const int rank = still.late.front();
     const auto end = std::find_if(ends.begin(), ends.end(), [&](const End& e) { return e.rank == rank; });
     if (end != ends.end() && !end->ok)
       text += ": " + (end->message.empty() ? "it ended" : end->message);
     else if (const LanePlace* work = still.own_work(rank))
-      text += ": it is in " + to_token(work->next) + " of step " + std::to_string(work->next_step);
+      text += fmt::format(": it is in {} of step {}", to_token(work->next), work->next_step);
     else if (const LanePlace* last = last_told(still, rank))
-      text +=
-          ": nothing has come from it since " + to_token(last->left) + " of step " + std::to_string(last->left_step);
+      text += fmt::format(": it has reported nothing since {} of step {}", to_token(last->left), last->left_step);
     else
       text += ": it has done all its steps";
   }

@@ -1,5 +1,5 @@
-// A step's gradients by magnitude, beside what fp16 can hold: gradients that are smaller become zero in it, and that is
-// what a loss scale is for (Micikevicius et al. 2018, arXiv 1710.03740, section 3.2).
+// A step's gradients by magnitude, compared with the range of fp16: smaller gradients become zero, which a
+// loss scale prevents (Micikevicius et al. 2018, arXiv 1710.03740, section 3.2).
 #pragma once
 #include <cstdint>
 #include <span>

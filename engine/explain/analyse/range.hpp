@@ -1,5 +1,5 @@
-// A stretch of a step: what each rank's time goes to in it, beside the same part of the predicted and of the textbook's
-// step.
+// A range of a step: where each rank's time goes in it, compared with the same part of the predicted and of the
+// textbook's step.
 //
 // "The same part" is found op by op: between the ends of the same ops on a rank's compute lane time is mapped in
 // proportion. So each rank has a stretch of its own in the prediction, and what differs is time, not work.
@@ -19,7 +19,7 @@ struct AnalysedStep {
   std::vector<Span> spans;  ///< of the step, at least the compute lanes'
 };
 
-/// One rank's part of a stretch.
+/// One rank's part of a range.
 struct RangeTime {
   TimeRange range;
   std::array<double, time_class_count> seconds{};  ///< by TimeClass; they sum to the range's length
@@ -47,7 +47,7 @@ struct RangeAnalysis {
 RangeAnalysis analyse_range(const AnalysedStep& measured, const AnalysedStep* predicted, const AnalysedStep* ideal,
                             TimeRange range);
 
-/// Where the part `range` of `rank`'s step lies in another run of the same step.
+/// The position of the part `range` of `rank`'s step in another run of the same step.
 TimeRange counterpart_of(const AnalysedStep& from, const AnalysedStep& to, int rank, TimeRange range);
 
 }  // namespace rankscope

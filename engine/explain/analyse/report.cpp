@@ -15,7 +15,7 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-/// The lower middle of what is known; NaN of nothing.
+/// The lower median of the known values; NaN if there are none.
 double median_known(std::vector<double> values) {
   values.erase(std::remove_if(values.begin(), values.end(), [](double v) { return std::isnan(v); }), values.end());
   if (values.empty()) return unknown;
@@ -34,7 +34,7 @@ std::map<std::int32_t, ClockRecord> latest_clocks(const std::vector<ClockRecord>
   return latest;
 }
 
-/// What all ranks told of all steps, each rank's step once, on rank 0's clock.
+/// All ranks' reports of all steps, each rank's step once, on rank 0's clock.
 RunTotals totals_of(const RunFacts& facts) {
   RunTotals totals = facts.told ? *facts.told : RunTotals{};
   const auto clocks = latest_clocks(facts.clocks);
@@ -128,7 +128,7 @@ void add_bubbles(Report& report, const RunFacts& facts, const RunTotals& told) {
     report.steady_steps = static_cast<int>(steady.size());
     report.representative = std::move(*middle);
   }
-  // What was only simulated is a prediction, and nothing has been measured.
+  // Simulated data are a prediction; nothing has been measured.
   if (facts.obtained == Obtained::simulated) {
     if (!report.predicted) report.predicted = report.representative;
     if (!report.representative) report.representative = report.predicted;
@@ -202,7 +202,7 @@ void add_energy(Report& report, const RunFacts& facts, const RunTotals& told) {
   } else {
     energy.source = PowerSource::none;
     energy.unknown = facts.obtained == Obtained::simulated ? "the energy is unknown: nothing ran"
-                     : facts.energy_unknown.empty()        ? "the energy is unknown: the ranks told of no counter"
+                     : facts.energy_unknown.empty()        ? "the energy is unknown: no rank reported a counter"
                                                            : facts.energy_unknown;
   }
 }

@@ -1,6 +1,6 @@
 // The numbers of a run: the only source of what --json, `rankscope-trace stats` and the window state.
 //
-// What cannot be known is NaN or an empty optional, and null in JSON.
+// Unknown values are NaN or an empty optional, and null in JSON.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -31,7 +31,7 @@ struct ObservedStep {
   std::vector<Span> spans;
 };
 
-/// All that is known about a run, or about a plan that did not run yet: input of make_report.
+/// Everything known about a run, or about a plan that has not run yet: input of make_report.
 struct RunFacts {
   PlanSpec plan;
   std::string title;
@@ -119,7 +119,7 @@ struct MemoryRow {
   std::int32_t alike = 1;  ///< ranks that this row stands for
 };
 
-/// What the rank that needs most asks of its device.
+/// The memory of the rank that needs most, on its device.
 struct DeviceFit {
   double bytes = 0;    ///< that the device has
   double context = 0;  ///< taken by driver and libraries
@@ -129,13 +129,13 @@ struct DeviceFit {
   bool fits() const { return needed <= bytes; }
 };
 
-/// What a lost node took with it (cluster.lost_node); the report is of what goes on.
+/// What was lost with a node (cluster.lost_node); the report is about the remaining ranks.
 struct LostReplicas {
   int node = 0, replicas = 0, replicas_before = 0;
   double tokens_per_s_before = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// A whole training run at the predicted pace.
+/// A whole training run at the predicted speed.
 struct RunBudget {
   double tokens = 0, days = 0;
   /// Of all devices, and a device's average: in the bubble cluster.idle_watts, else power_watts. NaN where the cluster
@@ -180,7 +180,7 @@ struct TelemetryReport {
   double overhead = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// What the devices used, over the steady steps (as Report::step_seconds) whose energy is known.
+/// Energy used by the devices, over the steady steps (as Report::step_seconds) with known energy.
 struct EnergyReport {
   PowerSource source = PowerSource::none;  ///< none: nothing is known
   int counters = 0;                        ///< GPUs, or hosts
@@ -248,7 +248,7 @@ Report make_report(const RunFacts& facts);
 
 /// The object that --json prints, with all its keys.
 nlohmann::json to_json(const Report& report);
-/// The same for a person at a terminal: aligned, with units.
+/// The same as text for a terminal: aligned, with units.
 std::string to_text(const Report& report);
 
 }  // namespace rankscope

@@ -38,9 +38,7 @@ ScalingRow row_of(const Sweep& sweep, std::size_t number) {
     if (!run.failure.empty()) {
       if (row.reason.empty())
         row.reason =
-            (sweep.repeats > 1 ? "run " + std::to_string(run.repeat + 1) + " of " + std::to_string(sweep.repeats) + ": "
-                               : "") +
-            run.failure;
+            (sweep.repeats > 1 ? fmt::format("run {} of {}: ", run.repeat + 1, sweep.repeats) : "") + run.failure;
       continue;
     }
     runs.push_back(&run);
@@ -96,7 +94,7 @@ std::string formula_of(const Sweep& sweep, const ScalingRow& baseline) {
   if (swept("train.global_batch")) return "speed-up S = tokens/s over the baseline's, efficiency = S / (n/n1)";
   const std::int32_t ranks = sweep.points[static_cast<std::size_t>(baseline.point)].ranks;
   return ranks == 1 ? "speed-up S = T1/Tn, efficiency = T1 / (n * Tn)"
-                    : "speed-up S = T1/Tn, efficiency = S / (n/n1) with n1 = " + std::to_string(ranks);
+                    : fmt::format("speed-up S = T1/Tn, efficiency = S / (n/n1) with n1 = {}", ranks);
 }
 
 }  // namespace

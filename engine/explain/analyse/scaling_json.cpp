@@ -1,4 +1,6 @@
-// A sweep as JSON: what --json prints, and what a recording holds.
+// A sweep as JSON: for --json and for recordings.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -6,6 +8,7 @@
 
 #include "engine/explain/analyse/figure_json.hpp"
 #include "engine/explain/analyse/scaling.hpp"
+#include "engine/op/words.hpp"
 
 namespace rankscope {
 namespace {
@@ -188,8 +191,8 @@ Sweep sweep_from(const nlohmann::json& record) {
     SweepPoint point;
     const auto values = value_of<std::vector<std::string>>(entry, "values");
     if (values.size() != sweep.axes.size())
-      throw std::invalid_argument("a sweep's record: a point has " + std::to_string(values.size()) +
-                                  " values, and there are " + std::to_string(sweep.axes.size()) + " axes");
+      throw std::invalid_argument(fmt::format("a sweep's record: a point has {}, and there are {} axes",
+                                              counted(values.size(), "value"), sweep.axes.size()));
     for (std::size_t i = 0; i < values.size(); ++i) point.keys.push_back({sweep.axes[i].key, values[i]});
     point.ranks = value_of<std::int32_t>(entry, "ranks");
     point.global_batch = value_of<std::int32_t>(entry, "global_batch");

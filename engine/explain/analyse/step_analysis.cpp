@@ -1,5 +1,7 @@
 #include "engine/explain/analyse/step_analysis.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cassert>
 #include <numeric>
@@ -7,6 +9,7 @@
 #include <stdexcept>
 
 #include "engine/explain/analyse/causes.hpp"
+#include "engine/op/words.hpp"
 
 namespace rankscope {
 namespace {
@@ -153,8 +156,8 @@ double StepShares::sum() const { return std::accumulate(share.begin(), share.end
 StepAnalysis analyse_step(const std::vector<RankProgram>& programs, const RankGrid& grid,
                           const std::vector<Span>& spans, TimeRange range, std::uint32_t step) {
   if (static_cast<int>(programs.size()) != grid.size())
-    throw std::invalid_argument("analysis of step " + std::to_string(step) + ": " + std::to_string(programs.size()) +
-                                " programs for " + std::to_string(grid.size()) + " ranks");
+    throw std::invalid_argument(fmt::format("analysis of step {}: {} for {}", step, counted(programs.size(), "program"),
+                                            counted(grid.size(), "rank")));
   StepAnalysis result;
   result.step = step;
   result.range = range;
@@ -174,7 +177,7 @@ StepAnalysis analyse_step(const std::vector<RankProgram>& programs, const RankGr
     const std::span<const BubbleStretch> stretches(first, next);
     RankTime time = rank_time(index, rank, range, stretches);
     result.ranks.push_back(shares_of(time, range));
-    if (grid.is_server(rank)) continue;  // it has no model to compute: what it does not do is no bubble
+    if (grid.is_server(rank)) continue;  // it has no model to compute: its idle time is no bubble
     bubble += time[TimeClass::bubble];
     if (const TimeRange own = own_span(index, rank, range); !own.empty()) {
       inside += own.length();

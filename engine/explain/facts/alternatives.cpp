@@ -24,6 +24,8 @@ class Changes {
       algorithms();
       return std::move(found_);
     }
+    // Whatever changes when a stage updates trains another model.
+    if (plan_.updates_each_micro_batch()) return std::move(found_);
     schedules();
     micro_batches();
     shares();
@@ -92,8 +94,7 @@ class Changes {
         }
         if (moved.tensor == 1) moved.sequence_parallel = false;
         if (moved.data == 1) moved.zero = 0;
-        add(std::string(to.name) + " " + std::to_string(moved.*to.size) + ", " + from.name + " " +
-                std::to_string(moved.*from.size),
+        add(fmt::format("{} {}, {} {}", to.name, moved.*to.size, from.name, moved.*from.size),
             [&](PlanSpec& plan) { plan = moved; });
       }
   }
@@ -111,7 +112,7 @@ class Changes {
     recompute(Recompute::blocks, "recomputation of every block");
     if (plan_.data > 1 && plan_.data_parallel == DataParallel::all_reduce && plan_.zero < 3)
       for (int stage = plan_.zero + 1; stage <= 3; ++stage)
-        add("ZeRO stage " + std::to_string(stage), [stage](PlanSpec& plan) { plan.zero = stage; });
+        add(fmt::format("ZeRO stage {}", stage), [stage](PlanSpec& plan) { plan.zero = stage; });
     if (plan_.zero > 0) add("no ZeRO", [](PlanSpec& plan) { plan.zero = 0; });
     if (plan_.tensor > 1 && !plan_.sequence_parallel)
       add("sequence parallel", [](PlanSpec& plan) { plan.sequence_parallel = true; });
@@ -137,7 +138,7 @@ void predict_into(Alternative& alternative, Scenario scenario) {
   scenario.plan = alternative.plan;
   check_scenario(scenario);
   const StepProgram step = compile(scenario);
-  if (!is_folded(step) && count_ops(step) > most_ops) throw PlanError("too many ops to be laid out beside others");
+  if (!is_folded(step) && count_ops(step) > most_ops) throw PlanError("too many ops to predict variants");
   const Report report = predict_step(step);
   alternative.step_seconds = report.step_seconds;
   alternative.bubble = report.bubble.predicted;

@@ -7,6 +7,7 @@
 #include "engine/explain/facts/forecast.hpp"
 #include "engine/plan/program/passes.hpp"
 #include "engine/plan/scenario/read.hpp"
+#include "engine/plan/scenario/run_choices.hpp"
 #include "engine/predict/cost/modelled_costs.hpp"
 #include "engine/predict/cost/software.hpp"
 #include "engine/predict/layout/simulate.hpp"
@@ -14,7 +15,7 @@
 namespace rankscope {
 namespace {
 
-/// With what the cluster's software computes again behind the op.
+/// Including what the cluster's software recomputes after the op.
 double repeated_flops(const StepProgram& step, const OpFields& f) {
   const SegmentSpec& segment = step.model.segment(f.block, f.segment);
   double flops = segment.forward_flops;
@@ -63,7 +64,7 @@ RunContext context_of(const Scenario& scenario) {
 
 RunContext context_of(const StoreView& store) {
   const Hello* hello = store.hello();
-  if (!hello) throw std::runtime_error("the run does not say what it is: its hello is missing");
+  if (!hello) throw std::runtime_error("the run is not described: its first message is missing");
   StepProgram step = compile(parse_recorded_scenario(hello->scenario_toml));
   std::vector<RankProgram> programs;
   for (int rank = 0; rank < step.grid.size(); ++rank) {
@@ -155,7 +156,7 @@ RunFacts facts_of_run(const StoreView& store, const RunContext& context, std::si
   if (hello) facts.loss_floor = hello->entropy_nats;
   if (hello) facts.energy_unknown = hello->energy_unknown;
   if (hello && !store.steps(Obtained::simulated).empty())
-    facts.costs = hello->device == "sleep" || (is_forecast(store) && hello->host.empty())
+    facts.costs = hello->device == word_of(DeviceKind::sleep) || (is_forecast(store) && hello->host.empty())
                       ? costs_of_cluster(context.step.scenario.cluster)
                       : costs_measured_on(hello->host, context.step.scenario.cluster);
   facts.clocks = store.clocks();

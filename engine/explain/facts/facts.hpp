@@ -1,4 +1,4 @@
-// What is known about a plan or a run, gathered for engine/explain/analyse: the one way from a scenario or a store to
+// Collects the facts about a plan or a run for engine/explain/analyse: the only way from a scenario or a store to
 // RunFacts, for the command line, for `rankscope-trace stats` and for the window.
 #pragma once
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace rankscope {
 
-/// What stays the same through a run: made once, used for every look at it.
+/// The constant data of a run: made once, used for every report.
 struct RunContext {
   StepProgram step;
   std::vector<RankProgram> programs;  ///< [rank]
@@ -20,7 +20,7 @@ struct RunContext {
 
 /// Of a plan. Throws PlanError, and std::runtime_error when its programs deadlock.
 RunContext context_of(const Scenario& scenario);
-/// Of a run that has said hello; programs are those that it sent, where they have come. Throws std::runtime_error
+/// Of a run that has sent its hello; programs are those that it sent, if they have arrived. Throws std::runtime_error
 /// without a hello, ScenarioError or std::invalid_argument when what it sent is damaged.
 RunContext context_of(const StoreView& store);
 

@@ -49,7 +49,7 @@ std::vector<MemorySample> levels_at(int rank, const std::vector<FoldedSpan>& ops
   return samples;
 }
 
-/// What a prediction says first. `hello` has what only the caller knows.
+/// The first message of a prediction. `hello` has the facts that only the caller knows.
 Hello completed(Hello hello, const Scenario& scenario, int ranks, int steps) {
   hello.title = scenario.title;
   hello.scenario_toml = to_toml(scenario);

@@ -1,5 +1,5 @@
 // Simulated steps as the events of a run: for the window's store, and for a recording that can be shared, exported and
-// compared. All of them are obtained as simulated.
+// compared. All are marked as simulated.
 #pragma once
 #include <functional>
 #include <vector>
@@ -21,7 +21,7 @@ using TellEvent = std::function<void(int rank, Event event)>;
 void tell_forecast(const Scenario& scenario, const std::vector<RankProgram>& programs, const std::vector<Span>& spans,
                    const TellEvent& tell, Hello hello = {});
 
-/// Of replicas that do the same one is shown: the slow rank's, for which the others wait, or the first.
+/// One of the identical replicas is shown: the slow rank's, for which the others wait, or the first.
 int shown_replica(const Scenario& scenario);
 
 /// One rank of each stage of that replica, which stands for all of its stage: rank s here is stage s, and hello has as

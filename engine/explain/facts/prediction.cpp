@@ -103,8 +103,9 @@ double count_ops(const StepProgram& step) {
 
 void check_size(const StepProgram& step) {
   if (const double ops = count_ops(step); ops > too_many_ops)
-    throw PlanError("the programs of the plan's " + counted(step.grid.size(), "rank") + " have some " +
-                    std::to_string(std::llround(ops / 1e6)) + " million ops, more than can be laid out one by one");
+    throw PlanError(
+        fmt::format("the programs of the plan's {} have some {} million ops, more than can be laid out one by one",
+                    counted(step.grid.size(), "rank"), std::llround(ops / 1e6)));
 }
 
 bool is_folded(const StepProgram& step) {
@@ -128,9 +129,10 @@ StepPrediction predict_in_full(const StepProgram& step, const Prepare& prepare, 
   StepPrediction predicted;
   if (folds(step)) {
     if (other)
-      throw PlanError("the programs of the plan's " + counted(step.grid.size(), "rank") + " have some " +
-                      std::to_string(std::llround(count_ops(step) / 1e6)) +
-                      " million ops, which are folded and predicted from a cluster's figures; leave out --here");
+      throw PlanError(
+          fmt::format("the programs of the plan's {} have some {} million ops, which are folded and predicted from a "
+                      "cluster's figures; leave out --here",
+                      counted(step.grid.size(), "rank"), std::llround(count_ops(step) / 1e6)));
     predicted.report = folded_report(step);
   } else {
     check_foldable(step);

@@ -1,5 +1,5 @@
-// How long a plan's step takes on its cluster: from everybody's programs, or where these would be too many ops and
-// ranks are alike, folded.
+// Predicts the time of a plan's step on its cluster: from the programs of all ranks, or folded, if these would be too
+// many ops and ranks are identical.
 #pragma once
 #include <functional>
 #include <memory>
@@ -13,36 +13,36 @@ namespace rankscope {
 /// Ops of the model in all ranks' programs: what a simulation's time and memory are in proportion to.
 double count_ops(const StepProgram& step);
 
-/// Throws PlanError when that is more than can be made, checked and laid out one by one.
+/// Throws PlanError when that is too many to create, check and lay out individually.
 void check_size(const StepProgram& step);
 
 /// True where predict_step folds: more ops than are laid out in a second or two, or something on the host that
 /// this engine's programs do not have there, and nothing that sets ranks apart.
 bool is_folded(const StepProgram& step);
 
-/// What adds to programs what only others know: kernels' scratch (engine/execute/run/scratch.hpp). Not asked of what is
-/// folded.
+/// Adds facts to programs that only other rooms know: kernels' scratch (engine/execute/run/scratch.hpp). Not called for
+/// folded plans.
 using Prepare = std::function<void(const StepProgram&, std::span<RankProgram>)>;
 
 /// Throws PlanError for a plan of too many ops that cannot be folded, std::runtime_error when it deadlocks, and
 /// std::invalid_argument when the cluster lacks a figure.
 Report predict_step(const StepProgram& step, const Prepare& prepare = {});
 
-/// A prediction by other costs than the cluster's figures.
+/// A prediction with other costs than the cluster's figures.
 struct OtherCosts {
   std::function<Costs(const StepProgram&)> costs;
   std::string from;       ///< Report::costs
   double peak_flops = 0;  ///< of what the costs were measured on
 };
 
-/// A report, and what it was made from: nothing of what is folded.
+/// A report, and its input (empty for folded plans).
 struct StepPrediction {
   Report report;
   std::shared_ptr<const RunContext> context;
   std::optional<RunFacts> facts;
 };
 /// As predict_scenario, for the command line and for the window. With `other` costs, which cannot be folded
-/// (PlanError). `folds`: whoever runs the plan afterwards wants every rank's program, and can wait longer for it.
+/// (PlanError). `folds`: a caller that runs the plan afterwards needs every rank's program, and can wait longer for it.
 StepPrediction predict_with_facts(const Scenario& scenario, const Prepare& prepare,
                                   const std::optional<OtherCosts>& other = {},
                                   const std::function<bool(const StepProgram&)>& folds = is_folded);

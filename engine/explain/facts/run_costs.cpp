@@ -3,6 +3,7 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "engine/plan/scenario/run_choices.hpp"
 #include "engine/predict/cost/modelled_costs.hpp"
 
 namespace rankscope {
@@ -22,7 +23,7 @@ Costs modelled_without_fault(Scenario scenario, const Model& model) {
   return modelled_costs(scenario, model);
 }
 
-/// What the op takes on a rank that is not slow.
+/// The op's time on a rank that is not slow.
 std::int64_t unslowed_ns(const FaultSpec& fault, std::int32_t rank, OpKind kind, std::int64_t ns) {
   FaultSpec inverse = fault;
   inverse.slow_factor = 1 / fault.slow_factor;
@@ -32,7 +33,8 @@ std::int64_t unslowed_ns(const FaultSpec& fault, std::int32_t rank, OpKind kind,
 }  // namespace
 
 std::optional<RunCosts> costs_of_run(const StoreView& run, const RunContext& context) {
-  if (run.hello() == nullptr || run.hello()->device == "sleep" || is_forecast(run)) return std::nullopt;
+  if (run.hello() == nullptr || run.hello()->device == word_of(DeviceKind::sleep) || is_forecast(run))
+    return std::nullopt;
   std::vector<std::unordered_map<OpId, OpIndex>> ops(context.programs.size());
   for (std::size_t rank = 0; rank < ops.size(); ++rank) {
     if (run.program(static_cast<int>(rank)) == nullptr) return std::nullopt;

@@ -1,5 +1,5 @@
-// What a run was predicted to cost by itself, carried over to other plans: a run measures its ops alone before the
-// first step and tells what it expects of them; with that, plans of the same model are predicted as the run was.
+// Costs that a run predicted for itself, applied to other plans: a run measures its ops alone before the
+// first step and reports their expected costs; with these, plans of the same model are predicted like the run.
 #pragma once
 #include <map>
 #include <optional>

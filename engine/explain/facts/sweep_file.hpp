@@ -18,7 +18,7 @@ class SweepRecorder {
   SweepRecorder(const std::string& path, const Sweep& sweep);
   /// On the disk when it returns. `time_ns` is since the sweep began.
   void add(const SweepRun& run, std::int64_t time_ns);
-  /// Empty, or one line about what is missing in the file and why.
+  /// Empty, or one line about missing data in the file and the reason.
   std::string close();
 
  private:
@@ -28,8 +28,8 @@ class SweepRecorder {
 
 /// True when the file is a sweep's recording: see read_sweep.
 bool is_sweep(const std::string& path);
-/// Throws TraceError when the file can't be opened, is no MCAP file or no sweep's, or its documents mean nothing. Runs
-/// that are damaged are left out and reported.
+/// Throws TraceError if the file can't be opened, is not an MCAP file of a sweep, or its documents are invalid.
+/// Damaged runs are omitted and reported.
 Sweep read_sweep(const std::string& path, DamageReport* damage = nullptr);
 
 }  // namespace rankscope

@@ -1,4 +1,4 @@
-// How much a table's errors owe to the constants' having been fitted to it, or to its like: they are fitted anew
+// How much a table's errors depend on constants fitted to it or to similar tables: the constants are fitted again
 // without it.
 #pragma once
 #include <string>
@@ -10,7 +10,7 @@ namespace rankscope {
 
 struct LeftOutTable {
   std::string file, title;
-  /// cluster.product_efficiency and memory_efficiency that suit all other tables of the device best.
+  /// cluster.product_efficiency and memory_efficiency that fit all other tables of the device best.
   double product_efficiency = 0, memory_efficiency = 0;
   double mean_error = 0, worst_error = 0;  ///< absolute, over all rows of the table, with these
 };

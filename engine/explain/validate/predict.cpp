@@ -1,4 +1,4 @@
-// What a scenario says of each quantity that others have published.
+// Predicts each published quantity of a scenario.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

@@ -1,5 +1,6 @@
 #include "engine/explain/validate/published.hpp"
 
+#include <fmt/format.h>
 #include <toml++/toml.h>
 
 #include <algorithm>
@@ -64,7 +65,7 @@ std::string unit_names() {
 
 [[noreturn]] void refuse(const std::string& file, const toml::node& at, const std::string& what) {
   const toml::source_position place = at.source().begin;
-  throw ScenarioError(file + ":" + std::to_string(place.line) + ":" + std::to_string(place.column) + ": " + what);
+  throw ScenarioError(fmt::format("{}:{}:{}: {}", file, place.line, place.column, what));
 }
 
 std::string text_of(const std::string& file, const toml::node& value) {
@@ -198,8 +199,7 @@ PublishedTable read_published(const std::filesystem::path& file) {
     return Reader(file.string()).read();
   } catch (const toml::parse_error& e) {
     const toml::source_position at = e.source().begin;
-    throw ScenarioError(file.string() + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + ": " +
-                        std::string(e.description()));
+    throw ScenarioError(fmt::format("{}:{}:{}: {}", file.string(), at.line, at.column, e.description()));
   }
 }
 

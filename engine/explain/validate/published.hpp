@@ -1,4 +1,4 @@
-// What others have measured and printed, as rows that can be predicted: scenarios/published/*.toml.
+// Published measurements as rows that can be predicted: scenarios/published/*.toml.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace rankscope {
 
-/// What a table's figures are.
+/// The quantity of a table's figures.
 enum class Quantity {
   step_seconds,
   span_seconds,            ///< the same where steps run into each other (FoldedStep::longest_span)
@@ -56,7 +56,7 @@ struct PublishedTable {
   std::string constants;  ///< where the constants of its clusters come from
   std::string unit;       ///< as printed: one of unit_of's
   Quantity quantity = Quantity::step_seconds;
-  bool judged = true;  ///< false where the source leaves open what was measured; it then says so in `source`
+  bool judged = true;  ///< false if the source does not state exactly what was measured; `source` then says so
   /// Added after constants had been fitted: none was fitted to a row of it, though its errors may have led to a
   /// constant of another source, which `constants` then says. leave_one_out leaves it alone.
   bool held_out = false;
@@ -70,7 +70,7 @@ double unit_of(const std::string& unit);
 /// Steps that a row's tokens take.
 double steps_of(const PublishedRow& row, const Scenario& scenario);
 
-/// Throws ScenarioError "file:line:column: …" for a table that means nothing.
+/// Throws ScenarioError "file:line:column: …" for an invalid table.
 PublishedTable read_published(const std::filesystem::path& file);
 /// All files published/*.toml of the best resource folder that has any, by name. Throws ScenarioError.
 std::vector<PublishedTable> read_all_published();

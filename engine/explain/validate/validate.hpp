@@ -1,4 +1,4 @@
-// Predictions held against what others have printed, row by row.
+// Compares predictions with published figures, row by row.
 #pragma once
 #include <limits>
 #include <nlohmann/json_fwd.hpp>

@@ -1,5 +1,5 @@
-// Where optimizers went on a surface: what was asked for, the points, and what there is to say of them. Pure; who
-// walks: engine/execute/optimizer/walk.hpp.
+// Optimizer paths on a surface: the request, the points, and their statistics. Pure; the optimizers run in
+// engine/execute/optimizer/walk.hpp.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -13,12 +13,12 @@
 namespace rankscope {
 
 inline constexpr int most_path_steps = 100'000;
-/// A path that is farther out than the surface's window so many times as large has diverged, and ends.
+/// A path outside the surface's window enlarged by this factor has diverged, and ends.
 inline constexpr double diverged_windows = 10;
-/// A loss is as good as the least when it is nearer to it by this than the start's.
+/// A loss counts as minimal if its distance to the minimum is at most this share of the start's.
 inline constexpr double reached_share = 0.01;
 
-/// What `rankscope-engine paths` is asked.
+/// The request of `rankscope-engine paths`.
 struct PathRequest {
   std::string surface = "ravine";
   double condition = usual_condition;     ///< of the ravine
@@ -32,18 +32,18 @@ struct PathRequest {
   bool operator==(const PathRequest&) const = default;
 };
 
-/// The command's arguments, behind "paths"; what is as usual is left out.
+/// The command's arguments after "paths"; defaults are omitted.
 std::vector<std::string> arguments_of(const PathRequest& request);
 
-/// How one optimizer went. points[t] is where it stood after t steps, losses[t] the surface's value there, noise or
-/// not.
+/// The path of one optimizer. points[t] is its position after t steps, losses[t] the surface's value there, without
+/// noise.
 struct OptimizerPath {
   std::string optimizer;
   double rate = 0;
   std::vector<Point> points{};
   std::vector<double> losses{};
   std::optional<int> reached{};    ///< from this step on the loss stays within reached_share of the least
-  std::optional<int> diverged{};   ///< at this step it left: the path has no further points
+  std::optional<int> diverged{};   ///< at this step it diverged: the path has no further points
   double bytes_per_parameter = 0;  ///< of states, as training keeps them of a large fp32 matrix
   /// Steps that were made.
   int steps() const { return static_cast<int>(points.size()) - 1; }
@@ -52,12 +52,12 @@ struct OptimizerPath {
 };
 
 struct Paths {
-  PathRequest request;  ///< nothing in it is left to the surface
+  PathRequest request;  ///< all values are set, none is a default of the surface
   std::vector<OptimizerPath> each{};
   const OptimizerPath* of(const std::string& optimizer) const;
 };
 
-/// The next point of a path; false when it is so far out that the path ends there. One that is not finite is not kept.
+/// The next point of a path; false if it is so far away that the path ends. A point that is not finite is not stored.
 bool add_point(OptimizerPath& path, const Surface& surface, Point point);
 /// Fills in `reached`, once all points are there.
 void judge(OptimizerPath& path, const Surface& surface);
@@ -70,7 +70,7 @@ Paths paths_from_json(const std::string& text);
 /// A table of the optimizers, for a terminal.
 std::string to_text(const Paths& paths);
 
-/// The fields of an entry of paths[] that are one number each: what a lesson may ask for as "paths.OPTIMIZER.FIELD".
+/// The numeric fields of an entry of paths[], which a lesson may use as "paths.OPTIMIZER.FIELD".
 bool is_path_value(const std::string& path);
 
 }  // namespace rankscope

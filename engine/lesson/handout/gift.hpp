@@ -10,7 +10,7 @@ namespace rankscope {
 struct Quiz {
   std::string text;
   int asked = 0;                      ///< questions in it
-  std::vector<std::string> left_out;  ///< "walls 3, which is drawn": what such a quiz cannot ask
+  std::vector<std::string> left_out;  ///< "walls 3, a drawing": questions that such a quiz cannot ask
 };
 
 /// Numbers with their tolerance, and mistakes as answers worth nothing that give their reason; choices with the reason

@@ -1,5 +1,5 @@
-// Lessons on paper: hand-outs with room for the answers, and the instructor's edition with the answers. Pure: pictures
-// and simulated values are brought.
+// Lessons on paper: hand-outs with space for the answers, and the teacher's edition with the answers. Pure: pictures
+// and simulated values are passed in.
 #pragma once
 #include <functional>
 #include <optional>
@@ -25,9 +25,9 @@ struct Sheet {
 struct Handout {
   std::string title;      ///< of the course, or of the one lesson
   std::string summary{};  ///< of a course
-  std::string teacher{};  ///< of a course: notes for whoever teaches it
+  std::string teacher{};  ///< of a course: notes for the teacher
   std::vector<Sheet> sheets{};
-  bool answers = false;  ///< the instructor's edition
+  bool answers = false;  ///< the teacher's edition
 };
 
 /// One page for the browser and for paper; everything is inside. Before *Run* it has the text and the questions with
@@ -37,11 +37,11 @@ std::string handout_html(const Handout& handout);
 std::string handout_markdown(const Handout& handout,
                              const std::function<std::string(const Sheet&, const Picture&)>& image);
 
-/// What is right of a question, in its unit: "27.3 %"; "a → b → c". Empty where nothing says so without a run.
+/// The right answer of a question, in its unit: "27.3 %"; "a → b → c". Empty if it is known only after a run.
 std::string answer_words(const Question& question, const std::optional<Target>& simulated);
 /// "4 % more or less are accepted", and beside the lesson's own arithmetic what is simulated. Empty: nothing to say.
 std::string accepted_words(const Question& question, const std::optional<Target>& simulated);
-/// What a mistake is recognised by, as answer_words has it.
+/// The wrong answer of a mistake, as text.
 std::string target_words(const Question& question, const Target& target);
 /// "27.3 %".
 std::string value_words(const Question& question, double value);

@@ -1,4 +1,4 @@
-// A lesson's Markdown outside the window: as HTML, and without what only the window can show. Pure.
+// Converts a lesson's Markdown for use outside the window: to HTML, without elements that only the window shows. Pure.
 #pragma once
 #include <string>
 #include <string_view>

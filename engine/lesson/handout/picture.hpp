@@ -14,7 +14,7 @@ struct Picture {
   std::string svg;
 };
 
-/// What one step was predicted to be, of all ranks or of some of them.
+/// The prediction of one step, for all ranks or some of them.
 struct DrawnStep {
   std::uint32_t step = 0;
   TimeRange range;

@@ -87,10 +87,9 @@ class LabCheck {
   void check_symbols(const std::string& where, const std::string& text) {
     for (const std::string& symbol : undefined_symbols(text, lab_.symbols, against_.glossary))
       if (told_symbols_.insert(symbol).second)
-        tell(where,
-             fmt::format("the symbol '{}' is defined nowhere; add it to [lab.symbols], such as {} = \"what it is, "
-                         "with its unit\", or to the glossary",
-                         symbol, symbol));
+        tell(where, fmt::format("the symbol '{}' is not defined; add it to [lab.symbols], such as {} = \"what it is, "
+                                "with its unit\", or to the glossary",
+                                symbol, symbol));
   }
 
   void check_question(const Question& question, const std::string& where, const std::string& before) {
@@ -106,8 +105,8 @@ class LabCheck {
     if (!truth) truth = simulated;
     if (!truth) return;
     if (const auto printed = printed_answer(question, *truth, before))
-      tell(where, fmt::format("the text prints the answer before Run: '{}'; take it away, or ask for something else",
-                              *printed));
+      tell(where,
+           fmt::format("the text prints the answer before Run: '{}'; remove it, or ask for something else", *printed));
     check_mistakes(question, where, *truth);
     if (question.kind == QuestionKind::number) {
       if (simulated) check_agreement(question, where, std::get<double>(*truth), std::get<double>(*simulated));
@@ -152,7 +151,7 @@ class LabCheck {
     }
   }
 
-  /// The lesson's own arithmetic, or literal, beside what a simulation gives.
+  /// Compares the lesson's arithmetic or literal with the result of a simulation.
   void check_agreement(const Question& question, const std::string& where, double truth, double simulated) {
     const double off = std::fabs(truth - simulated);
     if (off <= question.tolerance) return;
@@ -175,7 +174,7 @@ class LabCheck {
     if (apart > 1e-9 && apart <= tolerance)
       tell(where, fmt::format("{}, which includes the opposite answer, {}; a tolerance below {} would exclude it",
                               accepted, in_unit(opposite, question), in_unit(apart, question)));
-    constexpr double little = 1;  // a point: nobody asks for less
+    constexpr double little = 1;  // a point: the smallest useful tolerance
     if (truth < 100 && truth > 50 && tolerance > little && tolerance >= opposite / 2)
       tell(where, fmt::format("{}, half of what is left to 100 % or more; a tolerance below {} would exclude a guess",
                               accepted, in_unit(std::max(opposite / 2, little), question)));
@@ -197,7 +196,7 @@ class LabCheck {
           if (std::get<RankPattern>(truth).matches({rank}))
             what = fmt::format("a mistake names rank {}, which is right; list wrong ones", rank);
       } else if (mistake.near == truth) {
-        what = "a mistake is the right answer; list wrong ones";
+        what = "a mistake is the right answer; list wrong answers";
       }
       if (!what.empty()) tell(where, what);
     }
@@ -217,7 +216,7 @@ class LabCheck {
       tell(where,
            fmt::format("a flat line is accepted; a tolerance below {} would exclude it", in_unit(to_flat, question)));
     if (to_reversed > same * size && to_reversed <= question.tolerance)
-      tell(where, fmt::format("the drawing the other way round is accepted; a tolerance below {} would exclude it",
+      tell(where, fmt::format("the reversed drawing is accepted; a tolerance below {} would exclude it",
                               in_unit(to_reversed, question)));
   }
 

@@ -1,5 +1,5 @@
-// What is wrong with a lesson that reads well: an answer that its text gives away, a tolerance that accepts anything or
-// refuses the lesson's own arithmetic, a symbol that nobody defined, a name that there is none of. Pure.
+// Finds errors in a readable lesson file: an answer printed in its text, a tolerance that accepts anything or
+// refuses the lesson's own arithmetic, an undefined symbol, an unknown name. Pure.
 #pragma once
 #include <functional>
 #include <optional>
@@ -24,12 +24,12 @@ struct ClickedPlaces {
   std::vector<std::pair<std::string, int>> levels{};  ///< of its cluster's links, each with its number of units
 };
 
-/// What a lesson is held against.
+/// The data that a lesson is checked with.
 struct CheckAgainst {
   Glossary glossary{};
-  std::vector<std::string> labs{};  ///< names of all that there are
-  /// What a simulation of the question's scenario gives, in the question's unit; nullopt where nothing simulates it
-  /// (a loss). What it throws becomes a fault. Empty: nothing is simulated.
+  std::vector<std::string> labs{};  ///< names of all existing ones
+  /// The result of simulating the question's scenario, in the question's unit; nullopt if it cannot be simulated
+  /// (a loss). Its exceptions become faults. Empty: nothing is simulated.
   std::function<std::optional<double>(const Lab&, const Question&)> simulated{};
   /// The same for a question that is drawn; empty where nothing simulates it.
   std::function<std::vector<double>(const Lab&, const Question&)> simulated_series{};
@@ -37,12 +37,12 @@ struct CheckAgainst {
   std::function<ClickedPlaces(const Lab&)> places{};
 };
 
-/// One line each: "FILE:question 2: what is wrong; what would be right". Empty where nothing is.
+/// One line each: "FILE:question 2: error; correction". Empty if there are none.
 std::vector<std::string> faults_of(const Lab& lab, const CheckAgainst& against);
-/// Names of labs that there are none of, or that are in it twice.
+/// Names of labs that do not exist, or that are in it twice.
 std::vector<std::string> faults_of(const Course& course, const std::vector<std::string>& labs);
 
-/// Terms whose `see` names a lab that there is none of.
+/// Terms whose `see` names a lab that does not exist.
 std::vector<std::string> faults_of(const Glossary& glossary, const std::vector<std::string>& labs);
 
 }  // namespace rankscope

@@ -42,7 +42,7 @@ std::vector<std::string> settings_in(std::string_view text) {
   return settings;
 }
 
-/// A value that stands for others.
+/// A placeholder value.
 bool is_placeholder(const std::string& value) {
   return value.empty() || value.find("…") != std::string::npos || value.find('<') != std::string::npos ||
          std::all_of(value.begin(), value.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
@@ -82,7 +82,7 @@ void check_parameters(std::string_view link, std::string_view parameters, std::v
       std::string error;
       if (!parse_token(value, &error)) why = "op takes a token, such as F:c0:m0; " + error;
     } else {
-      why = fmt::format("there is no parameter '{}'; there are step, rank and op", key);
+      why = fmt::format("unknown parameter '{}'; give step, rank or op", key);
     }
     if (!why.empty()) faults.push_back(fmt::format("the link '{}': {}", link, why));
     parameters = end == std::string_view::npos ? std::string_view() : parameters.substr(end + 1);

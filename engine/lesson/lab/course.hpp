@@ -1,5 +1,5 @@
-// Courses: which labs belong together, in which order. One file each in scenarios/courses; `natural` has all labs, and
-// is the order of every list. Data only.
+// Courses: lists of labs in an order. One file each in scenarios/courses; `natural` has all labs, and sets the order
+// of every list. Data only.
 #pragma once
 #include <string>
 #include <vector>
@@ -17,7 +17,7 @@ struct CourseSection {
 struct Course {
   std::string file, title;
   std::string summary;  ///< one sentence: for whom, and what about
-  std::string teacher;  ///< notes for whoever teaches it, in Markdown
+  std::string teacher;  ///< notes for the teacher, in Markdown
   std::vector<CourseSection> sections;
   std::string name() const;
   /// The labs of all sections, in order.
@@ -37,20 +37,20 @@ struct LabGroup {
   std::vector<Lab> labs;
 };
 
-/// What can be taught here.
+/// All lessons and courses that are installed.
 struct Library {
   std::vector<LabGroup> groups;      ///< sections of the natural order; labs that it does not name are in a last group
   std::vector<Course> courses;       ///< natural first, then by name
   std::vector<std::string> refused;  ///< files that cannot be read: one line each
-  /// Null where there is none of that name.
+  /// Null if there is none of that name.
   const Lab* lab(const std::string& name) const;
   const Course* course(const std::string& name) const;
   /// In the order of the list.
   std::vector<const Lab*> labs() const;
 };
 
-/// Reads all labs and courses of the resource folders (resources.hpp), a person's own included. Throws nothing for a
-/// file that is wrong: it is left out, and named in `refused`.
+/// Reads all labs and courses of the resource folders (resources.hpp), including the user's own. Does not throw for a
+/// wrong file: it is omitted, and named in `refused`.
 Library read_library();
 
 }  // namespace rankscope

@@ -1,4 +1,4 @@
-// Arithmetic as a person writes it: "3/11", "2 · 7/8 · 3.18", "sqrt(2 * 60)", "1,627,392 × 4 / 2^20".
+// Evaluates arithmetic as people write it: "3/11", "2 · 7/8 · 3.18", "sqrt(2 * 60)", "1,627,392 × 4 / 2^20".
 #pragma once
 #include <optional>
 #include <string>

@@ -1,4 +1,4 @@
-// The keys of one table of a lesson's file: each is taken once, and what is left over is refused. For this room's own
+// The keys of one table of a lesson's file: each is read once, and unknown keys are refused. For this room's own
 // readers. Everything throws ScenarioError with the position.
 #pragma once
 #include <string>

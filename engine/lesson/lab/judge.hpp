@@ -1,4 +1,4 @@
-// Compares what a person answered with what is right, and recognises usual mistakes. Pure.
+// Compares a student's answer with the right one, and recognises common mistakes. Pure.
 #pragma once
 #include <string>
 
@@ -6,7 +6,7 @@
 
 namespace rankscope {
 
-/// close: right by the tolerance, but far off for a value so small.
+/// close: right by the tolerance, but a large error for such a small value.
 enum class Grade : std::uint8_t { right, close, wrong };
 
 struct Reply {
@@ -18,7 +18,7 @@ struct Reply {
   bool operator==(const Reply&) const = default;
 };
 
-/// `truth` is known_answer() or what a run gave. An attempt of another kind than the question's is wrong.
+/// `truth` is known_answer() or the result of a run. An attempt of another kind than the question's is wrong.
 Reply judge(const Question& question, const Attempt& attempt, const Target& truth);
 
 /// Mean distance of two drawings over the points that both have and that are known.

@@ -1,5 +1,5 @@
-// A lesson: the [lab] table of a scenario file. Read, predict, run, compare, explain. It says nothing about what is
-// trained; Scenario ignores it.
+// A lesson: the [lab] table of a scenario file. Read, predict, run, compare, explain. It does not change the
+// training; Scenario ignores it.
 #pragma once
 #include <map>
 #include <optional>
@@ -16,9 +16,9 @@ struct Lab {
   std::string summary;             ///< one sentence for the list
   std::string text;                ///< the lesson, in Markdown
   std::string view;                ///< of the window, that the lesson is about and opens; empty: none in particular
-  int minutes = 0;                 ///< that it takes in a class; 0: not stated
+  int minutes = 0;                 ///< minutes in a class; 0: not stated
   std::vector<std::string> needs;  ///< names of labs that come before it
-  std::string teacher;             ///< notes for whoever teaches it, in Markdown
+  std::string teacher;             ///< notes for the teacher, in Markdown
   /// Symbols that this lesson defines itself, beside the glossary's or in another sense: "M", "bytes moved".
   std::map<std::string, std::string> symbols;
   std::vector<Question> questions;

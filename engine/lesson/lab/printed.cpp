@@ -181,7 +181,7 @@ std::optional<std::string> printed_number(const Question& question, double truth
   const bool is_known = known_answer(question).has_value();
   const bool is_common = truth == std::round(truth) && std::fabs(truth) <= special;
   for (const PrintedNumber& number : numbers_in(text)) {
-    // What only a run gives is given away by any number that is accepted.
+    // If only a run gives the value, any accepted number gives it away.
     const bool is_answer = is_known ? agrees(number.value, number.half_digit, truth, question.tolerance)
                                     : is_accepted(number.value, truth, question.tolerance);
     if (!is_answer) continue;

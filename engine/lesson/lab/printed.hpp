@@ -1,4 +1,4 @@
-// Whether a text prints the answer of a question before it is asked. Pure.
+// Checks whether a text prints the answer of a question before it is asked. Pure.
 #pragma once
 #include <optional>
 #include <string>
@@ -21,7 +21,7 @@ struct PrintedNumber {
 /// unit that the head of its column, or of the first column, ends with.
 std::vector<PrintedNumber> numbers_in(std::string_view text);
 
-/// What of `text` gives the answer away, in its own words; nullopt where nothing does. A number with the question's
+/// The part of `text` that contains the answer; nullopt if there is none. A number with the question's
 /// unit that agrees with `truth` to its last printed digit (or that is accepted, where only a run gives the truth), a
 /// fraction of that value, the words of an option (where not
 /// all options are named), the items in their order. Of a question without a unit only numbers that the text counts

@@ -1,4 +1,4 @@
-// A lesson's question, as its file has it: what is asked, what is right, and which errors are usual. Data only;
+// A lesson's question as in its file: the question, the right answer, and common mistakes. Data only;
 // judge.hpp compares an answer with it.
 #pragma once
 #include <cstdint>
@@ -85,7 +85,7 @@ using Attempt = std::variant<double, std::string, std::vector<std::string>, std:
 using Target = std::variant<double, std::string, std::vector<std::string>, std::vector<double>, OpPattern, RankPattern,
                             LinkPattern>;
 
-/// A usual error: an answer near it gets this reason.
+/// A common mistake: an answer near it gets this explanation.
 struct Mistake {
   Target near;
   std::string because;
@@ -99,7 +99,7 @@ struct Variant {
   bool operator==(const Variant&) const = default;
 };
 
-/// Where one sees why: what is shown with the reason.
+/// The evidence: what the window shows with the explanation.
 struct Evidence {
   std::string view;  ///< by its name: "memory"
   std::optional<int> step, rank;
@@ -143,8 +143,8 @@ struct Question {
   bool operator==(const Question&) const = default;
 };
 
-/// What is right without a run: what the file states, or the lesson's formula; nullopt where only a run, a simulation
-/// or a path gives it.
+/// The right answer if it is known without a run (from the file, or the lesson's formula); nullopt if it needs a run,
+/// a simulation or a path.
 std::optional<Target> known_answer(const Question& question);
 
 /// An answer is of the question's kind, and of a question that is pointed at what it asks one to click.

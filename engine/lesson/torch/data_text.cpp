@@ -1,4 +1,4 @@
-// What the script draws: kernels/tensor/random.hpp and engine/execute/data/language.hpp in numpy.
+// Random numbers and data of the script: kernels/tensor/random.hpp and engine/execute/data/language.hpp in numpy.
 #include "engine/lesson/torch/pieces.hpp"
 
 namespace rankscope::python {

@@ -1,4 +1,4 @@
-// The model and what it begins with: engine/plan/model/gpt_rows.hpp in torch.nn.
+// The model and its initial values: engine/plan/model/gpt_rows.hpp in torch.nn.
 #include "engine/lesson/torch/pieces.hpp"
 
 namespace rankscope::python {

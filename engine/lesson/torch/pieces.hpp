@@ -1,5 +1,5 @@
-// The sections of a script, in its order. Each is text that uses names of those before it; only what a plan needs is
-// there, so that the script of a simple plan is a simple one.
+// The sections of a script, in order. Each is text that uses names of earlier ones; only what a plan needs is
+// included, so that a simple plan has a simple script.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace rankscope::python {
 
-/// What a section asks about a scenario.
+/// The facts of a scenario that sections use.
 struct Subject {
   const Scenario& scenario;
   std::vector<int> layers;  ///< of each chunk
@@ -20,13 +20,13 @@ struct Subject {
   bool replicas() const { return plan().data > 1; }
   bool tensor_ranks() const { return plan().tensor > 1; }
   bool stages() const { return plan().pipeline > 1; }
-  /// ZeRO's stage; one rank has nobody to share with.
+  /// ZeRO's stage; 0 for one rank, which has no shards.
   int zero() const { return replicas() ? plan().zero : 0; }
   bool fully_sharded() const { return zero() >= 2; }
   bool accumulates() const { return plan().micro_batches > 1 && !stages(); }
   bool recomputes() const { return plan().recompute == Recompute::blocks; }
   bool clips() const { return train().clip > 0; }
-  /// torch.nn.utils.clip_grad_norm_ knows no tensor ranks and no stages.
+  /// torch.nn.utils.clip_grad_norm_ does not support tensor ranks or stages.
   bool clips_by_hand() const { return clips() && (tensor_ranks() || stages()); }
   bool rate_changes() const { return train().warmup_steps > 0 || train().decay != Decay::none; }
 };

@@ -1,4 +1,4 @@
-// Who has what, and who talks to whom: [plan] in the words of torch.distributed.
+// The parts and communications of each rank: [plan] in torch.distributed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -76,7 +76,7 @@ std::string constants(const Subject& subject) {
   return text;
 }
 
-/// What wraps `module` for the data group.
+/// The wrapper of `module` for the data group.
 std::string replica_of(const Subject& subject, const std::string& module) {
   return fmt::format("DistributedDataParallel({}, process_group=mesh.get_group(\"data\"), bucket_cap_mb={})", module,
                      plain(subject.plan().bucket_mib));

@@ -1,8 +1,8 @@
-// A scenario as a script in PyTorch's own words: the same model from the same weights on the same samples with the same
-// optimizer, for torchrun over gloo. What a plan does here by ops, the script does by the class that people use for it:
-// DistributedDataParallel, fully_shard, torch.distributed.pipelining. A reader who knows one finds the other beside it.
+// Writes a scenario as a PyTorch script: the same model from the same weights on the same samples with the same
+// optimizer, for torchrun over gloo. What a plan does here by ops, the script does by the usual PyTorch class:
+// DistributedDataParallel, fully_shard, torch.distributed.pipelining. Comments name the corresponding keys.
 //
-// The script draws weights and samples itself, by the engine's generator in numpy, so it needs PyTorch and numpy alone.
+// The script generates weights and samples with the engine's generator in numpy, so it needs only PyTorch and numpy.
 // It prints each step's loss; those of the engine differ in roundings.
 #pragma once
 #include <string>

@@ -10,7 +10,7 @@
 namespace rankscope::python {
 namespace {
 
-/// The class of torch.optim, and what it is given beside the rate and the decay.
+/// The class of torch.optim, and its arguments besides rate and decay.
 struct TorchOptimizer {
   std::string name, options;
 };

@@ -1,4 +1,4 @@
-// What a script can be written for.
+// Checks whether a scenario has a script.
 #include <set>
 
 #include "engine/lesson/torch/torch_script.hpp"
@@ -32,6 +32,9 @@ std::string why_no_model(const Scenario& s) {
 }
 
 std::string why_no_schedule(const PlanSpec& plan) {
+  if (plan.updates_each_micro_batch())
+    return "plan.schedule: PyTorch's pipelines update once a step, and " + quoted(plan.schedule.name()) +
+           " after each micro-batch; \"1f1b\" would do";
   const bool known = plan.schedule == ScheduleKind::naive || plan.schedule == ScheduleKind::gpipe ||
                      plan.schedule == ScheduleKind::one_f_one_b || plan.schedule == ScheduleKind::interleaved;
   if (plan.pipeline > 1 && !known)

@@ -1,4 +1,4 @@
-// What the eight collectives mean, element by element, whatever algorithm does them: what a run's contents are held to.
+// The definition of the eight collectives, element by element, for any algorithm: the check for a run's results.
 #pragma once
 #include <cstdint>
 
@@ -23,7 +23,7 @@ std::int64_t whole_elements(OpKind kind, int n, double bytes, std::int64_t eleme
 std::int64_t brought_elements(const CollectiveTask& task, int member);
 std::int64_t left_elements(const CollectiveTask& task, int member);
 
-/// Whose part the fault "lost_part" takes away: the root's where the root alone brings something, else the last one's.
+/// The member whose part the fault "lost_part" removes: the root if only the root has input, else the last one.
 int losing_rank(const CollectiveTask& task);
 
 /// Element `i` of what a member has afterwards, where member m brought `brought(m, j)` as its element j.
@@ -48,8 +48,8 @@ double left_by_definition(const CollectiveTask& task, int member, std::int64_t i
   return brought(from, (task.kind == OpKind::all_to_all ? member * part : 0) + i % part);
 }
 
-/// What members bring in a step: small whole numbers, drawn by member, element and step, so that what is missing,
-/// doubled or in a wrong place is seen.
+/// The input of members in a step: small integers that depend on member, element and step, so that missing,
+/// doubled or misplaced elements are detected.
 struct DrawnNumbers {
   std::uint32_t step = 0;
   std::uint32_t levels = 2;  ///< 0 … levels - 1; a power of two

@@ -1,8 +1,11 @@
 #include "engine/plan/collective/hierarchical.hpp"
 
+#include <fmt/format.h>
+
 #include <stdexcept>
 #include <string>
 
+#include "engine/op/words.hpp"
 #include "engine/plan/collective/list.hpp"
 #include "engine/plan/collective/ring.hpp"
 
@@ -29,7 +32,7 @@ void append(std::vector<Transfer>& list, std::vector<Transfer> part, int first, 
 
 std::vector<Transfer> hierarchical_all_reduce(int n, int per_node, std::int64_t elements) {
   if (per_node < 1 || n < 1 || n % per_node != 0)
-    throw std::invalid_argument(std::to_string(n) + " members on nodes of " + std::to_string(per_node));
+    throw std::invalid_argument(fmt::format("{} on nodes of {}", counted(n, "member"), per_node));
   const int nodes = n / per_node;
   std::vector<Transfer> list;
   for (int node = 0; node < nodes; ++node)

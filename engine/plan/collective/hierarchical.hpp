@@ -1,5 +1,5 @@
-// An all-reduce in three storeys: within nodes, over them, and within them again. Of a network it needs a g-th of what
-// a ring over all members does for each of the nodes' ports, and hops that grow with the nodes and not with the
+// An all-reduce on three levels: within nodes, between them, and within them again. It sends a g-th of the bytes of
+// a ring over all members through each network port, and its hops grow with the number of nodes, not of
 // members. See transfer.hpp for the buffers.
 #pragma once
 #include "engine/plan/collective/transfer.hpp"

@@ -1,8 +1,11 @@
 #include "engine/plan/collective/transfer.hpp"
 
+#include <fmt/format.h>
+
 #include <stdexcept>
 #include <string>
 
+#include "engine/op/words.hpp"
 #include "engine/plan/collective/halving_doubling.hpp"
 #include "engine/plan/collective/naive.hpp"
 #include "engine/plan/collective/ring.hpp"
@@ -61,12 +64,11 @@ Builders builders_of(Algorithm algorithm) {
 std::vector<Transfer> transfers_of(OpKind kind, Algorithm algorithm, int n, std::int64_t elements, int root) {
   const std::string name(name_of(kind));
   if (!is_collective(kind)) throw std::invalid_argument(name + " is no collective");
-  if (n < 1) throw std::invalid_argument(name + " over " + std::to_string(n) + " members");
-  if (root < 0 || root >= n)
-    throw std::invalid_argument(name + " from member " + std::to_string(root) + " of " + std::to_string(n));
+  if (n < 1) throw std::invalid_argument(fmt::format("{} over {}", name, counted(n, "member")));
+  if (root < 0 || root >= n) throw std::invalid_argument(fmt::format("{} from member {} of {}", name, root, n));
   if (elements < 0 || (has_parts(kind) && elements % n != 0))
-    throw std::invalid_argument(name + " of " + std::to_string(elements) + " elements in " + std::to_string(n) +
-                                " equal parts");
+    throw std::invalid_argument(
+        fmt::format("{} of {} in {}", name, counted(elements, "element"), counted(n, "equal part")));
   const Builders build = builders_of(algorithm);
   if (kind == OpKind::broadcast) return build.broadcast(n, elements, root);
   if (kind == OpKind::reduce) return build.reduce(n, elements, root);

@@ -1,9 +1,13 @@
 #include "engine/plan/model/balance.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
 #include <string>
+
+#include "engine/op/words.hpp"
 
 namespace rankscope {
 namespace {
@@ -88,8 +92,8 @@ std::vector<int> most_even(const ChunkCosts& costs, double limit) {
 
 std::vector<int> balanced_blocks(const PartCosts& costs, int chunks) {
   if (chunks < 1 || chunks > static_cast<int>(costs.blocks.size()))
-    throw std::invalid_argument(std::to_string(costs.blocks.size()) + " blocks cannot be split into " +
-                                std::to_string(chunks) + " chunks; each chunk needs a block of its own");
+    throw std::invalid_argument(fmt::format("{} cannot be split into {}; each chunk needs a block of its own",
+                                            counted(costs.blocks.size(), "block"), counted(chunks, "chunk")));
   const ChunkCosts of_chunks(costs, chunks);
   return most_even(of_chunks, least_greatest(of_chunks));
 }

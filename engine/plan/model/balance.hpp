@@ -1,10 +1,10 @@
-// Where to cut a model into chunks so that none takes longer than it must.
+// Cuts a model into chunks so that the slowest chunk is as fast as possible.
 #pragma once
 #include <vector>
 
 namespace rankscope {
 
-/// What the parts of a model cost: forward, backward and what is computed again of one micro-batch, in any one unit.
+/// The costs of the parts of a model: forward, backward and recomputation of one micro-batch, in any unit.
 /// None is negative.
 struct PartCosts {
   std::vector<double> blocks;  ///< in order

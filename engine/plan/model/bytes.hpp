@@ -1,4 +1,4 @@
-// What a segment moves through memory. Internal to the room.
+// Bytes that a segment moves through memory. Internal to the room.
 #pragma once
 #include <array>
 #include <vector>

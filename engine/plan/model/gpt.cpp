@@ -1,7 +1,10 @@
 #include "engine/plan/model/gpt.hpp"
 
+#include <fmt/format.h>
+
 #include <stdexcept>
 
+#include "engine/op/words.hpp"
 #include "engine/plan/model/gpt_rows.hpp"
 #include "engine/plan/model/make_rows.hpp"
 
@@ -46,11 +49,11 @@ void make_gpt(Model& model, const Scenario& scenario) {
   model.sequence_parallel = scenario.plan.sequence_parallel && model.tensor > 1;
   model.masks_padding = scenario.fault.plant != Plant::unmasked_padding;
   if (spec.heads % model.tensor != 0)
-    throw std::invalid_argument(std::to_string(spec.heads) + " heads cannot be shared by " +
-                                std::to_string(model.tensor) + " tensor ranks");
+    throw std::invalid_argument(
+        fmt::format("{} cannot be shared by {}", counted(spec.heads, "head"), counted(model.tensor, "tensor rank")));
   if (model.sequence_parallel && model.tokens() % model.tensor != 0)
-    throw std::invalid_argument("a micro-batch of " + std::to_string(model.tokens()) + " tokens cannot be shared by " +
-                                std::to_string(model.tensor) + " tensor ranks");
+    throw std::invalid_argument(fmt::format("a micro-batch of {} cannot be shared by {}",
+                                            counted(model.tokens(), "token"), counted(model.tensor, "tensor rank")));
   const Architecture& architecture = model.tensor == 1         ? one_rank
                                      : model.sequence_parallel ? tensor_ranks_with_rows
                                                                : tensor_ranks;

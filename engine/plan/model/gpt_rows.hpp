@@ -23,7 +23,7 @@ using enum Place;
 // What tensor ranks have of a product: its output columns (rows of the matrix; Megatron's "column parallel", since it
 // writes x·A), so that GELU and attention see whole heads and columns, or its input columns, whose results are then
 // summed.
-inline constexpr TensorSplit by_rows{0, 1}, by_columns{1, 1}, by_heads{0, 3}, whole_on_each{};
+inline constexpr TensorSplit by_rows{0, 1}, by_columns{1, 1}, by_heads{0, 3};
 
 /// Within a block in the order of GPT-2 checkpoints.
 inline constexpr ParameterRow parameters[] = {

@@ -109,7 +109,7 @@ class Maker {
         model_.segments.push_back(segment(row, block, part, tensors));
   }
 
-  /// What the segment knows a tensor by.
+  /// The segment's name of a tensor.
   TensorName exchanged(const SegmentRow& row, TensorName name) const {
     if (row.outputs.has(name)) return name;
     for (const Exchange& exchange : architecture_.exchanges)

@@ -1,5 +1,5 @@
-// Which elements of a whole parameter a rank holds: its tensor group's split, and a stretch of what that leaves (ZeRO
-// cuts there). What draws initial weights, compares runs or writes checkpoints sees a rank's memory through these.
+// The elements of a whole parameter that a rank holds: its tensor group's split, and a range of that (ZeRO
+// cuts there). Used to generate initial weights, compare runs and write checkpoints.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -11,7 +11,7 @@ namespace rankscope {
 /// Elements [local, local + count) of what a rank holds are [global, global + count) of the whole parameter, row-major.
 struct ElementRun {
   std::int64_t local = 0, global = 0, count = 0;
-  /// Rows behind the parameter's last one, there only so that all shares have one size: zero, and never more.
+  /// Padding rows after the parameter's last one, so that all shares have one size: always zero.
   static constexpr std::int64_t padding = -1;
   bool is_padding() const { return global == padding; }
   bool operator==(const ElementRun&) const = default;

@@ -1,5 +1,5 @@
-// What a kind of model is made of, as rows: its parameters, the shapes of its tensors, and its segments. gpt_rows.hpp
-// and resnet_rows.hpp are such tables, and nothing else says what they say: make_segments turns rows into a Model, and
+// A kind of model as rows of tables: its parameters, the shapes of its tensors, and its segments. gpt_rows.hpp
+// and resnet_rows.hpp are such tables, the only place with these facts: make_segments turns rows into a Model, and
 // programs, layers and the simulator read that. Internal to the room, but for engine/execute/layers, which proves that
 // each segment has an implementation.
 #pragma once
@@ -42,7 +42,7 @@ class Few {
   int size_ = 0;
 };
 
-/// What shapes and costs are made of.
+/// The sizes that shapes and costs are computed from.
 enum class Size : std::uint8_t {
   one,
   samples,
@@ -67,7 +67,7 @@ enum class Size : std::uint8_t {
 };
 inline constexpr int size_count = 17;
 
-/// So many times a size.
+/// A multiple of a size.
 struct Extent {
   Size size = Size::one;
   int times = 1;
@@ -142,7 +142,7 @@ enum class ParameterName : std::uint8_t {
 };
 inline constexpr int parameter_name_count = 34;
 
-/// What a parameter begins with.
+/// The initial value of a parameter.
 enum class Start : std::uint8_t {
   zeros,
   ones,

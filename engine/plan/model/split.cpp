@@ -1,7 +1,10 @@
 // Which blocks go to which chunk.
+#include <fmt/format.h>
+
 #include <stdexcept>
 #include <string>
 
+#include "engine/op/words.hpp"
 #include "engine/plan/model/balance.hpp"
 #include "engine/plan/model/model.hpp"
 
@@ -10,8 +13,8 @@ namespace {
 
 void check_chunks(const Model& model, int chunks) {
   if (chunks < 1 || chunks > model.spec.layers)
-    throw std::invalid_argument(std::to_string(model.spec.layers) + " layers cannot be split into " +
-                                std::to_string(chunks) + " chunks; each chunk needs a layer of its own");
+    throw std::invalid_argument(fmt::format("{} cannot be split into {}; each chunk needs a layer of its own",
+                                            counted(model.spec.layers, "layer"), counted(chunks, "chunk")));
 }
 
 /// First segments of the chunks from the blocks of each; the embedding goes with the first, the head with the last,
@@ -67,8 +70,8 @@ std::vector<int> split_as_planned(const Model& model, const PlanSpec& plan) {
     nothing |= (*blocks)[chunk] == 0 && chunk > 0 && chunk + 1 < blocks->size();
   }
   if (!blocks || nothing || static_cast<int>(blocks->size()) != chunks || sum != model.spec.layers)
-    throw std::invalid_argument("'" + plan.stages + "' does not list the layers of " + std::to_string(chunks) +
-                                " chunks, together " + std::to_string(model.spec.layers));
+    throw std::invalid_argument(fmt::format("'{}' does not list the layers of {}, together {}", plan.stages,
+                                            counted(chunks, "chunk"), model.spec.layers));
   return first_segments(model, *blocks);
 }
 

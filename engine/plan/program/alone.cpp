@@ -1,5 +1,5 @@
-// A step that is one collective and nothing else (model.kind = "collective"): what this rank brings is written, the
-// collective moves it, and what is there afterwards is held to the definition.
+// A step that is one collective and nothing else (model.kind = "collective"): this rank's input is written, the
+// collective moves it, and the result is compared with the definition.
 #include "engine/op/words.hpp"
 #include "engine/plan/program/passes.hpp"
 
@@ -62,7 +62,7 @@ class Builder {
     program_.ops.push_back(
         {OpId::of({kind, purpose, -1, -1, -1, Segment::whole, -1}), group, -1, std::move(uses), {}, {}});
   }
-  /// One rank alone has nobody to exchange with, and what it brings is what it has: communicators do the same.
+  /// A single rank has no peers, and its input is its result: communicators do the same.
   void collect(Uses load, Uses moved, Uses check) {
     op(OpKind::load_batch, Purpose::alone, GroupKind::self, std::move(load));
     op(task_.kind, Purpose::alone, GroupKind::data, std::move(moved));

@@ -1,5 +1,5 @@
-// Gradients that lie side by side and are reduced together. Without ZeRO buckets are PyTorch DDP's; with ZeRO they are
-// also what is cut into the data group's shards, and the parameters lie in the same order at the same places.
+// Buckets: adjacent gradients that are reduced together. Without ZeRO they are PyTorch DDP's; with ZeRO they are
+// also cut into the data group's shards, and the parameters are in the same order at the same places.
 #pragma once
 #include <vector>
 

@@ -17,7 +17,7 @@ RankProgram add_checkpoint(RankProgram program, const StepProgram& step) {
   if (step.scenario.train.checkpoint_every == 0) return program;
   const Coordinates at = step.grid.coordinates_of(program.rank);
   std::vector<BufferUse> uses;
-  // Who updates writes; without pieces the data group's ranks hold the same, and the first one does.
+  // The updating rank writes; without pieces the data group's ranks have the same data, and the first one writes.
   if (step.updates(program.rank) && (step.updates_pieces() || at.data == 0)) {
     std::map<int, bool> has_master;
     for (const Buffer& b : program.buffers)

@@ -85,7 +85,7 @@ std::optional<std::string> find_gap(const RankProgram& program, std::span<const 
 
 std::string times_text(std::int64_t n) { return counted(n, "member"); }
 
-/// What is wrong with the sizes of operands whose uses are right.
+/// The error in the sizes of operands with valid uses.
 std::optional<std::string> find_wrong_size(const RankProgram& program, const Op& op, int n) {
   const CommOperands o = operands_of(op);
   const OpKind kind = op.id.kind();
@@ -93,16 +93,15 @@ std::optional<std::string> find_wrong_size(const RankProgram& program, const Op&
   if (!has_parts(kind)) return std::nullopt;
   const bool is_one_operand = o.in_place() || o.input.empty() || o.output.empty();
   if (kind == OpKind::all_to_all || o.in_place()) {
-    if (in % n != 0) return std::to_string(in) + " elements are not equal parts for " + times_text(n);
-    if (in != out)
-      return "sends " + std::to_string(in) + " elements and receives " + std::to_string(out) + ": must be equal";
+    if (in % n != 0) return fmt::format("{} are not equal parts for {}", counted(in, "element"), times_text(n));
+    if (in != out) return fmt::format("sends {} and receives {}: must be equal", counted(in, "element"), out);
     return std::nullopt;
   }
   if (is_one_operand) return std::nullopt;  // a part alone: the members' agreement settles the rest
   const std::int64_t part = gathers_parts(kind) ? in : out, whole = gathers_parts(kind) ? out : in;
   if (whole != part * n)
-    return "the whole has " + std::to_string(whole) + " elements, " + times_text(n) + " × a part of " +
-           std::to_string(part) + " are " + std::to_string(part * n);
+    return fmt::format("the whole has {}, {} × a part of {} are {}", counted(whole, "element"), times_text(n), part,
+                       part * n);
   return std::nullopt;
 }
 
@@ -136,7 +135,7 @@ DType type_of(const RankProgram& program, const Op& op) {
 std::optional<std::string> find_misuse(const RankProgram& program, const Op& op, const RankGrid& grid) {
   const OpKind kind = op.id.kind();
   const auto wrong = [&](const std::string& why) {
-    return "rank " + std::to_string(program.rank) + ", " + to_token(op.id) + ": " + why;
+    return fmt::format("rank {}, {}: {}", program.rank, to_token(op.id), why);
   };
   int members = 2;
   if (is_collective(kind)) {
@@ -144,11 +143,10 @@ std::optional<std::string> find_misuse(const RankProgram& program, const Op& op,
     members = static_cast<int>(group.size());
     if (op.peer >= 0) return wrong("a collective has a group and no peer");
     if (has_root(kind) && std::find(group.begin(), group.end(), op.root) == group.end())
-      return wrong(op.root < 0 ? "says no root"
-                               : "its root, rank " + std::to_string(op.root) + ", is not in its group");
+      return wrong(op.root < 0 ? "says no root" : fmt::format("its root, rank {}, is not in its group", op.root));
     if (!has_root(kind) && op.root >= 0) return wrong("has a root, which its kind has not");
   } else if (op.peer < 0 || op.peer >= grid.size() || op.peer == program.rank) {
-    return wrong("its peer, rank " + std::to_string(op.peer) + ", is no other rank");
+    return wrong(fmt::format("its peer, rank {}, is no other rank", op.peer));
   }
   const Rule rule = rule_of(kind, op.root == program.rank);
   const std::string pattern = pattern_of(op);
@@ -163,7 +161,7 @@ std::optional<std::string> find_misuse(const RankProgram& program, const Op& op,
   const CommOperands operands = operands_of(op);
   for (const auto uses : {operands.input, operands.output})
     if (const auto gap = find_gap(program, uses))
-      return wrong("'" + *gap + "' does not lie right behind its neighbour");
+      return wrong("'" + *gap + "' is not directly after its neighbour");
   return std::nullopt;
 }
 
@@ -183,15 +181,15 @@ std::optional<std::string> find_misuse(const std::vector<RankProgram>& programs,
   };
   for (const RankProgram& program : programs)
     for (const Op& op : program.ops) {
-      const std::string who = "rank " + std::to_string(program.rank);
+      const std::string who = fmt::format("rank {}", program.rank);
       if (op.id.kind() == OpKind::send) {
         const Op* end = find(op.peer, counterpart(op.id));
         if (!end) continue;
         const std::int64_t sent = whole_bytes(program, op, 2),
                            expected = whole_bytes(programs[static_cast<std::size_t>(op.peer)], *end, 2);
         if (sent != expected)
-          return who + " sends " + std::to_string(sent) + " bytes by " + to_token(op.id) + ", but rank " +
-                 std::to_string(op.peer) + " expects " + std::to_string(expected);
+          return fmt::format("{} sends {} by {}, but rank {} expects {}", who, counted(sent, "byte"), to_token(op.id),
+                             op.peer, expected);
       } else if (is_collective(op.id.kind())) {
         const std::vector<int> group = grid.group_of(program.rank, op.group);
         const int n = static_cast<int>(group.size());
@@ -200,13 +198,12 @@ std::optional<std::string> find_misuse(const std::vector<RankProgram>& programs,
         if (!first) continue;
         const RankProgram& other = programs[static_cast<std::size_t>(group.front())];
         const auto say = [n](const RankProgram& p, const Op& o) {
-          return std::to_string(whole_bytes(p, o, n)) + " bytes of " + std::string(name_of(type_of(p, o))) +
-                 (o.root < 0 ? "" : " with root " + std::to_string(o.root)) + " over its " +
-                 std::string(name_of(o.group)) + " group";
+          return fmt::format("{} of {}{} over its {} group", counted(whole_bytes(p, o, n), "byte"),
+                             name_of(type_of(p, o)), o.root < 0 ? "" : fmt::format(" with root {}", o.root),
+                             name_of(o.group));
         };
         if (const std::string mine = say(program, op), theirs = say(other, *first); mine != theirs)
-          return who + " calls " + to_token(op.id) + " on " + mine + ", but rank " + std::to_string(other.rank) +
-                 " on " + theirs;
+          return fmt::format("{} calls {} on {}, but rank {} on {}", who, to_token(op.id), mine, other.rank, theirs);
       }
     }
   return std::nullopt;

@@ -1,4 +1,4 @@
-// What the buffers of a communication op mean, and whether the members of a group mean the same by it.
+// The meaning of the buffers of a communication op, and a check that all members of a group agree on it.
 //
 // An op has up to two operands, each of one or several buffers of one element type that lie side by side in the arena
 // in the order of their uses (place_buffers puts gradients so; anything else is one buffer). The input stands first.
@@ -48,9 +48,9 @@ CommOperands operands_of(const Op& op);
 
 /// S, the bytes that the formulas of engine/plan/collective speak of: the message, the tensor, or the whole of n parts.
 std::int64_t whole_bytes(const RankProgram& program, const Op& op, int members);
-/// What one rank contributes: a part of a gather or all_gather, the whole of anything else.
+/// The contribution of one rank: its part for a gather or all_gather, else the whole.
 std::int64_t contribution_bytes(const RankProgram& program, const Op& op, int members);
-/// The element type of what moves.
+/// The element type of the data.
 DType type_of(const RankProgram& program, const Op& op);
 
 /// Why the operands of a communication op break the rules above, in one line that names rank and op; nullopt when they

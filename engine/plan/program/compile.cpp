@@ -21,7 +21,7 @@ ChunkSchedule schedule_of(const PlanSpec& plan) {
 
 namespace {
 
-/// What would do where an order by hand does not.
+/// An alternative to an invalid order by hand.
 std::string without_order(const PlanSpec& plan) {
   const bool one_chunk = plan.virtual_stages == 1, in_groups = plan.micro_batches % plan.pipeline == 0;
   return std::string("; correct it, or take order away and give ") + (one_chunk ? "schedule = \"1f1b\""
@@ -35,15 +35,18 @@ std::string without_order(const PlanSpec& plan) {
 StepProgram compile(const Scenario& scenario) {
   const PlanSpec& plan = scenario.plan;
   if (plan.chunks() > scenario.model.layers && !listed_layers(plan.stages))
-    throw PlanError("plan.pipeline × plan.virtual is " + std::to_string(plan.chunks()) + " but the model has " +
-                    counted(scenario.model.layers, "layer") + "; each chunk needs one");
+    throw PlanError(fmt::format("plan.pipeline × plan.virtual is {} but the model has {}; each chunk needs one",
+                                plan.chunks(), counted(scenario.model.layers, "layer")));
   if (plan.tensor > 1 && optimizer_rule(scenario.train.optimizer).grain != 1)
-    throw PlanError("plan.tensor is " + std::to_string(plan.tensor) + ", but " + scenario.train.optimizer +
-                    " updates elements of a tensor together, and tensor ranks have parts of it; use plan.tensor = 1 or "
-                    "another optimizer");
+    throw PlanError(
+        fmt::format("plan.tensor is {}, but {} updates elements of a tensor together, and tensor ranks have parts of "
+                    "it; use plan.tensor = 1 or another optimizer",
+                    plan.tensor, scenario.train.optimizer));
   if (plan.zero > 0 && optimizer_rule(scenario.train.optimizer).grain == 0)
-    throw PlanError("plan.zero is " + std::to_string(plan.zero) + ", but " + scenario.train.optimizer +
-                    " updates a tensor only as a whole and ZeRO cuts tensors; use plan.zero = 0 or another optimizer");
+    throw PlanError(
+        fmt::format("plan.zero is {}, but {} updates a tensor only as a whole and ZeRO cuts tensors; use plan.zero = 0 "
+                    "or another optimizer",
+                    plan.zero, scenario.train.optimizer));
   StepProgram step;
   step.scenario = scenario;
   step.grid = plan.grid();
@@ -66,10 +69,10 @@ StepProgram compile(const Scenario& scenario) {
   const int first_home = step.schedule.stage_of_chunk.front(), last_home = step.schedule.stage_of_chunk.back();
   if (step.model.spec.tied && first_home != last_home &&
       std::max(first_home, last_home) - std::min(first_home, last_home) != plan.pipeline - 1)
-    throw PlanError("plan.order: first and last chunk are on stages " + std::to_string(first_home) + " and " +
-                    std::to_string(last_home) +
-                    ", but the gradient of a tied embedding is summed between stages 0 and " +
-                    std::to_string(plan.pipeline - 1) + "; put both there, or both on one stage, or tied = false");
+    throw PlanError(
+        fmt::format("plan.order: first and last chunk are on stages {} and {}, but the gradient of a tied embedding is "
+                    "summed between stages 0 and {}; put both there, or both on one stage, or tied = false",
+                    first_home, last_home, plan.pipeline - 1));
   return step;
 }
 
@@ -110,7 +113,8 @@ RankProgram StepProgram::program_for(int rank) const {
   program = offload_optimizer(std::move(program), *this);
   program = replicate_parameters(std::move(program), *this);
   program = add_recomputation(std::move(program), *this);
-  return place_and_order(gather_parameters(std::move(program), *this), *this);
+  program = gather_parameters(std::move(program), *this);
+  return place_and_order(stash_weights(std::move(program), *this), *this);
 }
 
 namespace {

@@ -12,7 +12,7 @@
 
 namespace rankscope {
 
-/// A plan that cannot run: what() is one line that says why and what would.
+/// A plan that cannot run: what() is one line with the reason and an alternative.
 struct PlanError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -29,11 +29,11 @@ struct StepProgram {
   std::vector<int> first_segment;  ///< of each chunk, and the end: see split_evenly
   ChunkSchedule schedule;
 
-  /// ZeRO's stage; 0 where the data group has one rank, which has nobody to share with.
+  /// ZeRO's stage; 0 if the data group has one rank.
   int zero() const { return grid.data > 1 ? scenario.plan.zero : 0; }
-  /// Optimizer states lie in the host's memory, and the host updates.
+  /// Optimizer states are in host memory, and the host updates.
   bool offloads() const { return scenario.plan.offload == Offload::optimizer; }
-  /// False for replicas of a main device and workers of servers: what they compute with is sent to them.
+  /// False for replicas of a main device and workers of servers: they receive their parameters.
   bool updates(int rank) const;
   /// True where ranks update pieces of tensors, each others: ZeRO's, and servers.
   bool updates_pieces() const { return zero() > 0 || grid.servers > 0; }

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "engine/plan/program/bucket.hpp"
@@ -7,14 +9,14 @@ namespace rankscope {
 
 RankProgram add_gradient_reduction(RankProgram program, const StepProgram& step) {
   if (step.zero() > 0 || step.grid.servers > 0) return program;
-  // What a main device alone updates it alone needs whole.
+  // Only a main device updates, so only it needs whole gradients.
   const bool to_all = !step.scenario.plan.has_main_device(), updates = step.updates(program.rank);
   std::vector<Insertion> reductions;
   const int stage = step.grid.coordinates_of(program.rank).pipeline;
   for (const Bucket& bucket : buckets_of(step, stage)) {
     if (step.grid.data == 1 && bucket.summed == 0) continue;
     const std::vector<BufferIndex> gradients = whole_buffers(program, bucket, BufferRole::gradient);
-    const BufferIndex base = add_base(program, bucket, "gradients:bucket" + std::to_string(bucket.index), gradients);
+    const BufferIndex base = add_base(program, bucket, fmt::format("gradients:bucket{}", bucket.index), gradients);
     if (step.grid.data > 1) {
       Op reduction{OpId::of({to_all ? OpKind::all_reduce : OpKind::reduce, Purpose::data_gradient, stage, -1, -1,
                              Segment::whole, bucket.index}),

@@ -1,7 +1,10 @@
 #include "engine/plan/program/dry_run.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "engine/op/words.hpp"
 #include "engine/plan/program/communication.hpp"
 #include "engine/plan/program/wait_chain.hpp"
 
@@ -73,7 +76,7 @@ class DryRun {
            !open_dependency(rank, lane);
   }
 
-  /// Who takes part in the op besides `rank`, each with the op's id there.
+  /// The other ranks that take part in the op, each with the op's id there.
   std::vector<std::pair<std::size_t, OpId>> partners(std::size_t rank, const Op& op) const {
     std::vector<std::pair<std::size_t, OpId>> partners;
     if (op.peer >= 0) {
@@ -102,7 +105,7 @@ class DryRun {
     std::size_t rank, lane;
     const Op* at;
     std::size_t next_rank, next_lane;
-    std::string missing;  ///< why nobody can be waited for; empty where the next lane is somebody
+    std::string missing;  ///< why there is no lane to wait for; empty if there is one
   };
 
   Hop hop_from(std::size_t rank, std::size_t lane) const {
@@ -125,7 +128,7 @@ class DryRun {
     return hop;
   }
 
-  // Of who waits for whom from one stuck lane on, the places are named at which one rank waits for another.
+  // Follows the waits from one stuck lane, and names the places where one rank waits for another.
   std::string describe(std::size_t rank, std::size_t lane) const {
     using Place = std::pair<std::size_t, std::size_t>;
     const auto next = [&](const Place& at) -> std::optional<Place> {
@@ -141,13 +144,13 @@ class DryRun {
     const std::size_t told = std::min<std::size_t>(hops.size(), 2);
     for (std::size_t i = 0; i < told; ++i) {
       const Hop& h = hops[i];
-      text += (i > 0 ? ", " : "") + std::string("rank ") + std::to_string(h.rank);
+      text += fmt::format("{}rank {}", i > 0 ? ", " : "", h.rank);
       if (!h.missing.empty()) return text + ", " + h.missing;
-      text += " (" + std::string(name_of(static_cast<Lane>(h.lane))) + ") at " + to_token(h.at->id) +
-              " waits for rank " + std::to_string(h.next_rank);
+      text += fmt::format(" ({}) at {} waits for rank {}", name_of(static_cast<Lane>(h.lane)), to_token(h.at->id),
+                          h.next_rank);
     }
     if (!missing.empty()) return text + ", " + missing;
-    return hops.size() > told ? text + ", and so on round " + std::to_string(hops.size()) + " ranks" : text;
+    return hops.size() > told ? fmt::format("{}, and so on round {}", text, counted(hops.size(), "rank")) : text;
   }
 
   const std::vector<RankProgram>& programs_;

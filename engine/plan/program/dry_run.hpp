@@ -1,8 +1,8 @@
 // A dry run under rendezvous: finds deadlocks, and messages without a counterpart, before anything starts.
 //
-// The layout of engine/predict finds deadlocks too, those of the order that it is given. It stands above this and needs
-// costs, and a graph that is refused where an op has no counterpart, of which the dry run says who waits for it. Both
-// find the same orders to be deadlocks: tests/engine/predict/simulate holds them to it.
+// The layout of engine/predict also finds deadlocks of a given order. It is on a higher floor and needs
+// costs, and it refuses a graph with an op without counterpart, for which the dry run names the waiting rank. Both
+// find the same deadlocks: tests/engine/predict/simulate holds them to it.
 #pragma once
 #include <optional>
 #include <string>
@@ -13,8 +13,8 @@
 namespace rankscope {
 
 /// Runs the ranks' programs without time: a send completes only together with its receive, a collective only when every
-/// member has come, a lane runs in order. nullopt when all ops complete (for two steps back to back, since steps are no
-/// barriers); otherwise one line of less than 150 bytes that says which rank waits on which lane, at which op, for
+/// member has arrived, a lane runs in order. nullopt if all ops complete (for two steps back to back, since steps are
+/// no barriers); otherwise one line of less than 150 bytes that says which rank waits on which lane, at which op, for
 /// whom. Operands of communications that break the rules, or on which members disagree, are found first
 /// (communication.hpp).
 std::optional<std::string> find_deadlock(const std::vector<RankProgram>& programs, const RankGrid& grid);

@@ -13,7 +13,7 @@ using Number = std::int64_t;
 constexpr Number nobody = -1;
 using LaneClock = std::array<std::int64_t, lane_count>;  ///< per lane: how many of its ops are known to have finished
 
-/// A stretch of the arena: who wrote it last, and who has read it since, per lane.
+/// A range of the arena: its last writer, and its readers since then, per lane.
 struct Cell {
   std::int64_t end = 0;
   Number writer = nobody;

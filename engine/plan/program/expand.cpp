@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cassert>
 #include <map>
@@ -10,7 +12,7 @@
 namespace rankscope {
 namespace {
 
-/// Parts of a sum and what ranks tell each other: they are gone before the backward.
+/// Partial sums and exchanged statistics: they are freed before the backward.
 bool is_exchanged_only(const Model& model, TensorName name) {
   return std::any_of(model.exchanges.begin(), model.exchanges.end(), [&](const Exchange& e) {
     return e.from == name && e.forward && (*e.forward != OpKind::all_gather || e.purpose == Purpose::loss);
@@ -102,9 +104,8 @@ class Expander {
   BufferIndex add_value(int chunk, int micro_batch, int segment, const TensorSpec& tensor, MemoryClass memory,
                         bool gradient) {
     const int place = place_of(segment);
-    std::string name =
-        (gradient ? "gradient:c" : "c") + std::to_string(chunk) + ":m" + std::to_string(micro_batch) + ":";
-    if (place >= 0 && place < step_.model.spec.layers) name += "b" + std::to_string(place);
+    std::string name = fmt::format("{}{}:m{}:", gradient ? "gradient:c" : "c", chunk, micro_batch);
+    if (place >= 0 && place < step_.model.spec.layers) name += fmt::format("b{}", place);
     name.append(".").append(name_of(tensor.name));
     return add_buffer({std::move(name), gradient ? BufferRole::activation_gradient : BufferRole::activation, memory,
                        tensor.type, tensor.shape, false, -1, micro_batch});
@@ -166,6 +167,7 @@ class Expander {
   /// The whole backward, or its input gradient half.
   void backward(int chunk, int m, OpKind kind) {
     const bool whole = kind == OpKind::backward;
+    if (step_.scenario.plan.updates_each_micro_batch()) begun_.clear();
     for (int s = end_of(chunk) - 1; s >= begin_of(chunk); --s) {
       const SegmentSpec& spec = step_.model.segments[static_cast<std::size_t>(s)];
       if (whole ? !spec.has_backward() : !spec.has_input_gradient()) continue;
@@ -236,7 +238,7 @@ class Expander {
   int stage_;
   RankProgram program_;
   std::map<int, BufferIndex> parameters_, gradients_;
-  std::set<int> begun_;  ///< parameters whose gradient this step has begun
+  std::set<int> begun_;  ///< parameters whose gradient this step, or this micro-batch, has begun
   std::map<Key, BufferIndex> values_, value_gradients_;
 };
 

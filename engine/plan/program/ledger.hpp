@@ -2,8 +2,8 @@
 // first to the one that uses it last, in program order, and it is the rank's main lane (compute; a parameter server's
 // own) that goes through that order. So the peak is memory_profile's, whatever the timing.
 //
-// Other lanes may be ahead of compute, or behind it. A message that comes early, or leaves late, then uses memory that
-// the program gives to nobody else meanwhile: edges (add_edges) let no op write there before all others are done with
+// Other lanes may be ahead of compute, or behind it. A message that arrives early, or leaves late, then uses memory
+// that the program does not reuse meanwhile: edges (add_edges) let no op write there before all others are done with
 // it. It is not counted twice, and a rank never uses more than its arena.
 #pragma once
 #include <cstdint>
@@ -16,15 +16,15 @@
 
 namespace rankscope {
 
-/// When buffers live, by program order: the one rule, which memory_profile, a run's ledger and memory over time are
-/// made of. An op takes what it, or a view in it, is the first to use, and leaves what it is the last to use.
+/// Lifetimes of buffers by program order: the one rule for memory_profile, a run's ledger and memory over time.
+/// An op allocates the buffers that it (or a view) uses first, and frees those that it uses last.
 struct BufferLife {
   std::vector<ClassBytes> takes, leaves;  ///< by op
   ClassBytes persistent{};                ///< across steps
 };
 BufferLife life_of_buffers(const RankProgram& program);
 
-/// What is alive all the time beside a program's buffers.
+/// Memory that is always in use besides a program's buffers.
 struct StandingBytes {
   std::int64_t workspace = 0;       ///< scratch of the kernels, and what communicators keep of the device's memory
   std::int64_t host_workspace = 0;  ///< scratch in the host's memory
@@ -40,7 +40,7 @@ class Ledger {
   /// This is what stands, and stood since the steps that are open began.
   void stand(const StandingBytes& standing);
 
-  /// The op has begun, or has ended. Where that changes what is alive, `changed(op, alive)` is called, one call at a
+  /// The op has begun, or has ended. If that changes the live memory, `changed(op, alive)` is called, one call at a
   /// time, with the op of the program that holds so much. Ops of other lanes than the main one change nothing: they are
   /// gone through with the main lane's. While compute is between two ops, the greatest moment between them counts.
   template <class Changed>
@@ -66,7 +66,7 @@ class Ledger {
  private:
   struct Move {
     OpIndex op = 0;
-    int sign = 1;  ///< +1: the op takes these bytes; -1: it leaves them
+    int sign = 1;  ///< +1: the op allocates these bytes; -1: it frees them
     ClassBytes bytes{};
   };
   /// Moves [begin, end), after which it is op `at` that holds what is alive.
@@ -98,7 +98,7 @@ struct OpTime {
   std::uint32_t step = 0;
   std::int64_t begin_ns = 0, end_ns = 0;
 };
-/// What is alive from a moment on, and the op of the program that holds so much.
+/// The live memory from a moment on, and the op of the program that uses it.
 struct AliveFrom {
   OpIndex op = 0;
   std::uint32_t step = 0;

@@ -2,6 +2,8 @@
 // samples of all, scatters them, broadcasts the parameters, gathers the losses, has the gradients reduced to it and
 // alone updates. What it costs is seen at once: one link carries everybody's bytes, and the others wait for one update.
 // (Parameters go out once a step; PyTorch's sends them with every forward.)
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "engine/plan/program/bucket.hpp"
@@ -90,7 +92,7 @@ RankProgram replicate_parameters(RankProgram program, const StepProgram& step) {
   std::reverse(buckets.begin(), buckets.end());
   for (const Bucket& bucket : buckets) {
     const std::vector<BufferIndex> parameters = whole_buffers(program, bucket, BufferRole::parameter);
-    const BufferIndex all = add_base(program, bucket, "parameters:bucket" + std::to_string(bucket.index), parameters);
+    const BufferIndex all = add_base(program, bucket, fmt::format("parameters:bucket{}", bucket.index), parameters);
     broadcast(bucket.chunk, bucket.index, all);
   }
   return insert_ops(std::move(program), std::move(broadcasts));

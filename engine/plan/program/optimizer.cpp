@@ -8,7 +8,7 @@
 namespace rankscope {
 namespace {
 
-/// What this rank updates of a parameter: the whole, or ZeRO's piece.
+/// The part of a parameter that this rank updates: the whole, or ZeRO's piece.
 struct Target {
   int parameter = 0;
   BufferIndex gradient = 0, value = 0;
@@ -26,6 +26,10 @@ class OptimizerPass {
     if (!step_.updates(program_.rank)) return std::move(program_);
     if (program_.arrivals_ahead) {
       add_updates_on_arrival();
+      return std::move(program_);
+    }
+    if (step_.scenario.plan.updates_each_micro_batch()) {
+      add_updates_of_micro_batches();
       return std::move(program_);
     }
     const BufferIndex own = scalar("square_norm"), total = scalar("square_norm_total");
@@ -135,7 +139,7 @@ class OptimizerPass {
     return found->second;
   }
 
-  /// `op` with the operands of an update: the total square norm (but on arrival), then for each parameter its gradient,
+  /// `op` with the operands of an update: the total square norm (if there is one), then for each parameter its gradient,
   /// itself and its states.
   Op update(Op op, const std::vector<Target>& targets, std::optional<BufferIndex> square) {
     if (square) op.uses.push_back({*square, Access::read});
@@ -157,6 +161,20 @@ class OptimizerPass {
       f.segment = Segment::update;
       const std::vector<Target> targets = find_targets(f.micro_batch);
       updates.push_back({i + 1, update({OpId::of(f), GroupKind::self, -1, {}, {}, {}}, targets, std::nullopt)});
+    }
+    program_ = insert_ops(std::move(program_), std::move(updates));
+  }
+
+  /// Right behind the backward of each.
+  void add_updates_of_micro_batches() {
+    const std::vector<Target> targets = find_targets();
+    std::vector<Insertion> updates;
+    for (const Action& action : actions_of(program_)) {
+      OpFields f = action.id.fields();
+      if (f.kind != OpKind::backward) continue;
+      f.kind = OpKind::optimizer;
+      f.segment = Segment::update;
+      updates.push_back({action.end, update({OpId::of(f), GroupKind::self, -1, {}, {}, {}}, targets, std::nullopt)});
     }
     program_ = insert_ops(std::move(program_), std::move(updates));
   }

@@ -4,12 +4,15 @@
 //
 // The parts are those of one bucket with all parameters, cut wherever that cuts a tensor.
 #include "engine/plan/program/bucket.hpp"
+
+#include <fmt/format.h>
+
 #include "engine/plan/program/passes.hpp"
 
 namespace rankscope {
 namespace {
 
-std::string shard_name(const char* what, int server) { return std::string(what) + ":server" + std::to_string(server); }
+std::string shard_name(const char* what, int server) { return fmt::format("{}:server{}", what, server); }
 
 Op message(OpKind kind, int worker, int server, int peer, BufferUse use) {
   return {
@@ -34,14 +37,14 @@ class Server {
     }
     for (int worker = 0; worker < step_.grid.workers(); ++worker)
       add_pieces(program_, step_, bucket_, receive(worker), index_, step_.grid.servers,
-                 "m" + std::to_string(worker) + ":piece:gradient:");
+                 fmt::format("m{}:piece:gradient:", worker));
     return std::move(program_);
   }
 
  private:
   /// `worker` is -1 for what the server keeps.
   BufferIndex add_shard(const char* what, BufferRole role, MemoryClass memory, DType type, int worker) {
-    const std::string prefix = worker < 0 ? "" : "m" + std::to_string(worker) + ":";
+    const std::string prefix = worker < 0 ? "" : fmt::format("m{}:", worker);
     program_.buffers.push_back({prefix + shard_name(what, index_), role, memory, type,
                                 Shape{bucket_.elements / step_.grid.servers}, worker < 0, -1, worker});
     return static_cast<BufferIndex>(program_.buffers.size() - 1);

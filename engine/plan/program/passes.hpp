@@ -1,5 +1,5 @@
 // The passes that make a rank's program, in the order in which compile() applies them. Each takes a value and returns
-// one. They insert ops in program order and say which buffers each one uses; nobody writes dependencies by hand:
+// one. They insert ops in program order and list the buffers of each; dependencies are never written by hand:
 // add_edges derives them from the uses, once, at the end.
 #pragma once
 #include "engine/plan/collective/definition.hpp"
@@ -10,7 +10,7 @@ namespace rankscope {
 
 /// Of model.kind "collective", instead of all passes up to add_checkpoint: load, collective, check.
 RankProgram collective_alone(const StepProgram& step, int rank);
-/// What that collective is.
+/// A description of that collective.
 CollectiveTask task_of(const StepProgram& step);
 /// "one all_to_all a step, ring, of 976.56 KiB in 8 parts of 122.07 KiB".
 std::string task_words(const StepProgram& step);
@@ -19,10 +19,10 @@ std::string task_words(const StepProgram& step);
 /// Chunks that follow each other on one rank share the tensor between them. A gradient that waits for its weight
 /// gradient counts as an activation, since it is kept for the same reason.
 RankProgram expand(const StepProgram& step, int rank);
-/// What tensor ranks exchange (Model::exchanges): partial sums and their gradients, or with sequence parallelism rows
+/// Exchanges of tensor ranks (Model::exchanges): partial sums and their gradients, or with sequence parallelism rows
 /// gathered and sums scattered, and the statistics of the cross-entropy.
 RankProgram add_tensor_collectives(RankProgram program, const StepProgram& step);
-/// load_batch ops for what the first chunk (tokens) and the last one (targets) read.
+/// load_batch ops for the input of the first chunk (tokens) and of the last one (targets).
 RankProgram add_batches(RankProgram program, const StepProgram& step);
 /// With a main device: it loads the samples of all its replicas and scatters them, and gathers their losses.
 RankProgram scatter_batches(RankProgram program, const StepProgram& step);
@@ -39,11 +39,12 @@ RankProgram add_gradient_reduction(RankProgram program, const StepProgram& step)
 RankProgram shard_gradients(RankProgram program, const StepProgram& step);
 /// On ranks that update something (StepProgram::updates): the gradient norm, its all-reduce when clipping needs it, and
 /// the parameters' update: of whole tensors in one op, or of ZeRO's pieces bucket by bucket, each followed in stages 1
-/// and 2 by the gather of the whole bucket, or of a server's pieces, once a step or for each contribution.
+/// and 2 by the gather of the whole bucket, or of a server's pieces, once a step or for each contribution. Where each
+/// micro-batch is a mini-batch of its own: an update behind its backward, and no norm.
 RankProgram add_optimizer(RankProgram program, const StepProgram& step);
-/// With plan.offload "optimizer" (ZeRO-Offload, Ren et al. 2021, arXiv 2101.06840): optimizer states lie in the host's
-/// memory. Bucket by bucket, gradients that are final are copied there, the host updates a copy of the parameters that
-/// it keeps, and what it has made of them is copied back.
+/// With plan.offload "optimizer" (ZeRO-Offload, Ren et al. 2021, arXiv 2101.06840): optimizer states are in host
+/// memory. Bucket by bucket, final gradients are copied there, the host updates its copy of the parameters,
+/// and the new values are copied back.
 RankProgram offload_optimizer(RankProgram program, const StepProgram& step);
 /// A worker of parameter servers: each server's shard of the gradients is sent to it as soon as the backward has
 /// completed it, and its shard of the parameters received in return.
@@ -55,7 +56,7 @@ RankProgram serve(const StepProgram& step, int rank);
 RankProgram answer_workers(RankProgram program, const StepProgram& step);
 /// With a main device: its parameters broadcast to all replicas, before the step's first forward.
 RankProgram replicate_parameters(RankProgram program, const StepProgram& step);
-/// Forward ops once more, in front of the backward that reads what they computed, so that it is not kept until then
+/// Repeated forward ops before the backward that reads their results, so that these are not kept until then
 /// (plan.recompute): "blocks" keeps the input of each block, or of every plan.recompute_blocks-th, "sqrt" that of every
 /// ⌈√n⌉-th of a chunk's n blocks, "selective" all but what attention's core computes (Korthikanti et al. 2022).
 /// Repeated ops draw the same dropout: gradients are the same to the bit.
@@ -63,8 +64,11 @@ RankProgram add_recomputation(RankProgram program, const StepProgram& step);
 /// ZeRO's stage 3: parameters gathered for the ops in a row that use them, one such row ahead of time, and given up
 /// after it.
 RankProgram gather_parameters(RankProgram program, const StepProgram& step);
+/// With plan.weight_stashing: backwards read the weights that their forwards had. Behind all passes that add forwards or
+/// updates.
+RankProgram stash_weights(RankProgram program, const StepProgram& step);
 /// With train.checkpoint_every: an op that reads the weights (or their masters) and the optimizer's states that this
-/// rank writes for all who have the same. In most steps it does nothing.
+/// rank writes for all its replicas. In most steps it does nothing.
 RankProgram add_checkpoint(RankProgram program, const StepProgram& step);
 /// Deliberate faults of scenario.fault.plant that are faults of the program.
 RankProgram plant_fault(RankProgram program, const StepProgram& step);
@@ -73,8 +77,8 @@ RankProgram plant_missing_edge(RankProgram program, const StepProgram& step);
 /// Gives every buffer its offset: persistent ones side by side, the others by size into the gaps of their lifetimes,
 /// views where they lie.
 RankProgram place_buffers(RankProgram program);
-/// `after` and `after_previous` from the uses: who reads what another lane wrote, or writes where another lane read or
-/// wrote, comes after it — by address, so reused memory is covered as well. Edges implied by others are left out.
+/// Derives `after` and `after_previous` from the uses: an op that reads data of another lane, or writes where another
+/// lane read or wrote, depends on it — by address, so that reused memory is covered. Implied edges are omitted.
 RankProgram add_edges(RankProgram program);
 
 // Helpers of several passes.

@@ -1,7 +1,7 @@
-// A training step as data: for each rank an ordered list of ops per lane, with the buffers they use and what each comes
-// after.
+// A training step as data: for each rank an ordered list of ops per lane, with the buffers they use and the ops they
+// depend on.
 //
-// A RankProgram's ops stand in *program order*: every op comes after all ops it depends on. Each lane runs its ops in
+// A RankProgram's ops are in *program order*: every op is after all ops it depends on. Each lane runs its ops in
 // that order; between lanes only `after` counts. Buffers live from the first op that uses them to the last one in
 // program order; two buffers may share memory only where edges enforce that order, so the memory peak does not depend
 // on timing.
@@ -22,8 +22,8 @@ namespace rankscope {
 using OpIndex = std::uint32_t;      ///< into RankProgram::ops
 using BufferIndex = std::uint32_t;  ///< into RankProgram::buffers
 
-/// What a buffer holds. Its name is for people; the class is what the ledger counts it as, which depends on how long it
-/// is kept, too.
+/// The content of a buffer. Its name is for people; the class is how the ledger counts it, which also depends on its
+/// lifetime.
 enum class BufferRole : std::uint8_t {
   parameter,  ///< or a piece, a shard or a bucket of parameters, on the host, too; the same of the next two
   gradient,
@@ -46,13 +46,13 @@ struct Buffer {
   int micro_batch = -1;      ///< whose activation it is; else -1
   std::int64_t offset = -1;  ///< in the rank's arena, bytes; set by place_buffers
   std::int64_t first = 0;    ///< of the parameter's elements on this rank, the one that stands first in here
-  /// A view: this buffer lies in that one, `at` bytes behind its begin, and has no memory of its own. Views of views
-  /// there are none.
+  /// A view: this buffer is part of that one, at offset `at` in bytes, and has no memory of its own. There are no views
+  /// of views.
   int within = -1;
   std::int64_t at = 0;
   /// A piece of a parameter (or its gradient) that this rank alone of its data group updates (ZeRO).
   bool piece = false;
-  /// It lies in the host's memory (`memory` then says what it is, and the ledger counts it as the host's).
+  /// It is in host memory (`memory` is then its class, and the ledger counts it as the host's).
   bool host = false;
   int shard_of = -1;    ///< the bucket (Bucket::index) whose shard of this rank's it is (ZeRO); else -1
   std::string state{};  ///< of an optimizer's state: which one (StateSpec::name)
@@ -94,7 +94,7 @@ Buffer loss_scale_buffer();
 /// The class that the ledger counts a buffer in.
 inline MemoryClass ledger_class(const Buffer& buffer) { return buffer.host ? MemoryClass::host : buffer.memory; }
 
-/// The buffer whose memory `b` lies in: itself, unless it is a view.
+/// The buffer that owns the memory of `b`: itself, unless it is a view.
 inline BufferIndex base_of(const std::vector<Buffer>& buffers, BufferIndex b) {
   return buffers[b].within < 0 ? b : static_cast<BufferIndex>(buffers[b].within);
 }

@@ -13,7 +13,7 @@ bool is_backward(OpKind kind) {
   return kind == OpKind::backward || kind == OpKind::input_gradient || kind == OpKind::weight_gradient;
 }
 
-/// What tensor ranks exchange for a micro-batch.
+/// Exchanges of tensor ranks for a micro-batch.
 bool is_exchange(const OpFields& f) { return f.purpose == Purpose::tensor && f.micro_batch >= 0; }
 bool is_of_backward(const OpFields& f) {
   if (is_exchange(f)) return f.index != static_cast<int>(TensorPhase::forward);

@@ -1,4 +1,4 @@
-// What tensor ranks exchange (Model::exchanges), put between the ops that compute and read it.
+// Inserts the exchanges of tensor ranks (Model::exchanges) between the ops that compute and read the data.
 //
 //                   forward                                     backward
 //   plain           partial sums all-reduced behind their       gradients of what all ranks read all-reduced

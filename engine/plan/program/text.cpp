@@ -15,11 +15,14 @@
 //   op BROADCAST.tensor:c2:m3 group tensor root 4 bytes 4096 uses 3w
 //
 // `bytes` is for readers: those of the first operand (communication.hpp); it is checked when parsed.
+#include <fmt/format.h>
+
 #include <charconv>
 #include <sstream>
 #include <stdexcept>
 #include <unordered_map>
 
+#include "engine/op/words.hpp"
 #include "engine/plan/program/program.hpp"
 
 namespace rankscope {
@@ -29,7 +32,7 @@ constexpr std::string_view access_letters = "rwa";
 
 std::string shape_text(const Shape& shape) {
   std::string text;
-  for (int i = 0; i < shape.rank; ++i) text += (i ? "x" : "") + std::to_string(shape[i]);
+  for (int i = 0; i < shape.rank; ++i) text += fmt::format("{}{}", i ? "x" : "", shape[i]);
   return text;
 }
 
@@ -77,7 +80,7 @@ class Parser {
 
  private:
   [[noreturn]] void fail(const std::string& why) const {
-    throw std::invalid_argument("line " + std::to_string(line_) + ": " + why);
+    throw std::invalid_argument(fmt::format("line {}: {}", line_, why));
   }
   /// Built by append: GCC 12 warns of an overlap in "literal" + std::string that is not there.
   static std::string expected(const char* what) {
@@ -108,7 +111,7 @@ class Parser {
 
   void buffer() {
     if (number("the buffer's index") != static_cast<std::int64_t>(program_.buffers.size()))
-      fail("buffers are numbered in order; expected " + std::to_string(program_.buffers.size()));
+      fail(fmt::format("buffers are numbered in order; expected {}", program_.buffers.size()));
     Buffer b;
     const std::string memory = word("a memory class");
     int m = 0;
@@ -203,9 +206,8 @@ class Parser {
       }
     }
     if (bytes >= 0 && bytes != program_.payload_bytes(op))
-      fail("says " + std::to_string(bytes) + " bytes, but its buffers hold " +
-           std::to_string(program_.payload_bytes(op)));
-    if (!index_.emplace(*id, static_cast<OpIndex>(program_.ops.size())).second) fail("'" + token + "' stands twice");
+      fail(fmt::format("says {}, but its buffers hold {}", counted(bytes, "byte"), program_.payload_bytes(op)));
+    if (!index_.emplace(*id, static_cast<OpIndex>(program_.ops.size())).second) fail("'" + token + "' appears twice");
     program_.ops.push_back(std::move(op));
   }
 
@@ -234,23 +236,22 @@ class Parser {
 }  // namespace
 
 std::string to_text(const RankProgram& program) {
-  std::string text = "rankscope-program 1\nrank " + std::to_string(program.rank) + "\narena " +
-                     std::to_string(program.arena_bytes) + "\n";
-  if (program.scratch_bytes > 0) text += "scratch " + std::to_string(program.scratch_bytes) + "\n";
-  if (program.host_bytes > 0) text += "host " + std::to_string(program.host_bytes) + "\n";
-  if (program.host_scratch_bytes > 0) text += "host_scratch " + std::to_string(program.host_scratch_bytes) + "\n";
-  if (program.context_bytes > 0) text += "context " + std::to_string(program.context_bytes) + "\n";
-  if (program.arrivals_ahead) text += "arrivals " + std::to_string(*program.arrivals_ahead) + "\n";
+  std::string text = fmt::format("rankscope-program 1\nrank {}\narena {}\n", program.rank, program.arena_bytes);
+  if (program.scratch_bytes > 0) text += fmt::format("scratch {}\n", program.scratch_bytes);
+  if (program.host_bytes > 0) text += fmt::format("host {}\n", program.host_bytes);
+  if (program.host_scratch_bytes > 0) text += fmt::format("host_scratch {}\n", program.host_scratch_bytes);
+  if (program.context_bytes > 0) text += fmt::format("context {}\n", program.context_bytes);
+  if (program.arrivals_ahead) text += fmt::format("arrivals {}\n", *program.arrivals_ahead);
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const Buffer& b = program.buffers[i];
-    text += "buffer " + std::to_string(i) + " ";
+    text += fmt::format("buffer {} ", i);
     text.append(name_of(b.memory)).append(" ").append(name_of(b.type)).append(" ");
-    text += shape_text(b.shape) + " " + std::to_string(b.offset);
+    text += fmt::format("{} {}", shape_text(b.shape), b.offset);
     if (b.persistent) text += " persistent";
-    if (b.parameter >= 0) text += " parameter " + std::to_string(b.parameter);
-    if (b.micro_batch >= 0) text += " micro " + std::to_string(b.micro_batch);
-    if (b.first > 0) text += " first " + std::to_string(b.first);
-    if (b.within >= 0) text += " within " + std::to_string(b.within) + " at " + std::to_string(b.at);
+    if (b.parameter >= 0) text += fmt::format(" parameter {}", b.parameter);
+    if (b.micro_batch >= 0) text += fmt::format(" micro {}", b.micro_batch);
+    if (b.first > 0) text += fmt::format(" first {}", b.first);
+    if (b.within >= 0) text += fmt::format(" within {} at {}", b.within, b.at);
     if (b.piece) text += " piece";
     if (b.host) text += " host";
     text += " " + b.name + "\n";
@@ -258,12 +259,12 @@ std::string to_text(const RankProgram& program) {
   for (const Op& op : program.ops) {
     text += "op " + to_token(op.id);
     if (op.group != GroupKind::self) text.append(" group ").append(name_of(op.group));
-    if (op.peer >= 0) text += " peer " + std::to_string(op.peer);
-    if (op.root >= 0) text += " root " + std::to_string(op.root);
-    if (moves_bytes(op.id.kind())) text += " bytes " + std::to_string(program.payload_bytes(op));
+    if (op.peer >= 0) text += fmt::format(" peer {}", op.peer);
+    if (op.root >= 0) text += fmt::format(" root {}", op.root);
+    if (moves_bytes(op.id.kind())) text += fmt::format(" bytes {}", program.payload_bytes(op));
     if (!op.uses.empty()) text += " uses";
     for (const BufferUse& use : op.uses)
-      text += " " + std::to_string(use.buffer) + access_letters[static_cast<std::size_t>(use.access)];
+      text += fmt::format(" {}{}", use.buffer, access_letters[static_cast<std::size_t>(use.access)]);
     if (!op.after.empty()) text += " after";
     for (const OpIndex before : op.after) text += " " + to_token(program.ops[before].id);
     if (!op.after_previous.empty()) text += " previous";

@@ -1,4 +1,4 @@
-// Who waits for whom, followed to its end: how a deadlock is reported.
+// Follows which lane waits for which, to the end: how a deadlock is reported.
 #pragma once
 #include <algorithm>
 #include <optional>

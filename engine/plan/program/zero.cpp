@@ -11,6 +11,8 @@
 //           ones live from
 //           their gather to
 //           their last use
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -22,9 +24,9 @@
 namespace rankscope {
 namespace {
 
-/// What the bucket's buffers are called: "gradients:bucket3", "parameters:bucket3:m2:shard".
+/// The names of the bucket's buffers: "gradients:bucket3", "parameters:bucket3:m2:shard".
 std::string name_of_base(const char* what, const Bucket& bucket, const std::string& more = {}) {
-  return std::string(what) + ":bucket" + std::to_string(bucket.index) + more;
+  return fmt::format("{}:bucket{}{}", what, bucket.index, more);
 }
 
 Op collective(const OpFields& fields, std::vector<BufferUse> uses) {
@@ -154,7 +156,7 @@ class GradientSharding {
           Buffer buffer = program_.buffers[use.buffer];
           buffer.persistent = false;
           buffer.micro_batch = micro_batch;
-          buffer.name = "m" + std::to_string(micro_batch) + ":" + buffer.name;
+          buffer.name = fmt::format("m{}:{}", micro_batch, buffer.name);
           gradient = add(std::move(buffer));
         }
         use.buffer = *gradient;
@@ -166,7 +168,7 @@ class GradientSharding {
     for (const auto& [m, own] : own_of) {
       std::vector<BufferIndex> gradients;
       for (const auto& gradient : own.gradients) gradients.push_back(gradient.value());
-      const std::string name = name_of_base("gradients", bucket, ":m" + std::to_string(m));
+      const std::string name = name_of_base("gradients", bucket, fmt::format(":m{}", m));
       const BufferIndex base = add_base(program_, bucket, name, gradients);
       reduce_scatter(own.complete, bucket, m, {{base, Access::accumulate}});
       // It is compute that gives the whole gradients up, so their memory does not depend on the reduction's timing.

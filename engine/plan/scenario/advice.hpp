@@ -1,4 +1,4 @@
-// Advice that works: what a refusal offers has been tried, so that whoever follows it is not refused for it.
+// Tested advice: the alternatives in a refusal have been checked, so that following them is not refused.
 // For this folder's own files.
 #pragma once
 #include <functional>

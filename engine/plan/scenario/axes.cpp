@@ -45,7 +45,7 @@ Axis parse_axis(const std::string& text) {
     if (value.empty()) refuse_axis(text, std::string("there is an empty value between commas; ") + right);
     if (std::find(axis.values.begin(), axis.values.end(), value) != axis.values.end())
       refuse_axis(text,
-                  "the value " + value + " stands there twice; one of them is enough (--repeat N runs each N times)");
+                  "the value " + value + " is given twice; once is enough (--repeat N runs each N times)");
     // A name that there is none of is a point all the same: the plan's checks judge it.
     if (choices(axis.key).empty()) set_value(scratch, {axis.key, value}, "--over " + text);
     axis.values.push_back(value);

@@ -1,4 +1,4 @@
-// The axes of a sweep: keys of a scenario that take several values in turn, as typed after --over.
+// The axes of a sweep: keys of a scenario with several values, as typed after --over.
 #pragma once
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 // A value out of a closed set of names: in the program an enumeration, in files and messages a word. A set has one
-// table of its names, in the enumerators' order: word_table<E> (engine/plan/scenario/scenario.hpp has those of a
-// scenario's keys).
+// table of its names, in the enumerators' order: word_table<E> (choices.hpp has those of a scenario's keys,
+// run_choices.hpp those of how it is run).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +16,18 @@ namespace rankscope {
 /// The names of E in the order of its enumerators, which count from 0.
 template <class E>
 inline constexpr std::span<const std::string_view> word_table{};
+
+template <class E>
+constexpr std::string_view word_of(E value) {
+  return word_table<E>[static_cast<std::size_t>(value)];
+}
+
+/// "cpu, cuda, sleep"
+inline std::string listed(std::span<const std::string_view> names) {
+  std::string text;
+  for (const std::string_view name : names) text += (text.empty() ? "" : ", ") + std::string(name);
+  return text;
+}
 
 /// A value of some set, for what treats all keys alike: reading, writing, lists for people.
 class AnyChoice {
@@ -49,7 +61,8 @@ class Choice : public AnyChoice {
   template <class Text>
   requires std::is_convertible_v<const Text&, std::string_view>
   constexpr Choice(const Text& name) : Choice(E{}) {
-    if (!take(name)) throw std::invalid_argument("there is no '" + std::string(std::string_view(name)) + "' to choose");
+    if (!take(name))
+      throw std::invalid_argument("unknown '" + std::string(std::string_view(name)) + "'; known: " + listed(names_));
   }
   constexpr operator E() const { return static_cast<E>(index_); }
   friend constexpr bool operator==(const Choice& a, const Choice& b) { return a.index_ == b.index_; }

@@ -31,9 +31,20 @@ inline constexpr std::string_view operation_words[] = {"broadcast", "scatter",  
 template <>
 inline constexpr std::span<const std::string_view> word_table<Operation> = operation_words;
 
-enum class ScheduleKind : std::uint8_t { naive, gpipe, one_f_one_b, interleaved, zb_h1, zb_h2, zb_2p, zb_v, by_hand };
+enum class ScheduleKind : std::uint8_t {
+  naive,
+  gpipe,
+  one_f_one_b,
+  interleaved,
+  zb_h1,
+  zb_h2,
+  zb_2p,
+  zb_v,
+  one_f_one_b_async,
+  by_hand
+};
 inline constexpr std::string_view schedule_words[] = {"naive", "gpipe", "1f1b", "interleaved", "zb-h1",
-                                                      "zb-h2", "zb-2p", "zb-v", "by-hand"};
+                                                      "zb-h2", "zb-2p", "zb-v", "1f1b-async",  "by-hand"};
 template <>
 inline constexpr std::span<const std::string_view> word_table<ScheduleKind> = schedule_words;
 

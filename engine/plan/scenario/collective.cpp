@@ -50,20 +50,20 @@ std::optional<Complaint> collective_complaint(const Scenario& scenario) {
   }
   if (scenario.train.checkpoint_every > 0)
     return Complaint{{"train.checkpoint_every", "model.kind"},
-                     "a collective alone trains nothing that a checkpoint could hold; use checkpoint_every = 0"};
+                     "a single collective trains nothing to save in a checkpoint; use checkpoint_every = 0"};
   const int ranks = scenario.plan.data;
   if (ranks > most_members)
     return Complaint{{"plan.data", "model.kind"},
-                     "a collective alone is among at most " + std::to_string(most_members) + " ranks, and data is " +
-                         std::to_string(ranks) + "; data = " + std::to_string(most_members) + " would do"};
+                     fmt::format("a collective alone is among at most {}, and data is {}; data = {} would do",
+                                 counted(most_members, "rank"), ranks, most_members)};
   if (is_sum(model.operation_kind()) && scenario.plan.precision == Precision::bf16 && ranks > most_exact)
-    return Complaint{{"plan.precision", "plan.data"},
-                     "a sum over " + counted(ranks, "rank") + " cannot be checked in bf16, which counts to " +
-                         std::to_string(most_exact) + "; use precision = \"fp32\""};
+    return Complaint{
+        {"plan.precision", "plan.data"},
+        fmt::format("a sum over {} cannot be checked in bf16, which counts to {}; use precision = \"fp32\"",
+                    counted(ranks, "rank"), most_exact)};
   if (has_root(model.operation_kind()) && model.root >= ranks)
     return Complaint{{"model.root", "plan.data"},
-                     "root " + std::to_string(model.root) + " is none; ranks are numbered 0 to " +
-                         std::to_string(ranks - 1) + ", root = " + std::to_string(ranks - 1) + " is the last"};
+                     fmt::format("root is {}, and ranks are numbered 0 to {}", model.root, ranks - 1)};
   return std::nullopt;
 }
 

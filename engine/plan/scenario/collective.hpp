@@ -1,4 +1,4 @@
-// What a scenario of a collective alone can ask for.
+// Checks of a scenario with a single collective.
 #pragma once
 #include <optional>
 

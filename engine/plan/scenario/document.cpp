@@ -1,5 +1,6 @@
 #include "engine/plan/scenario/document.hpp"
 
+#include <fmt/format.h>
 #include <toml++/toml.h>
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace {
 constexpr std::uintmax_t largest_file = 4 << 20;
 
 std::string position(const std::string& name, const toml::source_position& at) {
-  return name + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
+  return fmt::format("{}:{}:{}", name, at.line, at.column);
 }
 
 Value convert(const toml::node& node, const std::string& name);
@@ -70,7 +71,7 @@ Table parse(std::string_view text, const std::string& name) {
     return convert(toml::parse(text), name);
   } catch (const toml::parse_error& error) {
     throw ScenarioError(position(name, error.source().begin) + ": " + one_line(error.description()) +
-                        "; a scenario is TOML: [table] lines, and below them `key = value`, one a line");
+                        "; a scenario is TOML: [table] lines, each followed by lines `key = value`");
   }
 }
 
@@ -80,7 +81,7 @@ Table parse_file(const std::string& path) {
   };
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) refuse("there is none of this name");
+  if (!std::filesystem::exists(status)) refuse("no such file");
   if (std::filesystem::is_directory(status)) refuse("it is a folder");
   std::ifstream file(path, std::ios::binary);
   if (!file) refuse(std::strerror(errno));

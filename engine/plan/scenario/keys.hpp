@@ -12,12 +12,12 @@
 
 namespace rankscope {
 
-/// Where a key's value lives in a Scenario. An optional one is empty when the scenario does not give it.
+/// The location of a key's value in a Scenario. An optional one is empty when the scenario does not give it.
 using Field = std::variant<int*, double*, std::uint64_t*, bool*, std::string*, AnyChoice*, std::optional<int>*,
                            std::optional<double>*, std::optional<bool>*>;
 /// The value as after --set; empty when it is not given.
 std::string written(const Field& field);
-/// False for an optional that is empty.
+/// False for an empty optional.
 bool given(const Field& field);
 
 /// The numbers that a key takes; both ends belong to it unless said otherwise.
@@ -49,11 +49,11 @@ std::vector<std::string_view> scenario_tables();
 /// were written before it was a table of its own have them.
 const Key* find_key(std::string_view path);
 
-/// The one of `known` that `word` most likely meant; empty when none is near.
+/// The most similar word in `known`; empty if none is similar.
 std::string nearest(std::string_view word, const std::vector<std::string>& known);
 /// "a", "a and b", "a, b and c".
 std::string listed(const std::vector<std::string>& words);
-/// A number as a person would write it: the shortest text that reads back the same.
+/// The shortest text of a number that reads back as the same value.
 std::string plain(double value);
 
 }  // namespace rankscope

@@ -11,7 +11,7 @@ namespace rankscope {
 namespace {
 
 std::string place_of(const Scenario& scenario) {
-  return "cluster.lost_node = " + std::to_string(scenario.cluster.lost_node);
+  return fmt::format("cluster.lost_node = {}", scenario.cluster.lost_node);
 }
 
 /// Ranks [begin, end) of the plan were on the lost node.
@@ -54,13 +54,13 @@ std::optional<AfterLoss> after_lost_node(const Scenario& scenario) {
   const int left = replicas - after.replicas_lost;
   if (left == 0)
     throw std::invalid_argument(
-        place + ": every replica of the model has a rank on that node (data = " + std::to_string(replicas) +
-        "), so nothing is left that could go on. With a spare node all of it does "
-        "(cluster.lost_node = -1)" +
-        (lost.count() < scenario.plan.ranks()
-             ? "; `rankscope-engine search` looks for plans of the " +
-                   counted(scenario.plan.ranks() - lost.count(), "rank") + " on the other nodes"
-             : ""));
+        fmt::format("{}: every replica of the model has a rank on that node (data = {}), so nothing is left that could "
+                    "go on. With a spare node all of it does (cluster.lost_node = -1){}",
+                    place, replicas,
+                    lost.count() < scenario.plan.ranks()
+                        ? "; `rankscope-engine search` looks for plans of the " +
+                              counted(scenario.plan.ranks() - lost.count(), "rank") + " on the other nodes"
+                        : ""));
   after.scenario.train.global_batch = scenario.train.global_batch / replicas * left;
   after.scenario.plan.data = left;
   take_node_away(after.scenario.cluster);
@@ -85,15 +85,14 @@ Scenario left_to_search(const Scenario& scenario) {
 }
 
 std::string what_is_left(const AfterLoss& after, int node) {
-  const std::string place = "node " + std::to_string(node);
+  const std::string place = fmt::format("node {}", node);
   if (after.replicas_lost == 0) return place + " is lost, on which this plan has no rank";
   const PlanSpec& plan = after.scenario.plan;
   const bool one = after.replicas_lost == 1;
-  std::string text = place + " is lost, and with it " + std::to_string(after.replicas_lost) + " of " +
-                     counted(after.replicas_before, "replica") + ": " + counted(plan.ranks(), "rank") + " " +
-                     std::string(agreeing(plan.ranks(), "goes", "go")) +
-                     " on (plan.data = " + std::to_string(plan.data) +
-                     ", train.global_batch = " + std::to_string(after.scenario.train.global_batch) + ")";
+  std::string text =
+      fmt::format("{} is lost, and with it {} of {}: {} {} on (plan.data = {}, train.global_batch = {})", place,
+                  after.replicas_lost, counted(after.replicas_before, "replica"), counted(plan.ranks(), "rank"),
+                  agreeing(plan.ranks(), "goes", "go"), plan.data, after.scenario.train.global_batch);
   if (const int idle = plan.ranks() / plan.data * after.replicas_lost - after.ranks_lost; idle > 0)
     text += ", and the other " + counted(idle, "rank") + " of " + (one ? "that replica" : "those replicas") + " " +
             std::string(agreeing(idle, "has", "have")) + " nothing to do";

@@ -1,4 +1,4 @@
-// What goes on training when a node is gone.
+// The plan that continues to train after a node is lost.
 #pragma once
 #include <optional>
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace rankscope {
 
-/// A replica that had a rank on the lost node cannot go on. The others begin anew on the nodes that are left, each with
-/// its own samples as before: the batch is smaller, and with ZeRO each holds more of what is shared out.
+/// A replica that had a rank on the lost node cannot continue. The others restart on the remaining nodes, each with
+/// its own samples as before: the batch is smaller, and with ZeRO each has larger shards.
 struct AfterLoss {
   Scenario scenario;      ///< of the replicas that are left, on a cluster without that node
   int replicas_lost = 0;  ///< 0: none of the plan's ranks was there

@@ -1,5 +1,6 @@
 #include "engine/plan/scenario/measured.hpp"
 
+#include <fmt/format.h>
 #include <toml++/toml.h>
 
 #include "engine/plan/scenario/keys.hpp"
@@ -10,7 +11,7 @@ namespace rankscope {
 namespace {
 
 [[noreturn]] void refuse(const std::filesystem::path& file, const toml::source_position& at, const std::string& what) {
-  throw ScenarioError(file.string() + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + ": " + what);
+  throw ScenarioError(fmt::format("{}:{}:{}: {}", file.string(), at.line, at.column, what));
 }
 
 MeasuredCost cost_of(const std::filesystem::path& file, const toml::node& node) {

@@ -8,7 +8,7 @@
 
 namespace rankscope {
 
-/// A machine and its ops, as a run of ours has measured them.
+/// A machine and its measured ops.
 struct MeasuredTable {
   std::string title;   ///< the machine
   std::string source;  ///< how it was measured, and when

@@ -1,10 +1,11 @@
-// The rules between a plan's values: what divides what, and what goes together. Their advice has been tried.
+// The rules between a plan's values: divisibility and valid combinations. Their advice has been tested.
 #include <algorithm>
 #include <cstdint>
 
 #include "engine/op/words.hpp"
 #include "engine/plan/optimizer_rule/rule.hpp"
 #include "engine/plan/scenario/advice.hpp"
+#include "engine/plan/scenario/asynchronous.hpp"
 #include "engine/plan/scenario/check.hpp"
 #include "engine/plan/scenario/collective.hpp"
 #include "engine/plan/scenario/keys.hpp"
@@ -17,7 +18,6 @@ constexpr std::int64_t most_ranks = 1 << 20;
 constexpr std::int64_t most_layers = 2047;
 constexpr std::size_t longest_value = 40;  ///< that a refusal repeats
 
-std::string text_of(std::int64_t value) { return std::to_string(value); }
 std::string shortened(const std::string& value) {
   return value.size() <= longest_value ? value : value.substr(0, longest_value) + "…";
 }
@@ -33,15 +33,15 @@ std::string first_schedule(const Advisor& advisor) {
 /// One group of as many micro-batches as there are stages, and the least batch of it that nothing else refuses.
 std::string one_group(const PlanSpec& plan, const Advisor& advisor) {
   constexpr std::int64_t most_samples = 8;  // of a micro-batch
-  const std::string micro_batches = text_of(plan.pipeline);
-  const auto batch = [&](std::int64_t samples) { return text_of(samples * plan.pipeline * plan.data); };
+  const std::string micro_batches = std::to_string(plan.pipeline);
+  const auto batch = [&](std::int64_t samples) { return std::to_string(samples * plan.pipeline * plan.data); };
   std::int64_t samples = 1;
   while (samples < most_samples &&
          !advisor.works({{"plan.micro_batches", micro_batches}, {"train.global_batch", batch(samples)}}))
     ++samples;
   return "micro_batches = " + micro_batches + " and global_batch = " + batch(samples) + " would do";
 }
-/// What layers, stages and chunks may be where there are more chunks than layers.
+/// Valid numbers of layers, stages and chunks if there are more chunks than layers.
 std::string layers_that_do(const Scenario& scenario, std::int64_t chunks, const Advisor& advisor) {
   const PlanSpec& plan = scenario.plan;
   const std::int64_t stages = scenario.model.layers / plan.virtual_stages;
@@ -60,8 +60,8 @@ std::optional<Complaint> batch_complaint(const Scenario& scenario, const Advisor
   const std::int64_t batch = scenario.train.global_batch, data = scenario.plan.data;
   const std::int64_t micro_batches = scenario.plan.micro_batches;
   if (batch % (data * micro_batches) == 0) return std::nullopt;
-  std::string what = "global_batch " + text_of(batch) + " cannot be cut into ";
-  if (data > 1) what += text_of(data) + " data-parallel ranks × ";
+  std::string what = fmt::format("global_batch {} cannot be cut into ", batch);
+  if (data > 1) what += fmt::format("{} data-parallel ranks × ", data);
   what += counted(micro_batches, "micro-batch", ending_es) + " of whole samples";
   const auto batches = advisor.multiples_near("train.global_batch", data * micro_batches, batch);
   if (batch % data == 0)
@@ -113,15 +113,16 @@ std::optional<Complaint> learning_rate_complaint(const TrainSpec& train) {
   // A run that ends before its warm-up does is a short one, nothing else.
   if (train.decay_steps > 0 && train.warmup_steps >= train.decay_steps)
     return Complaint{{"train.decay_steps", "train.warmup_steps"},
-                     "a decay that ends at step " + text_of(train.decay_steps) + " does so within the warm-up of " +
-                         counted(train.warmup_steps, "step") + "; decay_steps = " + text_of(train.warmup_steps + 1) +
-                         " would do, or warmup_steps = " + text_of(train.decay_steps - 1)};
+                     fmt::format("a decay that ends at step {} does so within the warm-up of {}; decay_steps = {} "
+                                 "would do, or warmup_steps = {}",
+                                 train.decay_steps, counted(train.warmup_steps, "step"), train.warmup_steps + 1,
+                                 train.decay_steps - 1)};
   return std::nullopt;
 }
 
-/// What the schedule asks of chunks and micro-batches.
+/// Requirements of the schedule on chunks and micro-batches.
 std::optional<Complaint> schedule_complaint(const PlanSpec& plan, const Advisor& advisor) {
-  const std::string chunks = "virtual = " + text_of(plan.virtual_stages);
+  const std::string chunks = fmt::format("virtual = {}", plan.virtual_stages);
   if (plan.schedule == ScheduleKind::zb_v && plan.virtual_stages != 2)
     return Complaint{{"plan.virtual", "plan.schedule"},
                      chunks +
@@ -146,8 +147,9 @@ std::optional<Complaint> schedule_complaint(const PlanSpec& plan, const Advisor&
         would_do({{"micro_batches", advisor.multiples_near("plan.micro_batches", plan.pipeline, plan.micro_batches)}});
     if (right.empty()) right = one_group(plan, advisor);
     return Complaint{{"plan.micro_batches", "plan.schedule", "plan.pipeline"},
-                     "schedule \"interleaved\" takes micro-batches in groups of as many as there are stages, and " +
-                         text_of(plan.micro_batches) + " is no multiple of " + text_of(plan.pipeline) + "; " + right};
+                     fmt::format("schedule \"interleaved\" takes micro-batches in groups of as many as there are "
+                                 "stages, and {} is no multiple of {}; {}",
+                                 plan.micro_batches, plan.pipeline, right)};
   }
   if (!listed_times(plan.pass_times))
     return Complaint{
@@ -163,9 +165,9 @@ std::optional<Complaint> stages_complaint(const Scenario& scenario, const Adviso
   const std::string& stages = scenario.plan.stages;
   if (stages == "even" || stages == "cost" || stages == "measured") return std::nullopt;
   const auto layers = listed_layers(stages);
-  const std::string wanted = text_of(scenario.plan.chunks()) +
-                             (scenario.plan.virtual_stages > 1 ? " chunks" : " stages") + " of together " +
-                             counted(scenario.model.layers, "layer");
+  const std::string wanted =
+      fmt::format("{}{} of together {}", scenario.plan.chunks(),
+                  scenario.plan.virtual_stages > 1 ? " chunks" : " stages", counted(scenario.model.layers, "layer"));
   const std::string even = advisor.works({{"plan.stages", "even"}}) ? "; stages = \"even\" would do" : "";
   if (!layers)
     return Complaint{{"plan.stages"},
@@ -177,9 +179,8 @@ std::optional<Complaint> stages_complaint(const Scenario& scenario, const Adviso
   for (const int count : *layers) sum += count;
   if (static_cast<int>(layers->size()) != scenario.plan.chunks() || sum != scenario.model.layers)
     return Complaint{{"plan.stages", "plan.pipeline", "model.layers"},
-                     "stages = \"" + shortened(stages) + "\" lists " +
-                         text_of(static_cast<std::int64_t>(layers->size())) + " of together " + counted(sum, "layer") +
-                         ", and there are " + wanted + even};
+                     fmt::format("stages = \"{}\" lists {} of together {}, and there are {}{}", shortened(stages),
+                                 static_cast<std::int64_t>(layers->size()), counted(sum, "layer"), wanted, even)};
   if (layers->size() > 2 && std::count(layers->begin() + 1, layers->end() - 1, 0) > 0)
     return Complaint{{"plan.stages"},
                      "stages = \"" + shortened(stages) +
@@ -194,31 +195,34 @@ std::optional<Complaint> stages_complaint(const Scenario& scenario, const Adviso
   return std::nullopt;
 }
 
-/// What tensor ranks share must be theirs in equal parts: heads, and with sequence parallelism rows.
+/// Tensor ranks need equal parts: heads, and with sequence parallelism rows.
 std::optional<Complaint> tensor_complaint(const Scenario& scenario, const Advisor& advisor) {
   const std::int64_t tensor = scenario.plan.tensor, heads = scenario.model.heads;
   if (tensor == 1) return std::nullopt;
   if (heads % tensor != 0)
-    return Complaint{{"plan.tensor", "model.heads"},
-                     with_advice(counted(heads, "head") + " cannot be shared by " + text_of(tensor) + " tensor ranks",
-                                 would_do({{"tensor", advisor.divisors_near("plan.tensor", heads, tensor)},
-                                           {"heads", advisor.multiples_near("model.heads", tensor, heads)}}))};
+    return Complaint{
+        {"plan.tensor", "model.heads"},
+        with_advice(fmt::format("{} cannot be shared by {}", counted(heads, "head"), counted(tensor, "tensor rank")),
+                    would_do({{"tensor", advisor.divisors_near("plan.tensor", heads, tensor)},
+                              {"heads", advisor.multiples_near("model.heads", tensor, heads)}}))};
   const std::string& optimizer = scenario.train.optimizer;
   if (optimizer_rule(optimizer).grain != 1)
     return Complaint{{"train.optimizer", "plan.tensor"},
-                     "optimizer \"" + optimizer + "\" updates elements of a tensor together, and each of " +
-                         text_of(tensor) + " tensor ranks has a part of it; use tensor = 1, or another optimizer"};
+                     fmt::format("optimizer \"{}\" updates elements of a tensor together, and each of {} has a part of "
+                                 "it; use tensor = 1, or another optimizer",
+                                 optimizer, counted(tensor, "tensor rank"))};
   const std::int64_t tokens = std::int64_t{scenario.micro_batch_size()} * scenario.model.context;
   if (scenario.plan.sequence_parallel && tokens % tensor != 0)
-    return Complaint{{"plan.sequence_parallel", "plan.tensor", "model.context"},
-                     "a micro-batch of " + counted(tokens, "token") + " cannot be shared by " + text_of(tensor) +
-                         " tensor ranks; " +
-                         would_do({{"context", advisor.multiples_near("model.context", tensor, scenario.model.context)},
-                                   {"sequence_parallel", {"false"}}})};
+    return Complaint{
+        {"plan.sequence_parallel", "plan.tensor", "model.context"},
+        fmt::format("a micro-batch of {} cannot be shared by {}; {}", counted(tokens, "token"),
+                    counted(tensor, "tensor rank"),
+                    would_do({{"context", advisor.multiples_near("model.context", tensor, scenario.model.context)},
+                              {"sequence_parallel", {"false"}}}))};
   return std::nullopt;
 }
 
-/// What a main device and parameter servers can go together with.
+/// Valid combinations with a main device and parameter servers.
 std::optional<Complaint> data_parallel_complaint(const Scenario& scenario) {
   const PlanSpec& plan = scenario.plan;
   const std::string here = "data_parallel = \"" + plan.data_parallel.name() + "\"";
@@ -234,16 +238,20 @@ std::optional<Complaint> data_parallel_complaint(const Scenario& scenario) {
                          "\"parameter-server\", or take " +
                          key + " away");
     if (plan.has_main_device() && plan.zero > 0)
-      return refused("plan.zero", here + " updates everything on one rank, and zero = " + text_of(plan.zero) +
-                                      " shares that among all; use zero = 0, or data_parallel = \"all-reduce\"");
+      return refused("plan.zero", fmt::format("{} updates everything on one rank, and zero = {} shares that among all; "
+                                              "use zero = 0, or data_parallel = \"all-reduce\"",
+                                              here, plan.zero));
     return std::nullopt;
   }
   if (plan.tensor > 1 || plan.pipeline > 1)
     return refused(plan.tensor > 1 ? "plan.tensor" : "plan.pipeline",
                    here + " has workers that hold the whole model; use tensor = 1 and pipeline = 1");
   if (plan.zero > 0)
-    return refused("plan.zero", here + " keeps states on servers, and zero = " + text_of(plan.zero) +
-                                    " on workers; use zero = 0, or data_parallel = \"all-reduce\"");
+    return refused(
+        "plan.zero",
+        fmt::format(
+            "{} keeps states on servers, and zero = {} on workers; use zero = 0, or data_parallel = \"all-reduce\"",
+            here, plan.zero));
   if (plan.precision == Precision::fp16)
     return refused("plan.precision", here +
                                          " has no loss scale for precision = \"fp16\": workers multiply by it, but "
@@ -280,32 +288,32 @@ std::optional<Complaint> recompute_complaint(const Scenario& scenario) {
   const PlanSpec& plan = scenario.plan;
   if (plan.recompute_blocks == 1 || plan.recompute == Recompute::blocks) return std::nullopt;
   return Complaint{{"plan.recompute_blocks", "plan.recompute"},
-                   "recompute_blocks = " + text_of(plan.recompute_blocks) +
-                       " says of how many blocks recompute = " + "\"blocks\" keeps one input, but recompute is \"" +
-                       plan.recompute.name() + "\"; recompute_blocks = 1 would do, or recompute = \"blocks\""};
+                   fmt::format("recompute_blocks = {} says of how many blocks recompute = \"blocks\" keeps one input, "
+                               "but recompute is \"{}\"; recompute_blocks = 1 would do, or recompute = \"blocks\"",
+                               plan.recompute_blocks, plan.recompute.name())};
 }
 
-/// What the plan asks of the machine, and the machine's own figures of each other.
+/// Requirements of the plan on the machine, and between the machine's figures.
 std::optional<Complaint> cluster_complaint(const Scenario& scenario, const Advisor& advisor) {
   const ClusterSpec& cluster = scenario.cluster;
   const std::int64_t ranks = scenario.plan.ranks(), devices = std::int64_t{cluster.nodes} * cluster.devices_per_node;
   if (devices > 0 && ranks > devices)
     return Complaint{{"plan.data", "plan.pipeline", "plan.tensor", "cluster.nodes", "cluster.spec"},
-                     "the plan has " + counted(ranks, "rank") + ", and cluster '" + cluster.spec + "' has " +
-                         counted(devices, "device") + " (" + counted(cluster.nodes, "node") + " of " +
-                         text_of(cluster.devices_per_node) +
-                         "); use fewer ranks, or set cluster.nodes = 0 for as "
-                         "many nodes as it takes"};
+                     fmt::format("the plan has {}, and cluster '{}' has {} ({} of {}); use fewer ranks, or set "
+                                 "cluster.nodes = 0 for as many nodes as it takes",
+                                 counted(ranks, "rank"), cluster.spec, counted(devices, "device"),
+                                 counted(cluster.nodes, "node"), cluster.devices_per_node)};
   if (const int bytes = cluster.software.reduced_bytes; bytes != 0 && bytes != 2 && bytes != 4 && bytes != 8)
     return Complaint{{"software.reduced_bytes"},
-                     "reduced_bytes = " + text_of(bytes) +
-                         ": a gradient's element has 2, 4 or 8 bytes; reduced_bytes = 0 stands for those of its type"};
+                     fmt::format("reduced_bytes = {}: a gradient's element has 2, 4 or 8 bytes; reduced_bytes = 0 "
+                                 "stands for those of its type",
+                                 bytes)};
   if (cluster.devices_per_node % cluster.devices_per_card != 0)
     return Complaint{
         {"cluster.devices_per_card", "cluster.devices_per_node"},
         with_advice(
-            counted(cluster.devices_per_node, "device") + " of a node cannot be on cards of " +
-                text_of(cluster.devices_per_card),
+            fmt::format("{} of a node cannot be on cards of {}", counted(cluster.devices_per_node, "device"),
+                        cluster.devices_per_card),
             would_do({{"devices_per_card", advisor.divisors_near("cluster.devices_per_card", cluster.devices_per_node,
                                                                  cluster.devices_per_card)}}))};
   return std::nullopt;
@@ -314,7 +322,7 @@ std::optional<Complaint> cluster_complaint(const Scenario& scenario, const Advis
 std::optional<Complaint> fault_complaint(const Scenario& scenario) {
   const FaultSpec& fault = scenario.fault;
   const int ranks = scenario.plan.ranks();
-  const std::string numbered = "ranks are numbered 0 to " + std::to_string(ranks - 1);
+  const std::string numbered = fmt::format("ranks are numbered 0 to {}", ranks - 1);
   if ((fault.kill_rank >= 0) != (fault.kill_step >= 0))
     return Complaint{
         {"fault.kill_rank", "fault.kill_step"},
@@ -323,21 +331,18 @@ std::optional<Complaint> fault_complaint(const Scenario& scenario) {
             std::string(fault.kill_rank >= 0 ? "kill_rank" : "kill_step") + " away"};
   if (fault.kill_rank >= ranks)
     return Complaint{{"fault.kill_rank", "plan.pipeline", "plan.data"},
-                     "kill_rank " + std::to_string(fault.kill_rank) + " is none; " + numbered +
-                         ", kill_rank = " + std::to_string(ranks - 1) + " is the last"};
+                     fmt::format("kill_rank is {}, and {}", fault.kill_rank, numbered)};
   if (fault.slow_rank >= ranks)
     return Complaint{{"fault.slow_rank", "plan.pipeline", "plan.data"},
-                     "slow_rank " + std::to_string(fault.slow_rank) + " is none; " + numbered +
-                         ", slow_rank = " + std::to_string(ranks - 1) + " is the last"};
+                     fmt::format("slow_rank is {}, and {}", fault.slow_rank, numbered)};
   if (fault.kill_step >= scenario.train.steps)
-    return Complaint{{"fault.kill_step", "train.steps"},
-                     "kill_step " + std::to_string(fault.kill_step) + " never comes; steps are numbered 0 to " +
-                         std::to_string(scenario.train.steps - 1) +
-                         ", kill_step = " + std::to_string(scenario.train.steps - 1) + " is the last"};
+    return Complaint{
+        {"fault.kill_step", "train.steps"},
+        fmt::format("kill_step is {}, and steps are numbered 0 to {}", fault.kill_step, scenario.train.steps - 1)};
   if (fault.slow_rank < 0 && fault.slow_factor != 1.0)
     return Complaint{
         {"fault.slow_factor"},
-        "slow_factor without slow_rank slows nobody; give a rank, such as slow_rank = 0, or take slow_factor away"};
+        "slow_factor without slow_rank has no effect; give a rank, such as slow_rank = 0, or remove slow_factor"};
   return std::nullopt;
 }
 
@@ -352,21 +357,22 @@ std::optional<Complaint> plan_complaint(const Scenario& scenario, const Advisor&
   const std::int64_t ranks = std::int64_t{plan.data} * plan.tensor * plan.pipeline;
   if (ranks > most_ranks)
     return Complaint{{"plan.data", "plan.tensor", "plan.pipeline"},
-                     "data × tensor × pipeline makes " + counted(ranks, "rank") + "; at most " + text_of(most_ranks) +
-                         " can be planned"};
+                     fmt::format("data × tensor × pipeline makes {}; at most {} can be planned", counted(ranks, "rank"),
+                                 most_ranks)};
   if (const std::int64_t chunks = std::int64_t{plan.pipeline} * plan.virtual_stages;
       chunks > model.layers && !listed_layers(plan.stages))
-    return Complaint{{"plan.pipeline", "model.layers", "plan.virtual"},
-                     counted(model.layers, "layer") + " cannot be split over " + text_of(chunks) +
-                         (plan.virtual_stages > 1 ? " chunks" : " stages") + "; each needs a layer of its own, so " +
-                         layers_that_do(scenario, chunks, advisor)};
+    return Complaint{
+        {"plan.pipeline", "model.layers", "plan.virtual"},
+        fmt::format("{} cannot be split over {}{}; each needs a layer of its own, so {}",
+                    counted(model.layers, "layer"), chunks, plan.virtual_stages > 1 ? " chunks" : " stages",
+                    layers_that_do(scenario, chunks, advisor))};
   if (auto complaint = schedule_complaint(plan, advisor)) return complaint;
   if (auto complaint = stages_complaint(scenario, advisor)) return complaint;
   if (auto complaint = resnet_complaint(scenario)) return complaint;
   if (!model.is_resnet() && model.width % model.heads != 0)
     return Complaint{
         {"model.heads", "model.width"},
-        with_advice("width " + text_of(model.width) + " cannot be divided by " + counted(model.heads, "head"),
+        with_advice(fmt::format("width {} cannot be divided by {}", model.width, counted(model.heads, "head")),
                     would_do({{"heads", advisor.divisors_near("model.heads", model.width, model.heads)},
                               {"width", advisor.multiples_near("model.width", model.heads, model.width)}}))};
   if (auto complaint = batch_complaint(scenario, advisor)) return complaint;
@@ -376,6 +382,7 @@ std::optional<Complaint> plan_complaint(const Scenario& scenario, const Advisor&
   if (auto complaint = recompute_complaint(scenario)) return complaint;
   if (auto complaint = cluster_complaint(scenario, advisor)) return complaint;
   if (auto complaint = data_parallel_complaint(scenario)) return complaint;
+  if (auto complaint = asynchronous_complaint(scenario, advisor)) return complaint;
   if (auto complaint = learning_rate_complaint(scenario.train)) return complaint;
   if (std::int64_t{scenario.micro_batch_size()} * model.tokens_per_sample() > 2147483647)
     return Complaint{{"train.global_batch", "model.context", "plan.micro_batches"},
@@ -384,7 +391,7 @@ std::optional<Complaint> plan_complaint(const Scenario& scenario, const Advisor&
   if (scenario.data.source.starts_with("text:") && model.vocabulary < 256)
     return Complaint{
         {"model.vocabulary", "data.source"},
-        "a text's tokens are bytes, and vocabulary is " + text_of(model.vocabulary) + "; vocabulary = 256 would do"};
+        fmt::format("a text's tokens are bytes, and vocabulary is {}; vocabulary = 256 would do", model.vocabulary)};
   return fault_complaint(scenario);
 }
 

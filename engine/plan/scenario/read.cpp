@@ -1,5 +1,7 @@
 #include "engine/plan/scenario/read.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -31,7 +33,7 @@ struct Places {
 
 /// "file:1:1", or the words that name an override: what stands in a message where a key is to blame.
 std::string place_of(const Complaint& complaint, const Places& places, const std::string& name) {
-  // The file alone is likelier to be right than what was just typed to change it.
+  // The file is more likely to be right than the override just typed.
   for (const auto* known : {&places.set, &places.file})
     for (const std::string& key : complaint.keys)
       if (const auto at = known->find(key); at != known->end()) return at->second;
@@ -73,7 +75,7 @@ std::vector<std::string> all_tables() {
   return names;
 }
 
-/// What to write instead of an unknown key.
+/// The correction for an unknown key.
 std::string suggestion(std::string_view name, std::string_view table) {
   if (const auto others = tables_with(name); !others.empty()) return "it belongs in " + listed(bracketed(others));
   const std::vector<std::string> known = keys_of(table);
@@ -91,12 +93,12 @@ class Assign {
   void operator()(int* field) const {
     const std::int64_t value = integer("8");
     if (value < INT32_MIN || value > INT32_MAX)
-      refuse(at_, name_ + " = " + std::to_string(value) + " is out of range; it must be less than 2147483648");
+      refuse(at_, fmt::format("{} = {} is out of range; it must be less than 2147483648", name_, value));
     *field = static_cast<int>(value);
   }
   void operator()(std::uint64_t* field) const {
     const std::int64_t value = integer("1234");
-    if (value < 0) refuse(at_, name_ + " = " + std::to_string(value) + " is out of range; it must be at least 0");
+    if (value < 0) refuse(at_, fmt::format("{} = {} is out of range; it must be at least 0", name_, value));
     *field = static_cast<std::uint64_t>(value);
   }
   void operator()(double* field) const {
@@ -188,7 +190,7 @@ void read_tables(const Table& root, Scenario& scenario, Places& places) {
     if (item.key == "title") {
       assign(&scenario.title, item.at, "title", item.value);
     } else if (item.key == "lab") {
-      // The lesson is no part of what is trained; lab.hpp reads it.
+      // The lesson is not part of the training; lab.hpp reads it.
     } else if (std::find(known.begin(), known.end(), item.key) != known.end()) {
       read_table(item, scenario, places);
     } else {
@@ -215,7 +217,7 @@ const Key& key_of(const Override& given, const std::string& at) {
     if (tables.size() > 1) {
       std::vector<std::string> paths;
       for (const std::string& table : tables) paths.push_back(table + "." + given.key);
-      refuse(at, "several tables have a key '" + given.key + "'; write " + listed(paths) + ", whichever is meant");
+      refuse(at, "several tables have a key '" + given.key + "'; write " + listed(paths) + ", so give the table");
     }
     std::vector<std::string> names;
     for (const Key& key : scenario_keys()) names.emplace_back(key.name);
@@ -272,7 +274,7 @@ void read_cluster(Scenario& scenario, const std::string& name, const Places& pla
                                             "set RANKSCOPE_RESOURCES to the folder that holds `clusters`"
                                       : "known: " + listed(known);
     if (!near.empty()) right = "did you mean '" + near + "'? " + right;
-    refuse(place_of({{"cluster.spec"}, ""}, places, name), "there is no cluster '" + spec + "'; " + right);
+    refuse(place_of({{"cluster.spec"}, ""}, places, name), "unknown cluster '" + spec + "'; " + right);
   }
   Scenario of_file;
   of_file.cluster.spec = spec;
@@ -298,7 +300,7 @@ void read_cluster(Scenario& scenario, const std::string& name, const Places& pla
     refuse(place_of(*complaint, in_file, file.string()), complaint->what);
   for (const Key& key : scenario_keys()) {
     const std::string path = key.path();
-    // What the scenario says itself wins.
+    // The scenario's own values take precedence.
     if (!key.is_of_cluster() || key.name == "spec" || !in_file.file.contains(path) || places.file.contains(path) ||
         places.set.contains(path))
       continue;
@@ -306,14 +308,14 @@ void read_cluster(Scenario& scenario, const std::string& name, const Places& pla
   }
 }
 
-/// What cluster.measured names.
+/// The file named by cluster.measured.
 void read_costs(Scenario& scenario, const std::string& name, const Places& places) {
   ClusterSpec& cluster = scenario.cluster;
   if (cluster.measured.empty()) return;
   const std::filesystem::path file = find_measured(cluster.measured, name);
   if (file.empty())
     refuse(place_of({{"cluster.measured", "cluster.spec"}, ""}, places, name),
-           "there are no measured ops '" + cluster.measured + "'; put a file " + cluster.measured +
+           "unknown measured ops '" + cluster.measured + "'; put a file " + cluster.measured +
                ".toml into a folder `measured` beside the scenario, or use measured = \"\"");
   cluster.costs = read_measured(file).rows;
 }

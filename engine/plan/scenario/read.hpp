@@ -13,7 +13,7 @@
 
 namespace rankscope {
 
-/// Bad input: what() is one line, "file:line:column: what is wrong; what would be right".
+/// Bad input: what() is one line, "file:line:column: error; correction".
 struct ScenarioError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

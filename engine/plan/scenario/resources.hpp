@@ -1,4 +1,4 @@
-// Where scenarios, labs and clusters lie.
+// Finds the folders of scenarios, labs and clusters.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -17,7 +17,7 @@ std::filesystem::path find_cluster(const std::string& name, const std::filesyste
 /// All clusters that can be named from there.
 std::vector<std::string> known_clusters(const std::filesystem::path& scenario_file);
 
-/// The scenario that a person names: that file, or else the lab or model of that name ("data-parallel", "gpt2-124m") in
+/// The scenario that a user names: that file, or else the lab or model of that name ("data-parallel", "gpt2-124m") in
 /// the resource folders; empty when there is neither.
 std::filesystem::path find_scenario(const std::string& named);
 

@@ -1,4 +1,4 @@
-// What a person asks for: the scenario file as a value. Reading it is in read.hpp; every field has the file's name.
+// The scenario file as a value. It is read by read.hpp; every field has the name of its key.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -40,7 +40,7 @@ struct ModelSpec {
   }
   /// What is predicted of a sample, and what a loss is a mean over: a gpt's next tokens, or an image's class.
   int tokens_per_sample() const { return is_collective() ? 0 : is_resnet() ? 1 : context; }
-  /// What one of these is called.
+  /// The name of one of these.
   std::string token_word() const { return is_resnet() ? "image" : "token"; }
   /// What stands in front of the blocks, and behind them.
   std::string front_word() const { return is_resnet() ? "stem" : "embedding"; }
@@ -67,6 +67,8 @@ struct PlanSpec {
   /// Of schedule "zb-2p": forward, input gradient, weight gradient and message of a stage beside each other, and the
   /// share of its activations that a weight gradient still needs (PassTimes of engine/plan/schedule).
   std::string pass_times = "1 1 1 0 1";
+  /// Of schedule "1f1b-async": weights are kept until the backward of every micro-batch that went forward with them.
+  bool weight_stashing = false;
   int micro_batches = 1;  ///< per data-parallel rank and step
   /// Where the data group's gradients are summed and its parameters updated: "all-reduce" (on every rank),
   /// "main-device" (on its first rank, which hands out samples and parameters), "parameter-server" (on ranks of their
@@ -76,7 +78,7 @@ struct PlanSpec {
   int staleness = 0;  ///< of "parameter-server": steps whose updates a worker's parameters may lack; 0: synchronous
   int zero = 0;
   Choice<Offload> offload =
-      Offload::none;  ///< what lies in the host's memory: "none", or "optimizer" (its states; it updates)
+      Offload::none;  ///< data in host memory: "none", or "optimizer" (its states; the host updates)
   Choice<Recompute> recompute = Recompute::none;
   int recompute_blocks = 1;  ///< of recompute "blocks": the input of every n-th block of a chunk is kept
   bool sequence_parallel = false;
@@ -86,6 +88,11 @@ struct PlanSpec {
       CollectiveChoice::automatic;  ///< "auto" (the communicator's own) or one of engine/plan/collective
   bool has_main_device() const { return data_parallel == DataParallel::main_device; }
   bool has_servers() const { return data_parallel == DataParallel::parameter_server; }
+  /// A stage updates behind the backward of each micro-batch, which is a mini-batch of its own; else once a step.
+  bool updates_each_micro_batch() const { return schedule == ScheduleKind::one_f_one_b_async; }
+  int updates_a_step() const { return updates_each_micro_batch() ? micro_batches : 1; }
+  /// Stages go forward with weights that lack updates which one rank would have made by then.
+  bool has_stale_weights() const { return updates_a_step() > 1 && pipeline > 1; }
   RankGrid grid() const { return {tensor, data, pipeline, has_servers() ? servers : 0}; }
   int ranks() const { return grid().size(); }
   int chunks() const { return pipeline * virtual_stages; }
@@ -121,7 +128,7 @@ struct TrainSpec {
   bool operator==(const TrainSpec&) const = default;
 };
 
-/// What an op took on a device: a row of scenarios/measured/NAME.toml (measured.hpp).
+/// The measured time of an op on a device: a row of scenarios/measured/NAME.toml (measured.hpp).
 struct MeasuredCost {
   std::string op;               ///< kind and segment: "forward qkv", "optimizer update"
   std::string precision;        ///< the plan's
@@ -132,8 +139,8 @@ struct MeasuredCost {
   bool operator==(const MeasuredCost&) const = default;
 };
 
-/// What runs on a cluster where it is not this engine: the table [software] of its file, or of a scenario. Without it
-/// software does as this engine does.
+/// The software on a cluster if it is not this engine: the table [software] of its file, or of a scenario. The default
+/// is this engine.
 struct SoftwareSpec {
   Choice<AttentionKernel> attention = AttentionKernel::flash;  ///< stored: all scores go through memory
   bool fused = true;               ///< updates and the loss are one kernel each; else one after the other over memory
@@ -201,7 +208,7 @@ struct ClusterSpec {
   double host_memory_bytes = 0;      ///< a device's share of what the host has; 0 not said
   double host_memory_bandwidth = 0;  ///< bytes/s of the host's memory, a device's share of it
 
-  // How the devices hang together (engine/predict/network/network.hpp).
+  // The network between the devices (engine/predict/network/network.hpp).
   int nodes = 0;             ///< that the machine has; 0 as many as are asked for
   int devices_per_card = 1;  ///< devices on one card, with a link of their own
   double card_latency_s = 0, card_bandwidth = 0;
@@ -231,7 +238,7 @@ struct ClusterSpec {
   bool operator==(const ClusterSpec&) const = default;
 };
 
-/// Deliberate trouble, for lessons and tests: key `[fault]`.
+/// Deliberate faults, for lessons and tests: table `[fault]`.
 struct FaultSpec {
   int kill_rank = -1, kill_step = -1;  ///< this rank dies at the start of this step
   int slow_rank = -1;

@@ -26,21 +26,12 @@ std::string quoted(const std::string& text) {
   return out + '"';
 }
 
-struct Write {
-  std::string operator()(const int* value) const { return std::to_string(*value); }
-  std::string operator()(const std::uint64_t* value) const { return std::to_string(*value); }
-  std::string operator()(const bool* value) const { return *value ? "true" : "false"; }
-  std::string operator()(const std::string* value) const { return quoted(*value); }
-  std::string operator()(const AnyChoice* value) const { return quoted(value->name()); }
-  std::string operator()(const double* value) const {
-    const std::string text = plain(*value);
-    return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
-  }
-  template <class T>
-  std::string operator()(const std::optional<T>* value) const {
-    return (*this)(&**value);
-  }
-};
+std::string toml_value(const Field& field) {
+  const std::string text = written(field);
+  if (std::holds_alternative<std::string*>(field) || std::holds_alternative<AnyChoice*>(field)) return quoted(text);
+  const bool is_real = std::holds_alternative<double*>(field) || std::holds_alternative<std::optional<double>*>(field);
+  return is_real && text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
+}
 
 }  // namespace
 
@@ -52,7 +43,7 @@ std::string to_toml(const Scenario& scenario) {
     if (key.table != table) text += "\n[" + std::string(key.table) + "]\n";
     table = key.table;
     const Field field = key.field(copy);
-    if (given(field)) text += std::string(key.name) + " = " + std::visit(Write{}, field) + "\n";
+    if (given(field)) text += std::string(key.name) + " = " + toml_value(field) + "\n";
   }
   return text;
 }

@@ -79,7 +79,7 @@ class Reader {
     if (home >= 0 && home != stage)
       refuse(quoted + ": chunk " + std::to_string(f.chunk) + " is on stage " + std::to_string(home) + " already");
     home = stage;
-    if (++count_[*id] > 1) refuse(quoted + " stands twice");
+    if (++count_[*id] > 1) refuse(quoted + " appears twice");
     (f.kind == OpKind::backward ? whole_ : split_) |= f.kind != OpKind::forward;
     if (whole_ && split_) refuse(quoted + ": backwards are either all whole (B) or all split (I and W)");
     schedule_.order[static_cast<std::size_t>(stage)].push_back(*id);

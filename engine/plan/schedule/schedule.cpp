@@ -11,7 +11,7 @@ struct Entry {
   ChunkSchedule (*build)(PipelineShape);
   int most_virtual_stages;  ///< 0: any number
 };
-constexpr std::array<Entry, 8> table{{
+constexpr std::array<Entry, 9> table{{
     {"naive", naive_schedule, 1},
     {"gpipe", gpipe_schedule, 1},
     {"1f1b", one_f_one_b_schedule, 1},
@@ -20,6 +20,7 @@ constexpr std::array<Entry, 8> table{{
     {"zb-h2", zb_h2_schedule, 1},
     {"zb-2p", zb_2p_schedule, 1},
     {"zb-v", zb_v_schedule, 2},
+    {"1f1b-async", one_f_one_b_async_schedule, 1},
 }};
 
 }  // namespace

@@ -9,13 +9,13 @@
 
 namespace rankscope {
 
-/// How long a stage's passes take beside each other, which ZB-2p is made from; all positive but the message.
+/// Relative times of a stage's passes, the input of ZB-2p; all positive except the message.
 struct PassTimes {
   double forward = 1, input_gradient = 1, weight_gradient = 1, message = 0;
   double kept = 1;  ///< of a micro-batch's activations the share that its weight gradient still needs, up to 1
 };
 
-/// What a schedule needs to know.
+/// The input of a schedule.
 struct PipelineShape {
   int stages = 1;
   int virtual_stages = 1;  ///< chunks per stage
@@ -40,6 +40,11 @@ ChunkSchedule gpipe_schedule(PipelineShape shape);
 /// 1F1B, or PipeDream-Flush (Narayanan et al. 2021, arXiv 2104.04473): min(p-r-1, m) warm-up forwards, then one
 /// forward and one backward in turn.
 ChunkSchedule one_f_one_b_schedule(PipelineShape shape);
+
+/// PipeDream's 1F1B (Narayanan et al. 2019, arXiv 1806.03377): the order of 1F1B, in which every micro-batch is a
+/// mini-batch of its own, so that a stage updates its weights behind each backward (PlanSpec::updates_each_micro_batch).
+/// The pipeline drains at the end of a step, as it does under 1F1B: once for as many updates as there are micro-batches.
+ChunkSchedule one_f_one_b_async_schedule(PipelineShape shape);
 
 /// Interleaved 1F1B (Narayanan et al. 2021, section 2.2): v chunks a stage, chunk c on stage c mod p. Micro-batches go
 /// in groups of p through a stage's chunks; 2(p-r-1) + (v-1)p warm-up forwards, and 1F1B itself with one chunk. Throws

@@ -8,7 +8,7 @@
 namespace rankscope {
 namespace {
 
-/// The op that waits for what `f` computes, if it is on another stage.
+/// The op that waits for the result of `f`, if it is on another stage.
 std::optional<OpId> consumer_elsewhere(const ChunkSchedule& schedule, const OpFields& f) {
   OpFields consumer = f;
   consumer.chunk += f.kind == OpKind::forward ? 1 : -1;

@@ -1,4 +1,4 @@
-// What one machine's ops really cost: measured once, used to predict.
+// Measured costs of a machine's ops: measured once, used to predict.
 #pragma once
 #include <string>
 #include <unordered_map>

@@ -1,4 +1,4 @@
-// What plan.collective makes of a collective's cost.
+// The cost of a collective under plan.collective.
 #pragma once
 #include <string_view>
 

@@ -1,4 +1,4 @@
-// The three functions that a layout in time asks: of an op, of a link, of a collective.
+// The three cost functions of a layout in time: of an op, of a link, of a collective.
 #pragma once
 #include <cstdint>
 #include <functional>

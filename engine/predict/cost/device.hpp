@@ -1,4 +1,4 @@
-// What single kernels cost on a device: matrix products by their shape, and what only moves bytes.
+// The cost of single kernels on a device: matrix products by their shape, and kernels that only move bytes.
 //
 // A product's result is cut into tiles. Multiprocessors take a tile each, all in step, so a last wave that is not full
 // costs as much as a full one (NVIDIA, Matrix Multiplication Background User's Guide: tile and wave quantisation), and

@@ -65,7 +65,7 @@ class Keeper {
     }
   }
 
-  /// What selective recomputation makes again besides the scores: this engine the core's result, too.
+  /// What selective recomputation repeats besides the scores: in this engine also the core's result.
   std::optional<TensorName> made_again(bool selective) const {
     return selective && !cluster_.software.recompute_whole ? std::optional(TensorName::attended) : std::nullopt;
   }

@@ -1,6 +1,6 @@
-// The memory of a plan's ranks without anybody's program: what each stage keeps, followed through its order.
+// The memory of a plan's ranks without their programs: the data kept by each stage, followed through its order.
 //
-// Ranks of a stage are alike. What a rank of it holds at once depends on the order of chunks and micro-batches alone,
+// Ranks of a stage are identical. What a rank holds at once depends on the order of chunks and micro-batches alone,
 // so work is in proportion to these, as in folded.hpp. Where the cluster says that other software runs there
 // (attention, fused, reduced_bytes), what that software keeps is counted, not what this engine would.
 #pragma once
@@ -50,10 +50,6 @@ struct MemoryLevel {
   OpId op;
   ClassBytes during{}, after{};
 };
-
-/// The same rank's ledger from op to op: in its order, and last the update.
-std::vector<MemoryLevel> fold_memory_levels(const Scenario& scenario, const Model& model, const ChunkSchedule& schedule,
-                                            const std::vector<int>& first_segment, int stage);
 
 /// Bytes per parameter: as computed with, of its gradient, and of the optimizer's states with the fp32 master.
 /// AdamW in 16 bits: 2 + 4 + 12 with fp32 gradients, 2 + 2 + 12 with 16-bit ones, and 4 more as gradients where these

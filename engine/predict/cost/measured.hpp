@@ -1,4 +1,4 @@
-// Ops that were measured on the device itself go before the model of it.
+// Measured times of ops on a device, which take precedence over the model.
 #pragma once
 #include <array>
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace rankscope {
 
-/// What an op has to do, as the model counts it.
+/// The work of an op, as the model counts it.
 struct OpWork {
   double flops = 0, bytes = 0;
   double walked_bytes = 0;  ///< SegmentSpec's

@@ -1,4 +1,4 @@
-// What ops cost: the textbook's units, a machine's roofline, and the links.
+// Costs of ops: the textbook's units, a machine's roofline, and the links.
 #pragma once
 #include "engine/plan/collective/transfer.hpp"
 #include "engine/plan/model/model.hpp"

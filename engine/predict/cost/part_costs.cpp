@@ -47,7 +47,7 @@ PartCosts cost_of_parts(const StepProgram& one_stage, const Costs& costs) {
                                                  : parts.last;
     part += static_cast<double>(cost_of(op));
   }
-  // Transformer blocks are all alike, so the mean tells more than what each was measured to take.
+  // Transformer blocks are identical, so the mean is more accurate than each measurement.
   if (!one_stage.model.spec.is_resnet()) {
     const double sum = std::accumulate(parts.blocks.begin(), parts.blocks.end(), 0.0);
     parts.blocks.assign(parts.blocks.size(), sum / static_cast<double>(parts.blocks.size()));

@@ -1,4 +1,4 @@
-// What the parts of a model cost on some machine: from which its chunks are made equally long.
+// Costs of the parts of a model on some machine: used to make its chunks equally long.
 #pragma once
 #include "engine/plan/model/balance.hpp"
 #include "engine/plan/program/compile.hpp"

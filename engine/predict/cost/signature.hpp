@@ -1,4 +1,4 @@
-// Equal work has one cost: what tells two ops' work apart.
+// Signatures: ops with equal work have equal cost.
 #pragma once
 #include <compare>
 #include <cstdint>

@@ -1,5 +1,7 @@
 #include "engine/predict/cost/software.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
 #include <string>
@@ -19,8 +21,8 @@ DType type_of_width(int bytes, DType narrow) {
     case 4: return DType::f32;
     case 8: return DType::f64;
     default:
-      throw std::invalid_argument("software.reduced_bytes is " + std::to_string(bytes) +
-                                  "; a gradient's element has 2, 4 or 8 bytes");
+      throw std::invalid_argument(
+          fmt::format("software.reduced_bytes is {}; a gradient's element has 2, 4 or 8 bytes", bytes));
   }
 }
 

@@ -1,4 +1,4 @@
-// Programs as a cluster's software would run them, where that is not as this engine does.
+// Changes programs to those of a cluster's software, if it differs from this engine.
 #pragma once
 #include <vector>
 

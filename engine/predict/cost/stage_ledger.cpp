@@ -226,9 +226,4 @@ std::vector<StageMemory> fold_memory(const Scenario& scenario, const Model& mode
   return alone.ledger.memory(alone.ledger.peaks());
 }
 
-std::vector<MemoryLevel> fold_memory_levels(const Scenario& scenario, const Model& model, const ChunkSchedule& schedule,
-                                            const std::vector<int>& first_segment, int stage) {
-  return Alone(scenario, model, schedule, first_segment).ledger.levels(stage);
-}
-
 }  // namespace rankscope

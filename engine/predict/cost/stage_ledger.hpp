@@ -1,4 +1,4 @@
-// What a rank of each stage holds, from pass to pass of its order. For this folder's own files.
+// The memory of a rank of each stage, from pass to pass of its order. For this folder's own files.
 #pragma once
 #include <vector>
 

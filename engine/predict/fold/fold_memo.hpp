@@ -1,4 +1,4 @@
-// What plans of one scenario share when they are folded one after another: tables that FoldedPlan fills, so that
+// Shared results when plans of one scenario are folded one after another: tables that FoldedPlan fills, so that
 // nothing is computed twice. For this folder's own files.
 //
 // Plans may differ in what a search sets: data, tensor, pipeline, virtual stages, schedule, stages, micro-batches,

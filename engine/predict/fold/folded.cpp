@@ -1,5 +1,7 @@
 #include "engine/predict/fold/folded.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -16,7 +18,7 @@ class Folded {
  public:
   Folded(const Scenario& scenario, FoldMemo& memo) : plan_(scenario, memo), costs_(plan_) {}
 
-  /// The spans of one stage's ranks, all alike.
+  /// The spans of one stage's ranks, all identical.
   std::vector<FoldedSpan> timeline(int stage) {
     drawn_stage_ = stage;
     lay_out_everybody();
@@ -219,8 +221,7 @@ class Folded {
 
 Coordinates coordinates_in(const RankGrid& grid, int rank) {
   if (rank >= 0 && rank < grid.size()) return grid.coordinates_of(rank);
-  throw std::invalid_argument("the plan has ranks 0 to " + std::to_string(grid.size() - 1) + ", and no rank " +
-                              std::to_string(rank));
+  throw std::invalid_argument(fmt::format("the plan has ranks 0 to {}, and no rank {}", grid.size() - 1, rank));
 }
 
 }  // namespace

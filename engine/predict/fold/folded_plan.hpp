@@ -1,4 +1,4 @@
-// A plan as it is folded: one rank of each stage, chunks in its order, and what one chunk takes. For this folder's own
+// A folded plan: one rank of each stage, chunks in its order, and the time of one chunk. For this folder's own
 // files.
 #pragma once
 #include <vector>

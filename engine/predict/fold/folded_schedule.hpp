@@ -1,4 +1,4 @@
-// A schedule as folded plans go through it: its passes' fields read once, and what bounds need to know of its order.
+// A schedule in the form for folded plans: its passes' fields read once, and facts about its order for the bounds.
 // For this folder's own files.
 #pragma once
 #include <cstdint>

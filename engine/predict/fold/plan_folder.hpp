@@ -1,4 +1,4 @@
-// Folds many plans of one scenario one after another: what they share is computed once.
+// Folds many plans of one scenario one after another: shared results are computed once.
 //
 // Plans may differ in data, tensor, pipeline, virtual stages, schedule, stages, micro-batches, ZeRO, recomputation and
 // sequence parallelism.

@@ -1,8 +1,11 @@
 #include "engine/predict/layout/emulate.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
 
+#include "engine/op/words.hpp"
 #include "engine/predict/layout/layout.hpp"
 
 namespace rankscope {
@@ -22,11 +25,10 @@ namespace {
 
 simulation::Rows lane_rows(const simulation::Graph& graph, const ExecutedStep& step) {
   const auto refuse = [&](std::size_t rank, const std::string& why) {
-    throw std::invalid_argument("executed order of step " + std::to_string(step.step) + ", rank " +
-                                std::to_string(rank) + ": " + why);
+    throw std::invalid_argument(fmt::format("executed order of step {}, rank {}: {}", step.step, rank, why));
   };
   if (step.order.size() != graph.ranks())
-    refuse(0, "there are orders of " + std::to_string(step.order.size()) + " ranks");
+    refuse(0, fmt::format("there are orders of {}", counted(step.order.size(), "rank")));
   simulation::Rows rows;
   std::vector<bool> seen(graph.nodes());
   for (std::size_t rank = 0; rank < graph.ranks(); ++rank)
@@ -34,7 +36,7 @@ simulation::Rows lane_rows(const simulation::Graph& graph, const ExecutedStep& s
       for (const OpIndex op : step.order[rank][lane]) {
         const simulation::Node node = graph.first[rank] + op;
         if (node >= graph.first[rank + 1] || graph.lane[node] != rank * lane_count + lane || seen[node])
-          refuse(rank, "op " + std::to_string(op) + " is not of this lane, or ran twice");
+          refuse(rank, fmt::format("op {} is not of this lane, or ran twice", op));
         seen[node] = true;
         rows.items.push_back(node);
       }
@@ -56,9 +58,9 @@ std::vector<std::vector<std::uint64_t>> arrivals_of(const simulation::Graph& gra
     const auto contributions = static_cast<std::size_t>(std::count_if(
         program.ops.begin(), program.ops.end(), [](const Op& op) { return op.id.kind() == OpKind::receive; }));
     if (step.arrivals.size() != graph.ranks() || step.arrivals[rank].size() != contributions)
-      throw std::invalid_argument("executed order of step " + std::to_string(step.step) + ", rank " +
-                                  std::to_string(rank) + ": it does not tell when each of " +
-                                  std::to_string(contributions) + " contributions was served");
+      throw std::invalid_argument(
+          fmt::format("executed order of step {}, rank {}: it does not tell when each of {} was served", step.step,
+                      rank, counted(contributions, "contribution")));
   }
   return step.arrivals;
 }
@@ -77,28 +79,16 @@ Simulation Emulator::lay_out(const ExecutedStep& step) {
   simulation::StepCosts costs{{}, state_->transfer_ns};
   for (const auto& of_rank : step.cost_ns) costs.op.insert(costs.op.end(), of_rank.begin(), of_rank.end());
   if (costs.op.size() != graph.nodes())
-    throw std::invalid_argument("there are costs for " + std::to_string(costs.op.size()) + " of " +
-                                std::to_string(graph.nodes()) + " ops");
+    throw std::invalid_argument(
+        fmt::format("there are costs for {} of {}", costs.op.size(), counted(graph.nodes(), "op")));
   for (simulation::Node node = 0; node < costs.op.size(); ++node)
     if (costs.op[node] < 0 && graph.meeting[node] == simulation::nobody)
-      throw std::invalid_argument("rank " + std::to_string(graph.rank_of(node)) + ", " + to_token(graph.op(node).id) +
-                                  " has no cost");
+      throw std::invalid_argument(
+          fmt::format("rank {}, {} has no cost", graph.rank_of(node), to_token(graph.op(node).id)));
   state_->layout.add(step.step, std::move(rows), std::move(costs), arrivals_of(graph, step));
   Simulation result;
   result.spans.reserve(graph.nodes());
   result.end_ns = state_->layout.run(result.spans);
-  return result;
-}
-
-Simulation emulate(const std::vector<RankProgram>& programs, const RankGrid& grid,
-                   const std::vector<ExecutedStep>& steps, const Costs& costs) {
-  Emulator emulator(programs, grid, costs);
-  Simulation result;
-  for (const ExecutedStep& step : steps) {
-    Simulation one = emulator.lay_out(step);
-    result.spans.insert(result.spans.end(), one.spans.begin(), one.spans.end());
-    result.end_ns = one.end_ns;
-  }
   return result;
 }
 

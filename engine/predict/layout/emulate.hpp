@@ -1,4 +1,4 @@
-// The device clock: each rank as if it had a device and links of its own.
+// The device clock: times as if each rank had its own device and links.
 //
 // The run really executed, perhaps eight ranks on two cores. Here the order in which each lane ran its ops is laid out
 // again, with the measured cost of every op and modelled links, by the same code that simulates.
@@ -11,7 +11,7 @@
 
 namespace rankscope {
 
-/// What one executed step says about itself.
+/// The record of one executed step.
 struct ExecutedStep {
   std::uint32_t step = 0;
   /// [rank][lane]: indices into the rank's ops, in the order in which they ran; every op once.
@@ -40,9 +40,5 @@ class Emulator {
   struct State;
   std::unique_ptr<State> state_;
 };
-
-/// The same for steps that are all there.
-Simulation emulate(const std::vector<RankProgram>& programs, const RankGrid& grid,
-                   const std::vector<ExecutedStep>& steps, const Costs& costs);
 
 }  // namespace rankscope

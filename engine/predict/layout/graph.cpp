@@ -1,9 +1,12 @@
 #include "engine/predict/layout/graph.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <stdexcept>
 
+#include "engine/op/words.hpp"
 #include "engine/plan/program/communication.hpp"
 #include "engine/predict/cost/modelled_costs.hpp"
 #include "engine/predict/network/link.hpp"
@@ -44,8 +47,7 @@ class IdTable {
 };
 
 [[noreturn]] void refuse(const Graph& graph, Node node, const std::string& why) {
-  throw std::invalid_argument("rank " + std::to_string(graph.rank_of(node)) + ", " + to_token(graph.op(node).id) +
-                              ": " + why);
+  throw std::invalid_argument(fmt::format("rank {}, {}: {}", graph.rank_of(node), to_token(graph.op(node).id), why));
 }
 
 void flatten(Graph& graph) {
@@ -79,7 +81,7 @@ void flatten(Graph& graph) {
       graph.after_previous.close_row();
       for (const auto* list : {&op.after, &op.after_previous})
         for (const OpIndex before : *list)
-          if (before >= programs[rank].ops.size()) refuse(graph, node, "comes after an op that is not there");
+          if (before >= programs[rank].ops.size()) refuse(graph, node, "depends on an op that does not exist");
     }
     for (const auto& nodes_of_lane : by_lane) {
       graph.lanes.items.insert(graph.lanes.items.end(), nodes_of_lane.begin(), nodes_of_lane.end());
@@ -94,33 +96,31 @@ void join_message(Graph& graph, Node send, const std::vector<IdTable>& tables) {
   if (op.peer < 0 || static_cast<std::size_t>(op.peer) >= graph.ranks()) refuse(graph, send, "its peer is no rank");
   const OpId there = counterpart(op.id);
   const Node receive = tables[static_cast<std::size_t>(op.peer)].find(there);
-  const std::string peer = "rank " + std::to_string(op.peer);
+  const std::string peer = fmt::format("rank {}", op.peer);
   if (receive == nobody) refuse(graph, send, "no " + to_token(there) + " in " + peer + "'s program");
   const Op& other = graph.op(receive);
   if (other.peer != static_cast<int>(graph.rank_of(send)))
-    refuse(graph, send, peer + "'s " + to_token(there) + " wants rank " + std::to_string(other.peer));
+    refuse(graph, send, fmt::format("{}'s {} wants rank {}", peer, to_token(there), other.peer));
   const std::int64_t sent = (*graph.programs)[graph.rank_of(send)].payload_bytes(op);
   const std::int64_t expected = (*graph.programs)[graph.rank_of(receive)].payload_bytes(other);
   if (sent != expected)
-    refuse(graph, send, "sends " + std::to_string(sent) + " bytes, " + peer + " expects " + std::to_string(expected));
+    refuse(graph, send, fmt::format("sends {}, {} expects {}", counted(sent, "byte"), peer, expected));
   graph.members.items.insert(graph.members.items.end(), {send, receive});
 }
 
 void join_collective(Graph& graph, Node node, const std::vector<int>& group, const std::vector<IdTable>& tables) {
   for (const int member : group) {
     if (static_cast<std::size_t>(member) >= graph.ranks())
-      refuse(graph, node, "there is no program of rank " + std::to_string(member));
+      refuse(graph, node, fmt::format("there is no program of rank {}", member));
     const Node theirs = tables[static_cast<std::size_t>(member)].find(graph.op(node).id);
     if (theirs == nobody || graph.op(theirs).group != graph.op(node).group)
-      refuse(graph, node, "rank " + std::to_string(member) + " of its group has no such op");
+      refuse(graph, node, fmt::format("rank {} of its group has no such op", member));
     graph.members.items.push_back(theirs);
     const auto n = static_cast<int>(group.size());
     const std::int64_t mine = whole_bytes((*graph.programs)[graph.rank_of(node)], graph.op(node), n);
     const std::int64_t other = whole_bytes((*graph.programs)[graph.rank_of(theirs)], graph.op(theirs), n);
     if (mine != other)
-      refuse(
-          graph, node,
-          "moves " + std::to_string(mine) + " bytes, on rank " + std::to_string(member) + " " + std::to_string(other));
+      refuse(graph, node, fmt::format("moves {}, on rank {} {}", counted(mine, "byte"), member, other));
   }
 }
 
@@ -134,7 +134,7 @@ void join(Graph& graph, const RankGrid& grid) {
     IdTable& table = tables.emplace_back(communications);
     for (OpIndex i = 0; i < ops.size(); ++i)
       if (is_communication(ops[i].id.kind()) && !table.insert(ops[i].id, graph.first[rank] + i))
-        refuse(graph, graph.first[rank] + i, "this id stands twice in the program");
+        refuse(graph, graph.first[rank] + i, "this id appears twice in the program");
   }
   for (std::size_t rank = 0; rank < graph.ranks(); ++rank) {
     std::vector<int> groups[group_kind_count];
@@ -161,7 +161,7 @@ void join(Graph& graph, const RankGrid& grid) {
     const Op& op = graph.op(node);
     if (graph.meeting[node] != nobody || !is_communication(op.id.kind())) continue;
     if (op.id.kind() == OpKind::receive)
-      refuse(graph, node, "no " + to_token(counterpart(op.id)) + " in rank " + std::to_string(op.peer) + "'s program");
+      refuse(graph, node, fmt::format("no {} in rank {}'s program", to_token(counterpart(op.id)), op.peer));
     refuse(graph, node, "the first rank of its group has no such op");
   }
 }
@@ -169,14 +169,13 @@ void join(Graph& graph, const RankGrid& grid) {
 }  // namespace
 
 std::string Graph::place(LaneNumber number) const {
-  return "rank " + std::to_string(number / lane_count) + " (" +
-         std::string(name_of(static_cast<Lane>(number % lane_count))) + ")";
+  return fmt::format("rank {} ({})", number / lane_count, name_of(static_cast<Lane>(number % lane_count)));
 }
 
 Graph make_graph(const std::vector<RankProgram>& programs, const RankGrid& grid) {
   if (static_cast<int>(programs.size()) != grid.size())
-    throw std::invalid_argument("there are " + std::to_string(programs.size()) + " programs for " +
-                                std::to_string(grid.size()) + " ranks");
+    throw std::invalid_argument(
+        fmt::format("there are {} for {}", counted(programs.size(), "program"), counted(grid.size(), "rank")));
   Graph graph;
   graph.programs = &programs;
   flatten(graph);

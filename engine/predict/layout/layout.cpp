@@ -1,5 +1,7 @@
 #include "engine/predict/layout/layout.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cassert>
 #include <stdexcept>
@@ -318,7 +320,7 @@ void Layout::report_deadlock() const {
     const LaneNumber next = graph_.lane[waits_for(at)];
     return is_stuck(next) ? std::optional(next) : std::nullopt;
   });
-  std::string text = "deadlock in step " + std::to_string(open_.front().number) + ": ";
+  std::string text = fmt::format("deadlock in step {}: ", open_.front().number);
   for (std::size_t i = 0; i < chain.size(); ++i) {
     const Node other = waits_for(chain[i]);
     text += (i ? "; " : "") + graph_.place(chain[i]) + " at " + to_token(graph_.op(standing_at(chain[i])).id) +

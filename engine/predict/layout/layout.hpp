@@ -1,14 +1,14 @@
-// Lays steps of a graph out in time. The only place where times are made: simulate and emulate differ in the order and
-// the costs that they bring. For this folder's own files.
+// Computes when the ops of a graph's steps run. The only place that computes times: simulate and emulate differ in
+// the order and the costs that they pass. For this folder's own files.
 //
 // Costs do not depend on when an op runs, so every op's begin is the longest path to it: a lane advances as far as it
 // can, then waits at exactly one op or meeting, which wakes it. Every lane stops at an op at most once per dependency,
 // so the work is linear in ops and edges. Nothing depends on a later step, so a step can be laid out as soon as it is
 // there.
 //
-// But for asynchronous parameter servers (RankProgram::arrivals_ahead): whom they serve next, and of which step, is not
-// in any program. It is either brought (the order in which a run executed them), or who came first in the time that is
-// laid out here: when no lane can go on, the contribution that can begin first is next, since whatever comes later
+// Asynchronous parameter servers (RankProgram::arrivals_ahead) are an exception: which worker they serve next, and of
+// which step, is not in any program. It is either given (the executed order of a run), or the first arrival in the
+// layout itself: when no lane can go on, the contribution that can begin first is next, since whatever comes later
 // comes because of it or of another that begins later. Steps then overlap, and all that may must be there.
 #pragma once
 #include <optional>
@@ -28,7 +28,7 @@ class Layout {
   /// `graph` must outlive it.
   explicit Layout(const Graph& graph);
 
-  /// Some server of the graph serves contributions as they come.
+  /// A server of the graph serves contributions in order of arrival.
   bool has_arrivals() const { return !servers_.empty(); }
 
   /// The next step. `lanes` holds each lane's ops in the order in which they run. `arrivals` brings the order of

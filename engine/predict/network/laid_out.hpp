@@ -1,5 +1,7 @@
-// Collectives' transfer lists (engine/plan/collective) laid onto a cluster's links: what they take, counted transfer by
-// transfer. network.hpp has closed forms of what is found here, for plans of thousands of ranks.
+// Times of collectives' transfer lists (engine/plan/collective) on a cluster's links, counted transfer by transfer.
+// network.hpp has closed forms of them for plans of thousands of ranks, whose lists are too long. What a test allows
+// between the two (tests/engine/predict/simulate/laid_out_test.cpp): 1e-9 for rings, 2 % for a
+// hierarchy, 15 % for a tree.
 //
 // Transfers of a phase share the links on their ways, with those of the groups that do the same beside them: each takes
 // as long as the busiest link on its way needs for all that it carries in that phase, plus the way's latency. A member

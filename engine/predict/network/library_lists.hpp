@@ -1,6 +1,6 @@
-// What a library such as NCCL executes for plan.collective = "auto", as transfer lists: several rings or trees side by
-// side, each over all members with a part of the tensor, which leave every node through another of its ports. The
-// truth that the closed forms of network.hpp stand in for.
+// The collectives of a library such as NCCL (plan.collective = "auto") as transfer lists: several parallel rings or
+// trees, each over all members with a part of the tensor, which leave every node through different ports. The
+// exact version of the closed forms of network.hpp.
 #pragma once
 #include "engine/predict/network/laid_out.hpp"
 #include "engine/predict/network/network.hpp"

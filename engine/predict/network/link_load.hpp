@@ -1,8 +1,8 @@
-// How much every link of a cluster has to carry in one step: a plan's messages and collectives laid onto the way from
-// each rank to each other through cards, nodes and leaf switches.
+// The load of every link of a cluster in one step: a plan's messages and collectives on their routes between ranks
+// through cards, nodes and leaf switches.
 //
-// A unit (a device, a card, a node, a leaf) has one way out that all its devices share (network.hpp). Bytes between two
-// ranks pass the ways out of all units that hold the one and not the other. A collective sends what its transfer
+// A unit (a device, a card, a node, a leaf) has one uplink that all its devices share (network.hpp). Bytes between two
+// ranks pass the uplinks of all units that contain one rank and not the other. A collective sends what its transfer
 // list does, each byte a byte of the tensor; "auto" is taken to be a ring over its ranks in ascending order: where a
 // tree would run, the sums are the same and their distribution is not.
 #pragma once
@@ -29,7 +29,7 @@ struct Flow {
 std::vector<Flow> flows_of(std::span<const RankProgram> programs, const RankGrid& grid,
                            std::string_view collective = "auto");
 
-/// One unit's way out, in one step.
+/// The uplink of one unit, in one step.
 struct LinkLoad {
   double out = 0, in = 0;  ///< bytes
   std::array<double, purpose_count> out_by_purpose{};
@@ -38,7 +38,7 @@ struct LinkLoad {
 std::vector<std::vector<LinkLoad>> link_loads(std::span<const NetworkLevel> levels, std::span<const Flow> flows,
                                               int ranks);
 
-/// Share of its time in a step of so many seconds that the busier direction of a way out is busy.
+/// Share of a step of this many seconds in which the busier direction of an uplink is busy.
 double utilisation(const LinkLoad& load, const NetworkLevel& level, double step_seconds);
 
 }  // namespace rankscope

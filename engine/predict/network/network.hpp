@@ -1,7 +1,7 @@
-// What moving bytes costs on a machine's topology: cards within nodes within leaf switches, each with its own way out.
+// Costs of communication on a machine's topology: cards within nodes within leaf switches, each with its own uplink.
 //
 // Contention: all groups of a kind are taken to communicate at the same time, as they do in a training step. A unit (a
-// card, a node, a leaf) has one way out that all its devices share, so a group with m of a unit's d devices gets m/d of
+// card, a node, a leaf) has one uplink that all its devices share, so a group with m of a unit's d devices gets m/d of
 // it; of a node with rails network ports that is one rail for each device where there are as many, and never more than
 // cluster.ring_ports of them (NCCL leads all rings of a group through the ports that are nearest to their ends). The
 // ports of cluster.slow_node are slow_node_factor times as slow.
@@ -16,7 +16,7 @@
 
 namespace rankscope {
 
-/// Units of one kind, each with one way out that all its devices share; from the device outwards.
+/// Units of one kind, each with one uplink that all its devices share; from the device outwards.
 struct NetworkLevel {
   const char* name = "";  ///< "device", "card", "node", "leaf switch"
   int devices = 1;        ///< of one unit
@@ -25,14 +25,14 @@ struct NetworkLevel {
 /// Throws std::invalid_argument when the cluster lacks a figure.
 std::vector<NetworkLevel> network_levels(const ClusterSpec& cluster);
 
-/// True for a cluster that says how it hangs together (cluster.rails); others have one link between any two devices.
+/// True for a cluster with a described network (cluster.rails); others have one link between any two devices.
 bool has_topology(const ClusterSpec& cluster);
 
 /// Bytes/s at which a ring over `members` (world ranks, ascending) runs: the least of what its members may use of the
 /// ways out of all units that it leaves, efficiencies included. Infinite for one member.
 double ring_bandwidth(const ClusterSpec& cluster, std::span<const int> members);
 
-/// How a collective is done.
+/// The route of a collective.
 enum class Route : std::uint8_t {
   ring,          ///< best bandwidth
   tree,          ///< all_reduce, broadcast, reduce: chains within the nodes, a double binary tree over them

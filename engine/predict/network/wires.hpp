@@ -1,4 +1,4 @@
-// The links of a cluster, one by one, and the way through them from each device to each other.
+// The links of a cluster, one by one, and the route through them between any two devices.
 //
 // A device has a link of its own; a card one out of it for each of its devices; a node its network ports, of which a
 // device uses the nearest (the first of eight devices the first of four ports, and so on), slow ones on

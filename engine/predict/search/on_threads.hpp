@@ -1,5 +1,7 @@
 // One list of work, shared by threads. For this folder's own files.
 #pragma once
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -24,8 +26,7 @@ void on_all_threads(std::size_t n, unsigned threads, const Progress& progress, c
       auto work = make();
       for (std::size_t i = next++; i < n; i = next++) {
         if (progress)
-          progress(what + " " + std::to_string(i + 1) + " of " + std::to_string(n),
-                   static_cast<double>(i) / static_cast<double>(n));
+          progress(fmt::format("{} {} of {}", what, i + 1, n), static_cast<double>(i) / static_cast<double>(n));
         work(i);
       }
     } catch (...) {

@@ -1,5 +1,7 @@
 #include "engine/predict/search/plan_search.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -109,7 +111,7 @@ std::vector<Tried> try_some(const PlanTrials& trials, const Space& space, const 
   const Judge judge = trials.make_judge();
   explore(space, how.strategy, how.how, [&](std::size_t i) -> std::optional<double> {
     if (progress)
-      progress("plan " + std::to_string(tried.size() + 1) + " of " + std::to_string(budget),
+      progress(fmt::format("plan {} of {}", tried.size() + 1, budget),
                static_cast<double>(tried.size()) / static_cast<double>(budget));
     tried.push_back({i, judge(trials.plans[i])});
     if (!fits(tried.back())) return std::nullopt;

@@ -1,8 +1,8 @@
-// Plans tried one after the other by a strategy (engine/predict/strategy), as one would try them on a machine: a plan
-// that runs out of memory is a failure, which costs a try and gives no time.
+// Tries plans one after another by a strategy (engine/predict/strategy), as on a real machine: a plan that runs
+// out of memory is a failure, which costs a try and gives no time.
 //
-// search.hpp's own search finds the best plans and the front without trying them all; here the way there matters: how
-// good the best is after so many tries, what failed, and which knobs decide.
+// search.hpp's own search finds the best plans and the front without trying them all; here the progress matters: how
+// good the best is after each number of tries, what failed, and which knobs matter.
 #pragma once
 #include <limits>
 
@@ -14,7 +14,7 @@ namespace rankscope {
 enum class Fate : std::uint8_t { fits, out_of_memory, refused };
 std::string_view name_of(Fate fate);
 
-/// What became of a plan.
+/// The result of trying a plan.
 struct Judgement {
   Fate fate = Fate::refused;
   /// Of a step; of a plan out of memory what its step would take at least, NaN where that is not known.
@@ -24,7 +24,7 @@ struct Judgement {
 };
 using Judge = std::function<Judgement(const PlanSpec&)>;
 
-/// The plans of a scenario, and who says what becomes of them.
+/// The plans of a scenario, and the functions that try them.
 struct PlanTrials {
   Scenario scenario;
   std::vector<PlanSpec> plans;
@@ -80,8 +80,6 @@ struct PlanSearch {
 PlanSearchReport search_plans(const PlanTrials& trials, const PlanSearch& how, const Progress& progress = {});
 
 nlohmann::json to_json(const PlanSearchReport& report);
-/// Throws std::invalid_argument where it is none.
-PlanSearchReport plan_search_from_json(const std::string& text);
 std::string to_text(const PlanSearchReport& report);
 
 }  // namespace rankscope

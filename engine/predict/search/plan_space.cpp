@@ -1,5 +1,7 @@
 #include "engine/predict/search/plan_space.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -87,7 +89,7 @@ PlanSpec with_values(PlanSpec plan, const std::vector<Knob>& knobs, std::span<co
                                     [&](const PlanKnob& knob) { return knobs[k].name == knob.name; });
     if (known == std::end(plan_knobs)) throw std::invalid_argument("a plan has no knob '" + knobs[k].name + "'");
     if (values[k] < 0 || values[k] >= static_cast<int>(knobs[k].values.size()))
-      throw std::invalid_argument("knob '" + knobs[k].name + "' has no value number " + std::to_string(values[k]));
+      throw std::invalid_argument(fmt::format("knob '{}' has no value number {}", knobs[k].name, values[k]));
     known->set(plan, knobs[k].values[static_cast<std::size_t>(values[k])]);
   }
   return plan;

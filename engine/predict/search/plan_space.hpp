@@ -1,4 +1,4 @@
-// Plans as points of a space: what a search can choose of a plan, with the keys' names.
+// Plans as points of a space: the keys of a plan that a search can choose.
 #pragma once
 #include "engine/plan/scenario/scenario.hpp"
 #include "engine/predict/strategy/space.hpp"

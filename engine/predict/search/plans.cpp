@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <stdexcept>
@@ -71,7 +73,8 @@ std::vector<Placement> placements(int pipeline, int micro_batches, int layers) {
 std::vector<PlanSpec> all_plans(const Scenario& scenario) {
   if (scenario.model.is_collective())
     throw std::invalid_argument(
-        "a collective alone has no plans to search; set plan.collective, plan.data and model.bytes, and simulate each");
+        "a single collective has no plans to search; set plan.collective, plan.data and model.bytes, and simulate "
+        "each");
   const int ranks = scenario.plan.ranks(), batch = scenario.train.global_batch;
   std::vector<PlanSpec> plans;
   for (const int tensor : divisors(ranks)) {
@@ -96,6 +99,7 @@ std::vector<PlanSpec> all_plans(const Scenario& scenario) {
           plan.schedule = placement.schedule;
           plan.virtual_stages = placement.chunks;
           plan.order.clear();
+          plan.weight_stashing = false;  // none of these updates within a step
           for (const char* stages : known->second)
             for (const Recomputation& recomputation : recomputations((scenario.model.layers + chunks - 1) / chunks))
               for (const bool parallel : {false, true})
@@ -126,13 +130,13 @@ std::vector<std::string> settings_of(const PlanSpec& plan) {
 }
 
 std::string short_name(const PlanSpec& plan, int global_batch) {
-  const auto part = [](const char* letter, int value) { return letter + std::to_string(value) + " "; };
+  const auto part = [](const char* letter, int value) { return fmt::format("{}{} ", letter, value); };
   std::string text = part("t", plan.tensor) + part("p", plan.pipeline) + part("d", plan.data);
   if (plan.virtual_stages > 1) text += part("v", plan.virtual_stages);
   text += plan.schedule.name() + " " + part("m", plan.micro_batches) +
           part("b", global_batch / (plan.data * plan.micro_batches)) + part("zero", plan.zero);
   text += "recompute " + plan.recompute.name();
-  if (plan.recompute_blocks > 1) text += " by " + std::to_string(plan.recompute_blocks);
+  if (plan.recompute_blocks > 1) text += fmt::format(" by {}", plan.recompute_blocks);
   if (plan.stages != "even") text += " stages by " + plan.stages;
   return plan.sequence_parallel ? text + " sp" : text;
 }

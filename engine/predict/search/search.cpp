@@ -14,7 +14,7 @@
 namespace rankscope {
 namespace {
 
-/// What is known so far; shared by the threads.
+/// The results so far; shared by the threads.
 class Found {
  public:
   explicit Found(std::size_t keep) : keep_(keep) {}

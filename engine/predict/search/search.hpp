@@ -1,7 +1,7 @@
-// The best plan for a model on so many devices: every plan is looked at, its memory and a bound of its time, and where
-// it could still win its folded step.
+// Finds the best plan for a model on a number of devices: for every plan its memory and a bound of its time, and if
+// it may still be the best, its folded step.
 //
-// A plan is given up without a simulation only where a simulated one is at least as fast as its bound and needs no more
+// A plan is dropped without a simulation only if a simulated one is at least as fast as its bound and needs no more
 // memory, so that the best plans and the Pareto front are those of all plans.
 #pragma once
 #include <array>
@@ -57,7 +57,7 @@ struct LostTime {
 };
 std::vector<LostTime> why_slower(const FoldedStep& faster, const FoldedStep& slower);
 
-/// Where a step's time goes, seconds averaged over ranks, whoever predicted it.
+/// Where a step's time goes, seconds averaged over ranks, for any kind of prediction.
 inline constexpr std::array<std::string_view, 9> step_part_names{"compute", "recompute", "tensor", "pipeline", "data",
                                                                  "zero",    "optimizer", "bubble", "other"};
 using StepParts = std::array<double, step_part_names.size()>;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "engine/op/words.hpp"
 #include "engine/predict/search/search.hpp"
 
 namespace rankscope {
@@ -14,7 +15,7 @@ std::string row(const PlanResult& r, const SearchResult& result) {
                      100 * r.step.bubble / r.step.seconds, short_name(r.plan, result.global_batch));
 }
 
-/// What sets the two plans apart, and where the second's time goes.
+/// The difference of the two plans, and where the second's time goes.
 std::string why_the_second_loses(const SearchResult& result) {
   const PlanResult &first = result.best[0], &second = result.best[1];
   const double behind = second.step.seconds - first.step.seconds;
@@ -33,13 +34,13 @@ std::string why_the_second_loses(const SearchResult& result) {
 }  // namespace
 
 std::string to_text(const SearchResult& result) {
-  std::string text =
-      fmt::format("{} plans of {} ranks in {:.2f} s: {} simulated, {} out of memory, the others bounded\n",
-                  result.plans, result.ranks, result.seconds, result.simulated, result.out_of_memory);
+  std::string text = fmt::format("{} of {} in {:.2f} s: {} simulated, {} out of memory, the others bounded\n",
+                                 counted(result.plans, "plan"), counted(result.ranks, "rank"), result.seconds,
+                                 result.simulated, result.out_of_memory);
   if (result.best.empty()) {
-    text += "No plan fits into the devices' memory.\n";
+    text += "No plan fits into device memory.\n";
     if (const auto& nearest = result.nearest)
-      text += fmt::format("Nearest is one that needs {:.1f} of {:.1f} GB:\n", nearest->bytes * 1e-9,
+      text += fmt::format("The closest plan needs {:.1f} of {:.1f} GB:\n", nearest->bytes * 1e-9,
                           result.device_bytes * 1e-9) +
               row(*nearest, result);
     return text;
@@ -47,7 +48,7 @@ std::string to_text(const SearchResult& result) {
   text += "\nfastest\n";
   for (const PlanResult& r : result.best) text += row(r, result);
   if (result.best.size() > 1) text += why_the_second_loses(result);
-  text += "\nto simulate the fastest, behind the scenario's name:\n ";
+  text += "\nto simulate the fastest, add after the scenario's name:\n ";
   for (const std::string& setting : settings_of(result.best.front().plan)) text += " --set " + setting;
   text += "\n";
   text += "\ntime against memory: each needs less than all faster ones\n";

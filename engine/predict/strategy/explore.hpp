@@ -1,4 +1,4 @@
-// Strategies that look for the point of a space with the least value: which to try next.
+// Search strategies for the point of a space with the smallest value: they select the next point to try.
 //
 //   exhaustive  every point, in the space's order
 //   random      points in a random order, none twice (Bergstra and Bengio 2012)

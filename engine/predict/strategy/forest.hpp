@@ -1,4 +1,4 @@
-// A surrogate: trees that guess a point's value from points whose value is known, and how sure they are.
+// A surrogate model: trees that estimate a point's value, with its uncertainty, from points with known values.
 //
 // Extremely randomised trees (Geurts, Ernst and Wehenkel 2006, Machine Learning 63): at a node each knob is looked at
 // with an even chance, at one random cut, and the cut that leaves least variance is taken, until a leaf has two points

@@ -1,4 +1,4 @@
-// How much each knob alone decides a value: first-order Sobol' indices (Sobol' 1993; Saltelli et al. 2008, chapter 4).
+// The effect of each knob alone on a value: first-order Sobol' indices (Sobol' 1993; Saltelli et al. 2008, chapter 4).
 //
 //   importance(knob) = Var(mean of the value over the points with one and the same setting of the knob) / Var(value)
 //

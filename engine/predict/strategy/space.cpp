@@ -1,16 +1,20 @@
 #include "engine/predict/strategy/space.hpp"
 
+#include <fmt/format.h>
+
 #include <stdexcept>
+
+#include "engine/op/words.hpp"
 
 namespace rankscope {
 
 void Space::add(std::span<const int> values) {
   if (values.size() != knobs_.size())
-    throw std::invalid_argument("a point has " + std::to_string(values.size()) + " values, the space " +
-                                std::to_string(knobs_.size()) + " knobs");
+    throw std::invalid_argument(
+        fmt::format("a point has {}, the space {}", counted(values.size(), "value"), counted(knobs_.size(), "knob")));
   for (std::size_t k = 0; k < values.size(); ++k)
     if (values[k] < 0 || values[k] >= static_cast<int>(knobs_[k].values.size()))
-      throw std::invalid_argument("knob " + knobs_[k].name + " has no value number " + std::to_string(values[k]));
+      throw std::invalid_argument(fmt::format("knob {} has no value number {}", knobs_[k].name, values[k]));
   values_.insert(values_.end(), values.begin(), values.end());
 }
 

@@ -1,4 +1,4 @@
-// One calibration of the machine: what its kernels cost for one rank alone, from which any plan is predicted.
+// A calibration of the machine: the costs of its kernels for one rank alone, from which any plan is predicted.
 #pragma once
 #include "engine/execute/run/platform.hpp"
 #include "engine/plan/program/compile.hpp"

@@ -1,8 +1,11 @@
 #include "engine/prove/calibrate/machine.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <fstream>
+
+#include "engine/op/words.hpp"
 
 namespace rankscope {
 
@@ -22,6 +25,8 @@ Machine this_machine() {
   return machine;
 }
 
-std::string describe(const Machine& machine) { return machine.cpu + ", " + std::to_string(machine.cores) + " cores"; }
+std::string describe(const Machine& machine) {
+  return fmt::format("{}, {}", machine.cpu, counted(machine.cores, "core"));
+}
 
 }  // namespace rankscope

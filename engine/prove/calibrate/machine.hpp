@@ -1,4 +1,4 @@
-// The machine that something is measured on, as what is stored about it says.
+// The description of the measuring machine that is stored with measurements.
 #pragma once
 #include <string>
 

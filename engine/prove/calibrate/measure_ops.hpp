@@ -1,4 +1,4 @@
-// What this machine's ops take, by their sizes: the rows of scenarios/measured/NAME.toml.
+// Measures the times of this machine's ops by size: the rows of scenarios/measured/NAME.toml.
 #pragma once
 #include <cstdint>
 #include <map>

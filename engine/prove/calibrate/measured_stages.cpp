@@ -15,7 +15,7 @@ namespace {
 
 std::string listed(const std::vector<int>& blocks) {
   std::string text;
-  for (const int count : blocks) text += (text.empty() ? "" : " ") + std::to_string(count);
+  for (const int count : blocks) text += fmt::format("{}{}", text.empty() ? "" : " ", count);
   return text;
 }
 

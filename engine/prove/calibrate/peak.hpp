@@ -1,5 +1,5 @@
-// The peak that MFU is a share of: the best rate of a large product of random matrices, on each of the two clocks that
-// a step is timed with, so that both sides of the ratio are of one clock.
+// The peak for MFU: the best rate of a large product of random matrices, on each of the two clocks that
+// a step is timed with, so that both sides of the ratio use the same clock.
 #pragma once
 #include <cstdint>
 #include <vector>

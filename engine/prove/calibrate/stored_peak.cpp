@@ -1,5 +1,6 @@
 #include "engine/prove/calibrate/stored_peak.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -83,7 +84,7 @@ std::string PeakStore::put(const StoredPeak& peak) const {
   std::error_code error;
   fs::create_directories(file_.parent_path(), error);
   // Written beside and renamed: another start reads the old file or the new one, never a part.
-  const fs::path beside = file_.string() + "." + std::to_string(getpid());
+  const fs::path beside = fmt::format("{}.{}", file_.string(), getpid());
   {
     std::ofstream out(beside);
     out << json.dump(1) << "\n";
@@ -118,7 +119,7 @@ MachinePeak peak_of_machine(DType type, const Platform& platform, const PeakStor
   if (!platform.device->is_host()) {
     result.peak.measured = measure_peak(type, platform, {.least_seconds = 0, .most_seconds = 0.1});
     result.now = result.peak.measured.best;
-    result.not_stored = "a GPU's is measured at each start";
+    result.not_stored = "the peak of a GPU is measured at each start";
     return result;
   }
   const std::optional<StoredPeak> stored = again ? std::nullopt : store.find(key);

@@ -1,5 +1,5 @@
-// A machine's peak is measured carefully once and kept, because a short measurement varies by tens of per cent on a
-// machine that does other things too, and a share of it would vary with it.
+// Stores a machine's peak: it is measured carefully once, because a short measurement varies by tens of per cent on a
+// busy machine, and MFU would vary with it.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace rankscope {
 
-/// What a stored peak is of: where one of these differs, it is another peak.
+/// The key of a stored peak: a difference in any field is a different peak.
 struct PeakKey {
   Machine machine;
   std::string libraries;  ///< of the products, with their versions (Platform::libraries)

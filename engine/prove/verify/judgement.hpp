@@ -1,4 +1,4 @@
-// What the errors of a parity run prove. For this folder's own files.
+// Judges what the errors of a parity run prove. For this folder's own files.
 #pragma once
 #include <optional>
 

@@ -88,7 +88,7 @@ class GradientNorms {
   std::map<std::string, double> own_, block_;
 };
 
-/// Gathers the worst of what is compared.
+/// Collects the largest errors of all comparisons.
 class Judge {
  public:
   explicit Judge(const Model& model) : model_(model) { errors_.steps.resize(steps); }

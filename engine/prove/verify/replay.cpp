@@ -1,5 +1,7 @@
 #include "engine/prove/verify/replay.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -33,7 +35,7 @@ class LossOfStep : public RankObserver {
   double loss = 0;
 };
 
-/// One worker: a rank that has nobody to talk to.
+/// One worker: a rank without peers.
 class Worker {
  public:
   Worker(const StepProgram& step, int rank, const Dataset& dataset, std::shared_ptr<const Platform> platform)
@@ -234,10 +236,9 @@ Replay replay(const StepProgram& step, const std::vector<std::vector<Contributio
   }
   for (std::size_t s = 0; s < served.size(); ++s)
     if (next[s] < served[s].size())
-      throw std::invalid_argument("server " + std::to_string(s) + " has served worker " +
-                                  std::to_string(served[s][next[s]].worker) + "'s step " +
-                                  std::to_string(served[s][next[s]].step) +
-                                  " before that worker had its parameters from all servers");
+      throw std::invalid_argument(
+          fmt::format("server {} has served worker {}'s step {} before that worker had its parameters from all servers",
+                      s, served[s][next[s]].worker, served[s][next[s]].step));
   for (const auto& shard : shards) shard->tell(result.after, result.rounded_after);
   for (const auto& worker : workers) result.pulled.push_back(worker->parameters());
   return result;

@@ -1,4 +1,4 @@
-// Asynchronous training done again without servers and without messages: the gradients of workers computed one after
+// A replay of asynchronous training without servers and messages: the gradients of workers computed one after
 // the other by a data-parallel plan's ranks that exchange nothing, and applied to each server's part of the parameters
 // in the order in which that server served them. For this folder's own files.
 #pragma once

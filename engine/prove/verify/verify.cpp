@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/op/words.hpp"
 #include "engine/plan/optimizer_rule/rule.hpp"
 #include "engine/prove/verify/judgement.hpp"
 #include "engine/prove/verify/parity.hpp"
@@ -137,7 +138,7 @@ double tolerance_of(DType type, const Scenario& scenario) {
     case DType::i32:
     case DType::u8: break;
   }
-  throw std::invalid_argument("verify: no such precision");
+  throw std::invalid_argument("verify: unknown precision");
 }
 
 ParityRun run_parity(Scenario scenario, const RunSettings& settings, std::string optimizer, bool judges_parameters,
@@ -159,7 +160,7 @@ ParityRun run_parity(Scenario scenario, const RunSettings& settings, std::string
   const std::uint32_t gradient_steps = judges_parameters ? parity::steps : 1;
   std::optional<ParityErrors> twin;
   if (step.arrivals_ahead()) {
-    count.begin(result.optimizer + ", the plan and its arrivals replayed");
+    count.begin(result.optimizer + ", the plan and a replay of its arrivals");
     const ComparedArrivals compared(step, settings, gradient_steps);
     result.errors = compared.errors();
     if (!parity::is_within_tolerance(result)) twin = compared.twin_errors();
@@ -182,13 +183,25 @@ ParityRun run_parity(Scenario scenario, const RunSettings& settings, std::string
   return result;
 }
 
+/// In one sentence.
+std::string why_stale(const PlanSpec& plan) {
+  if (!plan.has_stale_weights()) return {};
+  return fmt::format(
+      "stale weights: stage 0 goes forward with weights that lack up to {}, which one rank has made by then{}; "
+      "schedule = \"1f1b\" trains what one rank trains",
+      counted(std::min(plan.pipeline, plan.micro_batches) - 1, "update"),
+      plan.weight_stashing ? ", and weight stashing only has its backward use the same old ones"
+                           : ", and backward with newer ones than it went forward with");
+}
+
 }  // namespace
 
 Scenario reference_of(const Scenario& scenario) {
   Scenario reference = scenario;
   reference.plan.micro_batches *= scenario.plan.data;
   reference.plan.data = reference.plan.tensor = reference.plan.pipeline = reference.plan.virtual_stages = 1;
-  reference.plan.schedule = ScheduleKind::one_f_one_b;
+  if (!scenario.plan.updates_each_micro_batch()) reference.plan.schedule = ScheduleKind::one_f_one_b;
+  reference.plan.weight_stashing = false;
   reference.plan.zero = 0;
   reference.plan.offload = Offload::none;
   reference.plan.data_parallel = DataParallel::all_reduce;
@@ -209,7 +222,9 @@ VerifyResult verify(const Scenario& scenario, const RunSettings& settings, const
   result.runs.push_back(run_parity(scenario, settings, "sgd", true, count));
   if (const std::string& own = scenario.train.optimizer; own != "sgd")
     result.runs.push_back(run_parity(scenario, settings, own, scenario.compute_type() == DType::f64, count));
-  result.outcome = parity::outcome_of(result.runs);
+  result.by_micro_batch = scenario.plan.updates_a_step() > 1;
+  result.stale_weights = why_stale(scenario.plan);
+  result.outcome = result.stale_weights.empty() ? parity::outcome_of(result.runs) : Outcome::different;
   result.passed = result.outcome == Outcome::equal;
   return result;
 }

@@ -2,11 +2,13 @@
 // with asynchronous parameter servers, against the contributions that arrived, computed and applied one after the
 // other.
 //
-// What is said is what was proved:
+// The outcomes:
 // - equal: losses, gradients and parameters differ by no more than a bound, and every tensor has moved far enough for
 //   its difference to mean something. A tensor that moved by fewer than ten roundings of its type counts when it did
 //   move and has the same bits as the reference's: a missing or a wrongly scaled update would have left others.
 // - different: something differs by more than its bound. A NaN is more than any bound.
+//   A plan whose stages go forward with stale weights is different by what it is, whatever little was measured; the
+//   measured differences stand beside that.
 // - not shown: nothing differs by more than it may, but not all of it can be judged, and `reason` says why: tensors
 //   that moved too little and differ in their last bits, or a training that amplifies roundings until nothing can be
 //   compared. It proves neither.
@@ -90,6 +92,8 @@ struct VerifyResult {
   bool passed = false;    ///< equal
   std::vector<ParityRun> runs;
   std::optional<ContentsProof> contents{};  ///< in place of runs
+  bool by_micro_batch = false;  ///< the plan and the one rank update after each micro-batch
+  std::string stale_weights;    ///< why a plan that does so is another training; empty: it is not for that
 };
 
 /// Runs the scenario's plan and its reference for five steps at a constant rate: with SGD at one that moves every
@@ -99,7 +103,7 @@ struct VerifyResult {
 /// collective alone: verify_contents.hpp. Throws RunFailure, PlanError.
 VerifyResult verify(const Scenario& scenario, const RunSettings& settings, const Progress& progress = {});
 
-/// The plan's reference: one rank, the same micro-batches.
+/// The plan's reference: one rank, the same micro-batches, as many updates.
 Scenario reference_of(const Scenario& scenario);
 
 std::string to_text(const VerifyResult& result);

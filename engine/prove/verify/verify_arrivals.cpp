@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/op/words.hpp"
 #include "engine/prove/verify/parity.hpp"
 #include "engine/prove/verify/replay.hpp"
 
 namespace rankscope {
 namespace {
 
-/// What a server received, in the order in which it did.
+/// The contributions that a server received, in order.
 struct Arrival {
   Contribution contribution;
   parity::HeldBuffers gradients;
@@ -76,10 +77,10 @@ void check_order(int rank, const std::vector<Contribution>& served, const StepPr
     const std::uint32_t oldest = *std::min_element(next.begin(), next.end());
     if (c.step != next[static_cast<std::size_t>(c.worker)]++ ||
         c.step - oldest > static_cast<std::uint32_t>(*step.arrivals_ahead()))
-      throw RunFailure(
-          rank, fmt::format("rank {} served worker {}'s step {} while another worker's step {} was not "
-                            "served yet: plan.staleness = {} allows {} steps between them",
-                            rank, c.worker, c.step, oldest, step.scenario.plan.staleness, *step.arrivals_ahead()));
+      throw RunFailure(rank, fmt::format("rank {} served worker {}'s step {} while another worker's step {} was not "
+                                         "served yet: plan.staleness = {} allows {} between them",
+                                         rank, c.worker, c.step, oldest, step.scenario.plan.staleness,
+                                         counted(*step.arrivals_ahead(), "step")));
   }
 }
 

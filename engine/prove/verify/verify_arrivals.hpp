@@ -1,6 +1,6 @@
-// Verifying asynchronous parameter servers. What such a run does depends on who came when, so there is no one rank to
-// compare it with. But given the order in which each server served the contributions of its workers, everything else
-// follows: the run is watched, and that order is gone through once more, serially, without servers. For this folder's
+// Verifying asynchronous parameter servers. The result of such a run depends on the order of arrivals, so there is no
+// single rank to compare it with. But given the order in which each server served its workers, everything else
+// follows: the run is recorded, and that order is replayed serially, without servers. For this folder's
 // own files.
 #pragma once
 #include <memory>

@@ -1,4 +1,4 @@
-// The proof of a collective alone: it is run, and every rank must have what its definition says.
+// Verifies a single collective: it is run, and every rank must have the defined result.
 #pragma once
 #include "engine/prove/verify/verify.hpp"
 

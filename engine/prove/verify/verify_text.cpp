@@ -1,4 +1,4 @@
-// What verify found, for people and for programs.
+// The result of verify, as text and as JSON.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -63,23 +63,26 @@ std::string_view name_of(Outcome outcome) {
 }
 
 std::string to_text(const VerifyResult& result) {
-  const std::string truth = result.replayed ? "its arrivals, replayed serially" : "one rank";
+  const std::string truth = result.replayed         ? "a serial replay of its arrivals"
+                            : result.by_micro_batch ? "one rank that updates after each micro-batch"
+                                                    : "one rank";
   const auto at = [](const std::string& worst) { return worst.empty() ? worst : " (" + worst + ")"; };
   if (result.contents) return text_of(*result.contents);
   std::string text;
+  if (!result.stale_weights.empty()) text = "not the same training as one rank: " + result.stale_weights + "\n";
   for (const ParityRun& run : result.runs) {
     const ParityErrors& e = run.errors;
     text += fmt::format("{:<9} {}  losses {:.1e}  gradients {:.1e}{}  ", run.optimizer, words_of(run, truth), e.losses,
                         e.gradients, at(e.worst_gradient));
     text += run.judges_parameters ? fmt::format("parameters {:.1e}{}", e.parameters.worst, at(e.parameters.where))
-                                  : std::string("parameters not judged");
+                                  : std::string("parameters not compared");
     text += fmt::format("  tolerance {:.0e}  {} of {} tensors bit-equal\n", run.tolerance, e.parameters.bit_equal,
                         e.parameters.tensors);
     if (!run.reason.empty()) text += fmt::format("{:<9} because {}\n", "", run.reason);
     if (!run.growth.empty())
       text += fmt::format(
-          "{:<9} judged against {:.0f} times what one rounding of each weight changes in the reference: {} by the last "
-          "step; {} of {} steps show something\n",
+          "{:<9} tolerance: {:.0f} times the change in the reference from rounding each weight once: {} by the last "
+          "step; {} of {} steps can show a difference\n",
           "", ParityRun::over_twin, fmt::format("{:.1e}", run.growth.back()), run.judged_steps, run.growth.size());
   }
   return text;
@@ -103,12 +106,14 @@ nlohmann::json to_json(const VerifyResult& result) {
     rows.push_back(row_of(run));
   }
   if (result.contents && !result.contents->wrong.empty()) reason = result.contents->wrong;
+  if (!result.stale_weights.empty()) reason = result.stale_weights;
   const bool trains = !result.contents;
   const auto of_training = [&](double error) { return trains ? number(error) : nlohmann::json(nullptr); };
   return {{"passed", result.passed},
           {"outcome", name_of(result.outcome)},
           {"reason", reason},
           {"replayed", result.replayed},
+          {"stale_weights", !result.stale_weights.empty()},
           {"losses", of_training(losses)},
           {"gradients", of_training(gradients)},
           {"parameters", of_training(parameters)},

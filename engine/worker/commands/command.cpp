@@ -1,5 +1,7 @@
 #include "engine/worker/commands/command.hpp"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <filesystem>
 
@@ -13,34 +15,31 @@
 namespace rankscope::command {
 
 void add_json(CLI::App* line, bool& json) {
-  line->add_flag("--json", json, "print one JSON object on standard output, and nothing else there");
+  line->add_flag("--json", json, "print only one JSON object on standard output");
 }
 
 void add_input(CLI::App* line, Input& input) {
-  line->add_option("SCENARIO", input.scenario, "a scenario file (TOML), or the name of a lab or a model")->required();
+  line->add_option("SCENARIO", input.scenario, "scenario file (TOML), or the name of a lab or a model")->required();
   line->add_option("--set", input.set, "override a key of the file, as in --set plan.micro_batches=16")->take_all();
   add_json(line, input.json);
 }
 
 void add_how(CLI::App* line, RunRequest& request) {
-  line->add_option("--comm", request.communicator,
-                   "how ranks communicate: loopback (threads of one process), mpi, or nccl (a GPU for each rank); "
-                   "started by mpirun or srun, each process is a rank")
-      ->check(CLI::IsMember({"loopback", "mpi", "nccl"}));
+  add_choice(line, "--comm", request.communicator,
+             "communication of ranks: loopback (threads of one process), mpi, or nccl (one GPU per rank); "
+             "started by mpirun or srun, each process is a rank");
   line->add_option("--hosts", request.hosts,
-                   "with --comm mpi: a file of the hosts for mpirun to use, a line \"NAME slots=N\" each");
-  line->add_option("--device", request.device,
-                   "what computes: cpu, cuda (a GPU; under loopback all ranks share it), or sleep (each op sleeps its "
-                   "predicted cost)")
-      ->check(CLI::IsMember({"cpu", "cuda", "sleep"}));
-  line->add_option("--clock", request.clock, "of the headline numbers: wall, device (emulated), or auto")
-      ->check(CLI::IsMember({"auto", "wall", "device"}));
-  line->add_option("--threads", request.threads, "CPU threads of each rank's compute")->check(CLI::Range(1, 256));
+                   "with --comm mpi: file of hosts for mpirun, one line \"NAME slots=N\" per host");
+  add_choice(line, "--device", request.device,
+             "where ops run: cpu, cuda (a GPU; under loopback all ranks share it), or sleep (each op sleeps for its "
+             "predicted cost)");
+  add_choice(line, "--clock", request.clock, "clock of the main figures: wall, device (emulated), or auto");
+  line->add_option("--threads", request.threads, "CPU threads per rank")->check(CLI::Range(1, 256));
   add_any_size(line, request);
 }
 
 void add_any_size(CLI::App* line, RunRequest& request) {
-  line->add_flag(any_size_option, request.any_size, "begin also what needs more memory than is available here");
+  line->add_flag(any_size_option, request.any_size, "start even if more memory is needed than is available");
 }
 
 CLI::Validator whole_number(int least) {
@@ -49,7 +48,7 @@ CLI::Validator whole_number(int least) {
         int value = 0;
         const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), value);
         if (bad == std::errc{} && end == text.data() + text.size() && value >= least) return {};
-        return "'" + text + "' is no whole number from " + std::to_string(least) + " up";
+        return fmt::format("'{}' is no whole number from {} up", text, least);
       },
       "", "");
 }
@@ -84,10 +83,10 @@ std::optional<Complaint> complaint_about_data(const Scenario& scenario) {
 void refuse_lost_node(const Scenario& scenario) {
   const auto after = after_lost_node(scenario);
   if (after && after->replicas_lost > 0)
-    throw ScenarioError("cluster.lost_node = " + std::to_string(scenario.cluster.lost_node) +
-                        " is for plan, simulate and search, and nothing that runs loses a node: " +
-                        what_is_left(*after, scenario.cluster.lost_node) +
-                        "; to run that, set these keys and cluster.lost_node = -1");
+    throw ScenarioError(
+        fmt::format("cluster.lost_node = {} is for plan, simulate and search, and nothing that runs loses a node: {}; "
+                    "to run that, set these keys and cluster.lost_node = -1",
+                    scenario.cluster.lost_node, what_is_left(*after, scenario.cluster.lost_node)));
 }
 
 StepProgram compile_rest(const Scenario& scenario) {
@@ -97,7 +96,7 @@ StepProgram compile_rest(const Scenario& scenario) {
 
 void prepare_device(const RunRequest& request) {
   prepare_platform(request.device);
-  if (request.communicator == "nccl") prepare_cuda_for_nccl();
+  if (request.communicator == CommunicatorKind::nccl) prepare_cuda_for_nccl();
 }
 
 }  // namespace rankscope::command

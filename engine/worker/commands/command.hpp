@@ -1,4 +1,4 @@
-// A command of rankscope-engine: its words on the command line, and what it does. One file for each; main.cpp lists
+// A command of rankscope-engine: its options and its function. One file for each; main.cpp lists
 // them.
 #pragma once
 #include <CLI/CLI.hpp>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/plan/program/compile.hpp"
+#include "engine/plan/scenario/choice_option.hpp"
 #include "engine/plan/scenario/read.hpp"
 #include "engine/worker/worker.hpp"
 
@@ -36,7 +37,7 @@ Command export_torch(CLI::App& app);
 Command lessons(CLI::App& app);
 Command worker(CLI::App& app);
 
-/// What commands on a scenario are given.
+/// The options of commands on a scenario.
 struct Input {
   std::string scenario;
   std::vector<std::string> set;
@@ -45,7 +46,7 @@ struct Input {
 
 void add_input(CLI::App* line, Input& input);
 void add_json(CLI::App* line, bool& json);
-/// What runs, how its ranks talk and which clock counts: the same for one run and for many.
+/// Device, communicator and clock of a run: the same options for one run and for a sweep.
 void add_how(CLI::App* line, RunRequest& request);
 /// The way around check_fits (engine/worker/run_size.hpp).
 void add_any_size(CLI::App* line, RunRequest& request);
@@ -57,7 +58,7 @@ std::vector<Override> overrides_of(const Input& input);
 std::string file_of(const Input& input);
 /// The scenario with its overrides, and with `more` of them. Throws ScenarioError with file, line and column.
 Scenario read(const Input& input, const std::vector<Override>& more = {});
-/// Complains about a data file that is too short, or whose tokens the model does not have.
+/// Refuses a data file that is too short, or has tokens outside the model's vocabulary.
 std::optional<Complaint> complaint_about_data(const Scenario& scenario);
 
 /// Throws ScenarioError where the scenario loses a node: what continues without it is another plan than what runs.

@@ -1,4 +1,6 @@
-// `rankscope-engine plan`: what a step consists of, and what it would cost. Nothing runs.
+// `rankscope-engine plan`: the ops and the predicted costs of a step. Nothing runs.
+#include <fmt/format.h>
+
 #include <iostream>
 
 #include "engine/execute/run/scratch.hpp"
@@ -16,8 +18,7 @@ int print_plan(const Input& input, int program_of) {
   const StepProgram step = compile_rest(scenario);
   if (program_of >= 0) {
     if (program_of >= step.grid.size())
-      throw ScenarioError("--program " + std::to_string(program_of) + ": the plan has ranks 0 … " +
-                          std::to_string(step.grid.size() - 1));
+      throw ScenarioError(fmt::format("--program {}: the plan has ranks 0 … {}", program_of, step.grid.size() - 1));
     std::cout << to_text(step.program_for(program_of));
     return 0;
   }
@@ -40,10 +41,9 @@ Command plan(CLI::App& app) {
     int program_of = -1;
   };
   const auto given = std::make_shared<Given>();
-  auto* line =
-      app.add_subcommand("plan", "show what a step consists of: ranks, memory, traffic, the textbook's bubble");
+  auto* line = app.add_subcommand("plan", "show a step without running it: ranks, memory, traffic, ideal bubble");
   add_input(line, given->input);
-  line->add_option("--program", given->program_of, "print this rank's program in its text form instead")
+  line->add_option("--program", given->program_of, "print the program of this rank as text instead")
       ->check(whole_number(0));
   return {line, [given] { return print_plan(given->input, given->program_of); }};
 }

@@ -1,5 +1,7 @@
-// `rankscope-engine validate`: predictions beside what was measured, by others and here.
+// `rankscope-engine validate`: compares predictions with measurements, published and on this machine.
 #include "engine/explain/validate/validate.hpp"
+
+#include <fmt/format.h>
 
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -24,9 +26,8 @@ int validate_all(bool json, bool without_each) {
   }
   std::vector<ValidatedTable> tables;
   for (const PublishedTable& table : published) {
-    line.progress()(
-        "table " + std::to_string(tables.size() + 1) + " of " + std::to_string(published.size()) + ", " + table.file,
-        static_cast<double>(tables.size()) / static_cast<double>(published.size()));
+    line.progress()(fmt::format("table {} of {}, {}", tables.size() + 1, published.size(), table.file),
+                    static_cast<double>(tables.size()) / static_cast<double>(published.size()));
     tables.push_back(rankscope::validate(table));
   }
   line.clear();
@@ -45,19 +46,18 @@ Command validate(CLI::App& app) {
     OwnRunsRequest own_runs;
   };
   const auto given = std::make_shared<Given>();
-  auto* line =
-      app.add_subcommand("validate", "hold predictions against what others have measured and printed, row by row");
+  auto* line = app.add_subcommand("validate", "compare predictions with published measurements, row by row");
   add_json(line, given->own_runs.json);
   line->add_flag("--leave-one-out", given->without_each,
-                 "each table's errors with the constants that all others of its device give");
-  auto* own =
-      line->add_flag("--own", given->own, "run our own rows on this machine, and hold them against their simulation");
+                 "errors of each table with constants fitted to all other tables of its device");
+  auto* own = line->add_flag("--own", given->own,
+                             "run Rankscope's own rows on this machine and compare them with their simulation");
   auto* write = line->add_option("--write", given->own_runs.folder,
-                                 "with --own: folder of scenarios to write what was measured to");
+                                 "with --own: folder of scenarios to write the measurements to");
   write->needs(own);
-  line->add_option("--name", given->own_runs.name, "with --write: of the file of measured ops")->needs(write);
+  line->add_option("--name", given->own_runs.name, "with --write: name of the file of measured ops")->needs(write);
   line->add_option("--rounds", given->own_runs.rounds,
-                   "with --own: times that every row runs; of several, each error comes with its standard error")
+                   "with --own: runs of every row; with several, each error has its standard error")
       ->check(whole_number(1))
       ->needs(own);
   return {line, [given] {

@@ -19,9 +19,9 @@ namespace {
 
 int verify_plan(const Input& input, const RunRequest& request) {
   prepare_device(request);
-  const std::string& device = request.device;
+  const DeviceKind device = request.device;
   check_platform(device);
-  if (request.communicator == "nccl") check_nccl(request);
+  if (request.communicator == CommunicatorKind::nccl) check_nccl(request);
   const Scenario scenario = with_stages(read(input), true, device);
   refuse_lost_node(scenario);
   const StepProgram step = compile(scenario);
@@ -29,7 +29,7 @@ int verify_plan(const Input& input, const RunRequest& request) {
   check_runs(step);
   RunSettings settings;
   settings.device = device;
-  if (request.communicator == "nccl") settings = over_nccl(settings, step.grid.size());
+  if (request.communicator == CommunicatorKind::nccl) settings = over_nccl(settings, step.grid.size());
   const VerifyResult result = [&] {
     ProgressLine line("verify");
     return rankscope::verify(scenario, settings, line.progress());
@@ -58,14 +58,14 @@ Command verify(CLI::App& app) {
   };
   const auto given = std::make_shared<Given>();
   auto* line = app.add_subcommand(
-      "verify", "prove that the plan trains the same model as one rank; ends with 0: it does, 1: not, 3: not shown");
+      "verify",
+      "check that the plan trains the same model as one rank; exit status 0: same, 1: different, 3: not shown");
   add_input(line, given->input);
-  line->add_option("--device", given->request.device,
-                   "what computes: cpu, or cuda (a GPU; under loopback all ranks share it)")
-      ->check(CLI::IsMember({"cpu", "cuda"}));
-  line->add_option("--comm", given->request.communicator,
-                   "how ranks, threads of this process, communicate: loopback, or nccl (a GPU for each rank)")
-      ->check(CLI::IsMember({"loopback", "nccl"}));
+  add_choice(line, "--device", given->request.device,
+             "where ops run: cpu, or cuda (a GPU; under loopback all ranks share it)", {"cpu", "cuda"});
+  add_choice(line, "--comm", given->request.communicator,
+             "communication of ranks (threads of this process): loopback, or nccl (one GPU per rank)",
+             {"loopback", "nccl"});
   add_any_size(line, given->request);
   return {line, [given] { return verify_plan(given->input, given->request); }};
 }

@@ -49,7 +49,7 @@ using Vector = typename Arithmetic<T>::Vector;
 template <class T>
 constexpr int lanes = vector_bytes / static_cast<int>(sizeof(Scalar<T>));
 
-/// How much of a vector is meant: all of it, or the first `count`.
+/// The used part of a vector: all of it, or the first `count` elements.
 struct Whole {};
 struct First {
   int count;

@@ -9,7 +9,7 @@
 using namespace rankscope;
 using namespace rankscope::app;
 
-TEST_CASE("A title says first what it is about: it ends in whole words, and fits in any width") {
+TEST_CASE("A title is shortened at its end to whole words, and fits in any width") {
   application();
   const QFontMetrics metrics(interface_font());
   const QString title = QStringLiteral("Pipeline, 1F1B: the same bubble in less memory");

@@ -44,12 +44,12 @@ QByteArray content(const QString& file) {
 
 }  // namespace
 
-TEST_CASE("CSV is what RFC 4180 says: a header, quotes where they are needed, CRLF") {
+TEST_CASE("CSV follows RFC 4180: a header, quotes if needed, CRLF") {
   const ViewTable table{{"a", "b, in ms"}, {{"1", "x\"y"}, {"two\nlines", ""}}};
   CHECK(to_csv(table) == "a,\"b, in ms\"\r\n1,\"x\"\"y\"\r\n\"two\nlines\",\r\n");
 }
 
-TEST_CASE("Numbers in a file have all their digits, and what is not known is empty") {
+TEST_CASE("Numbers in a file have all their digits, and unknown values are empty") {
   CHECK(plain(0.1) == "0.1");
   CHECK(plain(1.0 / 3).toDouble() == 1.0 / 3);
   CHECK(plain(std::nan("")).isEmpty());
@@ -80,7 +80,7 @@ TEST_CASE("A view is saved by the name's ending: pixels, shapes and letters, or 
   CHECK(content(csv) == "what,\"how much, bytes\"\r\n\"a \"\"quoted\"\", thing\",12\r\nb,\r\n");
 }
 
-TEST_CASE("What cannot be saved is refused in a line that names the file, and nothing is left of it") {
+TEST_CASE("A view that cannot be saved is refused in a line with the file's name, and no file remains") {
   application();
   const QTemporaryDir folder;
   Painted view;
@@ -91,7 +91,7 @@ TEST_CASE("What cannot be saved is refused in a line that names the file, and no
   CHECK(QDir(folder.path()).isEmpty());
 }
 
-TEST_CASE("A table's header stands over its cells") {
+TEST_CASE("A table's header is above its cells") {
   QApplication& app = application();
   app.setStyle("Fusion");
   app.setStyleSheet(style_sheet(palette_of(Theme::light)));

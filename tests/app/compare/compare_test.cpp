@@ -57,7 +57,7 @@ double number_of(const QString& cell) { return cell.section(QChar::Nbsp, 0, 0).r
 
 }  // namespace
 
-TEST_CASE("Two runs stand side by side, aligned by step") {
+TEST_CASE("Two runs are shown side by side, aligned by step") {
   TwoRuns runs;
   runs.open_both();
   CHECK(runs.view->other_state().step() == 1u);
@@ -113,21 +113,21 @@ TEST_CASE("The table says where the time of the longer step went") {
   CHECK(b.step->seconds() > 1.2 * a.step->seconds());
   const auto rows = compare_rows(a, b, CompareBy::time);
   REQUIRE(rows.size() >= 3);
-  CHECK(rows[0][0].words == "the whole step");
+  CHECK(rows[0][0].words == "whole step");
   CHECK(rows[1][0].words == "bubble");
   CHECK(rows[1][3].words.startsWith("+"));
   CHECK(rows[1][3].tone == Tone::bad);
   CHECK(runs.view->words().contains("longer than A's"));
   CHECK(runs.view->words().contains("bubble +"));
   for (auto* choice : runs.view->findChildren<QComboBox*>())
-    if (choice->accessibleName() == "What the table compares") choice->setCurrentText(label_of(CompareBy::ranks));
+    if (choice->accessibleName() == "Steps to compare") choice->setCurrentText(label_of(CompareBy::ranks));
   CHECK(runs.view->rows().rowCount() == 4);
   CHECK(runs.view->rows().words(0, 0) == "rank 0, compute");
   // Both compute the same, to what the words show.
   CHECK(number_of(runs.view->rows().words(0, 1)) == Approx(number_of(runs.view->rows().words(0, 2))).epsilon(0.02));
 }
 
-TEST_CASE("The run before takes its place beside the next by itself, until one chooses") {
+TEST_CASE("The previous run is compared with the next one automatically, until another is chosen") {
   TwoRuns runs;
   runs.open(runs.recording("gpipe.mcap", gpipe));
   CHECK_FALSE(runs.view->other().there());
@@ -143,7 +143,7 @@ TEST_CASE("The run before takes its place beside the next by itself, until one c
   CHECK(runs.view->other().name() == "third.mcap");
 }
 
-TEST_CASE("What cannot be read is said in place of the table") {
+TEST_CASE("The reason why a recording cannot be read is shown in place of the table") {
   TwoRuns runs;
   runs.open(runs.recording("gpipe.mcap", gpipe));
   runs.view->open("/nowhere/run.mcap");

@@ -93,7 +93,7 @@ OpId forward_of_rank(const Prediction& prediction, int rank) {
 
 }  // namespace
 
-TEST_CASE("A live run whose rank does not come is called a hang while it is one, and who it is") {
+TEST_CASE("A live run with a missing rank is shown as a hang while it lasts, with the rank's name") {
   Place p;
   p.go_live();
   p.say_hello(5);
@@ -109,7 +109,7 @@ TEST_CASE("A live run whose rank does not come is called a hang while it is one,
   CHECK(told_of.last().first().toBool());
   INFO(p.view.words().toStdString());
   CHECK(p.view.words().startsWith(
-      QString::fromStdString("Rank 1 does not come: it is in " + to_token(stops) + " of step 2. ")));
+      QString::fromStdString("Rank 1 is missing: it is in " + to_token(stops) + " of step 2. ")));
   CHECK(p.view.words().contains("Ranks 0, 2 and 3 wait for it."));
   // What waits is listed with who did not come; the others' places say whom they wait for.
   bool missing = false;
@@ -124,7 +124,7 @@ TEST_CASE("A live run whose rank does not come is called a hang while it is one,
   CHECK_FALSE(told_of.last().first().toBool());
 }
 
-TEST_CASE("Every lane says what it left last and what it is in") {
+TEST_CASE("Every lane shows its last finished op and its current op") {
   Place p;
   p.say_hello(5);
   const OpId stops = forward_of_rank(p.prediction, 1);
@@ -168,7 +168,7 @@ TEST_CASE("A rank that failed is named after the run, with where the others were
   p.source.tell(-1, End{-1, false, 1, "rank 1 was killed"});
   p.say(spans);
   CHECK(p.view.title().startsWith("The run failed in step "));
-  CHECK(p.view.words().startsWith("Rank 1 does not come: killed."));
+  CHECK(p.view.words().startsWith("Rank 1 is missing: killed."));
 }
 
 TEST_CASE("Where nothing ran there is nothing to hang") {

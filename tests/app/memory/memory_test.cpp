@@ -64,13 +64,13 @@ TEST_CASE("A level of memory holds until the next sample, and a column shows its
   CHECK(device_sum(columns[9].bytes) == 10);
 }
 
-TEST_CASE("Before the first sample nothing is drawn: nothing was told") {
+TEST_CASE("Before the first sample nothing is drawn: the memory is unknown") {
   const auto columns = columns_of({{0, 0, {}, 50, {10, 0, 0, 0, 0}}}, {0, 100}, 10);
   CHECK(columns[4].state == MemoryColumn::State::before);
   CHECK(columns[5].state == MemoryColumn::State::known);
 }
 
-TEST_CASE("The prediction's memory lies under the run's step wherever the run's clock stands") {
+TEST_CASE("The predicted memory is drawn under the run's step, independent of the run's clock") {
   const std::int64_t late = 7'000'000;
   MemoryRequest request;
   request.run = one_step(Obtained::measured, late);
@@ -181,7 +181,7 @@ class Programs : public BubbleSource {
 
 }  // namespace
 
-TEST_CASE("What is alive while an op runs is, class by class, what the ledger counts then") {
+TEST_CASE("The live buffers during an op sum up to the ledger's bytes in each class") {
   const Prediction prediction = predict(small_scenario());
   REQUIRE(prediction.refusal.empty());
   for (const RankProgram& program : prediction.context->programs) {
@@ -228,7 +228,7 @@ TEST_CASE("The list names what is alive at the cursor, and at the peak where the
   CHECK(counts.size() > 1);
 }
 
-TEST_CASE("Every listed buffer says until when it lives, beside its name and not over it") {
+TEST_CASE("Every listed buffer shows its last op next to its name, without overlap") {
   application();
   const Prediction prediction = predict(small_scenario());
   Programs programs(prediction);

@@ -34,7 +34,7 @@ RankProgram program_of(int rank, std::initializer_list<const char*> tokens, int 
 
 }  // namespace
 
-TEST_CASE("an op waited for what ended last of all that it comes after") {
+TEST_CASE("an op waited for the last to end of all its dependencies") {
   const auto run = two_stages();
   const auto view = run->view();
   RankProgram program = program_of(1, {"RECV.pipeline_forward:c1:m0", "F:c1:m0", "B:c1:m0"}, 0);
@@ -66,7 +66,7 @@ TEST_CASE("a receive waits for its sender, who may come after it began") {
         "waited for: send of activations, micro-batch 0, rank 0 (began 100 µs later)");
 }
 
-TEST_CASE("what is not here is said to be so, after all that is") {
+TEST_CASE("missing ops are listed as missing, after the present ones") {
   const auto run = two_stages();
   const auto view = run->view();
   RankProgram program = program_of(1, {"RECV.pipeline_forward:c1:m0", "LOAD:c1:m0", "F:c1:m0"}, 0);

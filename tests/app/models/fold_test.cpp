@@ -179,7 +179,7 @@ TEST_CASE("exposed communication is a rank's own; others' bytes and others' comp
   CHECK(cause_labels(stretch).front() == "waiting for rank 4");
 }
 
-TEST_CASE("the line over a step with servers says whose time its bubble is a share of") {
+TEST_CASE("the line above a step with servers states which ranks' time its bubble is a share of") {
   StepInsight insight;
   insight.run.bubble = 0.497;
   insight.run.workers = 4;

@@ -154,7 +154,7 @@ TEST_CASE("a hatch is seen on the ground by 2.5:1, and is quieter than every box
   }
 }
 
-TEST_CASE("lanes of collectives are told apart by their colour, and everything else is the same on every lane") {
+TEST_CASE("lanes of collectives differ by colour, and everything else is the same on every lane") {
   for (const Theme theme : every_theme) {
     const Palette& colours = palette_of(theme);
     const Palette gather = palette_on(colours, Lane::zero_gather);

@@ -184,7 +184,7 @@ TEST_CASE("a few ranks stand under the rows of their groups, each once") {
   CHECK(rows.height <= 700);
 }
 
-TEST_CASE("pinned ranks stand at the top, and scrolling leaves them there") {
+TEST_CASE("pinned ranks stay at the top while scrolling") {
   RowChoice choice;
   choice.pinned = {5, 9};
   const TimelineRows rows = lay_out_rows(pipeline_ranks(24), true, choice, 240);

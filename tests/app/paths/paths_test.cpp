@@ -7,7 +7,7 @@
 #include "app/views/paths/optimizer_look.hpp"
 #include "app/views/paths/paths_view.hpp"
 #include "engine/plan/optimizer_rule/rule.hpp"
-#include "tests/app/models/known_run.hpp"
+#include "tests/app/models/no_run.hpp"
 #include "tests/app/painted_text.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/catch.hpp"
@@ -16,14 +16,6 @@ using namespace rankscope;
 using namespace rankscope::app;
 
 namespace {
-
-class NoRun : public SnapshotSource {
- public:
-  std::shared_ptr<const StoreView> view() const override { return run_.view(); }
-
- private:
-  KnownRun run_;
-};
 
 /// The view with the engine behind it, shown, and with its first paths.
 struct Shown {
@@ -44,12 +36,12 @@ struct Shown {
     REQUIRE(wait_until([&] { return view.settled(); }));
   }
   QString cell(const std::string& optimizer, int column) {
-    const std::vector<std::string> names = optimizer_names();
+    const std::vector<std::string> names = walking_optimizers();
     const auto row = std::find(names.begin(), names.end(), optimizer) - names.begin();
     return view.model().words(static_cast<int>(row), column);
   }
   QModelIndex index(const std::string& optimizer, int column) {
-    const std::vector<std::string> names = optimizer_names();
+    const std::vector<std::string> names = walking_optimizers();
     return view.model().index(static_cast<int>(std::find(names.begin(), names.end(), optimizer) - names.begin()),
                               column);
   }
@@ -107,7 +99,7 @@ TEST_CASE("Optimizers differ in colour, as they do for every eye, and in shape")
   const Palette& colours = palette_of(GENERATE(Theme::dark, Theme::light));
   std::set<Argb> seen;
   std::set<std::string> shapes;
-  for (const std::string& name : optimizer_names()) {
+  for (const std::string& name : walking_optimizers()) {
     CHECK(seen.insert(colour_of(name, colours)).second);
     QImage image(20, 20, QImage::Format_RGB32);
     image.fill(Qt::white);
@@ -126,16 +118,16 @@ TEST_CASE("The view shows the engine's own paths: on the ravine, with four optim
   PathsView& view = shown.view;
   REQUIRE(view.paths());
   CHECK(view.paths()->request.surface == "ravine");
-  CHECK(view.paths()->each.size() == optimizer_names().size());
+  CHECK(view.paths()->each.size() == walking_optimizers().size());
   CHECK(view.model().drawn() == std::set<std::string>{"sgd", "momentum", "adagrad", "adam"});
   CHECK(view.player().step() == 100);
   CHECK(shown.cell("sgd", PathsModel::rate) == "0.09");
   CHECK(shown.cell("sgd", PathsModel::reached) == "from step 21");
   CHECK(shown.cell("adam", PathsModel::state) == "8");
   CHECK(shown.cell("sgd", PathsModel::state) == "0");
-  CHECK(view.own_source().contains("no model trained"));
+  CHECK(view.own_source().contains("no model is trained"));
   for (const char* words :
-       {"start", "minimum", "x", "y", "contours", "Loss above the least", "step", "step 100 of 100"}) {
+       {"start", "minimum", "x", "y", "contours", "Loss above the minimum", "step", "step 100 of 100"}) {
     INFO(words);
     CHECK(shown.says(QString::fromLatin1(words)));
   }
@@ -150,7 +142,7 @@ TEST_CASE("The view shows the engine's own paths: on the ravine, with four optim
         REQUIRE(series.points.size() == path.losses.size());
         for (std::size_t t = 0; t < path.losses.size(); ++t) CHECK(series.points[t].y == path.losses[t]);
       }
-  CHECK(plot.title == "Loss above the least, by step");
+  CHECK(plot.title == "Loss above the minimum, by step");
 }
 
 TEST_CASE("Keys step through the paths, and the table says where each stands then") {
@@ -177,7 +169,7 @@ TEST_CASE("Keys step through the paths, and the table says where each stands the
   CHECK_FALSE(view.player().playing());
 }
 
-TEST_CASE("A rate is typed in the table, and what is none is refused") {
+TEST_CASE("A rate is typed in the table, and an invalid rate is refused") {
   Shown shown;
   PathsView& view = shown.view;
   view.optimizers().setCurrentIndex(shown.index("sgd", PathsModel::rate));
@@ -257,11 +249,11 @@ TEST_CASE("Ticks say which paths are drawn; without any the view says so") {
   CHECK(view.table().rows[0] == QStringList{"adam", "0.1", "0", "-4", "1", "18"});
 }
 
-TEST_CASE("An engine that is not there, or that refuses, is told in the view") {
+TEST_CASE("The view reports a missing engine, or one that refuses") {
   Shown none{QString()};
   CHECK_FALSE(none.view.paths());
   CHECK(none.says("No paths"));
-  CHECK(none.says("rankscope-engine is neither beside this program nor on PATH."));
+  CHECK(none.says("rankscope-engine is neither in the folder of this program nor on PATH."));
   Shown refused;
   refused.view.show_request({.surface = "ravine", .settings = {"momentum=2"}});
   refused.settle();
@@ -272,7 +264,7 @@ TEST_CASE("An engine that is not there, or that refuses, is told in the view") {
   CHECK(refused.view.paths());
 }
 
-TEST_CASE("While a question about it is open the view tells nothing") {
+TEST_CASE("While a question about it is open the view shows nothing") {
   Shown shown;
   shown.view.set_veiled(true);
   CHECK(shown.says("Hidden until you answer the questions on the left."));
@@ -283,17 +275,17 @@ TEST_CASE("While a question about it is open the view tells nothing") {
   CHECK(shown.says("momentum"));
 }
 
-TEST_CASE("What a lesson asks for is shown: its surface, its rates, and its optimizers alone") {
+TEST_CASE("The paths of a lesson are shown: its surface, its rates, and only its optimizers") {
   Shown shown;
   shown.view.show_request({.surface = "ravine", .condition = 40, .optimizers = {"sgd"}, .rates = {{"sgd", 0.04}}});
   shown.settle();
   CHECK(shown.view.model().drawn() == std::set<std::string>{"sgd"});
   CHECK(shown.view.condition()->value() == 40);
   CHECK(shown.cell("sgd", PathsModel::rate) == "0.04");
-  CHECK(shown.view.paths()->each.size() == optimizer_names().size());  // the others are there to be ticked
+  CHECK(shown.view.paths()->each.size() == walking_optimizers().size());  // the others are there to be ticked
 }
 
-TEST_CASE("Nothing is cut and nothing lies over another thing, however large the view is") {
+TEST_CASE("Nothing is cut or overlaps at any size of the view") {
   const QSize size = GENERATE(QSize(1920, 1080), QSize(1024, 640), QSize(690, 300), QSize(460, 260));
   Shown shown(QStringLiteral(RANKSCOPE_ENGINE), size);
   PathsView& view = shown.view;

@@ -88,7 +88,7 @@ TEST_CASE("An order's picture is the textbook's time line, and a click on a box 
   CHECK(editing.view->editor().textCursor().blockNumber() == 1);
 }
 
-TEST_CASE("What is wrong with an order is told with its line and its op") {
+TEST_CASE("An error in an order is reported with its line and its op") {
   const OrderCheck doubled = check_order("stage 0: F:c0:m0 F:c0:m0", two_stages());
   CHECK_FALSE(doubled.ok);
   CHECK(doubled.line == 1);

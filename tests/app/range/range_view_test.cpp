@@ -54,7 +54,7 @@ struct Place {
 
 }  // namespace
 
-TEST_CASE("Without a range the whole step stands there, as the analysis has it, beside its prediction") {
+TEST_CASE("Without a range the whole step is shown, with its prediction") {
   Place p;
   REQUIRE(p.view->picture().analysis);
   CHECK(p.view->picture().title.startsWith("Step 1, all of it"));
@@ -88,7 +88,7 @@ TEST_CASE("A chosen range's table is that of the range, and the whole comes back
   CHECK(p.view->picture().title.startsWith("Step 1, all of it"));
 }
 
-TEST_CASE("What the gap comes from is told whole, where there is little room on more lines") {
+TEST_CASE("The causes of the gap are shown completely, on more lines if space is small") {
   Place p;
   // Every op took a third longer than was predicted.
   auto store = std::make_shared<RunStore>();
@@ -160,7 +160,7 @@ TEST_CASE("Every column of the shares is seen beside the gap, and no table's las
   }
 }
 
-TEST_CASE("A veiled view tells nothing") {
+TEST_CASE("A hidden view shows nothing") {
   Place p;
   p.view->set_veiled(true);
   for (QTableView* table : p.view->findChildren<QTableView*>()) CHECK_FALSE(table->isVisible());
@@ -209,7 +209,7 @@ TEST_CASE("The mean is over the workers, as the bubble of a step is, and says so
         CHECK(rows.words(0, column) == text::percent(step.average[time]));
 }
 
-TEST_CASE("The table in a file says of every row whose it is") {
+TEST_CASE("Every row of the table in a file names its rank") {
   Place p;
   const ViewTable table = p.view->table();
   REQUIRE(table.rows.size() == 6);  // two ranks: measured, predicted, ideal

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/roofline/roofline_view.hpp"
 
-#include <QFile>
-#include <QTemporaryDir>
-
 #include "app/views/common/text.hpp"
-#include "tests/app/session/qt_application.hpp"
+#include "tests/app/session/shown_view.hpp"
 #include "tests/catch.hpp"
 
 using namespace rankscope;
@@ -13,34 +10,12 @@ using namespace rankscope::app;
 
 namespace {
 
-QString write_scenario(const QTemporaryDir& folder, const QByteArray& cluster = "spec = \"laptop\"\n") {
-  QFile file(folder.filePath("two.toml"));
-  REQUIRE(file.open(QIODevice::WriteOnly));
-  file.write(
-      "title = \"two stages\"\n[model]\nlayers = 4\nwidth = 64\nheads = 2\ncontext = 32\nvocabulary = 128\n"
-      "[plan]\npipeline = 2\nmicro_batches = 4\n[train]\nglobal_batch = 8\n[cluster]\n" +
-      cluster);
-  return file.fileName();
-}
-
-struct WithApplication {
-  WithApplication() { application(); }
-};
-
-struct Shown : WithApplication {
-  SharedState state;
-  Session session;
-  RooflineView view{state, session};
-  QTemporaryDir folder;
-
-  explicit Shown(QSize size = {1100, 420}) {
-    view.resize(size);
-    view.show();
-    QCoreApplication::processEvents();
-  }
+struct Shown : ShownView<RooflineView> {
   void open(const QByteArray& cluster = "spec = \"laptop\"\n") {
-    session.open({SourceKind::scenario, write_scenario(folder, cluster)});
-    REQUIRE(wait_until([&] { return session.state() == SessionState::ready && session.settled(); }));
+    ShownView::open(
+        "title = \"two stages\"\n[model]\nlayers = 4\nwidth = 64\nheads = 2\ncontext = 32\nvocabulary = 128\n"
+        "[plan]\npipeline = 2\nmicro_batches = 4\n[train]\nglobal_batch = 8\n[cluster]\n" +
+        cluster);
   }
 };
 
@@ -123,6 +98,6 @@ TEST_CASE("what ran is dots, under the peak that its machine was measured to hav
   CHECK(rows[0][4].words == "arithmetic");
   picture.ran[0].bytes = 4e6;  // 1 FLOP per byte: the roof is at 10 GFLOP/s, and a cache is faster
   CHECK(roofline_rows(picture)[0][4].words == "memory");
-  CHECK(roofline_plot(picture, palette_of(Theme::light)).series[2].points[0].help.contains("in a cache"));
+  CHECK(roofline_plot(picture, palette_of(Theme::light)).series[2].points[0].help.contains("in cache"));
   CHECK(roofline_table(picture).rows.size() == 2);
 }

@@ -134,7 +134,7 @@ TEST_CASE("An efficiency over 100 % says why") {
   sweep.scenario_toml = to_toml(small_scenario("data = 1\nmicro_batches = 1"));
   const ScalingCurves faster = curves_of(sweep);
   CHECK(faster.points[1].run.efficiency == Approx(8.0 / 6));
-  CHECK(faster.formula.contains("over 100 %: a rank's work shrinks"));
+  CHECK(faster.formula.contains("over 100 %: the work per rank shrinks"));
   // One worker and two servers are three ranks, four workers and two servers are six.
   const ScalingCurves served =
       predicted_curves(small_scenario("data = 1\nmicro_batches = 1\ndata_parallel = \"parameter-server\"\nservers = 2"),
@@ -198,7 +198,7 @@ TEST_CASE("A run's own costs carry its prediction to other numbers of ranks") {
   CHECK(predicted_curves(machine.scenario, "plan.data", scaling, 2).source.contains("laptop"));
 }
 
-TEST_CASE("What is no measurement of a machine is not carried anywhere") {
+TEST_CASE("Costs that are not measured on a machine are not applied to other plans") {
   const SlowMachine machine;
   const auto told = [&](const std::function<bool(int rank, Event& event)>& keep) {
     RunStore store;
@@ -292,7 +292,7 @@ TEST_CASE("The charts' points lie where the numbers say") {
   for (const PlotChart* chart : charts) CHECK(chart->plot().x.ticks == std::vector<double>{1, 2, 4});
 }
 
-TEST_CASE("The table has whole rows and no bar beneath, and a refusal is told whole") {
+TEST_CASE("The table has whole rows and no horizontal scroll bar, and a refusal is shown completely") {
   application();
   QTemporaryDir folder;
   Sweep sweep = known_sweep();
@@ -365,7 +365,7 @@ TEST_CASE("Measuring runs the engine's sweep and shows what it recorded") {
   CHECK(arguments.contains("--set plan.precision="));
 }
 
-TEST_CASE("A sweep that is none is refused in words") {
+TEST_CASE("A file that is not a sweep is refused with a message") {
   application();
   SharedState state;
   Session session;

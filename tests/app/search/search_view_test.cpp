@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/search/search_view.hpp"
 
-#include <QFile>
 #include <QPushButton>
-#include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
 #include <set>
 
 #include "engine/plan/scenario/read.hpp"
 #include "engine/predict/search/plan_space.hpp"
-#include "tests/app/session/qt_application.hpp"
+#include "tests/app/session/shown_view.hpp"
 #include "tests/catch.hpp"
 
 using namespace rankscope;
@@ -53,35 +51,13 @@ QString words_of_row(const std::vector<std::vector<Cell>>& rows, const QString& 
   return QStringLiteral("no row ") + name;
 }
 
-/// Eight ranks of a described cluster with so little memory that many plans do not fit.
-QString write_scenario(const QTemporaryDir& folder) {
-  QFile file(folder.filePath("eight.toml"));
-  REQUIRE(file.open(QIODevice::WriteOnly));
-  file.write(
-      "title = \"eight ranks\"\n[model]\nlayers = 8\nwidth = 1024\nheads = 8\ncontext = 512\nvocabulary = 8192\n"
-      "[plan]\ndata = 8\nmicro_batches = 1\nprecision = \"fp16\"\n[train]\nglobal_batch = 16\n"
-      "[cluster]\nspec = \"selene\"\nmemory_bytes = 3.2e9\n");
-  return file.fileName();
-}
-
-/// Before any widget.
-struct WithApplication {
-  WithApplication() { application(); }
-};
-
-struct Shown : WithApplication {
-  SharedState state;
-  Session session;
-  SearchView view{state, session};
-  QTemporaryDir folder;
-
-  explicit Shown(QSize size = {1100, 420}) {
-    view.resize(size);
-    view.show();
-  }
+struct Shown : ShownView<SearchView> {
+  /// Eight ranks of a described cluster with so little memory that many plans do not fit.
   void open() {
-    session.open({SourceKind::scenario, write_scenario(folder)});
-    REQUIRE(wait_until([&] { return session.state() == SessionState::ready && session.settled(); }));
+    ShownView::open(
+        "title = \"eight ranks\"\n[model]\nlayers = 8\nwidth = 1024\nheads = 8\ncontext = 512\nvocabulary = 8192\n"
+        "[plan]\ndata = 8\nmicro_batches = 1\nprecision = \"fp16\"\n[train]\nglobal_batch = 16\n"
+        "[cluster]\nspec = \"selene\"\nmemory_bytes = 3.2e9\n");
   }
   void search(int budget = 40) {
     view.choose(budget, 1);
@@ -98,7 +74,7 @@ struct Shown : WithApplication {
 
 }  // namespace
 
-TEST_CASE("what strategies have tried is one picture, each plan once") {
+TEST_CASE("plans tried by all strategies are in one picture, each plan once") {
   const FoundPlans both = merged(known({Strategy::random, Strategy::bayes}));
   CHECK(both.points.size() == 4);
   REQUIRE(both.best.size() == 3);
@@ -112,9 +88,9 @@ TEST_CASE("what strategies have tried is one picture, each plan once") {
   CHECK(merged({}).empty());
 }
 
-TEST_CASE("why a plan is not the fastest is said with the parts of its step, or with what it lacks of memory") {
+TEST_CASE("the reason why a plan is not the fastest names parts of its step, or the missing memory") {
   const FoundPlans found = merged(known({Strategy::exhaustive}));
-  CHECK(why_not_this(found, 1).startsWith("The fastest plan"));
+  CHECK(why_not_this(found, 1).startsWith("The fastest tried plan"));
   // 2 s against 1 s: 0.6 s of compute and 0.4 s of bubble.
   const QString second = why_not_this(found, 0);
   CHECK(second.startsWith("The runner-up: 1.00"));
@@ -148,7 +124,7 @@ TEST_CASE("the table for a file has every point, its fate and its knobs") {
   CHECK(table.titles.contains("micro_batches"));
 }
 
-TEST_CASE("an empty search view says what would fill it") {
+TEST_CASE("an empty search view explains how to fill it") {
   Shown shown;
   CHECK(shown.button("Search") != nullptr);
   CHECK_FALSE(shown.button("Search")->isEnabled());
@@ -194,7 +170,7 @@ TEST_CASE("a search finds plans by three strategies; the runner-up is shown firs
       }
   CHECK(drawn > 100);
   CHECK(drawn < found.points.size());
-  CHECK(shown.view.plans_chart().plot().title.contains("beyond the edges"));
+  CHECK(shown.view.plans_chart().plot().title.contains("outside the axes"));
 
   const PlotChart& chart = shown.view.plans_chart();
   const PlanPoint& smallest = found.points[found.front[found.front.size() / 2]];
@@ -207,7 +183,7 @@ TEST_CASE("a search finds plans by three strategies; the runner-up is shown firs
   CHECK(shown.view.chosen() != found.best[1]);
 }
 
-TEST_CASE("the chosen plan becomes the session's, and what was found stays") {
+TEST_CASE("the chosen plan becomes the session's, and the results stay") {
   Shown shown;
   shown.open();
   shown.search(20);
@@ -229,7 +205,7 @@ TEST_CASE("the chosen plan becomes the session's, and what was found stays") {
   CHECK(shown.view.found().empty());
 }
 
-TEST_CASE("a search that is stopped keeps what it has, and another can begin") {
+TEST_CASE("a stopped search keeps its results, and another can begin") {
   Shown shown;
   shown.open();
   shown.view.choose(10000, 1);

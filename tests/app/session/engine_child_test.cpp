@@ -70,7 +70,7 @@ TEST_CASE("An engine that refuses its scenario ends with its own words as the re
   CHECK(outcome.reason.contains("lab.toml:3:1: no such key"));
 }
 
-TEST_CASE("An engine ended by a signal that nobody here sent is a failure") {
+TEST_CASE("An engine ended by a signal from outside is a failure") {
   application();
   EngineChild child(shell("kill -9 $$"));
   Outcome outcome;

@@ -77,7 +77,7 @@ TEST_CASE("Of a folded plan with a straggler its own replica is shown, in which 
   CHECK(slow.report.slow->rank == scenario.fault.slow_rank);
 }
 
-TEST_CASE("A plan of too many ops whose ranks are not alike is refused with what sets them apart") {
+TEST_CASE("A plan of too many ops with different ranks is refused with the difference") {
   Scenario scenario = read_scenario(find_scenario("gpt-1t-frontier").string());
   scenario.plan.collective = "ring";
   const Prediction prediction = predict(scenario);
@@ -85,7 +85,7 @@ TEST_CASE("A plan of too many ops whose ranks are not alike is refused with what
   CHECK(prediction.folded.empty());
 }
 
-TEST_CASE("The prediction of a plan that lost a node is of what goes on, says so, and is not to be run") {
+TEST_CASE("The prediction of a plan that lost a node is for the remaining ranks, states this, and cannot be run") {
   Scenario scenario = read_scenario(find_scenario("topology").string());
   scenario.cluster.lost_node = 5;
   const Prediction prediction = predict(scenario);

@@ -5,9 +5,8 @@
 #include <QTemporaryDir>
 #include <algorithm>
 
-#include "telemetry/trace/trace_writer.hpp"
 #include "tests/app/session/qt_application.hpp"
-#include "tests/app/session/runs.hpp"
+#include "tests/app/session/recording.hpp"
 #include "tests/catch.hpp"
 
 using namespace rankscope;
@@ -40,20 +39,8 @@ bool becomes(Session& session, SessionState state) {
   return wait_until([&] { return session.state() == state; });
 }
 
-/// Messages with the numbers that a recorder would see.
 QString record(const Place& place, const char* name, int steps) {
-  const QString path = place.folder.filePath(name);
-  TraceWriter writer(path.toStdString());
-  std::map<int, std::pair<std::uint64_t, std::uint64_t>> counts;
-  tell_run(
-      [&](int rank, Event event) {
-        auto& [messages, control] = counts[rank];
-        if (is_control(event)) ++control;
-        writer.accept({{}, rank, ++messages, control, std::move(event)});
-      },
-      small_scenario(), steps);
-  REQUIRE(writer.close());
-  return path;
+  return app::record(place.folder.filePath(name), small_scenario(), steps);
 }
 
 }  // namespace
@@ -120,7 +107,7 @@ TEST_CASE("More micro-batches shrink the predicted bubble as soon as the plan is
   CHECK(session.figures().latest()->predicted->bubble.ideal == Approx(1.0 / 17).margin(1e-6));
 }
 
-TEST_CASE("An engine that dies before its first word fails the run, and the prediction stands again") {
+TEST_CASE("An engine that dies before its first message fails the run, and the prediction is shown again") {
   application();
   const Place place;
   Session session(place.engine("echo 'no such device' >&2; exit 1"));
@@ -143,10 +130,10 @@ TEST_CASE("An engine that says nothing is given up after its limit") {
   REQUIRE(becomes(session, SessionState::ready));
   session.run();
   REQUIRE(becomes(session, SessionState::failed));
-  CHECK(session.failure().contains("said nothing"));
+  CHECK(session.failure().contains("has not answered"));
 }
 
-TEST_CASE("The engine is told the plan as edited") {
+TEST_CASE("The engine receives the edited plan") {
   application();
   const Place place;
   Session session(place.engine("echo \"$@\"; exit 0"));
@@ -200,7 +187,7 @@ TEST_CASE("A recording opens with its numbers, and with the prediction laid unde
   CHECK(figures->step->seconds() == Approx(figures->forecast->seconds()).epsilon(0.01));
 }
 
-TEST_CASE("A recording that is not there, and one that is none, fail in one line") {
+TEST_CASE("A missing recording and an invalid one fail in one line") {
   application();
   const Place place;
   Session session;
@@ -213,7 +200,7 @@ TEST_CASE("A recording that is not there, and one that is none, fail in one line
   CHECK_FALSE(session.failure().contains('\n'));
 }
 
-TEST_CASE("A recording cut in two opens with what is there, and says that it was cut") {
+TEST_CASE("A truncated recording opens with its readable part, and reports that it was cut") {
   application();
   const Place place;
   QFile whole(record(place, "run.mcap", 40));

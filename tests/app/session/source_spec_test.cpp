@@ -49,7 +49,7 @@ TEST_CASE("A lab may be named without its folder") {
   CHECK(default_lab().endsWith("pipeline-1f1b.toml"));
 }
 
-TEST_CASE("What is no source is refused in one line that says what would be right") {
+TEST_CASE("An invalid source is refused in one line with the correction") {
   application();
   const QTemporaryDir folder;
   CHECK(refusal("tcp://host").find("tcp://127.0.0.1:7447") != std::string::npos);

@@ -96,7 +96,7 @@ TEST_CASE("Where a student's step takes longer, the same part of it is to be see
   }));
 }
 
-TEST_CASE("What students answer is a histogram in the teacher's window, and told to nobody before it is asked for") {
+TEST_CASE("Students' answers are a histogram in the teacher's window, hidden until requested") {
   const QTemporaryDir folder;
   const QString lesson = write_file(folder, "small.toml", small_lesson(bubble_question));
   const auto teacher = window_on(lesson);
@@ -227,7 +227,7 @@ TEST_CASE("A class over the network is joined with keys at the address that its 
   CHECK(wait_until([&] { return teacher->class_room().student_count() == 1; }));
 }
 
-TEST_CASE("A class whose file is none is refused in words, and leaving one ends it") {
+TEST_CASE("A class with an invalid join file is refused with a message, and leaving a class ends it") {
   const auto window = window_on("pipeline-1f1b");
   CHECK(window->attend("/nowhere/class.join", "Ada").contains("/nowhere/class.join"));
   CHECK_FALSE(window->class_room().attending());

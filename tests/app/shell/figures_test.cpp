@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/lesson/answer.hpp"
 #include "app/shell/command_palette.hpp"
 #include "app/shell/gap_words.hpp"
 #include "app/shell/plan_figures.hpp"
 #include "app/views/common/axis.hpp"
 #include "app/views/common/text.hpp"
+#include "engine/explain/analyse/report_value.hpp"
 #include "tests/catch.hpp"
 
 using namespace rankscope;
@@ -135,13 +135,13 @@ TEST_CASE("The gap is a sentence with its largest reasons, of one rank or of all
 
 TEST_CASE("A report's value is found by its path, lists by rank or purpose") {
   const Report report = *a_run().run;
-  CHECK(report_value(report, "bubble.measured") == Approx(0.31));
-  CHECK(report_value(report, "step_seconds") == Approx(0.012));
-  CHECK(report_value(report, "memory.1.peak") == Approx(5 << 20));
-  CHECK(report_value(report, "traffic.pipeline_forward.bytes_per_rank") == Approx(1024));
-  CHECK_FALSE(report_value(report, "hfu"));  // null
-  CHECK_FALSE(report_value(report, "traffic.loss.bytes_per_rank"));
-  CHECK_FALSE(report_value(report, "no.such.thing"));
+  CHECK(value_at(report, "bubble.measured") == Approx(0.31));
+  CHECK(value_at(report, "step_seconds") == Approx(0.012));
+  CHECK(value_at(report, "memory.1.peak") == Approx(5 << 20));
+  CHECK(value_at(report, "traffic.pipeline_forward.bytes_per_rank") == Approx(1024));
+  CHECK_FALSE(value_at(report, "hfu"));  // null
+  CHECK_FALSE(value_at(report, "traffic.loss.bytes_per_rank"));
+  CHECK_FALSE(value_at(report, "no.such.thing"));
 }
 
 TEST_CASE("An open question hides the rows that would answer it, and no others") {

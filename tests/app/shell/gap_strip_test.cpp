@@ -34,7 +34,7 @@ bool says(const std::vector<PaintedText>& texts, const QString& words) {
 
 }  // namespace
 
-TEST_CASE("What is too narrow for its name stands by its colour under the bars, and nothing else does") {
+TEST_CASE("Only pieces too narrow for their names are listed by colour under the bars") {
   application();
   FiguresModel model;
   auto figures = std::make_shared<Figures>();

@@ -150,7 +150,7 @@ TEST_CASE("A plan that is refused has a row that says why") {
   CHECK(window->session().state() == SessionState::ready);
 }
 
-TEST_CASE("A setting that there is none of is refused in the window, and the plan stays") {
+TEST_CASE("An unknown setting is refused in the window, and the plan is unchanged") {
   const QTemporaryDir folder;
   const auto window = window_on_lab(write_file(folder, "l.toml", small_plan(2) + trials), real_engine());
   click_command(window->lab_panel(), "micro_batchs=2");

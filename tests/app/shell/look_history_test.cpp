@@ -53,7 +53,7 @@ TEST_CASE("A zoom is undone and done again, and a new one forgets what was undon
   CHECK(looking.state.visible() == TimeRange{1000, 500'000});
 }
 
-TEST_CASE("What was chosen comes back, and so does the layout") {
+TEST_CASE("Undo restores the selection and the layout") {
   Looking looking;
   const SpanRef op{1, 2, parse_token("F:c0:m0").value(), Obtained::simulated};
   looking.state.set_selected(op);
@@ -79,7 +79,7 @@ TEST_CASE("A drag is one step back, also while it has not come to rest") {
   CHECK(looking.state.visible() == before);
 }
 
-TEST_CASE("What a followed run does by itself is nothing to undo") {
+TEST_CASE("Changes made by following a run cannot be undone") {
   Looking looking;
   const bool before = looking.history.can_undo();
   looking.state.set_follow(Follow::last_step);

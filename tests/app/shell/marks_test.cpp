@@ -171,7 +171,7 @@ TEST_CASE("A mark is changed, deleted and undone, and the recording goes with it
   CHECK(notes_in(*window, path).empty());
 }
 
-TEST_CASE("What cannot hold a mark says why: a protected recording, a prediction") {
+TEST_CASE("A recording that cannot store marks gives the reason: write-protected, a prediction") {
   const QTemporaryDir folder;
   const QString path = record(folder.filePath("run.mcap"), small_scenario(), 3);
   const auto window = window_on_recording(path);
@@ -188,7 +188,7 @@ TEST_CASE("What cannot hold a mark says why: a protected recording, a prediction
   REQUIRE(is_ready(*window));
   CHECK(window->banner().text("mark").isEmpty());
   press_mark(*window);
-  CHECK(window->banner().text("mark").contains("nothing is recorded here"));
+  CHECK(window->banner().text("mark").contains("this run is not recorded"));
   CHECK(open_dialog(*window) == nullptr);
 }
 

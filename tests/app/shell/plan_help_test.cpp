@@ -84,7 +84,7 @@ TEST_CASE("The panel has a field for every key of the plan, but for those that a
     }
 }
 
-TEST_CASE("Under the plan stands what would help, and a click on it changes the plan") {
+TEST_CASE("Better plans are listed under the plan, and a click on one applies it") {
   const Opened opened;
   const auto advice = opened.window->plan_panel().adviser().latest();
   REQUIRE(advice);
@@ -100,7 +100,7 @@ TEST_CASE("Under the plan stands what would help, and a click on it changes the 
   CHECK(opened.window->plan_panel().adviser().latest()->now.step_seconds == Approx(best.step_seconds));
 }
 
-TEST_CASE("While a lab's question is open nothing says what would help") {
+TEST_CASE("While a lab's question is open no better plans are listed") {
   application().setFont(interface_font());
   MainWindow window({}, Theme::dark, false);
   window.show();

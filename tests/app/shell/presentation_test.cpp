@@ -128,11 +128,11 @@ TEST_CASE("A presented view says how what it shows was obtained: as the open run
   CHECK(says(run));
   window->present("validation");
   settle(*window);
-  CHECK(says("SIMULATED, beside what was published"));
+  CHECK(says("SIMULATED, with published figures"));
   CHECK_FALSE(says(run));
 }
 
-TEST_CASE("Every text of every view has a contrast of 4.5 to what it stands on, in both themes") {
+TEST_CASE("Every text of every view has a contrast of 4.5 to its background, in both themes") {
   const Theme theme = GENERATE(Theme::dark, Theme::light);
   const auto window = window_on("recomputation", theme);
   for (const QString& name : data_views()) {

@@ -183,7 +183,7 @@ TEST_CASE("a view's table is written where its file's name asks for one") {
   CHECK(table.readAll().count('\n') > 100);
 }
 
-TEST_CASE("what cannot be drawn is refused in a line, with status 2 for bad input, and no picture is left") {
+TEST_CASE("a picture that cannot be drawn is refused in one line, with status 2 for bad input, and no file remains") {
   const Person person;
   const QString bad = person.write("bad.toml", "[plan]\npipelin = 4\n");
   const QString junk = person.write("junk.mcap", "this is no recording");

@@ -73,7 +73,7 @@ TEST_CASE("A run that one stops has stopped after its last step, and has not fai
   CHECK(window->session().can_run());
 }
 
-TEST_CASE("A viewer that leaves a run is detached: the run goes on, and it can be attached again") {
+TEST_CASE("A viewer that leaves a run is detached: the run continues, and it can be attached again") {
   const QTemporaryDir folder;
   const QString scenario = write_file(folder, "plain.toml", small_plan(1000000));
   QProcess engine;
@@ -172,7 +172,7 @@ TEST_CASE("A share is drawn as what is asked for: compute is coloured, and a bub
   }
 }
 
-TEST_CASE("What is hidden behind questions can be shown without an answer") {
+TEST_CASE("Content hidden by questions can be shown without an answer") {
   const QTemporaryDir folder;
   const auto window = window_on_lab(write_file(folder, "l.toml", small_lesson(bubble_question + memory_question)));
   auto* memory = window->findChild<MemoryView*>();
@@ -331,7 +331,7 @@ TEST_CASE("A plan that cannot run says so and why, and a plan too large to run s
   REQUIRE(is_ready(*window));
   REQUIRE(window->session().predicted());
   INFO(window->session().refusal().toStdString());
-  CHECK(words_in(window->lab_panel()).contains("Too large to run here; shown is a simulation."));
+  CHECK(words_in(window->lab_panel()).contains("Too large to run here; a simulation is shown."));
   CHECK(window->status_line().left_text().contains("1,024 ranks (8 shown)"));
 }
 

@@ -70,7 +70,7 @@ bool fits_step(MainWindow& window) {
 
 }  // namespace
 
-TEST_CASE("What cannot be opened leaves the recording that is open as it is, and a banner gives the reason") {
+TEST_CASE("A source that cannot be opened leaves the open recording unchanged, and a banner gives the reason") {
   const QTemporaryDir folder;
   SessionOptions options;
   options.connect_limit_ms = 1200;

@@ -24,6 +24,7 @@
 #include "app/views/paths/paths_view.hpp"
 #include "app/views/range/range_view.hpp"
 #include "app/views/timeline/timeline_view.hpp"
+#include "engine/explain/analyse/report_value.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/app/shell/window.hpp"
 #include "tests/catch.hpp"
@@ -132,7 +133,7 @@ TEST_CASE(
   lab.keep(0, 99.0);
   const Report& told = *window->session().figures().latest()->predicted;
   REQUIRE(lab.answers()[0].open());
-  CHECK(*lab.answers()[0].told_number() == *report_value(told, "bubble.predicted") * 100);
+  CHECK(*lab.answers()[0].told_number() == *value_at(told, "bubble.predicted") * 100);
   const std::vector<double> answers{*lab.answers()[0].told_number()};
   CHECK_FALSE(window->plan_panel().cell_text(PlanRow::step, 1).contains('?'));
   Scenario other = *window->session().scenario();
@@ -166,7 +167,8 @@ TEST_CASE("A lesson of optimizers' paths opens their view, and is answered by th
   for (const Answer& answer : lab.answers())
     if (answer.of_paths()) shown = *answer.question.paths;
   links.back()->click();
-  REQUIRE(wait_until([&] { return paths->settled() && paths->paths() && paths->paths()->request.surface == shown.surface; }));
+  REQUIRE(wait_until(
+      [&] { return paths->settled() && paths->paths() && paths->paths()->request.surface == shown.surface; }));
   // The keys that play are the paths' own while these have the focus.
   window->activateWindow();
   paths->setFocus();
@@ -288,7 +290,7 @@ TEST_CASE("Saved from the window, a view's file is that view's") {
   CHECK(svg.count("<rect") > 20);  // boxes are shapes, not pixels alone
 }
 
-TEST_CASE("A file that is none is refused in the window's log, and the window goes on") {
+TEST_CASE("An invalid file is refused in the window's log, and the window continues") {
   const auto window = window_on("pipeline-1f1b");
   window->open("/nowhere/run.mcap");
   CHECK(window->log_text().contains("/nowhere/run.mcap"));

@@ -8,6 +8,7 @@
 #include "app/views/topology/topology_view.hpp"
 #include "engine/plan/scenario/read.hpp"
 #include "engine/predict/network/link_load.hpp"
+#include "tests/app/models/no_run.hpp"
 #include "tests/app/painted_text.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/app/session/runs.hpp"
@@ -30,14 +31,6 @@ ClusterSpec two_nodes() {
 const LinkLoad& load_of(const std::vector<std::vector<LinkLoad>>& loads, std::size_t level, std::size_t unit) {
   return loads.at(level).at(unit);
 }
-
-class NoRun : public SnapshotSource {
- public:
-  std::shared_ptr<const StoreView> view() const override { return view_; }
-
- private:
-  std::shared_ptr<const StoreView> view_ = RunStore().view();
-};
 
 }  // namespace
 

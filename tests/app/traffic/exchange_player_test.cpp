@@ -79,7 +79,7 @@ TEST_CASE("The buttons step from phase to phase, and not beyond the ends") {
   CHECK(p.player.moment() == Approx(5));
 }
 
-TEST_CASE("The keys do what the buttons do") {
+TEST_CASE("The keys have the same effect as the buttons") {
   Played p(ring());
   p.player.set_moment(0);
   QTest::keyClick(&p.player, Qt::Key_Period);
@@ -186,7 +186,7 @@ TEST_CASE("Of an opaque collective the picture shows its members, and says that 
   CHECK_FALSE(p.picture().isNull());
 }
 
-TEST_CASE("Of an opaque collective it is told who came last, how long the others waited, and the bus bandwidth") {
+TEST_CASE("An opaque collective shows the last rank to arrive, the others' waiting times, and the bus bandwidth") {
   const OpId op = parse_token(reduce_token).value();
   // Rank r comes at 10 r µs; from 30 µs on bytes move, on rank r for 60 + r µs.
   std::vector<Span> spans;
@@ -198,7 +198,7 @@ TEST_CASE("Of an opaque collective it is told who came last, how long the others
       if (fact.name == name) return fact.value + QStringLiteral("; ") + fact.why;
     return QString();
   };
-  CHECK(value_of("last to come") == "rank 3; " + text::nanoseconds(30'000) + " after rank 0");
+  CHECK(value_of("last to arrive") == "rank 3; " + text::nanoseconds(30'000) + " after rank 0");
   CHECK(value_of("waiting") == text::nanoseconds(15'000) + "; a rank on average; at most " + text::nanoseconds(30'000));
   CHECK(value_of("moving bytes").startsWith(text::nanoseconds(60'000)));
   // 2 (n - 1) / n of the size over 60 µs, as the table has it.
@@ -209,7 +209,7 @@ TEST_CASE("Of an opaque collective it is told who came last, how long the others
   CHECK(facts_of(*exchange_of(replicas(), {1, n, 1}, {}, spans, {}, 0, 3, op)).size() == 3);  // no times of it
 }
 
-TEST_CASE("What a library told of its own collective is a line a channel under each rank's bar") {
+TEST_CASE("Phases reported by a library are one line per channel under each rank's bar") {
   const RankGrid grid{1, n, 1};
   const OpId op = parse_token(reduce_token).value();
   std::vector<Span> spans;

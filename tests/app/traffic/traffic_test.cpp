@@ -41,7 +41,7 @@ Figures one_all_reduce() {
 
 }  // namespace
 
-TEST_CASE("Waiting is told from transfer, and the bus bandwidth counts the transfer alone") {
+TEST_CASE("Waiting is separated from transfer, and the bus bandwidth counts only the transfer") {
   const auto lines = traffic_lines(one_all_reduce());
   REQUIRE(lines.size() == 1);
   CHECK(lines[0].waiting_s == Approx(1.5e-3));  // (3 ms + 0) / 2
@@ -156,7 +156,7 @@ TEST_CASE("A count that differs between senders is told as its range and its mea
   CHECK(words() == "8");
 }
 
-TEST_CASE("A column of which no line knows anything is told from one that is known in part") {
+TEST_CASE("A column without any known value differs from a partly known one") {
   TrafficLine known, unknown;
   known.bytes = 8;
   TrafficModel model;

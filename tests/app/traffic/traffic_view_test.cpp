@@ -343,7 +343,7 @@ TEST_CASE("All that is known of an opaque collective is told, with its reasons, 
   }
 }
 
-TEST_CASE("What a cell of a ring's members is stands there in a presentation too") {
+TEST_CASE("The meaning of a cell of a ring's members is also shown in a presentation") {
   Place p("data = 4\nmicro_batches = 2\ncollective = \"ring\"");
   const QSize size = GENERATE(QSize(1280, 800), QSize(1040, 585), QSize(1920, 1080));
   p.view->resize(size);

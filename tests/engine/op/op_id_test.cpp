@@ -59,7 +59,7 @@ TEST_CASE("bad tokens are refused with the reason") {
   }
 }
 
-TEST_CASE("what does not fit in an id is refused, not wrapped") {
+TEST_CASE("a field too large for an id is refused, not wrapped") {
   OpFields f;
   f.chunk = 4095;
   CHECK_THROWS_AS(OpId::of(f), std::out_of_range);
@@ -70,7 +70,7 @@ TEST_CASE("what does not fit in an id is refused, not wrapped") {
 
 TEST_CASE("bit patterns of no op are recognised") { CHECK_FALSE(OpId(~std::uint64_t{0}).valid()); }
 
-TEST_CASE("who has what before and after each collective") {
+TEST_CASE("the data of each member before and after each collective") {
   struct Row {
     OpKind kind;
     bool root, parts, gathers, hands_out, sum;

@@ -92,7 +92,7 @@ TEST_CASE("a flipped bit anywhere is noticed, skipped, and costs one chunk at mo
       REQUIRE(outcome.damage.data_lost());
       REQUIRE_FALSE(outcome.damage.notes.empty());
       // What is lost at the very end nothing comes after that could tell of it.
-      const std::string to_the_end = "reading goes on at byte " + std::to_string(base.size());
+      const std::string to_the_end = "reading continues at byte " + std::to_string(base.size());
       const auto& notes = outcome.damage.notes;
       if (std::none_of(notes.begin(), notes.end(),
                        [&](const std::string& note) { return note.find(to_the_end) != std::string::npos; }))

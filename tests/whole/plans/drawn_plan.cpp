@@ -73,6 +73,8 @@ void DrawnPlan::draw_grid(Draw& draw) {
   if (schedule == "zb-2p" && draw.chance(80))
     word("plan.pass_times", tenths(draw, 20, 200) + " " + tenths(draw, 20, 200) + " " + tenths(draw, 20, 200) + " " +
                                 tenths(draw, 0, 100) + " " + tenths(draw, 10, 100));
+  if (schedule == "1f1b-async" ? draw.chance(70) : draw.chance(2))
+    set("plan.weight_stashing", draw.chance(70) ? "true" : "false");
   if (schedule == "by-hand" && draw.chance(90)) {
     const PipelineShape shape{pipeline, 1, number("plan.micro_batches", 1)};
     std::string order = rankscope::to_text(make_schedule(draw.one_of<std::string>({"gpipe", "1f1b", "zb-h1"}), shape));

@@ -48,7 +48,7 @@ TEST_CASE("the time that is left follows from the share that was done since the 
   CHECK(progress_text("plan 1 of 9", 0.01, 0, 100s) == "plan 1 of 9, 1%, about 2.8 h left");
 }
 
-TEST_CASE("what is not known is not shown as a number") {
+TEST_CASE("an unknown value is not shown as a number") {
   CHECK(progress_text("step 0 of 120", 0, 0, 3s) == "step 0 of 120, 0%");
   CHECK(progress_text("starting", share_not_known, share_not_known, 3s) == "starting, 3 s so far");
 }
@@ -89,7 +89,7 @@ TEST_CASE("elsewhere each line ends, and nothing is taken away") {
   for (const std::string& text : written.all()) CHECK(text == "verify: step 1 of 10, 0%\n");
 }
 
-TEST_CASE("what is over within two seconds shows nothing") {
+TEST_CASE("work that ends within two seconds shows no progress") {
   Written written;
   ProgressOutput output = written.output(true);
   output.first = 2000ms;

@@ -121,7 +121,7 @@ TEST_CASE("an exported model has GPT-2's names and shapes, and each element in i
   CHECK(config.at("resid_pdrop") == 0.1);
 }
 
-TEST_CASE("an export leaves what is there alone, and no folder behind when it cannot end") {
+TEST_CASE("an export does not change existing files, and leaves no folder when it fails") {
   const TemporaryDirectory folder;
   const std::string checkpoints = (folder.path() / "checkpoints").string();
   write_numbered(checkpoints, two_tensor_ranks(true));

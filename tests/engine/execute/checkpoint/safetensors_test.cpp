@@ -38,7 +38,7 @@ TEST_CASE("tensors come back as they were written, with their metadata") {
   CHECK(content(path).size() % 2 == 0);
 }
 
-TEST_CASE("what is no such file, cut off or changed is refused in one line that names it") {
+TEST_CASE("an invalid, truncated or changed file is refused in one line with its name") {
   const TemporaryDirectory folder;
   const std::string path = (folder.path() / "a.safetensors").string();
   CHECK_THROWS_WITH(SafetensorsFile(path), ContainsText("a.safetensors: cannot be read"));

@@ -224,6 +224,27 @@ std::vector<std::string> wrong_messages(Communicator& group, std::int64_t elemen
   return wrong;
 }
 
+std::vector<std::string> wrong_at_once(std::span<const std::unique_ptr<Communicator>> groups, int rounds) {
+  std::vector<std::vector<std::string>> of_group(groups.size());
+  const auto add = [](std::vector<std::string>& all, const std::vector<std::string>& more) {
+    all.insert(all.end(), more.begin(), more.end());
+  };
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    threads.emplace_back([&, i] {
+      try {
+        for (int round = 0; round < rounds; ++round) add(of_group[i], wrong_collectives(*groups[i], DType::f32, 200));
+        add(of_group[i], wrong_messages(*groups[i], 500));
+      } catch (const std::exception& error) {
+        of_group[i].push_back(error.what());
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  std::vector<std::string> all;
+  for (const auto& some : of_group) add(all, some);
+  return all;
+}
+
 std::vector<std::string> wrong_arrivals(World& world) {
   const int n = world.size();
   std::vector<int> all(n), order{n - 1};

@@ -1,6 +1,7 @@
 // What every communicator must do, run by one rank of any world: the same body under loopback and under mpirun.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +16,10 @@ std::vector<std::string> wrong_collectives(Communicator& group, DType type, std:
 
 /// Sends tensors around the group, both ways at once in two threads of each member. Returns what came out wrong.
 std::vector<std::string> wrong_messages(Communicator& group, std::int64_t elements);
+
+/// Both in all of these groups at once, a thread for each of this rank's, so many rounds of collectives. Returns what
+/// came out wrong.
+std::vector<std::string> wrong_at_once(std::span<const std::unique_ptr<Communicator>> groups, int rounds);
 
 /// The others send to rank 0 in a known order, the last rank first, each once the one before was received; rank 0
 /// receives whoever came first of those it asks for. Returns what came out wrong. Three ranks or more.

@@ -27,7 +27,7 @@ View one(float& value) { return {&value, DType::f32, {1}}; }
 
 }  // namespace
 
-TEST_CASE("a time-out says who waited, how long, in which call and lane, and for whom") {
+TEST_CASE("a time-out names the waiting rank, the time, the call, the lane, and the missing ranks") {
   SECTION("in a collective, library's or transparent") {
     for (const char* algorithm : {"auto", "ring"}) {
       const auto errors = run_ranks(4, impatient(), [&](World& world) {
@@ -62,7 +62,7 @@ TEST_CASE("a time-out says who waited, how long, in which call and lane, and for
   }
 }
 
-TEST_CASE("who comes after a time-out is told what happened instead of waiting again") {
+TEST_CASE("a rank that arrives after a time-out gets its reason instead of waiting again") {
   const auto errors = run_ranks(2, impatient(), [&](World& world) {
     const auto group = world.group({0, 1}, Lane::data, "auto");
     float value = 1;

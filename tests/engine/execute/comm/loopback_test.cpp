@@ -67,21 +67,7 @@ TEST_CASE("many lanes of many ranks talk at once") {
                           Lane::forward_send, Lane::backward_send, Lane::forward_receive};
     std::vector<std::unique_ptr<Communicator>> groups;
     for (Lane lane : lanes) groups.push_back(world.group(first_ranks(4), lane, lane == Lane::data ? "ring" : "auto"));
-    std::vector<Wrong> of_lane(groups.size());
-    std::vector<std::thread> threads;
-    for (std::size_t i = 0; i < groups.size(); ++i)
-      threads.emplace_back([&, i] {
-        try {
-          for (int round = 0; round < 20; ++round) append(of_lane[i], wrong_collectives(*groups[i], DType::f32, 200));
-          append(of_lane[i], wrong_messages(*groups[i], 500));
-        } catch (const std::exception& error) {
-          of_lane[i].push_back(error.what());
-        }
-      });
-    for (auto& thread : threads) thread.join();
-    Wrong all;
-    for (const auto& some : of_lane) append(all, some);
-    return all;
+    return wrong_at_once(groups, 20);
   });
   REQUIRE(wrong == Wrong{});
 }
@@ -217,7 +203,7 @@ TEST_CASE("of several senders the one that came first is received first, and one
   REQUIRE(wrong_on_ranks(4, {}, wrong_arrivals) == Wrong{});
 }
 
-TEST_CASE("whoever waits for any sender gives up in time, and names those who did not come") {
+TEST_CASE("a wait for any sender ends at the time limit, and names the missing ranks") {
   CommOptions options;
   options.time_limit = std::chrono::milliseconds(50);
   const auto errors = run_ranks(3, options, [](World& world) {

@@ -80,7 +80,7 @@ TEST_CASE("members that differ in size, type or root are told so") {
   }
 }
 
-TEST_CASE("a message where the others are in a collective ends by the time limit, which says who did not come") {
+TEST_CASE("a message while the others are in a collective ends at the time limit, which names the missing rank") {
   CommOptions options;
   options.time_limit = 100ms;
   const auto errors = run_ranks(3, options, [&](World& world) {

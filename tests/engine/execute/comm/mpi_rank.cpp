@@ -149,21 +149,7 @@ Wrong run_lanes(World& world) {
   std::vector<std::unique_ptr<Communicator>> groups;
   for (const Of& one : of)
     groups.push_back(world.group(grid.group_of(world.rank(), one.group), one.lane, one.algorithm));
-  std::vector<Wrong> of_lane(groups.size());
-  std::vector<std::thread> threads;
-  for (std::size_t i = 0; i < groups.size(); ++i)
-    threads.emplace_back([&, i] {
-      try {
-        for (int round = 0; round < 3; ++round) append(of_lane[i], wrong_collectives(*groups[i], DType::f32, 200));
-        append(of_lane[i], wrong_messages(*groups[i], 500));
-      } catch (const std::exception& error) {
-        of_lane[i].push_back(error.what());
-      }
-    });
-  for (auto& thread : threads) thread.join();
-  Wrong all;
-  for (const auto& some : of_lane) append(all, some);
-  return all;
+  return wrong_at_once(groups, 3);
 }
 
 // Rank 1 comes 100 ms late to everything, by the hook: nobody's bytes move before.

@@ -65,7 +65,7 @@ TEST_CASE("processes know when the last participant had come") {
   CHECK(ended.status == 0);
 }
 
-TEST_CASE("a time-out among processes says who did not come") {
+TEST_CASE("a time-out among processes names the missing ranks") {
   SECTION("to a collective") {
     const Ended ended = run("missing", 4);
     INFO(ended.output);

@@ -45,7 +45,7 @@ TEST_CASE("an operand that does not fit is refused with its place, what it shoul
   CHECK_THROWS_WITH(bind({{nullptr, DType::i32, {4}}, wte, wpe, wpe}), ContainsText("tokens, has no memory"));
   const IntoGradient one[] = {IntoGradient::write};
   CHECK_THROWS_WITH(bind_backward(model, embedding, {}, one, kernels::cpu_kernels(), workspace),
-                    ContainsText("has 2 parameters and was told of 1"));
+                    ContainsText("has 2 parameters, and it is stated for 1"));
 }
 
 TEST_CASE("a type that the kernel set lacks is refused by name when binding") {

@@ -56,7 +56,7 @@ TEST_CASE("a cosine decay follows half a cosine") {
   CHECK(rate.at(71) == Approx(0.2).epsilon(1e-14));
 }
 
-TEST_CASE("a decay that nobody knows is refused") {
+TEST_CASE("an unknown decay is refused") {
   // What a file says is refused with the known ones (tests/engine/plan/scenario); no schedule can be made of another.
-  CHECK_THROWS_WITH(train_of("exponential", 0, 0), "there is no 'exponential' to choose");
+  CHECK_THROWS_WITH(train_of("exponential", 0, 0), "unknown 'exponential'; known: none, linear, cosine");
 }

@@ -84,7 +84,7 @@ TEST_CASE("a single wrong element is found wherever it is, and two that changed 
     }
 }
 
-TEST_CASE("what a failed check says: the op, the step, the element, the rank, what is there and what is right") {
+TEST_CASE("a failed check reports the op, the step, the element, the rank, the value found and the value expected") {
   const CollectiveTask task{OpKind::all_gather, 4, 64, 0};
   CHECK(words_of({17, 5, 12}, task, 2, 1) ==
         "after the all_gather of step 1 element 17 on rank 2 is 5, and by definition it is 12");

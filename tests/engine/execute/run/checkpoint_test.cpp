@@ -35,7 +35,7 @@ Scenario scenario_of(int data, int pipeline, int zero, std::string precision = "
 
 }  // namespace
 
-TEST_CASE("under the same plan a run goes on bit for bit") {
+TEST_CASE("under the same plan a run continues bit for bit") {
   struct Plan {
     int data, pipeline, zero;
   };
@@ -56,7 +56,7 @@ TEST_CASE("under the same plan a run goes on bit for bit") {
   CHECK(train(s, "", &after_two).memory == straight.memory);
 }
 
-TEST_CASE("under any other plan it goes on as it would have") {
+TEST_CASE("under any other plan it continues with the same training") {
   const TemporaryDirectory folder;
   const Scenario written = scenario_of(2, 2, GENERATE(0, 1, 3));
   const Weights straight = train(written, folder.path().string()).weights;
@@ -86,7 +86,7 @@ TEST_CASE("adafactor's rows and columns and adam8bit's blocks are found again") 
   CHECK(difference(train(s, "", &after_two).weights, straight) < (optimizer == std::string("adam8bit") ? 1e-6 : 1e-12));
 }
 
-TEST_CASE("another precision goes on from the masters") {
+TEST_CASE("another precision continues from the masters") {
   const TemporaryDirectory folder;
   const Scenario written = scenario_of(2, 1, 2, "bf16");
   train(written, folder.path().string());

@@ -26,7 +26,7 @@ RankProgram program_with_messages() { return compile(small_scenario("1f1b", 2, 2
 
 }  // namespace
 
-TEST_CASE("every op begins after all that it comes after has ended, in its step and the one before") {
+TEST_CASE("every op begins after all its dependencies have ended, in its step and the one before") {
   const RankProgram program = program_with_messages();
   constexpr std::uint32_t steps = 3;
   std::atomic<int> clock = 0;

@@ -160,7 +160,7 @@ TEST_CASE("the scale changes neither the norm that clips nor, beyond rounding, w
   CHECK(std::sqrt(off / size) < 1e-3);
 }
 
-TEST_CASE("the scale goes on from a checkpoint") {
+TEST_CASE("the loss scale continues from a checkpoint") {
   const testing::TemporaryDirectory folder;
   Scenario s = scenario_of({2, 1, 0});
   s.train.checkpoint_every = 2;

@@ -432,7 +432,7 @@ TEST_CASE("a GPU that is not there is refused by its number") {
   CHECK_THROWS_AS(open_platform("cuda", 1, -1), DeviceError);
 }
 
-TEST_CASE("what a GPU cannot run yet is refused by name") {
+TEST_CASE("an op that a GPU cannot run yet is refused by name") {
   const Scenario scenario = scenario_of({"1f1b", 2, 1, 1, 0, "auto", "none", "none", false, "main-device"}, "fp16");
   CHECK_THROWS_WITH(verify(scenario, on_gpu(0)),
                     ContainsText("plan.precision = \"fp16\" with plan.data_parallel = \"main-device\" does not run"));

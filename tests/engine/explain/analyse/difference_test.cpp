@@ -64,7 +64,7 @@ TEST_CASE("a class is averaged over ranks, and the one that differs most stands 
     CHECK(std::fabs(times[i - 1].seconds()) >= std::fabs(times[i].seconds()));
 }
 
-TEST_CASE("ops are told by kind and purpose, a rank and step on average") {
+TEST_CASE("ops are listed by kind and purpose, as averages per rank and step") {
   const Pipeline a(400, 100), b(700, 300);
   const auto ops = of_kind(difference_of(a.compared(), b.compared()), DifferenceKind::op);
   // One rank of two sends.
@@ -88,7 +88,7 @@ TEST_CASE("a plan with more ranks has nothing to compare them with") {
   CHECK(ranks[1].seconds() == Approx(-400e-9));
 }
 
-TEST_CASE("idle stretches are told by their cause") {
+TEST_CASE("idle times are listed by their cause") {
   const Pipeline a(400, 100), b(700, 300);
   const auto causes = of_kind(difference_of(a.compared(), b.compared()), DifferenceKind::cause);
   REQUIRE_FALSE(causes.empty());

@@ -28,7 +28,7 @@ std::vector<RankProgram> replicas(int n) {
 
 }  // namespace
 
-TEST_CASE("of four replicas the one that does not come to the all-reduce is named, and what it is in") {
+TEST_CASE("of four replicas the one missing in the all-reduce is named, with its current op") {
   const auto programs = replicas(4);
   const RankGrid grid{1, 4, 1};
   const auto run = simulate(programs, grid, unit_costs(1000), 3);
@@ -57,7 +57,7 @@ TEST_CASE("of four replicas the one that does not come to the all-reduce is name
   const LanePlace* away = still.find(2, Lane::data);
   CHECK_FALSE(away->entered);
   CHECK(to_token(away->held_by) == "B:c0:m0");
-  CHECK(sentence_of(still, {}) == "Rank 2 does not come: it is in B:c0:m0 of step 1. Ranks 0, 1 and 3 wait for it.");
+  CHECK(sentence_of(still, {}) == "Rank 2 is missing: it is in B:c0:m0 of step 1. Ranks 0, 1 and 3 wait for it.");
 }
 
 TEST_CASE("in a pipeline all others wait, through each other, for the stage that stopped") {
@@ -78,7 +78,7 @@ TEST_CASE("in a pipeline all others wait, through each other, for the stage that
   }
 }
 
-TEST_CASE("a rank that has told nothing at all is late to the first thing that others do with it") {
+TEST_CASE("a rank without any report is late in the first communication with others") {
   const auto programs = replicas(2);
   const std::vector<Span> spans = {span(0, "F:c0:m0", 0, 10), span(0, "B:c0:m0", 10, 30)};
   const Standstill still = where_ranks_are(programs, {1, 2, 1}, spans, 0, 5, {});
@@ -100,19 +100,19 @@ TEST_CASE("a rank whose last events never came is late too: others have left wha
   const Standstill still = where_ranks_are(programs, grid, spans, 0, 3, {});
   CHECK(still.late == std::vector<int>{1});
   CHECK(sentence_of(still, {}) ==
-        "Rank 1 does not come: nothing has come from it since B:c0:m0 of step 1. Ranks 0 and 2 wait for it.");
+        "Rank 1 is missing: it has reported nothing since B:c0:m0 of step 1. Ranks 0 and 2 wait for it.");
 }
 
-TEST_CASE("who failed by itself is late, whatever the others were doing when they were told") {
+TEST_CASE("a rank that failed by itself is late, for any state of the others") {
   const auto programs = replicas(3);
   const std::vector<Span> spans = {span(0, "F:c0:m0", 0, 10)};
   const std::vector<End> ends = {{0, false, -1, "waited for rank 1", true}, {1, false, -1, "killed", false}};
   const Standstill still = where_ranks_are(programs, {1, 3, 1}, spans, 0, 5, ends);
   CHECK(still.late == std::vector<int>{1});
-  CHECK(sentence_of(still, ends).find("Rank 1 does not come: killed.") == 0);
+  CHECK(sentence_of(still, ends).find("Rank 1 is missing: killed.") == 0);
 }
 
-TEST_CASE("programs that wait for each other in a circle are told from a late rank") {
+TEST_CASE("a deadlock of programs is distinguished from a late rank") {
   std::vector<RankProgram> programs(2);
   for (int r = 0; r < 2; ++r) {
     RankProgram& program = programs[static_cast<std::size_t>(r)];
@@ -128,7 +128,7 @@ TEST_CASE("programs that wait for each other in a circle are told from a late ra
   CHECK(still.late == std::vector<int>{0, 1});
 }
 
-TEST_CASE("a run that has done all its steps waits for nobody") {
+TEST_CASE("in a run that has done all its steps no rank waits") {
   const auto programs = replicas(2);
   const auto run = simulate(programs, {1, 2, 1}, unit_costs(1000), 2);
   const Standstill still = where_ranks_are(programs, {1, 2, 1}, run.spans, 0, 2, {});
@@ -172,7 +172,7 @@ TEST_CASE("a worker of an asynchronous server that stops is late to those whom t
   for (const Meeting& meeting : still.meetings) CHECK(meeting.missing() == std::vector<int>{server});
   const std::string sentence = sentence_of(still, {});
   INFO(sentence);
-  CHECK(sentence.find("Rank 2 does not come: it is in ") == 0);
+  CHECK(sentence.find("Rank 2 is missing: it is in ") == 0);
   CHECK(sentence.find(" of step 2. Ranks 0, 1 and 3 wait for it.") != std::string::npos);
 
   // Before the bound is met nobody waits: the server takes what comes.

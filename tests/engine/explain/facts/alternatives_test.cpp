@@ -63,7 +63,7 @@ TEST_CASE("each is what its own prediction says, on as many ranks, and those tha
   CHECK_FALSE(named(alternatives_to(s).others, "8 micro-batches"));
 }
 
-TEST_CASE("what is worth a look is faster or smaller, and fits") {
+TEST_CASE("listed alternatives are faster or smaller, and fit") {
   Alternatives all;
   all.now = {"", {}, 1.0, 0.3, 100, true};
   all.others = {{"too large", {}, 0.5, 0.1, 900, false}, {"faster", {}, 0.8, 0.2, 120, true},
@@ -80,7 +80,7 @@ TEST_CASE("what is worth a look is faster or smaller, and fits") {
   CHECK(names(worth_trying(all, 2)) == std::vector<std::string>{"faster", "no faster"});
 }
 
-TEST_CASE("who does not want the rest is not kept waiting for it") {
+TEST_CASE("predicting alternatives can be stopped early") {
   int asked = 0;
   const Alternatives all = alternatives_to(lab("pipeline-1f1b.toml"), [&] { return ++asked <= 2; });
   CHECK(asked == 3);

@@ -149,7 +149,7 @@ TEST_CASE("a flipped bit costs one document at most, and is reported") {
   CHECK(damage.data_lost());
 }
 
-TEST_CASE("who looks for a run in a sweep's recording is told what it is, also where it was cut") {
+TEST_CASE("reading a run from a sweep's recording is refused with its kind, also if it was truncated") {
   const Directory directory;
   write(directory / "killed.mcap", before_closing(directory));  // closes the other one
   struct Nobody : EventSink {
@@ -162,7 +162,7 @@ TEST_CASE("who looks for a run in a sweep's recording is told what it is, also w
   }
 }
 
-TEST_CASE("what is no sweep is refused by name") {
+TEST_CASE("a file that is not a sweep is refused by name") {
   const Directory directory;
   {
     JsonTraceWriter other(directory / "other.mcap");
@@ -176,7 +176,7 @@ TEST_CASE("what is no sweep is refused by name") {
   CHECK(!is_sweep(directory / "other.mcap"));
   CHECK(!is_sweep(directory / "text.mcap"));
   CHECK(!is_sweep(directory / "nowhere.mcap"));
-  CHECK_THROWS_WITH(read_sweep(directory / "other.mcap"), ContainsText("no sweep's recording"));
+  CHECK_THROWS_WITH(read_sweep(directory / "other.mcap"), ContainsText("not the recording of a sweep"));
   CHECK_THROWS_WITH(read_sweep(directory / "wrong.mcap"), ContainsText("file is missing"));
   CHECK_THROWS_AS(read_sweep(directory / "text.mcap"), TraceError);
   CHECK_THROWS_AS(SweepRecorder(directory / "no/folder.mcap", two_points()), TraceError);

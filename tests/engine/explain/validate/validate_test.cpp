@@ -117,7 +117,7 @@ TEST_CASE("a row that was measured several times says how sure its error is, and
   CHECK(rows[1]["uncertainty"].is_null());
 }
 
-TEST_CASE("the text says what its figures are in") {
+TEST_CASE("the text states the unit of its figures") {
   ValidatedTable table;
   table.rows = {{.name = "one", .published = 10, .low = 11, .high = 11}};
   for (const auto& [unit, words] : std::map<std::string, std::string>{

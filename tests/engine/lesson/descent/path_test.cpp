@@ -95,7 +95,7 @@ TEST_CASE("a path's figures are in its JSON, each a value that a lesson may ask 
   }
 }
 
-TEST_CASE("the arguments of a request leave out what is as usual") {
+TEST_CASE("the arguments of a request omit defaults") {
   CHECK(arguments_of({}) == std::vector<std::string>{"ravine"});
   const PathRequest request{.surface = "saddle",
                             .optimizers = {"sgd", "adam"},

@@ -48,7 +48,7 @@ TEST_CASE("parts of several elements stay together") {
   CHECK(left({OpKind::reduce_scatter, 2, 4, 0}) == std::vector<Tensor>{{120, 140}, {160, 180}});
 }
 
-TEST_CASE("who brings how much") {
+TEST_CASE("the input size of each member") {
   for (const OpKind kind : collectives) {
     const CollectiveTask task{kind, 4, 8, 2};
     CAPTURE(name_of(kind));

@@ -167,7 +167,7 @@ TEST_CASE("a collective that makes no sense is refused") {
   REQUIRE_THROWS_AS(transfers_of(OpKind::all_gather, Algorithm::ring, 4, 9), std::invalid_argument);
 }
 
-TEST_CASE("algorithms have names that are understood again") {
+TEST_CASE("names of algorithms parse back") {
   for (Algorithm algorithm : algorithms) REQUIRE(algorithm_named(name_of(algorithm)) == algorithm);
   REQUIRE_FALSE(algorithm_named("auto").has_value());
 }

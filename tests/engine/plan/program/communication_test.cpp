@@ -56,7 +56,7 @@ TEST_CASE("operands in the right uses and sizes are accepted, in place and out o
   CHECK(misuse("ALLTOALL.tensor:c0:i0 group data uses 0r 1w", {8, 8}) == "");
 }
 
-TEST_CASE("wrong uses are refused with rank, op and what would be right") {
+TEST_CASE("wrong uses are refused with rank, op and the correction") {
   CHECK(misuse("REDUCESCATTER.zero_gradient:c0:i0 group data uses 0r 1w", {8, 2}) ==
         "rank 0, REDUCESCATTER.zero_gradient:c0:i0: uses its buffers as 'rw'; reduce_scatter accumulates into the "
         "whole and writes a part, or has the whole in place");
@@ -89,7 +89,7 @@ TEST_CASE("roots, peers, types and gaps that make no sense are refused") {
   CHECK(says(*find_misuse(program, program.ops[0], four), "'b1' is bf16, not fp32"));
   program.buffers[1].type = DType::f32;
   program.buffers[1].offset += 64;
-  CHECK(says(*find_misuse(program, program.ops[0], four), "'b1' does not lie right behind its neighbour"));
+  CHECK(says(*find_misuse(program, program.ops[0], four), "'b1' is not directly after its neighbour"));
 }
 
 TEST_CASE("what a rank contributes is a part of a gather and the whole of anything else, in every form") {

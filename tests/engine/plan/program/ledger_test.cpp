@@ -70,7 +70,7 @@ TEST_CASE("memory over time peaks where the program's profile does, also with pa
   }
 }
 
-TEST_CASE("what an op is the last to use is gone when it has ended, not only when the next one begins") {
+TEST_CASE("a buffer is freed when the last op that uses it has ended, not only when the next one begins") {
   const RankProgram program = compile(plan_of(0, "none")).program_for(0);
   std::vector<OpTime> times = in_a_row(program, 1);
   for (std::size_t i = 0; i < times.size(); ++i) {  // with a pause behind each op

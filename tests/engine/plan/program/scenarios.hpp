@@ -16,6 +16,11 @@ inline Scenario small_scenario(std::string schedule, int data, int pipeline, int
   s.plan.micro_batches = micro_batches;
   s.train.global_batch = 2 * data * micro_batches;
   s.train.clip = 1.0;
+  if (s.plan.updates_each_micro_batch()) {  // which goes together with neither
+    s.model.tied = false;
+    s.train.clip = 0;
+    s.plan.weight_stashing = true;
+  }
   return s;
 }
 

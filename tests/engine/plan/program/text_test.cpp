@@ -45,5 +45,5 @@ TEST_CASE("a damaged program text is refused with its line") {
   CHECK(message(head + "op F:c0:m0 after F:c0:m1\n").find("line 5: 'F:c0:m1' is no op of an earlier line") == 0);
   CHECK(message(head + "op SEND.pipeline_forward:c0:m0 peer 1 bytes 17 uses 0r\n") ==
         "line 5: says 17 bytes, but its buffers hold 16");
-  CHECK(message(head + "op F:c0:m0 uses 0w\nop F:c0:m0 uses 0w\n") == "line 6: 'F:c0:m0' stands twice");
+  CHECK(message(head + "op F:c0:m0 uses 0w\nop F:c0:m0 uses 0w\n") == "line 6: 'F:c0:m0' appears twice");
 }

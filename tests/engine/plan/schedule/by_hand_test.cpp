@@ -49,7 +49,7 @@ TEST_CASE("an order that cannot be is refused with its line") {
   CHECK(complaint(first + "stage 1: F:c2:m0") == "line 2: 'F:c2:m0' should name a chunk from c0 to c1");
   CHECK(complaint(first + "stage 1: F:c1:m2") == "line 2: 'F:c1:m2' should name a micro-batch from m0 to m1");
   CHECK(complaint(first + "stage 1: F:c0:m0") == "line 2: 'F:c0:m0': chunk 0 is on stage 0 already");
-  CHECK(complaint(first + "stage 1: F:c1:m0 F:c1:m0") == "line 2: 'F:c1:m0' stands twice");
+  CHECK(complaint(first + "stage 1: F:c1:m0 F:c1:m0") == "line 2: 'F:c1:m0' appears twice");
   CHECK(complaint(first + "stage 1: F:c1:m0 I:c1:m0") ==
         "line 2: 'I:c1:m0': backwards are either all whole (B) or all split (I and W)");
   CHECK(complaint(first + "stage 1: F:c1:m0:b0").starts_with("line 2: 'F:c1:m0:b0' is not what a schedule"));

@@ -60,13 +60,18 @@ TEST_CASE("1F1B on four stages and eight micro-batches reads as in the paper") {
   CHECK(words(s.order[3]) == "F0 B0 F1 B1 F2 B2 F3 B3 F4 B4 F5 B5 F6 B6 F7 B7");
 }
 
+TEST_CASE("asynchronous 1F1B has 1F1B's order") {
+  for (int p = 1; p <= 5; ++p)
+    for (int m = 1; m <= 7; ++m) CHECK(one_f_one_b_async_schedule({p, 1, m}).order == one_f_one_b_schedule({p, 1, m}).order);
+}
+
 TEST_CASE("GPipe runs all forwards, then all backwards in the same order; naive one micro-batch at a time") {
   CHECK(words(gpipe_schedule({2, 1, 3}).order[0]) == "F0 F1 F2 B0 B1 B2");
   CHECK(words(naive_schedule({2, 1, 3}).order[1]) == "F0 B0 F1 B1 F2 B2");
 }
 
-TEST_CASE("naive, GPipe and 1F1B run each micro-batch once forward and once backward on each stage, and completes") {
-  for (const std::string_view name : {"naive", "gpipe", "1f1b"})
+TEST_CASE("naive, GPipe and 1F1B, asynchronous too, run each micro-batch once forward and once backward on each stage, and completes") {
+  for (const std::string_view name : {"naive", "gpipe", "1f1b", "1f1b-async"})
     for (int p = 1; p <= 8; ++p)
       for (int m = 1; m <= 12; ++m) {
         const ChunkSchedule s = make_schedule(name, {p, 1, m});

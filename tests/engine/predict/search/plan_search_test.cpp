@@ -152,17 +152,24 @@ TEST_CASE("a refused plan has no time, and counts as a failure") {
   CHECK(to_text(report).find("refused") != std::string::npos);
 }
 
-TEST_CASE("a report written and read again is that report") {
+TEST_CASE("a report in JSON has every point, and its indices name points of that list") {
   for (const Strategy strategy : every_strategy) {
     const PlanSearchReport report = search_by(folded_trials(eight_ranks()), strategy);
-    const std::string text = to_json(report).dump();
-    CHECK(to_json(plan_search_from_json(text)).dump() == text);
+    const nlohmann::json json = nlohmann::json::parse(to_json(report).dump());
+    CHECK(json["strategy"] == name_of(strategy));
+    REQUIRE(json["points"].size() == report.points.size());
+    for (std::size_t i = 0; i < report.points.size(); ++i) {
+      const nlohmann::json& point = json["points"][i];
+      CHECK(point["fate"] == name_of(report.points[i].fate));
+      CHECK(point["step_seconds"].is_null() == std::isnan(report.points[i].seconds));
+      for (std::size_t knob = 0; knob < report.knobs.size(); ++knob)
+        CHECK(point["values"][knob] < json["knobs"][knob]["values"].size());
+    }
+    for (const char* list : {"best", "front"})
+      for (const nlohmann::json& index : json[list]) CHECK(index < report.points.size());
+    CHECK(json["points"][json["best"][0].get<std::size_t>()]["step_seconds"] ==
+          report.points[report.best.front()].seconds);
   }
-  CHECK_THROWS_AS(plan_search_from_json("{}"), std::invalid_argument);
-  CHECK_THROWS_AS(plan_search_from_json("no json"), std::invalid_argument);
-  nlohmann::json other = to_json(search_by(folded_trials(eight_ranks()), Strategy::random, 5));
-  other["points"][0]["values"][0] = 99;
-  CHECK_THROWS_AS(plan_search_from_json(other.dump()), std::invalid_argument);
 }
 
 TEST_CASE("a plan's point has its values, and with these any plan becomes it") {

@@ -3,8 +3,8 @@
 #include <map>
 
 #include "engine/plan/program/compile.hpp"
-#include "engine/predict/layout/emulate.hpp"
 #include "tests/catch.hpp"
+#include "tests/engine/predict/simulate/emulated.hpp"
 #include "tests/engine/predict/simulate/pipelines.hpp"
 
 using namespace rankscope;

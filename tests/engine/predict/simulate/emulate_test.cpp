@@ -5,6 +5,7 @@
 #include "engine/predict/cost/modelled_costs.hpp"
 #include "engine/predict/layout/simulate.hpp"
 #include "tests/catch.hpp"
+#include "tests/engine/predict/simulate/emulated.hpp"
 #include "tests/engine/predict/simulate/pipelines.hpp"
 
 using namespace rankscope;

@@ -5,6 +5,7 @@
 
 #include "engine/plan/program/compile.hpp"
 #include "engine/plan/scenario/read.hpp"
+#include "engine/predict/fold/folded.hpp"
 #include "tests/catch.hpp"
 
 using namespace rankscope;
@@ -78,7 +79,7 @@ TEST_CASE("a stage's levels are those of its program, op by op, and reach its pe
   const StepProgram step = compile(s);
   const auto memory = folded(s);
   for (int stage = 0; stage < 4; ++stage) {
-    const std::vector<MemoryLevel> levels = fold_memory_levels(s, step.model, step.schedule, step.first_segment, stage);
+    const std::vector<MemoryLevel> levels = fold_levels(s, step.grid.rank_of({0, 0, stage}));
     const RankProgram program = step.program_for(step.grid.rank_of({0, 0, stage}));
     const MemoryProfile profile = memory_profile(program);
     std::map<OpId, std::int64_t> most;

@@ -7,9 +7,9 @@
 #include "engine/plan/scenario/read.hpp"
 #include "engine/predict/cost/modelled_costs.hpp"
 #include "engine/predict/fold/folded.hpp"
-#include "engine/predict/layout/bubble_span.hpp"
 #include "engine/predict/layout/simulate.hpp"
 #include "tests/catch.hpp"
+#include "tests/engine/predict/simulate/bubble_span.hpp"
 #include "tests/engine/predict/simulate/pipelines.hpp"
 
 using namespace rankscope;

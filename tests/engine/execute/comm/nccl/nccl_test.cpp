@@ -361,7 +361,7 @@ TEST_CASE("the emulated library finds what breaks NCCL's rules") {
   }
 }
 
-TEST_CASE("what is missing for nccl is said in one line") {
+TEST_CASE("a missing requirement of nccl is reported in one line") {
   const auto text_of = [](const std::string& library) {
     try {
       comm::open_nccl(library);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What it costs a step that NCCL tells of the inside of its collectives: a run that hears it against one that does not,
-in interleaved pairs of runs, each with the median of its steps.
+"""Measures how much slower a step is if NCCL's profiler reports the inside of its collectives: runs with and without the
+profiler in interleaved pairs; compares the medians of their steps.
 
-    gpu_nccl_telling.py PAIRS COMMAND...     COMMAND: a `rankscope-engine run ... --json` over nccl
+    gpu_nccl_profiler.py PAIRS COMMAND...     COMMAND: a `rankscope-engine run ... --json` over nccl
 """
 import json
 import math
@@ -26,7 +26,7 @@ def step_seconds(command, plugin):
 
 def main():
     if len(sys.argv) < 3 or not sys.argv[1].isdigit() or int(sys.argv[1]) < 2:
-        sys.exit("gpu_nccl_telling.py wants at least two pairs, and a command")
+        sys.exit("gpu_nccl_profiler.py needs at least two pairs, and a command")
     pairs, command = int(sys.argv[1]), sys.argv[2:]
     order = random.Random(1)
     costs, heard, unheard = [], [], []
@@ -36,9 +36,9 @@ def main():
         costs.append(heard[-1] / unheard[-1] - 1)
     mean = statistics.mean(costs)
     bound = mean + 1.645 * statistics.stdev(costs) / math.sqrt(pairs)
-    print(f"{pairs} pairs: step {1e3 * statistics.median(heard):.2f} ms where NCCL tells, "
-          f"{1e3 * statistics.median(unheard):.2f} ms where it does not (medians)")
-    print(f"cost of NCCL's telling: mean {100 * mean:+.2f} %, 95 % upper bound of the mean {100 * bound:+.2f} % of a step")
+    print(f"{pairs} pairs: step {1e3 * statistics.median(heard):.2f} ms with the profiler, "
+          f"{1e3 * statistics.median(unheard):.2f} ms without it (medians)")
+    print(f"cost of NCCL's profiler: mean {100 * mean:+.2f} %, 95 % upper bound of the mean {100 * bound:+.2f} % of a step")
 
 
 if __name__ == "__main__":

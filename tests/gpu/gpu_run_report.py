@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Looks at the report that `rankscope-engine run --device cuda --json` has printed, on standard input: that it is of steps
-that have run, and leaves out nothing that a run on a GPU can tell.
+"""Checks the report of `rankscope-engine run --device cuda --json` on standard input: its steps were executed, and it
+contains every value that a run on a GPU can report.
 
-    gpu_run_told.py < report.json
+    gpu_run_report.py < report.json
 
-Prints what it tells, in a line; the exit status is 1, with a line for each, when something is missing or cannot be.
+Prints a summary in one line. If values are missing or impossible, prints one line for each; the exit status is then 1.
 """
 import json
 import math
@@ -28,13 +28,13 @@ def complaints_about(report):
         if not is_positive(step["loss"]):
             yield f"the loss of step {step['step']} is {step['loss']}"
     if len(report["memory"]) != report["ranks"]:
-        yield f"{len(report['memory'])} of {report['ranks']} ranks tell their memory"
+        yield f"{len(report['memory'])} of {report['ranks']} ranks report their memory"
     for rank in report["memory"]:
         for of_class in ("parameters", "gradients", "optimizer", "activations", "peak"):
             if not is_positive(rank.get(of_class)):
                 yield f"rank {rank['rank']}'s {of_class} take {rank.get(of_class)} bytes"
     if not any(is_positive(rank["context"]) for rank in report["memory"]):
-        yield "the driver's context takes no memory, and on a GPU it does"
+        yield "the driver's context takes no memory, but on a GPU it does"
 
 
 def main():
@@ -45,7 +45,7 @@ def main():
           f"MFU {report['mfu']}, {peak} bytes at a rank's peak, of them {context} the context's")
     complaints = list(complaints_about(report))
     for complaint in complaints:
-        print(f"gpu_run_told.py: {complaint}", file=sys.stderr)
+        print(f"gpu_run_report.py: {complaint}", file=sys.stderr)
     return int(bool(complaints))
 
 

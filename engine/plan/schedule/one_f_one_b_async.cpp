@@ -1,0 +1,11 @@
+#include "engine/plan/schedule/schedule.hpp"
+
+namespace rankscope {
+
+ChunkSchedule one_f_one_b_async_schedule(PipelineShape shape) {
+  ChunkSchedule schedule = one_f_one_b_schedule(shape);
+  schedule.name = "1f1b-async";
+  return schedule;
+}
+
+}  // namespace rankscope

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The source of views that show what no run has.
+#pragma once
+#include "app/models/snapshot_source.hpp"
+#include "telemetry/store/run_store.hpp"
+
+namespace rankscope {
+
+class NoRun : public SnapshotSource {
+ public:
+  std::shared_ptr<const StoreView> view() const override { return view_; }
+
+ private:
+  std::shared_ptr<const StoreView> view_ = RunStore().view();
+};
+
+}  // namespace rankscope
