@@ -12,6 +12,11 @@
 #include "app/views/common/own_keys.hpp"
 
 namespace rankscope::app {
+namespace {
+
+constexpr int item_margin = 28, item_padding = 12;  ///< beside and around an item's words, as the style has them
+
+}  // namespace
 
 OrderBox::OrderBox(const Question& question, QWidget* parent)
     : AnswerBox(parent),
@@ -122,9 +127,15 @@ bool OrderBox::eventFilter(QObject* watched, QEvent* event) {
   return AnswerBox::eventFilter(watched, event);
 }
 
-// All items are seen without a scroll bar: the panel scrolls, not a list in it.
+// All items are seen whole and without a scroll bar: the panel scrolls, not a list in it.
 void OrderBox::fit_height() {
   int height = 2 * list_->frameWidth() + 2;
+  const int wide = list_->viewport()->width();
+  for (int i = 0; i < list_->count(); ++i) {
+    const QRect words = list_->fontMetrics().boundingRect(QRect(0, 0, std::max(wide - item_margin, 40), 4000),
+                                                          Qt::TextWordWrap, list_->item(i)->text());
+    list_->item(i)->setSizeHint(QSize(wide, words.height() + item_padding));
+  }
   list_->doItemsLayout();
   for (int i = 0; i < list_->count(); ++i) height += list_->visualItemRect(list_->item(i)).height();
   if (height != list_->height()) list_->setFixedHeight(height);

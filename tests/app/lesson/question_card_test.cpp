@@ -145,6 +145,17 @@ TEST_CASE("Items are dragged to their place, and with Alt and the arrows or the 
   CHECK(sent);
   CHECK(list.verticalScrollBarPolicy() == Qt::ScrollBarAlwaysOff);
   CHECK(list.visualItemRect(list.item(3)).bottom() <= list.viewport()->height());
+  // Words that need two lines have them.
+  question.options[0] = "the supervisor names rank 2 and stops all the others, which wait";
+  OrderBox narrow(question, nullptr);
+  narrow.resize(200, 300);
+  narrow.show();
+  REQUIRE(QTest::qWaitForWindowExposed(&narrow));
+  int lines = 0;
+  for (int i = 0; i < 4; ++i)
+    lines += qRound(double(narrow.list().visualItemRect(narrow.list().item(i)).height() - 12) /
+                    narrow.list().fontMetrics().height());
+  CHECK(lines >= 5);
 }
 
 TEST_CASE("A rank and a link are pointed at in their views, and what was clicked of another kind is no answer") {
