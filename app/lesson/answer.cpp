@@ -45,7 +45,23 @@ QString op_words(const PointedOp& pointed) {
   return words + tr(", rank %1").arg(pointed.rank);
 }
 
+/// "the uplink of node 3", "the link from rank 1 to rank 2".
+QString link_words(const PointedLink& link) {
+  if (link.level.empty()) return QString::fromStdString(words_of(LinkPattern{{}, {}, link.from, link.to}));
+  return QString::fromStdString(words_of(LinkPattern{link.level, link.unit, {}, {}}));
+}
+
 }  // namespace
+
+std::optional<Attempt> Pointed::attempt_for(const Question& question) const {
+  const auto as_attempt = [](const auto& one) { return one ? std::optional<Attempt>(*one) : std::nullopt; };
+  switch (question.at) {
+    case PointAt::op: return as_attempt(op);
+    case PointAt::rank: return as_attempt(rank);
+    case PointAt::link: return as_attempt(link);
+  }
+  return std::nullopt;
+}
 
 std::optional<double> path_value(const Paths& paths, const QString& path) {
   return value_at(to_json(paths), path.toStdString());
@@ -106,6 +122,8 @@ QString attempt_words(const Question& question, const Attempt& attempt) {
   if (const auto* option = std::get_if<std::string>(&attempt)) return QString::fromStdString(*option);
   if (const auto* items = std::get_if<std::vector<std::string>>(&attempt)) return in_order(*items);
   if (const auto* op = std::get_if<PointedOp>(&attempt)) return op_words(*op);
+  if (const auto* rank = std::get_if<PointedRank>(&attempt)) return tr("rank %1").arg(rank->rank);
+  if (const auto* link = std::get_if<PointedLink>(&attempt)) return link_words(*link);
   return tr("your drawing");
 }
 
@@ -114,6 +132,8 @@ QString target_words(const Question& question, const Target& target) {
   if (const auto* option = std::get_if<std::string>(&target)) return QString::fromStdString(*option);
   if (const auto* items = std::get_if<std::vector<std::string>>(&target)) return in_order(*items);
   if (const auto* pattern = std::get_if<OpPattern>(&target)) return QString::fromStdString(words_of(*pattern));
+  if (const auto* ranks = std::get_if<RankPattern>(&target)) return QString::fromStdString(words_of(*ranks));
+  if (const auto* link = std::get_if<LinkPattern>(&target)) return QString::fromStdString(words_of(*link));
   return {};
 }
 

@@ -30,6 +30,14 @@ struct Try {
   bool operator==(const Try&) const = default;
 };
 
+/// What was clicked last in the views: what a question that is pointed at would be answered with.
+struct Pointed {
+  std::optional<PointedOp> op{};
+  std::optional<PointedRank> rank{};
+  std::optional<PointedLink> link{};
+  std::optional<Attempt> attempt_for(const Question& question) const;
+};
+
 struct Answer {
   Question question;
   std::vector<Try> tries;  ///< in order; none is ever changed

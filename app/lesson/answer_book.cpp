@@ -11,13 +11,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/lesson/lab/attempt_text.hpp"
 #include "engine/lesson/lab/translation.hpp"
 
 namespace rankscope::app {
 namespace {
 
 constexpr QLatin1String version_key("version"), labs_key("labs"), tries_key("tries"), answer_key("answer"),
-    at_key("at"), told_key("told"), by_key("by"), rank_key("rank"), op_key("op");
+    at_key("at"), told_key("told"), by_key("by");
 constexpr int version = 1;
 
 QString in_book(const char* text) { return QCoreApplication::translate("AnswerBook", text); }
@@ -28,16 +29,10 @@ QJsonArray array_of(const std::vector<double>& values) {
   return array;
 }
 
+/// As in JSON text; undefined for what is none.
 QJsonValue json_of(const Attempt& attempt) {
-  if (const auto* number = std::get_if<double>(&attempt)) return *number;
-  if (const auto* option = std::get_if<std::string>(&attempt)) return QString::fromStdString(*option);
-  if (const auto* drawn = std::get_if<std::vector<double>>(&attempt)) return array_of(*drawn);
-  if (const auto* op = std::get_if<PointedOp>(&attempt))
-    return QJsonObject{{rank_key, op->rank}, {op_key, QString::fromStdString(to_token(op->op))}};
-  QJsonArray items;
-  for (const std::string& item : std::get<std::vector<std::string>>(attempt))
-    items.append(QString::fromStdString(item));
-  return items;
+  const QByteArray text = QByteArray::fromStdString('[' + attempt_text(attempt) + ']');
+  return QJsonDocument::fromJson(text).array().at(0);
 }
 
 std::vector<double> numbers_of(const QJsonArray& array) {
@@ -46,27 +41,12 @@ std::vector<double> numbers_of(const QJsonArray& array) {
   return values;
 }
 
-/// nullopt if it is not an answer to a question of this kind.
-std::optional<Attempt> attempt_of(const QJsonValue& json, QuestionKind kind) {
-  switch (kind) {
-    case QuestionKind::number: return json.isDouble() ? std::optional<Attempt>(json.toDouble()) : std::nullopt;
-    case QuestionKind::choice:
-      return json.isString() ? std::optional<Attempt>(json.toString().toStdString()) : std::nullopt;
-    case QuestionKind::order: {
-      std::vector<std::string> items;
-      for (const QJsonValue& item : json.toArray()) items.push_back(item.toString().toStdString());
-      return items.empty() ? std::nullopt : std::optional<Attempt>(std::move(items));
-    }
-    case QuestionKind::draw: {
-      std::vector<double> drawn = numbers_of(json.toArray());
-      return drawn.empty() ? std::nullopt : std::optional<Attempt>(std::move(drawn));
-    }
-    case QuestionKind::point: {
-      const auto op = parse_token(json.toObject().value(op_key).toString().toStdString());
-      return op ? std::optional<Attempt>(PointedOp{json.toObject().value(rank_key).toInt(), *op}) : std::nullopt;
-    }
-  }
-  return std::nullopt;
+/// nullopt for what is no answer to a question of this kind.
+std::optional<Attempt> attempt_of(const QJsonValue& json, const Question& question) {
+  QByteArray text = QJsonDocument(QJsonArray{json}).toJson(QJsonDocument::Compact);
+  text = text.mid(1, text.size() - 2);
+  auto attempt = parse_attempt(text.toStdString(), question.kind);
+  return attempt && fits(question, *attempt) ? attempt : std::nullopt;
 }
 
 QJsonValue json_of(const Target& told) {
@@ -109,7 +89,7 @@ void AnswerBook::fill(const QString& lab, Answer& answer) const {
       labs_.value(lab).toObject().value(QString::fromStdString(original_ask(answer.question))).toObject();
   for (const QJsonValue& one : kept.value(tries_key).toArray()) {
     const QJsonObject object = one.toObject();
-    if (auto attempt = attempt_of(object.value(answer_key), answer.question.kind);
+    if (auto attempt = attempt_of(object.value(answer_key), answer.question);
         attempt && answer.tries.size() < most_tries)
       answer.tries.push_back({from_original(answer.question, std::move(*attempt)), object.value(at_key).toString()});
   }

@@ -7,11 +7,10 @@
 #include <QLineEdit>
 #include <QMouseEvent>
 #include <QRadioButton>
-#include <QToolButton>
 #include <QVBoxLayout>
 
-#include "app/lesson/answer.hpp"
 #include "app/lesson/lab_label.hpp"
+#include "app/lesson/order_box.hpp"
 #include "app/views/common/style.hpp"
 #include "engine/lesson/lab/expression.hpp"
 
@@ -123,55 +122,7 @@ std::optional<Attempt> ChoiceBox::attempt() const {
 
 QWidget* ChoiceBox::input() { return buttons_->button(0); }
 
-OrderBox::OrderBox(const Question& question, QWidget* parent) : AnswerBox(parent), items_(shuffled(question)) {
-  auto* grid = new QGridLayout(this);
-  grid->setContentsMargins(0, 0, 0, 0);
-  grid->setHorizontalSpacing(2);
-  grid->setVerticalSpacing(4);
-  grid->setColumnStretch(0, 1);
-  for (std::size_t i = 0; i < items_.size(); ++i) {
-    const int line = static_cast<int>(i);
-    words_.push_back(make_label({}, "text", this));
-    grid->addWidget(words_.back(), line, 0);
-    for (const int by : {-1, 1}) {
-      auto* button = new QToolButton(this);
-      button->setArrowType(by < 0 ? Qt::UpArrow : Qt::DownArrow);
-      button->setToolTip(by < 0 ? tr("Earlier") : tr("Later"));
-      connect(button, &QToolButton::clicked, this, [this, i, by] { move(i, by); });
-      grid->addWidget(button, line, by < 0 ? 1 : 2, Qt::AlignTop);
-      (by < 0 ? ups_ : downs_).push_back(button);
-    }
-  }
-  ups_.front()->setEnabled(false);
-  downs_.back()->setEnabled(false);
-  show_items();
-}
-
-void OrderBox::show_items() {
-  for (std::size_t i = 0; i < items_.size(); ++i) {
-    const QString item = QString::fromStdString(items_[i]);
-    words_[i]->setText(tr("%1. %2").arg(i + 1).arg(item));
-    ups_[i]->setAccessibleName(tr("%1: earlier").arg(item));
-    downs_[i]->setAccessibleName(tr("%1: later").arg(item));
-  }
-}
-
-void OrderBox::move(std::size_t item, int by) {
-  const std::size_t other = item + static_cast<std::size_t>(by);
-  if (item >= items_.size() || other >= items_.size()) return;
-  std::swap(items_[item], items_[other]);
-  show_items();
-  // The keyboard focus moves with the item.
-  auto* next = (by < 0 ? ups_ : downs_)[other];
-  (next->isEnabled() ? next : (by < 0 ? downs_ : ups_)[other])->setFocus();
-  emit changed();
-}
-
-std::optional<Attempt> OrderBox::attempt() const { return items_; }
-
-QWidget* OrderBox::input() { return downs_.front(); }
-
-PointBox::PointBox(const Question& question, std::optional<PointedOp> chosen, QWidget* parent)
+PointBox::PointBox(const Question& question, const Pointed& chosen, QWidget* parent)
     : AnswerBox(parent), question_(question), words_(make_label({}, "text", this)) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
@@ -179,16 +130,19 @@ PointBox::PointBox(const Question& question, std::optional<PointedOp> chosen, QW
   set_chosen(chosen);
 }
 
-void PointBox::set_chosen(std::optional<PointedOp> chosen) {
-  chosen_ = chosen;
-  words_->setText(chosen ? tr("Selected: %1").arg(attempt_words(question_, *chosen))
-                         : tr("Click it in the time line."));
+void PointBox::set_chosen(const Pointed& chosen) {
+  chosen_ = chosen.attempt_for(question_);
+  QString where;
+  switch (question_.at) {
+    case PointAt::op: where = tr("Click it in the time line."); break;
+    case PointAt::rank: where = tr("Click it in the Grid, or in the time line."); break;
+    case PointAt::link: where = tr("Click it in the Topology view, or in the Collectives view's map."); break;
+  }
+  words_->setText(chosen_ ? tr("Selected: %1").arg(attempt_words(question_, *chosen_)) : where);
   emit changed();
 }
 
-std::optional<Attempt> PointBox::attempt() const { return chosen_ ? std::optional<Attempt>(*chosen_) : std::nullopt; }
-
-AnswerBox* make_answer_box(const Question& question, std::optional<PointedOp> chosen, QWidget* parent) {
+AnswerBox* make_answer_box(const Question& question, const Pointed& chosen, QWidget* parent) {
   switch (question.kind) {
     case QuestionKind::choice: return new ChoiceBox(question, parent);
     case QuestionKind::order: return new OrderBox(question, parent);

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Answer fields: one widget for each kind of question. Each returns its attempt, and signals when it changes
-// and when Enter submits it. The drawing kinds are in sketch.hpp and share_guess.hpp.
+// Where a question is answered: one widget for each kind of question. Each gives its attempt, and says when it changes
+// and when Enter submits it. Items in an order are order_box.hpp, the drawn kinds sketch.hpp and share_guess.hpp.
 #pragma once
 #include <QWidget>
 #include <optional>
 #include <vector>
 
-#include "engine/lesson/lab/question.hpp"
+#include "app/lesson/answer.hpp"
 
-class QAbstractButton;
 class QButtonGroup;
 class QLabel;
 class QLineEdit;
@@ -64,40 +63,22 @@ class ChoiceBox : public AnswerBox {
   QButtonGroup* buttons_;
 };
 
-/// Items that are moved up and down until their order is right.
-class OrderBox : public AnswerBox {
-  Q_OBJECT
- public:
-  explicit OrderBox(const Question& question, QWidget* parent);
-  std::optional<Attempt> attempt() const override;
-  QWidget* input() override;
-  /// Moves an item one place up or down.
-  void move(std::size_t item, int by);
-
- private:
-  void show_items();
-
-  std::vector<std::string> items_;
-  std::vector<QLabel*> words_;
-  std::vector<QAbstractButton*> ups_, downs_;
-};
-
-/// An op that is clicked in a view.
+/// An op, a rank or a link that is clicked in a view.
 class PointBox : public AnswerBox {
   Q_OBJECT
  public:
-  PointBox(const Question& question, std::optional<PointedOp> chosen, QWidget* parent);
-  std::optional<Attempt> attempt() const override;
+  PointBox(const Question& question, const Pointed& chosen, QWidget* parent);
+  std::optional<Attempt> attempt() const override { return chosen_; }
   QWidget* input() override { return this; }
-  void set_chosen(std::optional<PointedOp> chosen);
+  void set_chosen(const Pointed& chosen);
 
  private:
   Question question_;
-  std::optional<PointedOp> chosen_;
+  std::optional<Attempt> chosen_;
   QLabel* words_;
 };
 
 /// Of a kind that is not drawn.
-AnswerBox* make_answer_box(const Question& question, std::optional<PointedOp> chosen, QWidget* parent);
+AnswerBox* make_answer_box(const Question& question, const Pointed& chosen, QWidget* parent);
 
 }  // namespace rankscope::app

@@ -39,6 +39,11 @@ QString in_lines(const QString& words, const QFontMetrics& metrics, int width) {
   return result + line;
 }
 
+/// What answers are compared with: a run, or where the lesson's machine is not here the simulation.
+const Report* report_of(const Figures& figures, bool simulated) {
+  return figures.run ? &*figures.run : simulated && figures.predicted ? &*figures.predicted : nullptr;
+}
+
 /// Without a valid glossary, terms have no definitions; everything else works.
 Glossary installed_glossary() {
   try {
@@ -77,6 +82,7 @@ void LabPanel::set_lab(const std::optional<Lab>& lab, const QString& title, cons
     shows_anyway_ = false;
     answers_.clear();
     told_to_class_.clear();
+    told_to_teacher_.clear();
     if (lab_)
       for (const Question& question : lab_->questions) {
         Answer& answer = answers_.emplace_back();
@@ -105,9 +111,9 @@ void LabPanel::set_variants(VariantCache* variants) {
   if (variants_ != nullptr) connect(variants_, &VariantCache::changed, this, &LabPanel::take_figures);
 }
 
-void LabPanel::set_selected(std::optional<PointedOp> selected) {
-  selected_ = selected;
-  for (QuestionCard* card : cards_) card->set_chosen(selected);
+void LabPanel::set_pointed(const Pointed& pointed) {
+  pointed_ = pointed;
+  for (QuestionCard* card : cards_) card->set_chosen(pointed);
 }
 
 void LabPanel::set_no_lesson(const QString& words) {
@@ -122,6 +128,7 @@ void LabPanel::set_paths(PathCache* paths) {
 }
 
 void LabPanel::set_theme(Theme theme) {
+  theme_ = theme;
   colours_ = &palette_of(theme);
   rebuild();
 }
@@ -146,6 +153,13 @@ void LabPanel::rebuild() {
   if (room_ != nullptr && (room_->teaching() || room_->attending())) {
     class_line_ = make_label(room_->words(), "caption", page_);
     layout_->addWidget(class_line_);
+    if (room_->teaching() && lab_) {
+      auto* who = new QPushButton(tr("Who has answered what"), page_);
+      who->setProperty("role", QStringLiteral("link"));
+      who->setAutoDefault(true);
+      connect(who, &QPushButton::clicked, this, &LabPanel::class_wanted);
+      layout_->addWidget(who, 0, Qt::AlignLeft);
+    }
   }
   layout_->addWidget(make_label(title_.isEmpty() ? tr("Nothing is open") : title_, "title", page_));
   if (!summary_.isEmpty()) layout_->addWidget(make_label(summary_, "dim", page_));
@@ -335,11 +349,9 @@ std::optional<Target> LabPanel::value_of(const Question& question, const Report&
   return series.empty() || !std::isfinite(sum) ? std::nullopt : std::optional<Target>(std::move(series));
 }
 
-// The tables would show the answer before the guess: there it is hidden until the guess is submitted.
-std::optional<Target> LabPanel::told_of(const Answer& answer, const Report* run) const {
-  const Question& question = answer.question;
-  if (answer.tries.empty() || question.answer_from.empty()) return std::nullopt;
-  if (answer.of_paths()) {
+std::optional<Target> LabPanel::told_of(const Question& question, const Report* run) const {
+  if (question.answer_from.empty()) return std::nullopt;
+  if (question.paths) {
     const auto paths = paths_ != nullptr ? paths_->get(*question.paths) : nullptr;
     const auto value = paths ? path_value(*paths, QString::fromStdString(question.answer_from)) : std::nullopt;
     return value ? std::optional<Target>(*value * question.scale) : std::nullopt;
@@ -369,12 +381,33 @@ bool LabPanel::is_asked_about(const Question& question) const {
   }
 }
 
+std::vector<AskedQuestion> LabPanel::asked_questions() const {
+  const auto figures = figures_.latest();
+  std::vector<AskedQuestion> asked;
+  for (const Answer& answer : answers_) {
+    auto truth = answer.truth();
+    if (!truth) truth = told_of(answer.question, report_of(*figures, simulated_));
+    asked.push_back({answer.question, truth});
+  }
+  return asked;
+}
+
+std::vector<AskedQuestion> LabPanel::questions_of(const std::string& lesson) const {
+  if (lesson == lesson_name()) return asked_questions();
+  std::vector<AskedQuestion> asked;
+  if (const Lab* lab = library_.lab(lesson))
+    for (const Question& question : lab->questions) asked.push_back({question, known_answer(question)});
+  return asked;
+}
+
 void LabPanel::take_figures() {
   const auto figures = figures_.latest();
-  const Report* run = figures->run ? &*figures->run : simulated_ && figures->predicted ? &*figures->predicted : nullptr;
+  const Report* run = report_of(*figures, simulated_);
   bool changed = std::exchange(waits_for_size_, false) && figures->scenario;
-  for (Answer& answer : answers_) {
-    const auto told = told_of(answer, run);
+  for (std::size_t i = 0; i < answers_.size(); ++i) {
+    Answer& answer = answers_[i];
+    // The tables would show the answer before the guess: there it is hidden until the guess is submitted.
+    const auto told = answer.tries.empty() ? std::nullopt : told_of(answer.question, run);
     // Answered content is not hidden again: the plan may change for a while.
     if (!told || told == answer.told) continue;
     // Live, the value changes with every step: only a visible change redraws the card.
@@ -385,6 +418,7 @@ void LabPanel::take_figures() {
     const bool same = before && answer.told_number() && was_open == answer.open() &&
                       value_text(answer.question, *before) == value_text(answer.question, *answer.told_number());
     if (same) continue;
+    if (told_to_teacher_.contains(i)) tell_class(i);
     changed = true;
     store(answer);
   }

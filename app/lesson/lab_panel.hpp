@@ -9,6 +9,7 @@
 
 #include "app/lesson/answer.hpp"
 #include "app/lesson/answer_book.hpp"
+#include "app/lesson/class_table.hpp"
 #include "app/models/palette.hpp"
 #include "app/session/class_room.hpp"
 #include "app/session/figures.hpp"
@@ -37,7 +38,8 @@ class LabPanel : public QScrollArea {
   /// The source of predictions of variants; null (the default): none.
   void set_variants(VariantCache* variants);
   /// The selection in the views: the answer to a question of kind point.
-  void set_selected(std::optional<PointedOp> selected);
+  void set_pointed(const Pointed& pointed);
+  const Pointed& pointed() const { return pointed_; }
   /// Where answers are kept. Before set_lab; without it they are forgotten with the panel.
   void set_answer_file(const QString& file);
   const AnswerBook& book() const { return book_; }
@@ -60,6 +62,15 @@ class LabPanel : public QScrollArea {
   bool shows_anyway() const { return shows_anyway_; }
   /// The text for a scenario without a lesson; empty: the default (change the plan or run it).
   void set_no_lesson(const QString& words);
+  /// The open lesson's name and its questions, with what is right as far as this window knows: also of questions that
+  /// have no answer here. For the teacher.
+  std::string lesson_name() const { return lab_name().toStdString(); }
+  std::vector<AskedQuestion> asked_questions() const;
+  /// The same of any lesson that is installed; of those that are not open what is right is known as far as it is
+  /// stated.
+  std::vector<AskedQuestion> questions_of(const std::string& lesson) const;
+  const Palette& colours() const { return *colours_; }
+  Theme theme() const { return theme_; }
   /// Submits an answer to that question, like its button; ignored if no more answers are accepted.
   void keep(std::size_t question, const Attempt& attempt);
 
@@ -84,13 +95,15 @@ class LabPanel : public QScrollArea {
   void log(const QString& text, bool bad);
   /// Asks to open a scenario's file.
   void lab_wanted(const QString& file);
+  /// The teacher asks who has answered what.
+  void class_wanted();
 
  private:
   void rebuild();
   void fit_width();
   void take_figures();
   /// What a run, a simulation or a path gives for it, in its unit; nullopt while that is not known.
-  std::optional<Target> told_of(const Answer& answer, const Report* run) const;
+  std::optional<Target> told_of(const Question& question, const Report* run) const;
   std::optional<Target> value_of(const Question& question, const Report& report, bool simulated) const;
   bool is_asked_about(const Question& question) const;
   /// How `told_of` was obtained: "Run", "Simulation".
@@ -104,6 +117,8 @@ class LabPanel : public QScrollArea {
   void add_next_lab();
   void add_torch();  ///< a link to the plan as a script for PyTorch, where there is one
   void add_class(std::size_t index, QVBoxLayout& column, QWidget* card);
+  /// The student's: what was answered to that question, with what is known of it now.
+  void tell_class(std::size_t question);
   QString waits_for(const Answer& answer) const;
   void submit(std::size_t index, const Attempt& attempt);
   void forget(std::size_t index);
@@ -118,6 +133,7 @@ class LabPanel : public QScrollArea {
   PathCache* paths_ = nullptr;
   VariantCache* variants_ = nullptr;
   std::set<std::size_t> told_to_class_;               ///< questions whose answers the teacher shows to all
+  std::set<std::size_t> told_to_teacher_;             ///< questions that were answered in this class
   std::vector<std::function<void()>> class_updates_;  ///< of what the cards say of the class
   QLabel* class_line_ = nullptr;
   bool was_teaching_ = false;
@@ -128,7 +144,7 @@ class LabPanel : public QScrollArea {
   QString title_, summary_, no_lesson_;
   std::vector<Answer> answers_;
   std::vector<QuestionCard*> cards_;
-  std::optional<PointedOp> selected_;
+  Pointed pointed_;
   bool edited_ = false, simulated_ = false, shows_anyway_ = false;
   bool waits_for_size_ = false;  ///< a question to be drawn has no axis yet
   std::optional<int> place_;     ///< where the panel will be scrolled to, while a new page is laid out
@@ -136,6 +152,7 @@ class LabPanel : public QScrollArea {
   QWidget* first_question_ = nullptr;  ///< the card of the first that wants an answer
   QWidget* first_input_ = nullptr;     ///< where that one is answered
   QVBoxLayout* layout_ = nullptr;
+  Theme theme_ = Theme::dark;
   const Palette* colours_;
 };
 

@@ -6,10 +6,11 @@
 #include <QScrollBar>
 #include <QTimer>
 
+#include "app/lesson/answers_plot.hpp"
+#include "app/lesson/class_table.hpp"
 #include "app/lesson/lab_label.hpp"
 #include "app/lesson/lab_panel.hpp"
 #include "app/lesson/question_card.hpp"
-#include "app/lesson/share_guess.hpp"
 
 namespace rankscope::app {
 
@@ -20,7 +21,7 @@ void LabPanel::add_question(std::size_t index) {
   context.number = answers_.size() == 1 ? tr("Question") : tr("Question %1 of %2").arg(index + 1).arg(answers_.size());
   context.told_by = told_by(answer);
   context.waits_for = waits_for(answer);
-  context.chosen = selected_;
+  context.chosen = pointed_;
   context.can_run = !simulated_;
   if (answer.question.drawn()) {
     context.series = series_size(figures_.latest()->scenario, QString::fromStdString(answer.question.answer_from));
@@ -75,11 +76,27 @@ void LabPanel::keep(std::size_t question, const Attempt& attempt) {
   if (question >= answers_.size() || !answers_[question].wants_try()) return;
   Answer& answer = answers_[question];
   answer.tries.push_back({attempt, QDateTime::currentDateTimeUtc().toString(Qt::ISODate)});
-  if (room_ != nullptr && answer.guess()) room_->answer(lab_name(), static_cast<int>(question), *answer.guess());
   store(answer);
+  tell_class(question);
   take_figures();
   rebuild();
   emit answers_changed();
+}
+
+void LabPanel::tell_class(std::size_t question) {
+  if (room_ == nullptr || !room_->attending()) return;
+  told_to_teacher_.insert(question);
+  const Answer& answer = answers_[question];
+  const auto right = answer.truth();
+  for (std::size_t i = 0; i < answer.tries.size(); ++i) {
+    const Try& one = answer.tries[i];
+    const auto verdict = !right                                                   ? classroom::Verdict::open
+                         : judge(answer.question, one.attempt, *right).accepted() ? classroom::Verdict::right
+                                                                                  : classroom::Verdict::wrong;
+    const QString trouble = room_->answer({lab_name().toStdString(), static_cast<int>(question), one.attempt,
+                                           static_cast<int>(i) + 1, verdict, one.at.toStdString()});
+    if (!trouble.isEmpty()) emit log(trouble, true);
+  }
 }
 
 void LabPanel::forget(std::size_t index) {
@@ -97,30 +114,29 @@ void LabPanel::store(const Answer& answer) {
 
 // The answers of others would be a hint: the teacher's window, visible to all, hides them until requested.
 void LabPanel::add_class(std::size_t index, QVBoxLayout& column, QWidget* card) {
-  const auto guesses = [this, index] { return room_->guesses(lab_name(), static_cast<int>(index)); };
-  const auto count = [guesses] {
-    const auto answers = guesses().size();
-    return answers == 1 ? tr("1 answer") : tr("%1 answers").arg(answers);
-  };
+  const auto given = [this, index] { return last_answers(room_->students(), lesson_name(), static_cast<int>(index)); };
   if (told_to_class_.count(index) == 0) {
     auto* show = new QPushButton(card);
     connect(show, &QPushButton::clicked, this, [this, index] {
       told_to_class_.insert(index);
       rebuild();
     });
-    class_updates_.push_back([show, count] { show->setText(tr("Show %1").arg(count())); });
+    class_updates_.push_back([show, given] {
+      const auto count = given().size();
+      show->setText(count == 1 ? tr("Show 1 answer") : tr("Show %1 answers").arg(count));
+    });
     column.addWidget(show);
   } else {
-    const Answer& answer = answers_[index];
     auto* line = make_label({}, "caption", card);
-    auto* histogram = new GuessHistogram(*colours_, QString::fromStdString(answer.question.unit), card);
-    if (answer.open()) histogram->set_measured(answer.told_number());
-    class_updates_.push_back([line, histogram, guesses, count] {
-      line->setText(tr("The class: %1").arg(count()));
-      histogram->set_guesses(guesses());
+    auto* plot = new AnswersPlot(*colours_, card);
+    class_updates_.push_back([this, index, line, plot, given] {
+      const Answer& answer = answers_[index];
+      Distribution made = distribution_of(answer.question, given(), answer.open() ? answer.truth() : std::nullopt);
+      line->setText(made.answers == 1 ? tr("The class: 1 answer") : tr("The class: %1 answers").arg(made.answers));
+      plot->set_distribution(std::move(made));
     });
     column.addWidget(line);
-    column.addWidget(histogram);
+    column.addWidget(plot);
   }
   class_updates_.back()();
 }

@@ -122,7 +122,7 @@ void QuestionCard::add_box(const Answer& answer, const CardContext& context) {
   input_ = box->input();
 }
 
-void QuestionCard::set_chosen(std::optional<PointedOp> chosen) {
+void QuestionCard::set_chosen(const Pointed& chosen) {
   if (point_ != nullptr) point_->set_chosen(chosen);
 }
 

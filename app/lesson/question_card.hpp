@@ -17,12 +17,12 @@ class PointBox;
 /// The data that a card needs besides its answer.
 struct CardContext {
   const Palette* colours = nullptr;
-  QString number;                   ///< "Question 2 of 3"
-  QString told_by;                  ///< of a share's drawn result: "emulated"
-  QString waits_for;                ///< what is needed before an answer is judged: "Press Run to check."
-  std::size_t series = 0;           ///< how many values are drawn; 0: not known yet
-  std::optional<PointedOp> chosen;  ///< what is selected in the views
-  bool can_run = false;             ///< a variant that is run can be
+  QString number;          ///< "Question 2 of 3"
+  QString told_by;         ///< of a share's drawn result: "emulated"
+  QString waits_for;       ///< what is needed before an answer is judged: "Press Run to check."
+  std::size_t series = 0;  ///< how many values are drawn; 0: not known yet
+  Pointed chosen;          ///< what is selected in the views
+  bool can_run = false;    ///< a variant that is run can be
 };
 
 class QuestionCard : public QFrame {
@@ -32,7 +32,7 @@ class QuestionCard : public QFrame {
   /// Where the keyboard goes to answer; null where nothing is to be answered.
   QWidget* input() const { return input_; }
   QVBoxLayout& column() { return *column_; }
-  void set_chosen(std::optional<PointedOp> chosen);
+  void set_chosen(const Pointed& chosen);
 
  signals:
   void submitted(const Attempt& attempt);

@@ -58,34 +58,4 @@ class ShareGuess : public QWidget {
 /// where it is no part of the step.
 std::optional<TimeClass> part_of_step(const QString& report_path);
 
-/// How the guesses of a class are spread: bars over equal stretches of the axis, and where the measured value lies.
-class GuessHistogram : public QWidget {
-  Q_OBJECT
- public:
-  GuessHistogram(const Palette& colours, const QString& unit, QWidget* parent = nullptr);
-  void set_guesses(std::vector<double> guesses);
-  void set_measured(std::optional<double> value);
-
-  struct Bins {
-    double low = 0, high = 1;
-    std::vector<int> counts;
-  };
-  const Bins& bins() const { return bins_; }
-  /// Stretches of the guesses' range, no more than `most`; of percent always 0 … 100 in tens.
-  static Bins bins_of(const std::vector<double>& guesses, const QString& unit, int most = 12);
-
-  QSize sizeHint() const override { return {200, 92}; }
-  QSize minimumSizeHint() const override { return {120, 92}; }
-
- protected:
-  void paintEvent(QPaintEvent* event) override;
-
- private:
-  const Palette& colours_;
-  QString unit_;
-  std::vector<double> guesses_;
-  std::optional<double> measured_;
-  Bins bins_;
-};
-
 }  // namespace rankscope::app

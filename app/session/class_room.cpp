@@ -4,6 +4,7 @@
 #include <QFileInfo>
 #include <QStandardPaths>
 #include <cmath>
+#include <utility>
 
 #include "engine/op/op_id.hpp"
 #include "telemetry/classroom/student.hpp"
@@ -71,10 +72,11 @@ void ClassRoom::attend(const QString& join_file, const QString& name) {
 void ClassRoom::leave() {
   timer_.stop();
   const bool was = teacher_ || student_;
+  if (teacher_) emit ending();
   teacher_.reset();
   student_.reset();
   any_followed_ = false;
-  answers_ = 0;
+  changes_ = 0;
   words_.clear();
   folder_.reset();
   if (was) emit changed();
@@ -94,12 +96,16 @@ QString ClassRoom::words() const { return words_; }
 
 int ClassRoom::student_count() const { return teacher_ ? static_cast<int>(teacher_->status().students) : 0; }
 
-std::vector<double> ClassRoom::guesses(const QString& lab, int question) const {
-  return teacher_ ? teacher_->guesses(lab.toStdString(), question) : std::vector<double>{};
+std::vector<classroom::Student> ClassRoom::students() const {
+  return teacher_ ? teacher_->students() : std::vector<classroom::Student>{};
 }
 
-void ClassRoom::answer(const QString& lab, int question, double guess) {
-  if (student_) student_->answer({lab.toStdString(), question, guess});
+QString ClassRoom::answer(const classroom::Answer& answer) {
+  if (!student_) return {};
+  if (const std::string why = classroom::why_untold(answer); !why.empty())
+    return tr("The teacher does not get this answer: %1").arg(QString::fromStdString(why));
+  student_->answer(answer);
+  return {};
 }
 
 classroom::Look ClassRoom::look_now() const {
@@ -130,11 +136,12 @@ bool ClassRoom::run_is_due() const {
 
 void ClassRoom::look_round() {
   QString words;
+  bool told = false;
   if (teacher_) {
     teacher_->show(look_now());
     const auto status = teacher_->status();
-    std::size_t answers = 0;
-    for (const classroom::Student& student : teacher_->students()) answers += student.answers.size();
+    const std::int64_t answers = status.answers;
+    told = std::exchange(changes_, status.changes) != status.changes;
     words = tr("Teaching: %1, %2")
                 .arg(status.students == 1 ? tr("1 student") : tr("%1 students").arg(status.students),
                      answers == 1 ? tr("1 answer") : tr("%1 answers").arg(answers));
@@ -153,7 +160,7 @@ void ClassRoom::look_round() {
       follow(*look);
   }
   const bool due = run_is_due();
-  if (words == words_ && due == was_due_) return;
+  if (words == words_ && due == was_due_ && !told) return;
   words_ = words;
   was_due_ = due;
   emit changed();

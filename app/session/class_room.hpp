@@ -9,7 +9,7 @@
 
 #include "app/models/shared_state.hpp"
 #include "app/session/session.hpp"
-#include "telemetry/classroom/messages.hpp"
+#include "telemetry/classroom/class_register.hpp"
 
 namespace rankscope {
 class SessionDirectory;
@@ -45,16 +45,17 @@ class ClassRoom : public QObject {
   /// One line for the status: who is there, or whether the teacher is.
   QString words() const;
 
-  /// The teacher's: what the class has said; in the question's unit.
-  std::vector<double> guesses(const QString& lab, int question) const;
+  /// The teacher's: who is or was there, and all that they have answered.
+  std::vector<classroom::Student> students() const;
   int student_count() const;
-  /// The student's: told to the teacher.
-  void answer(const QString& lab, int question, double guess);
+  /// The student's: told to the teacher, again with what is said of it once that is known. Empty, or why it is not.
+  QString answer(const classroom::Answer& answer);
   /// The view in front, for the others to see too.
   void show_view(const QString& name);
 
  signals:
   void changed();  ///< who is there, what was said, in a class or not
+  void ending();   ///< the teacher's class is about to be closed: its students can be asked for a last time
   void lab_wanted(const QString& name);
   void view_wanted(const QString& name);
 
@@ -72,7 +73,7 @@ class ClassRoom : public QObject {
   std::unique_ptr<SessionDirectory> folder_;  ///< of the class's socket
   QString view_, words_;
   bool following_ = true, any_followed_ = false, was_due_ = false;
-  std::size_t answers_ = 0;  ///< that the teacher had when it looked last
+  std::uint64_t changes_ = 0;  ///< at the teacher's when it was looked at last
 };
 
 }  // namespace rankscope::app

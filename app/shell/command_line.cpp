@@ -67,6 +67,10 @@ struct Options {
       QStringLiteral("network"),
       QStringLiteral("With --teach: a class for other machines, with keys; ADDRESS is this machine's address."),
       QStringLiteral("ADDRESS")};
+  QCommandLineOption answers{
+      QStringLiteral("answers"),
+      QStringLiteral("With --teach: keep all answers of the class in FILE.csv until the class ends."),
+      QStringLiteral("FILE.csv")};
   QCommandLineOption attend{QStringLiteral("attend"), QStringLiteral("Join the class of a teacher's join FILE."),
                             QStringLiteral("FILE")};
   QCommandLineOption name{QStringLiteral("name"), QStringLiteral("With --attend: your name in the class."),
@@ -77,7 +81,7 @@ struct Options {
 
   void add_to(QCommandLineParser& parser) const {
     parser.setApplicationDescription(QStringLiteral("Show and explain a distributed training step."));
-    parser.addOptions({screenshot, view, size, presentation, theme, language, surface, run, compare, teach, network,
+    parser.addOptions({screenshot, view, size, presentation, theme, language, surface, run, compare, teach, network, answers,
                        attend, name, help, version});
     parser.addPositionalArgument(
         QStringLiteral("source"),
@@ -108,12 +112,17 @@ CommandLine parse_command_line(const QStringList& arguments) {
   line.compare = parser.value(options.compare);
   line.teach = parser.value(options.teach);
   line.network = parser.value(options.network);
+  line.answers = parser.value(options.answers);
   line.attend = parser.value(options.attend);
   line.name = parser.value(options.name);
   if (!line.teach.isEmpty() && !line.attend.isEmpty())
     refuse(QStringLiteral("--teach and --attend: a window is either the teacher's or a student's"));
   if (!line.network.isEmpty() && line.teach.isEmpty())
     refuse(QStringLiteral("--network ADDRESS needs --teach FILE: students connect to the teacher's window"));
+  if (!line.answers.isEmpty() && line.teach.isEmpty())
+    refuse(QStringLiteral("--answers FILE.csv needs --teach FILE: it is the teacher's window that gets answers"));
+  if (!line.answers.isEmpty() && save_format_of(line.answers) != SaveFormat::csv)
+    refuse(QStringLiteral("--answers %1: the name must end in .csv").arg(line.answers));
   if (line.name.isEmpty() != line.attend.isEmpty())
     refuse(QStringLiteral("--attend FILE needs --name NAME, and --name needs --attend"));
   const QStringList sources = parser.positionalArguments();

@@ -23,6 +23,7 @@ struct CommandLine {
   QString compare;             ///< recording for the compare view; empty: none
   QString teach;               ///< join file to write: the window opens a class; empty: it does not
   QString network;             ///< with teach: how other machines reach this one; empty: a class on this machine alone
+  QString answers;             ///< with teach: CSV file with all answers of the class; empty: none
   QString attend, name;        ///< join file of a class, and as whom; empty: none
   bool run = false;            ///< start the run at once
   bool help = false, version = false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The program `rankscope`: the window, or a picture of it.
 #include <QApplication>
+#include <QFileInfo>
 #include <QLoggingCategory>
 #include <QSettings>
 #include <QStandardPaths>
@@ -80,6 +81,8 @@ int run(int argc, char** argv) {
   const SourceSpec spec = classify_source(line.source.isEmpty() ? default_lab() : line.source);
   if (line.run && spec.kind != SourceKind::scenario)
     return complain(2, "--run needs a scenario; " + line.source.toStdString() + " is none");
+  if (!line.answers.isEmpty() && QFileInfo::exists(line.answers))
+    return complain(2, "--answers " + line.answers.toStdString() + ": the file exists; name another one");
   SessionOptions options;
   if (!picture)
     options.recordings_folder =
@@ -96,6 +99,7 @@ int run(int argc, char** argv) {
   if (!line.teach.isEmpty())
     if (const QString why = window.teach(line.teach, line.network); !why.isEmpty())
       return complain(2, why.toStdString());
+  if (!line.answers.isEmpty()) window.keep_answers(line.answers);
   if (!line.attend.isEmpty())
     if (const QString why = window.attend(line.attend, line.name); !why.isEmpty())
       return complain(2, why.toStdString());

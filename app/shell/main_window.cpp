@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <array>
 
+#include "app/lesson/class_window.hpp"
 #include "app/lesson/lab_panel.hpp"
 #include "app/session/headline.hpp"
 #include "app/shell/banner.hpp"
@@ -120,6 +121,7 @@ MainWindow::MainWindow(SessionOptions options, Theme theme, bool remember, QWidg
 MainWindow::~MainWindow() {
   qApp->removeEventFilter(this);
   stop_presenting();
+  delete class_window_;
   delete centre_;  // the views' threads ask the session: they end before it does
 }
 
@@ -198,6 +200,7 @@ void MainWindow::set_theme(Theme theme) {
   lab_->set_theme(theme);
   plan_->set_theme(theme);
   top_->set_theme(theme);
+  if (class_window_ != nullptr) class_window_->refresh();
 }
 
 void MainWindow::show_paths(const PathRequest& request) {
@@ -324,6 +327,7 @@ bool MainWindow::settled() const {
 void MainWindow::closeEvent(QCloseEvent* event) {
   if (remember_) save_layout();
   remember_source();
+  room_.leave();
   session_.open({});
   event->accept();
 }

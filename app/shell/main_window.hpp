@@ -24,6 +24,7 @@ namespace rankscope::app {
 
 class Banner;
 class CompareView;
+class ClassWindow;
 class ExperimentsView;
 class WelcomePage;
 class DataView;
@@ -91,6 +92,10 @@ class MainWindow : public QMainWindow {
   /// Opens a class, or joins one; what is wrong is said in the log. Empty: all went well.
   QString teach(const QString& join_file, const QString& address);
   QString attend(const QString& join_file, const QString& name);
+  /// The teacher's: who has answered what, in a window of its own.
+  ClassWindow& show_class();
+  /// Where all answers of the class are kept from now on, as CSV, until it ends.
+  void keep_answers(const QString& file);
   LabPanel& lab_panel() { return *lab_; }
   PlanPanel& plan_panel() { return *plan_; }
   Workspace& workspace() { return *workspace_; }
@@ -132,6 +137,7 @@ class MainWindow : public QMainWindow {
   void take_opening();
   void take_run_end();
   void take_class();
+  void write_answers();
   void take_empty_words();
   QString opening_words() const;
   void say_not_opened(const QString& name, const QString& why, const SourceSpec& again);
@@ -195,6 +201,9 @@ class MainWindow : public QMainWindow {
   PathsView* paths_ = nullptr;
   ProgramView* program_ = nullptr;
   Workspace* workspace_ = nullptr;
+  ClassWindow* class_window_ = nullptr;
+  QString answers_file_;  ///< of the class that goes on; empty: none
+  QTimer answers_soon_;   ///< until it is written again
   QPlainTextEdit* log_ = nullptr;
   std::map<QString, DataView*> views_;
   DataView* active_ = nullptr;

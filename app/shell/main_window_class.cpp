@@ -6,6 +6,7 @@
 #include <QMenu>
 #include <QPlainTextEdit>
 
+#include "app/lesson/class_window.hpp"
 #include "app/lesson/lab_panel.hpp"
 #include "app/session/own_addresses.hpp"
 #include "app/shell/main_window.hpp"
@@ -15,6 +16,11 @@
 #include "telemetry/stream/join.hpp"
 
 namespace rankscope::app {
+namespace {
+
+constexpr int keep_interval_ms = 2000;  ///< between two writings of a class's answers
+
+}  // namespace
 
 void MainWindow::make_class_actions(QMenu* menu) {
   QAction* teach_here = add_action(tr("Teach a class on this machine…"), {}, [this] {
@@ -39,17 +45,30 @@ void MainWindow::make_class_actions(QMenu* menu) {
     const QString name = QInputDialog::getText(this, tr("Join a class"), tr("Your name"));
     if (!name.trimmed().isEmpty()) attend(file, name.trimmed());
   });
+  QAction* answers = add_action(tr("Who has answered what\u2026"), {}, [this] { show_class(); });
   QAction* follow = add_action(tr("Follow the teacher"), {}, [this] { room_.set_following(!room_.following()); });
   follow->setCheckable(true);
   QAction* leave = add_action(tr("Leave the class"), {}, [this] { room_.leave(); });
-  for (QAction* action : {teach_here, teach_beyond, join, follow, leave}) menu->addAction(action);
-  const auto take = [this, follow, leave] {
+  for (QAction* action : {teach_here, teach_beyond, answers, join, follow, leave}) menu->addAction(action);
+  const auto take = [this, answers, follow, leave] {
+    answers->setEnabled(room_.teaching());
     follow->setEnabled(room_.attending());
     follow->setChecked(room_.attending() && room_.following());
     leave->setEnabled(room_.teaching() || room_.attending());
   };
   connect(&room_, &ClassRoom::changed, this, take);
   take();
+  connect(lab_, &LabPanel::class_wanted, this, [this] { show_class(); });
+  connect(&room_, &ClassRoom::ending, this, [this] {
+    write_answers();
+    answers_file_.clear();
+  });
+  answers_soon_.setSingleShot(true);
+  answers_soon_.setInterval(keep_interval_ms);
+  connect(&answers_soon_, &QTimer::timeout, this, &MainWindow::write_answers);
+  connect(&room_, &ClassRoom::changed, this, [this] {
+    if (!answers_file_.isEmpty() && !answers_soon_.isActive()) answers_soon_.start();
+  });
   // A file that is none of the labs here is not opened: names come from outside.
   connect(&room_, &ClassRoom::lab_wanted, this, [this](const QString& name) {
     for (const auto& file : resource_files("labs"))
@@ -62,6 +81,24 @@ void MainWindow::make_class_actions(QMenu* menu) {
     const QString name = name_of(view);
     if (!name.isEmpty() && room_.teaching()) room_.show_view(name);
   });
+}
+
+ClassWindow& MainWindow::show_class() {
+  if (class_window_ == nullptr) class_window_ = new ClassWindow(room_, *lab_, this);
+  class_window_->show();
+  class_window_->raise();
+  class_window_->activateWindow();
+  return *class_window_;
+}
+
+void MainWindow::keep_answers(const QString& file) {
+  answers_file_ = file;
+  write_answers();
+}
+
+void MainWindow::write_answers() {
+  if (answers_file_.isEmpty() || !room_.teaching()) return;
+  if (const QString why = save_answers(room_, *lab_, answers_file_); !why.isEmpty()) add_log(why, true);
 }
 
 QString MainWindow::teach(const QString& join_file, const QString& address) {

@@ -60,7 +60,10 @@ void MainWindow::make_lesson_actions() {
   connect(lab_, &LabPanel::log, this, &MainWindow::add_log);
   connect(&state_, &SharedState::selected_changed, lab_, [this] {
     const auto selected = state_.selected();
-    lab_->set_selected(selected ? std::optional(PointedOp{selected->rank, selected->op}) : std::nullopt);
+    Pointed pointed = lab_->pointed();
+    pointed.op = selected ? std::optional(PointedOp{selected->rank, selected->op}) : std::nullopt;
+    pointed.rank = selected ? std::optional(PointedRank{selected->rank}) : std::nullopt;
+    lab_->set_pointed(pointed);
   });
   connect(experiments_, &ExperimentsView::comparison_wanted, this, [this](const KeptRun& with) {
     workspace_->bring(compare_);

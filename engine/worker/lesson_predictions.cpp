@@ -12,6 +12,7 @@
 #include "engine/plan/scenario/keys.hpp"
 #include "engine/plan/scenario/lost_node.hpp"
 #include "engine/plan/scenario/read.hpp"
+#include "engine/predict/network/network.hpp"
 #include "engine/worker/paths.hpp"
 #include "engine/worker/stages.hpp"
 
@@ -88,6 +89,14 @@ std::vector<double> LessonPredictions::series(const Lab& lab, const Question& qu
 }
 
 const Scenario& LessonPredictions::scenario(const Lab& lab) { return of(lab, no_settings).scenario; }
+
+ClickedPlaces LessonPredictions::places(const Lab& lab) {
+  const Scenario& of_lab = scenario(lab);
+  ClickedPlaces places{of_lab.plan.ranks(), {}};
+  for (const NetworkLevel& level : network_levels(of_lab.cluster))
+    places.levels.emplace_back(level.name, (places.ranks + level.devices - 1) / level.devices);
+  return places;
+}
 
 std::vector<Picture> LessonPredictions::pictures(const Lab& lab) {
   if (lab.view == "paths") return {};  // what the scenario trains is not what the lesson is about

@@ -8,6 +8,7 @@
 
 #include "engine/explain/facts/prediction.hpp"
 #include "engine/lesson/handout/picture.hpp"
+#include "engine/lesson/lab/check.hpp"
 #include "engine/lesson/lab/lab.hpp"
 
 namespace rankscope {
@@ -22,6 +23,8 @@ class LessonPredictions {
   /// Time line and memory of a step of the lesson's own scenario; none where all ranks of a stage are folded into one
   /// and there are too many stages to draw, or of a lesson that trains nothing. Throws as value().
   std::vector<Picture> pictures(const Lab& lab);
+  /// Ranks, and links by level, of the lesson's own scenario.
+  ClickedPlaces places(const Lab& lab);
   /// The lesson's own scenario.
   const Scenario& scenario(const Lab& lab);
 

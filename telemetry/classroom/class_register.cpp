@@ -13,6 +13,16 @@ namespace {
 
 constexpr std::size_t most_labs = 64;  // whose answers are kept of one student
 
+/// What it takes to keep it, about.
+std::size_t bytes_of(const Attempt& attempt) {
+  std::size_t bytes = sizeof(Tried);
+  if (const auto* option = std::get_if<std::string>(&attempt)) bytes += option->size();
+  if (const auto* drawn = std::get_if<std::vector<double>>(&attempt)) bytes += drawn->size() * sizeof(double);
+  if (const auto* items = std::get_if<std::vector<std::string>>(&attempt))
+    for (const std::string& item : *items) bytes += sizeof item + item.size();
+  return bytes;
+}
+
 }  // namespace
 
 std::set<std::string> ClassRegister::names_here(Clock::time_point now) const {
@@ -25,6 +35,7 @@ std::set<std::string> ClassRegister::names_here(Clock::time_point now) const {
 void ClassRegister::drop_place(const std::string& name) {
   std::erase_if(connections_, [&](const auto& one) { return one.second.name == name; });
   places_.erase(name);
+  ++changes_;
 }
 
 std::string ClassRegister::bind(const std::string& name, const std::string& key) {
@@ -83,6 +94,7 @@ std::string ClassRegister::admit(const std::string& connection, const std::strin
   if (std::string why = bind(name, key); !why.empty()) return why;
   if (!places_.contains(name) && !make_room(address, now))
     return fmt::format("the class is full: it takes {}", counted(limits_.students, "student"));
+  if (!places_.contains(name)) ++changes_;
   Place& place = places_[name];
   place.key = key;
   place.address = address;
@@ -105,12 +117,43 @@ std::string ClassRegister::hear(const std::string& connection, Clock::time_point
 }
 
 std::string ClassRegister::answer(const std::string& connection, const Answer& answer) {
-  auto& answers = places_.at(connections_.at(connection).name).answers;
+  Place& place = places_.at(connections_.at(connection).name);
   const std::pair key{answer.lab, answer.question};
-  if (answers.size() >= most_labs * most_questions && !answers.contains(key))
+  if (place.answers.size() >= most_labs * most_questions && !place.answers.contains(key))
     return "a student sends more answers than there are questions";
-  answers[key] = answer.guess;
+  const auto question = place.answers.find(key);
+  if (question != place.answers.end())
+    for (Tried& before : question->second) {
+      if (before.number != answer.number || before.at != answer.at) continue;
+      if (answer.at.empty()) before.attempt = answer.attempt;  // windows of before know one answer alone
+      if (before.attempt != answer.attempt) return "two answers are of the same time";
+      if (answer.verdict != Verdict::open) before.verdict = answer.verdict;
+      ++changes_;
+      return {};
+    }
+  const std::size_t bytes = bytes_of(answer.attempt);
+  if (place.bytes + bytes > limits_.answer_bytes) return "a student's answers take more room than there is";
+  Tries& tries = place.answers[key];
+  const Tried given{answer.attempt, answer.number, answer.verdict, answer.at};
+  const auto later = std::find_if(tries.begin(), tries.end(), [&](const Tried& one) {
+    return std::tie(given.at, given.number) < std::tie(one.at, one.number);
+  });
+  tries.insert(later, given);
+  place.bytes += bytes;
+  if (tries.size() > limits_.tries) {
+    const auto middle = tries.begin() + static_cast<std::ptrdiff_t>(limits_.tries / 2);
+    place.bytes -= bytes_of(middle->attempt);
+    tries.erase(middle);
+  }
+  ++changes_;
   return {};
+}
+
+std::size_t ClassRegister::answers() const {
+  std::size_t count = 0;
+  for (const auto& [name, place] : places_)
+    for (const auto& [question, tries] : place.answers) count += tries.size();
+  return count;
 }
 
 std::vector<std::string> ClassRegister::present(Clock::time_point now) const {
@@ -126,6 +169,7 @@ std::vector<std::string> ClassRegister::revoke(const std::string& key) {
     if (places_.at(connection.name).key == key) closed.push_back(identity);
   for (const std::string& identity : closed) connections_.erase(identity);
   std::erase_if(places_, [&](const auto& one) { return one.second.key == key; });
+  ++changes_;
   std::erase_if(names_, [&](const auto& one) { return one.second == key; });
   return closed;
 }

@@ -19,11 +19,23 @@
 
 namespace rankscope::classroom {
 
+/// An answer, once given.
+struct Tried {
+  Attempt attempt;
+  int number = 1;  ///< as the student counts
+  Verdict verdict = Verdict::open;
+  std::string at;  ///< UTC; empty: not said
+  bool operator==(const Tried&) const = default;
+};
+/// In the order in which they were given, whenever they came.
+using Tries = std::vector<Tried>;
+/// By lab and question.
+using AnswersOfOne = std::map<std::pair<std::string, int>, Tries>;
+
 struct Student {
   std::string name, key;  ///< key: public, Z85
   bool here = false;      ///< was heard in the last seconds
-  /// The latest answer to each question of each lab.
-  std::map<std::pair<std::string, int>, double> answers;
+  AnswersOfOne answers;
 };
 
 struct ClassLimits {
@@ -31,6 +43,8 @@ struct ClassLimits {
   std::size_t connections_a_name = 4, names_a_key = 4;
   std::size_t names = 4096;
   int messages_a_second = 60;  ///< of one student
+  std::size_t tries = 8;       ///< of a question that are kept: of more the first ones and the last ones
+  std::size_t answer_bytes = std::size_t{1} << 20;  ///< of one student, all answers together
 };
 
 class ClassRegister {
@@ -43,6 +57,7 @@ class ClassRegister {
                     const std::string& name, Clock::time_point now);
   /// Notes a message. Empty, or why it is not taken.
   std::string hear(const std::string& connection, Clock::time_point now);
+  /// The same answer again changes nothing but what is said of it.
   std::string answer(const std::string& connection, const Answer& answer);
 
   bool knows(const std::string& connection) const { return connections_.contains(connection); }
@@ -54,6 +69,10 @@ class ClassRegister {
   std::vector<std::string> revoke(const std::string& key);
 
   std::vector<Student> students(Clock::time_point now) const;
+  std::size_t here(Clock::time_point now) const { return names_here(now).size(); }
+  std::size_t answers() const;  ///< all tries of all
+  /// Another number whenever students() has other names or answers.
+  std::uint64_t changes() const { return changes_; }
   const std::map<std::string, std::string>& names() const { return names_; }  ///< name to key
 
  private:
@@ -63,7 +82,8 @@ class ClassRegister {
   };
   struct Place {
     std::string key, address;
-    std::map<std::pair<std::string, int>, double> answers;
+    AnswersOfOne answers;
+    std::size_t bytes = 0;  ///< of these
     Clock::time_point heard{}, second_began{};
     int this_second = 0;
   };
@@ -74,6 +94,7 @@ class ClassRegister {
   void limit_connections(const std::string& name);
 
   const ClassLimits limits_;
+  std::uint64_t changes_ = 0;
   std::map<std::string, Connection> connections_;  // by identity
   std::map<std::string, Place> places_;            // by name
   std::map<std::string, std::string> names_;       // to their keys; also of those who have no place

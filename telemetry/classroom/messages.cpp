@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "engine/lesson/lab/attempt_text.hpp"
 #include "engine/op/words.hpp"
 #include "telemetry/classroom/identity.hpp"
 
@@ -57,12 +60,66 @@ Hello hello_of(const json& from) {
   return hello;
 }
 
+void check_item(const std::string& item) {
+  if (item.size() > longest_item) throw std::invalid_argument("an answer has words that are too long");
+  for (const char c : item)
+    if (static_cast<unsigned char>(c) < 0x20) throw std::invalid_argument("an answer has a control character");
+}
+
+void check_number(double number) {
+  if (!std::isfinite(number)) throw std::invalid_argument("an answer has something in it that is no number");
+}
+
+void check_attempt(const Attempt& attempt) {
+  if (const auto* number = std::get_if<double>(&attempt)) check_number(*number);
+  if (const auto* option = std::get_if<std::string>(&attempt)) check_item(*option);
+  if (const auto* items = std::get_if<std::vector<std::string>>(&attempt)) {
+    if (items->size() > most_items) throw std::invalid_argument("an order has too many items");
+    for (const std::string& item : *items) check_item(item);
+  }
+  if (const auto* drawn = std::get_if<std::vector<double>>(&attempt)) {
+    if (drawn->size() > most_points) throw std::invalid_argument("a drawing has too many points");
+    for (const double value : *drawn) check_number(value);
+  }
+  if (const auto* link = std::get_if<PointedLink>(&attempt)) check_item(link->level);
+}
+
+/// "2026-11-24T09:30:00Z", nothing else.
+bool is_time(const std::string& text) {
+  constexpr std::string_view form = "dddd-dd-ddTdd:dd:ddZ";
+  if (text.size() != form.size()) return false;
+  for (std::size_t i = 0; i < form.size(); ++i)
+    if (form[i] == 'd' ? text[i] < '0' || text[i] > '9' : text[i] != form[i]) return false;
+  const auto part = [&](std::size_t at) { return (text[at] - '0') * 10 + text[at + 1] - '0'; };
+  return part(5) >= 1 && part(5) <= 12 && part(8) >= 1 && part(8) <= 31 && part(11) < 24 && part(14) < 60 &&
+         part(17) <= 60;
+}
+
+Verdict verdict_of(const std::string& named) {
+  for (const Verdict verdict : {Verdict::open, Verdict::right, Verdict::wrong})
+    if (name_of(verdict) == named) return verdict;
+  throw std::invalid_argument("there is no such verdict");
+}
+
 Answer answer_of(const json& from) {
   Answer answer;
   answer.lab = word(from, "lab", longest_word);
   answer.question = static_cast<int>(whole(from, "question", 0, most_questions - 1));
-  answer.guess = from.at("guess").get<double>();
-  if (!std::isfinite(answer.guess)) throw std::invalid_argument("the guess is not a number");
+  if (!from.contains("question_kind")) {  // of a window of before
+    answer.attempt = from.at("guess").get<double>();
+    check_attempt(answer.attempt);
+    return answer;
+  }
+  const auto kind = question_kind_named(word(from, "question_kind", longest_word));
+  if (!kind) throw std::invalid_argument("there is no such kind of question");
+  auto attempt = parse_attempt(from.at("answer").dump(), *kind);
+  if (!attempt) throw std::invalid_argument("the answer is none to a question of its kind");
+  check_attempt(*attempt);
+  answer.attempt = std::move(*attempt);
+  answer.number = static_cast<int>(whole(from, "try", 1, most_try));
+  answer.verdict = verdict_of(word(from, "verdict", longest_word));
+  answer.at = word(from, "at", longest_word);
+  if (!is_time(answer.at)) throw std::invalid_argument("at is no time such as 2026-11-24T09:30:00Z");
   return answer;
 }
 
@@ -81,11 +138,46 @@ json json_of(const Hello& hello) {
 json json_of(const Challenge& challenge) { return {{"kind", "challenge"}, {"challenge", challenge.challenge}}; }
 json json_of(const Welcome&) { return {{"kind", "welcome"}}; }
 json json_of(const Refused& refused) { return {{"kind", "refused"}, {"why", refused.why}}; }
+
+/// A drawing's digits beyond the seventh are nobody's intention, and would double the message.
+double rounded(double value) {
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "%.7g", value);
+  return std::strtod(digits, nullptr);
+}
+
 json json_of(const Answer& answer) {
-  return {{"kind", "answer"}, {"lab", answer.lab}, {"question", answer.question}, {"guess", answer.guess}};
+  Attempt attempt = answer.attempt;
+  if (auto* drawn = std::get_if<std::vector<double>>(&attempt))
+    for (double& value : *drawn) value = rounded(value);
+  json object{{"kind", "answer"},
+              {"lab", answer.lab},
+              {"question", answer.question},
+              {"question_kind", name_of(kind_of(attempt))},
+              {"answer", json::parse(attempt_text(attempt))},
+              {"try", answer.number},
+              {"verdict", name_of(answer.verdict)},
+              {"at", answer.at}};
+  if (const auto* number = std::get_if<double>(&attempt)) object["guess"] = *number;
+  return object;
 }
 
 }  // namespace
+
+std::string_view name_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::open: return "open";
+    case Verdict::right: return "right";
+    case Verdict::wrong: return "wrong";
+  }
+  return "";
+}
+
+std::string why_untold(const Answer& answer) {
+  std::string why;
+  parse(to_text(answer), &why);
+  return why;
+}
 
 std::string to_text(const Message& message) {
   const json object = std::visit([](const auto& one) { return json_of(one); }, message);

@@ -7,8 +7,11 @@
 //                               ←    challenge {challenge}   to a connection that has not proved itself
 //     hello {name, key, proof}  →
 //                               ←    welcome {}              or refused {why}
-//     answer {lab, question, guess} →                        replaces an earlier one
+//     answer {lab, question, question_kind, answer, try, verdict, at} →    the same again only changes the verdict
 //                               ←    look {…}                at once, on every change, and every second
+//
+// Students' windows of before sent answer {lab, question, guess}, numbers alone: these are taken still, and numbers go
+// out with a guess beside the answer, which teachers' windows of before read.
 //
 // None of this touches a run: it goes through a socket of the class alone, beside the relay's.
 #pragma once
@@ -18,11 +21,17 @@
 #include <string_view>
 #include <variant>
 
+#include "engine/lesson/lab/question.hpp"
+
 namespace rankscope::classroom {
 
-inline constexpr std::size_t longest_message = 4096;  ///< bytes; a longer one is not read
-inline constexpr std::size_t longest_name = 40;       ///< characters of UTF-8, in bytes
+inline constexpr std::size_t longest_message = 16384;  ///< bytes; a longer one is not read
+inline constexpr std::size_t longest_name = 40;        ///< characters of UTF-8, in bytes
 inline constexpr int most_questions = 32;
+inline constexpr std::size_t most_points = 1024;  ///< of a drawing
+inline constexpr std::size_t most_items = 32;     ///< of an order
+inline constexpr std::size_t longest_item = 400;  ///< bytes of an option, or of an item of an order
+inline constexpr int most_try = 1000;             ///< that a try's number may be
 
 /// What the teacher's window shows, and how: what students' windows follow.
 struct Look {
@@ -48,14 +57,27 @@ struct Welcome {};
 struct Refused {
   std::string why;  ///< one line for the student
 };
+/// What the student's window said of an answer.
+enum class Verdict : std::uint8_t {
+  open,  ///< a run has to say what is right
+  right,
+  wrong,
+};
+std::string_view name_of(Verdict verdict);
+
 struct Answer {
   std::string lab;
-  int question = 0;  ///< from 0, in the lesson's order
-  double guess = 0;  ///< in the question's unit
+  int question = 0;       ///< from 0, in the lesson's order
+  Attempt attempt = 0.0;  ///< whole: a drawing with all its points, to seven digits
+  int number = 1;         ///< of the try, from 1
+  Verdict verdict = Verdict::open;
+  std::string at;  ///< UTC, "2026-11-24T09:30:00Z"; empty: of a student's window that did not say
 };
 using Message = std::variant<Look, Hello, Answer, Challenge, Welcome, Refused>;
 
 std::string to_text(const Message& message);
+/// Why an answer cannot be told: it is larger than a message may be, or no answer. Empty: it can.
+std::string why_untold(const Answer& answer);
 /// nullopt for whatever is no such message, with `why` in one line.
 std::optional<Message> parse(std::string_view text, std::string* why = nullptr);
 

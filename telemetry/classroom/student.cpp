@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <thread>
+#include <tuple>
 
 #include "engine/base/host/threads.hpp"
 #include "telemetry/classroom/socket_loop.hpp"
@@ -37,8 +38,9 @@ struct StudentLine::State {
 
   mutable std::mutex mutex;
   std::optional<Look> look;
-  std::map<std::pair<std::string, int>, Answer> answers;
-  std::deque<std::pair<std::string, int>> unsaid;  // answers that the teacher may lack; one goes at a time
+  using Key = std::tuple<std::string, int, std::string, int>;  // lab, question, time and number of the try
+  std::map<Key, Answer> answers;
+  std::deque<Key> unsaid;  // answers that the teacher may lack; one goes at a time
   StudentStatus counts;
   Clock::time_point heard{}, said{};
   bool admitted = false;
@@ -138,8 +140,13 @@ std::optional<Look> StudentLine::look() const {
 
 void StudentLine::answer(const Answer& answer) {
   const std::lock_guard lock(state_->mutex);
-  const std::pair key{answer.lab, answer.question};
+  const State::Key key{answer.lab, answer.question, answer.at, answer.number};
   if (state_->answers.size() >= most_answers && state_->answers.count(key) == 0) return;
+  // Live, what is right moves with every step, and mostly says the same of an answer.
+  if (const auto before = state_->answers.find(key); before != state_->answers.end() &&
+                                                     before->second.attempt == answer.attempt &&
+                                                     before->second.verdict == answer.verdict)
+    return;
   state_->answers[key] = answer;
   state_->unsaid.push_back(key);
 }

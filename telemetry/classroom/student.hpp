@@ -31,7 +31,8 @@ class StudentLine {
 
   /// The latest; nullopt until one has come.
   std::optional<Look> look() const;
-  /// Told until the teacher must have it: again after every reconnection. At most most_questions a lab.
+  /// Told until the teacher must have it: again after every reconnection. The same try again, with what is said of it
+  /// now, changes that at the teacher's.
   void answer(const Answer& answer);
   StudentStatus status() const;
 

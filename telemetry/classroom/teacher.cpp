@@ -248,21 +248,12 @@ std::vector<Student> Teacher::students() const {
   return state_->members.students(Clock::now());
 }
 
-std::vector<double> Teacher::guesses(const std::string& lab, int question) const {
-  std::vector<double> guesses;
-  for (const Student& student : students())
-    if (const auto answer = student.answers.find({lab, question}); answer != student.answers.end())
-      guesses.push_back(answer->second);
-  return guesses;
-}
-
 TeacherStatus Teacher::status() const {
-  TeacherStatus status;
-  {
-    const std::lock_guard lock(state_->mutex);
-    status = state_->counts;
-  }
-  for (const Student& student : students()) status.students += student.here ? 1 : 0;
+  const std::lock_guard lock(state_->mutex);
+  TeacherStatus status = state_->counts;
+  status.students = static_cast<std::int64_t>(state_->members.here(Clock::now()));
+  status.answers = static_cast<std::int64_t>(state_->members.answers());
+  status.changes = state_->members.changes();
   return status;
 }
 

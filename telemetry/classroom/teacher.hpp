@@ -24,6 +24,8 @@ struct TeacherOptions {
 
 struct TeacherStatus {
   std::int64_t students = 0;     ///< that are here now
+  std::int64_t answers = 0;      ///< all tries of all
+  std::uint64_t changes = 0;     ///< another number whenever students() has other names or answers
   std::int64_t messages = 0;     ///< taken
   std::int64_t garbage = 0;      ///< nothing of ours, too long, too many, or from more students than there is room for
   std::int64_t turned_away = 0;  ///< handshakes with a wrong key
@@ -47,8 +49,6 @@ class Teacher {
 
   void show(const Look& look);
   std::vector<Student> students() const;
-  /// The guesses of all students for that question, in no order.
-  std::vector<double> guesses(const std::string& lab, int question) const;
   TeacherStatus status() const;
 
  private:

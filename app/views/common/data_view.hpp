@@ -50,6 +50,10 @@ class DataView : public QWidget, public TableSource {
   void menu_opens(QMenu* menu);
   /// Asks to show the hidden content without an answer.
   void show_anyway_wanted();
+  /// A rank was clicked; a unit's way out ("node", 3); what one rank sends to another one.
+  void rank_pointed(int rank);
+  void uplink_pointed(const QString& level, int unit);
+  void link_pointed(int from, int to);
 
  protected:
   /// What it shows beside its children: on its ground, in the interface's font. Not asked for while it is veiled.

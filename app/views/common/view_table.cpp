@@ -2,6 +2,7 @@
 #include "app/views/common/view_table.hpp"
 
 #include <QLocale>
+#include <algorithm>
 #include <cmath>
 
 #include "app/views/common/text.hpp"
@@ -10,9 +11,9 @@ namespace rankscope::app {
 namespace {
 
 QString quoted(QString cell) {
-  const bool needs = cell.contains(QLatin1Char(',')) || cell.contains(QLatin1Char('"')) ||
-                     cell.contains(QLatin1Char('\n')) || cell.contains(QLatin1Char('\r'));
-  if (!needs) return cell;
+  // Also what separates cells in spreadsheets of other countries.
+  constexpr QLatin1String separators(",;\t\"\n\r");
+  if (std::none_of(cell.begin(), cell.end(), [&](QChar c) { return separators.contains(c); })) return cell;
   cell.replace(QLatin1Char('"'), QStringLiteral("\"\""));
   return QLatin1Char('"') + cell + QLatin1Char('"');
 }

@@ -42,11 +42,14 @@ GridView::GridView(SharedState& state, SnapshotSource& source, FiguresModel& fig
           [this](int index) { set_quantity(static_cast<GridQuantity>(index)); });
   ranking_->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
   ranking_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::ResizeToContents);
-  connect(ranking_, &QTableView::clicked, this, [this](const QModelIndex& index) {
-    const bool known = index.row() < static_cast<int>(ranked_.size());
+  const auto take_row = [this](const QModelIndex& index) {
+    const bool known = index.row() >= 0 && index.row() < static_cast<int>(ranked_.size());
     hovered_ = known ? fold_.cell_of(ranked_[static_cast<std::size_t>(index.row())]) : -1;
+    if (known) emit rank_pointed(ranked_[static_cast<std::size_t>(index.row())]);
     update();
-  });
+  };
+  connect(ranking_, &QTableView::clicked, this, take_row);
+  connect(ranking_, &QTableView::activated, this, take_row);  // Enter
   connect(&figures, &FiguresModel::changed, this, &GridView::take);
   take();
 }
@@ -311,6 +314,13 @@ void GridView::mouseMoveEvent(QMouseEvent* event) {
   if (rank == hovered_) return;
   hovered_ = rank;
   update();
+}
+
+void GridView::mousePressEvent(QMouseEvent* event) {
+  const int cell = veiled() ? -1 : layout_now().rank_at(event->position());
+  if (event->button() == Qt::LeftButton && cell >= 0)
+    if (const std::vector<int> ranks = fold_.ranks_of(cell); ranks.size() == 1) emit rank_pointed(ranks.front());
+  DataView::mousePressEvent(event);
 }
 
 void GridView::leaveEvent(QEvent*) {

@@ -31,6 +31,7 @@ class GridView : public DataView {
   void paint(QPainter& painter) override;
   void showEvent(QShowEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
   void leaveEvent(QEvent* event) override;
   QString tip_at(QPoint at) const override;
 

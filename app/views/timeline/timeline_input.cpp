@@ -99,8 +99,11 @@ void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
 }
 
 void TimelineView::click(QPoint at) {
+  const RankBand* row = band_at(at.y());
+  const std::optional<int> rank = row != nullptr && row->group < 0 ? std::optional<int>(row->rank) : std::nullopt;
   if (scene_.layout.labels.contains(at)) {
-    if (const RankBand* band = band_at(at.y())) toggle(RankBand(*band));
+    if (row != nullptr) toggle(RankBand(*row));
+    if (rank) emit rank_pointed(*rank);
     return;
   }
   if (const auto mark = mark_at(at)) return emit mark_wanted(*mark);
@@ -110,6 +113,7 @@ void TimelineView::click(QPoint at) {
     select(*box);
   else
     state().set_selected(std::nullopt);
+  if (rank && scene_.layout.plot.contains(at)) emit rank_pointed(*rank);
 }
 
 void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {

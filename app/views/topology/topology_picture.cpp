@@ -313,25 +313,27 @@ QStringList unit_titles() {
   return {tr("uplink of"), tr("sends"), tr("out, per step"), tr("in, per step"), tr("busy")};
 }
 
-std::vector<std::vector<Cell>> unit_rows(const Topology& topology, std::size_t most) {
-  struct Unit {
-    std::size_t level, unit;
-    double share;
-  };
-  std::vector<Unit> units;
+std::vector<TopologyUnit> busiest_units(const Topology& topology, std::size_t most) {
+  std::vector<TopologyUnit> units;
   for (std::size_t level = 0; level < topology.loads.size(); ++level)
-    for (std::size_t unit = 0; unit < topology.loads[level].size(); ++unit)
-      units.push_back({level, unit, topology.share(level, unit)});
-  std::stable_sort(units.begin(), units.end(), [](const Unit& a, const Unit& b) { return a.share > b.share; });
+    for (std::size_t unit = 0; unit < topology.loads[level].size(); ++unit) units.push_back({level, unit});
+  std::stable_sort(units.begin(), units.end(), [&](const TopologyUnit& a, const TopologyUnit& b) {
+    return topology.share(a.level, a.unit) > topology.share(b.level, b.unit);
+  });
   if (units.size() > most) units.resize(most);
+  return units;
+}
+
+std::vector<std::vector<Cell>> unit_rows(const Topology& topology, std::size_t most) {
   std::vector<std::vector<Cell>> rows;
-  for (const Unit& at : units) {
+  for (const TopologyUnit& at : busiest_units(topology, most)) {
     const LinkLoad& load = topology.loads[at.level][at.unit];
+    const double share = topology.share(at.level, at.unit);
     rows.push_back({{name_of(topology, at.level, at.unit), Tone::text, {}},
                     {load.out > 0 ? purposes_of(load, most_purposes) : tr("nothing"), Tone::dim, purposes_of(load)},
                     {text::bytes(load.out), Tone::text, {}},
                     {text::bytes(load.in), Tone::text, {}},
-                    {text::percent(at.share), at.share > 0.5 ? Tone::bad : Tone::text, {}}});
+                    {text::percent(share), share > 0.5 ? Tone::bad : Tone::text, {}}});
   }
   return rows;
 }

@@ -81,8 +81,13 @@ QStringList box_names(const Topology& topology, std::size_t level, std::size_t u
 QStringList topology_titles();
 /// One row a level: the busiest of its units and what that carries, how many there are, their way out.
 std::vector<std::vector<Cell>> topology_rows(const Topology& topology);
+struct TopologyUnit {
+  std::size_t level, unit;
+};
+/// The busiest first, at most `most`.
+std::vector<TopologyUnit> busiest_units(const Topology& topology, std::size_t most);
 QStringList unit_titles();
-/// One row a unit, the busiest first, at most `most`.
+/// One row for each of these.
 std::vector<std::vector<Cell>> unit_rows(const Topology& topology, std::size_t most);
 
 }  // namespace rankscope::app

@@ -38,6 +38,7 @@ TopologyView::TopologyView(SharedState& state, SnapshotSource& source, FiguresMo
       table_(new RowsTable(topology_titles(), 2, tr("Load of the links by kind"), this)),
       units_(new RowsTable(unit_titles(), 2, tr("Load of every link, the busiest first"), this)),
       latest_([this](Topology topology) {
+        if (topology.ranks != topology_.ranks || topology.levels.size() != topology_.levels.size()) clicked_ = {-1, -1};
         topology_ = std::move(topology);
         full_share_ = topology_.full_share();
         table_->set_rows(topology_rows(topology_));
@@ -56,6 +57,14 @@ TopologyView::TopologyView(SharedState& state, SnapshotSource& source, FiguresMo
     table->horizontalHeader()->setSectionResizeMode(1, QHeaderView::Stretch);
     table->setWordWrap(true);
   }
+  const auto take_row = [this](const QModelIndex& index) {
+    const auto units = busiest_units(topology_, most_units);
+    if (index.row() < 0 || index.row() >= std::ssize(units)) return;
+    const TopologyUnit& unit = units[static_cast<std::size_t>(index.row())];
+    point_at(static_cast<int>(unit.level), static_cast<int>(unit.unit));
+  };
+  connect(units_, &QTableView::clicked, this, take_row);
+  connect(units_, &QTableView::activated, this, take_row);  // Enter
   connect(&figures, &FiguresModel::changed, this, &TopologyView::refresh);
   arrange();
 }
@@ -195,7 +204,8 @@ void TopologyView::paint_boxes(QPainter& painter, const TopologyLayout& layout) 
       const double share = topology_.share(level, unit);
       const Argb fill = fill_of(share);
       painter.fillRect(box, color(fill));
-      const bool lit = hovered_ == std::pair{static_cast<int>(level), static_cast<int>(unit)};
+      const std::pair here{static_cast<int>(level), static_cast<int>(unit)};
+      const bool lit = hovered_ == here || clicked_ == here;
       painter.setPen(QPen(color(lit ? colours().text : colours().line), lit ? 2 : 1));
       if (box.width() > 3) painter.drawRect(box);
       painter.setPen(color(colours().ink_on(fill)));
@@ -227,6 +237,19 @@ void TopologyView::mouseMoveEvent(QMouseEvent* event) {
   if (at == hovered_) return;
   hovered_ = at;
   update();
+}
+
+void TopologyView::mousePressEvent(QMouseEvent* event) {
+  if (const auto [level, unit] = layout_now().at(event->position());
+      event->button() == Qt::LeftButton && level >= 0 && !veiled())
+    point_at(level, unit);
+  DataView::mousePressEvent(event);
+}
+
+void TopologyView::point_at(int level, int unit) {
+  clicked_ = {level, unit};
+  update();
+  emit uplink_pointed(QLatin1String(topology_.levels[static_cast<std::size_t>(level)].name), unit);
 }
 
 void TopologyView::leaveEvent(QEvent*) {

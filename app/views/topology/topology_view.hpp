@@ -27,11 +27,13 @@ class TopologyView : public DataView {
   void paint(QPainter& painter) override;
   void showEvent(QShowEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
   void leaveEvent(QEvent* event) override;
   QString tip_at(QPoint at) const override;
 
  private:
   void refresh();
+  void point_at(int level, int unit);
   QRectF area() const;
   Argb fill_of(double share) const;
   void paint_scale(QPainter& painter) const;
@@ -44,6 +46,7 @@ class TopologyView : public DataView {
   Topology topology_;
   double full_share_ = 1;  ///< its own
   std::pair<int, int> hovered_{-1, -1};
+  std::pair<int, int> clicked_{-1, -1};
   Latest<Topology> latest_;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/traffic/heat_map.hpp"
 
+#include <QMouseEvent>
 #include <QPainter>
 #include <algorithm>
 #include <cmath>
@@ -92,11 +93,24 @@ QString HeatMap::range_of(int cell) const {
   return first == last ? QString::number(first) : QStringLiteral("%1–%2").arg(first).arg(last);
 }
 
-QString HeatMap::words_at(QPointF at) const {
-  if (side() == 0 || !area().contains(at)) return {};
+std::optional<std::pair<int, int>> HeatMap::cells_at(QPointF at) const {
+  if (side() == 0 || !area().contains(at)) return std::nullopt;
   const double cell = area().width() / side();
   const int to = std::min(static_cast<int>((at.x() - area().left()) / cell), side() - 1);
   const int from = std::min(static_cast<int>((at.y() - area().top()) / cell), side() - 1);
+  return std::pair{from, to};
+}
+
+void HeatMap::mousePressEvent(QMouseEvent* event) {
+  const auto cells = event->button() == Qt::LeftButton ? cells_at(event->position()) : std::nullopt;
+  if (!cells || side() != matrix_->predicted.ranks) return QWidget::mousePressEvent(event);
+  emit link_clicked(cells->first, cells->second);
+}
+
+QString HeatMap::words_at(QPointF at) const {
+  const auto cells = cells_at(at);
+  if (!cells) return {};
+  const auto [from, to] = *cells;
   const double predicted = matrix_->predicted.at(from, to), shown = matrix_->shown(from, to);
   const QString pair = tr("rank %1 to rank %2: ").arg(range_of(from), range_of(to));
   if (!matrix_->is_counted(from, to))

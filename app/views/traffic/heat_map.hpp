@@ -3,6 +3,8 @@
 #pragma once
 #include <QWidget>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "app/models/palette.hpp"
@@ -39,7 +41,12 @@ class HeatMap : public QWidget {
   /// What the tool tip says at a point; empty outside of the cells.
   QString words_at(QPointF at) const;
 
+ signals:
+  /// A cell of one rank on each axis was clicked.
+  void link_clicked(int from, int to);
+
  protected:
+  void mousePressEvent(QMouseEvent* event) override;
   void paintEvent(QPaintEvent* event) override;
   bool event(QEvent* event) override;
 
@@ -54,6 +61,8 @@ class HeatMap : public QWidget {
   void paint_axes(QPainter& painter) const;
   void paint_scale(QPainter& painter) const;
   QString range_of(int cell) const;
+  /// Sender and receiver, as cells; nothing outside of them.
+  std::optional<std::pair<int, int>> cells_at(QPointF at) const;
 
   std::shared_ptr<const LinkMatrix> matrix_;
   double greatest_ = 0;

@@ -61,6 +61,7 @@ TrafficView::TrafficView(SharedState& state, SnapshotSource& source, FiguresMode
       this->state().set_selected(SpanRef{wanted_->rank, step->step, wanted_->op, this->state().shown()});
     refresh();
   });
+  connect(map_, &HeatMap::link_clicked, this, &DataView::link_pointed);
   connect(&figures, &FiguresModel::changed, this, &TrafficView::refresh);
   connect(&state, &SharedState::selected_changed, this, &TrafficView::take_selection);
   arrange();

@@ -49,6 +49,8 @@ std::string target_words(const Question& question, const Target& target, const s
   if (const auto* option = std::get_if<std::string>(&target)) return *option;
   if (const auto* items = std::get_if<std::vector<std::string>>(&target)) return joined(*items, " → ");
   if (const auto* pattern = std::get_if<OpPattern>(&target)) return pattern_words(*pattern, language);
+  if (const auto* ranks = std::get_if<RankPattern>(&target)) return words_of(*ranks);
+  if (const auto* link = std::get_if<LinkPattern>(&target)) return words_of(*link);
   std::vector<std::string> values;
   for (const double value : std::get<std::vector<double>>(target)) values.push_back(number_words(value));
   return joined(values, ", ") + (question.unit.empty() ? "" : " " + question.unit);

@@ -50,9 +50,12 @@ std::string html_room_for(const Question& question, const Sheet& sheet, const st
       return draw_field(of_steps ? sheet.steps : sheet.ranks, question.most, question.unit,
                         words(of_steps ? "step" : "rank"), {}, words("a field to draw on"));
     }
-    case QuestionKind::point:
-      return paragraph(words("Rank") + " <span class=\"blank\"></span> " + words("op") +
-                       " <span class=\"blank\"></span>");
+    case QuestionKind::point: {
+      const std::string blank = " <span class=\"blank\"></span>";
+      if (question.at == PointAt::rank) return paragraph(words("Rank") + blank);
+      if (question.at == PointAt::link) return paragraph(words("Link: of or from") + blank + " " + words("to") + blank);
+      return paragraph(words("Rank") + blank + " " + words("op") + blank);
+    }
   }
   return {};
 }

@@ -32,7 +32,11 @@ std::string markdown_room_for(const Question& question, const Sheet& sheet, cons
                          value_words(question, question.most)) +
              "\n\n&nbsp;\n\n&nbsp;\n\n&nbsp;\n\n";
     }
-    case QuestionKind::point: return fmt::format("{} {} {} {}\n\n", words("Rank"), blank, words("op"), blank);
+    case QuestionKind::point:
+      if (question.at == PointAt::rank) return fmt::format("{} {}\n\n", words("Rank"), blank);
+      if (question.at == PointAt::link)
+        return fmt::format("{} {} {} {}\n\n", words("Link: of or from"), blank, words("to"), blank);
+      return fmt::format("{} {} {} {}\n\n", words("Rank"), blank, words("op"), blank);
   }
   return {};
 }

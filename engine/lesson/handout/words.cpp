@@ -29,6 +29,8 @@ constexpr WordsIn translated_words[] = {
      "Zeichnen Sie einen Wert für jeden von {} Ranks auf einer Achse von 0 bis {}."},
     {"Rank", "Rank"},
     {"op", "Op"},
+    {"Link: of or from", "Verbindung: von"},
+    {"to", "nach"},
     {"a field to draw on", "ein Feld zum Zeichnen"},
     // an answer
     {"known after a run", "nach einem Lauf bekannt"},

@@ -29,6 +29,30 @@ std::string in_unit(double value, const Question& question) {
   return question.unit.empty() ? short_number(value) : short_number(value) + " " + question.unit;
 }
 
+/// Empty: it is there.
+std::string fault_of_place(const Target& target, const ClickedPlaces& places) {
+  const auto no_rank = [&](int rank) {
+    return rank < places.ranks ? std::string()
+                               : fmt::format("there is no rank {}; the plan has ranks 0 to {}", rank, places.ranks - 1);
+  };
+  if (const auto* ranks = std::get_if<RankPattern>(&target))
+    for (const int rank : ranks->ranks)
+      if (const std::string fault = no_rank(rank); !fault.empty()) return fault;
+  const auto* link = std::get_if<LinkPattern>(&target);
+  if (link == nullptr) return {};
+  for (const auto& end : {link->from, link->to})
+    if (const std::string fault = end ? no_rank(*end) : std::string(); !fault.empty()) return fault;
+  if (link->level.empty()) return {};
+  std::vector<std::string> names;
+  for (const auto& [name, units] : places.levels) {
+    if (name == link->level && link->unit && *link->unit >= units)
+      return fmt::format("there is no {} {}; the plan uses 0 to {}", name, *link->unit, units - 1);
+    if (name == link->level) return {};
+    names.push_back(name);
+  }
+  return no_such("level", link->level, names);
+}
+
 class LabCheck {
  public:
   LabCheck(const Lab& lab, const CheckAgainst& against) : lab_(lab), against_(against) {}
@@ -75,6 +99,7 @@ class LabCheck {
       if (question.hint.empty()) tell(where, "it has no hint; give hint = \"a step towards the answer\"");
       if (question.why.empty()) tell(where, "it has no why; give why = \"the reason, with the arithmetic\"");
     }
+    if (question.kind == QuestionKind::point) check_places(question, where);
     const std::optional<Target> simulated = simulated_answer(question, where);
     std::optional<Target> truth = known_answer(question);
     if (!truth) truth = simulated;
@@ -88,6 +113,22 @@ class LabCheck {
       check_range(question, where, std::get<double>(*truth));
     }
     if (question.drawn()) check_drawing(question, where, std::get<std::vector<double>>(*truth));
+  }
+
+  /// Ranks and links that the lesson's plan has none of can never be clicked.
+  void check_places(const Question& question, const std::string& where) {
+    if (!against_.places || question.at == PointAt::op) return;
+    try {
+      const ClickedPlaces places = against_.places(lab_);
+      const auto check = [&](const Target& target) {
+        const std::string fault = fault_of_place(target, places);
+        if (!fault.empty()) tell(where, fault);
+      };
+      check(*question.answer);
+      for (const Mistake& mistake : question.mistakes) check(mistake.near);
+    } catch (const std::exception& error) {
+      tell(where, fmt::format("its scenario cannot be compiled: {}", error.what()));
+    }
   }
 
   /// In the question's unit.
@@ -150,6 +191,10 @@ class LabCheck {
       } else if (const auto* series = std::get_if<std::vector<double>>(&mistake.near)) {
         if (mean_distance(*series, std::get<std::vector<double>>(truth)) <= question.tolerance)
           what = "the accepted drawings include a mistake's; a smaller tolerance would exclude it";
+      } else if (const auto* ranks = std::get_if<RankPattern>(&mistake.near)) {
+        for (const int rank : ranks->ranks)
+          if (std::get<RankPattern>(truth).matches({rank}))
+            what = fmt::format("a mistake names rank {}, which is right; list wrong ones", rank);
       } else if (mistake.near == truth) {
         what = "a mistake is the right answer; list wrong answers";
       }

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/lesson/lab/course.hpp"
@@ -17,6 +18,12 @@ namespace rankscope {
 /// The views of the window, as [lab] view, evidence and links name them.
 std::span<const std::string_view> view_names();
 
+/// What can be clicked in the views of a lesson's own scenario.
+struct ClickedPlaces {
+  int ranks = 0;
+  std::vector<std::pair<std::string, int>> levels{};  ///< of its cluster's links, each with its number of units
+};
+
 /// The data that a lesson is checked with.
 struct CheckAgainst {
   Glossary glossary{};
@@ -26,6 +33,8 @@ struct CheckAgainst {
   std::function<std::optional<double>(const Lab&, const Question&)> simulated{};
   /// The same for a question that is drawn; empty where nothing simulates it.
   std::function<std::vector<double>(const Lab&, const Question&)> simulated_series{};
+  /// Empty: ranks and links that one clicks are not looked for.
+  std::function<ClickedPlaces(const Lab&)> places{};
 };
 
 /// One line each: "FILE:question 2: error; correction". Empty if there are none.

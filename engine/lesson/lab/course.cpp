@@ -100,8 +100,6 @@ Library read_library(const std::string& language) {
   library.groups = grouped(library.course(natural_course), labs);
   LabGroup others{"Other labs", {}};
   for (auto& [name, lab] : labs) others.labs.push_back(std::move(lab));
-  std::stable_sort(others.labs.begin(), others.labs.end(),
-                   [](const Lab& a, const Lab& b) { return a.order < b.order; });
   if (!others.labs.empty()) library.groups.push_back(std::move(others));
   return library;
 }

@@ -64,14 +64,15 @@ Reply judge_drawing(const Question& question, const std::vector<double>& drawn, 
   return reply;
 }
 
-Reply judge_point(const Question& question, const PointedOp& pointed, const OpPattern& truth) {
+template <class Pointed, class Pattern>
+Reply judge_point(const Question& question, const Pointed& pointed, const Pattern& truth) {
   Reply reply;
   if (truth.matches(pointed)) {
     reply.grade = Grade::right;
     return reply;
   }
   for (const Mistake& mistake : question.mistakes)
-    if (const auto* near = std::get_if<OpPattern>(&mistake.near);
+    if (const auto* near = std::get_if<Pattern>(&mistake.near);
         near != nullptr && near->matches(pointed) && reply.because.empty())
       reply.because = mistake.because;
   return reply;
@@ -119,7 +120,12 @@ Reply judge(const Question& question, const Attempt& attempt, const Target& trut
                         std::get<std::vector<std::string>>(truth));
     case QuestionKind::draw:
       return judge_drawing(question, std::get<std::vector<double>>(attempt), std::get<std::vector<double>>(truth));
-    case QuestionKind::point: return judge_point(question, std::get<PointedOp>(attempt), std::get<OpPattern>(truth));
+    case QuestionKind::point:
+      if (const auto* rank = std::get_if<PointedRank>(&attempt))
+        return judge_point(question, *rank, std::get<RankPattern>(truth));
+      if (const auto* link = std::get_if<PointedLink>(&attempt))
+        return judge_point(question, *link, std::get<LinkPattern>(truth));
+      return judge_point(question, std::get<PointedOp>(attempt), std::get<OpPattern>(truth));
   }
   return {};
 }

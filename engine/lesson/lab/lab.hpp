@@ -15,7 +15,6 @@ struct Lab {
   std::string language{};        ///< of a translation (translation.hpp): "de"; empty: as its author wrote it, English
   std::string original_title{};  ///< of a translation: the scenario's
   std::string file;
-  int order = 0;                   ///< among labs that are in no course, ascending
   std::string summary;             ///< one sentence for the list
   std::string text;                ///< the lesson, in Markdown
   std::string view;                ///< of the window, that the lesson is about and opens; empty: none in particular

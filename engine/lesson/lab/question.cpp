@@ -35,6 +35,40 @@ std::string_view name_of(QuestionKind kind) {
   return "";
 }
 
+std::string_view name_of(PointAt at) {
+  switch (at) {
+    case PointAt::op: return "op";
+    case PointAt::rank: return "rank";
+    case PointAt::link: return "link";
+  }
+  return "";
+}
+
+bool RankPattern::matches(const PointedRank& pointed) const {
+  return std::find(ranks.begin(), ranks.end(), pointed.rank) != ranks.end();
+}
+
+std::string words_of(const RankPattern& pattern) {
+  std::string words = "rank ";
+  for (std::size_t i = 0; i < pattern.ranks.size(); ++i)
+    words += fmt::format("{}{}", i == 0 ? "" : i + 1 < pattern.ranks.size() ? ", " : " or ", pattern.ranks[i]);
+  return words;
+}
+
+bool LinkPattern::matches(const PointedLink& pointed) const {
+  return level == pointed.level && agrees(unit, pointed.unit) && agrees(from, pointed.from) && agrees(to, pointed.to);
+}
+
+std::string words_of(const LinkPattern& pattern) {
+  if (!pattern.level.empty())
+    return pattern.unit ? fmt::format("the uplink of {} {}", pattern.level, *pattern.unit)
+                        : fmt::format("the uplink of any {}", pattern.level);
+  std::string words = "the link";
+  if (pattern.from) words += fmt::format(" from rank {}", *pattern.from);
+  if (pattern.to) words += fmt::format(" to rank {}", *pattern.to);
+  return words;
+}
+
 bool OpPattern::matches(const PointedOp& pointed) const {
   const OpFields fields = pointed.op.fields();
   return agrees(rank, pointed.rank) && agrees(chunk, fields.chunk) && agrees(micro_batch, fields.micro_batch) &&
@@ -54,6 +88,22 @@ std::optional<Target> known_answer(const Question& question) {
   if (question.answer) return question.answer;
   if (question.formula_value) return Target(*question.formula_value);
   return std::nullopt;
+}
+
+bool fits(const Question& question, const Attempt& attempt) {
+  switch (question.kind) {
+    case QuestionKind::number: return std::holds_alternative<double>(attempt);
+    case QuestionKind::choice: return std::holds_alternative<std::string>(attempt);
+    case QuestionKind::order: return std::holds_alternative<std::vector<std::string>>(attempt);
+    case QuestionKind::draw: return std::holds_alternative<std::vector<double>>(attempt);
+    case QuestionKind::point: break;
+  }
+  switch (question.at) {
+    case PointAt::op: return std::holds_alternative<PointedOp>(attempt);
+    case PointAt::rank: return std::holds_alternative<PointedRank>(attempt);
+    case PointAt::link: return std::holds_alternative<PointedLink>(attempt);
+  }
+  return false;
 }
 
 std::vector<std::string> shuffled(const Question& question) {

@@ -19,15 +19,32 @@ enum class QuestionKind : std::uint8_t {
   choice,  ///< one of a few options
   order,   ///< items are put into their order
   draw,    ///< a value for each rank or step is drawn
-  point,   ///< an op or a rank is clicked in a view
+  point,   ///< an op, a rank or a link is clicked in a view
 };
 std::string_view name_of(QuestionKind kind);
+
+/// What a question that is pointed at asks for.
+enum class PointAt : std::uint8_t { op, rank, link };
+std::string_view name_of(PointAt at);
 
 /// An op that was clicked.
 struct PointedOp {
   int rank = 0;
   OpId op;
   bool operator==(const PointedOp&) const = default;
+};
+
+struct PointedRank {
+  int rank = 0;
+  bool operator==(const PointedRank&) const = default;
+};
+
+/// A link that was clicked: a unit's way out in the topology, or what one rank sends to another one.
+struct PointedLink {
+  std::string level;     ///< of the unit, "node"; empty: it is a link between two ranks
+  int unit = 0;          ///< of its level; 0 without a level
+  int from = 0, to = 0;  ///< ranks; 0 with a level
+  bool operator==(const PointedLink&) const = default;
 };
 
 /// The ops that a question or a mistake means: those that agree with every field that is given.
@@ -41,11 +58,32 @@ struct OpPattern {
 /// "a forward of micro-batch 0 on rank 3".
 std::string words_of(const OpPattern& pattern);
 
-/// An answer: a number in the question's unit; the chosen option; the items in an order; a value
-/// for each rank or step, in the unit; an op.
-using Attempt = std::variant<double, std::string, std::vector<std::string>, std::vector<double>, PointedOp>;
-/// The right answer, or the answer of a mistake. Of a pointed op a pattern stands for all that are right.
-using Target = std::variant<double, std::string, std::vector<std::string>, std::vector<double>, OpPattern>;
+struct RankPattern {
+  std::vector<int> ranks;  ///< any of these
+  bool matches(const PointedRank& pointed) const;
+  bool operator==(const RankPattern&) const = default;
+};
+/// "rank 2", "rank 0, 1 or 3".
+std::string words_of(const RankPattern& pattern);
+
+/// Links that agree with every field that is given; with a level they are ways out, else from rank to rank.
+struct LinkPattern {
+  std::string level{};
+  std::optional<int> unit{}, from{}, to{};
+  bool matches(const PointedLink& pointed) const;
+  bool operator==(const LinkPattern&) const = default;
+};
+/// "the uplink of node 3", "the link from rank 1 to rank 2".
+std::string words_of(const LinkPattern& pattern);
+
+/// What a person answers: a number in the question's unit; the option that was chosen; the items in an order; a value
+/// for each rank or step, in the unit; what was clicked.
+using Attempt = std::variant<double, std::string, std::vector<std::string>, std::vector<double>, PointedOp, PointedRank,
+                             PointedLink>;
+/// What is right, or what a mistake is recognised by: the same kinds in the same order. Of what is clicked a pattern
+/// stands for all that is right.
+using Target = std::variant<double, std::string, std::vector<std::string>, std::vector<double>, OpPattern, RankPattern,
+                            LinkPattern>;
 
 /// A common mistake: an answer near it gets this explanation.
 struct Mistake {
@@ -71,6 +109,7 @@ struct Evidence {
 
 struct Question {
   QuestionKind kind = QuestionKind::number;
+  PointAt at = PointAt::op;  ///< of a question that is pointed at
   std::string ask;
   /// Of the answer as it is typed and shown: "", "%", "ms", "s", "KiB", "MiB", "GFLOP/s", "nats" or "steps".
   std::string unit;
@@ -89,7 +128,7 @@ struct Question {
   std::string formula;
   std::optional<double> formula_value;
   /// The answer itself, where the file states it: a number in the unit, the right option, the items in their right
-  /// order, or the op that is meant.
+  /// order, or what is to be clicked.
   std::optional<Target> answer;
 
   double tolerance = 0;              ///< of a number, in the unit; of a drawing its mean distance
@@ -110,6 +149,9 @@ struct Question {
 /// The right answer if it is known without a run (from the file, or the lesson's formula); nullopt if it needs a run,
 /// a simulation or a path.
 std::optional<Target> known_answer(const Question& question);
+
+/// An answer is of the question's kind, and of a question that is pointed at what it asks one to click.
+bool fits(const Question& question, const Attempt& attempt);
 
 /// The items of an order question as they are first shown: never in the right order, and the same each time.
 std::vector<std::string> shuffled(const Question& question);

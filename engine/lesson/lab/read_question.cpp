@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "engine/lesson/lab/expression.hpp"
@@ -143,13 +144,78 @@ OpPattern pattern_of(const Value& value, std::string_view key) {
   return pattern;
 }
 
+int whole_of(const Value& value, std::string_view key) {
+  const double number = number_of(value, key);
+  if (number < 0 || number != std::floor(number) || number > 1e9)
+    refuse(value.at, fmt::format("{} takes whole numbers from 0 on", key));
+  return static_cast<int>(number);
+}
+
+RankPattern ranks_of(const Value& value, std::string_view key) {
+  const auto* table = std::get_if<Table>(&value.content);
+  const std::string form = "write it as { rank = 2 } or { ranks = [0, 1, 3] }";
+  if (table == nullptr) refuse(value.at, fmt::format("{} is {}; {}", key, kind_of(value), form));
+  Fields fields(*table, std::string(key));
+  RankPattern pattern;
+  if (const Item* rank = fields.take("rank")) pattern.ranks.push_back(whole_of(rank->value, "rank"));
+  if (const Item* ranks = fields.take("ranks")) {
+    const auto* list = std::get_if<Array>(&ranks->value.content);
+    if (list == nullptr) refuse(ranks->at, fmt::format("ranks is {}; {}", kind_of(ranks->value), form));
+    for (const Value& entry : *list) pattern.ranks.push_back(whole_of(entry, "ranks"));
+  }
+  fields.refuse_others();
+  if (pattern.ranks.empty()) refuse(value.at, fmt::format("{} names no rank; {}", key, form));
+  return pattern;
+}
+
+LinkPattern link_of(const Value& value, std::string_view key) {
+  const auto* table = std::get_if<Table>(&value.content);
+  const std::string form = "write it as { level = \"node\", unit = 3 } or { from = 1, to = 2 }";
+  if (table == nullptr) refuse(value.at, fmt::format("{} is {}; {}", key, kind_of(value), form));
+  Fields fields(*table, std::string(key));
+  LinkPattern pattern;
+  const auto index = [&](const char* name) -> std::optional<int> {
+    const Item* item = fields.take(name);
+    return item != nullptr ? std::optional<int>(whole_of(item->value, name)) : std::nullopt;
+  };
+  pattern.level = fields.text("level", value.at, false);
+  pattern.unit = index("unit");
+  pattern.from = index("from");
+  pattern.to = index("to");
+  fields.refuse_others();
+  const bool pair = pattern.from || pattern.to;
+  if (pattern.level.empty() == !pair || (pattern.unit && pair))
+    refuse(value.at, fmt::format("{} is a unit's uplink, or a link between two ranks; {}", key, form));
+  return pattern;
+}
+
+Target clicked_of(const Question& question, const Value& value, std::string_view key) {
+  switch (question.at) {
+    case PointAt::op: return pattern_of(value, key);
+    case PointAt::rank: return ranks_of(value, key);
+    case PointAt::link: return link_of(value, key);
+  }
+  return 0.0;
+}
+
+PointAt point_at(const std::string& named, QuestionKind kind, const Fields& fields) {
+  if (named.empty()) return PointAt::op;
+  if (kind != QuestionKind::point) refuse(fields.at("at"), "at says what is clicked; give kind = \"point\", too");
+  std::vector<std::string> known;
+  for (const PointAt at : {PointAt::op, PointAt::rank, PointAt::link}) {
+    if (name_of(at) == named) return at;
+    known.emplace_back(name_of(at));
+  }
+  refuse(fields.at("at"), fmt::format("there is no '{}' to click; known: {}", named, listed(known)));
+}
+
 Target target_of(const Question& question, const Value& value, std::string_view key) {
   switch (question.kind) {
     case QuestionKind::number: return number_of(value, key);
     case QuestionKind::choice: return option_of(value, key, question.options);
     case QuestionKind::order: return items_of(value, key, question.options);
     case QuestionKind::draw: return series_of(value, key);
-    case QuestionKind::point: return pattern_of(value, key);
+    case QuestionKind::point: return clicked_of(question, value, key);
   }
   return 0.0;
 }
@@ -277,6 +343,7 @@ Question read_question(const Table& table, const std::string& at) {
   question.unit = fields.text("unit", at, false);
   question.answer_from = fields.text("answer_from", at, false);
   question.kind = kind_of_question(fields.text("kind", at, false), question.answer_from, fields);
+  question.at = point_at(fields.text("at", at, false), question.kind, fields);
   // What a run gives must be converted; a number that the file states may have any unit: "days", "GB".
   if (!question.unit.empty() && !question.answer_from.empty()) question.scale = scale_of(question.unit, fields);
   question.options = fields.texts(question.kind == QuestionKind::order ? "items" : "options");

@@ -332,6 +332,7 @@ int check_lessons(const LessonsRequest& request) {
   against.simulated_series = [&](const Lab& lab, const Question& question) {
     return predictions.series(lab, question);
   };
+  against.places = [&](const Lab& lab) { return predictions.places(lab); };
   std::vector<std::string> files = request.files;
   if (files.empty()) {
     for (const char* kind : {"labs", "courses"})

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QPixmap>
 #include <QTableView>
+#include <QTest>
 #include <cmath>
 #include <numeric>
 
@@ -278,4 +279,26 @@ TEST_CASE("Where replicas are too many for a row each, a row is several of them,
     }
     CHECK(ranks == 1024);
   }
+}
+
+TEST_CASE("A click on a rank's cell, or on its row of the ranking, points at that rank") {
+  application();
+  SharedState state;
+  EmptySource source;
+  FiguresModel figures;
+  GridView view(state, source, figures);
+  view.resize(1280, 800);
+  view.show();
+  figures.set(four_ranks());
+  std::vector<int> pointed;
+  QObject::connect(&view, &DataView::rank_pointed, [&](int rank) { pointed.push_back(rank); });
+  QTest::mouseClick(&view, Qt::LeftButton, {}, view.layout_now().cells[3].center().toPoint());
+  QTest::mouseClick(&view, Qt::LeftButton, {}, QPoint(2, 2));  // no cell
+  CHECK(pointed == std::vector<int>{3});
+  auto* table = view.findChild<QTableView*>();
+  QTest::mouseClick(table->viewport(), Qt::LeftButton, {}, table->visualRect(table->model()->index(1, 0)).center());
+  CHECK(pointed == std::vector<int>{3, 2});  // the second busiest
+  view.set_veiled(true);
+  QTest::mouseClick(&view, Qt::LeftButton, {}, view.layout_now().cells[0].center().toPoint());
+  CHECK(pointed.size() == 2);
 }

@@ -4,11 +4,15 @@
 
 #include <QLabel>
 #include <QLineEdit>
+#include <QListWidget>
 #include <QPushButton>
 #include <QRadioButton>
 #include <QTest>
+#include <QToolButton>
+#include <memory>
 
 #include "app/lesson/answer_box.hpp"
+#include "app/lesson/order_box.hpp"
 #include "app/views/common/style.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/catch.hpp"
@@ -102,6 +106,81 @@ TEST_CASE("Items are moved until their order is right") {
   CHECK(items() == question.options);
 }
 
+TEST_CASE("Items are dragged to their place, and with Alt and the arrows or the buttons they go one place on") {
+  application();
+  Question question;
+  question.kind = QuestionKind::order;
+  question.ask = "In which order?";
+  question.options = {"forward", "backward", "update", "report"};
+  OrderBox box(question, nullptr);
+  box.resize(260, 240);
+  box.show();
+  REQUIRE(QTest::qWaitForWindowExposed(&box));
+  const auto items = [&] { return std::get<std::vector<std::string>>(*box.attempt()); };
+  int changes = 0;
+  QObject::connect(&box, &AnswerBox::changed, [&] { ++changes; });
+  QListWidget& list = box.list();
+  // The last one is dropped before the first: the list moves its row, as it does at a drop of its own item.
+  const std::vector<std::string> before = items();
+  CHECK(list.dragDropMode() == QAbstractItemView::InternalMove);
+  list.setCurrentRow(3);
+  REQUIRE(list.model()->moveRow({}, 3, {}, 0));
+  REQUIRE(wait_until([&] { return items() != before; }));
+  CHECK(items() == std::vector<std::string>{before[3], before[0], before[1], before[2]});
+  CHECK(changes == 1);
+  CHECK(list.item(0)->text() == QString("1. %1").arg(QString::fromStdString(before[3])));
+  list.setCurrentRow(0);
+  QTest::keyClick(&list, Qt::Key_Down, Qt::AltModifier);
+  CHECK(items() == std::vector<std::string>{before[0], before[3], before[1], before[2]});
+  CHECK(list.currentRow() == 1);
+  QTest::keyClick(&list, Qt::Key_Down);  // without Alt it chooses
+  CHECK(list.currentRow() == 2);
+  CHECK(items() == std::vector<std::string>{before[0], before[3], before[1], before[2]});
+  for (auto* button : box.findChildren<QToolButton*>())
+    if (button->text() == QLatin1String("Earlier")) button->click();
+  CHECK(items() == std::vector<std::string>{before[0], before[1], before[3], before[2]});
+  bool sent = false;
+  QObject::connect(&box, &AnswerBox::submitted, [&] { sent = true; });
+  QTest::keyClick(&list, Qt::Key_Return);
+  CHECK(sent);
+  CHECK(list.verticalScrollBarPolicy() == Qt::ScrollBarAlwaysOff);
+  CHECK(list.visualItemRect(list.item(3)).bottom() <= list.viewport()->height());
+  // Words that need two lines have them.
+  question.options[0] = "the supervisor names rank 2 and stops all the others, which wait";
+  OrderBox narrow(question, nullptr);
+  narrow.resize(200, 300);
+  narrow.show();
+  REQUIRE(QTest::qWaitForWindowExposed(&narrow));
+  int lines = 0;
+  for (int i = 0; i < 4; ++i)
+    lines += qRound(double(narrow.list().visualItemRect(narrow.list().item(i)).height() - 12) /
+                    narrow.list().fontMetrics().height());
+  CHECK(lines >= 5);
+}
+
+TEST_CASE("A rank and a link are pointed at in their views, and what was clicked of another kind is no answer") {
+  application();
+  Answer answer;
+  answer.question.kind = QuestionKind::point;
+  answer.question.at = PointAt::rank;
+  answer.question.ask = "Which rank?";
+  answer.question.answer = RankPattern{{2}};
+  QuestionCard card(answer, context(), nullptr);
+  CHECK(words_in(card).contains("Click it in the Grid, or in the time line."));
+  card.set_chosen({.link = PointedLink{"node", 3, 0, 0}});
+  CHECK_FALSE(submit_of(card)->isEnabled());
+  card.set_chosen({.rank = PointedRank{2}});
+  CHECK(words_in(card).contains("Selected: rank 2"));
+  CHECK(submit_of(card)->isEnabled());
+  answer.question.at = PointAt::link;
+  answer.question.answer = LinkPattern{.level = "node"};
+  QuestionCard other(answer, context(), nullptr);
+  other.set_chosen({.link = PointedLink{"node", 3, 0, 0}});
+  CHECK(words_in(other).contains("Selected: the uplink of node 3"));
+  other.set_chosen({.link = PointedLink{"", 0, 3, 0}});
+  CHECK(words_in(other).contains("Selected: the link from rank 3 to rank 0"));
+}
+
 TEST_CASE("A wrong answer gets its mistake's reason and another try; then the reason with the formula") {
   application();
   Answer answer;
@@ -149,7 +228,7 @@ TEST_CASE("An op is pointed at in a view, and named before it is submitted") {
   QuestionCard card(answer, context(), nullptr);
   CHECK(words_in(card).contains("Click it in the time line."));
   CHECK_FALSE(submit_of(card)->isEnabled());
-  card.set_chosen(PointedOp{1, *parse_token("B:c1:m3")});
+  card.set_chosen({.op = PointedOp{1, *parse_token("B:c1:m3")}});
   CHECK(words_in(card).contains("backward, micro-batch 3, rank 1"));
   CHECK(submit_of(card)->isEnabled());
 }

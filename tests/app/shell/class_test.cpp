@@ -5,6 +5,9 @@
 #include <QTest>
 #include <algorithm>
 
+#include "app/lesson/answers_plot.hpp"
+#include "app/lesson/class_table.hpp"
+#include "app/lesson/class_window.hpp"
 #include "app/lesson/lab_panel.hpp"
 #include "app/lesson/share_guess.hpp"
 #include "app/shell/main_window.hpp"
@@ -104,9 +107,9 @@ TEST_CASE("Students' answers are a histogram in the teacher's window, hidden unt
   REQUIRE(grace->attend(join, "Grace").isEmpty());
   ada->lab_panel().keep(0, 27.0);
   grace->lab_panel().keep(0, 83.0);
-  REQUIRE(wait_until([&] { return teacher->class_room().guesses("small", 0).size() == 2; }));
+  REQUIRE(wait_until([&] { return last_answers(teacher->class_room().students(), "small", 0).size() == 2; }));
   CHECK(wait_until([&] { return teacher->class_room().words().contains("2 students"); }));
-  CHECK(teacher->lab_panel().findChildren<GuessHistogram*>().isEmpty());
+  CHECK(teacher->lab_panel().findChildren<AnswersPlot*>().isEmpty());
   QPushButton* show = nullptr;
   REQUIRE(wait_until([&] {
     for (QPushButton* button : teacher->lab_panel().findChildren<QPushButton*>())
@@ -119,11 +122,96 @@ TEST_CASE("Students' answers are a histogram in the teacher's window, hidden unt
   CHECK(fits());  // what is wider would be cut: the panel does not scroll sideways
   QTest::mouseClick(show, Qt::LeftButton);
   CHECK(fits());
-  const auto histograms = teacher->lab_panel().findChildren<GuessHistogram*>();
+  const auto histograms = teacher->lab_panel().findChildren<AnswersPlot*>();
   REQUIRE(histograms.size() == 1);
-  CHECK(histograms[0]->bins().counts == std::vector<int>{0, 0, 1, 0, 0, 0, 0, 0, 1, 0});
+  CHECK_FALSE(histograms[0]->distribution().truth);  // the teacher has not answered: all would see it
+  CHECK(histograms[0]->distribution().bins.counts == std::vector<int>{0, 0, 1, 0, 0, 0, 0, 0, 1, 0});
   // The students' windows show nothing of it.
-  CHECK(ada->lab_panel().findChildren<GuessHistogram*>().isEmpty());
+  CHECK(ada->lab_panel().findChildren<AnswersPlot*>().isEmpty());
+}
+
+TEST_CASE("The teacher's window shows who has answered what at which try, and students' windows nothing of it") {
+  const QTemporaryDir folder;
+  const QString lesson = write_file(folder, "small.toml", small_lesson(formula_question + memory_question));
+  const auto teacher = window_on(lesson);
+  const auto grace = window_on(lesson), ada = window_on(lesson), bob = window_on(lesson);
+  const QString join = folder.filePath("class.join"), file = folder.filePath("answers.csv");
+  REQUIRE(teacher->teach(join, {}).isEmpty());
+  teacher->keep_answers(file);
+  REQUIRE(grace->attend(join, "Grace").isEmpty());
+  REQUIRE(ada->attend(join, "=Ada").isEmpty());
+  REQUIRE(bob->attend(join, "Bob").isEmpty());
+  grace->lab_panel().keep(0, 25.0);
+  grace->lab_panel().keep(0, 20.0);
+  ada->lab_panel().keep(0, 20.5);
+  ada->lab_panel().keep(1, std::vector<double>{1, 2});
+  bob->lab_panel().keep(1, std::vector<double>{3, 4});
+  ClassWindow& shown = teacher->show_class();
+  CHECK(shown.size().height() <= 768 - 40);
+  REQUIRE(wait_until([&] { return shown.table().rowCount() == 5 && shown.table().words(0, 2) == "2 of 3"; }));
+  const auto row = [&](int at) {
+    QStringList words;
+    for (int column = 0; column < 3; ++column) words << shown.table().words(at, column);
+    return words;
+  };
+  CHECK(row(0) == QStringList{"answered", "2 of 3", "2 of 3"});
+  CHECK(row(1) == QStringList{"right", "2 of 2", "0 of 2"});
+  const auto tick = [](const char* words) { return QString::fromUtf8(words); };
+  CHECK(row(2) == QStringList{"=Ada", tick("✓ 1st try"), tick("? waits for a run")});
+  CHECK(row(3) == QStringList{"Bob", tick("· not yet"), tick("? waits for a run")});
+  CHECK(row(4) == QStringList{"Grace", tick("✓ 2nd try"), tick("· not yet")});
+  const auto& rows = shown.table();
+  CHECK(rows.data(rows.index(4, 1), Qt::ToolTipRole).toString().contains("Try 1: 25"));
+  // The numbers of the first question, and the drawings of the second as a spread.
+  CHECK(shown.plot().distribution().truth == 20.0);
+  CHECK(shown.plot().distribution().mistakes == std::vector<double>{25});
+  shown.set_marked(false);
+  CHECK_FALSE(shown.plot().distribution().truth);
+  shown.set_marked(true);
+  shown.show_question(1);
+  REQUIRE(shown.plot().distribution().spread.size() == 2);
+  CHECK(shown.plot().distribution().spread[0].median == 2);
+  CHECK(shown.plot().distribution().spread[1].high == 3.5);
+  CHECK(shown.plot().distribution().true_series.empty());  // nothing ran
+  // Students' windows: no table, no answers of others.
+  for (const auto* student : {grace.get(), ada.get(), bob.get()}) {
+    CHECK(student->findChildren<ClassWindow*>().isEmpty());
+    CHECK(student->findChildren<AnswersPlot*>().isEmpty());
+  }
+  CHECK(ada->class_room().students().empty());
+  // A lesson that is answered again adds a try, and the file has all of them once the class ends.
+  teacher->class_room().leave();
+  QFile csv(file);
+  REQUIRE(csv.open(QIODevice::ReadOnly));
+  const QString text = QString::fromUtf8(csv.readAll());
+  const QStringList lines = text.split("\r\n", Qt::SkipEmptyParts);
+  REQUIRE(lines.size() == 6);
+  CHECK(lines[0] == "name,lesson,question,words of the question,kind,answer,unit,verdict,try,time");
+  CHECK(lines[1].startsWith("'=Ada,small,1,\"What share is bubble, by the formula?\",number,20.5,%,right,1,20"));
+  CHECK(lines[2].startsWith("'=Ada,small,2,Draw the peak of each rank.,draw,1 2,MiB,not judged yet,1,20"));
+  CHECK(lines[4].startsWith("Grace,small,1,\"What share is bubble, by the formula?\",number,25,%,wrong,1,20"));
+  CHECK(lines[5].contains(",20,%,right,2,20"));
+  for (const QString& line : lines) CHECK_FALSE(QString("=+-@").contains(line.front()));
+}
+
+TEST_CASE("What a student's run says of an answer reaches the teacher after it") {
+  const QTemporaryDir folder;
+  const QString lesson = write_file(folder, "small.toml", small_lesson(bubble_question));
+  const auto teacher = window_on(lesson);
+  auto student = window_on_lab(lesson, real_engine());
+  const QString join = folder.filePath("class.join");
+  REQUIRE(teacher->teach(join, {}).isEmpty());
+  REQUIRE(student->attend(join, "Ada").isEmpty());
+  student->lab_panel().keep(0, 99.0);
+  const auto verdict = [&] {
+    for (const classroom::Student& one : teacher->class_room().students())
+      for (const auto& [question, tries] : one.answers) return std::optional(tries.back().verdict);
+    return std::optional<classroom::Verdict>();
+  };
+  REQUIRE(wait_until([&] { return verdict() == classroom::Verdict::open; }));
+  student->session().run();
+  CHECK(wait_until([&] { return verdict() == classroom::Verdict::wrong; }));
+  CHECK(teacher->class_room().students().front().answers.at({"small", 0}).size() == 1);
 }
 
 TEST_CASE("A class over the network is joined with keys at the address that its teacher names") {
@@ -169,17 +257,4 @@ TEST_CASE("A share is guessed by dragging the edge of the bar, or with the keys,
   guess.set_kept(true);
   QTest::mouseClick(&guess, Qt::LeftButton, {}, QPoint(static_cast<int>(guess.x_of(90)), 10));
   CHECK(guess.value() == dragged - 9);
-}
-
-TEST_CASE("Guesses that are no shares are spread over their own range") {
-  const auto bins = GuessHistogram::bins_of({4, 4, 16, 10}, "MiB");
-  CHECK(bins.low == 4);
-  CHECK(bins.high == 16);
-  int sum = 0;
-  for (const int count : bins.counts) sum += count;
-  CHECK(sum == 4);
-  CHECK(bins.counts.front() == 2);
-  CHECK(bins.counts.back() == 1);
-  CHECK(GuessHistogram::bins_of({}, "MiB").counts.empty());
-  CHECK(GuessHistogram::bins_of({7}, "MiB").counts.front() == 1);
 }

@@ -37,6 +37,12 @@ TEST_CASE("The command line names a source, a picture, a view, a size and a them
   CHECK_FALSE(line.run);
 }
 
+TEST_CASE("The answers of a class are kept in a CSV file, by the teacher's window alone") {
+  CHECK(parse({"--teach", "class.join", "--answers", "monday.csv"}).answers == "monday.csv");
+  CHECK(says(refusal({"--answers", "monday.csv"}), "--teach FILE"));
+  CHECK(says(refusal({"--teach", "class.join", "--answers", "monday.txt"}), "must end in .csv"));
+}
+
 TEST_CASE("Without arguments the window opens as the system looks") {
   const CommandLine line = parse({});
   CHECK(line.source.isEmpty());

@@ -223,6 +223,8 @@ TEST_CASE("the debugger's keys go from op to op over all ranks, with the cursor 
 
 TEST_CASE("a click on a rank's label folds it, another opens it") {
   Fixture f;
+  std::vector<int> pointed;
+  QObject::connect(&f.view, &DataView::rank_pointed, [&](int rank) { pointed.push_back(rank); });
   const std::size_t before = f.view.rows().bands[1].row_count;
   REQUIRE(before > 1);
   const QPoint label(f.view.layout_now().labels.left() + 4, f.view.point_of(1, 0).y());
@@ -231,6 +233,7 @@ TEST_CASE("a click on a rank's label folds it, another opens it") {
   CHECK(f.view.rows().bands[0].row_count > 1);
   QTest::mouseClick(&f.view, Qt::LeftButton, {}, {label.x(), f.view.point_of(1, 0).y()});
   CHECK(f.view.rows().bands[1].row_count == before);
+  CHECK(pointed == std::vector<int>{1, 1});  // it points at the rank as well
 }
 
 TEST_CASE("more than thirty-two ranks are heat rows by group, and a click on a group's name opens it") {

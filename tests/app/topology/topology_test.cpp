@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QMouseEvent>
+#include <QTableView>
 #include <QTest>
 #include <cmath>
 #include <map>
@@ -205,6 +206,21 @@ TEST_CASE("Every box lies over those that it holds, and the pointer finds it") {
   CHECK(words.contains("node 0: ranks 0 to 3"));
   CHECK(words.contains("uplink busy"));
   CHECK_FALSE(words.contains("0"));
+  // A click on a box, or on its row of the list of all, points at its way out.
+  std::vector<std::pair<QString, int>> pointed;
+  QObject::connect(&view, &DataView::uplink_pointed,
+                   [&](const QString& level, int unit) { pointed.emplace_back(level, unit); });
+  QTest::mouseClick(&view, Qt::LeftButton, {}, large.boxes[0][2].center().toPoint());
+  QTest::mouseClick(&view, Qt::LeftButton, {}, large.boxes[1][0].center().toPoint());
+  QTest::mouseClick(&view, Qt::LeftButton, {}, QPoint(2, 2));
+  CHECK(pointed == std::vector<std::pair<QString, int>>{{"device", 2}, {"node", 0}});
+  const TopologyUnit first = busiest_units(view.topology(), 1).front();
+  for (auto* list : view.findChildren<QTableView*>())
+    if (list->model()->rowCount() == 5)  // four devices and the node
+      QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, list->visualRect(list->model()->index(0, 0)).center());
+  REQUIRE(pointed.size() == 3);
+  CHECK(pointed[2] ==
+        std::pair{QString::fromLatin1(view.topology().levels[first.level].name), static_cast<int>(first.unit)});
   view.resize(670, 160);  // as in the window's dock
   const TopologyLayout low = view.layout_now();
   for (const auto& level : low.boxes)

@@ -172,6 +172,11 @@ TEST_CASE("Where a run has counted its links the map draws those, and says so; e
   CHECK(words.contains(QString::fromUtf8("64\u00a0B more")));
   CHECK(map.words_at(map.cell_rect(2, 0).center()).contains("could not count"));
   CHECK(map.source_words().contains("dotted"));
+  std::vector<std::pair<int, int>> clicked;
+  QObject::connect(&map, &HeatMap::link_clicked, [&](int from, int to) { clicked.emplace_back(from, to); });
+  QTest::mouseClick(&map, Qt::LeftButton, {}, map.cell_rect(2, 3).center().toPoint());
+  QTest::mouseClick(&map, Qt::LeftButton, {}, QPoint(1, 1));  // no cell
+  CHECK(clicked == std::vector<std::pair<int, int>>{{2, 3}});
 }
 
 TEST_CASE("The map names its axes, and nothing of the view's words is cut or hidden, in a presentation neither") {

@@ -4,6 +4,7 @@
 #include <thread>
 #include <zmq.hpp>
 
+#include "engine/lesson/lab/attempt_text.hpp"
 #include "telemetry/classroom/student.hpp"
 #include "telemetry/classroom/teacher.hpp"
 #include "telemetry/relay/revoked_keys.hpp"
@@ -42,6 +43,22 @@ Look some_look() {
   look.rank = 2;
   look.op = "B:c2:m1";
   return look;
+}
+
+/// An answer to a question of "lab", given so many seconds after ten.
+Answer given(int question, double number, int second = 0, int which_try = 1) {
+  const std::string seconds = std::to_string(second);
+  return {"lab",     question,      number,
+          which_try, Verdict::open, "2026-11-24T10:00:" + std::string(2 - seconds.size(), '0') + seconds + "Z"};
+}
+
+/// The last number of each student who has given one.
+std::vector<double> guesses(const Teacher& teacher, const std::string& lab, int question) {
+  std::vector<double> numbers;
+  for (const Student& student : teacher.students())
+    if (const auto tries = student.answers.find({lab, question}); tries != student.answers.end())
+      numbers.push_back(std::get<double>(tries->second.back().attempt));
+  return numbers;
 }
 
 /// A socket that says what it likes.
@@ -96,10 +113,6 @@ TEST_CASE("what the windows of a class say survives being written and read") {
   CHECK(std::get<classroom::Look>(*look) == some_look());
   Look nothing;
   CHECK(std::get<classroom::Look>(*parse(to_text(nothing))) == nothing);
-  const auto answer = parse(to_text(Answer{"data-parallel", 2, 31.5}));
-  REQUIRE(answer);
-  CHECK(std::get<Answer>(*answer).guess == 31.5);
-  CHECK(std::get<Answer>(*answer).question == 2);
 }
 
 TEST_CASE("whatever is no message of a class is refused with a reason") {
@@ -137,21 +150,71 @@ TEST_CASE("students see what the teacher looks at, also those who come later") {
   CHECK(teacher.status().garbage == 0);
 }
 
-TEST_CASE("the teacher has each student's last answer to each question") {
+TEST_CASE("the teacher has each student's answers to each question") {
   const Room room;
   Teacher teacher(room.options());
   StudentLine ada(teacher.join(), "Ada"), grace(teacher.join(), "Grace");
-  ada.answer({"lab", 0, 20});
-  grace.answer({"lab", 0, 30});
-  grace.answer({"lab", 1, 7});
-  REQUIRE(within([&] { return teacher.guesses("lab", 0).size() == 2 && teacher.guesses("lab", 1).size() == 1; }));
-  ada.answer({"lab", 0, 25});
+  ada.answer(given(0, 20));
+  grace.answer(given(0, 30));
+  grace.answer(given(1, 7));
+  REQUIRE(within([&] { return guesses(teacher, "lab", 0).size() == 2 && guesses(teacher, "lab", 1).size() == 1; }));
+  ada.answer(given(0, 25, 7, 2));
   REQUIRE(within([&] {
-    auto guesses = teacher.guesses("lab", 0);
-    std::sort(guesses.begin(), guesses.end());
-    return guesses == std::vector<double>{25, 30};
+    auto numbers = guesses(teacher, "lab", 0);
+    std::sort(numbers.begin(), numbers.end());
+    return numbers == std::vector<double>{25, 30};
   }));
-  CHECK(teacher.guesses("another", 0).empty());
+  CHECK(guesses(teacher, "another", 0).empty());
+}
+
+TEST_CASE("whole answers of several students reach the teacher, and what a run says of them later") {
+  const Room room;
+  Teacher teacher(room.options());
+  StudentLine ada(teacher.join(), "Ada"), grace(teacher.join(), "Grace"), alan(teacher.join(), "Alan");
+  const std::vector<double> drawn{4, 3, 2, 1};
+  const std::vector<std::string> items{"forward", "backward"};
+  const std::string at = "2026-11-24T10:00:00Z";
+  ada.answer({"lab", 0, drawn, 1, Verdict::open, at});
+  ada.answer({"lab", 1, std::string("an option"), 1, Verdict::wrong, at});
+  grace.answer({"lab", 2, items, 2, Verdict::right, "2026-11-24T10:01:00Z"});
+  grace.answer({"lab", 2, items, 1, Verdict::wrong, at});  // late
+  grace.answer({"lab", 2, items, 1, Verdict::wrong, at});  // twice
+  alan.answer({"lab", 3, PointedLink{"node", 5, 0, 0}, 1, Verdict::right, at});
+  REQUIRE(within([&] { return teacher.status().answers == 5; }));
+  const auto of = [&](const std::string& name, int question) {
+    for (const Student& student : teacher.students())
+      if (student.name == name) return student.answers.at({"lab", question});
+    return Tries{};
+  };
+  CHECK(of("Ada", 0) == Tries{{drawn, 1, Verdict::open, at}});
+  CHECK(of("Ada", 1) == Tries{{std::string("an option"), 1, Verdict::wrong, at}});
+  CHECK(of("Grace", 2) == Tries{{items, 1, Verdict::wrong, at}, {items, 2, Verdict::right, "2026-11-24T10:01:00Z"}});
+  CHECK(of("Alan", 3) == Tries{{PointedLink{"node", 5, 0, 0}, 1, Verdict::right, at}});
+  ada.answer({"lab", 0, drawn, 1, Verdict::right, at});
+  CHECK(within([&] { return of("Ada", 0).front().verdict == Verdict::right; }));
+  CHECK(teacher.status().answers == 5);
+  CHECK(teacher.status().garbage == 0);
+}
+
+TEST_CASE("answers that are damaged or too large are refused, and those of others are kept") {
+  const Room room;
+  Teacher teacher(room.options());
+  StudentLine ada(teacher.join(), "Ada");
+  ada.answer(given(0, 20));
+  Rude rude(teacher.join());
+  REQUIRE(rude.come_in(teacher.join(), "Rude", Identity()).empty());
+  rude.say(
+      to_text(Answer{"lab", 0, std::vector<double>(most_points + 1, 1.0), 1, Verdict::right, "2026-11-24T10:00:00Z"}));
+  REQUIRE(within([&] { return teacher.status().last_garbage == "a drawing has too many points"; }));
+  rude.say(
+      R"({"kind":"answer","lab":"lab","question":0,"question_kind":"draw","answer":[null],"try":1,"verdict":"right",)"
+      R"("at":"2026-11-24T10:00:00Z"})");
+  REQUIRE(within([&] { return teacher.status().last_garbage == "an answer has something in it that is no number"; }));
+  rude.say(R"({"kind":"answer","lab":"lab","question":0,"guess":7})");  // of a window of before
+  REQUIRE(within([&] { return teacher.status().answers == 2; }));
+  auto numbers = guesses(teacher, "lab", 0);
+  std::sort(numbers.begin(), numbers.end());
+  CHECK(numbers == std::vector<double>{7, 20});
 }
 
 TEST_CASE("a teacher's window that is opened again gets the answers again") {
@@ -159,25 +222,25 @@ TEST_CASE("a teacher's window that is opened again gets the answers again") {
   auto teacher = std::make_unique<Teacher>(room.options());
   teacher->show(some_look());
   StudentLine ada(teacher->join(), "Ada");
-  ada.answer({"lab", 0, 20});
-  REQUIRE(within([&] { return teacher->guesses("lab", 0).size() == 1 && ada.look(); }));
+  ada.answer(given(0, 20));
+  REQUIRE(within([&] { return guesses(*teacher, "lab", 0).size() == 1 && ada.look(); }));
   teacher.reset();
   REQUIRE(within([&] { return !ada.status().connected; }, 15000));
   teacher = std::make_unique<Teacher>(room.options());
   teacher->show(some_look());
-  CHECK(within([&] { return teacher->guesses("lab", 0).size() == 1; }));
+  CHECK(within([&] { return guesses(*teacher, "lab", 0).size() == 1; }));
 }
 
 TEST_CASE("garbage is counted and changes nothing") {
   const Room room;
   Teacher teacher(room.options());
   StudentLine ada(teacher.join(), "Ada");
-  ada.answer({"lab", 0, 20});
+  ada.answer(given(0, 20));
   Rude rude(teacher.join());
   rude.say("not a message");
   rude.say(to_text(some_look()));  // nobody teaches the teacher
   REQUIRE(within([&] { return teacher.status().garbage >= 2; }));
-  REQUIRE(within([&] { return teacher.guesses("lab", 0).size() == 1; }));
+  REQUIRE(within([&] { return guesses(teacher, "lab", 0).size() == 1; }));
   CHECK(teacher.students().size() == 1);  // who has not said hello is none
   CHECK_FALSE(teacher.status().last_garbage.empty());
 }
@@ -189,7 +252,7 @@ TEST_CASE("a student that never stops talking is not listened to, and holds nobo
   Teacher teacher(options);
   Rude rude(teacher.join());
   REQUIRE(rude.come_in(teacher.join(), "Rude", Identity()).empty());
-  for (int i = 0; i < 500; ++i) rude.say(to_text(Answer{"lab", 0, static_cast<double>(i)}));
+  for (int i = 0; i < 500; ++i) rude.say(to_text(given(0, i, i % 60, i + 1)));
   REQUIRE(within([&] { return teacher.status().garbage >= 400; }));
   StudentLine ada(teacher.join(), "Ada");
   teacher.show(some_look());
@@ -219,16 +282,16 @@ TEST_CASE("connections that answer and leave do not close the class") {
   for (int i = 0; i < 70; ++i) {
     Rude leaves(teacher.join());
     const std::string why = leaves.come_in(teacher.join(), "nobody " + std::to_string(i), same_key ? one : Identity());
-    if (why.empty()) leaves.say(to_text(Answer{"lab", 0, 99}));
+    if (why.empty()) leaves.say(to_text(given(0, 99)));
   }
   StudentLine ada(teacher.join(), "Ada"), grace(teacher.join(), "Grace"), alan(teacher.join(), "Alan");
   for (StudentLine* student : {&ada, &grace, &alan}) {
-    student->answer({"lab", 1, 5});
+    student->answer(given(1, 5));
     CHECK(within([&] { return student->look() == some_look(); }, 20000));
   }
-  CHECK(within([&] { return teacher.guesses("lab", 1).size() == 3; }));
+  CHECK(within([&] { return guesses(teacher, "lab", 1).size() == 3; }));
   CHECK(teacher.students().size() <= options.limits.students);
-  if (same_key) CHECK(teacher.guesses("lab", 0).size() <= ClassLimits().names_a_key);
+  if (same_key) CHECK(guesses(teacher, "lab", 0).size() <= ClassLimits().names_a_key);
 }
 
 TEST_CASE("a name belongs to the key that used it first; the other student is told so") {
@@ -241,11 +304,11 @@ TEST_CASE("a name belongs to the key that used it first; the other student is to
         (std::filesystem::perms::owner_read | std::filesystem::perms::owner_write));
   {
     StudentLine ada(teacher.join(), "Ada", kept);
-    ada.answer({"lab", 0, 20});
-    REQUIRE(within([&] { return teacher.guesses("lab", 0) == std::vector<double>{20}; }));
+    ada.answer(given(0, 20));
+    REQUIRE(within([&] { return guesses(teacher, "lab", 0) == std::vector<double>{20}; }));
   }
   StudentLine mallory(teacher.join(), "Ada");
-  mallory.answer({"lab", 0, 99});
+  mallory.answer(given(0, 99));
   REQUIRE(within([&] { return !mallory.status().refused.empty(); }));
   CHECK(mallory.status().refused == "the name 'Ada' belongs to another student of this class; choose another name");
   CHECK_FALSE(mallory.status().connected);
@@ -254,8 +317,8 @@ TEST_CASE("a name belongs to the key that used it first; the other student is to
   StudentLine again(teacher.join(), "Ada", Identity(key_file)), further(teacher.join(), "Ada", Identity(key_file));
   REQUIRE(within([&] { return again.look() && further.look(); }));
   CHECK(teacher.students().size() == 1);
-  again.answer({"lab", 0, 21});
-  CHECK(within([&] { return teacher.guesses("lab", 0) == std::vector<double>{21}; }));
+  again.answer(given(0, 21, 9, 2));
+  CHECK(within([&] { return guesses(teacher, "lab", 0) == std::vector<double>{21}; }));
 }
 
 TEST_CASE("a proof is worth nothing for another name, key or connection") {
@@ -274,7 +337,7 @@ TEST_CASE("a proof is worth nothing for another name, key or connection") {
   CHECK(first.hear<Refused>());
   first.say(to_text(classroom::Hello{"Ada", mallory.public_key(), proof}));
   CHECK(first.hear<Refused>());
-  first.say(to_text(Answer{"lab", 0, 99}));
+  first.say(to_text(given(0, 99)));
   CHECK(teacher.students().empty());
   first.say(to_text(classroom::Hello{"Ada", ada.public_key(), proof}));
   CHECK(first.hear<Welcome>());
@@ -290,10 +353,11 @@ TEST_CASE("a student whose key is revoked leaves the class with all answers, and
   write_join_file(options.join_file, teacher.join());
   teacher.show(some_look());
   StudentLine ada(teacher.join(), "Ada"), mallory(teacher.join(), "Mallory");
-  ada.answer({"lab", 0, 20});
-  mallory.answer({"lab", 0, 99});
-  REQUIRE(within(
-      [&] { return teacher.guesses("lab", 0).size() == 2 && std::filesystem::exists(names_list(options.join_file)); }));
+  ada.answer(given(0, 20));
+  mallory.answer(given(0, 99));
+  REQUIRE(within([&] {
+    return guesses(teacher, "lab", 0).size() == 2 && std::filesystem::exists(names_list(options.join_file));
+  }));
   REQUIRE(within([&] {
     try {
       return !revoke_key(options.join_file, "Mallory").empty();
@@ -301,7 +365,7 @@ TEST_CASE("a student whose key is revoked leaves the class with all answers, and
       return false;  // the list is written four times a second
     }
   }));
-  REQUIRE(within([&] { return teacher.guesses("lab", 0) == std::vector<double>{20}; }));
+  REQUIRE(within([&] { return guesses(teacher, "lab", 0) == std::vector<double>{20}; }));
   CHECK(within([&] { return mallory.status().refused.find("revoked") != std::string::npos; }));
   StudentLine other(teacher.join(), "Mallory");
   CHECK(within([&] { return other.look() == some_look(); }));

@@ -291,3 +291,28 @@ TEST_CASE("a number of a text has its value, its last digit and its unit") {
   CHECK(numbers[5].unit == "KiB");
   CHECK(numbers[6].value == 6.2);
 }
+
+TEST_CASE("a rank or a link that the plan has none of cannot be clicked") {
+  const auto fault_with = [](const std::string& at, const std::string& keys) {
+    const std::string text = std::string(good_lesson) + "[[lab.questions]]\nkind = \"point\"\nat = \"" + at +
+                             "\"\nask = \"Which?\"\n" + keys + "\n";
+    CheckAgainst against;
+    against.labs = {"walls"};
+    against.glossary = {};
+    against.places = [](const Lab&) { return ClickedPlaces{4, {{"device", 4}, {"node", 2}}}; };
+    const auto lab = parse_lab(text, "a-pipeline.toml");
+    std::string all;
+    for (const std::string& fault : faults_of(*lab, against))
+      if (fault.find("question 2") != std::string::npos) all += fault;
+    return all;
+  };
+  CHECK(fault_with("rank", "answer = { rank = 3 }").empty());
+  CHECK(fault_with("rank", "answer = { rank = 4 }") ==
+        "a-pipeline.toml:question 2: there is no rank 4; the plan has ranks 0 to 3");
+  check_says(fault_with("rank", "answer = { rank = 1 }\nmistakes = [{ near = { ranks = [0, 1] }, because = \"No.\" }]"),
+             {"question 2", "a mistake names rank 1, which is right"});
+  CHECK(fault_with("link", "answer = { level = \"node\", unit = 1 }").empty());
+  check_says(fault_with("link", "answer = { level = \"node\", unit = 2 }"), {"there is no node 2", "0 to 1"});
+  check_says(fault_with("link", "answer = { level = \"nodes\" }"), {"level", "nodes", "node"});
+  check_says(fault_with("link", "answer = { from = 0, to = 9 }"), {"there is no rank 9"});
+}

@@ -89,3 +89,21 @@ TEST_CASE("Options, orders, drawings and ops are compared as what they are") {
   CHECK(judge(question, PointedOp{1, *parse_token("B:c1:m0")}, forward).because == "a backward");
   CHECK(judge(question, PointedOp{0, *parse_token("F:c0:m0")}, forward).because.empty());
 }
+
+TEST_CASE("A rank and a link that were clicked are right where they fit, and else a mistake's where they fit that") {
+  Question question;
+  question.kind = QuestionKind::point;
+  question.at = PointAt::rank;
+  question.mistakes = {{RankPattern{{0, 1}}, "they wait"}};
+  const Target slow = RankPattern{{2}};
+  CHECK(judge(question, PointedRank{2}, slow).accepted());
+  CHECK(judge(question, PointedRank{1}, slow).because == "they wait");
+  CHECK(judge(question, PointedRank{3}, slow).because.empty());
+  CHECK_FALSE(judge(question, PointedOp{2, *parse_token("F:c0:m0")}, slow).accepted());
+  question.at = PointAt::link;
+  question.mistakes = {{LinkPattern{.level = "device"}, "fast"}};
+  const Target node = LinkPattern{.level = "node"};
+  CHECK(judge(question, PointedLink{"node", 7, 0, 0}, node).accepted());
+  CHECK(judge(question, PointedLink{"device", 7, 0, 0}, node).because == "fast");
+  CHECK_FALSE(judge(question, PointedLink{"", 0, 1, 2}, node).accepted());
+}

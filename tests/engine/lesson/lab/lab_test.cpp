@@ -50,7 +50,6 @@ TEST_CASE("a lesson is read with its questions") {
   REQUIRE(lab.has_value());
   CHECK(lab->title == "A lab");
   CHECK(lab->file == "lab.toml");
-  CHECK(lab->order == 3);
   CHECK(lab->text == "## Read\nWords.\n");
   REQUIRE(lab->questions.size() == 2);
   CHECK(lab->questions[0].answer_from == "bubble.measured");
@@ -70,7 +69,8 @@ TEST_CASE("a lesson that cannot be taught is refused with its place") {
     std::string text, message;
   };
   const Row rows[] = {
-      {replaced(good, "order = 3", "oder = 3"), "lab.toml:3:1: unknown key 'oder' in [lab]; did you mean 'order'?"},
+      {replaced(good, "order = 3", "viev = \"grid\""),
+       "lab.toml:3:1: unknown key 'viev' in [lab]; did you mean 'view'?"},
       {replaced(good, "summary = \"One sentence.\"\n", ""),
        "lab.toml:2:2: the key 'summary' is missing in [lab]; give a string"},
       {replaced(good, "bubble.measured", "bubble.measurd"),
@@ -120,7 +120,8 @@ tolerance = 5
        "lab.toml:9:11: unknown surface 'hill'; known: ravine, saddle, two-minima, rosenbrock, beale"},
       {replaced(walked, "momentum = 0.01", "momentun = 0.01"),
        "lab.toml:9:57: unknown optimizer 'momentun'; did you mean 'momentum'?"},
-      {replaced(walked, "momentum = 0.01", "momentum = 0"), "lab.toml:9:57: momentum has a rate that is not positive; give one greater than 0"},
+      {replaced(walked, "momentum = 0.01", "momentum = 0"),
+       "lab.toml:9:57: momentum has a rate that is not positive; give one greater than 0"},
       {replaced(walked, "condition = 40", "condition = 0"),
        "lab.toml:9:11: a ravine's condition number is from 1 to 1e+06, not 0"},
       {replaced(walked, "condition = 40", "conditoin = 40"),

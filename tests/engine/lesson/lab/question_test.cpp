@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "engine/lesson/lab/attempt_text.hpp"
 #include "engine/lesson/lab/lab.hpp"
 #include "engine/plan/scenario/read.hpp"
 #include "tests/catch.hpp"
@@ -86,6 +87,65 @@ answer = { rank = 3, kind = "forward", micro_batch = 0 }
   CHECK_FALSE(wanted.matches({3, *parse_token("B:c3:m0")}));
 }
 
+TEST_CASE("A rank or a link may be what is clicked") {
+  const Question rank = question_of(R"(kind = "point"
+at = "rank"
+answer = { rank = 2 }
+mistakes = [{ near = { ranks = [0, 1, 3] }, because = "It waits." }]
+)");
+  CHECK(rank.at == PointAt::rank);
+  const auto right = std::get<RankPattern>(*known_answer(rank));
+  CHECK(right.matches({2}));
+  CHECK_FALSE(right.matches({1}));
+  CHECK(words_of(std::get<RankPattern>(rank.mistakes[0].near)) == "rank 0, 1 or 3");
+  CHECK(fits(rank, PointedRank{7}));
+  CHECK_FALSE(fits(rank, PointedOp{2, *parse_token("F:c3:m0")}));
+
+  const Question uplink = question_of(R"(kind = "point"
+at = "link"
+answer = { level = "node" }
+mistakes = [{ near = { level = "leaf switch", unit = 1 }, because = "Wider." }]
+)");
+  const auto node = std::get<LinkPattern>(*known_answer(uplink));
+  CHECK(node.matches({"node", 5, 0, 0}));
+  CHECK_FALSE(node.matches({"leaf switch", 5, 0, 0}));
+  CHECK_FALSE(node.matches({"", 0, 0, 1}));
+  CHECK(words_of(node) == "the uplink of any node");
+  CHECK(words_of(std::get<LinkPattern>(uplink.mistakes[0].near)) == "the uplink of leaf switch 1");
+
+  const Question pair = question_of("kind = \"point\"\nat = \"link\"\nanswer = { from = 3, to = 0 }\n");
+  const auto ring = std::get<LinkPattern>(*known_answer(pair));
+  CHECK(ring.matches({"", 0, 3, 0}));
+  CHECK_FALSE(ring.matches({"", 0, 0, 3}));
+  CHECK(words_of(ring) == "the link from rank 3 to rank 0");
+  CHECK(question_of("kind = \"point\"\nanswer = { rank = 3 }\n").at == PointAt::op);
+}
+
+TEST_CASE("An answer's text is read as the answer it was, and nothing else is one") {
+  const Attempt answers[] = {31.5,
+                             std::string("an \"option\""),
+                             std::vector<std::string>{"a", "b"},
+                             std::vector<double>{1, 2.5},
+                             PointedOp{2, *parse_token("B:c1:m3")},
+                             PointedRank{2},
+                             PointedLink{"node", 3, 0, 0},
+                             PointedLink{"", 0, 1, 2}};
+  for (const Attempt& answer : answers) {
+    INFO(attempt_text(answer));
+    const auto read = parse_attempt(attempt_text(answer), kind_of(answer));
+    REQUIRE(read);
+    CHECK(*read == answer);
+  }
+  CHECK(attempt_text(PointedLink{"node", 3, 0, 0}) == R"({"level":"node","unit":3})");
+  for (const char* none : {"", "{", "null", "[]", R"({"rank":"2"})", R"({"rank":2.5})", R"({"rank":2,"op":"none"})",
+                           R"({"from":1})", R"({"level":"node"})", R"({"level":"node","unit":-1})"}) {
+    INFO(none);
+    CHECK_FALSE(parse_attempt(none, QuestionKind::point));
+    CHECK_FALSE(parse_attempt(none, QuestionKind::order));
+    CHECK_FALSE(parse_attempt(none, QuestionKind::draw));
+  }
+}
+
 TEST_CASE("Without a formula a run says what is right; a stated number may have any unit") {
   CHECK_FALSE(known_answer(question_of("unit = \"%\"\nanswer_from = \"bubble.measured\"\ntolerance = 2\n")));
   CHECK(std::get<double>(*known_answer(question_of("unit = \"days\"\nanswer = 34\ntolerance = 2\n"))) == 34);
@@ -109,6 +169,17 @@ TEST_CASE("An invalid question is refused with its position") {
        "lab.toml:8:1: both 'answer' and 'formula' give the right answer; keep one"},
       {"answer = 3\ntolerance = 1\nrun = true\n", "lab.toml:9:1: run applies to a variant; give set, too"},
       {"kind = \"point\"\nanswer = { }\n", "lab.toml:8:10: answer fits every op; give rank, kind or micro_batch"},
+      {"kind = \"point\"\nat = \"lane\"\nanswer = { rank = 1 }\n",
+       "lab.toml:8:1: there is no 'lane' to click; known: op, rank and link"},
+      {"kind = \"choice\"\nat = \"rank\"\n", "lab.toml:8:1: at says what is clicked; give kind = \"point\", too"},
+      {"kind = \"point\"\nat = \"rank\"\nanswer = { }\n",
+       "lab.toml:9:10: answer names no rank; write it as { rank = 2 } or { ranks = [0, 1, 3] }"},
+      {"kind = \"point\"\nat = \"rank\"\nanswer = { rank = -1 }\n",
+       "lab.toml:9:19: rank takes whole numbers from 0 on"},
+      {"kind = \"point\"\nat = \"link\"\nanswer = { unit = 3 }\n",
+       "lab.toml:9:10: answer is a unit's uplink, or a link between two ranks; write it as { level = \"node\", unit = "
+       "3 } "
+       "or { from = 1, to = 2 }"},
   };
   for (const Row& row : rows) CHECK(refusal_of(row.text) == row.message);
   CHECK(refusal_of("answer = 3\ntolerance = 1\nset = { micro_batchs = 16 }\n").find("micro_batches") !=

@@ -48,6 +48,19 @@ std::vector<Attempt> ops_of(const OpPattern& pattern) {
 /// All that one may answer who means this.
 std::vector<Attempt> attempts_of(const Target& target) {
   if (const auto* pattern = std::get_if<OpPattern>(&target)) return ops_of(*pattern);
+  std::vector<Attempt> made;
+  if (const auto* ranks = std::get_if<RankPattern>(&target)) {
+    for (const int rank : ranks->ranks) made.emplace_back(PointedRank{rank});
+    return made;
+  }
+  if (const auto* link = std::get_if<LinkPattern>(&target)) {
+    for (int other = 0; other < 8; ++other) {
+      const bool pair = link->level.empty();
+      made.emplace_back(PointedLink{link->level, pair ? 0 : link->unit.value_or(other),
+                                    pair ? link->from.value_or(other) : 0, pair ? link->to.value_or(other) : 0});
+    }
+    return made;
+  }
   return {*attempt_of(target)};
 }
 

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The teacher's window of a class: who has answered what, how the answers to one question are spread, and all of it as
+// a file.
+#pragma once
+#include <QTimer>
+#include <QWidget>
+
+#include "app/session/class_room.hpp"
+
+class QCheckBox;
+class QComboBox;
+class QLabel;
+
+namespace rankscope::app {
+
+class AnswersPlot;
+class LabPanel;
+class RowsModel;
+class RowsTable;
+
+/// Writes all answers of the class as CSV, whole or not at all. Empty: it was written; else one line that says why not.
+QString save_answers(const ClassRoom& room, const LabPanel& lesson, const QString& file);
+
+class ClassWindow : public QWidget {
+  Q_OBJECT
+ public:
+  /// Of the lesson that is open in `lesson`, whichever that is.
+  ClassWindow(const ClassRoom& room, const LabPanel& lesson, QWidget* parent);
+  const RowsModel& table() const;
+  RowsTable& table_view() { return *table_; }
+  AnswersPlot& plot() { return *plot_; }
+  /// Whose answers are shown under the table; from 0.
+  void show_question(int question);
+  void set_marked(bool marked);  ///< what is right, in the picture
+  void refresh();
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  void show_answers();
+  void fill_questions();
+  void export_answers();
+
+  const ClassRoom& room_;
+  const LabPanel& lesson_;
+  QLabel *heading_, *trouble_;
+  RowsTable* table_;
+  QComboBox* question_;
+  AnswersPlot* plot_;
+  QLabel* words_;
+  QCheckBox* marked_;
+  QTimer soon_;
+};
+
+}  // namespace rankscope::app
