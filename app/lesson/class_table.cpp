@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "engine/lesson/lab/attempt_text.hpp"
+#include "engine/lesson/lab/translation.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -50,7 +51,8 @@ QString help_of(const AskedQuestion& asked, const Tries& tries) {
   for (std::size_t i = 0; i < tries.size(); ++i) {
     QString line = in_table("Try %1: %2 (%3)")
                        .arg(i + 1)
-                       .arg(whole_words(asked.question, tries[i].attempt), verdict_word(judged(asked, tries[i])));
+                       .arg(whole_words(asked.question, from_original(asked.question, tries[i].attempt)),
+                            verdict_word(judged(asked, tries[i])));
     if (!tries[i].at.empty()) line += in_table(", %1").arg(QString::fromStdString(tries[i].at));
     lines << line;
   }
@@ -110,10 +112,11 @@ bool is_right(Standing standing) {
 
 // Where the lesson states what is right, a student's window that says otherwise is not believed.
 std::optional<bool> judged(const AskedQuestion& asked, const Tried& tried) {
-  if (!fits(asked.question, tried.attempt)) return false;
-  if (const auto known = known_answer(asked.question)) return judge(asked.question, tried.attempt, *known).accepted();
+  const Attempt attempt = from_original(asked.question, tried.attempt);  // on the wire are the original's words
+  if (!fits(asked.question, attempt)) return false;
+  if (const auto known = known_answer(asked.question)) return judge(asked.question, attempt, *known).accepted();
   if (tried.verdict != classroom::Verdict::open) return tried.verdict == classroom::Verdict::right;
-  if (asked.truth) return judge(asked.question, tried.attempt, *asked.truth).accepted();
+  if (asked.truth) return judge(asked.question, attempt, *asked.truth).accepted();
   return std::nullopt;
 }
 
@@ -193,7 +196,7 @@ ViewTable class_file(std::vector<Student> students,
                         QString::number(index + 1),
                         QString::fromStdString(asked.question.ask),
                         QString::fromUtf8(kind_name.data(), static_cast<qsizetype>(kind_name.size())),
-                        file_words(asked.question, tries[i].attempt),
+                        file_words(asked.question, from_original(asked.question, tries[i].attempt)),
                         QString::fromStdString(asked.question.unit),
                         verdict_word(right),
                         QString::number(i + 1),

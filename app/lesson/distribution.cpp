@@ -7,6 +7,8 @@
 #include <limits>
 #include <map>
 
+#include "engine/lesson/lab/translation.hpp"
+
 namespace rankscope::app {
 namespace {
 
@@ -118,8 +120,9 @@ Distribution distribution_of(const Question& question, const std::vector<Attempt
   made.kind = question.kind;
   made.unit = QString::fromStdString(question.unit);
   std::vector<Attempt> fitting;
-  for (const Attempt& attempt : attempts)
-    if (fits(question, attempt)) fitting.push_back(attempt);
+  for (const Attempt& given : attempts)
+    if (Attempt attempt = from_original(question, given); fits(question, attempt))
+      fitting.push_back(std::move(attempt));
   switch (question.kind) {
     case QuestionKind::number: count_numbers(made, question, fitting, truth); break;
     case QuestionKind::draw: spread_drawings(made, question, fitting, truth); break;

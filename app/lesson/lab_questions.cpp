@@ -11,6 +11,7 @@
 #include "app/lesson/lab_label.hpp"
 #include "app/lesson/lab_panel.hpp"
 #include "app/lesson/question_card.hpp"
+#include "engine/lesson/lab/translation.hpp"
 
 namespace rankscope::app {
 
@@ -93,8 +94,9 @@ void LabPanel::tell_class(std::size_t question) {
     const auto verdict = !right                                                   ? classroom::Verdict::open
                          : judge(answer.question, one.attempt, *right).accepted() ? classroom::Verdict::right
                                                                                   : classroom::Verdict::wrong;
-    const QString trouble = room_->answer({lab_name().toStdString(), static_cast<int>(question), one.attempt,
-                                           static_cast<int>(i) + 1, verdict, one.at.toStdString()});
+    const QString trouble =
+        room_->answer({lab_name().toStdString(), static_cast<int>(question), to_original(answer.question, one.attempt),
+                       static_cast<int>(i) + 1, verdict, one.at.toStdString()});
     if (!trouble.isEmpty()) emit log(trouble, true);
   }
 }
