@@ -280,7 +280,7 @@ TEST_CASE("every rank holds the bytes that its program says, with each version o
 TEST_CASE("from a checkpoint it goes on bit for bit, and under a plan of as many updates a step alone") {
   Scenario plan = scenario_of("adam", 4, 8, true);
   plan.train.checkpoint_every = 2;
-  const TemporaryDirectory folder;
+  const testing::TemporaryDirectory folder;
   const testing::Trained straight = testing::train(plan, folder.path().string());
   const Checkpoint checkpoint(checkpoints_in(folder.path().string()).front());
   REQUIRE(checkpoint.steps_done() == 2);
