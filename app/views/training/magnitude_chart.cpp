@@ -12,6 +12,7 @@
 #include "app/views/common/tool_tip.hpp"
 #include "app/views/training/chart_labels.hpp"
 #include "engine/explain/analyse/magnitudes.hpp"
+#include "engine/lesson/formats/shares.hpp"
 #include "kernels/tensor/magnitude.hpp"
 
 namespace rankscope::app {
@@ -20,17 +21,8 @@ namespace {
 constexpr int tick_every = 8, tick_width = 44;  // in powers of two, and pixels
 constexpr double share_tick_height = 36;
 
-QString power_of_two(int exponent) {
-  static const QString digits = QStringLiteral("⁰¹²³⁴⁵⁶⁷⁸⁹");
-  QString text = QStringLiteral("2");
-  if (exponent < 0) text += QStringLiteral("⁻");
-  for (const QChar digit : QString::number(std::abs(exponent))) text += digits[digit.digitValue()];
-  return text;
-}
-
-QString share_text(double share) {
-  return share > 0 && share < 5e-4 ? QStringLiteral("<\u00A00.1\u00A0%") : text::percent(share);
-}
+using text::power_of_two;
+using text::share;
 
 }  // namespace
 
@@ -94,8 +86,8 @@ class MagnitudeChart::Bars : public QWidget {
   /// What fp16 holds, and the part of it with fewer digits.
   template <class Place>
   void paint_range(QPainter& painter, const QRectF& area, const Place& x) const {
-    const double least = x(fp16_least_exponent), normal = x(fp16_least_normal_exponent),
-                 end = x(fp16_last_exponent + 1);
+    const ExponentRange fp16 = exponents_of(NumberFormat::fp16);
+    const double least = x(fp16.least), normal = x(fp16.least_normal), end = x(fp16.last + 1);
     painter.fillRect(QRectF(least, area.top(), normal - least, area.height()), faded(colours_->accent, 0.07));
     painter.fillRect(QRectF(normal, area.top(), end - normal, area.height()), faded(colours_->accent, 0.16));
     painter.setFont(interface_font());
@@ -127,9 +119,8 @@ void MagnitudeChart::show_data(const MagnitudeData& shown) {
   data_ = shown;
   if (filled()) {
     const Fp16Shares fp16 = fp16_shares(*data_.counts);
-    note_->setText(tr("step %1: %2 below what fp16 holds, %3 beyond")
-                       .arg(data_.step)
-                       .arg(share_text(fp16.below), share_text(fp16.beyond)));
+    note_->setText(
+        tr("step %1: %2 below what fp16 holds, %3 beyond").arg(data_.step).arg(share(fp16.below), share(fp16.beyond)));
   }
   bars_->update();
 }
@@ -157,7 +148,7 @@ QString MagnitudeChart::words_at(QPoint at) const {
   if (!filled() || !bars_->rect().contains(over_bars) || exponent < first_shown || exponent > last_shown) return {};
   return tr("from %1 up to %2: %3 of all")
       .arg(power_of_two(exponent), power_of_two(exponent + 1),
-           share_text(shares()[static_cast<std::size_t>(exponent - first_shown)]));
+           share(shares()[static_cast<std::size_t>(exponent - first_shown)]));
 }
 
 }  // namespace rankscope::app
