@@ -15,8 +15,8 @@
 namespace rankscope::app {
 namespace {
 
-constexpr double name_width = 52, words_width = 300, least_plot_for_words = 300, row = 24, axis_height = 22,
-                 tick_width = 44, title = 24, bar_height = 12;
+constexpr double label_width = 52, words_width = 300, least_plot_for_words = 300, range_row = 24, axis_height = 22,
+                 tick_width = 44, title_height = 24, bar_height = 12;
 constexpr int tick_every = 4;
 
 }  // namespace
@@ -73,10 +73,11 @@ void RangePicture::show_fits(const MagnitudeData& data, std::vector<FormatFit> f
 }
 
 QRectF RangePicture::plot() const {
-  const double left = view_margin + name_width;
+  const double left = view_margin + label_width;
   double right = width() - view_margin;
   if (right - left - words_width >= least_plot_for_words) right -= words_width;
-  return {left, title, right - left, height() - title - axis_height - static_cast<double>(fits_.size()) * row - 8};
+  return {left, title_height, right - left,
+          height() - title_height - axis_height - static_cast<double>(fits_.size()) * range_row - 8};
 }
 
 double RangePicture::x_of(double exponent) const {
@@ -96,7 +97,7 @@ void RangePicture::paintEvent(QPaintEvent*) {
   double y = plot().bottom() + axis_height + 4;
   for (const FormatFit& fit : fits_) {
     paint_range(painter, fit, y);
-    y += row;
+    y += range_row;
   }
 }
 
@@ -108,7 +109,7 @@ void RangePicture::paint_counts(QPainter& painter) const {
   painter.setPen(color(colours_->dim));
   const QString of_scale =
       data_.loss_scale > 0 ? tr(", times the loss scale %1").arg(text::number(data_.loss_scale)) : QString();
-  painter.drawText(QRectF(view_margin, 0, width() - 2 * view_margin, title), Qt::AlignLeft | Qt::AlignVCenter,
+  painter.drawText(QRectF(view_margin, 0, width() - 2 * view_margin, title_height), Qt::AlignLeft | Qt::AlignVCenter,
                    QFontMetricsF(painter.font())
                        .elidedText(tr("Gradients of step %1 by magnitude%2; the highest bar is %3 of all, %4 are zero")
                                        .arg(data_.step)
@@ -141,7 +142,7 @@ void RangePicture::paint_range(QPainter& painter, const FormatFit& fit, double y
   const auto span = [&](int from, int to) {
     const double left = std::clamp(x_of(from - fit.shift), area.left(), area.right());
     const double right = std::clamp(x_of(to - fit.shift), area.left(), area.right());
-    return QRectF(left, y + (row - bar_height) / 2, right - left, bar_height);
+    return QRectF(left, y + (range_row - bar_height) / 2, right - left, bar_height);
   };
   const Argb colour = colours_->of(SpanClass::forward);
   painter.fillRect(span(range.least, range.least_normal), color(mixed(colours_->ground, colour, 0.35F)));
@@ -150,7 +151,7 @@ void RangePicture::paint_range(QPainter& painter, const FormatFit& fit, double y
     painter.fillRect(span(range.last, range.last + 1), color(mixed(colours_->ground, colour, 0.65F)));
   painter.setFont(interface_font());
   painter.setPen(color(colours_->text));
-  painter.drawText(QRectF(view_margin, y, name_width, row), Qt::AlignLeft | Qt::AlignVCenter,
+  painter.drawText(QRectF(view_margin, y, label_width, range_row), Qt::AlignLeft | Qt::AlignVCenter,
                    text::utf8(facts_of(fit.format).name));
   const double left = area.right() + 14, room = width() - view_margin - left;
   if (room < words_width / 2) return;
@@ -159,7 +160,7 @@ void RangePicture::paint_range(QPainter& painter, const FormatFit& fit, double y
   const QString scale = !fit.shift_known ? tr("largest not known: ")
                         : fit.shift == 0 ? QString()
                                          : tr("× %1: ").arg(text::power_of_two(fit.shift));
-  painter.drawText(QRectF(left, y, room, row), Qt::AlignLeft | Qt::AlignVCenter,
+  painter.drawText(QRectF(left, y, room, range_row), Qt::AlignLeft | Qt::AlignVCenter,
                    QFontMetricsF(painter.font()).elidedText(scale + fit_words(fit), Qt::ElideRight, room));
 }
 
@@ -168,7 +169,7 @@ QString RangePicture::words_at(QPointF at) const {
   const QRectF area = plot();
   const double from = area.bottom() + axis_height + 4;
   if (at.y() >= from) {
-    const auto index = static_cast<std::size_t>((at.y() - from) / row);
+    const auto index = static_cast<std::size_t>((at.y() - from) / range_row);
     if (index >= fits_.size()) return {};
     const FormatFit& fit = fits_[index];
     const ExponentRange range = exponents_of(fit.format);

@@ -11,7 +11,7 @@
 namespace rankscope {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
+std::string_view without_blanks(std::string_view text) {
   const std::size_t first = text.find_first_not_of(' ');
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(' ') - first + 1);
@@ -47,15 +47,15 @@ bool is_hexadecimal(std::string_view text) { return text.starts_with("0x") || te
 std::optional<TypedNumber> typed_number(std::string_view text, std::string* why) {
   std::string reason;
   std::string& fault = why != nullptr ? *why : reason;
-  text = trimmed(text);
+  text = without_blanks(text);
   if (text.empty()) {
     fault = "there is no number; write it as 1.001, 2^-24 or 0x3f802108";
     return std::nullopt;
   }
   if (is_hexadecimal(text)) return typed_bits(NumberFormat::fp32, text.substr(2), fault);
   if (const std::size_t colon = text.find(':'); colon != std::string_view::npos) {
-    const std::string_view bits = trimmed(text.substr(colon + 1));
-    const auto format = number_format_named(trimmed(text.substr(0, colon)));
+    const std::string_view bits = without_blanks(text.substr(colon + 1));
+    const auto format = number_format_named(without_blanks(text.substr(0, colon)));
     if (!format) {
       fault = fmt::format("there is no format '{}'; known: {}", text.substr(0, colon), names_of_formats());
       return std::nullopt;

@@ -65,8 +65,8 @@ TEST_CASE("a sum is rounded once: in fp32 it is what long double arithmetic and 
   std::uint32_t wrong = 0, twice = 0;
   for (std::uint64_t i = 0; i < 200'000; ++i) {
     const double weight = static_cast<double>(static_cast<float>(1 + uniform(3, 1, i)));
-    // Near half of a last place, with a far smaller part that decides.
-    const double update = std::ldexp(1.0, -24) + std::ldexp(uniform(3, 2, i) - 0.5, -60);
+    // Half of a last place, and a far smaller part that decides; a long double (64 bits) holds the whole sum.
+    const double update = 0x1p-24 + std::ldexp(static_cast<double>(random_word(3, 2, i) % 17) - 8, -60);
     const auto once = static_cast<float>(static_cast<long double>(weight) + static_cast<long double>(update));
     wrong += add_update(NumberFormat::fp32, weight, update).after != static_cast<double>(once);
     twice += static_cast<float>(weight + update) != once;

@@ -65,8 +65,9 @@ TEST_CASE("shares by powers of two agree with the numbers converted one by one")
   INFO(facts_of(format).name << " times 2^" << shift);
   CHECK(shares.below == Approx(below / n));
   CHECK(shares.subnormal == Approx(subnormal / n));
+  // A range that ends within a hundredth of a power of two is taken as ending there (int8: 127.5, fp16: 65,520).
   CHECK(shares.beyond <= over / n + 1e-3);
-  CHECK(shares.beyond + shares.edge >= over / n - 1e-12);
+  CHECK(shares.beyond + shares.edge >= over / n - 1e-3);
   CHECK(shares.zero + shares.below + shares.subnormal + shares.normal + shares.edge + shares.beyond == Approx(1));
 }
 
