@@ -13,8 +13,20 @@
 
 namespace rankscope::kernels {
 
-enum class UpdateRule : std::uint8_t { sgd, momentum, adagrad, adam, adamw, radam, adafactor, adam8bit, sophia };
-inline constexpr int update_rule_count = 9;
+enum class UpdateRule : std::uint8_t {
+  sgd,
+  momentum,
+  adagrad,
+  adam,
+  adamw,
+  radam,
+  adafactor,
+  adam8bit,
+  sophia,
+  lars,
+  lamb
+};
+inline constexpr int update_rule_count = 11;
 
 /// Elements that share one scale in adam8bit's states: m and v are a byte an element, block b of a flattened tensor
 /// being elements [256·b, 256·(b + 1)), each byte an index into the 256 levels of dynamic tree quantisation between -1
@@ -36,12 +48,15 @@ struct FactoredShape {
 /// master, rounded; else `master` is empty. Gradients and states are fp32 (fp64 of fp64 parameters).
 struct UpdateOperand {
   View parameter, master, gradient;
-  /// sgd: none. momentum: b. adagrad: s. adam, adamw, radam: m, v. sophia: m, h. adafactor: means by row and by column
-  /// of what is factored, v of a vector. adam8bit: m, v, and where those are bytes the scales of m and v, one a block;
-  /// where they are not, the tensor is updated by adamw.
+  /// sgd: none. momentum, lars: b. adagrad: s. adam, adamw, radam, lamb: m, v. sophia: m, h. adafactor: means by row
+  /// and by column of what is factored, v of a vector. adam8bit: m, v, and where those are bytes the scales of m and v,
+  /// one a block; where they are not, the tensor is updated by adamw.
   std::array<View, 4> states{};
   bool decays = true;  ///< else the step's weight decay is not its
   bool quantised() const { return states[2].data != nullptr; }
+  /// lars, lamb: the step is relative to the tensor's norm. Vectors (biases, norms) take the plain step, as in the
+  /// software of both papers.
+  bool relative() const { return parameter.shape.rank >= 2; }
 };
 
 /// Addresses are part of the specification: preparing may keep a table of them in the device's memory.
@@ -72,6 +87,7 @@ struct UpdateStep {
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
   double beta2_decay = 0.8, epsilon2 = 1e-3, update_clip = 1;
   double gamma = 0.05;
+  double trust = 0.001;
   int hessian_interval = 1;
 };
 

@@ -195,7 +195,7 @@ struct Sophia {
 };
 
 /// Calls body(std::type_identity<Rule>) for the rule whose elements are each on their own. adam8bit computes as adamw
-/// does, and rounds what it keeps; Adafactor's elements are not on their own, and body is not called.
+/// does, and rounds what it keeps; elements of Adafactor, LARS and LAMB are not on their own, and body is not called.
 template <class Math, class Body>
 void with_element_rule(UpdateRule rule, Body&& body) {
   switch (rule) {
@@ -207,9 +207,87 @@ void with_element_rule(UpdateRule rule, Body&& body) {
     case UpdateRule::adam8bit: return body(std::type_identity<Adam<Math, false>>{});
     case UpdateRule::radam: return body(std::type_identity<RAdam<Math>>{});
     case UpdateRule::sophia: return body(std::type_identity<Sophia<Math>>{});
-    case UpdateRule::adafactor: return;
+    case UpdateRule::adafactor:
+    case UpdateRule::lars:
+    case UpdateRule::lamb: return;
   }
 }
+
+// LARS and LAMB, for large batches: the step of each matrix is relative to the matrix's own norm. Such a rule reads a
+// tensor twice. measured(p, g, state) gives the element whose norm is compared with the parameter's (TrustRatio);
+// next(p, g, state, ratio) then gives the new parameter.
+
+/// LARS (You, Gitman and Ginsburg 2017, arXiv 1708.03888, algorithm 1), coupled: b = momentum·b + rate·ratio·(c·g +
+/// λ·p); p -= b, with ratio = trust·‖p‖/(‖c·g‖ + λ·‖p‖).
+template <class Math>
+struct Lars {
+  using A = typename Math::Scalar;
+  using N = typename Math::Number;
+  static constexpr int states = 1;
+  static constexpr bool measuring_writes = false;  ///< measured() changes the states
+  A decay, clip, kept, rate;
+  explicit Lars(const UpdateStep& s)
+      : decay(static_cast<A>(s.weight_decay)),
+        clip(static_cast<A>(s.gradient_scale.value)),
+        kept(static_cast<A>(s.momentum)),
+        rate(static_cast<A>(s.learning_rate)) {}
+  RANKSCOPE_HOST_DEVICE N measured(N, N raw, N (&)[2]) const { return raw * clip; }
+  RANKSCOPE_HOST_DEVICE N next(N p, N raw, N (&state)[2], A ratio) const {
+    state[0] = Math::fused(kept, state[0], (rate * ratio) * Math::fused(clip, raw, decay * p));
+    return p - state[0];
+  }
+};
+
+/// LAMB (You et al. 2020, arXiv 1904.00962, algorithm 2, φ(z) = z), decoupled: u = m̂ / (√v̂ + ε) + λ·p;
+/// p -= rate·ratio·u, with ratio = ‖p‖/‖u‖.
+template <class Math>
+struct Lamb {
+  using A = typename Math::Scalar;
+  using N = typename Math::Number;
+  static constexpr int states = 2;
+  static constexpr bool measuring_writes = true;
+  Moments<Math> moments;
+  A decay, clip, rate, inverse1, inverse2, epsilon;
+  explicit Lamb(const UpdateStep& s)
+      : moments(s.beta1, s.beta2),
+        decay(static_cast<A>(s.weight_decay)),
+        clip(static_cast<A>(s.gradient_scale.value)),
+        rate(static_cast<A>(s.learning_rate)),
+        inverse1(static_cast<A>(1 / moments.correction(s.beta1, s.t))),
+        inverse2(static_cast<A>(1 / moments.correction(s.beta2, s.t))),
+        epsilon(static_cast<A>(s.epsilon)) {}
+  RANKSCOPE_HOST_DEVICE N direction(N p, const N (&state)[2]) const {
+    return Math::fused(decay, p, state[0] * inverse1 / (Math::root(state[1] * inverse2) + epsilon));
+  }
+  RANKSCOPE_HOST_DEVICE N measured(N p, N raw, N (&state)[2]) const {
+    moments.take(raw * clip, state);
+    return direction(p, state);
+  }
+  RANKSCOPE_HOST_DEVICE N next(N p, N, N (&state)[2], A ratio) const {
+    return Math::fused(-(rate * ratio), direction(p, state), p);
+  }
+};
+
+/// The factor on a tensor's step: 1 if one of the norms is 0, or if the tensor is not relative.
+struct TrustRatio {
+  bool of_gradient = false;  ///< LARS measures gradients, LAMB its own steps
+  double trust = 0, decay = 0;
+  TrustRatio(UpdateRule rule, const UpdateStep& s)
+      : of_gradient(rule == UpdateRule::lars), trust(s.trust), decay(s.weight_decay) {}
+  RANKSCOPE_HOST_DEVICE double of(double parameter_square, double measured_square) const {
+    if (!(parameter_square > 0) || !(measured_square > 0)) return 1;
+    const double parameter = sqrt(parameter_square), measured = sqrt(measured_square);
+    return of_gradient ? trust * parameter / (measured + decay * parameter) : parameter / measured;
+  }
+};
+
+/// Calls body(std::type_identity<Rule>) for LARS and LAMB.
+template <class Math, class Body>
+void with_trust_rule(UpdateRule rule, Body&& body) {
+  if (rule == UpdateRule::lars) return body(std::type_identity<Lars<Math>>{});
+  if (rule == UpdateRule::lamb) return body(std::type_identity<Lamb<Math>>{});
+}
+inline bool has_trust_ratio(UpdateRule rule) { return rule == UpdateRule::lars || rule == UpdateRule::lamb; }
 
 /// Adafactor (Shazeer and Stern 2018, arXiv 1804.04235, algorithms 4 and 5, without a first moment), decoupled: a
 /// matrix keeps the means of its squared gradients by row and by column, whose outer product over their mean is its

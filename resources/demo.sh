@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, trains the default lab with four real ranks and opens the window on it. Without a
-# display (or with --no-window) it prints the run's summary and writes the recording and a picture of each view.
+# Installs missing packages, builds, trains the default lab with four real ranks and opens the window on it. Without a
+# display (or with --no-window) it prints a summary of the run and writes the recording and a picture of each view.
 #   bash resources/demo.sh [--no-window] [SCENARIO]
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -17,18 +17,18 @@ for word in "$@"; do
     *) lab=$word ;;
   esac
 done
-[[ -f $lab ]] || status=2 fail "no such scenario: $lab; those of the labs are in $root/scenarios/labs"
+[[ -f $lab ]] || status=2 fail "no such scenario: $lab; the labs are in $root/scenarios/labs"
 lab=$(cd "$(dirname "$lab")" && pwd)/$(basename "$lab")
 
 bash "$root/resources/setup/install.sh"
 build demo
 bin=$root/build/demo/bin
 for program in rankscope rankscope-engine; do
-  [[ -x $bin/$program ]] || fail "the build made no $program (expected $bin/$program)"
+  [[ -x $bin/$program ]] || fail "the build did not produce $program (expected $bin/$program)"
 done
 
 if $has_display; then
-  say "opening the window; again without this script: $bin/rankscope $lab --run"
+  say "opening the window; next time without this script: $bin/rankscope $lab --run"
   exec "$bin/rankscope" "$lab" --run
 fi
 

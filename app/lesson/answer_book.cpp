@@ -95,10 +95,10 @@ AnswerBook::AnswerBook(QString file) : file_(std::move(file)) {
   QFile::remove(aside);
   const bool moved = QFile::rename(file_, aside);
   trouble_ =
-      in_book("Your answers in %1 cannot be read (%2); %3")
-          .arg(file_, error.error == QJsonParseError::NoError ? in_book("of another version") : error.errorString(),
+      in_book("The saved answers in %1 cannot be read (%2); %3")
+          .arg(file_, error.error == QJsonParseError::NoError ? in_book("from another version") : error.errorString(),
                moved ? in_book("the file is now %1.").arg(QFileInfo(aside).fileName())
-                     : in_book("new ones are not kept."));
+                     : in_book("new answers are not saved."));
   if (!moved) file_.clear();
 }
 

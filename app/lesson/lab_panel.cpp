@@ -157,10 +157,10 @@ void LabPanel::rebuild() {
                                       : no_lesson_,
                                   "dim", page_));
   } else if (title_.isEmpty()) {
-    layout_->addWidget(make_label(
-        tr("Pick a lab above, or open a scenario (.toml) or a recording (.mcap) with Ctrl+O. rankscope tcp://HOST:PORT "
-           "watches a run elsewhere."),
-        "dim", page_));
+    layout_->addWidget(make_label(tr("Choose a lab above, or open a scenario (.toml) or a recording (.mcap) with "
+                                     "Ctrl+O. rankscope tcp://HOST:PORT "
+                                     "watches a run elsewhere."),
+                                  "dim", page_));
   }
   layout_->addStretch(1);
   if (lab_) add_torch();
@@ -190,7 +190,7 @@ void LabPanel::add_way_to_questions() {
   auto* way =
       new QPushButton(open == 1 ? tr("A question %1 ↓").arg(when) : tr("%1 questions %2 ↓").arg(open).arg(when), page_);
   way->setProperty("role", QStringLiteral("link"));
-  way->setToolTip(tr("What they ask for is hidden until they are answered"));
+  way->setToolTip(tr("The results are hidden until you answer"));
   way->setAutoDefault(true);
   connect(way, &QPushButton::clicked, this, &LabPanel::show_question);
   layout_->addWidget(way, 0, Qt::AlignLeft);
@@ -209,7 +209,7 @@ void LabPanel::add_lesson() {
                                 "dim", page_));
   auto* show = new QPushButton(tr("Show anyway"), page_);
   show->setProperty("role", QStringLiteral("link"));
-  show->setToolTip(tr("Shows all results, also without an answer"));
+  show->setToolTip(tr("Show all results without an answer"));
   connect(show, &QPushButton::clicked, this, &LabPanel::show_anyway, Qt::QueuedConnection);
   layout_->addWidget(show, 0, Qt::AlignLeft);
 }

@@ -37,7 +37,7 @@ void show_script(QWidget* parent, const QString& title, const QString& script, c
   auto* column = new QVBoxLayout(dialog);
   column->addWidget(
       make_label(QDialog::tr("The same model, weights, samples and optimizer in PyTorch, over gloo. Its first "
-                             "lines say how it is started."),
+                             "lines show how to start it."),
                  "dim", dialog));
   auto* text = new QPlainTextEdit(script, dialog);
   text->setReadOnly(true);

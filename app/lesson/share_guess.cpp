@@ -33,8 +33,8 @@ ShareGuess::ShareGuess(const Palette& colours, std::optional<TimeClass> part, QW
   setProperty(own_keys_property, true);
   setCursor(Qt::SizeHorCursor);
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-  setToolTip(at_end() ? tr("Drag the edge: the hatched part is what you guess")
-                      : tr("Drag the edge: the coloured part is what you guess"));
+  setToolTip(at_end() ? tr("Drag the edge: the hatched part is your guess")
+                      : tr("Drag the edge: the coloured part is your guess"));
 }
 
 QSize ShareGuess::sizeHint() const {
@@ -181,7 +181,7 @@ void GuessHistogram::paintEvent(QPaintEvent*) {
   const auto words = [&](double value) {
     return unit_.isEmpty() ? text::number(value) : text::number(value) + QChar(0xA0) + unit_;
   };
-  if (bins_.counts.empty()) return painter.drawText(below, Qt::AlignLeft, tr("nobody has answered yet"));
+  if (bins_.counts.empty()) return painter.drawText(below, Qt::AlignLeft, tr("no answers yet"));
   painter.drawText(below, Qt::AlignLeft, words(bins_.low));
   painter.drawText(below, Qt::AlignRight, words(bins_.high));
   if (!measured_ || *measured_ < bins_.low || *measured_ > bins_.high) return;

@@ -31,7 +31,7 @@ Sketch::Sketch(const Palette& colours, std::size_t count, double most, const QSt
   setProperty(own_keys_property, true);
   setCursor(Qt::CrossCursor);
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-  setToolTip(tr("Draw with the pointer; or choose a %1 with ← and →, and its value with ↑ and ↓").arg(each_));
+  setToolTip(tr("Draw with the pointer, or select a %1 with ← and → and change its value with ↑ and ↓").arg(each_));
 }
 
 QRectF Sketch::inner() const { return {4, 18, width() - 8.0, height() - 38.0}; }

@@ -91,12 +91,12 @@ QWidget* WelcomePage::make_ways(QWidget* parent) {
   column->addWidget(lessons);
 
   auto* files = make_card(ways);
-  column_of(files).addWidget(make_label(tr("Look at a run"), "heading", files));
+  column_of(files).addWidget(make_label(tr("View a run"), "heading", files));
   auto* open = wide_button(tr("Open a recording or a scenario…"), files);
   connect(open, &QPushButton::clicked, this, &WelcomePage::open_wanted);
   column_of(files).addWidget(open);
-  column_of(files).addWidget(make_label(tr("Watch a run on this machine or on a cluster: its address, or the join "
-                                           "file that it wrote."),
+  column_of(files).addWidget(make_label(tr("Watch a run on this machine or on a cluster: give its address or its join "
+                                           "file."),
                                         "dim", files));
   auto* row = new QHBoxLayout;
   endpoint_ = new QLineEdit(files);

@@ -34,7 +34,7 @@ std::string_view cargo_of(Purpose purpose) {
     case Purpose::data_parameter: return "parameters";
     case Purpose::batch: return "samples";
     case Purpose::offload: return "optimizer states";
-    case Purpose::alone: return "drawn numbers";
+    case Purpose::alone: return "random numbers";
   }
   return "";
 }
@@ -71,7 +71,7 @@ std::string waited_text(std::int64_t ns, std::int32_t rank, std::string_view cau
 }  // namespace
 
 std::string phrase_of(OpId op) {
-  if (!op.valid()) return "an op unknown to this version";
+  if (!op.valid()) return "op unknown to this version";
   const OpFields f = op.fields();
   std::string text = f.kind == OpKind::input_gradient ? "backward, input gradient" : with_hyphens(name_of(f.kind));
   if (f.kind == OpKind::weight_gradient) text = "backward, weight gradient";

@@ -138,10 +138,9 @@ void ClassRoom::look_round() {
     words = tr("Teaching: %1, %2")
                 .arg(status.students == 1 ? tr("1 student") : tr("%1 students").arg(status.students),
                      answers == 1 ? tr("1 answer") : tr("%1 answers").arg(answers));
-    if (status.turned_away > 0) words += tr(", %1 turned away").arg(status.turned_away);
+    if (status.turned_away > 0) words += tr(", %1 with a wrong key").arg(status.turned_away);
     if (status.refused > 0) words += tr(", %1 refused").arg(status.refused);
-    if (status.garbage > status.refused)
-      words += tr(", %1 messages not understood").arg(status.garbage - status.refused);
+    if (status.garbage > status.refused) words += tr(", %1 unreadable messages").arg(status.garbage - status.refused);
     if (!status.unwritten.empty())
       words += tr(", the list of names cannot be written: %1").arg(QString::fromStdString(status.unwritten));
   } else if (student_) {
@@ -149,7 +148,7 @@ void ClassRoom::look_round() {
     words = !status.refused.empty() ? tr("Not in the class: %1").arg(QString::fromStdString(status.refused))
             : !status.connected     ? tr("In a class: looking for the teacher…")
             : following_            ? tr("In a class: following the teacher")
-                                    : tr("In a class: on your own");
+                                    : tr("In a class: not following");
     if (const auto look = student_->look(); look && following_ && (!any_followed_ || !(*look == followed_)))
       follow(*look);
   }

@@ -133,8 +133,9 @@ void ExperimentLog::take_end(bool ok, const QString& reason) {
     ExperimentRow& row = rows_[*at];
     row.state = ok ? ExperimentRow::State::done : ExperimentRow::State::failed;
     if (!ok && said_.isEmpty())
-      said_ << (session_.engine_program().isEmpty() ? tr("rankscope-engine is neither beside this program nor on PATH.")
-                                                    : reason);
+      said_ << (session_.engine_program().isEmpty()
+                    ? tr("rankscope-engine is neither in the folder of this program nor on PATH.")
+                    : reason);
     row.output = said_.join(QLatin1Char('\n'));
   }
   emit changed();

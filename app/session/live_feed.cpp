@@ -53,7 +53,7 @@ class LiveFeed : public Feed {
     }
     if (status.garbage > told_garbage_) {
       told_garbage_ = status.garbage;
-      emit notice(tr("%1 messages were not understood and left out: %2")
+      emit notice(tr("%1 messages could not be read and were skipped: %2")
                       .arg(status.garbage)
                       .arg(QString::fromStdString(status.last_garbage)),
                   true);

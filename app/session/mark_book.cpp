@@ -73,17 +73,17 @@ void MarkBook::take(const Outcome& outcome, bool read) {
 
 QString MarkBook::why_not() const {
   if (can_mark()) return {};
-  if (reading_) return tr("The marks of this recording are being read.");
+  if (reading_) return tr("The marks of this recording are still being read.");
   switch (session_.state()) {
     case SessionState::starting:
     case SessionState::running:
-    case SessionState::stopping: return tr("Marks are kept in the recording: wait until the run has ended.");
-    case SessionState::opening: return tr("Marks are kept in the recording: wait until it is read.");
+    case SessionState::stopping: return tr("Marks are saved in the recording: wait until the run has ended.");
+    case SessionState::opening: return tr("Marks are saved in the recording: wait until it is read.");
     default: break;
   }
   return session_.recording().isEmpty()
-             ? tr("Marks are kept in a recording, and nothing is recorded here.")
-             : tr("Marks are kept in the recording, and it is gone: %1").arg(session_.recording());
+             ? tr("Marks are saved in a recording, but this run is not recorded.")
+             : tr("Marks are saved in the recording, but the file no longer exists: %1").arg(session_.recording());
 }
 
 void MarkBook::set(std::vector<TraceMark> marks) {

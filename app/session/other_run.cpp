@@ -86,7 +86,7 @@ void OtherRun::open(const QString& trace) {
   try {
     const SourceSpec spec = classify_source(trace);
     if (spec.kind != SourceKind::trace)
-      throw SourceError(trace.toStdString() + ": no recording; only what has run can be compared");
+      throw SourceError(trace.toStdString() + ": no recording; only completed runs can be compared");
     store_ = std::make_shared<RunStore>();
     feed_ = make_trace_feed(spec.text, store_);
     connect(feed_.get(), &Feed::progress, this, [this](double share, const QString&) {
@@ -108,7 +108,7 @@ void OtherRun::take_read(bool ok, const QString& words) {
   if (ok && store_->view()->hello() != nullptr)
     view_ = store_->view();
   else if (failure_.isEmpty())
-    failure_ = tr("%1 holds no run").arg(name_);
+    failure_ = tr("%1 contains no run").arg(name_);
   store_.reset();
   emit state_changed();
   emit changed();

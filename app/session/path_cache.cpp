@@ -59,7 +59,8 @@ void PathCache::take_end(bool ok, const QString& reason) {
   child_.release()->deleteLater();
   Answer answer;
   if (!ok) {
-    answer.failure = engine_().isEmpty() ? tr("rankscope-engine is neither beside this program nor on PATH.") : said;
+    answer.failure =
+        engine_().isEmpty() ? tr("rankscope-engine is neither in the folder of this program nor on PATH.") : said;
   } else {
     try {
       answer.paths = std::make_shared<const Paths>(paths_from_json(output_.toStdString()));

@@ -28,10 +28,10 @@ std::string size_words(const StepProgram& step) {
   const std::string ranks = counted(step.grid.size(), "rank");
   const double ops = count_ops(step);
   return ops > most_ops ? fmt::format(
-                              "The programs of this plan's {} have some {:.0f} million ops, too many to be run or "
-                              "shown here",
+                              "The programs of this plan's {} have about {:.0f} million ops, too many to run or "
+                              "show here",
                               ranks, ops / 1e6)
-                        : fmt::format("This plan's {} are of a machine that is not here", ranks);
+                        : fmt::format("This plan's {} belong to a machine that is not here", ranks);
 }
 
 /// What is shown of ranks that are identical by symmetry.
@@ -41,15 +41,15 @@ std::string what_is_shown(const StepProgram& step) {
   const std::string boxes = "; each box is one chunk of one micro-batch; ";
   const int slow = step.scenario.fault.slow_rank;
   if (slow < 0)
-    return fmt::format("{}. Shown is one rank of {}{}the {} {} identical", size_words(step), shown, boxes,
+    return fmt::format("{}. One rank of {} is shown{}the {} {} identical", size_words(step), shown, boxes,
                        step.grid.tensor * step.grid.data, one ? "ranks are" : "ranks of a stage are");
   return fmt::format(
-      "{}. Shown is one rank of {} of replica {}, which has the slow rank {}{}the other replicas wait for "
-      "it at the step's end",
+      "{}. One rank of {} of replica {} is shown, with the slow rank {}{}the other replicas wait for "
+      "it at the end of the step",
       size_words(step), shown, shown_replica(step.scenario), slow, boxes);
 }
 
-/// Throws what makes a refusal.
+/// Throws the reason if the plan is refused.
 void predict_plan(const Scenario& asked, Prediction& prediction) {
   const Scenario& left = prediction.left ? *prediction.left : asked;
   check_scenario(left);
@@ -73,7 +73,7 @@ void predict_plan(const Scenario& asked, Prediction& prediction) {
 std::string why_not_run(const Prediction& prediction) {
   if (!prediction.refusal.empty()) return prediction.refusal;
   if (prediction.lost.empty()) return prediction.folded;
-  std::string text = "Predicted is what goes on: " + prediction.lost + ". A run loses no node.";
+  std::string text = "The prediction is for the remaining ranks: " + prediction.lost + ". A run cannot lose a node.";
   if (!prediction.folded.empty()) text += " " + prediction.folded;
   return text;
 }

@@ -10,7 +10,8 @@ namespace rankscope::app {
 
 void Proof::start(const QString& engine, const QStringList& arguments) {
   if (state_ == State::running) return;
-  if (engine.isEmpty()) return set(State::failed, tr("rankscope-engine is neither beside this program nor on PATH."));
+  if (engine.isEmpty())
+    return set(State::failed, tr("rankscope-engine is neither in the folder of this program nor on PATH."));
   output_.clear();
   child_ = std::make_unique<EngineChild>(
       EngineCommand{engine, QStringList{QStringLiteral("verify")} + arguments + QStringList{QStringLiteral("--json")}});
@@ -54,7 +55,7 @@ void Proof::take_end(bool, int, const QString& reason) {
 Verdict verdict_of(const QByteArray& json) {
   const QJsonObject found = QJsonDocument::fromJson(json).object().value(QStringLiteral("verify")).toObject();
   if (!found.value(QStringLiteral("passed")).isBool())
-    throw std::runtime_error("The engine's verify printed nothing that can be read");
+    throw std::runtime_error("The output of rankscope-engine verify cannot be read");
   const auto number = [&](const char* key) { return found.value(QLatin1String(key)).toDouble(); };
   const bool passed = found.value(QStringLiteral("passed")).toBool();
   const bool replayed = found.value(QStringLiteral("replayed")).toBool();
@@ -70,16 +71,17 @@ Verdict verdict_of(const QByteArray& json) {
   verdict.passed = passed;
   if (const QJsonObject contents = found.value(QStringLiteral("contents")).toObject(); !contents.isEmpty()) {
     verdict.shown = true;
-    verdict.words = passed ? Proof::tr("✓ Every rank has what the definition says: %1 numbers in each of %2 steps")
-                                 .arg(contents.value(QStringLiteral("elements")).toInteger())
-                                 .arg(contents.value(QStringLiteral("steps")).toInt())
-                           : Proof::tr("✗ Not as defined: %1").arg(found.value(QStringLiteral("reason")).toString());
+    verdict.words =
+        passed ? Proof::tr("✓ Every rank has the defined result: %1 numbers in each of %2 steps")
+                     .arg(contents.value(QStringLiteral("elements")).toInteger())
+                     .arg(contents.value(QStringLiteral("steps")).toInt())
+               : Proof::tr("✗ Not the defined result: %1").arg(found.value(QStringLiteral("reason")).toString());
     return verdict;
   }
   verdict.shown = found.value(QStringLiteral("outcome")).toString() != QStringLiteral("not shown");
   if (!verdict.shown) {
     verdict.words =
-        Proof::tr("Not shown: nothing differs, but %1").arg(found.value(QStringLiteral("reason")).toString());
+        Proof::tr("Not shown: no difference found, but %1").arg(found.value(QStringLiteral("reason")).toString());
     return verdict;
   }
   const int tensors = found.value(QStringLiteral("tensors")).toInt();
@@ -87,7 +89,7 @@ Verdict verdict_of(const QByteArray& json) {
     verdict.words = Proof::tr("✓ Same training: all %1 tensors identical to one rank").arg(tensors);
     return verdict;
   }
-  verdict.words = (passed ? replayed ? Proof::tr("✓ Same training as its own arrivals replayed one by one")
+  verdict.words = (passed ? replayed ? Proof::tr("✓ Same training as a sequential replay of its arrivals")
                                      : Proof::tr("✓ Same training as on one rank")
                           : Proof::tr("✗ Not the same training")) +
                   Proof::tr(": %1 tensors, %2 bit-equal; largest relative error %3, of %4 (tolerance %5)")

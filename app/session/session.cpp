@@ -38,7 +38,7 @@ Session::Session(SessionOptions options, QObject* parent)
   connect(&start_limit_, &QTimer::timeout, this, [this] {
     if (state_ != SessionState::starting) return;
     if (engine_) engine_->stop();
-    fail(tr("The engine was started but has said nothing for %1 s").arg(options_.start_limit_ms / 1000));
+    fail(tr("The engine was started but has not answered for %1 s").arg(options_.start_limit_ms / 1000));
   });
 }
 

@@ -81,7 +81,7 @@ void Session::open_feed(const SourceSpec& spec) {
       return on_feed_ended(ok, words);
     }
     cancel_opening();
-    refuse_opening(called, !words.isEmpty() ? words : tr("%1: nothing of a run is in it").arg(called.text));
+    refuse_opening(called, !words.isEmpty() ? words : tr("%1: contains no run").arg(called.text));
   });
   emit opening_changed();
   feed->start();
@@ -94,7 +94,7 @@ void Session::look_at_opening() {
   const SourceSpec spec = pending_.spec;
   const QString heard = pending_.words;
   cancel_opening();
-  refuse_opening(spec, tr("no answer for %1 s%2; check the address, and that the run still goes on")
+  refuse_opening(spec, tr("no answer for %1 s%2; check the address and that the run is still active")
                            .arg(limit_words(options_.connect_limit_ms),
                                 heard.isEmpty() ? QString() : QStringLiteral(" (%1)").arg(heard)));
 }

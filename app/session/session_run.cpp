@@ -26,7 +26,8 @@ QStringList Session::overrides(const std::set<std::string>& without) const {
 
 EngineCommand Session::engine_command() {
   EngineCommand command{engine_program(), {}};
-  if (command.program.isEmpty()) throw SourceError("rankscope-engine is neither beside this program nor on PATH");
+  if (command.program.isEmpty())
+    throw SourceError("rankscope-engine is neither in the folder of this program nor on PATH");
   endpoint_folder_ = std::make_unique<SessionDirectory>();
   endpoint_ = QStringLiteral("ipc://%1/run").arg(QString::fromStdString(endpoint_folder_->path().string()));
   command.arguments << QStringLiteral("run") << spec_.text << QStringLiteral("--publish") << endpoint_
@@ -147,7 +148,7 @@ void Session::await_feed(int quiet_ms) {
 void Session::take_ends(const std::vector<End>& ends) {
   const auto session_end = std::find_if(ends.begin(), ends.end(), [](const End& end) { return end.rank == -1; });
   if (session_end != ends.end()) detached_ = false;  // it ended at that moment
-  if (detached_) outcome_ = tr("the run goes on");
+  if (detached_) outcome_ = tr("the run continues");
   const auto stopped = std::find_if(ends.begin(), ends.end(), was_stopped);
   if (stopped != ends.end()) {
     outcome_ = stopped->last_step < 0 ? tr("stopped before it finished a step")

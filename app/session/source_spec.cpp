@@ -39,8 +39,8 @@ SourceSpec classify_source(const QString& text) {
   }
   if (text.startsWith(QLatin1String("rankscope://")))
     refuse(QStringLiteral(
-        "a join string holds a secret, and argument lists can be read by every user of this machine; put it "
-        "into a file of mode 0600 and name that"));
+        "a join string contains a secret, and every user of this machine can read argument lists; put it "
+        "into a file of mode 0600 and give that file"));
   if (text.contains(QLatin1String("://")))
     refuse(QStringLiteral("%1: unknown kind of endpoint; tcp://HOST:PORT and ipc://PATH are known").arg(text));
 
@@ -48,9 +48,9 @@ SourceSpec classify_source(const QString& text) {
   if (!info.exists())
     if (const auto named = find_scenario(text.toStdString()); !named.empty())
       info = QFileInfo(QString::fromStdString(named.string()));
-  if (!info.exists()) refuse(QStringLiteral("%1: there is no such file, and no lab of that name").arg(text));
+  if (!info.exists()) refuse(QStringLiteral("%1: no such file, and no lab of that name").arg(text));
   if (info.isDir())
-    refuse(QStringLiteral("%1: this is a folder; name a scenario (.toml) or a trace (.mcap)").arg(text));
+    refuse(QStringLiteral("%1: this is a folder; give a scenario (.toml) or a trace (.mcap)").arg(text));
 
   QFile file(info.absoluteFilePath());
   if (!file.open(QIODevice::ReadOnly)) refuse(QStringLiteral("%1: %2").arg(text, file.errorString()));

@@ -21,9 +21,9 @@ QString words_of(const DamageReport& damage, const QString& name) {
   for (std::size_t i = 0; i < std::min(damage.notes.size(), most_notes); ++i)
     notes << QString::fromStdString(damage.notes[i]);
   if (damage.notes.size() > most_notes)
-    notes << Feed::tr("%1 places more, see the log").arg(damage.notes.size() - most_notes);
+    notes << Feed::tr("%1 more errors, see the log").arg(damage.notes.size() - most_notes);
   const QString what = damage.data_lost() ? Feed::tr("%1 is damaged") : Feed::tr("%1 is incomplete");
-  return Feed::tr("%1: %2. Shown is what could be read.").arg(what.arg(name), notes.join(QStringLiteral("; ")));
+  return Feed::tr("%1: %2. The readable part is shown.").arg(what.arg(name), notes.join(QStringLiteral("; ")));
 }
 
 class TraceFeed : public Feed {
@@ -65,7 +65,7 @@ class TraceFeed : public Feed {
         tell([this, words = QString::fromStdString(note)] { emit notice(words, true); });
       QString words;
       if (!whole)
-        words = tr("%1: reading was cancelled; what had been read is shown").arg(name);
+        words = tr("%1: reading was cancelled; the part read so far is shown").arg(name);
       else if (damage.data_lost() || damage.cut_short)
         words = words_of(damage, name);
       tell([this, words] {

@@ -44,7 +44,7 @@ AlternativesList::AlternativesList(Adviser& adviser, QWidget* parent)
   auto* heading = new QLabel(tr("One change away"), this);
   heading->setProperty("role", QStringLiteral("heading"));
   heading->setToolTip(
-      tr("Plans one change away: same training, same number of ranks; predicted by the cluster's figures"));
+      tr("Plans one change away: same training, same number of ranks; predicted from the cluster's figures"));
   column_->addWidget(heading);
   connect(&adviser, &Adviser::changed, this, &AlternativesList::rebuild);
   rebuild();
@@ -74,7 +74,7 @@ void AlternativesList::rebuild() {
     add_words(*rows, veil_, rows_);
     auto* show = new QPushButton(tr("Show anyway"), rows_);
     show->setProperty("role", QStringLiteral("link"));
-    show->setToolTip(tr("Shows all results, also without an answer"));
+    show->setToolTip(tr("Show all results without an answer"));
     connect(show, &QPushButton::clicked, this, &AlternativesList::show_anyway_wanted, Qt::QueuedConnection);
     rows->addWidget(show, 0, Qt::AlignLeft);
     return;
@@ -83,20 +83,20 @@ void AlternativesList::rebuild() {
     add_words(*rows,
               !adviser_.settled() ? tr("Predicting nearby plans…")
               : adviser_.asked()
-                  ? tr("Not told: this plan cannot run, or has too many ops to be laid out beside others.")
+                  ? tr("Not available: this plan cannot run, or has too many ops to predict its variants.")
                   : text::unknown(),
               rows_);
     return;
   }
   const std::vector<Alternative> best = worth_trying(*all);
   if (best.empty())
-    add_words(*rows, tr("No single change is predicted to make a step 1 % shorter, or its memory 10 % smaller."),
+    add_words(*rows, tr("No single change is predicted to shorten the step by 1 % or reduce the memory by 10 %."),
               rows_);
   for (const Alternative& other : best) {
     auto* change = new QPushButton(QString::fromStdString(other.change), rows_);
     change->setProperty("role", QStringLiteral("link"));
     change->setEnabled(editable_);
-    change->setToolTip(tr("Change the plan so; undo (Ctrl+Z) takes it back"));
+    change->setToolTip(tr("Apply this change; Ctrl+Z undoes it"));
     connect(change, &QPushButton::clicked, this, [this, plan = other.plan] { emit wanted(plan); });
     rows->addWidget(change, 0, Qt::AlignLeft);
     QLabel* words = add_words(*rows, words_of(other, all->now), rows_);

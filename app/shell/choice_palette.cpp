@@ -57,7 +57,7 @@ ChoicePalette::ChoicePalette(const QString& name, const QString& placeholder,
   list_->setFrameShape(QFrame::NoFrame);
   list_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   list_->setItemDelegate(new LineWithHint(list_));
-  list_->setAccessibleName(tr("%1: what matches").arg(name));
+  list_->setAccessibleName(tr("%1: matches").arg(name));
   note_->setProperty("role", QStringLiteral("dim"));
   note_->setWordWrap(true);
   auto* column = new QVBoxLayout(this);

@@ -25,7 +25,8 @@ QSize parse_size(const QString& text) {
   const auto match = pattern.match(text);
   const QSize size(match.captured(1).toInt(), match.captured(2).toInt());
   if (!match.hasMatch() || size.width() < 320 || size.height() < 240 || size.width() > 8192 || size.height() > 8192)
-    refuse(QStringLiteral("--size %1: not a size; WIDTHxHEIGHT from 320x240 to 8192x8192, such as 1280x800").arg(text));
+    refuse(QStringLiteral("--size %1: not a size; give WIDTHxHEIGHT from 320x240 to 8192x8192, such as 1280x800")
+               .arg(text));
   return size;
 }
 
@@ -40,41 +41,42 @@ struct Options {
                           QStringLiteral("NAME")};
   QCommandLineOption size{QStringLiteral("size"), QStringLiteral("With --screenshot: its size (1280x800)."),
                           QStringLiteral("WxH")};
-  QCommandLineOption presentation{
-      QStringLiteral("presentation"),
-      QStringLiteral("With --view: no letter below 24 pixels, for the last row of a class.")};
+  QCommandLineOption presentation{QStringLiteral("presentation"),
+                                  QStringLiteral("With --view: no text below 24 pixels, for the last row of a class.")};
   QCommandLineOption theme{QStringLiteral("theme"),
-                           QStringLiteral("light, dark or contrast (high contrast); without it as the system."),
+                           QStringLiteral("light, dark or contrast (high contrast); default: the system's theme."),
                            QStringLiteral("NAME")};
   QCommandLineOption surface{QStringLiteral("surface"),
-                             QStringLiteral("Show the optimizers' paths on this one: %1.").arg(names_of_surfaces()),
+                             QStringLiteral("Show the optimizers' paths on this surface: %1.").arg(names_of_surfaces()),
                              QStringLiteral("NAME")};
-  QCommandLineOption run{QStringLiteral("run"), QStringLiteral("Start the run of the scenario at once.")};
+  QCommandLineOption run{QStringLiteral("run"), QStringLiteral("Run the scenario immediately.")};
   QCommandLineOption compare{QStringLiteral("compare"),
-                             QStringLiteral("A recording (.mcap) to lay beside the source in the compare view."),
+                             QStringLiteral("A recording (.mcap) to compare with the source in the compare view."),
                              QStringLiteral("FILE")};
-  QCommandLineOption teach{QStringLiteral("teach"),
-                           QStringLiteral("Open a class on this machine, and write what students join with into FILE."),
-                           QStringLiteral("FILE")};
+  QCommandLineOption teach{
+      QStringLiteral("teach"),
+      QStringLiteral("Open a class on this machine, and write the join file for students to FILE."),
+      QStringLiteral("FILE")};
   QCommandLineOption network{
       QStringLiteral("network"),
-      QStringLiteral("With --teach: a class for other machines, with keys; ADDRESS is how they reach this one."),
+      QStringLiteral("With --teach: a class for other machines, with keys; ADDRESS is this machine's address."),
       QStringLiteral("ADDRESS")};
-  QCommandLineOption attend{QStringLiteral("attend"), QStringLiteral("Join the class of a teacher's FILE."),
+  QCommandLineOption attend{QStringLiteral("attend"), QStringLiteral("Join the class of a teacher's join FILE."),
                             QStringLiteral("FILE")};
-  QCommandLineOption name{QStringLiteral("name"), QStringLiteral("With --attend: as whom."), QStringLiteral("NAME")};
-  QCommandLineOption help{{QStringLiteral("h"), QStringLiteral("help")}, QStringLiteral("Print this and end.")};
+  QCommandLineOption name{QStringLiteral("name"), QStringLiteral("With --attend: your name in the class."),
+                          QStringLiteral("NAME")};
+  QCommandLineOption help{{QStringLiteral("h"), QStringLiteral("help")}, QStringLiteral("Print this help and exit.")};
   QCommandLineOption version{{QStringLiteral("v"), QStringLiteral("version")},
-                             QStringLiteral("Print the version and end.")};
+                             QStringLiteral("Print the version and exit.")};
 
   void add_to(QCommandLineParser& parser) const {
-    parser.setApplicationDescription(QStringLiteral("See a distributed training step, and understand it."));
+    parser.setApplicationDescription(QStringLiteral("Show and explain a distributed training step."));
     parser.addOptions({screenshot, view, size, presentation, theme, surface, run, compare, teach, network, attend, name,
                        help, version});
     parser.addPositionalArgument(
         QStringLiteral("source"),
-        QStringLiteral("A scenario (.toml), a trace (.mcap), an endpoint or a join file. Without one: what "
-                       "was open when the window was closed, else a lab."),
+        QStringLiteral("A scenario (.toml), a trace (.mcap), an endpoint or a join file. Default: the "
+                       "welcome page, with the last session."),
         QStringLiteral("[SCENARIO | TRACE | tcp://… | JOIN-FILE]"));
   }
 };
@@ -103,11 +105,11 @@ CommandLine parse_command_line(const QStringList& arguments) {
   line.attend = parser.value(options.attend);
   line.name = parser.value(options.name);
   if (!line.teach.isEmpty() && !line.attend.isEmpty())
-    refuse(QStringLiteral("--teach and --attend: one window is a teacher's or a student's"));
+    refuse(QStringLiteral("--teach and --attend: a window is either the teacher's or a student's"));
   if (!line.network.isEmpty() && line.teach.isEmpty())
-    refuse(QStringLiteral("--network ADDRESS needs --teach FILE: it is the teacher's window that others reach"));
+    refuse(QStringLiteral("--network ADDRESS needs --teach FILE: students connect to the teacher's window"));
   if (line.name.isEmpty() != line.attend.isEmpty())
-    refuse(QStringLiteral("--attend FILE needs --name NAME, and the other way round"));
+    refuse(QStringLiteral("--attend FILE needs --name NAME, and --name needs --attend"));
   const QStringList sources = parser.positionalArguments();
   if (sources.size() > 1)
     refuse(QStringLiteral("one source at a time; %1 are given: %2")
@@ -117,7 +119,7 @@ CommandLine parse_command_line(const QStringList& arguments) {
   if (parser.isSet(options.theme)) {
     const QString theme = parser.value(options.theme);
     line.theme = theme_named(theme.toStdString());
-    if (!line.theme) refuse(QStringLiteral("--theme %1: unknown; light, dark and contrast are known").arg(theme));
+    if (!line.theme) refuse(QStringLiteral("--theme %1: unknown; give light, dark or contrast").arg(theme));
   }
   if (parser.isSet(options.screenshot)) {
     line.screenshot = parser.value(options.screenshot);
@@ -125,7 +127,7 @@ CommandLine parse_command_line(const QStringList& arguments) {
     if (!format)
       refuse(QStringLiteral("--screenshot %1: the name must end in .png, .svg or .csv").arg(line.screenshot));
     if (format == SaveFormat::csv && !parser.isSet(options.view))
-      refuse(QStringLiteral("--screenshot %1: a table is a view's; --view NAME says which").arg(line.screenshot));
+      refuse(QStringLiteral("--screenshot %1: a table needs a view; give --view NAME").arg(line.screenshot));
   }
   for (const auto& option : {options.view, options.size})
     if (parser.isSet(option) && line.screenshot.isEmpty())

@@ -79,19 +79,19 @@ HelpSheet::HelpSheet(const QList<QAction*>& actions, QWidget* parent) : QDialog(
   line(tr("A  D"), tr("move left, move right"), 0);
   line(tr("wheel"), tr("zoom at the pointer"), 0);
   line(tr("drag"), tr("move"), 0);
-  line(tr("Shift+drag"), tr("choose a range"), 0);
+  line(tr("Shift+drag"), tr("select a range"), 0);
   line(tr("F"), tr("fit the selection, or the step"), 0);
-  line(tr("Home"), tr("see everything"), 0);
+  line(tr("Home"), tr("show everything"), 0);
   line(QStringLiteral(".  ,"), tr("next op, previous op"), 0);
   line(QStringLiteral("N  P"), tr("next op on any rank, previous"), 0);
   line(QStringLiteral("↑  ↓"), tr("the same time on another rank"), 0);
   line(QStringLiteral("]  ["), tr("next step, previous step"), 0);
-  line(tr("R"), tr("make the selected op the range"), 0);
+  line(tr("R"), tr("set range to selected op"), 0);
   line(tr("G"), tr("group ranks by stage, tensor or data group"), 0);
-  line(tr("T"), tr("pin the rank at the top, or let it go"), 0);
-  line(tr("PgUp  PgDn"), tr("further ranks"), 0);
+  line(tr("T"), tr("pin or unpin the rank at the top"), 0);
+  line(tr("PgUp  PgDn"), tr("scroll ranks"), 0);
   line(tr("Space"), tr("play in slow motion, pause"), 0);
-  line(tr("Esc"), tr("drop the selection"), 0);
+  line(tr("Esc"), tr("clear selection"), 0);
   row = 0;
   heading(tr("Window"), 2);
   for (const QAction* action : actions)

@@ -51,7 +51,7 @@ GapStrip::GapStrip(FiguresModel& figures, QWidget* parent)
   show_anyway_ = new QPushButton(tr("Show anyway"), this);
   show_anyway_->setProperty("role", QStringLiteral("link"));
   show_anyway_->setAutoDefault(true);
-  show_anyway_->setToolTip(tr("Shows all results, also without an answer"));
+  show_anyway_->setToolTip(tr("Show all results without an answer"));
   show_anyway_->hide();
   connect(show_anyway_, &QPushButton::clicked, this, &GapStrip::show_anyway_wanted);
   connect(&figures, &FiguresModel::changed, this, [this] {

@@ -127,8 +127,8 @@ QString gap_sentence(const Figures& figures, std::size_t most_reasons) {
   if (!(predicted > 0)) return slow;
   // Asynchronous workers stand at different steps: one step lies over several, and its length says nothing of the pace.
   if (figures.run && figures.run->plan.staleness > 0)
-    return tr("No worker waits for the others: from the first to begin to the last to end this step takes %1, "
-              "while the run makes a step every %2 (predicted %3).")
+    return tr("No worker waits for the others: this step takes %1 from the first begin to the last end, "
+              "and the run completes a step every %2 (predicted %3).")
         .arg(text::seconds(measured), text::seconds(figures.run->step_seconds),
              text::seconds(figures.run->predicted_step_seconds));
   const double ratio = measured / predicted, percent = (ratio - 1) * 100;

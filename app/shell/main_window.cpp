@@ -174,7 +174,7 @@ void MainWindow::make_layout() {
   log_->setReadOnly(true);
   log_->setMaximumBlockCount(kept_log_lines);
   log_->setFrameShape(QFrame::NoFrame);
-  log_->setPlaceholderText(tr("What the engine says appears here."));
+  log_->setPlaceholderText(tr("The engine's output appears here."));
   log_->setAccessibleName(tr("Output of the engine"));
   workspace_->add_tab(tr("Log"), log_);
 
@@ -212,7 +212,7 @@ void MainWindow::take_state() {
                    : session_.refusal().isEmpty() ? tr("Open a scenario to run it (Ctrl+R)")
                                                   : session_.refusal());
   stop_->setEnabled(session_.can_stop());
-  stop_->setToolTip(session_.can_stop() ? tr("Stop (Ctrl+.)") : tr("Nothing runs"));
+  stop_->setToolTip(session_.can_stop() ? tr("Stop (Ctrl+.)") : tr("Nothing is running"));
   if (session_.state() == SessionState::starting) state_.set_follow(Follow::last_step);
   take_empty_words();
 }
@@ -267,7 +267,7 @@ void MainWindow::take_no_lesson() {
   const auto& predicted = session_.predicted();
   const bool too_large = session_.spec().kind == SourceKind::scenario && predicted && !predicted->folded.empty();
   lab_->set_no_lesson(!lesson_trouble_.isEmpty()      ? tr("The lesson cannot be read: %1").arg(lesson_trouble_)
-                      : too_large                     ? tr("Too large to run here; shown is a simulation.")
+                      : too_large                     ? tr("Too large to run here; a simulation is shown.")
                       : !session_.refusal().isEmpty() ? tr("This plan cannot run: %1").arg(session_.refusal())
                                                       : QString());
 }

@@ -55,7 +55,7 @@ void MainWindow::make_find_actions(QMenu* menu) {
     show_choices(tr("Find"), tr("Find an op, a rank, a tensor, a mark or a lesson…"),
                  [this](const QString& query) { return choices_for(query); });
   });
-  QAction* copy = add_action(tr("Copy what is selected"), QKeySequence::Copy, [this] {
+  QAction* copy = add_action(tr("Copy selection"), QKeySequence::Copy, [this] {
     const QString text = active_view()->selected_text();
     if (text.isEmpty()) return add_log(tr("Nothing to copy: the view shows no table and nothing is selected"), false);
     QApplication::clipboard()->setText(text);
@@ -83,7 +83,7 @@ Choices MainWindow::choices_for(const QString& query) {
   Choices choices = marks_for(query);
   const std::string words = query.toStdString();
   if (query.trimmed().isEmpty()) {
-    choices.note = tr("Words of a name, in any order: “backward m3 rank 2”, “c_fc weight”, “zero”");
+    choices.note = tr("Words of a name in any order: “backward m3 rank 2”, “c_fc weight”, “zero”");
     return choices;
   }
   const auto plan = plan_of(*session_.view());
@@ -97,10 +97,10 @@ Choices MainWindow::choices_for(const QString& query) {
     if (const QString title = lesson_title(file); has_words(title.toStdString(), words))
       choices.list << Choice{title, tr("lesson"), [this, name = QString::fromStdString(file.string())] { open(name); }};
   if (choices.list.isEmpty())
-    choices.note = plan == nullptr ? tr("No lesson has these words; nothing is open in which to look for ops")
-                                   : tr("Nothing has all of these words");
+    choices.note = plan == nullptr ? tr("No lesson has these words; open a plan or a run to find ops")
+                                   : tr("Nothing matches all of these words");
   else if (!findings.complete)
-    choices.note = tr("There is more: add a word");
+    choices.note = tr("More matches: add a word");
   return choices;
 }
 

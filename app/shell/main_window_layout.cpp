@@ -34,7 +34,7 @@ QList<QAction*> MainWindow::make_layout_actions() {
   actions << add_panel_action(plan_, tr("Plan"), Qt::CTRL | Qt::Key_J);
   actions << add_action(tr("Fold or unfold: Where the step goes"), Qt::CTRL | Qt::Key_G,
                         [this] { workspace_->set_shares_open(!gap_->open()); });
-  actions << add_action(tr("Give the lower view the whole middle, or back"), Qt::Key_F9,
+  actions << add_action(tr("Maximise / restore the lower view"), Qt::Key_F9,
                         [this] { workspace_->set_lower_alone(!workspace_->lower_only()); });
   actions << add_action(tr("Detach / dock view"), {}, [this] {
     QWidget* view = active_view() == timeline_ ? workspace_->front() : active_view();

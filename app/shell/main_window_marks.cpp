@@ -39,7 +39,7 @@ void MainWindow::make_mark_actions(QMenu* menu) {
   QAction* list = add_action(tr("Marks…"), Qt::CTRL | Qt::SHIFT | Qt::Key_D, [this] {
     show_choices(tr("Marks"), tr("Find a mark…"), [this](const QString& query) {
       Choices choices = marks_for(query);
-      choices.note = !choices.list.isEmpty()      ? tr("Enter goes to it; Ctrl+D then changes or deletes it")
+      choices.note = !choices.list.isEmpty()      ? tr("Enter: go to the mark; Ctrl+D then changes or deletes it")
                      : !marks_.marks().empty()    ? tr("No mark has these words")
                      : marks_.why_not().isEmpty() ? tr("No marks yet: Ctrl+D makes one")
                                                   : marks_.why_not();
@@ -111,7 +111,7 @@ void MainWindow::edit_mark(const TraceMark& place) {
   auto* note = new QLineEdit(QString::fromStdString(old.text), dialog);
   note->setMaxLength(longest_note);
   note->setMinimumWidth(note_width);
-  note->setPlaceholderText(tr("A note, kept in the recording"));
+  note->setPlaceholderText(tr("A note, saved in the recording"));
   note->setAccessibleName(tr("Note on %1").arg(where->text()));
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Save | QDialogButtonBox::Cancel, dialog);
   for (QWidget* widget : {static_cast<QWidget*>(where), static_cast<QWidget*>(note), static_cast<QWidget*>(buttons)})

@@ -138,7 +138,7 @@ void MainWindow::take_run_end() {
                  {{tr("Show log"), [this] { workspace_->bring(log_); }}});
   if (session_.label() == SourceLabel::detached)
     banner_->say(run_subject, BannerKind::info,
-                 tr("Detached from %1. The run goes on there.").arg(short_name(session_.spec())),
+                 tr("Detached from %1. The run continues there.").arg(short_name(session_.spec())),
                  {{tr("Attach again"), [this, spec = session_.spec()] { open(spec); }}});
   const bool recorded = session_.spec().kind == SourceKind::scenario && QFileInfo::exists(session_.recording());
   if (recorded && (state == SessionState::ended || state == SessionState::failed))
@@ -164,9 +164,9 @@ void MainWindow::take_empty_words() {
       return opening ? say(opening_words(), {}) : say(tr("Opening"), tr("Parts are shown as they are read."));
     case SessionState::starting:
     case SessionState::running:
-      return say(tr("The first step is under way"),
+      return say(tr("The first step is running"),
                  tr("Ranks start, and the cost of each op is measured before they train."));
-    case SessionState::stopping: return say(tr("The run is being stopped"), {});
+    case SessionState::stopping: return say(tr("Stopping the run"), {});
     case SessionState::failed:
       if (session_.spec().kind == SourceKind::none) return say(not_opened_.first, not_opened_.second);
       return say(tr("The run failed"), session_.failure());

@@ -152,7 +152,7 @@ void MainWindow::stop_presenting() {
 QString MainWindow::save(const QString& view, const QString& file) {
   if (view.isEmpty()) return save_view(*this, nullptr, file);
   QWidget* widget = view_named(view);
-  if (widget == nullptr) return tr("%1: there is no such view").arg(view);
+  if (widget == nullptr) return tr("%1: no such view").arg(view);
   QWidget& painted = presentation_ != nullptr ? *static_cast<QWidget*>(presentation_) : *widget;
   return save_view(painted, dynamic_cast<const TableSource*>(widget), file);
 }

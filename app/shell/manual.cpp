@@ -27,7 +27,7 @@ QString manual_file() {
 QString manual_text() {
   QFile file(manual_file());
   if (!file.open(QIODevice::ReadOnly))
-    return QObject::tr("The manual is README.md of Rankscope's folder. It is not installed here.");
+    return QObject::tr("The manual is the file README.md of Rankscope. It is not installed here.");
   return QString::fromUtf8(file.readAll());
 }
 
@@ -36,7 +36,7 @@ QString manual_text() {
 QString about_text(const QString& engine_program) {
   return QObject::tr(
              "<h3>Rankscope %1</h3><p>A laboratory for distributed neural-network training.</p>"
-             "<p>Apache-2.0; the window is GPL-3.0-or-later, because Qt Charts is.</p>"
+             "<p>Apache-2.0; the window is GPL-3.0-or-later, because it uses Qt Charts.</p>"
              "<p>Made with Qt %2, ZeroMQ, FlatBuffers, zstd, oneDNN, OpenBLAS and Open MPI.</p>"
              "<p>Engine: %3</p>")
       .arg(QApplication::applicationVersion(), QLatin1String(qVersion()),
@@ -54,7 +54,7 @@ void show_manual(QWidget* parent) {
   text->setSearchPaths({QFileInfo(manual_file()).absolutePath()});
   text->setMarkdown(manual_text());
   auto* find = new QLineEdit(window);
-  find->setPlaceholderText(QObject::tr("Find in the manual: Enter goes to the next place"));
+  find->setPlaceholderText(QObject::tr("Find in the manual: Enter finds the next match"));
   find->setAccessibleName(QObject::tr("Find in the manual"));
   QObject::connect(find, &QLineEdit::returnPressed, text, [text, find] {
     if (text->find(find->text())) return;

@@ -49,7 +49,7 @@ std::vector<PlanLine> plan_lines(const Figures& figures) {
 
   std::vector<PlanLine> lines;
   lines.push_back({PlanRow::step, tr("median step"), text::unknown(), text::seconds(predicted_step),
-                   text::seconds(run_step), tr("Of a run over its steady steps: all but the first")});
+                   text::seconds(run_step), tr("Over all steps of the run except the first")});
   lines.push_back({PlanRow::tokens, text::rate_name(figures.scenario ? figures.scenario->model : ModelSpec{}),
                    text::unknown(), text::number(tokens_per_second(figures, predicted_step)),
                    text::number(tokens_per_second(figures, run_step)), tr("Of a step over the median step")});
@@ -58,11 +58,11 @@ std::vector<PlanLine> plan_lines(const Figures& figures) {
        text::percent(of_either([](const Report& r) { return r.bubble.ideal; })),
        text::percent(of_either([](const Report& r) { return r.bubble.predicted; })),
        text::percent(of_run([](const Report& r) { return r.bubble.measured; })),
-       tr("Of a run, of the steady step whose bubble is the median. The time line tells the chosen step's")});
+       tr("Of a run, of the steady step whose bubble is the median. The time line shows the selected step's")});
   lines.push_back({PlanRow::peak_memory, tr("peak memory"), text::unknown(),
                    text::bytes(of_either([](const Report& r) { return greatest_peak(r, true); })),
                    text::bytes(of_run([](const Report& r) { return greatest_peak(r, false); })),
-                   tr("Of the rank that needs most, over all steps. The memory view tells the chosen step's")});
+                   tr("Of the rank that needs most, over all steps. The memory view shows the selected step's")});
   const bool by_rank = either != nullptr && !either->links.empty();
   const auto sent = [by_rank](const Report& r, bool predicted) {
     if (by_rank) return sent_by_busiest(r.links, predicted);
@@ -71,11 +71,11 @@ std::vector<PlanLine> plan_lines(const Figures& figures) {
   lines.push_back({PlanRow::sent, by_rank ? tr("most sent by a rank") : tr("sent by a rank"), text::unknown(),
                    text::bytes(of_either([&](const Report& r) { return sent(r, true); })),
                    text::bytes(of_run([&](const Report& r) { return sent(r, false); })),
-                   by_rank ? tr("In a step, by the rank that sends most")
-                           : tr("In a step: what a sender sends for each purpose, added up")});
+                   by_rank ? tr("Per step, by the rank that sends most")
+                           : tr("Per step: sum over all purposes of the bytes that one sender sends")});
   lines.push_back({PlanRow::mfu, tr("MFU"), text::unknown(), text::percent(predicted_mfu),
                    text::percent(of_run([](const Report& r) { return r.mfu; })),
-                   tr("FLOPs of the model in the median step, over what the devices' peak would do")});
+                   tr("FLOPs of the model in the median step, divided by the FLOPs of the devices at peak speed")});
   return lines;
 }
 

@@ -57,7 +57,7 @@ PlanPanel::PlanPanel(Session& session, QWidget* parent) : QScrollArea(parent), s
   head->addStretch(1);
   as_text_ = new QPushButton(tr("Edit schedule order…"), page);
   as_text_->setProperty("role", QStringLiteral("link"));
-  as_text_->setToolTip(tr("The order of every stage's forwards and backwards, written by hand"));
+  as_text_->setToolTip(tr("Write the order of each stage's forward and backward passes by hand"));
   connect(as_text_, &QPushButton::clicked, this, &PlanPanel::text_wanted);
   back_ = new QPushButton(tr("Reset to file"), page);
   back_->setToolTip(tr("Undo the changes to the plan"));
@@ -135,52 +135,51 @@ void PlanPanel::add_fields(QGridLayout& form) {
   };
   const Applies servers = [](const Scenario& s) { return s.plan.has_servers(); };
   const Applies staged = [](const Scenario& s) { return s.plan.pipeline > 1 || s.plan.virtual_stages > 1; };
-  add_key(form, "model.operation", tr("operation"), tr("The collective that a step is"), alone);
-  add_key(form, "model.bytes", tr("bytes"), tr("The whole tensor's; some collectives cut it into a part for each rank"),
-          alone, most_bytes);
-  add_key(form, "model.root", tr("root"), tr("The rank that sends, or collects"), rooted, 1 << 10);
-  add_key(form, "plan.data", tr("data"), tr("Data-parallel replicas; of a collective alone its ranks"));
+  add_key(form, "model.operation", tr("operation"), tr("The collective that is run in each step"), alone);
+  add_key(form, "model.bytes", tr("bytes"),
+          tr("Size of the whole tensor; some collectives split it into one part per rank"), alone, most_bytes);
+  add_key(form, "model.root", tr("root"), tr("The rank that sends or collects"), rooted, 1 << 10);
+  add_key(form, "plan.data", tr("data"), tr("Data-parallel replicas; for a single collective, its ranks"));
   add_key(form, "plan.tensor", tr("tensor"), tr("Ranks that share every layer"), trains);
   add_key(form, "plan.sequence_parallel", tr("sequence parallel"),
-          tr("Tensor ranks share the norms and residual sums too, by positions"),
+          tr("Tensor ranks also split the norms and residual sums, by token position"),
           [](const Scenario& s) { return s.plan.tensor > 1 || s.plan.sequence_parallel; });
   add_key(form, "plan.pipeline", tr("pipeline"), tr("Stages that the layers are split over"), trains);
-  add_key(form, "plan.virtual", tr("virtual stages"), tr("Chunks of layers a rank holds (interleaved schedules)"),
-          staged, 64);
+  add_key(form, "plan.virtual", tr("virtual stages"), tr("Chunks of layers per rank (interleaved schedules)"), staged,
+          64);
   add_key(form, "plan.stages", tr("layers per stage"),
-          tr("even; cost: by what they compute; or the number of layers of each chunk, such as 3 2 2 1"), staged);
-  add_key(form, "plan.micro_batches", tr("micro-batches"), tr("Parts that a replica's batch is cut into, per step"),
-          trains, 65534);
-  add_key(form, "train.global_batch", tr("global batch"), tr("Samples a step over all replicas"), trains, 1 << 24);
+          tr("even; cost: equal compute; or the number of layers of each chunk, such as 3 2 2 1"), staged);
+  add_key(form, "plan.micro_batches", tr("micro-batches"), tr("Parts of a replica's batch in each step"), trains,
+          65534);
+  add_key(form, "train.global_batch", tr("global batch"), tr("Samples per step over all replicas"), trains, 1 << 24);
   add_choice(
-      form, tr("schedule"), tr("In which order a stage runs forwards and backwards; by-hand: as the text says"),
+      form, tr("schedule"), tr("Order of a stage's forward and backward passes; by-hand: as written in the text"),
       choices("plan.schedule"), [](const Scenario& s) { return s.plan.schedule.name(); },
       [](Scenario& s, const std::string& v) { choose_schedule(s.plan, rankscope::Choice<ScheduleKind>(v)); }, trains);
   keys_.insert("plan.schedule");
   form.addWidget(as_text_, form.rowCount(), 1, Qt::AlignRight);
-  add_key(form, "plan.recompute", tr("recompute"), tr("Which activations are computed again instead of being kept"),
-          trains);
+  add_key(form, "plan.recompute", tr("recompute"), tr("Activations that are recomputed instead of stored"), trains);
   add_key(form, "plan.recompute_blocks", tr("recompute every n-th block"),
-          tr("The input of every n-th block of a chunk is kept, and the rest computed again"),
+          tr("The input of every n-th block of a chunk is stored, the rest is recomputed"),
           [](const Scenario& s) { return s.plan.recompute == Recompute::blocks; });
   add_key(form, "plan.precision", tr("precision"), tr("Element type of the computation"));
   add_key(form, "plan.data_parallel", tr("data parallel"),
-          tr("Where gradients are summed and parameters updated: on every rank, on a main device, or on parameter "
-             "servers of their own"),
+          tr("Where gradients are summed and parameters are updated: on every rank, on a main device, or on separate "
+             "parameter servers"),
           trains);
-  add_key(form, "plan.servers", tr("servers"), tr("Parameter servers; each has an equal part of the parameters"),
+  add_key(form, "plan.servers", tr("servers"), tr("Parameter servers; each stores an equal part of the parameters"),
           servers);
   add_key(form, "plan.staleness", tr("staleness"),
-          tr("Steps whose updates a worker's parameters may lack; 0 is synchronous"), servers, 64);
+          tr("Number of steps by which a worker's parameters may be out of date; 0 is synchronous"), servers, 64);
   add_key(form, "plan.zero", tr("ZeRO stage"),
-          tr("0: nothing sharded; 1: optimizer states; 2: gradients too; 3: parameters too"), trains);
+          tr("0: nothing sharded; 1: optimizer states; 2: also gradients; 3: also parameters"), trains);
   add_key(form, "plan.offload", tr("offload"),
-          tr("What lies in the host's memory: optimizer states, which the host then updates"), trains);
+          tr("What is stored in host memory: optimizer states, which the host then updates"), trains);
   add_key(form, "plan.collective", tr("collective"),
-          tr("Algorithm of collectives: the communicator's own, or one whose phases are shown and bytes counted"));
+          tr("Algorithm of collectives: the library's own, or one with visible phases and counted bytes"));
   add_key(
       form, "plan.bucket_mib", tr("bucket, MiB"),
-      tr("Gradients that are reduced together; the first bucket is at most 1 MiB"),
+      tr("Size of gradients reduced together; the first bucket is at most 1 MiB"),
       [trains](const Scenario& s) { return trains(s) && (s.plan.data > 1 || s.plan.has_servers()); }, 1 << 20);
 }
 

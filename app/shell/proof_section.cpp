@@ -45,8 +45,8 @@ void ProofSection::take_in() {
   const bool trains = !session_.scenario() || !session_.scenario()->model.is_collective();
   heading_->setText(trains ? tr("Same training?") : tr("As defined?"));
   words_->setText(!proof_.words().isEmpty() ? proof_.words()
-                  : !trains                 ? runs ? tr("Running five steps and comparing what every rank has…")
-                                                   : tr("Not checked yet. Runs 5 steps and compares what every rank has.")
+                  : !trains                 ? runs ? tr("Running five steps and comparing the result of every rank…")
+                                                   : tr("Not checked yet. Runs 5 steps and compares the result of every rank.")
                                   : runs ? tr("Training five steps under this plan and on one rank…")
                                             : tr("Not checked yet. Trains 5 steps on one rank and compares."));
   words_->setProperty("role", state == Proof::State::passed   ? QStringLiteral("good")

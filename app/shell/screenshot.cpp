@@ -54,8 +54,8 @@ void Screenshot::look() {
   const int limit_ms = calling ? std::min(limit_ms_, answer_limit_ms) : limit_ms_;
   if (since_.elapsed() > limit_ms) {
     timer_.stop();
-    return emit done(1, calling ? tr("%1: nobody answered within %2 s").arg(called.text).arg(limit_ms / 1000)
-                                : tr("nothing to draw came within %1 s").arg(limit_ms / 1000));
+    return emit done(1, calling ? tr("%1: no answer within %2 s").arg(called.text).arg(limit_ms / 1000)
+                                : tr("no data to draw arrived within %1 s").arg(limit_ms / 1000));
   }
   calm_ = ready() && window_.settled() ? calm_ + 1 : 0;
   if (calm_ < calm_looks) return;

@@ -17,7 +17,7 @@ SplitHandle::SplitHandle(QWidget* parent) : QWidget(parent) {
   setFocusPolicy(Qt::TabFocus);
   setAttribute(Qt::WA_Hover);
   setAccessibleName(tr("Height of the lower view"));
-  setToolTip(tr("Drag, or ↑ and ↓: height of the lower view. Double click: the whole middle (F9)."));
+  setToolTip(tr("Drag, or ↑ and ↓: height of the lower view. Double click: maximise (F9)."));
 }
 
 void SplitHandle::paintEvent(QPaintEvent*) {

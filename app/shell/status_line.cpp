@@ -88,7 +88,7 @@ void StatusLine::take_in() {
                                      : tr("%1 ranks").arg(text::count(hello->ranks)));
     const std::int64_t evicted = view->evicted_count();
     words << tr("%1 events").arg(text::count(view->event_count() + evicted));
-    if (evicted > 0) words << tr("the latest %1 are kept").arg(text::count(view->event_count()));
+    if (evicted > 0) words << tr("the latest %1 are stored").arg(text::count(view->event_count()));
     if (session_.label() != SourceLabel::simulated) words << tr("%1 dropped").arg(text::count(view->dropped_count()));
   }
   if (!session_.progress_words().isEmpty()) words << session_.progress_words();

@@ -14,8 +14,8 @@ TabOverflow::TabOverflow(QTabBar& bar) : QObject(&bar), bar_(bar), more_(new QTo
   bar.setUsesScrollButtons(true);  // without, the window could not be narrower than all tabs; none is ever to be seen
   more_->setObjectName(QStringLiteral("moreTabs"));
   more_->setPopupMode(QToolButton::InstantPopup);
-  more_->setToolTip(tr("Further views"));
-  more_->setAccessibleName(tr("Further views"));
+  more_->setToolTip(tr("More views"));
+  more_->setAccessibleName(tr("More views"));
   more_->setFocusPolicy(Qt::TabFocus);
   more_->setMenu(new QMenu(more_));
   more_->hide();

@@ -60,8 +60,7 @@ Workspace::Workspace(QWidget* parent)
       row_(new QWidget(this)),
       bar_(new QTabBar(row_)),
       back_(make_button(row_, tr("▲ Time line"), tr("Back to the time line"), tr("Show the time line again (Esc)"))),
-      alone_(
-          make_button(row_, QStringLiteral("⤢"), tr("Whole middle"), tr("Give the lower view the whole middle (F9)"))),
+      alone_(make_button(row_, QStringLiteral("⤢"), tr("Maximise"), tr("Maximise the lower view (F9)"))),
       notice_(new QWidget(lower_)),
       notice_words_(new QLabel(notice_)),
       notice_button_(new QPushButton(notice_)) {
@@ -123,7 +122,7 @@ void Workspace::fill_tab_menu(QPoint at) {
   menu->setAttribute(Qt::WA_DeleteOnClose);
   const bool own = detached(view);
   menu->addAction(own ? tr("Dock view") : tr("Detach view"), this, [this, view, own] { set_detached(view, !own); });
-  menu->addAction(tr("Give it the whole middle (F9)"), this, [this, view] {
+  menu->addAction(tr("Maximise it (F9)"), this, [this, view] {
     bring(view);
     set_lower_alone(true);
   });
@@ -390,11 +389,11 @@ void Workspace::show_notice(const Tab& tab) {
   notice_->raise();
   const QSize least = tab.view->minimumSize();
   if (tab.window != nullptr) {
-    notice_words_->setText(tr("%1 is in a window of its own.").arg(tab.title));
+    notice_words_->setText(tr("%1 is in a separate window.").arg(tab.title));
     notice_button_->setText(tr("Dock view"));
   } else {
     notice_words_->setText(tr("%1 needs %2 × %3 pixels.").arg(tab.title).arg(least.width()).arg(least.height()));
-    notice_button_->setText(tr("Give it the whole middle (F9)"));
+    notice_button_->setText(tr("Maximise it (F9)"));
   }
   notice_button_->setVisible(tab.window != nullptr || !parts_.lower_only());
 }

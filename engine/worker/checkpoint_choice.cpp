@@ -36,7 +36,7 @@ FileLock lock_checkpoints(const std::string& folder) {
   FileLock lock = FileLock::take((fs::path(folder) / "lock").string(), trouble);
   if (!trouble.empty())
     throw ScenarioError("--checkpoint " + folder + ": another run writes there: " + trouble +
-                        "; wait for its end, or choose another folder");
+                        "; wait until it ends, or choose another folder");
   return lock;
 }
 
@@ -46,17 +46,17 @@ void report_choice(const WholeCheckpoint& found) {
   for (const std::string& damage : found.passed_over)
     std::cerr << "rankscope-engine: passed over a damaged checkpoint: " << damage << std::endl;
   if (found.checkpoint && !found.checkpoint->has_checked_headers())
-    std::cerr
-        << "rankscope-engine: " << found.checkpoint->directory()
-        << ": written before manifests had the headers' crc32: tensors' bytes are checked, their names and places "
-           "are not verified"
-        << std::endl;
+    std::cerr << "rankscope-engine: " << found.checkpoint->directory()
+              << ": written before manifests had the headers' crc32: the bytes of tensors are checked, their names and "
+                 "places "
+                 "are not verified"
+              << std::endl;
 }
 
 RunRequest with_checkpoints(const Scenario& scenario, RunRequest request, FileLock& lock) {
   if (scenario.train.checkpoint_every == 0 && (!request.checkpoint.empty() || request.restarts > 0))
     throw ScenarioError(std::string(request.checkpoint.empty() ? "--restarts" : "--checkpoint") +
-                        ": nothing asks for checkpoints; add --checkpoint-every STEPS, or train.checkpoint_every to "
+                        ": no checkpoints are requested; add --checkpoint-every STEPS, or train.checkpoint_every to "
                         "the scenario");
   if (scenario.train.checkpoint_every > 0) {
     if (request.checkpoint.empty())

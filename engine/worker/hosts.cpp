@@ -74,7 +74,7 @@ std::vector<Host> read_hosts(const std::string& file) {
   if (hosts.empty())
     throw ScenarioError("--hosts " + file + ": " +
                         (std::ifstream(file).is_open() && !in.bad() ? "no host is listed" : "cannot be read") +
-                        "; it should have a line NAME slots=N for each host");
+                        "; it needs one line NAME slots=N for each host");
   return hosts;
 }
 

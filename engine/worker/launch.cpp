@@ -60,8 +60,7 @@ void check_launch(const Scenario& scenario, const RunRequest& request) {
   if (!mpi_is_built_in())
     throw ScenarioError(how + ": this rankscope-engine was built without MPI; use --comm loopback");
   if (request.launched) return check_launched(scenario, request);
-  if (!is_in_path("mpirun"))
-    throw ScenarioError(how + ": there is no mpirun in PATH; install Open MPI, or use --comm loopback");
+  if (!is_in_path("mpirun")) throw ScenarioError(how + ": no mpirun in PATH; install Open MPI, or use --comm loopback");
   if (!request.hosts.empty()) check_slots(read_hosts(request.hosts), scenario.plan.ranks(), request.hosts);
 }
 

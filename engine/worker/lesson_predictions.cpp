@@ -110,7 +110,7 @@ std::vector<Picture> LessonPredictions::pictures(const Lab& lab) {
   step.samples = std::move(told.samples);
   step.ranks = told.ranks;
   step.note = "simulated, costs of " + predicted.step.report.costs;
-  if (folded) step.note += "; rank s is one of stage s, whose ranks are all identical";
+  if (folded) step.note += "; rank s is one of the identical ranks of stage s";
   std::vector<Picture> pictures{draw_timeline(step), draw_memory(step)};
   std::erase_if(pictures, [](const Picture& picture) { return picture.svg.empty(); });
   return pictures;

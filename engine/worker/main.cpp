@@ -77,7 +77,7 @@ int run_chosen(const std::vector<Command>& commands) {
 }
 
 int run_program(int argc, char** argv) {
-  CLI::App app("Rankscope's engine: a training step as data, planned, simulated, run and verified.");
+  CLI::App app("Rankscope's engine: plan, simulate, run and verify a distributed training step.");
   app.require_subcommand(1);
   app.set_version_flag("--version", RANKSCOPE_VERSION);
   const std::vector<Command> commands = add_commands(app);
@@ -88,7 +88,7 @@ int run_program(int argc, char** argv) {
                        [&](const Command& one) { return one.line->get_name() == name; });
   };
   if (argc > 1 && argv[1][0] != '-' && !is_known(argv[1])) {
-    std::cerr << "rankscope-engine: there is no command '" << excerpt(argv[1]) << "'; there is " << names_of(commands)
+    std::cerr << "rankscope-engine: unknown command '" << excerpt(argv[1]) << "'; there is " << names_of(commands)
               << std::endl;
     return bad_input;
   }

@@ -97,7 +97,7 @@ OwnRun run_once(const PublishedRow& row, const Progress& progress) {
   const double taken = before.taken_since();
   if (attempt.status != 0 || !attempt.facts) throw std::runtime_error(row.name + ": " + attempt.message);
   const SweepRun run = sweep_run(make_report(*attempt.facts), 0, 0);
-  if (run.step_seconds.empty()) throw std::runtime_error(row.name + ": no step's time is known");
+  if (run.step_seconds.empty()) throw std::runtime_error(row.name + ": no step has a time");
   return {on_the_wall(row) ? quartile(run.step_seconds, 1) : mean(run.step_seconds), taken};
 }
 
@@ -172,7 +172,7 @@ int validate_own(const OwnRunsRequest& request) {
   table.title += ", repeated";
   table.source = describe(this_machine()) + "; " + measured.source;
   if (taken > disturbing_share)
-    table.source += "; others had up to " + figure::percent(taken) + " of the cores beside runs on the wall";
+    table.source += "; other programs used up to " + figure::percent(taken) + " of the cores beside runs on the wall";
   table.constants = std::to_string(measured.rows.size()) +
                     " ops measured before and after each run, on other sizes and for one rank alone";
   std::vector<ValidatedTable> result = {validate(table)};

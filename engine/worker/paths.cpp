@@ -25,7 +25,7 @@ double number_of(const std::string& text, const std::string& option) {
 }
 
 void check_optimizer(const std::string& name, const std::string& option) {
-  const std::vector<std::string> known = optimizer_names();
+  const std::vector<std::string> known = walking_optimizers();
   if (std::find(known.begin(), known.end(), name) != known.end()) return;
   const std::string near = nearest(name, known);
   throw ScenarioError(option + ": unknown optimizer '" + name + "'; " +
@@ -36,21 +36,21 @@ void take_rate(const std::string& text, PathRequest& request) {
   const std::size_t equals = text.find('=');
   const std::string option = "--rate " + text, name = text.substr(0, equals == std::string::npos ? 0 : equals);
   const double rate = number_of(equals == std::string::npos ? text : text.substr(equals + 1), option);
-  if (!(rate > 0)) throw ScenarioError(option + ": a rate is greater than 0");
+  if (!(rate > 0)) throw ScenarioError(option + ": a rate must be greater than 0");
   if (name.empty()) {
     for (const std::string& optimizer : request.optimizers) request.rates[optimizer] = rate;
     return;
   }
   check_optimizer(name, option);
   if (std::find(request.optimizers.begin(), request.optimizers.end(), name) == request.optimizers.end())
-    throw ScenarioError(option + ": " + name + " does not walk; add it to --optimizer " + listed(request.optimizers));
+    throw ScenarioError(option + ": " + name + " is not selected; add it to --optimizer " + listed(request.optimizers));
   request.rates[name] = rate;
 }
 
 Point start_of(const std::string& text) {
   const std::string option = "--start " + text;
   const std::size_t comma = text.find(',');
-  if (comma == std::string::npos) throw ScenarioError(option + ": write two numbers as X,Y, such as --start=-4,1");
+  if (comma == std::string::npos) throw ScenarioError(option + ": give two numbers as X,Y, such as --start=-4,1");
   return {number_of(text.substr(0, comma), option), number_of(text.substr(comma + 1), option)};
 }
 
@@ -99,14 +99,14 @@ PathRequest path_request(const PathsInput& input) {
                         (near.empty() ? "known: " + listed(surfaces) : "did you mean '" + near + "'?"));
   }
   if (input.surface != "ravine" && input.condition != usual_condition)
-    throw ScenarioError("--condition is the ravine's; " + input.surface + " has none: take it away");
+    throw ScenarioError("--condition applies to the ravine only; " + input.surface + " has none: remove it");
   Surface surface;
   try {
     surface = make_surface(input.surface, input.condition);
   } catch (const std::invalid_argument& error) {
     throw ScenarioError(std::string("--condition: ") + error.what());
   }
-  request.optimizers = input.optimizers.empty() ? optimizer_names() : input.optimizers;
+  request.optimizers = input.optimizers.empty() ? walking_optimizers() : input.optimizers;
   for (const std::string& optimizer : request.optimizers) {
     check_optimizer(optimizer, "--optimizer");
     request.rates[optimizer] = surface.rates.at(optimizer);
@@ -116,12 +116,12 @@ PathRequest path_request(const PathsInput& input) {
   if (request.steps > most_path_steps)
     throw ScenarioError("--steps " + std::to_string(input.steps) + ": at most " + std::to_string(most_path_steps));
   if (!(input.noise >= 0) || !std::isfinite(input.noise))
-    throw ScenarioError("--noise: a standard deviation is 0 or greater");
+    throw ScenarioError("--noise: a standard deviation must be 0 or greater");
   request.noise = input.noise;
   request.seed = input.seed;
   request.start = input.start.empty() ? surface.start : start_of(input.start);
   if (!surface.window.holds(*request.start, diverged_windows))
-    throw ScenarioError("--start " + input.start + ": too far out; the surface is looked at for x from " +
+    throw ScenarioError("--start " + input.start + ": too far away; the surface covers x from " +
                         plain(surface.window.x_low) + " to " + plain(surface.window.x_high) + " and y from " +
                         plain(surface.window.y_low) + " to " + plain(surface.window.y_high));
   request.settings = input.set;
@@ -138,9 +138,10 @@ Paths walk_paths(PathRequest request) {
         walk(surface, *request.start, train_of(request, optimizer, taken), request.noise, request.seed, kernels));
   for (const std::string& setting : request.settings)
     if (taken.count(setting) == 0)
-      throw ScenarioError("--set " + setting + ": none of " + listed(request.optimizers) +
-                          " takes it; on a surface a key of [train] counts that says how the rate goes, or is an "
-                          "optimizer's own");
+      throw ScenarioError(
+          "--set " + setting + ": none of " + listed(request.optimizers) +
+          " uses it; on a surface only keys of [train] for the learning-rate schedule count, or keys of an "
+          "optimizer");
   paths.request = std::move(request);
   return paths;
 }

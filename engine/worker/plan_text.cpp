@@ -79,7 +79,7 @@ void check_runs(const StepProgram& step) {
   check_size(step);
   if (const auto deadlock = find_deadlock(step.all_programs(), step.grid))
     throw PlanError(step.scenario.plan.schedule == ScheduleKind::by_hand
-                        ? "plan.order: " + *deadlock + "; give the lanes an order in which nobody waits in a circle"
+                        ? "plan.order: " + *deadlock + "; choose an order of the lanes without a circular wait"
                         : "plan.schedule: " + *deadlock + "; schedule = \"1f1b\" runs");
 }
 

@@ -14,7 +14,7 @@ std::unique_ptr<EnergyMeter> open_meter(const std::string& device, const std::st
     const char* root = std::getenv("RANKSCOPE_POWERCAP");
     return root != nullptr && *root != 0 ? open_rapl_meter(&why, root) : open_rapl_meter(&why);
   }
-  why = "the energy is unknown: nothing computes, the ops sleep";
+  why = "the energy is unknown: ops sleep and compute nothing";
   return nullptr;
 }
 

@@ -90,7 +90,7 @@ void check_fits(const StepProgram& step, const RunRequest& request) {
   if (available.limited_by.empty() || size.bytes <= static_cast<double>(available.bytes)) return;
   throw PlanError(fmt::format(
       "{} need {} {} of memory on this machine, and {} are {}{}; choose a smaller model or "
-      "plan, see with `simulate` what it would do elsewhere, or begin all the same with {}",
+      "plan, use `simulate` to see it on another cluster, or start anyway with {}",
       here->count() == step.grid.size() ? fmt::format("the run's {} ranks", step.grid.size())
                                         : fmt::format("ranks {} to {} of the run", here->first, here->end - 1),
       size.is_exact ? "at least" : "about", bytes_text(size.bytes), bytes_text(static_cast<double>(available.bytes)),

@@ -172,7 +172,7 @@ std::string SilenceReport::named(const std::vector<std::int32_t>& ranks) const {
   const std::int64_t step = least_step(ranks);
   std::string line = fmt::format("{} silent since {}, {}", names(ranks) + (ranks.size() == 1 ? " is" : " are"),
                                  silent_.at(ranks.front()).since,
-                                 step < 0 ? "before the first step was finished" : fmt::format("after step {}", step));
+                                 step < 0 ? "before the end of the first step" : fmt::format("after step {}", step));
   const auto elsewhere =
       std::all_of(ranks.begin(), ranks.end(), [&](std::int32_t rank) { return is_elsewhere(rank, silent_.at(rank)); });
   Clock::duration limit = elsewhere ? patience_elsewhere() : Clock::duration(limits_.peers_wait);
@@ -186,7 +186,7 @@ std::string SilenceReport::named(const std::vector<std::int32_t>& ranks) const {
   }
   if (!held.empty())
     line += fmt::format(": stopped by a signal; `kill -CONT {}` lets it continue", fmt::join(held, " "));
-  return line + fmt::format("; the run ends when this lasts {} s longer",
+  return line + fmt::format("; the run ends if this continues for {} s",
                             std::chrono::duration_cast<std::chrono::seconds>(limit).count());
 }
 
@@ -228,7 +228,7 @@ std::optional<SilentEnd> SilenceReport::over() const {
     return std::chrono::duration_cast<std::chrono::seconds>(time).count();
   };
   const auto stopped_for = [&](pid_t process, Clock::duration time) {
-    return fmt::format("its process {} was stopped by a signal for {} s, and was ended", process, whole_seconds(time));
+    return fmt::format("its process {} was stopped by a signal for {} s, and was killed", process, whole_seconds(time));
   };
   SilentEnd end;
   for (const auto& [rank, of] : silent_) {
@@ -245,7 +245,7 @@ std::optional<SilentEnd> SilenceReport::over() const {
   for (const auto& [rank, of] : silent_)
     if (is_elsewhere(rank, of) && looked_at_ - of.named_at >= patience && looked_at_ - step_at_ >= patience)
       return SilentEnd{rank,
-                       fmt::format("nothing was heard of it for {} s, and no rank finished a step",
+                       fmt::format("it sent nothing for {} s, and no rank finished a step",
                                    whole_seconds(limits_.silence + (looked_at_ - of.named_at))),
                        {}};
   if (stopped_since_ == Clock::time_point{} || looked_at_ - stopped_since_ < limits_.peers_wait) return std::nullopt;

@@ -221,7 +221,7 @@ void check_own_threads(const Scenario& scenario, const RunRequest& request) {
   const bool launches = request.communicator != "loopback" && !request.launched;
   const auto here = ranks_here(scenario, request);
   check_threads(own_threads + (launches ? of_launcher + std::min(here ? here->count() : 0, most_ranks) : 0),
-                launches ? "the run's supervisor, with the processes that it starts," : "the run's supervisor");
+                launches ? "the run's supervisor and the processes that it starts" : "the run's supervisor");
 }
 
 std::vector<std::string> environment_of_child(const WorkerJob& job, const Scenario& scenario) {
@@ -275,7 +275,7 @@ void tell(const SessionOutcome& attempt) {
 
 void check_nccl(const RunRequest& request) {
   if (request.device != "cuda")
-    throw ScenarioError("--comm nccl: it moves what lies on GPUs; add --device cuda, or use --comm loopback");
+    throw ScenarioError("--comm nccl: it needs data on GPUs; add --device cuda, or use --comm loopback");
   try {
     check_platform(request.device);
     check_nccl_library();
@@ -290,13 +290,13 @@ void check_request(const RunRequest& request) {
   std::string error;
   if (!parse_keep(request.keep, &error)) throw ScenarioError("--keep: " + error);
   if (request.clock == "device" && !is_platform(request.device))
-    throw ScenarioError("--clock device: it is made of the CPU time that ops took, and --device " + request.device +
-                        " takes none; use --clock wall");
+    throw ScenarioError("--clock device: it uses the CPU time of ops, and with --device " + request.device +
+                        " ops use none; use --clock wall");
   if (request.communicator == "nccl") check_nccl(request);
   if (request.publish.empty()) return;
   if (may_span_hosts(request) && is_this_machine(request.publish))
     throw ScenarioError("--publish " + request.publish +
-                        ": it reaches this machine alone, and ranks may be on others; give an address of the network, "
+                        ": only this machine can reach it, and ranks may be on others; give a network address, "
                         "such as tcp://0.0.0.0:7447, with --join-file FILE");
   check_publishable(request.publish, !request.join_files.empty());
 }
@@ -381,7 +381,7 @@ SessionOutcome run_session(const Scenario& scenario, const RunRequest& request, 
   relay.finish(must_wait ? 10s : 2s, must_wait ? request.await_viewers : 0);
   if (const std::int64_t forged = relay.status().forged; forged > 0)
     std::cerr << "rankscope-engine: " << forged
-              << " messages of peers that did not prove to be workers of this run were ignored" << std::endl;
+              << " messages were ignored: their senders did not prove to be workers of this run" << std::endl;
   const std::string not_recorded = recorder.close(relay.status().forged);
 
   SessionOutcome attempt;
@@ -419,8 +419,8 @@ int run_supervised(const Scenario& given, const RunRequest& asked) {
     const bool again = attempt.lost_a_rank && !stop_asked && number <= request.restarts;
     const WholeCheckpoint newest = again ? newest_whole_checkpoint(request.checkpoint) : WholeCheckpoint{};
     if (again && !newest.checkpoint)
-      std::cerr << "rankscope-engine: nothing to continue from: " << no_whole_checkpoint(request.checkpoint, newest)
-                << std::endl;
+      std::cerr << "rankscope-engine: no checkpoint to continue from: "
+                << no_whole_checkpoint(request.checkpoint, newest) << std::endl;
     if (!newest.checkpoint) {
       if (attempt.facts) print(make_report(*attempt.facts), request.json);
       return attempt.status;
@@ -429,7 +429,7 @@ int run_supervised(const Scenario& given, const RunRequest& asked) {
     request.resume = newest.checkpoint->directory();
     if (!request.record.empty()) request.record = numbered(asked.record, number + 1);
     scenario.fault.kill_rank = scenario.fault.kill_step = -1;  // it has happened
-    std::cerr << "rankscope-engine: going on from " << request.resume
+    std::cerr << "rankscope-engine: continuing from " << request.resume
               << (request.record.empty() ? "" : ", recording to " + request.record) << std::endl;
   }
 }

@@ -41,10 +41,10 @@ SweepRun run_point(const SweepPlan& plan, const RunRequest& request, std::int32_
     check_fits(compile(scenario), request);
     const SessionOutcome attempt = run_session(with_absolute_data(scenario), request, progress);
     if (attempt.status != 0)
-      return failed(attempt.message + (attempt.said.empty() ? "" : "; last words: " + attempt.said.back()));
+      return failed(attempt.message + (attempt.said.empty() ? "" : "; last output: " + attempt.said.back()));
     if (!attempt.facts) return failed("it ended before it finished a step");
     SweepRun run = sweep_run(make_report(*attempt.facts), point, repeat);
-    if (run.step_seconds.empty()) return failed("no step's time is known");
+    if (run.step_seconds.empty()) return failed("no step has a time");
     if (run.clock == ClockDomain::device && scenario.plan.ranks() * request.threads <= plan.sweep.cores)
       run.wall_step_seconds = wall_seconds(*attempt.facts);
     return run;
@@ -121,7 +121,7 @@ int run_sweep(const SweepRequest& request, const FurtherCheck& further) {
   const std::string not_recorded = recorder ? recorder->close() : "";
   if (!not_recorded.empty()) std::cerr << "rankscope-engine: --record " << not_recorded << std::endl;
   if (stop_was_asked())
-    std::cerr << "rankscope-engine: stopped by request; what was measured until then is kept" << std::endl;
+    std::cerr << "rankscope-engine: stopped by request; the measurements so far are saved" << std::endl;
   const ScalingTable table = scaling_table(sweep);
   if (request.json)
     std::cout << to_json(sweep, table).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";

@@ -22,7 +22,7 @@ bool has(const std::vector<Axis>& axes, const std::string& key) {
 std::vector<Axis> checked_axes(const SweepRequest& request) {
   if (request.over.empty())
     throw ScenarioError(
-        "sweep: there is nothing to sweep over; add --over key=value,value,…, such as --over "
+        "sweep: no values to sweep over; add --over key=value,value,…, such as --over "
         "plan.data=1,2,4");
   std::vector<Axis> axes = parse_axes(request.over);
   std::size_t points = 1;
@@ -34,13 +34,12 @@ std::vector<Axis> checked_axes(const SweepRequest& request) {
   }
   for (const Override& given : request.set)
     if (given.key != "title" && has(axes, full_key(given.key, "--set " + given.key + "=" + given.value)))
-      throw ScenarioError("--set " + given.key + "=" + given.value +
-                          ": --over gives that key its values; leave one out");
-  if (has(axes, "train.steps")) throw ScenarioError("--over train.steps: --steps says how long every run is");
+      throw ScenarioError("--set " + given.key + "=" + given.value + ": --over also sets this key; remove one of them");
+  if (has(axes, "train.steps")) throw ScenarioError("--over train.steps: use --steps for the length of every run");
   if (has(axes, "train.checkpoint_every"))
     throw ScenarioError("--over train.checkpoint_every: a sweep writes no checkpoints");
   if (request.weak && has(axes, "train.global_batch"))
-    throw ScenarioError("--weak: it makes train.global_batch grow with the ranks; leave that key out of --over");
+    throw ScenarioError("--weak: train.global_batch grows with the ranks; remove that key from --over");
   return axes;
 }
 

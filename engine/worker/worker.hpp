@@ -54,7 +54,7 @@ inline constexpr const char* job_variable = "RANKSCOPE_JOB";
 
 /// What a worker's line on standard error begins with that says why the relay does not let it in; the supervisor passes
 /// it on at once.
-inline constexpr const char* not_admitted = "rankscope-engine: not admitted: ";
+inline constexpr const char* not_admitted = "rankscope-engine: not accepted: ";
 
 /// A job as a worker is given it, and back. A text that is none throws nlohmann::json::exception.
 std::string to_text(const WorkerJob& job);

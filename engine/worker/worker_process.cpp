@@ -60,7 +60,7 @@ Scenario read_job_scenario(const WorkerJob& job) {
   std::ifstream file(path);
   if (!file)
     throw std::runtime_error(host_name() + ": the scenario is too long for a process's environment, and " +
-                             path.string() + " is not here; let TMPDIR name a folder that all hosts share");
+                             path.string() + " is not here; set TMPDIR to a folder that all hosts share");
   return parse_recorded_scenario(std::string(std::istreambuf_iterator<char>(file), {}));
 }
 

@@ -124,6 +124,12 @@ struct Loops {
   void (*quantise)(std::uint8_t* codes, void* scale, const void* x, int64_t n, bool is_signed);
   void (*dequantise)(void* x, const std::uint8_t* codes, const void* scale, int64_t n, bool is_signed);
 
+  /// The passes of LARS and LAMB: squares[0] = sum of the parameter's squares, squares[1] = that of what the rule
+  /// measures; then the step, multiplied by the ratio.
+  void (*trust_measure)(UpdateRule rule, const UpdateStretch& stretch, int64_t n, const UpdateStep& step,
+                        double* squares);
+  void (*trust_descent)(UpdateRule rule, const UpdateStretch& stretch, int64_t n, const UpdateStep& step, double ratio);
+
   /// Adafactor's passes; all but the parameter are A. sums[j] = sum over rows of x[r][j]².
   void (*column_square_sums)(void* sums, const void* x, int64_t rows, int64_t width);
   /// The columns' moments, from sums of squares of which `factor` makes means; roots = 1/sqrt(moment).

@@ -44,6 +44,8 @@ Prepared<double*, const double*, double> clip_coefficient(const FlatSpec&, const
 Prepared<UpdateStep> update(const UpdateSpec&, const Options&);
 /// The part of `update` that is Adafactor's.
 Prepared<UpdateStep> adafactor_update(const UpdateSpec&, const Options&);
+/// The part that is LARS's and LAMB's.
+Prepared<UpdateStep> trust_update(const UpdateSpec&, const Options&);
 
 /// The type of sums, statistics and gradients of parameters: fp64 for fp64, else fp32.
 inline DType wide(DType type) { return type == DType::f64 ? DType::f64 : DType::f32; }

@@ -1,26 +1,11 @@
 // The optimizers' update of parameters, one after the other, each cut over the threads.
-#include "kernels/cpu/loops.hpp"
-#include "kernels/cpu/ops.hpp"
 #include "kernels/cpu/parallel.hpp"
+#include "kernels/cpu/stretch.hpp"
 
 namespace rankscope::kernels::cpu {
-namespace {
-
-constexpr std::int64_t elements_per_block = 16384;
-
-/// An operand's elements from `from` on; quantised ones begin with a block.
-UpdateStretch stretch_of(const UpdateOperand& o, std::int64_t from) {
-  return {at(o.parameter, from),
-          at_or_null(o.master, from),
-          at(o.gradient, from),
-          {at_or_null(o.states[0], from), at_or_null(o.states[1], from),
-           at_or_null(o.states[2], from / quantised_block), at_or_null(o.states[3], from / quantised_block)}};
-}
-
-}  // namespace
-
 Prepared<UpdateStep> update(const UpdateSpec& spec, const Options& options) {
   if (spec.rule == UpdateRule::adafactor) return adafactor_update(spec, options);
+  if (has_trust_ratio(spec.rule)) return trust_update(spec, options);
   const Loops& loops = loops_for(spec.type, options);
   return {0, [&loops, spec, threads = options.threads](const UpdateStep& told, const Stream&) {
             UpdateStep step = told;

@@ -40,8 +40,10 @@ Prepared<View, View> count_magnitudes(const FlatSpec&, const Options&);
 Prepared<double*, const double*, double> clip_coefficient(const FlatSpec&, const Options&);
 Prepared<double*> square_norms(const SquareNormsSpec&, const Options&);
 Prepared<UpdateStep> update(const UpdateSpec&, const Options&);
-// The parts of `update` that have kernels of their own: Adafactor's tensors, and those whose states are bytes.
+// The parts of `update` that have kernels of their own: Adafactor's tensors, those whose states are bytes, and those
+// whose step is relative to their own size.
 Prepared<UpdateStep> adafactor_update(const UpdateSpec&);
+Prepared<UpdateStep> trust_update(const UpdateSpec&);
 Prepared<UpdateStep> adam8bit_update(const UpdateSpec&);
 
 }  // namespace rankscope::kernels::cuda

@@ -53,6 +53,7 @@ Prepared<UpdateStep> update_quantised_and_whole(const UpdateSpec& spec) {
 
 Prepared<UpdateStep> update(const UpdateSpec& spec, const Options&) {
   if (spec.rule == UpdateRule::adafactor) return adafactor_update(spec);
+  if (has_trust_ratio(spec.rule)) return trust_update(spec);
   if (spec.rule == UpdateRule::adam8bit) return update_quantised_and_whole(spec);
   return update_elements(spec);
 }

@@ -26,4 +26,8 @@ RANKSCOPE_HOST_DEVICE constexpr int magnitude_bin(std::uint64_t bits, int expone
   return bin_of_exponent(exponent - most / 2);  // subnormal numbers of fp32 and fp64 are far below the least one
 }
 
+/// Exponents of what fp16 holds: normal numbers from the second, numbers at all from the first (with fewer and fewer
+/// digits), and nothing from 2^(last + 1) up (IEEE 754 binary16).
+inline constexpr int fp16_least_exponent = -24, fp16_least_normal_exponent = -14, fp16_last_exponent = 15;
+
 }  // namespace rankscope

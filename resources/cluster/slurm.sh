@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Trains a scenario on nodes that Slurm gives, from a folder that all of them share:
+# Trains a scenario on nodes allocated by Slurm, from a folder that all nodes share:
 #   sbatch --ntasks=8 resources/cluster/slurm.sh scenarios/labs/grid.toml [arguments of rankscope-engine run]
-# --ntasks is the number of the plan's ranks. The recording is SCENARIO.JOB.mcap, the report is in slurm-JOB.out.
+# --ntasks is the number of ranks of the plan. The recording is SCENARIO.JOB.mcap, the report is in slurm-JOB.out.
 #SBATCH --job-name=rankscope
 #SBATCH --ntasks=4
 #SBATCH --cpus-per-task=1
@@ -13,7 +13,7 @@ set -euo pipefail
 }
 scenario=$1
 shift
-# The supervisor is outside of the MPI job, in this script's own step: it can name a rank that dies, and start the ranks
-# again from a checkpoint (--restarts). mpirun takes the allocation's nodes from Slurm.
+# The supervisor is outside the MPI job, in the step of this script: it can report a rank that dies, and restart the ranks
+# from a checkpoint (--restarts). mpirun gets the allocated nodes from Slurm.
 exec rankscope-engine run "$scenario" --comm mpi --threads "${SLURM_CPUS_PER_TASK:-1}" \
   --record "$(basename "$scenario" .toml).$SLURM_JOB_ID.mcap" "$@"

@@ -35,7 +35,7 @@ std::string ClassRegister::bind(const std::string& name, const std::string& key)
   if (names_.size() >= limits_.names) {
     const auto unused =
         std::find_if(names_.begin(), names_.end(), [&](const auto& one) { return !places_.contains(one.first); });
-    if (unused == names_.end()) return "this class has no room for more names";
+    if (unused == names_.end()) return "this class cannot take more names";
     names_.erase(unused);
   }
   names_[name] = key;
@@ -105,7 +105,7 @@ std::string ClassRegister::answer(const std::string& connection, const Answer& a
   auto& answers = places_.at(connections_.at(connection).name).answers;
   const std::pair key{answer.lab, answer.question};
   if (answers.size() >= most_labs * most_questions && !answers.contains(key))
-    return "a student answers more than is asked";
+    return "a student sends more answers than there are questions";
   answers[key] = answer.guess;
   return {};
 }

@@ -70,10 +70,11 @@ bool read_seed(const std::string& path, std::array<unsigned char, crypto_sign_SE
   const bool known = fstat(file, &info) == 0;
   const ssize_t got = read(file, text.data(), text.size());
   close(file);
-  if (!known || (info.st_mode & (S_IRWXG | S_IRWXO)) != 0) fail(path, "others may read it; it should have mode 0600");
+  if (!known || (info.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+    fail(path, "other users can read it; it should have mode 0600");
   std::string key(text.data(), got < 0 ? 0 : static_cast<std::size_t>(got));
   while (!key.empty() && key.back() == '\n') key.pop_back();
-  if (!from_z85(key, seed)) fail(path, "is not 40 characters of Z85; remove the file, and a new one is made");
+  if (!from_z85(key, seed)) fail(path, "is not 40 characters of Z85; remove the file to create a new one");
   return true;
 }
 

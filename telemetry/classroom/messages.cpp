@@ -59,7 +59,7 @@ Answer answer_of(const json& from) {
   answer.lab = word(from, "lab", longest_word);
   answer.question = static_cast<int>(whole(from, "question", 0, most_questions - 1));
   answer.guess = from.at("guess").get<double>();
-  if (!std::isfinite(answer.guess)) throw std::invalid_argument("the guess is no number");
+  if (!std::isfinite(answer.guess)) throw std::invalid_argument("the guess is not a number");
   return answer;
 }
 
@@ -101,7 +101,7 @@ std::optional<Message> parse(std::string_view text, std::string* why) {
     if (kind == "welcome") return Welcome{};
     if (kind == "refused") return Refused{word(object, "why", longest_reason)};
     if (kind == "answer") return answer_of(object);
-    throw std::invalid_argument("a message of no known kind");
+    throw std::invalid_argument("a message of unknown kind");
   } catch (const std::exception& error) {
     if (why != nullptr) *why = error.what();
     return std::nullopt;

@@ -149,7 +149,7 @@ void Teacher::State::read_one(const std::vector<std::string>& frames, const std:
 
 void Teacher::State::hear_newcomer(const std::string& connection, const std::string& address, const Message& message) {
   const auto* hello = std::get_if<Hello>(&message);
-  if (hello == nullptr) return refuse("a message of a student that has not said who it is");
+  if (hello == nullptr) return refuse("a message of a student without a name");
   if (!student_keys.empty() && revoked.contains(student_keys.public_key))
     return refuse_to(connection, "the teacher has revoked the key of this class");
   const std::string challenge = challenges.of(connection);
@@ -162,7 +162,7 @@ void Teacher::State::hear_newcomer(const std::string& connection, const std::str
   if (++proofs_this_second > most_proofs_a_second) return refuse("too many students at a time");
   if (revoked.contains(hello->key)) return refuse_to(connection, "the teacher has revoked this window's key");
   if (!is_proof(hello->key, hello->proof, own.public_key, challenge, hello->name))
-    return refuse_to(connection, "this window does not hold the key that it names");
+    return refuse_to(connection, "this window does not have the key that it names");
   const std::string why = members.admit(connection, address, hello->key, hello->name, now);
   if (!why.empty()) return refuse_to(connection, why);
   ++counts.messages;
@@ -174,7 +174,7 @@ void Teacher::State::hear_member(const std::string& connection, const Message& m
   if (const auto* answer = std::get_if<Answer>(&message)) {
     if (const std::string why = members.answer(connection, *answer); !why.empty()) return refuse(why);
   } else if (!std::holds_alternative<Hello>(message)) {
-    return refuse("a message that only a teacher sends");
+    return refuse("a message that only a teacher may send");
   }
   ++counts.messages;
 }

@@ -44,12 +44,12 @@ CutLimits limits_of(const CutRequest& request) {
     if (!first.empty()) limits.first_step = step_of(first);
     if (!last.empty()) limits.last_step = step_of(last);
     if (limits.first_step && limits.last_step && *limits.first_step > *limits.last_step)
-      throw InputError("--steps " + request.steps + ": the first step comes after the last");
+      throw InputError("--steps " + request.steps + ": the first step is after the last");
   }
   if (!request.from.empty()) limits.from_ns = seconds_as_ns(request.from, "--from");
   if (!request.to.empty()) limits.to_ns = seconds_as_ns(request.to, "--to");
   if (limits.from_ns && limits.to_ns && *limits.from_ns >= *limits.to_ns)
-    throw InputError("--from " + request.from + " --to " + request.to + ": nothing lies between");
+    throw InputError("--from " + request.from + " --to " + request.to + ": nothing is between them");
   if (request.steps.empty() && request.from.empty() && request.to.empty())
     throw InputError("cut needs --steps FIRST:LAST, or --from and --to in seconds");
   return limits;
@@ -81,7 +81,7 @@ void export_folder(const StoreView& run, const std::string& folder, ExportOption
   if (ranks.empty()) throw InputError(trace + ": holds no spans that were " + std::string(name_of(*options.obtained)));
   std::error_code failed_to_make;
   std::filesystem::create_directories(folder, failed_to_make);
-  if (failed_to_make) throw InputError(folder + ": cannot be made: " + failed_to_make.message());
+  if (failed_to_make) throw InputError(folder + ": cannot be created: " + failed_to_make.message());
   for (const int rank : ranks) {
     OutputFile output(folder + "/rank-" + std::to_string(rank) + ".json", {trace});
     std::ofstream file(output.path(), std::ios::binary | std::ios::trunc);
@@ -122,7 +122,7 @@ int export_trace(const ExportRequest& request) {
       if (name_of(obtained) == request.obtained) options.obtained = obtained;
   const bool to_folder = request.format == "hta";
   if (to_folder && (request.output.empty() || request.output == "-"))
-    throw InputError("export --format hta: writes a file for each rank; name their folder with -o FOLDER");
+    throw InputError("export --format hta: writes one file per rank; give their folder with -o FOLDER");
   // Before anything is read, so that a refusal does not come late.
   std::optional<OutputFile> output;
   if (!to_folder && !request.output.empty() && request.output != "-")

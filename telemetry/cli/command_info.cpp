@@ -153,7 +153,7 @@ int recover(const std::string& trace, const std::string& output, bool json) {
   }
   tell_damage(trace, damage);
   std::printf("%s: %lld messages, %s\n", output.c_str(), static_cast<long long>(info.messages),
-              damage.data_lost() ? "without what was damaged" : "all there were");
+              damage.data_lost() ? "without the damaged parts" : "all of them");
   return 0;
 }
 

@@ -80,7 +80,7 @@ int replay_trace(const ServeRequest& request) {
   std::fprintf(stderr, "%lld messages in %.1f s%s\n", static_cast<long long>(result.messages), result.seconds,
                stop_asked        ? ", stopped"
                : result.finished ? ""
-                                 : "; a viewer did not take all of it");
+                                 : "; a viewer did not receive everything");
   return result.finished || stop_asked ? 0 : failed;
 }
 
@@ -102,13 +102,13 @@ int run_relay(const ServeRequest& request) {
     write_viewers_files(request, relay, keys);
     if (!request.worker_join_file.empty()) write_join_file(request.worker_join_file, relay.worker_join(keys.worker));
     std::cerr << "relay at " << relay.endpoint() << "; "
-              << (request.worker_join_file.empty() ? "no worker can prove itself without --worker-join-file"
+              << (request.worker_join_file.empty() ? "no worker can connect without --worker-join-file"
                                                    : "workers and viewers connect to it")
               << "; Ctrl+C ends it" << std::endl;
     while (!stop_asked) std::this_thread::sleep_for(100ms);
     relay.finish(5s);
     const RelayStatus status = relay.status();
-    std::fprintf(stderr, "%lld messages, %lld lost, %lld not understood, %lld forged, %lld turned away, %lld revoked\n",
+    std::fprintf(stderr, "%lld messages, %lld lost, %lld unreadable, %lld forged, %lld refused, %lld revoked\n",
                  static_cast<long long>(status.messages), static_cast<long long>(status.lost),
                  static_cast<long long>(status.garbage - status.forged), static_cast<long long>(status.forged),
                  static_cast<long long>(status.turned_away), static_cast<long long>(status.revoked));
@@ -121,7 +121,7 @@ int run_relay(const ServeRequest& request) {
 
 int revoke(const std::string& join_file, const std::string& name_or_key) {
   const std::string key = revoke_key(join_file, name_or_key);
-  std::printf("revoked: %s%s; whoever is connected with it loses the connection within a second\n", key.c_str(),
+  std::printf("revoked: %s%s; connections with this key are closed within a second\n", key.c_str(),
               name_or_key.empty() || name_or_key == key ? "" : (" (" + name_or_key + ")").c_str());
   return 0;
 }

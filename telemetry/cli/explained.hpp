@@ -12,9 +12,10 @@ namespace rankscope {
 
 /// Throws InputError where the run does not say what it is.
 inline void check_explained(const StoreView& run, const std::string& trace) {
-  if (!run.hello()) throw InputError(trace + ": the run's first message is missing, so its numbers mean nothing");
+  if (!run.hello())
+    throw InputError(trace + ": the first message of the run is missing, so there are no valid figures");
   if (run.hello()->scenario_toml.empty())
-    throw InputError(trace + ": it carries no scenario, so what its numbers should be compared with is unknown");
+    throw InputError(trace + ": it contains no scenario, so there is no prediction to compare with");
 }
 
 /// What `explain` returns; what it refuses becomes an InputError that names the part of the recording.

@@ -20,34 +20,34 @@ void ask_to_stop(int) { stop_asked = true; }
 
 void add_serving(CLI::App* command, ServeRequest& request) {
   command->add_option("--publish", request.publish,
-                      "endpoint to bind, such as tcp://127.0.0.1:9871; without it a socket of your own");
+                      "endpoint to bind, such as tcp://127.0.0.1:9871 (default: a private local socket)");
   command
       ->add_option("--join-file", request.join_files,
-                   "make keys, and write what a viewer elsewhere needs to this file; an endpoint beyond this machine "
-                   "must have them. Given again, each file has a key of its own")
+                   "create keys, and write a join file for viewers elsewhere; an endpoint for other machines "
+                   "must have keys. If repeated, each file has its own key")
       ->take_all()
       ->allow_extra_args(false);
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Rankscope's recordings: look into them, mend, cut, convert and replay them.");
+  CLI::App app("Rankscope's recordings: inspect, repair, cut, convert and replay them.");
   app.require_subcommand(1);
   app.set_version_flag("--version", RANKSCOPE_VERSION);
 
   std::string trace, output;
   bool json = false;
   const auto add_trace = [&](CLI::App* command, std::string& into) {
-    command->add_option("TRACE", into, "a recording (MCAP)")->required();
+    command->add_option("TRACE", into, "recording (MCAP)")->required();
   };
   const auto add_json = [&](CLI::App* command) {
-    command->add_flag("--json", json, "print one JSON object on standard output, and nothing else there");
+    command->add_flag("--json", json, "print only one JSON object on standard output");
   };
 
-  auto* info = app.add_subcommand("info", "what a recording holds, without reading all of it");
+  auto* info = app.add_subcommand("info", "show the contents of a recording without reading all of it");
   add_trace(info, trace);
   add_json(info);
 
-  auto* stats = app.add_subcommand("stats", "the run's numbers: bubble, time, memory, traffic");
+  auto* stats = app.add_subcommand("stats", "show the figures of the run: bubble, time, memory, traffic");
   add_trace(stats, trace);
   add_json(stats);
 
@@ -56,15 +56,15 @@ int run(int argc, char** argv) {
   add_trace(export_command, exporting.trace);
   export_command
       ->add_option("--format,--as", exporting.format,
-                   "chrome (JSON, opened by Perfetto), csv, hta (a folder with a file for each rank, for "
+                   "chrome (JSON, for Perfetto), csv, hta (a folder with one file per rank, for "
                    "HolisticTraceAnalysis), or html (one page with time line, memory and shares, opened from disk)")
       ->check(CLI::IsMember({"chrome", "csv", "hta", "html"}));
   export_command->add_option("-o,--output", exporting.output,
-                             "file to write, or folder of hta; - or nothing: standard output");
-  export_command->add_option("--obtained", exporting.obtained, "only spans obtained so")
+                             "file to write, or folder for hta (default: - for standard output)");
+  export_command->add_option("--obtained", exporting.obtained, "only spans obtained in this way")
       ->check(CLI::IsMember({"measured", "emulated", "simulated"}));
 
-  auto* recover_command = app.add_subcommand("recover", "rewrite a damaged or unfinished recording as a whole one");
+  auto* recover_command = app.add_subcommand("recover", "rewrite a damaged or unfinished recording as a complete one");
   add_trace(recover_command, trace);
   recover_command->add_option("-o,--output", output, "file to write")->required();
   add_json(recover_command);
@@ -73,33 +73,33 @@ int run(int argc, char** argv) {
   auto* cut_command = app.add_subcommand("cut", "write a part of a recording");
   add_trace(cut_command, cutting.trace);
   cut_command->add_option("-o,--output", cutting.output, "file to write")->required();
-  cut_command->add_option("--steps", cutting.steps, "FIRST:LAST, both included; either may be left out");
+  cut_command->add_option("--steps", cutting.steps, "FIRST:LAST, both included; either may be omitted");
   cut_command->add_option("--from", cutting.from, "seconds since the session's start");
   cut_command->add_option("--to", cutting.to, "seconds since the session's start");
 
   ServeRequest serving;
-  auto* replay_command = app.add_subcommand("replay", "serve a recording to viewers as if it ran again");
+  auto* replay_command = app.add_subcommand("replay", "serve a recording to viewers like a live run");
   add_trace(replay_command, serving.trace);
   add_serving(replay_command, serving);
-  replay_command->add_option("--speed", serving.speed, "times as fast as it happened, or max");
-  replay_command->add_option("--wait", serving.wait, "begin when that many viewers are there")
+  replay_command->add_option("--speed", serving.speed, "speed factor, or max");
+  replay_command->add_option("--wait", serving.wait, "begin when this many viewers have joined")
       ->check(CLI::NonNegativeNumber);
   replay_command->add_flag("--stay", serving.stay, "serve late joiners after the end, until interrupted");
 
-  auto* relay_command = app.add_subcommand("relay", "run a relay by itself: workers and viewers dial in");
+  auto* relay_command = app.add_subcommand("relay", "run a separate relay that workers and viewers connect to");
   add_serving(relay_command, serving);
   relay_command->add_option("--worker-join-file", serving.worker_join_file,
-                            "write what a worker needs to this file: the run's secret, without which none can send");
-  relay_command->add_option("--spool", serving.spool, "the workers' spool directory, if it can be reached from here");
+                            "write a join file for workers, with the secret that they need to send");
+  relay_command->add_option("--spool", serving.spool, "the workers' spool folder, if this machine can read it");
   relay_command->add_option("--record", serving.record, "write a recording");
 
   std::string join_file, revoked;
   auto* revoke_command = app.add_subcommand(
-      "revoke",
-      "take back a key while the run or the class goes on: its connections are closed, and no new one comes in");
-  revoke_command->add_option("JOIN-FILE", join_file, "that the run, the relay or the class wrote")->required();
+      "revoke", "revoke a key during a run or a class: its connections are closed, and new ones are refused");
+  revoke_command->add_option("JOIN-FILE", join_file, "join file written by the run, the relay or the class")
+      ->required();
   revoke_command->add_option("KEY", revoked,
-                             "a public key, or in a class the name of a student; without it the join file's own key");
+                             "a public key, or in a class the name of a student (default: the key of the join file)");
 
   try {
     app.parse(argc, argv);

@@ -98,7 +98,7 @@ SessionId session_of(const std::string& path) {
   options.threads = 1;
   options.progress = [&](double) { return !first.session; };
   read_trace(path, first, options);
-  if (!first.session) throw TraceError(path + ": holds no messages to replay");
+  if (!first.session) throw TraceError(path + ": contains no messages to replay");
   return *first.session;
 }
 

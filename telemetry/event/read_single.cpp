@@ -144,7 +144,7 @@ rankscope::Event read_single(const Message& m, const DecodeLimits& limits, std::
     case EventKind::memory:
     case EventKind::phases: break;
   }
-  throw Refusal{"a batch where there should be none"};
+  throw Refusal{"an unexpected batch"};
 }
 
 }  // namespace wire

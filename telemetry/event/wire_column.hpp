@@ -47,7 +47,7 @@ class ColumnReader {
     planes_ = column->planes();
     const std::size_t bytes = column->data() ? column->data()->size() : 0;
     if (bytes != rows * static_cast<std::size_t>(std::popcount(planes_)))
-      throw Refusal{std::string("column ") + name + " has another length"};
+      throw Refusal{std::string("column ") + name + " has a different length"};
     data_ = bytes == 0 ? nullptr : column->data()->data();
   }
 

@@ -65,7 +65,7 @@ std::string about(const Hello& hello, const Report& report, const std::string& f
   else
     words += fmt::format(" Run on {}, by {}{}.", hello.device, hello.communicator,
                          hello.started_utc.empty() ? "" : ", begun " + hello.started_utc);
-  if (report.folded) words += " A row is one rank of a stage, whose ranks are all identical.";
+  if (report.folded) words += " Each row is one rank of a stage; all ranks of a stage are identical.";
   return file.empty() ? words : words + " From the recording " + file + ".";
 }
 
@@ -84,15 +84,15 @@ json figures_of(const Report& report) {
   add("bubble-predicted", "bubble, predicted", figure::percent(report.bubble.predicted),
       "of the step time × ranks, simulated");
   add("bubble-ideal", "bubble, ideal", figure::percent(report.bubble.ideal),
-      "the textbook's, of the step time × ranks");
+      "by the formula, of the step time × ranks");
   add("bubble-span", "bubble_span, " + how, figure::percent(report.bubble_span.measured),
       "of each rank's first to last op");
   add("step-seconds", "step, " + how, figure::duration(report.step_seconds),
       report.obtained == Obtained::simulated
           ? "nothing ran"
           : fmt::format("median of the {}", counted(report.steady_steps, "steady step")));
-  add("mfu", "MFU", figure::percent(report.mfu), "model FLOPs, of a device's peak");
-  add("hfu", "HFU", figure::percent(report.hfu), "with recomputation, of a device's peak");
+  add("mfu", "MFU", figure::percent(report.mfu), "model FLOPs, share of a device's peak");
+  add("hfu", "HFU", figure::percent(report.hfu), "with recomputation, share of a device's peak");
   return figures;
 }
 
@@ -100,8 +100,8 @@ std::string limits_of(const std::vector<PageSteps>& kinds, std::size_t most_span
   for (const PageSteps& steps : kinds)
     if (steps.shown.size() < steps.all.size())
       return fmt::format(
-          "Of the recording's {} the last {} are on this page (from step {} on): {} spans; more than {} would "
-          "make it slow. The figures are of the whole recording. Other steps: rankscope-trace cut "
+          "The recording has {}; this page shows the last {} (from step {}): {} spans; more than {} would "
+          "make it slow. The figures are for the whole recording. Other steps: rankscope-trace cut "
           "--steps FIRST:LAST, and then export.",
           counted(std::ssize(steps.all), "step"), steps.shown.size(), steps.shown.front(), steps.spans, most_spans);
   return "";
@@ -131,7 +131,7 @@ std::optional<RunContext> context_for(const StoreView& run) {
 json page_data(const StoreView& run, const PageOptions& options) {
   const Report report = report_of(run);
   const std::vector<Obtained> obtained = kinds_of(run, report.obtained, options);
-  if (obtained.empty()) throw std::invalid_argument("it holds no spans to draw");
+  if (obtained.empty()) throw std::invalid_argument("it contains no spans to draw");
   const std::optional<RunContext> context = context_for(run);
   std::map<std::uint32_t, double> losses;
   for (const StepRow& row : report.steps)
@@ -149,25 +149,24 @@ json page_data(const StoreView& run, const PageOptions& options) {
   for (int lane = 0; lane < lane_count; ++lane) lanes.push_back(spaced(name_of(static_cast<Lane>(lane))));
   for (int t = 0; t < time_class_count; ++t) times.push_back(name_of(static_cast<TimeClass>(t)));
   for (const BubbleCause cause : causes) cause_words.push_back(spaced(name_of(cause)));
-  return {
-      {"title", report.title},
-      {"about", about(*run.hello(), report, options.file)},
-      {"limits", limits_of(steps, options.most_spans)},
-      {"figures", figures_of(report)},
-      {"representative", report.representative ? json(report.representative->step) : json(nullptr)},
-      {"denominator",
-       "Shares are of a step's time × its ranks (parameter servers not counted): every moment of every rank's compute "
-       "lane is in one class, and they sum to 100 %. bubble_span is of each rank's own first to last op instead. "
-       "Moving "
-       "bytes that no compute covers is under its purpose."},
-      {"lesson", options.lesson.empty() ? "" : with_folded_answers(html_of(options.lesson))},
-      {"kinds", std::move(kinds)},
-      {"ops", ops.ops()},
-      {"bytes", ops.bytes()},
-      {"lanes", std::move(lanes)},
-      {"times", std::move(times)},
-      {"classes", class_words},
-      {"causes", std::move(cause_words)}};
+  return {{"title", report.title},
+          {"about", about(*run.hello(), report, options.file)},
+          {"limits", limits_of(steps, options.most_spans)},
+          {"figures", figures_of(report)},
+          {"representative", report.representative ? json(report.representative->step) : json(nullptr)},
+          {"denominator",
+           "Shares are of the step time × ranks (without parameter servers): every moment of every rank's compute "
+           "lane is in one class, and the sum is 100 %. bubble_span counts from the first to the last op of each rank. "
+           "Moving "
+           "bytes that no compute covers is shown by purpose."},
+          {"lesson", options.lesson.empty() ? "" : with_folded_answers(html_of(options.lesson))},
+          {"kinds", std::move(kinds)},
+          {"ops", ops.ops()},
+          {"bytes", ops.bytes()},
+          {"lanes", std::move(lanes)},
+          {"times", std::move(times)},
+          {"classes", class_words},
+          {"causes", std::move(cause_words)}};
 }
 
 }  // namespace rankscope

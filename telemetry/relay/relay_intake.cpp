@@ -59,7 +59,7 @@ bool Relay::State::receive(Incoming& in) {
 }
 
 void Relay::State::refuse_outdated(const std::string& peer, std::span<const std::byte> header) {
-  constexpr std::string_view why = "this relay speaks version 2 of the link; use a Rankscope as new as the run's";
+  constexpr std::string_view why = "this relay uses version 2 of the link; use the Rankscope version of the run";
   const auto answer = link::pack_outdated_refusal(header);
   try {
     if (router.send(zmq::buffer(peer), zmq::send_flags::sndmore | zmq::send_flags::dontwait) &&
@@ -102,7 +102,7 @@ void Relay::State::take_in(const Incoming& in) {
     case link::Type::who_are_you:
     case link::Type::refused: break;
   }
-  garbage("a message that only a relay sends");
+  garbage("a message that only a relay may send");
 }
 
 void Relay::State::hear_worker(const Incoming& in, const link::Header& h) {
@@ -112,7 +112,7 @@ void Relay::State::hear_worker(const Incoming& in, const link::Header& h) {
   const auto found = workers.find(in.peer);
   if (found == workers.end()) {
     if (!former_workers.contains(in.peer))
-      return forged(in.peer, h.generation, "a worker's message from a peer that has not proved to be one");
+      return forged(in.peer, h.generation, "a worker's message from a peer without proof");
     send_to(in.peer, {link::Type::who_are_you});
     return;
   }
@@ -133,7 +133,7 @@ void Relay::State::hear_worker(const Incoming& in, const link::Header& h) {
   const auto pieces = link::pieces_of(in.body());
   if (!pieces || pieces->size() != h.b) {
     worker.received += h.b;
-    return garbage("a body that does not hold what its header says");
+    return garbage("a body that does not match its header");
   }
   auto serve_at = Clock::now() + burst_for;
   for (const link::Piece& piece : *pieces) {
@@ -171,7 +171,8 @@ void Relay::State::admit_worker(const Incoming& in, const link::Header& h) {
   const auto session = session_named(in, h, sizeof(SessionId) + sizeof(ProofCode));
   if (!session) return;
   if (!check.proves(in.peer, h.generation, *session, in.body().subspan(sizeof(SessionId))))
-    return forged(in.peer, h.generation, "this peer does not know the run's secret; workers get it from the run");
+    return forged(in.peer, h.generation,
+                  "this peer does not know the secret of the run; workers receive it from the run");
   exchange.adopt(*session);
   // A proof that comes again is late: the worker's numbers go on.
   const auto known = workers.find(in.peer);

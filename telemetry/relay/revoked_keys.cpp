@@ -85,7 +85,7 @@ std::string revoke_key(const std::string& join_file, const std::string& name_or_
   std::string key = name_or_key;
   if (key.empty()) {
     key = join.keys.public_key;
-    if (key.empty()) throw JoinError(join_file + ": holds no key, so there is none to revoke");
+    if (key.empty()) throw JoinError(join_file + ": contains no key to revoke");
   } else if (!is_key(key)) {
     key = key_of_name(join_file, name_or_key);
   }

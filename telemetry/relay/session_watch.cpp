@@ -163,7 +163,7 @@ Verdict SessionWatch::verdict(ChildExit exit) const {
   };
   if (!rank) {
     if (exit.ok() && ranks_.empty())
-      verdict.message = "the run ended without a word";
+      verdict.message = "the run ended without a message";
     else
       verdict.message = "the run ended " + after(verdict.last_step) + " (" + how(exit) + "); no rank can be named";
     return verdict;

@@ -74,7 +74,7 @@ void ZapHandler::answer() {
     const std::array<std::string, 6> reply{"1.0",
                                            frames[request_id],
                                            key ? "200" : "400",
-                                           key ? "OK" : "this key is not admitted",
+                                           key ? "OK" : "this key is not accepted",
                                            key ? std::string(name_of(key->role)) + ":" + key->public_key : "",
                                            ""};
     for (std::size_t i = 0; i < reply.size(); ++i)

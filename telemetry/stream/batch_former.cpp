@@ -126,7 +126,7 @@ void BatchFormer::add(std::int32_t rank, Event event) {
         if constexpr (is_batch_type<Batch>)
           add_batch(rank, std::forward<decltype(batch)>(batch));
         else
-          assert(false && "a batch is told");
+          assert(false && "a batch is reported");
       },
       std::move(event));
 }

@@ -89,7 +89,7 @@ std::string read_all(std::istream& in) { return {std::istreambuf_iterator<char>(
 CurveKeys new_curve_keys() {
   std::array<char, key_length + 1> public_key{}, secret_key{};
   if (zmq_curve_keypair(public_key.data(), secret_key.data()) != 0)
-    throw JoinError("this libzmq was built without CURVE, so there is no safe way beyond this machine");
+    throw JoinError("this libzmq was built without CURVE, so other machines cannot connect safely");
   return {public_key.data(), secret_key.data()};
 }
 
@@ -139,7 +139,7 @@ Join parse_join(std::string_view given) {
   if (keys.size() % key_length != 0 || texts == 0 || texts == 2 || texts > 4)
     throw JoinError(
         "join string: " + std::to_string(keys.size()) +
-        " characters of keys, but a viewer's has 120, a worker's 160, or 40 without encryption; was it cut?");
+        " characters of keys, but a viewer's has 120, a worker's 160, or 40 without encryption; is it incomplete?");
   const auto text_at = [&](std::size_t i, const char* which) {
     return checked_key(keys.substr(i * key_length, key_length), which);
   };
@@ -179,7 +179,7 @@ Join read_join_file(const std::string& path) {
   struct stat info {};
   if (join.holds_secret() && stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
       (info.st_mode & (S_IRWXG | S_IRWXO)) != 0)
-    throw JoinError(path + ": others may read this file and its secret; it should have mode 0600");
+    throw JoinError(path + ": other users can read this file and its secret; it should have mode 0600");
   return join;
 }
 
@@ -196,19 +196,20 @@ void check_publishable(const std::string& endpoint, bool has_keys) {
   checked_endpoint(endpoint);
   if (has_keys) return;
   if (!is_this_machine(endpoint))
-    throw JoinError("'" + endpoint +
-                    "' reaches beyond this machine, and there are no keys; make them (a join file), or use ipc:// or "
-                    "tcp://127.0.0.1:PORT and an ssh tunnel");
+    throw JoinError(
+        "'" + endpoint +
+        "' is visible to other machines, and there are no keys; create them (a join file), or use ipc:// or "
+        "tcp://127.0.0.1:PORT and an ssh tunnel");
   if (!starts(endpoint, "ipc://")) return;
   const std::string path = endpoint.substr(6);
   if (path.front() == '@' || path.front() == '*')
-    throw JoinError("'" + endpoint + "' has no directory that keeps others out; use ipc:///DIRECTORY/NAME");
+    throw JoinError("'" + endpoint + "' has no private directory; use ipc:///DIRECTORY/NAME");
   const std::filesystem::path parent = std::filesystem::absolute(path).parent_path();
   struct stat info {};
   if (stat(parent.c_str(), &info) != 0) throw JoinError(system_error(parent.string()));
   if (info.st_uid != geteuid() || (info.st_mode & (S_IRWXG | S_IRWXO)) != 0)
     throw JoinError("'" + endpoint + "': others can enter " + parent.string() +
-                    "; the socket's directory should be yours and have mode 0700");
+                    "; the socket's directory should belong to you and have mode 0700");
 }
 
 std::string make_private_directory(const std::string& prefix) {

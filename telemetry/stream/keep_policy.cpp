@@ -9,8 +9,8 @@ namespace rankscope {
 std::optional<KeepPolicy> parse_keep(std::string_view text, std::string* error) {
   const auto fail = [&]() -> std::optional<KeepPolicy> {
     if (error)
-      *error = "'" + std::string(text) +
-               "' is no way to keep detail; it should be all, every:N (steps) or last:TIME, as in last:30s";
+      *error =
+          "'" + std::string(text) + "' does not select details; use all, every:N (steps) or last:TIME, as in last:30s";
     return std::nullopt;
   };
   KeepPolicy keep;

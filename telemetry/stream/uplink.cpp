@@ -97,7 +97,7 @@ struct Uplink::State {
     ProofCode code;
     if (challenge.size() != code.size()) return;
     if (options.relay.run_secret.empty()) {
-      refusal = "its join string holds no secret of the run";
+      refusal = "its join string does not contain the secret of the run";
       return;
     }
     std::memcpy(code.data(), challenge.data(), code.size());

@@ -127,7 +127,7 @@ struct ViewerClient::State {
   }
 
   void hear_message(const link::Header& h, const std::string& body) {
-    if (h.a != received + 1) return start_over("a message was lost on the way; asking again");
+    if (h.a != received + 1) return start_over("a message was lost; asking again");
     received = h.a;
     const bool detail = h.b == 0;
     if (detail)
@@ -164,7 +164,7 @@ struct ViewerClient::State {
     if (!incoming.header) return garbage("not a message of the link");
     const link::Header& h = *incoming.header;
     if (h.type == link::Type::who_are_you) {
-      if (answered) start_over("the relay forgot us; asking again");
+      if (answered) start_over("the relay lost this viewer; asking again");
       return;
     }
     if (h.generation != generation) return;  // late words to an earlier connection
@@ -184,7 +184,7 @@ struct ViewerClient::State {
       case link::Type::viewer_grant:
       case link::Type::who_are_you: break;
     }
-    garbage("a message that no relay sends to a viewer");
+    garbage("a message that relays do not send to viewers");
   }
 
   // Handshakes that fail are visible here alone.
@@ -196,12 +196,12 @@ struct ViewerClient::State {
       while (frame.more() && monitor.recv(frame, zmq::recv_flags::dontwait)) {
       }
       if (event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) {
-        set_state(ViewerState::refused, "the relay does not admit this key");
+        set_state(ViewerState::refused, "the relay does not accept this key");
       } else if (event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL || event == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL) {
         update([&](ViewerStatus& s) {
           if (s.state != ViewerState::connecting) return;
-          s.why = options.join.secured() ? "the relay broke off the handshake; is this join string from this run?"
-                                         : "the relay broke off the handshake; it may want a join string with keys";
+          s.why = options.join.secured() ? "the relay closed the connection; is this join string from this run?"
+                                         : "the relay closed the connection; it may need a join string with keys";
         });
       }
     }
@@ -214,7 +214,7 @@ struct ViewerClient::State {
     link::Incoming incoming;
     for (int i = 0; i < burst && link::receive(socket, incoming); ++i) hear(incoming);
     const auto now = Clock::now();
-    if (answered && now - heard_at > options.silence_limit) start_over("the relay fell silent; looking for it");
+    if (answered && now - heard_at > options.silence_limit) start_over("the relay does not answer; reconnecting");
     if (!answered) {
       if (now - hello_at >= link::hello_every) say_hello();
     } else if (received != granted_received || now - granted_at >= grant_every) {

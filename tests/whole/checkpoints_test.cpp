@@ -92,7 +92,7 @@ TEST_CASE("a run that loses a rank goes on by itself from the last checkpoint, t
   INFO(ended.err);
   CHECK(ended.status == 0);
   CHECK(ended.err.find("rank 3") != std::string::npos);
-  CHECK(ended.err.find("going on from") != std::string::npos);
+  CHECK(ended.err.find("continuing from") != std::string::npos);
   // Which one was complete when the rank died hangs on the moment: after 2 or after 4 steps.
   const auto resumed = losses(ended);
   REQUIRE(!resumed.empty());
@@ -200,7 +200,7 @@ TEST_CASE("a restart passes over a damaged checkpoint and writes a whole one in 
                                    "fault.kill_rank=3", "--set", "fault.kill_step=5"});
   INFO(ended.err);
   CHECK(ended.status == 0);
-  CHECK(ended.err.find("passed over a damaged checkpoint: ") != std::string::npos);
+  CHECK(ended.err.find("skipped a damaged checkpoint: ") != std::string::npos);
   CHECK(ended.err.find("step-00000006/rank-1.safetensors: is damaged") != std::string::npos);
   for (const auto& [step, loss] : losses(ended))
     CHECK(loss == Approx(straight[static_cast<std::size_t>(step)].second).epsilon(1e-6));

@@ -107,7 +107,7 @@ TEST_CASE("a run on processors that count their energy tells joules a step and a
   CHECK(recorded["energy"] == energy);
   CHECK(recorded["steps"] == report["steps"]);
   const Ended text = trace_tool(folder, {"stats", recording});
-  CHECK_THAT(text.out, ContainsText("J a step") && ContainsText("counted by rapl on 1 host"));
+  CHECK_THAT(text.out, ContainsText("J per step") && ContainsText("counted by rapl on 1 host"));
 }
 
 TEST_CASE("a run without counters says why its energy is not known, and so does its recording") {

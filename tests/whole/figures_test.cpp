@@ -66,7 +66,7 @@ TEST_CASE("peak prints what is stored, and measures it again on request alone") 
   CHECK(stored_peak(folder, "fp32", 1)["samples"] == again["samples"]);
   const Ended refused = engine(folder, {"peak", "--precision", "fp7"}, with_cache(folder));
   CHECK(refused.status == 2);
-  CHECK(refused.err.find("fp64, fp32, bf16 and fp16") != std::string::npos);
+  CHECK(refused.err.find("fp64, fp32, bf16 or fp16") != std::string::npos);
 }
 
 TEST_CASE("a rank that the scenario makes slow is slow on the device clock, as simulated, and is named") {

@@ -114,7 +114,7 @@ TEST_CASE("forged workers and sequence numbers change nothing in a run, and are 
   CHECK(report["telemetry"]["dropped"] == 0);
   const std::int64_t forged = report["forged_messages"];
   CHECK(forged >= 400);
-  CHECK_THAT(ended.err, ContainsText(std::to_string(forged) + " messages of peers that did not prove"));
+  CHECK_THAT(ended.err, ContainsText(std::to_string(forged) + " messages were ignored"));
   const json info = only_object(trace_tool(folder, {"info", file, "--json"}));
   CHECK(info["forged_messages"] == forged);
   CHECK(info["damage"]["any"] == false);
@@ -182,13 +182,13 @@ TEST_CASE("a worker that has another secret than the run's says once why it is n
   job["join"] = join;
   job["directory"] = (folder / "none").string();
   Process stranger(folder, {RANKSCOPE_ENGINE, "worker"}, {.environment = {"RANKSCOPE_JOB=" + job.dump()}, .input = {}});
-  const std::string line = stranger.line_of_errors("rankscope-engine: not admitted: ", some_seconds);
-  CHECK_THAT(line, ContainsText("this peer does not know the run's secret"));
+  const std::string line = stranger.line_of_errors("rankscope-engine: not accepted: ", some_seconds);
+  CHECK_THAT(line, ContainsText("this peer does not know the secret of the run"));
   std::this_thread::sleep_for(std::chrono::seconds(1));  // five more attempts
   stranger.signal(SIGKILL);
   const std::string errors = stranger.wait(some_seconds).err;
   INFO(errors);
-  CHECK(errors.find("not admitted") == errors.rfind("not admitted"));
+  CHECK(errors.find("not accepted") == errors.rfind("not accepted"));
   run.signal(SIGTERM);
   CHECK(run.wait(some_seconds).status == 1);
 }

@@ -13,7 +13,7 @@ TEST_CASE("paths prints a table of the optimizers: where they ended, from when t
   CHECK(ended.status == 0);
   CHECK(ended.err == "");
   for (const char* words :
-       {"½(x² + 20·y²)", "no model trained", "diverged at step", "within 1 % of least", "from step 44", "8 B"}) {
+       {"½(x² + 20·y²)", "no model is trained", "diverged at step", "within 1 %", "from step 44", "8 B"}) {
     INFO(words);
     CHECK(ended.out.find(words) != std::string::npos);
   }

@@ -88,7 +88,7 @@ TEST_CASE("a scenario that cannot work is refused at its line and column") {
       {{"run", "DIR/odd.toml"}, "DIR/odd.toml:3:1: ", {"1001 bytes, an odd number", "16-bit"}},
       {{"run", "DIR/large.toml"}, "DIR/large.toml:3:1: ", {"token 0 is 32639", "must be below"}},
       {{"run", "DIR/killed.toml"}, "DIR/killed.toml:5:1: ", {"kill_rank 2 is none", "0 to 1"}},
-      {{"run", "DIR/none.toml"}, "DIR/none.toml:1:1: ", {"there is none of this name", "scenario file"}},
+      {{"run", "DIR/none.toml"}, "DIR/none.toml:1:1: ", {"no such file", "scenario file"}},
       {{"run", "DIR"}, "DIR:1:1: ", {"it is a folder"}},
       {{"run", "/dev/zero"}, "/dev/zero:1:1: ", {"larger than"}},
   };
@@ -156,21 +156,21 @@ TEST_CASE("paths that cannot be walked are refused by what was typed, with what 
   const Folder folder;
   const std::vector<Refused> rows{
       {{"paths", "ravin"}, "paths: unknown surface 'ravin'; ", {"did you mean 'ravine'?"}},
-      {{"paths", "hill"}, "paths: unknown surface 'hill'; ", {"ravine, saddle, rosenbrock and beale"}},
+      {{"paths", "hill"}, "paths: unknown surface 'hill'; ", {"ravine, saddle, two-minima, rosenbrock and beale"}},
       {{"paths", "--optimizer", "sgd,adm"}, "--optimizer: unknown optimizer 'adm'; ", {"did you mean 'adam'?"}},
       {{"paths", "--rate", "sgd=fast"}, "--rate sgd=fast: ", {"'fast' is no number"}},
       {{"paths", "--rate", "0"}, "--rate 0: ", {"greater than 0"}},
-      {{"paths", "--optimizer", "sgd", "--rate", "adam=0.1"}, "--rate adam=0.1: ", {"adam does not walk"}},
+      {{"paths", "--optimizer", "sgd", "--rate", "adam=0.1"}, "--rate adam=0.1: ", {"adam is not selected"}},
       {{"paths", "--steps", "0"}, "rankscope-engine: --steps: ", {"'0'", "from 1"}},
       {{"paths", "--steps", "100001"}, "--steps 100001: ", {"at most 100000"}},
       {{"paths", "--noise=-1"}, "--noise: ", {"0 or greater"}},
       {{"paths", "--start", "3"}, "--start 3: ", {"X,Y"}},
-      {{"paths", "--start=1e6,0"}, "--start 1e6,0: ", {"too far out", "from -4.6 to 2.4"}},
+      {{"paths", "--start=1e6,0"}, "--start 1e6,0: ", {"too far away", "from -4.6 to 2.4"}},
       {{"paths", "--condition", "0.5"}, "--condition: ", {"from 1 to"}},
-      {{"paths", "beale", "--condition", "5"}, "--condition is the ravine's; ", {"beale has none"}},
+      {{"paths", "beale", "--condition", "5"}, "--condition applies to the ravine only; ", {"beale has none"}},
       {{"paths", "--set", "momentum=2"}, "--set train.momentum=2: ", {"less than 1"}},
-      {{"paths", "--set", "layers=2"}, "--set layers=2: ", {"takes it"}},
-      {{"paths", "--optimizer", "sgd", "--set", "momentum=0.5"}, "--set momentum=0.5: ", {"none of sgd takes it"}},
+      {{"paths", "--set", "layers=2"}, "--set layers=2: ", {"uses it"}},
+      {{"paths", "--optimizer", "sgd", "--set", "momentum=0.5"}, "--set momentum=0.5: ", {"none of sgd uses it"}},
   };
   for (const Refused& row : rows) check(folder, row);
 }
@@ -194,11 +194,9 @@ TEST_CASE("endpoints that are none, or that strangers could reach without keys, 
   const Folder folder;
   const std::string file = lab("pipeline-1f1b");
   const std::vector<Refused> rows{
-      {{"run", file, "--publish", "tcp://0.0.0.0:7788"},
-       "rankscope-engine: ",
-       {"beyond this machine", "no keys", "ssh"}},
-      {{"run", file, "--publish", "tcp://*:7788"}, "rankscope-engine: ", {"beyond this machine"}},
-      {{"run", file, "--publish", "tcp://127.evil.example:7788"}, "rankscope-engine: ", {"beyond this machine"}},
+      {{"run", file, "--publish", "tcp://0.0.0.0:7788"}, "rankscope-engine: ", {"other machines", "no keys", "ssh"}},
+      {{"run", file, "--publish", "tcp://*:7788"}, "rankscope-engine: ", {"other machines"}},
+      {{"run", file, "--publish", "tcp://127.evil.example:7788"}, "rankscope-engine: ", {"other machines"}},
       {{"run", file, "--publish", "ipc:///tmp/relay"}, "rankscope-engine: ", {"others can enter /tmp"}},
       {{"run", file, "--publish", "nonsense"}, "rankscope-engine: ", {"'nonsense' is no endpoint", "tcp://HOST:PORT"}},
       {{"run", file, "--publish", "udp://127.0.0.1:1"}, "rankscope-engine: ", {"no endpoint"}},

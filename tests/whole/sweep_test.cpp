@@ -117,7 +117,7 @@ TEST_CASE("what means nothing is refused in one line before anything starts, and
   const Folder folder;
   const std::string older = folder.file("older.mcap", "measured yesterday");
   const std::vector<std::pair<std::vector<std::string>, std::string>> rows{
-      {{}, "nothing to sweep over"},
+      {{}, "no values to sweep over"},
       {{"--over", "plan.data="}, "no values"},
       {{"--over", "plan.dta=1"}, "did you mean 'data'?"},
       {{"--over", "plan.data=1,x"}, "it takes an integer"},

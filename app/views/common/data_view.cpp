@@ -21,7 +21,7 @@ class VeilButton : public QPushButton {
   explicit VeilButton(DataView* view) : QPushButton(DataView::tr("Show anyway"), view), view_(view) {
     setProperty("role", QStringLiteral("link"));
     setAutoDefault(true);
-    setToolTip(DataView::tr("Shows all results, also without an answer"));
+    setToolTip(DataView::tr("Show all results without an answer"));
     setCursor(Qt::PointingHandCursor);
     view->installEventFilter(this);
   }

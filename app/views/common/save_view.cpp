@@ -53,7 +53,7 @@ QString save_view(QWidget& widget, const TableSource* table, const QString& file
     case SaveFormat::svg: bytes = as_svg(widget); break;
     case SaveFormat::csv: {
       const ViewTable rows = table != nullptr ? table->table() : ViewTable{};
-      if (rows.titles.isEmpty()) return QObject::tr("%1: this view has no table; .png and .svg are there").arg(file);
+      if (rows.titles.isEmpty()) return QObject::tr("%1: this view has no table; use .png or .svg").arg(file);
       bytes = to_csv(rows);
     }
   }

@@ -68,18 +68,6 @@ QString percent(double share) {
   return plain().toString(share * 100, 'f', 1) + QStringLiteral("\u00A0%");
 }
 
-QString share(double share) {
-  return share > 0 && share < 5e-4 ? QStringLiteral("<\u00A00.1\u00A0%") : percent(share);
-}
-
-QString power_of_two(int exponent) {
-  static const QString digits = QStringLiteral("⁰¹²³⁴⁵⁶⁷⁸⁹");
-  QString text = QStringLiteral("2");
-  if (exponent < 0) text += QStringLiteral("⁻");
-  for (const QChar digit : QString::number(std::abs(exponent))) text += digits[digit.digitValue()];
-  return text;
-}
-
 QString count(std::int64_t number) {
   if (number < 0) return unknown();
   return QLocale(QLocale::English, QLocale::UnitedStates).toString(static_cast<qlonglong>(number));

@@ -20,10 +20,6 @@ QString nanoseconds(std::int64_t ns);
 QString bytes(double bytes);
 /// A share of 1 as "31.0 %".
 QString percent(double share);
-/// The same of a share that may be small: "<0.1 %" is not "0.0 %".
-QString share(double share);
-/// "2⁻²⁴".
-QString power_of_two(int exponent);
 /// A whole number with groups of three: "1,284,310".
 QString count(std::int64_t number);
 /// Three digits, grouped from 1,000 on: "47,200", "3.12", "0.00031" is "3.1e-4".

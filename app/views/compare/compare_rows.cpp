@@ -123,9 +123,9 @@ std::vector<DifferenceRow> differences(const Figures& a, const Figures& b) {
 
 QString label_of(CompareBy by) {
   switch (by) {
-    case CompareBy::summary: return tr("the whole run");
-    case CompareBy::time: return tr("what the step's time goes to");
-    case CompareBy::causes: return tr("why compute is idle");
+    case CompareBy::summary: return tr("whole run");
+    case CompareBy::time: return tr("where the step's time goes");
+    case CompareBy::causes: return tr("causes of idle compute");
     case CompareBy::ops: return tr("kinds of ops");
     case CompareBy::ranks: return tr("ranks");
   }
@@ -142,7 +142,7 @@ std::vector<std::vector<Cell>> compare_rows(const Figures& a, const Figures& b, 
   std::vector<std::vector<Cell>> rows;
   const StepAnalysis *step_a = a.shown_step(), *step_b = b.shown_step();
   if (by == CompareBy::time && step_a != nullptr && step_b != nullptr)
-    rows.push_back(row(tr("the whole step"), step_a->seconds(), step_b->seconds(), text::seconds, Better::less));
+    rows.push_back(row(tr("whole step"), step_a->seconds(), step_b->seconds(), text::seconds, Better::less));
   for (const DifferenceRow& difference : differences(a, b)) {
     const double in_a = difference.a.seconds, in_b = difference.b.seconds;
     const auto add = [&](const QString& name) { rows.push_back(row(name, in_a, in_b, text::seconds, Better::less)); };
@@ -156,8 +156,8 @@ std::vector<std::vector<Cell>> compare_rows(const Figures& a, const Figures& b, 
       case DifferenceKind::op:
         if (by != CompareBy::ops) break;
         add(plain(difference.name));
-        rows.back()[1].help = tr("%1 a rank and step").arg(text::number(difference.a.count));
-        rows.back()[2].help = tr("%1 a rank and step").arg(text::number(difference.b.count));
+        rows.back()[1].help = tr("%1 per rank and step").arg(text::number(difference.a.count));
+        rows.back()[2].help = tr("%1 per rank and step").arg(text::number(difference.b.count));
         break;
       case DifferenceKind::compute:
         if (by == CompareBy::ranks) add(tr("rank %1, compute").arg(difference.rank));

@@ -75,7 +75,7 @@ void CompareView::make_controls() {
   choice_->setMenu(menu_);
   connect(menu_, &QMenu::aboutToShow, this, &CompareView::fill_menu);
   for (int i = 0; i < compare_by_count; ++i) by_->addItem(label_of(static_cast<CompareBy>(i)));
-  by_->setAccessibleName(tr("What the table compares"));
+  by_->setAccessibleName(tr("Steps to compare"));
   connect(by_, &QComboBox::currentIndexChanged, this, &CompareView::take_figures);
   set_up_table(*table_, tr("Differences of the two runs"));
   table_->setModel(&rows_);
@@ -98,16 +98,16 @@ bool CompareView::settled() const {
 void CompareView::fill_menu() {
   menu_->clear();
   const KeptRun& previous = session_.previous();
-  QAction* before = menu_->addAction(previous.there() ? tr("The run before: %1").arg(previous.name)
-                                                      : tr("The run before (there was none)"));
+  QAction* before =
+      menu_->addAction(previous.there() ? tr("Previous run: %1").arg(previous.name) : tr("Previous run (none)"));
   before->setEnabled(previous.there());
   connect(before, &QAction::triggered, this, [this] {
     chosen_ = false;
     other_.keep(session_.previous());
   });
   const KeptRun now = kept_run(session_);
-  QAction* keep = menu_->addAction(now.there() ? tr("What is shown now, kept: %1").arg(now.name)
-                                               : tr("What is shown now (nothing is)"));
+  QAction* keep =
+      menu_->addAction(now.there() ? tr("Current view, saved: %1").arg(now.name) : tr("Current view (empty)"));
   keep->setEnabled(now.there());
   connect(keep, &QAction::triggered, this, [this, now] {
     chosen_ = true;
@@ -260,10 +260,10 @@ void CompareView::paint(QPainter& painter) {
   if (other_.there()) return;
   if (other_.reading())
     return paint_empty(painter, rect(), colours(), tr("Reading %1").arg(other_.name()),
-                       tr("%1 % are here.").arg(static_cast<int>(other_.progress() * 100)));
+                       tr("%1 % read.").arg(static_cast<int>(other_.progress() * 100)));
   paint_empty(painter, rect(), colours(), tr("Nothing to compare with yet"),
-              tr("Run, change the plan at the right and run again: the run before stands here beside the new one, step "
-                 "by step. Or choose a recording, or keep what is shown now, with the button above."));
+              tr("Run, change the plan on the right and run again: the two runs are shown here side by side, step "
+                 "by step. Or choose a recording or save the current view with the button above."));
 }
 
 }  // namespace rankscope::app

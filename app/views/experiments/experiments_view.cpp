@@ -70,13 +70,13 @@ ExperimentsView::ExperimentsView(SharedState& state, Session& session, QWidget* 
       stop_(new QPushButton(tr("Stop"), this)) {
   setMinimumSize(320, 140);
   table_->setSelectionMode(QAbstractItemView::ExtendedSelection);
-  again_->setToolTip(tr("The window shows the chosen plan again"));
-  compare_->setToolTip(tr("Two chosen plans in the Compare view"));
+  again_->setToolTip(tr("Show the selected plan in the window"));
+  compare_->setToolTip(tr("Compare the two selected plans in the Compare view"));
   words_->setProperty("role", QStringLiteral("dim"));
   output_->setReadOnly(true);
   output_->setFont(number_font());
   output_->setLineWrapMode(QPlainTextEdit::NoWrap);
-  output_->setAccessibleName(tr("What the command printed"));
+  output_->setAccessibleName(tr("Output of the command"));
   connect(&log_, &ExperimentLog::changed, this, &ExperimentsView::refresh);
   connect(table_->selectionModel(), &QItemSelectionModel::selectionChanged, this, &ExperimentsView::take_choice);
   connect(again_, &QPushButton::clicked, this, &ExperimentsView::show_again);
@@ -129,7 +129,7 @@ void ExperimentsView::take_choice() {
   stop_->setVisible(log_.busy());
   const QString output = rows.size() == 1 ? log_.rows()[rows[0]].output : QString();
   if (output_->toPlainText() != output) output_->setPlainText(output);
-  words_->setText(rows.size() == 2 ? QString() : tr("Choose two rows (Ctrl and click) to compare them."));
+  words_->setText(rows.size() == 2 ? QString() : tr("Select two rows (Ctrl+click) to compare them."));
   arrange();
 }
 
@@ -172,11 +172,11 @@ void ExperimentsView::arrange() {
 void ExperimentsView::paint(QPainter& painter) {
   if (!log_.rows().empty()) return;
   if (session_.spec().kind != SourceKind::scenario)
-    return paint_empty(painter, rect(), colours(), tr("Experiments are made with a scenario"),
-                       tr("What is open here ran elsewhere, or before. Open a lesson or a scenario to try plans."));
+    return paint_empty(painter, rect(), colours(), tr("Experiments need a scenario"),
+                       tr("This is a recording or a run elsewhere. Open a lesson or a scenario to try plans."));
   paint_empty(
       painter, rect(), colours(), tr("No experiment yet"),
-      tr("A command of the lesson that you click, and every run, becomes a row here. Two rows can be compared."));
+      tr("Each run, and each command of the lesson that you click, adds a row here. Two rows can be compared."));
 }
 
 }  // namespace rankscope::app

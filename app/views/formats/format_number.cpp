@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "app/views/common/powers.hpp"
 #include "app/views/common/text.hpp"
 
 namespace rankscope::app {

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "app/views/common/data_view.hpp"
+#include "app/views/common/powers.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 #include "app/views/common/tool_tip.hpp"

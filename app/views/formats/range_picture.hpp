@@ -5,7 +5,7 @@
 #include <QWidget>
 
 #include "app/models/palette.hpp"
-#include "app/session/figures.hpp"
+#include "app/session/magnitude_data.hpp"
 #include "app/views/common/view_table.hpp"
 #include "engine/lesson/formats/shares.hpp"
 

@@ -28,7 +28,7 @@ QString label_of(GridQuantity quantity) {
     case GridQuantity::bubble: return tr("bubble, share of the step");
     case GridQuantity::exposed: return tr("exposed communication, share of the step");
     case GridQuantity::unknown_time: return tr("unknown, share of the step");
-    case GridQuantity::peak_memory: return tr("peak memory, of all steps");
+    case GridQuantity::peak_memory: return tr("peak memory over all steps");
     case GridQuantity::lateness: return tr("lateness at collectives");
   }
   return {};

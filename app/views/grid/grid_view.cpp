@@ -31,11 +31,11 @@ GridView::GridView(SharedState& state, SnapshotSource& source, FiguresModel& fig
     : DataView(state, source, parent),
       figures_(figures),
       quantities_(new QComboBox(this)),
-      ranking_(new RowsTable(ranking_titles(), 1, tr("Ranks in the order of the quantity"), this)) {
+      ranking_(new RowsTable(ranking_titles(), 1, tr("Ranks sorted by the quantity"), this)) {
   setMouseTracking(true);
   setMinimumSize(320, 140);
   for (int i = 0; i < grid_quantity_count; ++i) quantities_->addItem(label_of(static_cast<GridQuantity>(i)));
-  quantities_->setAccessibleName(tr("Quantity that colours the grid"));
+  quantities_->setAccessibleName(tr("Quantity shown by colour"));
   quantities_->move(view_margin, 4);
   quantities_->adjustSize();
   connect(quantities_, &QComboBox::currentIndexChanged, this,
@@ -156,8 +156,8 @@ void GridView::paint(QPainter& painter) {
   if (grid.size() < 1) {
     paint_empty(
         painter, rect(), colours(), tr("No ranks to show yet"),
-        tr("A run or a prediction fills this: the data × tensor × pipeline grid, each rank coloured by what it does "
-           "with its step or by its memory."));
+        tr("A run or a prediction fills this view: the data × tensor × pipeline grid, each rank coloured by its "
+           "use of the step or by its memory."));
     return;
   }
   paint_scale(painter);
@@ -230,9 +230,9 @@ QString GridView::why_unknown() const {
   const Report* report = figures_.latest()->shown();
   const bool known = std::any_of(values_.begin(), values_.end(), [](double value) { return std::isfinite(value); });
   if (report == nullptr || !report->folded || known) return {};
-  return tr("Not known rank by rank: this plan of %1 ranks is folded, identical ranks into one. Its mean over all "
+  return tr("Not known for each rank: this plan of %1 ranks is folded (identical ranks are one). The mean over all "
             "ranks "
-            "is in \"Where the step goes\"; memory is known of each stage.")
+            "is in \"Where the step goes\"; memory is known for each stage.")
       .arg(report->ranks);
 }
 

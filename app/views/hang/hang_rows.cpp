@@ -40,7 +40,7 @@ QString ranks_of(const Meeting& meeting, Came came) {
 QString words_of(const HeldBack& bound) {
   QStringList ranks;
   for (const int rank : bound.workers) ranks << QString::number(rank);
-  return tr("rank %1, whose step %2 has not come").arg(ranks.join(QStringLiteral(", "))).arg(bound.oldest);
+  return tr("rank %1, whose step %2 is missing").arg(ranks.join(QStringLiteral(", "))).arg(bound.oldest);
 }
 
 std::vector<Cell> row_of(const Meeting& meeting, const Standstill& still, std::int64_t origin_ns) {
@@ -77,9 +77,9 @@ std::vector<Cell> row_of(const LanePlace& lane, const Standstill& still, const R
   Cell now{text::unknown(), Tone::dim, {}}, since{text::unknown(), Tone::dim, {}};
   Cell why{QString(), Tone::dim, {}};
   if (!lane.in_order) {
-    now.words = tr("takes what comes");
+    now.words = tr("receives from any worker");
     if (const HeldBack* bound = still.held_by_server(lane.rank)) {
-      now.words = tr("takes what comes up to step %1").arg(bound->last);
+      now.words = tr("receives from any worker up to step %1").arg(bound->last);
       why = {tr("waits for %1").arg(words_of(*bound)), Tone::bad, {}};
     }
   } else if (!lane.next.valid()) {
@@ -99,7 +99,7 @@ std::vector<Cell> row_of(const LanePlace& lane, const Standstill& still, const R
       const bool for_late = std::any_of(away.begin(), away.end(), is_late);
       why = {tr("waits for rank %1").arg(ranks_of(meeting, Came::not_yet)), for_late ? Tone::bad : Tone::text, {}};
       if (const HeldBack* bound = away.size() == 1 ? still.held_by_server(away.front()) : nullptr)
-        why.words += tr(", and that for %1").arg(words_of(*bound));
+        why.words += tr(", which waits for %1").arg(words_of(*bound));
     }
   } else {
     now.words = tr("before %1").arg(op_of_step(lane.next, lane.next_step));
@@ -130,7 +130,7 @@ double median_step(const StoreView& run, const std::vector<std::uint32_t>& steps
 }  // namespace
 
 QStringList meeting_titles() {
-  return {tr("op · step"), tr("group"), tr("did not come"), tr("in it"), tr("left it"), tr("first came at")};
+  return {tr("op · step"), tr("group"), tr("missing"), tr("in it"), tr("left it"), tr("first arrived at")};
 }
 
 QStringList lane_titles() {
@@ -186,23 +186,22 @@ HangHeadline headline_of(const HangPicture& picture, bool live, double quiet_s) 
   if (quiet) {
     const QString step =
         picture.step_seconds > 0 ? tr(" (a step takes %1)").arg(text::seconds(picture.step_seconds)) : QString();
-    headline = {tr("Hang: nothing has ended for %1%2").arg(text::seconds(std::floor(quiet_s)), step), picture.sentence,
+    headline = {tr("Hang: no op has ended for %1%2").arg(text::seconds(std::floor(quiet_s)), step), picture.sentence,
                 Tone::bad};
-    if (picture.sentence.isEmpty()) headline.words = tr("Nobody waits for anybody, as far as is known.");
+    if (picture.sentence.isEmpty()) headline.words = tr("No rank is known to wait for another.");
   } else if (live && !picture.over) {
     headline = {tr("Running, step %1").arg(picture.last_step),
-                tr("Below: where every lane stood when the newest events came. That some wait for others is normal "
-                   "while things move."),
+                tr("Below: the state of every lane at the newest events. Some waiting is normal "
+                   "during a run."),
                 Tone::good};
   } else if (picture.failed) {
     headline = {tr("The run failed in step %1").arg(picture.last_step), picture.sentence, Tone::bad};
   } else if (picture.still.meetings.empty()) {
-    headline = {tr("No hang"), tr("Every lane has done all steps, and nobody waits."), Tone::good};
+    headline = {tr("No hang"), tr("Every lane has finished all steps, and no rank waits."), Tone::good};
   } else {
     headline = {picture.over ? tr("Stopped in step %1").arg(picture.last_step)
                              : tr("The recording ends in step %1").arg(picture.last_step),
-                tr("Below: where every lane stood then. That some wait for others is normal while things move."),
-                Tone::dim};
+                tr("Below: the state of every lane at that time. Some waiting is normal during a run."), Tone::dim};
   }
   headline.words += lost;
   return headline;

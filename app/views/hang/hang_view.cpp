@@ -30,10 +30,10 @@ HangView::HangView(SharedState& state, SnapshotSource& source, FiguresModel& fig
       figures_(figures),
       title_(make_label({}, "heading", this)),
       words_(make_label({}, "text", this)),
-      waits_(make_label(tr("Who waits for whom"), "caption", this)),
-      where_(make_label(tr("Where every lane stands"), "caption", this)),
-      meetings_(new RowsTable(meeting_titles(), 6, tr("Communications that wait for somebody"), this)),
-      lanes_(new RowsTable(lane_titles(), 7, tr("Every rank's lanes"), this)),
+      waits_(make_label(tr("Which ranks wait for which"), "caption", this)),
+      where_(make_label(tr("Current op of every lane"), "caption", this)),
+      meetings_(new RowsTable(meeting_titles(), 6, tr("Communications with missing ranks"), this)),
+      lanes_(new RowsTable(lane_titles(), 7, tr("Lanes of all ranks"), this)),
       latest_([this](HangPicture picture) { deliver(std::move(picture)); }) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(cell_inset, 8, 12, 4);

@@ -34,7 +34,7 @@ MemoryView::MemoryView(SharedState& state, SnapshotSource& source, BubbleSource*
       }) {
   setMouseTracking(true);
   setMinimumSize(360, 160);
-  ranks_->setAccessibleName(tr("Rank shown over time"));
+  ranks_->setAccessibleName(tr("Rank to show over time"));
   ranks_->setToolTip(tr("The rank whose memory is shown over time"));
   ranks_->move(view_margin, 3);
   ranks_->hide();
@@ -129,10 +129,9 @@ double MemoryView::y_of(double bytes, const QRect& area) const {
 
 void MemoryView::paint(QPainter& painter) {
   if (picture_.empty()) {
-    paint_empty(
-        painter, rect(), colours(), tr("No memory to show yet"),
-        tr("A run or a prediction fills this: every rank's parameters, gradients, optimizer state, activations, "
-           "buffers and workspace over the step, and what it keeps in the host's memory."));
+    paint_empty(painter, rect(), colours(), tr("No memory to show yet"),
+                tr("A run or a prediction fills this view: every rank's parameters, gradients, optimizer state, "
+                   "activations, buffers and workspace over the step, and its data in host memory."));
     return;
   }
   paint_time(painter);
@@ -149,7 +148,7 @@ void MemoryView::paint(QPainter& painter) {
     if (memory == MemoryClass::host ? !picture_.has_host : memory == MemoryClass::context && !picture_.has_context)
       continue;
     entries.emplace_back(color_of(memory, colours()),
-                         memory == MemoryClass::host ? tr("host (not the device's)") : label_of(memory));
+                         memory == MemoryClass::host ? tr("host (not on the device)") : label_of(memory));
   }
   paint_legend(painter, QPointF(legend_left, 8), width() - view_margin - legend_left, colours(), entries);
 }

@@ -18,7 +18,7 @@ ViewTable MemoryView::rows_shown() const {
   ViewTable table{{tr("rank"), tr("at, ns; or its peak")}, {}};
   for (int i = 0; i < memory_class_count; ++i)
     table.titles << tr("%1, bytes").arg(label_of(static_cast<MemoryClass>(i)));
-  table.titles << tr("device's sum, bytes") << tr("predicted sum, bytes");
+  table.titles << tr("device total, bytes") << tr("predicted total, bytes");
   const auto add = [&](int rank, const QString& at, const ClassBytes& bytes, std::int64_t predicted) {
     QStringList row{QString::number(rank), at};
     for (const std::int64_t part : bytes) row << plain(part);
@@ -47,7 +47,7 @@ QString MemoryView::tip_at(QPoint at) const {
     const auto index = static_cast<std::size_t>(at.x() - time.left());
     const MemoryColumn& column = picture_.columns[index];
     if (column.state == MemoryColumn::State::unknown)
-      return tr("%1: not known, detail was lost here").arg(name_of(rank_));
+      return tr("%1: not known, details were lost here").arg(name_of(rank_));
     if (column.state != MemoryColumn::State::known) return {};
     bytes = &column.bytes;
     op = column.op;
@@ -73,7 +73,7 @@ QString MemoryView::tip_at(QPoint at) const {
   };
   for (auto memory = device_classes.rbegin(); memory != device_classes.rend(); ++memory)
     if (*memory != MemoryClass::context || picture_.has_context) row(label_of(*memory), *memory);
-  if (of(*bytes, MemoryClass::host) > 0) row(tr("in the host's memory"), MemoryClass::host);
+  if (of(*bytes, MemoryClass::host) > 0) row(tr("in host memory"), MemoryClass::host);
   text += QStringLiteral("</table>");
   const AliveList list = alive_while(op, *bytes, rank, {});
   if (list.buffers.empty()) return text;

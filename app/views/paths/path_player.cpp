@@ -18,9 +18,9 @@ constexpr double slowest = 12, seconds_for_all = 10;  ///< steps a second; a lon
 
 PathPlayer::PathPlayer(QWidget* parent)
     : QWidget(parent),
-      back_(word_button(this, QStringLiteral("|◀"), tr("One step back (,)"))),
+      back_(word_button(this, QStringLiteral("|◀"), tr("Previous step (,)"))),
       play_(word_button(this, tr("Play"), tr("Play or pause (Space)"))),
-      forward_(word_button(this, QStringLiteral("▶|"), tr("One step on (.)"))),
+      forward_(word_button(this, QStringLiteral("▶|"), tr("Next step (.)"))),
       slider_(new QSlider(Qt::Horizontal, this)),
       words_(new QLabel(this)) {
   slider_->setAccessibleName(tr("Step of the paths"));

@@ -44,7 +44,7 @@ QString bytes_words(double bytes) { return bytes == 0 ? QStringLiteral("0") : QS
 
 PathsModel::PathsModel(QObject* parent)
     : QAbstractTableModel(parent),
-      names_(optimizer_names()),
+      names_(walking_optimizers()),
       surface_(make_surface("ravine")),
       colours_(&palette_of(Theme::dark)) {}
 
@@ -105,7 +105,7 @@ QStringList PathsModel::longest_words(int column) {
   switch (column) {
     case optimizer: {
       QStringList names;
-      for (const std::string& name : optimizer_names()) names << QString::fromStdString(name);
+      for (const std::string& name : walking_optimizers()) names << QString::fromStdString(name);
       return names;
     }
     case rate: return {QStringLiteral("0.00015")};
@@ -181,7 +181,7 @@ QVariant PathsModel::headerData(int section, Qt::Orientation orientation, int ro
       {tr("distance"), tr("At the present step, to the nearest minimum")},
       {tr("step length"), tr("Of the step that led here")},
       {tr("within 1 %"), tr("From where on the loss stays within 1 % of the way from the start's to the least")},
-      {tr("state, B"), tr("Bytes of states that training keeps of each parameter of a large fp32 matrix")},
+      {tr("state, B"), tr("Bytes of optimizer state per parameter of a large fp32 matrix")},
   };
   if (role == Qt::DisplayRole) return titles[section].words;
   if (role == Qt::ToolTipRole) return titles[section].help;

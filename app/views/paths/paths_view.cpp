@@ -88,7 +88,7 @@ void PathsView::make_controls() {
   for (const std::string& name : surface_names())
     surfaces_->addItem(QString::fromStdString(make_surface(name).title), QString::fromStdString(name));
   condition_->setAccessibleName(tr("Condition number of the ravine"));
-  condition_->setToolTip(tr("Condition number: the greatest curvature over the least"));
+  condition_->setToolTip(tr("Condition number: largest curvature divided by the smallest"));
   condition_->setPrefix(tr("κ "));
   condition_->setRange(least_condition, 1e4);
   condition_->setDecimals(0);
@@ -104,7 +104,7 @@ void PathsView::make_controls() {
   steps_->setSuffix(tr(" steps"));
   steps_->setRange(1, 5000);
   steps_->setStepType(QAbstractSpinBox::AdaptiveDecimalStepType);
-  usual_->setToolTip(tr("Rates, start, steps and noise as this surface usually has them"));
+  usual_->setToolTip(tr("Default rates, start, steps and noise of this surface"));
   for (QAbstractSpinBox* box : {static_cast<QAbstractSpinBox*>(condition_), static_cast<QAbstractSpinBox*>(noise_),
                                 static_cast<QAbstractSpinBox*>(steps_)}) {
     box->setButtonSymbols(QAbstractSpinBox::NoButtons);
@@ -146,7 +146,7 @@ void PathsView::set_theme(Theme theme) {
 }
 
 QString PathsView::own_source() const {
-  return tr("computed by the engine's own optimizers in fp64 on two numbers; no model trained");
+  return tr("computed by the engine's optimizers in fp64 on two numbers; no model is trained");
 }
 
 void PathsView::set_presentation(double scale) {
@@ -327,7 +327,7 @@ Plot PathsView::plot() const {
   Plot plot;
   if (!paths_) return plot;
   const Surface surface = make_surface(paths_->request.surface, paths_->request.condition);
-  plot.title = tr("Loss above the least, by step");
+  plot.title = tr("Loss above the minimum, by step");
   plot.x = {false, 0.0, static_cast<double>(paths_->request.steps), {}, {}, tr("step")};
   plot.y.logarithmic = true;
   plot.y.words = [](double value) {
@@ -351,7 +351,8 @@ Plot PathsView::plot() const {
     plot.series.push_back(std::move(series));
   }
   if (cut)
-    plot.title = tr("Loss above the least, by step; below %1 drawn as that").arg(QString::number(lowest, 'g', 1));
+    plot.title =
+        tr("Loss above the minimum, by step; values below %1 are drawn at %1").arg(QString::number(lowest, 'g', 1));
   plot.y.low = low / 1.5;
   plot.y.high = high * 1.5;
   const double now = player_->step();
@@ -410,7 +411,7 @@ void PathsView::fill_menu(QMenu& menu, QPoint at) {
   const QPointF within = picture_->mapFrom(this, at);
   const SurfaceScale scale = picture_->scale();
   if (!paths_ || !scale.area.contains(within)) return;
-  menu.addAction(tr("Begin here"), this, [this, start = scale.point_at(within)] {
+  menu.addAction(tr("Start here"), this, [this, start = scale.point_at(within)] {
     chosen().start = start;
     ask();
   });

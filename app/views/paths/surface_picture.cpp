@@ -100,8 +100,8 @@ void SurfacePicture::paintEvent(QPaintEvent*) {
   painter.setFont(interface_font());
   painter.fillRect(rect(), color(colours_->ground));
   if (!paths_)
-    return paint_empty(painter, rect(), *colours_, failure_.isEmpty() ? tr("The optimizers walk…") : tr("No paths"),
-                       failure_.isEmpty() ? tr("rankscope-engine paths is under way.") : failure_);
+    return paint_empty(painter, rect(), *colours_, failure_.isEmpty() ? tr("Computing the paths…") : tr("No paths"),
+                       failure_.isEmpty() ? tr("rankscope-engine paths is running.") : failure_);
   painter.setRenderHint(QPainter::Antialiasing);
   const SurfaceScale now = scale();
   painter.fillRect(now.area, color(contour_fill(0.5, *colours_)));
@@ -174,7 +174,7 @@ void SurfacePicture::paint_levels(QPainter& painter, const SurfaceScale& scale) 
   }
   painter.setFont(interface_font());
   painter.setPen(color(colours_->dim));
-  const QString what = tr("contours: loss above the least, at 1, 2, 5, 10, …");
+  const QString what = tr("contours: loss above the minimum, at 1, 2, 5, 10, …");
   const QRectF room(scale.area.left(), 2, width() - scale.area.left() - 4, 18);
   painter.drawText(room, Qt::AlignRight | Qt::AlignVCenter,
                    QFontMetricsF(painter.font()).elidedText(what, Qt::ElideRight, room.width()));
@@ -185,9 +185,10 @@ void SurfacePicture::paint_places(QPainter& painter, const SurfaceScale& scale) 
   painter.setBrush(Qt::NoBrush);
   painter.setPen(QPen(color(colours_->text), 1.5));
   for (const auto& [at, words] : places(scale)) {
-    if (words == tr("minimum")) {
-      painter.drawLine(at - QPointF(6, 0), at + QPointF(6, 0));
-      painter.drawLine(at - QPointF(0, 6), at + QPointF(0, 6));
+    if (words == tr("minimum") || words == tr("shallow minimum")) {
+      const double arm = words == tr("minimum") ? 6 : 4;
+      painter.drawLine(at - QPointF(arm, 0), at + QPointF(arm, 0));
+      painter.drawLine(at - QPointF(0, arm), at + QPointF(0, arm));
     } else if (words == tr("saddle")) {
       painter.drawLine(at - QPointF(4, 4), at + QPointF(4, 4));
       painter.drawLine(at - QPointF(4, -4), at + QPointF(4, -4));
@@ -211,6 +212,7 @@ std::vector<std::pair<QPointF, QString>> SurfacePicture::places(const SurfaceSca
     if (scale.area.contains(scale.at(point))) all.emplace_back(scale.at(point), words);
   };
   for (const Point& minimum : surface_.minima) add(minimum, tr("minimum"));
+  for (const Point& minimum : surface_.shallow_minima) add(minimum, tr("shallow minimum"));
   for (const Point& saddle : surface_.saddles) add(saddle, tr("saddle"));
   add(paths_->request.start.value_or(surface_.start), tr("start"));
   return all;
@@ -305,10 +307,10 @@ QString SurfacePicture::words_at(QPointF at) const {
   if (nearest == nullptr) {
     if (!now.area.contains(at)) return {};
     const Point point = now.point_at(at);
-    return tr("%1: loss %2\nA double click begins here.").arg(point_words(point), text::number(surface_.value(point)));
+    return tr("%1: loss %2\nDouble click: start here.").arg(point_words(point), text::number(surface_.value(point)));
   }
   const auto i = static_cast<std::size_t>(step);
-  return tr("%1, step %2\n%3: loss %4\nits last step was %5 long, the rate is %6")
+  return tr("%1, step %2\n%3: loss %4\nlength of its last step %5, rate %6")
       .arg(QString::fromStdString(nearest->optimizer))
       .arg(step)
       .arg(point_words(nearest->points[i]), text::number(nearest->losses[i]), text::number(nearest->step_length(step)),

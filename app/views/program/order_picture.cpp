@@ -83,11 +83,10 @@ void OrderPicture::paintEvent(QPaintEvent*) {
   const QRectF& area = where.area;
   const double row = where.height;
   painter.setPen(color(p.dim));
-  const QString what = tr("with equal stages and free links, in units of a forward");
+  const QString what = tr("with equal stages and no communication cost, in units of a forward pass");
   painter.drawText(
       QRectF(0, 0, width(), title_height - 4), Qt::AlignLeft | Qt::AlignVCenter,
-      painter.fontMetrics().elidedText(stale_ ? tr("as the order was when it last made sense, ") + what : what,
-                                       Qt::ElideRight, width()));
+      painter.fontMetrics().elidedText(stale_ ? tr("the last valid order, ") + what : what, Qt::ElideRight, width()));
   for (int stage = 0; stage < stages_; ++stage) {
     const QRectF lane(area.left(), area.top() + stage * where.pitch, area.width(), row);
     painter.fillRect(lane, QBrush(color(p.hatch), Qt::BDiagPattern));
@@ -127,7 +126,7 @@ bool OrderPicture::event(QEvent* event) {
   const auto words_at = [this](QPoint at) {
     const UnitOp* op = op_at(at);
     return op == nullptr ? QString()
-                         : tr("%1, units %2 to %3 of %4. A click finds it in the text.")
+                         : tr("%1, units %2 to %3 of %4. Click: show it in the text.")
                                .arg(QString::fromStdString(to_token(op->op)))
                                .arg(op->begin)
                                .arg(op->end)

@@ -168,7 +168,7 @@ void ProgramView::take_programs() {
   if (text != text_->toPlainText()) fill(text);
   check_ = {};
   words_->set_text(
-      tr("%1 ops in program order, to be read: one line an op, what it comes after, its bytes and buffers")
+      tr("%1 ops in program order (read only): one line per op with the ops it waits for, its bytes and buffers")
           .arg(text::count(static_cast<std::int64_t>(context->programs[static_cast<std::size_t>(shown_)].ops.size()))));
   mark();
 }
@@ -212,8 +212,8 @@ void ProgramView::take_check(const OrderCheck& check) {
     return;
   }
   // A question about the bubble must not be answered here.
-  words_->set_text(veiled() ? tr("%1 ops; it can run").arg(check.units.size())
-                            : tr("%1 ops; with equal stages and free links its bubble is %2 of the step")
+  words_->set_text(veiled() ? tr("%1 ops, valid").arg(check.units.size())
+                            : tr("%1 ops; with equal stages and no communication cost its bubble is %2 of the step")
                                   .arg(check.units.size())
                                   .arg(text::percent(check.ideal_bubble)));
   if (!dirty_ || !editable()) return;
@@ -293,8 +293,8 @@ void ProgramView::arrange() {
 void ProgramView::paint(QPainter& painter) {
   if (!session_.scenario())
     paint_empty(painter, rect(), colours(), tr("No program yet"),
-                tr("Open a scenario: the order of every stage's forwards and backwards stands here as text, and can be "
-                   "written by hand."));
+                tr("Open a scenario: the order of each stage's forward and backward passes is shown here as text "
+                   "and can be edited."));
 }
 
 }  // namespace rankscope::app

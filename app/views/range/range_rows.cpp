@@ -146,12 +146,12 @@ RangePicture look_at_range(const RangeRequest& request) {
   const double length = static_cast<double>(analysis.range.length()) * 1e-9;
   const double share = length / measured->analysis.seconds();
   picture.title = request.range.empty()
-                      ? tr("Step %1, all of it: %2").arg(*number).arg(text::seconds(length))
+                      ? tr("Whole step %1: %2").arg(*number).arg(text::seconds(length))
                       : tr("%1 of step %2, %3 of it").arg(text::seconds(length)).arg(*number).arg(text::percent(share));
   // Asynchronous workers stand at different steps: one step lies over several, and its length says nothing of the pace.
   const bool asynchronous = steps_apart(request.context->programs) > 1;
   if (asynchronous) {
-    picture.words = tr("No worker waits for the others, so this step lies over several of theirs.");
+    picture.words = tr("No worker waits for the others, so this step overlaps several of theirs.");
     analysis.gap.clear();
   } else if (analysis.predicted_s > 0) {
     const double more = length / analysis.predicted_s - 1;
@@ -161,7 +161,7 @@ RangePicture look_at_range(const RangeRequest& request) {
   }
   if (request.range.empty()) {
     if (!picture.words.isEmpty()) picture.words += QLatin1Char(' ');
-    picture.words += tr("Shift and drag in the time line choose a part.");
+    picture.words += tr("Shift and drag in the time line to select a range.");
   }
   const Rows rows(analysis, *request.context, request.shown);
   picture.titles = rows.titles();

@@ -28,7 +28,7 @@ RangeView::RangeView(SharedState& state, SnapshotSource& source, FiguresModel& f
       figures_(figures),
       title_(make_label("heading", this)),
       words_(make_label("dim", this)),
-      shares_(new RowsTable({}, numbers_from, tr("Shares of the chosen time by rank"), this)),
+      shares_(new RowsTable({}, numbers_from, tr("Shares of the selected time by rank"), this)),
       gap_(new RowsTable({tr("where the gap comes from")}, 1, tr("Where the gap comes from"), this)),
       latest_([this](RangePicture picture) {
         picture_ = std::move(picture);
@@ -124,12 +124,12 @@ void RangeView::paint(QPainter& painter) {
   if (const Report* report = figures_.latest()->shown(); report != nullptr && report->folded)
     return paint_empty(
         painter, rect(), colours(), tr("Not available for folded plans"),
-        tr("The %1 ranks of this plan are folded, identical ones into one, and their ops are not laid out "
-           "one by one. The shares of the whole step are in \"Where the step goes\".")
+        tr("The %1 ranks of this plan are folded (identical ranks are one), and their ops have no separate "
+           "times. The shares of the whole step are in \"Where the step goes\".")
             .arg(report->ranks));
-  paint_empty(painter, rect(), colours(), tr("No step to take apart yet"),
-              tr("A run or a prediction fills this: shift and drag in the time line choose a stretch, and every rank's "
-                 "time in it stands here, beside what was predicted for the same ops."));
+  paint_empty(painter, rect(), colours(), tr("No step to analyse yet"),
+              tr("A run or a prediction fills this view: shift and drag in the time line to select a range. It then "
+                 "shows the time of every rank in the range, and the prediction for the same ops."));
 }
 
 }  // namespace rankscope::app

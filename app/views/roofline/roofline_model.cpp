@@ -45,8 +45,8 @@ QString tip_of(const RooflinePoint& point, const Roof& roof, const QString& obta
                       .arg(text::seconds(point.seconds));
   if (roof.known()) {
     const double share = point.rate() / roof.at(point.intensity());
-    words += text::tr("\n%1 of the roof; %2 is the limit").arg(text::percent(share), bound_words(point, roof));
-    if (share > 1) words += text::tr("\nFaster than memory allows: its operands were in a cache");
+    words += text::tr("\n%1 of the roof; limited by %2").arg(text::percent(share), bound_words(point, roof));
+    if (share > 1) words += text::tr("\nFaster than memory allows: its operands were in cache");
   }
   return words;
 }
@@ -62,12 +62,12 @@ RooflinePicture roofline_of(Session& session, bool measured_roof) {
     const auto& predicted = session.predicted();
     picture.missing = predicted && !predicted->folded.empty()
                           ? text::tr(
-                                "This plan is predicted chunk by chunk, its ranks folded into one: its kernels are "
-                                "not laid out one by one. Open a smaller plan, or run one.")
-                      : session.scenario() ? text::tr("The plan is being predicted.")
+                                "This plan is predicted chunk by chunk for identical ranks: it has no separate "
+                                "times for kernels. Open a smaller plan, or run one.")
+                      : session.scenario() ? text::tr("Predicting the plan…")
                                            : text::tr(
-                                                 "Open a scenario or a recording, and the kernels of its step are "
-                                                 "shown under the roof of their machine.");
+                                                 "Open a scenario or a recording to see the kernels of its "
+                                                 "step under the roof of their machine.");
     return picture;
   }
   const StepProgram& step = figures.context->step;
@@ -87,13 +87,13 @@ RooflinePicture roofline_of(Session& session, bool measured_roof) {
   const QString spec = QString::fromStdString(cluster.spec);
   picture.roof = {of_run ? peak : cluster.peak_flops(step.model.type), cluster.memory_bandwidth};
   picture.roof_words =
-      text::tr("Roof: %1 in %2, %3; memory %4, from cluster '%5'. Above the slope operands were in a cache.")
+      text::tr("Roof: %1 in %2, %3; memory %4, from cluster '%5'. Dots above the slope had operands in cache.")
           .arg(text::flops(picture.roof.flops), precision,
-               of_run ? text::tr("the best product that was measured on %1")
+               of_run ? text::tr("the best matrix product measured on %1")
                             .arg(QString::fromStdString(session.view()->hello()->host))
                       : text::tr("from cluster '%1'").arg(spec),
                text::bandwidth(picture.roof.bandwidth), spec);
-  if (picture.empty()) picture.missing = text::tr("No op of this step computes anything.");
+  if (picture.empty()) picture.missing = text::tr("No op of this step does any compute.");
   return picture;
 }
 

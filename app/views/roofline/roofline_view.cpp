@@ -30,10 +30,10 @@ RooflineView::RooflineView(SharedState& state, Session& session, QWidget* parent
   setMinimumSize(320, 140);
   setProperty(wanted_height_property, wanted_height);
   roof_->setAccessibleName(tr("Which roof"));
-  roof_->addItems({tr("Roof as measured"), tr("Roof of the cluster's file")});
+  roof_->addItems({tr("Measured roof"), tr("Roof of the cluster file")});
   roof_->setToolTip(
-      tr("Measured: the best product that the run's machine has reached (rankscope-engine peak). The "
-         "memory's bandwidth is the cluster's in both."));
+      tr("Measured: the fastest matrix product on the run's machine (rankscope-engine peak). The "
+         "memory bandwidth is from the cluster file in both."));
   words_->setProperty("role", QStringLiteral("dim"));
   connect(roof_, &QComboBox::activated, this, &RooflineView::refresh);
   connect(&session.figures(), &FiguresModel::changed, this, &RooflineView::refresh);

@@ -47,8 +47,7 @@ double predicted_seconds(const Scenario& scenario, const CostSource& costs) {
   check_scenario(scenario);
   const StepProgram step = compile(scenario);
   // What is folded is laid out by the cluster's figures alone.
-  if (count_ops(step) > most_ops && (costs.run || !is_folded(step)))
-    throw PlanError("too many ops to be predicted at once");
+  if (count_ops(step) > most_ops && (costs.run || !is_folded(step))) throw PlanError("too many ops to predict");
   if (!costs.run) return predict_step(step).step_seconds;
   return make_report(facts_of_plan(context_of(scenario), costs_as_in(*costs.run, scenario, step.model))).step_seconds;
 }
@@ -90,9 +89,9 @@ QString why_over_all(const std::vector<ScalingAt>& points, const PlanSpec& plan)
   };
   if (!over(&ScalingAt::run) && !over(&ScalingAt::predicted)) return {};
   if (plan.has_servers())
-    return plan.servers == 1 ? tr("; over 100 %: one of the ranks serves and computes nothing")
-                             : tr("; over 100 %: %1 of the ranks serve and compute nothing").arg(plan.servers);
-  return tr("; over 100 %: a rank's work shrinks by more than the ranks grow (caches, an update that is divided)");
+    return plan.servers == 1 ? tr("; over 100 %: one of the ranks is a server and does no compute")
+                             : tr("; over 100 %: %1 of the ranks are servers and do no compute").arg(plan.servers);
+  return tr("; over 100 %: the work per rank shrinks faster than the number of ranks grows (caches, a divided update)");
 }
 
 double model_flops(const Scenario& scenario) {
@@ -149,8 +148,8 @@ ScalingCurves predicted_curves(const Scenario& scenario, const std::string& key,
   curves.source =
       !costs.run ? tr("costs of ops and links: the figures of the cluster %1").arg(cluster)
       : costs.host.isEmpty()
-          ? tr("costs of ops: as the run measured them before its first step; links of the cluster %1").arg(cluster)
-          : tr("costs of ops: as the run measured them on %1 before its first step; links of the cluster %2")
+          ? tr("costs of ops: measured by the run before its first step; links of the cluster %1").arg(cluster)
+          : tr("costs of ops: measured by the run on %1 before its first step; links of the cluster %2")
                 .arg(costs.host, cluster);
   for (int value = 1; value <= most_ranks; value *= 2) {
     Scenario point;
@@ -176,8 +175,8 @@ ScalingCurves predicted_curves(const Scenario& scenario, const std::string& key,
     return curves;
   }
   curves.formula = scaling == Scaling::strong
-                       ? tr("efficiency = n₁·T₁ / (n·Tₙ), the batch stays; against %1").arg(first->name)
-                       : tr("efficiency = T₁ / Tₙ, the batch grows with the ranks; against %1").arg(first->name);
+                       ? tr("efficiency = n₁·T₁ / (n·Tₙ), constant batch; relative to %1").arg(first->name)
+                       : tr("efficiency = T₁ / Tₙ, the batch grows with the ranks; relative to %1").arg(first->name);
   curves.formula += why_over_all(curves.points, scenario.plan);
   return curves;
 }
@@ -205,8 +204,9 @@ ScalingCurves curves_of(const PublishedTable& table) {
   ScalingCurves curves;
   curves.title = words(table.title);
   curves.run_name = tr("published");
-  curves.rate_name = tr("model TFLOP/s a device");
-  curves.formula = tr("each row is another model, so there is no speed-up; constants: %1").arg(words(table.constants));
+  curves.rate_name = tr("model TFLOP/s per device");
+  curves.formula =
+      tr("each row is a different model, so there is no speed-up; constants: %1").arg(words(table.constants));
   curves.source = words(table.source);
   curves.has_efficiency = false;
   const ValidatedTable predicted = validate(table);
@@ -236,8 +236,8 @@ QStringList scaling_titles(const ScalingCurves& curves) {
   // What stands in the place of all figures needs no title.
   const bool any_reason = std::any_of(curves.points.begin(), curves.points.end(),
                                       [](const ScalingAt& at) { return !at.reason.isEmpty() && !at.refused(); });
-  QStringList titles{QString(), tr("ranks"), any_reason ? tr("why not") : QString(), tr("step, predicted")};
-  if (ran) titles << curves.run_name << tr("off by");
+  QStringList titles{QString(), tr("ranks"), any_reason ? tr("reason") : QString(), tr("step, predicted")};
+  if (ran) titles << curves.run_name << tr("error");
   titles << tr("%1, predicted").arg(curves.rate_name);
   if (ran) titles << curves.run_name;
   if (curves.has_efficiency) titles << (tells_efficiency(curves) ? tr("efficiency, predicted") : tr("efficiency"));

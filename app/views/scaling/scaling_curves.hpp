@@ -36,7 +36,7 @@ struct ScalingAt {
 struct ScalingCurves {
   QString title;
   QString run_name;   ///< "measured", "emulated", "published"; empty: nothing was
-  QString rate_name;  ///< "tokens / s", "model TFLOP/s a device"
+  QString rate_name;  ///< "tokens / s", "model TFLOP/s per device"
   QString formula;    ///< what efficiency is, and against which point
   QString source;     ///< where the numbers come from
   QString failure;

@@ -90,7 +90,7 @@ void ScalingView::make_controls() {
   for (const char* key : keys) key_->addItem(QLatin1String(key));
   for (const Scaling scaling : {Scaling::strong, Scaling::weak})
     how_->addItem(QString::fromStdString(std::string(name_of(scaling))));
-  how_->setToolTip(tr("Strong: the global batch stays. Weak: it grows with the ranks."));
+  how_->setToolTip(tr("Strong: the global batch is constant. Weak: it grows with the ranks."));
   open_->setText(tr("Open a sweep…"));
   open_->setToolTip(tr("A recording of rankscope-engine sweep --record"));
   for (auto* label : {formula_, source_}) label->setProperty("role", QStringLiteral("dim"));
@@ -302,11 +302,12 @@ void ScalingView::arrange() {
   const bool plan = what() == What::plan;
   measure_->setText(measuring() ? tr("Stop measuring") : tr("Measure"));
   const bool can = measuring() || session_.can_run();
-  measure_->setToolTip(can ? tr("Runs this plan on 1, 2, 4 and 8 ranks, %1 steps each, and lays what was measured over "
-                                "the curves")
-                                 .arg(measured_steps)
-                           : tr("Nothing to run: open a scenario that can run, not a recording, and wait until its run "
-                                "is over"));
+  measure_->setToolTip(
+      can ? tr("Run this plan on 1, 2, 4 and 8 ranks, %1 steps each, and draw the measured values over "
+               "the curves")
+                .arg(measured_steps)
+          : tr("Nothing to run: open a scenario that can run, not a recording, and wait until its run "
+               "has ended"));
   measure_->setEnabled(can);
   const std::array<QWidget*, 5> parts{what_, key_, how_, measure_, open_};
   int others = 0;
@@ -368,13 +369,13 @@ int ScalingView::table_height() {
 
 void ScalingView::paint(QPainter& painter) {
   const QRectF below(0, control_height + 8, width(), height() - control_height - 8);
-  if (measuring()) return paint_empty(painter, below, colours(), tr("The engine measures"), progress_);
+  if (measuring()) return paint_empty(painter, below, colours(), tr("The engine is measuring"), progress_);
   if (!curves_.failure.isEmpty())
-    return paint_empty(painter, below, colours(), tr("There is nothing to scale here"), curves_.failure);
+    return paint_empty(painter, below, colours(), tr("Nothing to scale here"), curves_.failure);
   if (curves_.points.empty())
     return paint_empty(painter, below, colours(), latest_.settled() ? tr("No plan is open") : tr("Predicting…"),
-                       tr("Open a scenario, and its plan is predicted on 1, 2, 4, … ranks; or open a sweep that "
-                          "rankscope-engine has recorded; or choose what others have published."));
+                       tr("Open a scenario to predict its plan on 1, 2, 4, … ranks, or open a sweep recorded by "
+                          "rankscope-engine, or choose published results."));
 }
 
 }  // namespace rankscope::app

@@ -101,8 +101,7 @@ QString why_not_this(const FoundPlans& found, std::size_t at) {
     return text::tr("Out of memory: it needs %1, a device has %2.")
         .arg(text::bytes(point.bytes), text::bytes(found.device_bytes));
   const PlanPoint* fastest = found.fastest();
-  if (fastest == nullptr || point.number == fastest->number)
-    return text::tr("The fastest plan that was tried and fits.");
+  if (fastest == nullptr || point.number == fastest->number) return text::tr("The fastest tried plan that fits.");
   const double behind = point.seconds - fastest->seconds;
   QString words = found.best.size() > 1 && at == found.best[1] ? text::tr("The runner-up: ") : QString();
   if (!(behind > 0)) return words + text::tr("as fast as the fastest.");
@@ -125,7 +124,7 @@ std::vector<std::vector<Cell>> plan_rows(const FoundPlans& found, std::size_t at
     rows.push_back({{name, Tone::dim}, {here, here == best ? Tone::dim : Tone::text}, {best, Tone::dim}});
   };
   const bool fits = point.fate == Fate::fits;
-  add(fits ? text::tr("step") : text::tr("step, at least"),
+  add(fits ? text::tr("step") : text::tr("step, lower bound"),
       [](const PlanPoint& p) { return text::seconds(p.seconds); });
   add(text::tr("memory"), [](const PlanPoint& p) { return text::bytes(p.bytes); });
   // What sets the two apart first.
@@ -153,7 +152,7 @@ std::vector<std::vector<Cell>> plan_rows(const FoundPlans& found, std::size_t at
 
 ViewTable plans_table(const FoundPlans& found) {
   ViewTable table{{text::tr("plan"), text::tr("fate"), text::tr("step, s"), text::tr("memory, bytes"),
-                   text::tr("plans that it represents"), text::tr("on the front")},
+                   text::tr("plans that it represents"), text::tr("on the Pareto front")},
                   {}};
   for (const Knob& knob : found.knobs) table.titles << QString::fromStdString(knob.name);
   for (const std::string_view part : step_part_names) table.titles << text::tr("%1, s").arg(text::utf8(part));

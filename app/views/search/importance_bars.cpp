@@ -31,9 +31,9 @@ void ImportanceBars::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setFont(interface_font());
   painter.setPen(color(colours_->text));
-  painter.drawText(
-      QRect(8, 0, width() - 8, title_height), Qt::AlignLeft | Qt::AlignVCenter,
-      painter.fontMetrics().elidedText(tr("What each knob alone decides of the time"), Qt::ElideRight, width() - 8));
+  painter.drawText(QRect(8, 0, width() - 8, title_height), Qt::AlignLeft | Qt::AlignVCenter,
+                   painter.fontMetrics().elidedText(tr("Share of the time variance due to each knob alone"),
+                                                    Qt::ElideRight, width() - 8));
   const QFontMetrics metrics(interface_font());
   int names = 0;
   for (const ImportanceBar& bar : bars_) names = std::max(names, metrics.horizontalAdvance(bar.knob));

@@ -21,9 +21,9 @@ QString tip_of(const FoundPlans& found, std::size_t at) {
                   (fits ? text::tr("step %1, memory %2") : text::tr("step at least %1, needs %2: out of memory"))
                       .arg(text::seconds(point.seconds), text::bytes(point.bytes));
   if (point.together > 1)
-    words += QLatin1Char('\n') + text::tr("stands for %1 plans that are nearly the same")
+    words += QLatin1Char('\n') + text::tr("represents %1 plans that are nearly the same")
                                      .arg(text::count(static_cast<std::int64_t>(point.together)));
-  return words + QLatin1Char('\n') + text::tr("Click: its numbers");
+  return words + QLatin1Char('\n') + text::tr("Click: show its numbers");
 }
 
 /// What of the plane is drawn: where the front is, and what is near it. Plans far beyond would squeeze that.
@@ -71,9 +71,9 @@ QString short_count(double value) {
 
 Plot SearchView::plans_plot() const {
   Plot plot;
-  plot.title = tr("Plans: memory against time of a step");
-  plot.x = {true, {}, {}, text::seconds, {}, tr("time of a step")};
-  plot.y = {true, {}, {}, text::bytes, {}, tr("memory of a device")};
+  plot.title = tr("Plans: memory against step time");
+  plot.x = {true, {}, {}, text::seconds, {}, tr("step time")};
+  plot.y = {true, {}, {}, text::bytes, {}, tr("memory per device")};
   PlotSeries lost{tr("out of memory"), Mark::dots, mixed(colours().ground, colours().bad, 0.75F), {}, small_dot};
   PlotSeries fits{
       tr("fits"), Mark::dots, mixed(colours().ground, colours().of(SpanClass::forward), 0.8F), {}, small_dot};
@@ -88,8 +88,8 @@ Plot SearchView::plans_plot() const {
     (point.fate == Fate::fits ? fits : lost).points.push_back(point_at(found_, i));
   }
   if (beyond > 0)
-    plot.title = tr("Plans: memory against time of a step; %1 beyond the edges")
-                     .arg(text::count(static_cast<std::int64_t>(beyond)));
+    plot.title =
+        tr("Plans: memory against step time; %1 outside the axes").arg(text::count(static_cast<std::int64_t>(beyond)));
   plot.y.ticks = byte_ticks(shown.least_bytes, shown.most_bytes);
   const bool some_lost = !lost.points.empty();
   plot.series.push_back(std::move(fits));

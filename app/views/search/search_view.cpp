@@ -39,7 +39,7 @@ SearchView::SearchView(SharedState& state, Session& session, QWidget* parent)
       bars_(new ImportanceBars(this)),
       name_(new ElidedLabel(this)),
       why_(new QLabel(this)),
-      table_(new RowsTable({QString(), tr("chosen"), tr("fastest")}, 1, tr("The chosen plan"), this)),
+      table_(new RowsTable({QString(), tr("chosen"), tr("fastest")}, 1, tr("The selected plan"), this)),
       sides_(new QButtonGroup(this)) {
   setMinimumSize(320, 140);
   setProperty(wanted_height_property, wanted_height);
@@ -65,12 +65,12 @@ void SearchView::make_controls() {
   seed_->setValue(1);
   seed_->setPrefix(tr("seed "));
   seed_->setAccessibleName(tr("Seed of random and Bayesian search"));
-  seed_->setToolTip(tr("Another seed tries other plans; both strategies begin with the same ten"));
+  seed_->setToolTip(tr("A different seed tries different plans; both strategies begin with the same ten"));
   for (ElidedLabel* label : {words_, source_}) label->setProperty("role", QStringLiteral("dim"));
   why_->setWordWrap(true);
   why_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
-  use_->setToolTip(tr("Changes the plan so; undo (Ctrl+Z) takes it back"));
-  fastest_->setToolTip(tr("Chooses the fastest plan that fits"));
+  use_->setToolTip(tr("Apply this plan; Ctrl+Z undoes it"));
+  fastest_->setToolTip(tr("Select the fastest plan that fits"));
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
   table_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::ResizeToContents);
   const std::pair<Side, QString> sides[] = {
@@ -170,7 +170,7 @@ void SearchView::show_found() {
   bars_->show_bars(
       std::move(bars),
       found_.importance_words +
-          tr(". Knobs that limit each other, as tensor, pipeline and data, share what they decide, so that "
+          tr(". Knobs that depend on each other, such as tensor, pipeline and data, share their effect, so "
              "the sum may be more than 100 %."),
       colours());
   tries_->show_plot(tries_plot(), colours());
@@ -223,8 +223,8 @@ void SearchView::arrange() {
   const bool shown = !veiled(), there = shown && !found_.empty();
   search_->setText(searcher_.running() ? tr("Stop") : tr("Search"));
   search_->setEnabled(searcher_.running() || can_search());
-  search_->setToolTip(can_search() ? tr("Predicts plans for the same training on as many ranks; nothing runs")
-                                   : tr("Open a scenario: its plans are searched"));
+  search_->setToolTip(can_search() ? tr("Predict plans for the same training on the same number of ranks; nothing runs")
+                                   : tr("Open a scenario to search its plans"));
   int x = view_margin;
   const auto place = [&](QWidget* control, int wide) {
     control->setVisible(shown);
@@ -289,14 +289,14 @@ void SearchView::paint(QPainter& painter) {
   const QRectF below(0, control_height + 8, width(), height() - control_height - 8);
   if (searcher_.running()) return paint_empty(painter, below, colours(), tr("Searching…"), searcher_.progress_words());
   if (!searcher_.failure().isEmpty())
-    return paint_empty(painter, below, colours(), tr("These plans cannot be searched"), searcher_.failure());
+    return paint_empty(painter, below, colours(), tr("The plans of this scenario cannot be searched"),
+                       searcher_.failure());
   if (!can_search())
-    return paint_empty(painter, below, colours(), tr("No plan is open"),
-                       tr("Open a scenario, and its plans can be searched here."));
+    return paint_empty(painter, below, colours(), tr("No plan is open"), tr("Open a scenario to search its plans."));
   paint_empty(
-      painter, below, colours(), tr("Nothing has been searched yet"),
-      tr("Search predicts plans that train the same on %1 ranks, by random, Bayesian and exhaustive search, and "
-         "shows them as points of time against memory. Nothing runs.")
+      painter, below, colours(), tr("No search yet"),
+      tr("Search predicts plans for the same training on %1 ranks, by random, Bayesian and exhaustive search, and "
+         "shows each plan as a point: time against memory. Nothing runs.")
           .arg(session_.scenario()->plan.ranks()));
 }
 

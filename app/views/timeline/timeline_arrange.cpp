@@ -181,9 +181,9 @@ std::optional<HoverCard> TimelineView::group_card(QPoint at) const {
   const RankGroup& group = scene_.rows->groups[static_cast<std::size_t>(band->group)];
   const auto statistics = statistics_of(*source().view(), state().shown(), {time - half, time + half},
                                         [&](std::int32_t rank) { return group.contains(rank); });
-  HoverCard card{at, {group.name + " · " + size_words(group), {"here, on average: " + summary_of(statistics)}}, {}};
-  card.details.lines.push_back("a colour's height is its mean share of the ranks' time");
-  card.details.lines.push_back(band->open ? "a click on its name closes it" : "a click on its name opens it");
+  HoverCard card{at, {group.name + " · " + size_words(group), {"average here: " + summary_of(statistics)}}, {}};
+  card.details.lines.push_back("height of a colour: mean share of the ranks' time");
+  card.details.lines.push_back(band->open ? "click its name to collapse it" : "click its name to expand it");
   return card;
 }
 

@@ -42,8 +42,7 @@ QString words_of(const TraceMark& mark) {
   if (mark.step) words << TimelineView::tr("step %1").arg(*mark.step);
   if (mark.op.valid())
     words << TimelineView::tr("%1 on rank %2").arg(QString::fromStdString(to_token(mark.op))).arg(mark.rank);
-  if (words.isEmpty())
-    words << (mark.time.empty() ? TimelineView::tr("a moment") : TimelineView::tr("a stretch of time"));
+  if (words.isEmpty()) words << (mark.time.empty() ? TimelineView::tr("a moment") : TimelineView::tr("a time range"));
   return words.join(QStringLiteral(" · "));
 }
 
@@ -86,7 +85,7 @@ std::optional<HoverCard> TimelineView::mark_card(QPoint at) const {
 void TimelineView::fill_mark_menu(QMenu& menu, QPoint at) {
   if (const auto index = mark_at(at)) {
     menu.addSection(QString::fromStdString(lines_of(QString::fromStdString(scene_.marks[*index].text)).front()));
-    menu.addAction(tr("Go to what is marked"), this, [this, i = *index] { emit mark_wanted(i); });
+    menu.addAction(tr("Go to the mark"), this, [this, i = *index] { emit mark_wanted(i); });
     menu.addAction(tr("Change the note…"), this, [this, i = *index] { emit mark_change_wanted(i); });
     menu.addAction(tr("Delete this mark"), this, [this, i = *index] { emit mark_delete_wanted(i); });
     menu.addSeparator();

@@ -180,8 +180,7 @@ bool scale_to_mean(std::vector<Flow>& flows, const RunTotals& told) {
 Topology topology_of(const TopologyRequest& request) {
   Topology topology;
   if (!request.context && !request.scenario) {
-    topology.failure =
-        tr("Open a scenario: its cluster's links stand here, with what the plan puts on them in a step.");
+    topology.failure = tr("Open a scenario to see the links of its cluster and the traffic of the plan in a step.");
     return topology;
   }
   std::optional<StepProgram> compiled;
@@ -197,14 +196,14 @@ Topology topology_of(const TopologyRequest& request) {
   topology.ranks = step.grid.size();
   topology.step_seconds = request.step_seconds;
   if (compiled && !ranks_alike(step)) {
-    topology.failure = tr("The programs of this plan's %1 ranks are too long to be made one by one, and no rank stands "
-                          "for another: a main device or servers are not like the others.")
+    topology.failure = tr("The programs of this plan's %1 ranks are too long to create each, and ranks are not "
+                          "identical: a main device or servers differ from the others.")
                            .arg(text::count(topology.ranks));
     return topology;
   }
   if (compiled && count_ops(step) / ranks_of_stage(step) > most_ops) {
-    topology.failure = tr("With %1 micro-batches the programs of this plan are too long to be made for what they send: "
-                          "fewer micro-batches, of the same size, put the same on a link for each of them.")
+    topology.failure = tr("With %1 micro-batches the programs of this plan are too long to count their traffic. "
+                          "Use fewer micro-batches of the same size: the traffic of each is the same.")
                            .arg(text::count(step.scenario.plan.micro_batches));
     return topology;
   }
@@ -268,7 +267,7 @@ QString name_of(const Topology& topology, std::size_t level, std::size_t unit) {
 QString describe(const Topology& topology, std::size_t level, std::size_t unit) {
   const LinkLoad& load = topology.loads[level][unit];
   const QString purposes = purposes_of(load);
-  return tr("%1\nout %2, in %3 a step\nbusy %4 of the step at %5 each way%6")
+  return tr("%1\nout %2, in %3 per step\nbusy %4 of the step at %5 each way%6")
       .arg(name_of(topology, level, unit), text::bytes(load.out), text::bytes(load.in),
            text::percent(topology.share(level, unit)), text::bandwidth(topology.levels[level].way_out),
            purposes.isEmpty() ? QString() : QLatin1Char('\n') + purposes);
@@ -281,7 +280,7 @@ QStringList box_names(const Topology& topology, std::size_t level, std::size_t u
 }
 
 QStringList topology_titles() {
-  return {tr("uplink of"), tr("busiest unit"), tr("units"), tr("each way"), tr("busiest carries, a step"),
+  return {tr("uplink of"), tr("busiest unit"), tr("units"), tr("each way"), tr("busiest link, per step"),
           tr("busy"),      tr("mean")};
 }
 
@@ -311,7 +310,7 @@ std::vector<std::vector<Cell>> topology_rows(const Topology& topology) {
 }
 
 QStringList unit_titles() {
-  return {tr("uplink of"), tr("what it sends"), tr("out, a step"), tr("in, a step"), tr("busy")};
+  return {tr("uplink of"), tr("sends"), tr("out, per step"), tr("in, per step"), tr("busy")};
 }
 
 std::vector<std::vector<Cell>> unit_rows(const Topology& topology, std::size_t most) {

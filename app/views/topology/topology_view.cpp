@@ -22,10 +22,9 @@ constexpr std::size_t most_units = 500;
 QString source_words(LoadSource source) {
   switch (source) {
     case LoadSource::links: return QObject::tr("bytes counted from rank to rank");
-    case LoadSource::senders: return QObject::tr("bytes as counted by their senders, collectives as rings");
-    case LoadSource::mean:
-      return QObject::tr("bytes as counted by their senders, mean of all steps, collectives as rings");
-    case LoadSource::plan: return QObject::tr("bytes as predicted, collectives as rings");
+    case LoadSource::senders: return QObject::tr("bytes counted by the senders, collectives as rings");
+    case LoadSource::mean: return QObject::tr("bytes counted by the senders, mean of all steps, collectives as rings");
+    case LoadSource::plan: return QObject::tr("predicted bytes, collectives as rings");
   }
   return {};
 }
@@ -121,10 +120,9 @@ TopologyLayout TopologyView::layout_now() const { return lay_out_topology(topolo
 void TopologyView::paint(QPainter& painter) {
   if (!topology_.failure.isEmpty() || topology_.loads.empty())
     return paint_empty(painter, rect(), colours(), tr("No links to show"),
-                       topology_.failure.isEmpty()
-                           ? tr("Open a scenario: its cluster's links stand here, with what the "
-                                "plan puts on them.")
-                           : topology_.failure);
+                       topology_.failure.isEmpty() ? tr("Open a scenario to see the links of its cluster and the "
+                                                        "traffic of its plan.")
+                                                   : topology_.failure);
   const TopologyLayout layout = layout_now();
   paint_scale(painter);
   paint_links(painter, layout);

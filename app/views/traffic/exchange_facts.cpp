@@ -34,11 +34,11 @@ std::vector<ExchangeFact> facts_of(const GroupExchange& exchange) {
   const auto size = static_cast<double>(exchange.bytes);
   const double factor = bus_factor(exchange.kind, exchange.size());
   std::vector<ExchangeFact> facts;
-  facts.push_back({tr("algorithm"), tr("the library's own"), tr("it does not tell its phases")});
+  facts.push_back({tr("algorithm"), tr("the library's own"), tr("its phases are not known")});
   facts.push_back({tr("size"), text::bytes(size), tr("the whole buffer, over %1 ranks").arg(exchange.size())});
   if (!factor_words(exchange.kind).isEmpty())
     facts.push_back(
-        {tr("a ring would send"), text::bytes(size * factor), tr("a rank: size%1").arg(factor_words(exchange.kind))});
+        {tr("a ring would send"), text::bytes(size * factor), tr("per rank: size%1").arg(factor_words(exchange.kind))});
   const bool whole = std::all_of(exchange.spans.begin(), exchange.spans.end(),
                                  [](const std::optional<Span>& span) { return span.has_value(); });
   if (!whole || exchange.spans.empty()) return facts;
@@ -54,12 +54,12 @@ std::vector<ExchangeFact> facts_of(const GroupExchange& exchange) {
     shortest = std::min(shortest, span.end_ns - span.active_ns);
   }
   const std::int64_t apart = exchange.spans[last]->begin_ns - exchange.spans[first]->begin_ns;
-  facts.push_back(apart > 0 ? ExchangeFact{tr("last to come"), rank_words(exchange, last),
+  facts.push_back(apart > 0 ? ExchangeFact{tr("last to arrive"), rank_words(exchange, last),
                                            tr("%1 after %2").arg(text::nanoseconds(apart), rank_words(exchange, first))}
-                            : ExchangeFact{tr("last to come"), tr("all at once"), {}});
+                            : ExchangeFact{tr("last to arrive"), tr("all at once"), {}});
   facts.push_back({tr("waiting"), text::nanoseconds(waited / exchange.size()),
-                   tr("a rank on average; at most %1").arg(text::nanoseconds(longest))});
-  facts.push_back({tr("moving bytes"), text::nanoseconds(shortest), tr("of the rank that was quickest")});
+                   tr("per rank on average; at most %1").arg(text::nanoseconds(longest))});
+  facts.push_back({tr("moving bytes"), text::nanoseconds(shortest), tr("of the fastest rank")});
   if (shortest > 0)
     facts.push_back({tr("bus bandwidth"), text::bandwidth(size * factor / (static_cast<double>(shortest) * 1e-9)),
                      tr("size%1 over that time").arg(factor_words(exchange.kind))});

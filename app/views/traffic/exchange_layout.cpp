@@ -90,18 +90,18 @@ QString ExchangePainter::explanation() const {
   if (e.opaque && !e.inside.empty())
     return tr(
         "A thin line under a rank's bar is a channel of the library's kernel, or a transfer of it over the network. "
-        "Within a host the library does not tell which chunk moves when, nor to whom.");
+        "Within a host the library does not report which chunk moves when, or to which rank.");
   if (e.opaque)
     return tr(
         "Phases unknown: the library's algorithm hides them. Set collective in the plan to one of Rankscope's, such "
         "as ring, to see them.");
   if (e.moves.empty() || !is_collective(e.kind)) return {};
   const QString chunk = text::bytes(static_cast<double>(*std::max_element(e.chunk_bytes.begin(), e.chunk_bytes.end())));
-  return e.sums() ? tr("A cell is a chunk of the buffer (%1 here). It fills with the ranks whose parts are "
-                       "summed in it; full, it holds all %2.")
+  return e.sums() ? tr("A cell is a chunk of the buffer (%1 here). It fills as the parts of more ranks are "
+                       "summed in it; when full, it has all %2.")
                         .arg(chunk)
                         .arg(e.size())
-                  : tr("A cell is a chunk of the buffer (%1 here). It is full where the rank has it.").arg(chunk);
+                  : tr("A cell is a chunk of the buffer (%1 here). It is full if the rank has it.").arg(chunk);
 }
 
 double ExchangePainter::explained_height(double width) const {

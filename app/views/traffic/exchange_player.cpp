@@ -36,7 +36,7 @@ QString speed_text(const Speed& speed) {
     return QStringLiteral("1/%1 ×").arg(text::count(std::llround(1 / speed.value)));
   if (speed.value == 1) return ExchangePlayer::tr("1 phase/s");
   if (speed.value > 1) return ExchangePlayer::tr("%1 phases/s").arg(speed.value);
-  return ExchangePlayer::tr("a phase in %1 s").arg(1 / speed.value);
+  return ExchangePlayer::tr("one phase in %1 s").arg(1 / speed.value);
 }
 
 }  // namespace
@@ -44,16 +44,16 @@ QString speed_text(const Speed& speed) {
 ExchangePlayer::ExchangePlayer(QWidget* parent)
     : QWidget(parent),
       colours_(&palette_of(Theme::dark)),
-      back_(word_button(this, QStringLiteral("|◀"), tr("One phase back (,)"))),
+      back_(word_button(this, QStringLiteral("|◀"), tr("Previous phase (,)"))),
       play_(word_button(this, tr("Play"), tr("Play or pause (Space)"))),
-      forward_(word_button(this, QStringLiteral("▶|"), tr("One phase on (.)"))),
+      forward_(word_button(this, QStringLiteral("▶|"), tr("Next phase (.)"))),
       slider_(new QSlider(Qt::Horizontal, this)),
       speeds_(new QComboBox(this)) {
   setFocusPolicy(Qt::StrongFocus);
   setProperty(plays_property, true);
-  setAccessibleName(tr("The chosen collective, phase by phase"));
+  setAccessibleName(tr("The selected collective, phase by phase"));
   slider_->setRange(0, slider_steps);
-  slider_->setAccessibleName(tr("Moment of the collective"));
+  slider_->setAccessibleName(tr("Time in the collective"));
   for (const Speed& speed : speeds_there) speeds_->addItem(speed_text(speed));
   speeds_->setCurrentIndex(default_speed);
   speeds_->setAccessibleName(tr("Speed"));
@@ -216,10 +216,10 @@ void ExchangePlayer::paintEvent(QPaintEvent*) {
   if (!exchange_)
     return folded_ ? paint_empty(
                          painter, rect(), *colours_, tr("Not available for folded plans"),
-                         tr("Identical ranks are folded into one, and their messages are counted, not laid out: the "
-                            "table has what each purpose sends."))
-                   : paint_empty(painter, rect(), *colours_, tr("No collective is chosen"),
-                                 tr("Choose a line of the table, or a collective or message in the time line."));
+                         tr("Identical ranks are folded into one. Their messages are counted but have no times: the "
+                            "table shows the bytes of each purpose."))
+                   : paint_empty(painter, rect(), *colours_, tr("No collective is selected"),
+                                 tr("Select a row of the table, or a collective or message in the time line."));
   ExchangePainter(scene()).paint(painter);
 }
 

@@ -47,10 +47,10 @@ std::vector<QPointF> on_tree(const GroupExchange& exchange, const QRectF& area) 
 }
 
 QString message_words() { return QObject::tr("the sender's bytes move to the receiver"); }
-QString part_words() { return QObject::tr("ranks send parts to others, who keep them"); }
-QString into_own() { return QObject::tr(", and who gets one adds it to its own"); }
-QString into_some() { return QObject::tr("; some are added to what is there"); }
-QString kept() { return QObject::tr(", and who gets one keeps it"); }
+QString part_words() { return QObject::tr("ranks send parts to others, which store them"); }
+QString into_own() { return QObject::tr(", and the receiver adds it to its own"); }
+QString into_some() { return QObject::tr("; some are added to the receiver's data"); }
+QString kept() { return QObject::tr(", and the receiver stores it"); }
 
 }  // namespace
 

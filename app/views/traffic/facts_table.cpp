@@ -56,7 +56,7 @@ void FactsTable::paint(QPainter& painter, const QRectF& area, const FactsForm& f
     painter.drawText(place, flags, words);
   };
   constexpr int in_line = Qt::AlignLeft | Qt::AlignVCenter;
-  draw(QRectF(area.left(), area.top(), area.width(), 18), tr("known of it"), interface_font(), colours.dim, in_line);
+  draw(QRectF(area.left(), area.top(), area.width(), 18), tr("facts"), interface_font(), colours.dim, in_line);
   double y = area.top() + facts_head;
   for (std::size_t i = form.first; i < facts_.size(); ++i) {
     const ExchangeFact& fact = facts_[i];

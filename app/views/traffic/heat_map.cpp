@@ -102,22 +102,22 @@ QString HeatMap::words_at(QPointF at) const {
   if (!matrix_->is_counted(from, to))
     return pair +
            (matrix_->counted.empty()
-                ? tr("%1 a step, predicted").arg(text::bytes(predicted))
-                : tr("%1 a step, predicted; its sender could not count what it sent").arg(text::bytes(predicted)));
+                ? tr("%1 per step, predicted").arg(text::bytes(predicted))
+                : tr("%1 per step, predicted; the sender could not count its bytes").arg(text::bytes(predicted)));
   const double more = shown - predicted;
   const QString difference = std::fabs(more) < 0.5 ? tr("as predicted")
                              : more > 0 ? tr("predicted %1, %2 more").arg(text::bytes(predicted), text::bytes(more))
                                         : tr("predicted %1, %2 less").arg(text::bytes(predicted), text::bytes(-more));
-  return pair + tr("%1 a step, counted; %2").arg(text::bytes(shown), difference);
+  return pair + tr("%1 per step, counted; %2").arg(text::bytes(shown), difference);
 }
 
 QString HeatMap::source_words() const {
   if (side() == 0) return {};
   const QString bytes = text::bytes(matrix_->total());
   switch (matrix_->source()) {
-    case LinkMatrix::Source::counted: return tr("%1 a step, counted where it was sent").arg(bytes);
-    case LinkMatrix::Source::predicted: return tr("%1 a step, predicted").arg(bytes);
-    case LinkMatrix::Source::both: return tr("%1 a step, counted; dotted: not counted, predicted").arg(bytes);
+    case LinkMatrix::Source::counted: return tr("%1 per step, counted by the sender").arg(bytes);
+    case LinkMatrix::Source::predicted: return tr("%1 per step, predicted").arg(bytes);
+    case LinkMatrix::Source::both: return tr("%1 per step, counted; dotted: not counted, predicted").arg(bytes);
   }
   return {};
 }

@@ -121,25 +121,25 @@ QVariant TrafficModel::headerData(int section, Qt::Orientation orientation, int 
     return QVariant::fromValue(Qt::AlignVCenter | (column <= algorithm ? Qt::AlignLeft : Qt::AlignRight));
   if (role == Qt::ToolTipRole) {
     switch (column) {
-      case algorithm: return tr("As the plan names it; auto is the communicator's own, whose phases nobody sees");
-      case count: return tr("Ops of one sender in one step; of a collective all members send");
+      case algorithm: return tr("Algorithm in the plan; auto is the library's own, whose phases are not visible");
+      case count: return tr("Ops of one sender in one step; in a collective all members send");
       case sent:
         return tr(
-            "Bytes sent by one sender in one step, the mean, counted at the transport; – where the library "
+            "Mean bytes sent by one sender in one step, counted at the transport; – if the library "
             "hides them");
-      case predicted: return tr("Bytes that the plan's algorithm has one sender send in one step, the mean");
+      case predicted: return tr("Bytes that one sender sends in one step by the plan's algorithm, the mean");
       case waiting:
         return tr(
-            "Inside the ops of one rank in the chosen step, before the peer came: the mean over all that send or "
-            "receive");
+            "Time inside the ops of one rank in the selected step, before the peer arrived: the mean over all "
+            "ranks that send or receive");
       case transfer:
         return tr(
-            "Inside the ops of one sender in the chosen step, while bytes moved: the mean. The bytes over this "
-            "time are a message's bandwidth.");
+            "Mean time inside the ops of one sender in the selected step while bytes moved. Bytes divided by "
+            "this time are the bandwidth of a message.");
       case bandwidth:
         return tr(
-            "As nccl-tests has it: size over the time of the last to come, times 2(n−1)/n of an all-reduce, (n−1)/n of "
-            "gathers and reduce-scatters");
+            "As in nccl-tests: size divided by the time of the last rank to arrive, times 2(n−1)/n for an all-reduce, "
+            "(n−1)/n for gathers and reduce-scatters");
       default: return {};
     }
   }
@@ -148,11 +148,11 @@ QVariant TrafficModel::headerData(int section, Qt::Orientation orientation, int 
     case purpose: return tr("purpose");
     case collective: return tr("op");
     case algorithm: return tr("algorithm");
-    case count: return tr("count\na sender");
-    case sent: return tr("sent\na sender");
-    case predicted: return tr("predicted\na sender");
-    case waiting: return tr("waiting\na rank");
-    case transfer: return tr("transfer\na sender");
+    case count: return tr("count\nper sender");
+    case sent: return tr("sent\nper sender");
+    case predicted: return tr("predicted\nper sender");
+    case waiting: return tr("waiting\nper rank");
+    case transfer: return tr("transfer\nper sender");
     case bandwidth: return tr("bus\nbandwidth");
     case column_count: break;
   }

@@ -35,8 +35,8 @@ TrafficView::TrafficView(SharedState& state, SnapshotSource& source, FiguresMode
   table_->setModel(&model_);
   set_up_table(*table_, tr("Traffic of a step by purpose"));
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-  instances_->setAccessibleName(tr("Which of the line's ops is played"));
-  instances_->setToolTip(tr("Which of the line's ops is played"));
+  instances_->setAccessibleName(tr("Op of this row to play"));
+  instances_->setToolTip(tr("Op of this row to play"));
 
   auto* row = new QHBoxLayout(switch_);
   row->setContentsMargins(0, 0, 0, 0);
@@ -80,9 +80,9 @@ void TrafficView::set_presentation(double scale) {
 }
 
 ViewTable TrafficView::rows_shown() const {
-  ViewTable table{{tr("purpose"), tr("op"), tr("members"), tr("algorithm"), tr("count a sender and step"),
-                   tr("sent a sender, bytes"), tr("predicted a sender, bytes"), tr("waiting a rank, s"),
-                   tr("transfer a sender, s"), tr("bus bandwidth, bytes/s")},
+  ViewTable table{{tr("purpose"), tr("op"), tr("members"), tr("algorithm"), tr("count per sender and step"),
+                   tr("sent per sender, bytes"), tr("predicted per sender, bytes"), tr("waiting per rank, s"),
+                   tr("transfer per sender, s"), tr("bus bandwidth, bytes/s")},
                   {}};
   for (const TrafficLine& line : model_.lines())
     table.rows.push_back({text::utf8(name_of(line.purpose)), text::utf8(name_of(line.kind)),
@@ -293,13 +293,13 @@ void TrafficView::paint(QPainter& painter) {
   }
   const Report* report = figures_.latest()->shown();
   if (report != nullptr && report->ranks == 1)
-    paint_empty(painter, rect(), colours(), tr("One rank sends nothing"),
-                tr("Set data, tensor or pipeline in the plan above 1, and this lists what moves between the ranks."));
+    paint_empty(painter, rect(), colours(), tr("A single rank sends nothing"),
+                tr("Set data, tensor or pipeline above 1 in the plan to list the traffic between ranks here."));
   else
     paint_empty(
         painter, rect(), colours(), tr("No traffic to show yet"),
-        tr("A run or a prediction fills this: every transfer and collective of a step by purpose, its bytes beside "
-           "the prediction, and the time waited apart from the time in which bytes moved."));
+        tr("A run or a prediction fills this view: every transfer and collective of a step by purpose, its bytes, "
+           "the predicted bytes, the time spent waiting and the time in which bytes moved."));
 }
 
 }  // namespace rankscope::app

@@ -7,12 +7,12 @@
 #include <numeric>
 
 #include "app/views/common/axis.hpp"
+#include "app/views/common/powers.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 #include "app/views/common/tool_tip.hpp"
 #include "app/views/training/chart_labels.hpp"
 #include "engine/explain/analyse/magnitudes.hpp"
-#include "engine/lesson/formats/shares.hpp"
 #include "kernels/tensor/magnitude.hpp"
 
 namespace rankscope::app {
@@ -86,8 +86,8 @@ class MagnitudeChart::Bars : public QWidget {
   /// What fp16 holds, and the part of it with fewer digits.
   template <class Place>
   void paint_range(QPainter& painter, const QRectF& area, const Place& x) const {
-    const ExponentRange fp16 = exponents_of(NumberFormat::fp16);
-    const double least = x(fp16.least), normal = x(fp16.least_normal), end = x(fp16.last + 1);
+    const double least = x(fp16_least_exponent), normal = x(fp16_least_normal_exponent),
+                 end = x(fp16_last_exponent + 1);
     painter.fillRect(QRectF(least, area.top(), normal - least, area.height()), faded(colours_->accent, 0.07));
     painter.fillRect(QRectF(normal, area.top(), end - normal, area.height()), faded(colours_->accent, 0.16));
     painter.setFont(interface_font());
@@ -120,7 +120,7 @@ void MagnitudeChart::show_data(const MagnitudeData& shown) {
   if (filled()) {
     const Fp16Shares fp16 = fp16_shares(*data_.counts);
     note_->setText(
-        tr("step %1: %2 below what fp16 holds, %3 beyond").arg(data_.step).arg(share(fp16.below), share(fp16.beyond)));
+        tr("step %1: %2 below the fp16 range, %3 above it").arg(data_.step).arg(share(fp16.below), share(fp16.beyond)));
   }
   bars_->update();
 }
@@ -146,7 +146,7 @@ QString MagnitudeChart::words_at(QPoint at) const {
   const QPoint over_bars = bars_->mapFrom(this, at);
   const int exponent = bars_->exponent_at(over_bars.x());
   if (!filled() || !bars_->rect().contains(over_bars) || exponent < first_shown || exponent > last_shown) return {};
-  return tr("from %1 up to %2: %3 of all")
+  return tr("from %1 to %2: %3 of all")
       .arg(power_of_two(exponent), power_of_two(exponent + 1),
            share(shares()[static_cast<std::size_t>(exponent - first_shown)]));
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/models/palette.hpp"
-#include "app/session/figures.hpp"
+#include "app/session/magnitude_data.hpp"
 
 namespace rankscope::app {
 

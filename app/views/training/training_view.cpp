@@ -24,8 +24,8 @@ QString words_of(const EnergyReport& energy) {
           ? (energy.counters == 1 ? TrainingView::tr("of the GPU, by NVML")
                                   : TrainingView::tr("of %1 GPUs, by NVML").arg(energy.counters))
           : (energy.counters == 1
-                 ? TrainingView::tr("of all that runs on the processors, by RAPL")
-                 : TrainingView::tr("of all that runs on %1 hosts' processors, by RAPL").arg(energy.counters));
+                 ? TrainingView::tr("of everything on the processors, by RAPL")
+                 : TrainingView::tr("of everything on the processors of %1 hosts, by RAPL").arg(energy.counters));
   return std::isfinite(energy.predicted_watts)
              ? TrainingView::tr("%1; dashed: predicted, %2").arg(counted, text::number(energy.predicted_watts))
              : counted;
@@ -159,7 +159,7 @@ void TrainingView::refresh() {
   });
   at(Curve::gradient_norm).note =
       left_out ? tr("before clipping; a gap is an overflow: no update") : tr("over all parameters, before clipping");
-  at(Curve::loss_scale).note = tr("fp16: halved by an overflow");
+  at(Curve::loss_scale).note = tr("fp16: halved after an overflow");
   at(Curve::tokens_per_s).note = tr("of all ranks");
   at(Curve::mfu).note = tr("dashed: HFU, with recomputation");
   if (const auto figures = figures_.latest(); figures->run) {
@@ -231,11 +231,11 @@ void TrainingView::paint(QPainter& painter) {
   const auto latest = figures_.latest();
   if (latest->scenario && latest->scenario->model.is_collective())
     paint_empty(
-        painter, rect(), colours(), tr("A collective alone trains nothing"),
+        painter, rect(), colours(), tr("A single collective trains nothing"),
         tr("Its phases and bytes are in the Collectives view. A scenario with a model has a loss to show here."));
   else
     paint_empty(
-        painter, rect(), colours(), tr("Nothing has trained yet"),
+        painter, rect(), colours(), tr("No training yet"),
         tr("Press Run: loss, gradient norm and tokens per second appear here step by step. A prediction alone has no "
            "loss."));
 }

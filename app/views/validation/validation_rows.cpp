@@ -25,7 +25,7 @@ Tone tone_of(double error) {
                                     : Tone::text;
 }
 
-QString not_judged() { return tr("Reported, not judged: the source leaves open what was measured."); }
+QString not_judged() { return tr("Shown only: the source does not state exactly what was measured."); }
 
 QString unit_words(const ValidatedTable& table) {
   if (table.unit == "x") return tr("a ratio");
@@ -39,7 +39,7 @@ QString error_words(const ValidatedTable& table) {
   QStringList words;
   if (table.held_out) words << tr("Held out: nothing was fitted to it.");
   if (!table.judged) words << not_judged();
-  words << tr("Errors up to %1 % are green, those from %2 % on red; grey ones do not count.")
+  words << tr("Errors up to %1 % are green, from %2 % red; grey errors do not count.")
                .arg(std::lround(near * 100))
                .arg(std::lround(far * 100));
   return words.join(QLatin1Char(' '));
@@ -54,18 +54,19 @@ std::vector<std::vector<Cell>> table_rows(const std::vector<ValidatedTable>& tab
     for (const ValidatedRow& row : table.rows) fitted += row.fitted ? 1 : 0;
     const QString source = QString::fromStdString(table.source);
     const QString title = QString::fromStdString(table.title);
-    const QString fits = fitted == 0
-                             ? tr("No constant was fitted to any of them")
-                             : tr("Constants were fitted to %1 of them, which do not count in the errors").arg(fitted);
+    const QString fits =
+        fitted == 0 ? tr("No constant was fitted to any of these tables")
+                    : tr("Constants were fitted to %1 of these tables, which do not count in the errors").arg(fitted);
     const QString tau = std::isfinite(table.tau) ? QString::number(table.tau, 'f', 2) : text::unknown();
     const Tone mean = table.judged ? tone_of(table.mean_error) : Tone::dim;
     const Tone worst = table.judged ? tone_of(table.worst_error) : Tone::dim;
     const QString why = table.judged ? QString() : not_judged();
-    rows.push_back({{title, Tone::text, source},
-                    {QString::number(table.rows.size()), Tone::dim, fits},
-                    {text::percent(table.mean_error), mean, why},
-                    {text::percent(table.worst_error), worst, why},
-                    {tau, Tone::dim, tr("Kendall's τ of the rows' order: 1 where prediction and publication agree")}});
+    rows.push_back(
+        {{title, Tone::text, source},
+         {QString::number(table.rows.size()), Tone::dim, fits},
+         {text::percent(table.mean_error), mean, why},
+         {text::percent(table.worst_error), worst, why},
+         {tau, Tone::dim, tr("Kendall's τ of the order of the rows: 1 if prediction and publication agree")}});
   }
   return rows;
 }
@@ -79,9 +80,9 @@ std::vector<std::vector<Cell>> validated_rows(const ValidatedTable& table) {
   std::vector<std::vector<Cell>> rows;
   for (const ValidatedRow& row : table.rows) {
     QStringList notes{QString::fromStdString(row.name)};
-    if (row.fitted) notes << tr("fitted to: no test");
+    if (row.fitted) notes << tr("fitted to it: no test");
     if (row.width() > 0)
-      notes << tr("%1 to %2, as the source leaves it open").arg(text::number(row.low), text::number(row.high));
+      notes << tr("%1 to %2: the source is not exact").arg(text::number(row.low), text::number(row.high));
     rows.push_back({{notes.join(QStringLiteral(" · ")), row.fitted ? Tone::dim : Tone::text, {}},
                     {text::number(row.published), row.fitted ? Tone::dim : Tone::text, {}},
                     {text::number(row.predicted()), row.fitted ? Tone::dim : Tone::text, {}},
@@ -93,7 +94,7 @@ std::vector<std::vector<Cell>> validated_rows(const ValidatedTable& table) {
 Plot plot_of(const ValidatedTable& table, const Palette& colours) {
   Plot plot;
   const QString unit = unit_words(table);
-  plot.title = tr("predicted over published");
+  plot.title = tr("predicted / published");
   const auto number = [](double value) { return text::number(value); };
   plot.x = {true, {}, {}, number, {}, tr("published, %1").arg(unit)};
   plot.y = {true, {}, {}, number, {}, tr("predicted, %1").arg(unit)};

@@ -152,8 +152,8 @@ void ValidationView::paint(QPainter& painter) {
   if (!answer_.failure.isEmpty())
     return paint_empty(painter, rect(), colours(), tr("The published rows cannot be predicted"), answer_.failure);
   if (chosen() == nullptr)
-    paint_empty(painter, rect(), colours(), tr("Predicting what others have measured…"),
-                tr("Every published row under scenarios/published is predicted from the cluster's file."));
+    paint_empty(painter, rect(), colours(), tr("Predicting published measurements…"),
+                tr("Every row under scenarios/published is predicted from its cluster file."));
 }
 
 }  // namespace rankscope::app

@@ -83,7 +83,7 @@ void end_without_memory() {
                             static_cast<unsigned long long>(space.rlim_cur / 1024));
   else
     length += std::snprintf(line.data() + length, line.size() - static_cast<std::size_t>(length),
-                            ": the machine has none left; choose a smaller model or fewer ranks");
+                            ": no memory is left on this machine; choose a smaller model or fewer ranks");
   line[static_cast<std::size_t>(length++)] = '\n';
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), static_cast<std::size_t>(length));
   _exit(1);

@@ -16,7 +16,7 @@ bool is_share(double value) { return std::isnan(value) || (value >= -rounding &&
 /// `inputs`: what the share was computed from.
 void withdraw(Report& report, const std::string& name, double& share, const std::string& inputs) {
   if (is_share(share)) return;
-  report.faults.push_back(fmt::format("{} of {:.3f} is impossible, a share is between 0 and 1: ", name, share) +
+  report.faults.push_back(fmt::format("{} of {:.3f} is impossible (a share is between 0 and 1): ", name, share) +
                           inputs);
   share = std::numeric_limits<double>::quiet_NaN();
 }
@@ -62,7 +62,7 @@ void withdraw_impossible_shares(Report& report, const RateInputs& rates) {
     withdraw(report, "time share '" + std::string(name_of(which)) + "'", report.time[which],
              step_inputs(report.representative));
   }
-  withdraw(report, "telemetry overhead", report.telemetry.overhead, "time of telling over the step's");
+  withdraw(report, "telemetry overhead", report.telemetry.overhead, "time of reporting divided by the step time");
 }
 
 }  // namespace rankscope::analysis

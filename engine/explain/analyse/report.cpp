@@ -202,7 +202,7 @@ void add_energy(Report& report, const RunFacts& facts, const RunTotals& told) {
   } else {
     energy.source = PowerSource::none;
     energy.unknown = facts.obtained == Obtained::simulated ? "the energy is unknown: nothing ran"
-                     : facts.energy_unknown.empty()        ? "the energy is unknown: the ranks told of no counter"
+                     : facts.energy_unknown.empty()        ? "the energy is unknown: no rank reported a counter"
                                                            : facts.energy_unknown;
   }
 }

@@ -53,14 +53,14 @@ std::string energy_line(const Report& report) {
   const EnergyReport& e = report.energy;
   if (report.obtained == Obtained::simulated) return "";  // what nothing counts; see `whole run`
   if (e.source == PowerSource::none) return row("energy", e.unknown);
-  std::string text = fmt::format("{:.4g} J a step, {:.4g} W on average", e.joules_per_step, e.watts);
+  std::string text = fmt::format("{:.4g} J per step, {:.4g} W on average", e.joules_per_step, e.watts);
   if (!std::isnan(e.joules_per_token)) text += fmt::format(", {:.4g} J per ", e.joules_per_token) + report.token_word;
   if (!std::isnan(e.predicted_watts)) text += fmt::format(", predicted {:.4g} W", e.predicted_watts);
   const char* thing = e.source == PowerSource::nvml ? "GPU" : "host";
   text += fmt::format(", counted by {} on {}", std::string(name_of(e.source)), counted(e.counters, thing));
-  if (e.source == PowerSource::rapl) text += " (all that ran on its processors)";
+  if (e.source == PowerSource::rapl) text += " (everything on its processors)";
   if (e.source == PowerSource::nvml && report.step_seconds < nvml_renewed_s)
-    text += " (renewed some tens of times a second: a single step as short as these tells 0 J or several steps')";
+    text += " (updated some tens of times per second: such a short step reports 0 J or the energy of several steps)";
   return row("energy", text);
 }
 
@@ -83,7 +83,7 @@ std::string numbers(const Report& report) {
   constexpr double noticed = 0.02;
   if (report.clock == ClockDomain::wall && report.others_share > noticed)
     text += row("contention", "other programs had " + percent(report.others_share) +
-                                  " of this machine's cores: wall-clock times are longer than on a quiet one");
+                                  " of this machine's cores: wall-clock times are longer than on an idle machine");
   if (report.obtained == Obtained::simulated && !report.costs.empty()) text += row("costs", report.costs);
   for (const std::string& fault : report.faults) text += row("measurement fault", fault);
   return text;
@@ -126,7 +126,7 @@ std::string step_table(const Report& report) {
   for (auto s = report.steps.rbegin(); s != report.steps.rend(); ++s) {
     if (!s->magnitudes) continue;
     const Fp16Shares fp16 = fp16_shares(*s->magnitudes);
-    text += fmt::format("gradients of step {}{}: {} are below what fp16 holds, {} subnormal in it, {} beyond it\n",
+    text += fmt::format("gradients of step {}{}: {} are below the fp16 range, {} subnormal in fp16, {} above it\n",
                         s->step, s->loss_scale > 0 ? fmt::format(", times {:.6g}", s->loss_scale) : "",
                         percent(fp16.below), percent(fp16.subnormal), percent(fp16.beyond));
     break;
@@ -195,11 +195,11 @@ std::string memory_table(const Report& report) {
 /// What is left without a lost node.
 std::string lost_line(const Report& report) {
   const LostReplicas& lost = *report.lost;
-  if (lost.replicas == 0) return row("lost node", fmt::format("node {}: no rank of this plan was on it", lost.node));
+  if (lost.replicas == 0) return row("lost node", fmt::format("node {}: it had no rank of this plan", lost.node));
   const double after = report.steps.empty() ? std::nan("") : report.steps.back().tokens_per_s;
   return row(
       "lost node",
-      fmt::format("node {} and with it {} of {} replicas; the others go on at {:.0f} of {:.0f} {}s/s ({:+.1f} %)",
+      fmt::format("node {} and with it {} of {} replicas; the others continue at {:.0f} of {:.0f} {}s/s ({:+.1f} %)",
                   lost.node, lost.replicas, lost.replicas_before, after, lost.tokens_per_s_before, report.token_word,
                   100 * (after / lost.tokens_per_s_before - 1)));
 }
@@ -227,12 +227,13 @@ std::string fit_lines(const Report& report) {
     const RunBudget& b = *report.budget;
     text += row("whole run", count(b.tokens) + fmt::format(" {}s in {:.4g} days", report.token_word, b.days) +
                                  (std::isnan(b.joules) ? ""
-                                                       : fmt::format(", {:.4g} MWh at {:.0f} W a device on average",
+                                                       : fmt::format(", {:.4g} MWh at {:.0f} W per device on average",
                                                                      b.joules / 3.6e9, b.watts)));
     if (!std::isnan(b.goodput))
-      text += row("with failures",
-                  fmt::format("{:.4g} days: {:.3g} failures, a checkpoint every {:.3g} min, {:.1f} % of it progress",
-                              b.days_with_failures, b.failures, b.checkpoint_interval / 60, 100 * b.goodput));
+      text += row(
+          "with failures",
+          fmt::format("{:.4g} days: {:.3g} failures, a checkpoint every {:.3g} min, {:.1f} % of the time is progress",
+                      b.days_with_failures, b.failures, b.checkpoint_interval / 60, 100 * b.goodput));
   }
   return text.empty() ? "" : "\n" + text;
 }

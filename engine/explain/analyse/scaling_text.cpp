@@ -111,8 +111,8 @@ std::string batch_words(const Sweep& sweep) {
                                   [](const SweepPoint& point) { return point.refused.empty(); });
   if (first == sweep.points.end()) return "";
   if (sweep.scaling == Scaling::weak) return "; the global batch grows with the ranks";
-  if (batch_varies(sweep)) return "; each point has a global batch of its own";
-  return "; the global batch stays " + counted(first->global_batch, "sample") + ", " +
+  if (batch_varies(sweep)) return "; each point has its own global batch";
+  return "; the global batch is constant: " + counted(first->global_batch, "sample") + ", " +
          std::to_string(first->tokens_per_step) + " " + tokens_word(sweep);
 }
 
@@ -123,7 +123,7 @@ std::string head(const Sweep& sweep, const ScalingTable& table) {
   text += line(std::string(name_of(sweep.scaling)) + " scaling", "over " + over + batch_words(sweep));
   const std::string each_rank = sweep.threads > 1 ? "each rank's " + counted(sweep.threads, "thread") : "each rank";
   text += line("times are", sweep.clock == ClockDomain::device
-                                ? "emulated, device clock: as if " + each_rank + " had a device and links of its own"
+                                ? "emulated, device clock: as if " + each_rank + " had its own device and links"
                                 : "measured, wall clock");
   std::string each = counted(sweep.steps, "step");
   if (sweep.repeats > 1) each += " in each of " + counted(sweep.repeats, "run");
@@ -153,10 +153,9 @@ std::string notes(const Sweep& sweep, const ScalingTable& table) {
                              sweep.points[static_cast<std::size_t>(widest->point)].words() +
                              ": is something else running on the machine? --repeat N runs each point N times");
   if (table.baseline < 0) return text;
-  text += line("spread", "the middle half of the steps lies within this share of the median");
-  text +=
-      line("predicted", std::string("the column left of it, before the first step, from ") +
-                            (sweep.device == "sleep" ? "the costs that are slept" : "costs measured on this machine"));
+  text += line("spread", "the middle half of the steps is within this share of the median");
+  text += line("predicted", std::string("the column to the left, predicted before the first step, from ") +
+                                (sweep.device == "sleep" ? "the sleep times" : "costs measured on this machine"));
   text += line("exposed", "share of the step in communication that no compute covers");
   return text;
 }

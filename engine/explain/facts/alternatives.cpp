@@ -137,7 +137,7 @@ void predict_into(Alternative& alternative, Scenario scenario) {
   scenario.plan = alternative.plan;
   check_scenario(scenario);
   const StepProgram step = compile(scenario);
-  if (!is_folded(step) && count_ops(step) > most_ops) throw PlanError("too many ops to be laid out beside others");
+  if (!is_folded(step) && count_ops(step) > most_ops) throw PlanError("too many ops to predict variants");
   const Report report = predict_step(step);
   alternative.step_seconds = report.step_seconds;
   alternative.bubble = report.bubble.predicted;

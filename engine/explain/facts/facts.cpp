@@ -63,7 +63,7 @@ RunContext context_of(const Scenario& scenario) {
 
 RunContext context_of(const StoreView& store) {
   const Hello* hello = store.hello();
-  if (!hello) throw std::runtime_error("the run does not say what it is: its hello is missing");
+  if (!hello) throw std::runtime_error("the run is not described: its first message is missing");
   StepProgram step = compile(parse_recorded_scenario(hello->scenario_toml));
   std::vector<RankProgram> programs;
   for (int rank = 0; rank < step.grid.size(); ++rank) {

@@ -44,7 +44,7 @@ PlanTrials laid_out_trials(const Scenario& scenario, Prepare prepare) {
   if (scenario.plan.data_parallel != DataParallel::all_reduce)
     throw std::invalid_argument("a search compares plans whose data ranks are identical; plan.data_parallel is '" +
                                 scenario.plan.data_parallel.name() + "', not 'all-reduce'");
-  PlanTrials trials{scenario, all_plans(scenario), {}, "laid out op by op"};
+  PlanTrials trials{scenario, all_plans(scenario), {}, "simulated op by op"};
   Scenario one = scenario;
   std::erase_if(trials.plans, [&](const PlanSpec& plan) {
     one.plan = plan;

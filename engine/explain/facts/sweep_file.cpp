@@ -43,18 +43,18 @@ Sweep read_sweep(const std::string& path, DamageReport* damage) {
         continue;
       }
       SweepRun run = sweep_run_from(json);
-      if (!sweep) throw TraceError(path + ": the sweep's first document is missing, so its runs mean nothing");
+      if (!sweep) throw TraceError(path + ": the first document of the sweep is missing, so its runs have no meaning");
       if (run.point < 0 || run.point >= static_cast<std::int32_t>(sweep->points.size()))
         throw TraceError(path + ": a run is of point " + std::to_string(run.point) + ", and the sweep has " +
                          std::to_string(sweep->points.size()));
       sweep->runs.push_back(std::move(run));
     } catch (const nlohmann::json::exception& error) {
-      throw TraceError(path + ": a sweep's document is no JSON: " + error.what());
+      throw TraceError(path + ": a document of the sweep is not JSON: " + error.what());
     } catch (const std::invalid_argument& error) {
       throw TraceError(path + ": " + error.what());
     }
   }
-  if (!sweep) throw TraceError(path + ": an MCAP file, but no sweep's recording");
+  if (!sweep) throw TraceError(path + ": an MCAP file, but not the recording of a sweep");
   return std::move(*sweep);
 }
 

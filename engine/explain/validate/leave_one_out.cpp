@@ -117,7 +117,7 @@ nlohmann::json to_json(const std::vector<LeftOutTable>& tables) {
 
 std::string to_text(const std::vector<LeftOutTable>& tables) {
   std::string text =
-      "Each table with the efficiencies of products and of memory that all rows of the device's other tables give\n";
+      "Each table, predicted with the product and memory efficiencies fitted to the device's other tables\n";
   std::size_t width = 0;
   for (const LeftOutTable& table : tables) width = std::max(width, table.title.size());
   for (const LeftOutTable& table : tables)

@@ -40,7 +40,7 @@ std::string to_text(const std::vector<ValidatedTable>& tables) {
     text += fmt::format(
         "  {:<{}} mean {}, worst {}, Kendall's tau {}{}{}\n", "not fitted to", width, percent(table.mean_error),
         percent(table.worst_error), std::isnan(table.tau) ? "-" : fmt::format("{:.2f}", table.tau),
-        table.held_out ? "; held out, nothing was fitted to it" : "", table.judged ? "" : "; reported, not judged");
+        table.held_out ? "; held out, nothing was fitted to it" : "", table.judged ? "" : "; shown only");
   }
   return text;
 }

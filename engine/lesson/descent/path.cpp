@@ -88,7 +88,7 @@ void judge(OptimizerPath& path, const Surface& surface) {
 bool is_path_value(const std::string& path) {
   const std::size_t first = path.find('.'), last = path.rfind('.');
   if (first == std::string::npos || first == last || path.substr(0, first) != "paths") return false;
-  const std::vector<std::string> names = optimizer_names();
+  const std::vector<std::string> names = walking_optimizers();
   return std::find(names.begin(), names.end(), path.substr(first + 1, last - first - 1)) != names.end() &&
          std::find(values_of_path.begin(), values_of_path.end(), path.substr(last + 1)) != values_of_path.end();
 }

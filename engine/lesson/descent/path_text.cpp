@@ -24,19 +24,19 @@ std::string to_text(const Paths& paths) {
   for (const Point& minimum : surface.minima) minima += (minima.empty() ? "" : " and ") + point_text(minimum);
   std::string text =
       fmt::format("{}: {}{}{}\n", surface.title, surface.formula, surface.source.empty() ? "" : ", ", surface.source);
-  text += fmt::format("least {:g} at {}; begun at {} with {:.4g}; {} steps", surface.least, minima, point_text(start),
+  text += fmt::format("minimum {:g} at {}; start at {} with {:.4g}; {} steps", surface.least, minima, point_text(start),
                       surface.value(start), request.steps);
   if (request.noise > 0)
-    text += fmt::format("; gradient noise of deviation {:g}, seed {}", request.noise, request.seed);
+    text += fmt::format("; gradient noise with standard deviation {:g}, seed {}", request.noise, request.seed);
   for (const std::string& setting : request.settings) text += "; " + setting;
-  text += "\ncomputed by the engine's own optimizers in fp64 on two numbers; no model trained\n\n";
+  text += "\ncomputed by the engine's optimizers in fp64 on two numbers; no model is trained\n\n";
   text += fmt::format("{:<11}{:>9}  {:<24}{:>11}{:>12}{:>12}  {:<22}{:>7}\n", "", "rate", "last point", "loss",
-                      "first step", "last step", "within 1 % of least", "state");
+                      "first step", "last step", "within 1 %", "state");
   for (const OptimizerPath& path : paths.each)
     text += fmt::format("{:<11}{:>9.4g}  {:<24}{:>11.4g}{:>12.4g}{:>12.4g}  {:<22}{:>5.4g} B\n", path.optimizer,
                         path.rate, point_text(path.points.back()), path.losses.back(), path.step_length(1),
                         path.step_length(path.steps()), end_of(path), path.bytes_per_parameter);
-  text += "\nstate: bytes of each parameter of a large fp32 matrix in training\n";
+  text += "\nstate: bytes of optimizer state per parameter of a large fp32 matrix in training\n";
   return text;
 }
 

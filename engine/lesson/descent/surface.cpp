@@ -61,6 +61,27 @@ Surface saddle() {
   return s;
 }
 
+// x's slope is x(x + 2)(x - 1), so that both minima and the ridge between them are at whole numbers. It begins above
+// the shallow minimum. Momentum is fast enough there to cross the ridge, SGD is not.
+Surface two_minima() {
+  Surface s;
+  s.name = "two-minima";
+  s.title = "Two minima";
+  s.formula = "¼x⁴ + ⅓x³ − x² + y²";
+  s.value = [](Point p) { return square(square(p.x)) / 4 + square(p.x) * p.x / 3 - square(p.x) + square(p.y); };
+  s.gradient = [](Point p) { return Point{p.x * (p.x + 2) * (p.x - 1), 2 * p.y}; };
+  s.least = -8.0 / 3;
+  s.minima = {{-2, 0}};
+  s.shallow_minima = {{1, 0}};
+  s.saddles = {{0, 0}};
+  s.start = {2, 1};
+  s.window = {-3, 2.4, -1.4, 1.4};
+  s.steps = 120;
+  s.rates = {{"sgd", 0.05},   {"momentum", 0.05},  {"adagrad", 0.5},  {"adam", 0.1},   {"adamw", 0.1},
+             {"radam", 0.05}, {"adafactor", 0.05}, {"adam8bit", 0.1}, {"sophia", 0.03}};
+  return s;
+}
+
 Surface rosenbrock() {
   Surface s;
   s.name = "rosenbrock";
@@ -132,7 +153,7 @@ double Surface::distance(Point point) const {
   return nearest;
 }
 
-std::vector<std::string> surface_names() { return {"ravine", "saddle", "rosenbrock", "beale"}; }
+std::vector<std::string> surface_names() { return {"ravine", "saddle", "two-minima", "rosenbrock", "beale"}; }
 
 Surface make_surface(std::string_view name, double condition) {
   if (!(condition >= least_condition && condition <= greatest_condition))
@@ -140,6 +161,7 @@ Surface make_surface(std::string_view name, double condition) {
                                 short_text(greatest_condition) + ", not " + short_text(condition));
   if (name == "ravine") return ravine(condition);
   if (name == "saddle") return saddle();
+  if (name == "two-minima") return two_minima();
   if (name == "rosenbrock") return rosenbrock();
   if (name == "beale") return beale();
   std::string known;

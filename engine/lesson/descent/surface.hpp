@@ -1,5 +1,5 @@
-// Losses of two parameters on which one can see how an optimizer walks: a ravine, a saddle, and two of the classic test
-// functions. Pure arithmetic; who walks: engine/execute/optimizer/walk.hpp.
+// Loss surfaces of two parameters, which show how an optimizer moves: a ravine, a saddle, two minima of different depth,
+// and two classic test functions. Pure arithmetic; engine/execute/optimizer/walk.hpp computes the paths.
 #pragma once
 #include <functional>
 #include <map>
@@ -30,14 +30,15 @@ struct Surface {
   std::function<double(Point)> value;
   std::function<Point(Point)> gradient;
   double least = 0;            ///< the loss at each of the minima
-  std::vector<Point> minima;   ///< all points where the loss is least
-  std::vector<Point> saddles;  ///< where the gradient is zero and the loss falls to two sides
+  std::vector<Point> minima;          ///< all points where the loss is least
+  std::vector<Point> shallow_minima;  ///< all other minima: each is the lowest point near it, not of the surface
+  std::vector<Point> saddles;         ///< where the gradient is zero and the loss falls to two sides
   Point start;
   SurfaceWindow window;
   int steps = 100;  ///< in which the differences are seen
   /// For each optimizer (engine/plan/optimizer_rule) one that suits it here.
   std::map<std::string, double, std::less<>> rates;
-  /// From a point to the nearest minimum.
+  /// From a point to the nearest point where the loss is least.
   double distance(Point point) const;
 };
 
@@ -45,12 +46,14 @@ struct Surface {
 inline constexpr double usual_condition = 20;
 inline constexpr double least_condition = 1, greatest_condition = 1e6;
 
-/// "ravine", "saddle", "rosenbrock", "beale", in the order in which they are listed to people.
+/// "ravine", "saddle", "two-minima", "rosenbrock", "beale", in the order in which they are listed to people.
 std::vector<std::string> surface_names();
 
 ///   ravine      ½(x² + κy²): curvatures 1 and κ, κ the condition number. SGD multiplies y by 1 - rate·κ in each step,
 ///               so it turns back and forth beyond a rate of 1/κ and diverges beyond 2/κ
 ///   saddle      x² - y² + ½y⁴: a saddle at (0, 0), where y's curvature is -2, and minima at (0, ±1)
+///   two-minima  ¼x⁴ + ⅓x³ - x² + y²: the least loss, -8/3, at (-2, 0); a shallow minimum of -5/12 at (1, 0); a saddle
+///               between them at (0, 0), where the loss is 0
 ///   rosenbrock  (1 - x)² + 100(y - x²)² (Rosenbrock 1960, The Computer Journal 3(3), 175-184)
 ///   beale       (1.5 - x + xy)² + (2.25 - x + xy²)² + (2.625 - x + xy³)² (Beale 1958, Princeton STRG report 25; start
 ///               of both after Moré, Garbow and Hillstrom 1981, ACM TOMS 7(1), problems 1 and 5)

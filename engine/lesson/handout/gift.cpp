@@ -95,11 +95,11 @@ Quiz gift(const Handout& handout) {
       if (!truth && i < sheet.simulated.size()) truth = sheet.simulated[i];
       std::string answers;
       if (question.drawn()) {
-        quiz.left_out.push_back(name + ", which is drawn");
+        quiz.left_out.push_back(name + ", a drawing");
       } else if (question.kind == QuestionKind::point) {
-        quiz.left_out.push_back(name + ", which is pointed at");
+        quiz.left_out.push_back(name + ", a click on an op");
       } else if (!truth) {
-        quiz.left_out.push_back(name + ", which only a run answers");
+        quiz.left_out.push_back(name + ", which needs a run");
       } else if (question.kind == QuestionKind::number) {
         answers = numerical(question, std::get<double>(*truth));
       } else if (question.kind == QuestionKind::choice) {
@@ -113,7 +113,7 @@ Quiz gift(const Handout& handout) {
     }
   }
   if (!quiz.left_out.empty())
-    quiz.text += fmt::format("// Left out: {} ({})\n", quiz.left_out.size(), fmt::join(quiz.left_out, "; "));
+    quiz.text += fmt::format("// Omitted: {} ({})\n", quiz.left_out.size(), fmt::join(quiz.left_out, "; "));
   return quiz;
 }
 

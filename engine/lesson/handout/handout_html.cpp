@@ -57,7 +57,7 @@ std::string html_answer_of(const Question& question, const std::optional<Target>
   std::string html = "<div class=\"answer\">\n";
   const std::string right = answer_words(question, simulated), accepted = accepted_words(question, simulated);
   html += paragraph(
-      "<b>Answer: " + (right.empty() ? "only a run gives it" : inline_html_of(right)) + "</b>" +
+      "<b>Answer: " + (right.empty() ? "known after a run" : inline_html_of(right)) + "</b>" +
       (accepted.empty() ? "" : "<br>" + escaped_html(accepted)) +
       (question.formula.empty() ? "" : "<br>formula: <code>" + escaped_html(question.formula) + "</code>") +
       (question.variant ? "<br>with: <code>" +
@@ -70,7 +70,7 @@ std::string html_answer_of(const Question& question, const std::optional<Target>
   }
   if (!question.why.empty()) html += paragraph("Why: " + inline_html_of(question.why));
   if (!question.mistakes.empty()) {
-    html += "<table><tr><th>Usual mistake</th><th>What it is</th></tr>\n";
+    html += "<table><tr><th>Common mistake</th><th>Explanation</th></tr>\n";
     for (const Mistake& mistake : question.mistakes)
       html += "<tr><td>" + inline_html_of(target_words(question, mistake.near)) + "</td><td>" +
               inline_html_of(mistake.because) + "</td></tr>\n";
@@ -119,7 +119,7 @@ std::string sheet_html(const Sheet& sheet, const Handout& handout, bool alone) {
 }  // namespace
 
 std::string handout_html(const Handout& handout) {
-  const std::string title = handout.title + (handout.answers ? " (instructor's edition)" : "");
+  const std::string title = handout.title + (handout.answers ? " (teacher's edition)" : "");
   std::string html = "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>" +
                      escaped_html(title) +
                      "</title>\n<meta name=\"viewport\" content=\"width=device-width\">\n<style>" + std::string(style) +

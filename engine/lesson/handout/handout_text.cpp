@@ -40,14 +40,14 @@ std::string cell(std::string text) {
 
 std::string markdown_answer_of(const Question& question, const std::optional<Target>& simulated) {
   const std::string right = answer_words(question, simulated), accepted = accepted_words(question, simulated);
-  std::string text = "**Answer: " + (right.empty() ? "only a run gives it" : right) + "**";
+  std::string text = "**Answer: " + (right.empty() ? "known after a run" : right) + "**";
   if (!accepted.empty()) text += " (" + accepted + ")";
   text += "\n\n";
   if (!question.formula.empty()) text += "Formula: `" + question.formula + "`\n\n";
   if (question.variant) text += fmt::format("With: `{}`\n\n", fmt::join(question.variant->settings, " "));
   if (!question.why.empty()) text += "Why: " + question.why + "\n\n";
   if (!question.mistakes.empty()) {
-    text += "| Usual mistake | What it is |\n|---|---|\n";
+    text += "| Common mistake | Explanation |\n|---|---|\n";
     for (const Mistake& mistake : question.mistakes)
       text += "| " + cell(target_words(question, mistake.near)) + " | " + cell(mistake.because) + " |\n";
     text += "\n";
@@ -64,7 +64,7 @@ std::string markdown_text_of(const std::string& markdown, bool answers) {
 
 std::string handout_markdown(const Handout& handout,
                              const std::function<std::string(const Sheet&, const Picture&)>& image) {
-  std::string text = "# " + handout.title + (handout.answers ? " (instructor's edition)" : "") + "\n\n";
+  std::string text = "# " + handout.title + (handout.answers ? " (teacher's edition)" : "") + "\n\n";
   if (!handout.summary.empty()) text += handout.summary + "\n\n";
   if (handout.answers && !handout.teacher.empty()) text += "**For the teacher.** " + handout.teacher + "\n\n";
   if (!handout.answers) text += fmt::format("Name: {} Date: {}\n\n", blank, blank);

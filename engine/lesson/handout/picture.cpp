@@ -249,7 +249,7 @@ Picture draw_memory(const DrawnStep& step) {
   }
   body += legend(bottom + 46, names);
   picture.caption = fmt::format("Memory of rank {} by class{}; {}.", greatest->first,
-                                peaks.size() > 1 ? ", the rank with the greatest peak" : "", step.note);
+                                peaks.size() > 1 ? ", the rank with the highest peak" : "", step.note);
   picture.svg = opened(bottom + 56, picture.caption) + body + "</svg>\n";
   return picture;
 }

@@ -64,10 +64,9 @@ class LabCheck {
   void check_symbols(const std::string& where, const std::string& text) {
     for (const std::string& symbol : undefined_symbols(text, lab_.symbols, against_.glossary))
       if (told_symbols_.insert(symbol).second)
-        tell(where,
-             fmt::format("the symbol '{}' is defined nowhere; add it to [lab.symbols], such as {} = \"what it is, "
-                         "with its unit\", or to the glossary",
-                         symbol, symbol));
+        tell(where, fmt::format("the symbol '{}' is not defined; add it to [lab.symbols], such as {} = \"what it is, "
+                                "with its unit\", or to the glossary",
+                                symbol, symbol));
   }
 
   void check_question(const Question& question, const std::string& where, const std::string& before) {
@@ -82,8 +81,8 @@ class LabCheck {
     if (!truth) truth = simulated;
     if (!truth) return;
     if (const auto printed = printed_answer(question, *truth, before))
-      tell(where, fmt::format("the text prints the answer before Run: '{}'; take it away, or ask for something else",
-                              *printed));
+      tell(where,
+           fmt::format("the text prints the answer before Run: '{}'; remove it, or ask for something else", *printed));
     check_mistakes(question, where, *truth);
     if (question.kind == QuestionKind::number) {
       if (simulated) check_agreement(question, where, std::get<double>(*truth), std::get<double>(*simulated));
@@ -153,7 +152,7 @@ class LabCheck {
         if (mean_distance(*series, std::get<std::vector<double>>(truth)) <= question.tolerance)
           what = "the accepted drawings include a mistake's; a smaller tolerance would exclude it";
       } else if (mistake.near == truth) {
-        what = "a mistake is the right answer; list wrong ones";
+        what = "a mistake is the right answer; list wrong answers";
       }
       if (!what.empty()) tell(where, what);
     }
@@ -173,7 +172,7 @@ class LabCheck {
       tell(where,
            fmt::format("a flat line is accepted; a tolerance below {} would exclude it", in_unit(to_flat, question)));
     if (to_reversed > same * size && to_reversed <= question.tolerance)
-      tell(where, fmt::format("the drawing the other way round is accepted; a tolerance below {} would exclude it",
+      tell(where, fmt::format("the reversed drawing is accepted; a tolerance below {} would exclude it",
                               in_unit(to_reversed, question)));
   }
 

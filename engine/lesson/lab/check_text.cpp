@@ -89,8 +89,7 @@ void check_parameters(std::string_view link, std::string_view parameters, std::v
       if (std::find(std::begin(formats_pages), std::end(formats_pages), value) == std::end(formats_pages))
         why = fmt::format("page is one of {}", fmt::join(formats_pages, ", "));
     } else {
-      why = fmt::format(
-          "there is no parameter '{}'; there are step, rank and op, and of formats value, update and page", key);
+      why = fmt::format("unknown parameter '{}'; give step, rank or op, and for formats value, update or page", key);
     }
     if (!why.empty()) faults.push_back(fmt::format("the link '{}': {}", link, why));
     parameters = end == std::string_view::npos ? std::string_view() : parameters.substr(end + 1);

@@ -153,8 +153,9 @@ std::optional<double> evaluate(std::string_view text, std::string* why) {
   const auto value = reader.value();
   if (!value && why != nullptr) {
     const std::string rest = plain.substr(std::min(plain.size(), reader.stopped_at()));
-    *why = rest.empty() ? fmt::format("'{}' is no finite number", text)
-                        : fmt::format("'{}' is no arithmetic from '{}' on; write it as 3/11 or 2 * 7/8", text, rest);
+    *why = rest.empty()
+               ? fmt::format("'{}' is not a finite number", text)
+               : fmt::format("'{}' is not valid arithmetic from '{}'; write it as 3/11 or 2 * 7/8", text, rest);
   }
   return value;
 }

@@ -17,7 +17,7 @@ using document::refuse;
 using document::Table;
 
 void check_optimizer(const std::string& name, const std::string& at) {
-  const std::vector<std::string> known = optimizer_names();
+  const std::vector<std::string> known = walking_optimizers();
   if (std::find(known.begin(), known.end(), name) != known.end()) return;
   const std::string near = nearest(name, known);
   refuse(at, fmt::format("unknown optimizer '{}'; {}", name,
@@ -34,7 +34,7 @@ std::map<std::string, double> rates_of(const Item& item) {
   for (const Item& rate : *table) {
     check_optimizer(rate.key, rate.at);
     rates[rate.key] = fields.number(rate.key, 0);
-    if (!(rates[rate.key] > 0)) refuse(rate.at, rate.key + " has a rate that makes no step; give one greater than 0");
+    if (!(rates[rate.key] > 0)) refuse(rate.at, rate.key + " has a rate that is not positive; give one greater than 0");
   }
   return rates;
 }
@@ -64,7 +64,7 @@ PathRequest read_path_request(const Item& item, const std::string& answer_from) 
                                 most_path_steps));
   const std::size_t dot = answer_from.find('.') + 1, last = answer_from.rfind('.');
   const std::string asked = last > dot && last != std::string::npos ? answer_from.substr(dot, last - dot) : "";
-  for (const std::string& optimizer : optimizer_names())
+  for (const std::string& optimizer : walking_optimizers())
     if (optimizer == asked || request.rates.count(optimizer) > 0) request.optimizers.push_back(optimizer);
   return request;
 }

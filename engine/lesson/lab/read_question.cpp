@@ -65,16 +65,16 @@ double number_of(const Value& value, std::string_view key) {
 
 std::string option_of(const Value& value, std::string_view key, const std::vector<std::string>& options) {
   const auto* text = std::get_if<std::string>(&value.content);
-  if (text == nullptr) refuse(value.at, fmt::format("{} is {}; it is one of the options", key, kind_of(value)));
+  if (text == nullptr) refuse(value.at, fmt::format("{} is {}; give one of the options", key, kind_of(value)));
   if (std::find(options.begin(), options.end(), *text) == options.end())
     refuse(value.at,
-           fmt::format("{} is '{}', which is none of the options; these are {}", key, *text, listed(options)));
+           fmt::format("{} is '{}', which is not an option; the options are {}", key, *text, listed(options)));
   return *text;
 }
 
 std::vector<std::string> items_of(const Value& value, std::string_view key, const std::vector<std::string>& options) {
   const auto* list = std::get_if<Array>(&value.content);
-  if (list == nullptr) refuse(value.at, fmt::format("{} is {}; it is the items in an order", key, kind_of(value)));
+  if (list == nullptr) refuse(value.at, fmt::format("{} is {}; give the items in an order", key, kind_of(value)));
   std::vector<std::string> items;
   for (const Value& entry : *list) items.push_back(option_of(entry, key, options));
   std::vector<std::string> sorted = items, all = options;
@@ -86,7 +86,7 @@ std::vector<std::string> items_of(const Value& value, std::string_view key, cons
 
 std::vector<double> series_of(const Value& value, std::string_view key) {
   const auto* list = std::get_if<Array>(&value.content);
-  if (list == nullptr) refuse(value.at, fmt::format("{} is {}; it is a list of numbers", key, kind_of(value)));
+  if (list == nullptr) refuse(value.at, fmt::format("{} is {}; give a list of numbers", key, kind_of(value)));
   std::vector<double> series;
   for (const Value& entry : *list) series.push_back(number_of(entry, key));
   return series;
@@ -133,12 +133,12 @@ OpPattern pattern_of(const Value& value, std::string_view key) {
   if (const std::string name = fields.text("kind", value.at, false); !name.empty()) {
     pattern.kind = op_kind_named(name);
     if (!pattern.kind)
-      refuse(fields.at("kind"), fmt::format("there is no kind of op '{}'; known: {}", name, known_kinds()));
+      refuse(fields.at("kind"), fmt::format("unknown kind of op '{}'; known: {}", name, known_kinds()));
   }
   if (const std::string name = fields.text("purpose", value.at, false); !name.empty()) {
     pattern.purpose = purpose_named(name);
     if (!pattern.purpose)
-      refuse(fields.at("purpose"), fmt::format("there is no purpose '{}'; known: {}", name, known_purposes()));
+      refuse(fields.at("purpose"), fmt::format("unknown purpose '{}'; known: {}", name, known_purposes()));
   }
   fields.refuse_others();
   if (pattern == OpPattern{}) refuse(value.at, fmt::format("{} fits every op; give rank, kind or micro_batch", key));
@@ -170,7 +170,7 @@ std::optional<Variant> variant_of(Fields& fields) {
   const Table* table = fields.table("set", "{ micro_batches = 16 }");
   const bool runs = fields.flag("run", false);
   if (table == nullptr) {
-    if (fields.has("run")) refuse(fields.at("run"), "run says how the variant of 'set' is obtained; give set, too");
+    if (fields.has("run")) refuse(fields.at("run"), "run applies to a variant; give set, too");
     return std::nullopt;
   }
   Variant variant;
@@ -180,7 +180,7 @@ std::optional<Variant> variant_of(Fields& fields) {
     variant.settings.push_back(setting_of(item));
     set_value(scratch, parse_override(variant.settings.back()), item.at);
   }
-  if (variant.settings.empty()) refuse(fields.at("set"), "set changes no key; write it as { micro_batches = 16 }");
+  if (variant.settings.empty()) refuse(fields.at("set"), "set is empty; write it as { micro_batches = 16 }");
   return variant;
 }
 
@@ -215,7 +215,7 @@ std::vector<Mistake> mistakes_of(const Question& question, Fields& fields) {
     const Item* near = own.take("near");
     if (near == nullptr)
       refuse(at,
-             "a mistake has no 'near', by which it is recognised; write near = 37.5, near = \"an option\" or near = { "
+             "a mistake has no 'near' to recognise it; write near = 37.5, near = \"an option\" or near = { "
              "rank = 0 }");
     mistakes.push_back({target_of(question, near->value, "near"), own.text("because", at, true)});
     own.refuse_others();
@@ -229,20 +229,21 @@ void check_source(const Question& question, const Fields& fields) {
   const std::string at = fields.at("answer_from");
   if (question.paths.has_value() != is_path_value(question.answer_from)) {
     if (question.paths)
-      refuse(at, fmt::format("paths have no '{}'; name one of their values, such as \"paths.sgd.reached\"",
+      refuse(at, fmt::format("paths have no '{}'; give one of their values, such as \"paths.sgd.reached\"",
                              question.answer_from));
-    refuse(at, fmt::format("'{}' is of optimizers on a surface; say which, such as paths = {{ surface = \"ravine\", "
-                           "rates = {{ sgd = 0.1 }} }}",
-                           question.answer_from));
+    refuse(at,
+           fmt::format("'{}' belongs to optimizers on a surface; add them, such as paths = {{ surface = \"ravine\", "
+                       "rates = {{ sgd = 0.1 }} }}",
+                       question.answer_from));
   }
   if (!question.paths && !is_report_value(question.answer_from))
-    refuse(at, fmt::format("the report has no '{}'; name one of its values, such as \"bubble.measured\"",
+    refuse(at, fmt::format("the report has no '{}'; give one of its values, such as \"bubble.measured\"",
                            question.answer_from));
   const bool series = question.answer_from.find(".*.") != std::string::npos;
   if (series != question.drawn())
     refuse(at, series
                    ? fmt::format("'{}' is a value for each rank or step; its kind is draw", question.answer_from)
-                   : fmt::format("'{}' is one number, which is not drawn; its kind is number", question.answer_from));
+                   : fmt::format("'{}' is one number and cannot be drawn; its kind is number", question.answer_from));
 }
 
 /// The keys that belong to each other, and to the kind.
@@ -251,17 +252,17 @@ void check_keys(const Question& question, const Table& table, const Fields& fiel
   const bool is_number = question.kind == QuestionKind::number;
   const bool needs_source = is_number || question.drawn();
   if (needs_source && question.answer_from.empty() && !known_answer(question))
-    refuse(at, "nothing says what is right; give answer_from, such as \"bubble.measured\", formula or answer");
+    refuse(at, "no right answer; give answer_from, such as \"bubble.measured\", formula or answer");
   if (!needs_source && !question.answer && question.kind != QuestionKind::order)
     refuse(at,
-           fmt::format("the key 'answer' is missing; it is what is right of a {} question", name_of(question.kind)));
+           fmt::format("the key 'answer' is missing; it is the right answer of a {} question", name_of(question.kind)));
   if (!needs_source && !question.answer_from.empty())
     refuse(place("answer_from"),
-           fmt::format("a {} question is not answered by a value of the report; give answer instead of answer_from",
+           fmt::format("a {} question cannot be answered by a value of the report; give answer instead of answer_from",
                        name_of(question.kind)));
-  if (question.formula_value && !is_number) refuse(place("formula"), "formula is of a number; its kind is another");
+  if (question.formula_value && !is_number) refuse(place("formula"), "formula needs a question of kind number");
   if (question.formula_value && question.answer)
-    refuse(place("formula"), "both 'answer' and 'formula' say what is right; keep one");
+    refuse(place("formula"), "both 'answer' and 'formula' give the right answer; keep one");
   if ((question.kind == QuestionKind::choice || question.kind == QuestionKind::order) && question.options.size() < 2)
     refuse(at, question.kind == QuestionKind::choice
                    ? "a choice needs two options or more; write options = [\"…\", \"…\"]"
@@ -269,13 +270,12 @@ void check_keys(const Question& question, const Table& table, const Fields& fiel
   if (question.drawn() != (question.most > 0))
     refuse(question.drawn() ? at : place("most"),
            question.drawn()
-               ? "a drawn answer has no axis; give most, its top, in the question's unit"
+               ? "a drawing has no axis; give most, the top of the axis, in the question's unit"
                : fmt::format("most is the top of what one draws on, and '{}' is one number; take it away, or ask for a "
                              "value of each, such as \"memory.*.activations\"",
                              question.answer_from));
   if (needs_source && question.tolerance <= 0)
-    refuse(place("tolerance"),
-           "a prediction is never exactly right; give a tolerance greater than 0, in the question's unit");
+    refuse(place("tolerance"), "a prediction is never exact; give a tolerance greater than 0, in the question's unit");
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ HyperParameters resolved(const HyperParameters& given, const HyperParameters& de
   resolve(&HyperParameters::update_clip);
   resolve(&HyperParameters::gamma);
   resolve(&HyperParameters::hessian_interval);
+  resolve(&HyperParameters::trust);
   return result;
 }
 

@@ -16,6 +16,7 @@ struct HyperParameters {
   std::optional<double> update_clip{};     ///< Adafactor: greatest root mean square of an update
   std::optional<double> gamma{};           ///< Sophia: curvatures count so many times
   std::optional<int> hessian_interval{};   ///< Sophia: steps from one estimate of the curvature to the next
+  std::optional<double> trust{};           ///< LARS: length of a matrix's step at a rate of 1, as a share of its norm
   bool operator==(const HyperParameters&) const = default;
 };
 

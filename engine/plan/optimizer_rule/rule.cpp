@@ -101,6 +101,25 @@ std::span<const OptimizerRule> optimizer_rules() {
        .states = moment_and_curvature,
        // It divides a mean of gradients by this, not by their size: of what is not clipped, every rounding counts 1/ε.
        .parity_epsilon = 1e-6},
+      {.name = "lars",
+       .what = "momentum, each matrix's step relative to its size; for large batches (You, Gitman and Ginsburg 2017)",
+       .kernel = UpdateRule::lars,
+       .defaults = {.weight_decay = 1e-4, .momentum = 0.9, .trust = 1e-3},
+       .states = buffer,
+       .grain = 0,
+       .gradient_passes = 2,
+       .parameter_passes = 2,
+       .relative = true},
+      {.name = "lamb",
+       .what = "AdamW, each matrix's step relative to its size; for large batches (You et al. 2020)",
+       .kernel = UpdateRule::lamb,
+       .defaults = {.weight_decay = 0.01, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-6},
+       .states = moments,
+       .parity_epsilon = 1e-6,
+       .grain = 0,
+       .parameter_passes = 2,
+       .state_passes = 2,
+       .relative = true},
   };
   return table;
 }
@@ -108,6 +127,13 @@ std::span<const OptimizerRule> optimizer_rules() {
 std::vector<std::string> optimizer_names() {
   std::vector<std::string> names;
   for (const OptimizerRule& rule : optimizer_rules()) names.emplace_back(rule.name);
+  return names;
+}
+
+std::vector<std::string> walking_optimizers() {
+  std::vector<std::string> names;
+  for (const OptimizerRule& rule : optimizer_rules())
+    if (!rule.relative) names.emplace_back(rule.name);
   return names;
 }
 
@@ -139,6 +165,7 @@ kernels::UpdateStep step_with(const HyperParameters& hyper) {
   take(step.update_clip, hyper.update_clip);
   take(step.gamma, hyper.gamma);
   take(step.hessian_interval, hyper.hessian_interval);
+  take(step.trust, hyper.trust);
   return step;
 }
 

@@ -51,13 +51,18 @@ struct OptimizerRule {
   /// Where ranks may cut a parameter so that each updates its own stretch of the flattened elements and the numbers
   /// stay the same: 1 anywhere (every element is on its own), n > 1 before every n-th element, 0 nowhere.
   std::int64_t grain = 1;
-  /// Times that gradients and parameters are read from memory in an update: for its cost.
-  int gradient_passes = 1, parameter_passes = 1;
+  /// Times that gradients, parameters and states are read from memory in an update: for its cost.
+  int gradient_passes = 1, parameter_passes = 1, state_passes = 1;
+  /// The step of a matrix is relative to the norm of that matrix (LARS, LAMB). Two separate numbers are no matrix, so
+  /// no path on a surface is computed.
+  bool relative = false;
 };
 
 /// All of them, in the order in which they are listed to people.
 std::span<const OptimizerRule> optimizer_rules();
 std::vector<std::string> optimizer_names();
+/// Those that have paths on surfaces of two parameters (engine/lesson/descent): all but the relative ones.
+std::vector<std::string> walking_optimizers();
 /// Throws std::invalid_argument for a name that is not known.
 const OptimizerRule& optimizer_rule(std::string_view name);
 

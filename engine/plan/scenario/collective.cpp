@@ -50,7 +50,7 @@ std::optional<Complaint> collective_complaint(const Scenario& scenario) {
   }
   if (scenario.train.checkpoint_every > 0)
     return Complaint{{"train.checkpoint_every", "model.kind"},
-                     "a collective alone trains nothing that a checkpoint could hold; use checkpoint_every = 0"};
+                     "a single collective trains nothing to save in a checkpoint; use checkpoint_every = 0"};
   const int ranks = scenario.plan.data;
   if (ranks > most_members)
     return Complaint{{"plan.data", "model.kind"},

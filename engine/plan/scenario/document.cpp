@@ -70,7 +70,7 @@ Table parse(std::string_view text, const std::string& name) {
     return convert(toml::parse(text), name);
   } catch (const toml::parse_error& error) {
     throw ScenarioError(position(name, error.source().begin) + ": " + one_line(error.description()) +
-                        "; a scenario is TOML: [table] lines, and below them `key = value`, one a line");
+                        "; a scenario is TOML: [table] lines, each followed by lines `key = value`");
   }
 }
 
@@ -80,7 +80,7 @@ Table parse_file(const std::string& path) {
   };
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) refuse("there is none of this name");
+  if (!std::filesystem::exists(status)) refuse("no such file");
   if (std::filesystem::is_directory(status)) refuse("it is a folder");
   std::ifstream file(path, std::ios::binary);
   if (!file) refuse(std::strerror(errno));

@@ -215,7 +215,7 @@ const Key& key_of(const Override& given, const std::string& at) {
     if (tables.size() > 1) {
       std::vector<std::string> paths;
       for (const std::string& table : tables) paths.push_back(table + "." + given.key);
-      refuse(at, "several tables have a key '" + given.key + "'; write " + listed(paths) + ", whichever is meant");
+      refuse(at, "several tables have a key '" + given.key + "'; write " + listed(paths) + ", so give the table");
     }
     std::vector<std::string> names;
     for (const Key& key : scenario_keys()) names.emplace_back(key.name);
@@ -272,7 +272,7 @@ void read_cluster(Scenario& scenario, const std::string& name, const Places& pla
                                             "set RANKSCOPE_RESOURCES to the folder that holds `clusters`"
                                       : "known: " + listed(known);
     if (!near.empty()) right = "did you mean '" + near + "'? " + right;
-    refuse(place_of({{"cluster.spec"}, ""}, places, name), "there is no cluster '" + spec + "'; " + right);
+    refuse(place_of({{"cluster.spec"}, ""}, places, name), "unknown cluster '" + spec + "'; " + right);
   }
   Scenario of_file;
   of_file.cluster.spec = spec;
@@ -313,7 +313,7 @@ void read_costs(Scenario& scenario, const std::string& name, const Places& place
   const std::filesystem::path file = find_measured(cluster.measured, name);
   if (file.empty())
     refuse(place_of({{"cluster.measured", "cluster.spec"}, ""}, places, name),
-           "there are no measured ops '" + cluster.measured + "'; put a file " + cluster.measured +
+           "unknown measured ops '" + cluster.measured + "'; put a file " + cluster.measured +
                ".toml into a folder `measured` beside the scenario, or use measured = \"\"");
   cluster.costs = read_measured(file).rows;
 }

@@ -27,17 +27,17 @@ std::optional<Complaint> resnet_complaint(const Scenario& scenario) {
                      "there is no resnet of " + blocks +
                          " blocks; layers = 16 is ResNet-50, 33 ResNet-101, 50 ResNet-152, and 4 and 8 are small ones"};
   if (scenario.plan.tensor > 1)
-    return Complaint{
-        {"plan.tensor", "model.kind"},
-        "a resnet's convolutions are not shared by tensor ranks here; use tensor = 1, and pipeline or data"};
+    return Complaint{{"plan.tensor", "model.kind"},
+                     "a resnet's convolutions cannot be split over tensor ranks; use tensor = 1, and pipeline or data"};
   if (scenario.plan.recompute == Recompute::selective)
-    return Complaint{
-        {"plan.recompute", "model.kind"},
-        "recompute \"selective\" is of attention, which a resnet has not; use recompute = \"blocks\" or \"sqrt\""};
+    return Complaint{{"plan.recompute", "model.kind"},
+                     "recompute \"selective\" needs attention, which a resnet does not have; use recompute = "
+                     "\"blocks\" or \"sqrt\""};
   if (model.dropout > 0) return Complaint{{"model.dropout", "model.kind"}, "a resnet has no dropout; use dropout = 0"};
   if (scenario.data.source != "synthetic")
-    return Complaint{{"data.source", "model.kind"},
-                     "a resnet's images are drawn; use source = \"synthetic\", not \"" + scenario.data.source + "\""};
+    return Complaint{
+        {"data.source", "model.kind"},
+        "a resnet's images are synthetic; use source = \"synthetic\", not \"" + scenario.data.source + "\""};
   const std::int64_t halvings = 32;  // of the first convolution, the pool and three stages
   const std::int64_t side = (model.image + halvings - 1) / halvings;
   // A batch that is too small to be cut at all is another complaint.

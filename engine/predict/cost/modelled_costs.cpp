@@ -169,6 +169,7 @@ double moved_bytes(const RankProgram& program, const Op& op, const OptimizerRule
     int times = use.access == Access::accumulate ? 2 : 1;
     if (update && buffer.memory == MemoryClass::gradients) times += rule.gradient_passes - 1;
     if (update && buffer.memory == MemoryClass::parameters) times += rule.parameter_passes - 1;
+    if (update && is_state(buffer)) times += rule.state_passes - 1;
     bytes += static_cast<double>(buffer.bytes()) * times;
   }
   return bytes;

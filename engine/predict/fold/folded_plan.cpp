@@ -38,13 +38,14 @@ const Split& split_of(const PlanSpec& plan, const Model& model, FoldMemo& memo) 
 }  // namespace
 
 const char* why_not_folded(const Scenario& scenario) {
-  if (scenario.model.is_collective()) return "a collective alone has no blocks";
-  if (scenario.model.is_resnet()) return "the blocks of a resnet are not alike";
-  if (scenario.plan.data_parallel != DataParallel::all_reduce) return "ranks of a data group are not alike";
+  if (scenario.model.is_collective()) return "a single collective has no blocks";
+  if (scenario.model.is_resnet()) return "the blocks of a resnet are not identical";
+  if (scenario.plan.data_parallel != DataParallel::all_reduce) return "ranks of a data group are not identical";
   if (scenario.plan.offload != Offload::none && !keeps_gradients_on_host(scenario))
-    return "the host's part of the step is not folded where it runs beside the next one";
-  if (scenario.plan.collective != CollectiveChoice::automatic) return "a collective's algorithm is named";
-  if (!has_topology(scenario.cluster)) return "the cluster does not say how its nodes hang together (cluster.rails)";
+    return "work on the host that overlaps with the next step cannot be folded";
+  if (scenario.plan.collective != CollectiveChoice::automatic) return "the plan sets the algorithm of collectives";
+  if (!has_topology(scenario.cluster))
+    return "the cluster does not describe the network between its nodes (cluster.rails)";
   return "";
 }
 

@@ -54,8 +54,8 @@ std::string importance_text(const PlanSearchReport& report) {
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return report.importance[a] > report.importance[b]; });
   std::string text = fmt::format(
-      "\nhow much of the difference between plans' times each knob alone decides (first-order Sobol' index, {})\n",
-      report.importance_is_exact ? "exact: over all plans that fit" : "guessed from the plans that were tried");
+      "\nshare of the time variance between plans due to each knob alone (first-order Sobol' index, {})\n",
+      report.importance_is_exact ? "exact: over all plans that fit" : "estimated from the plans that were tried");
   for (const std::size_t k : order)
     if (report.knobs[k].values.size() > 1)
       text += fmt::format("  {:>5.1f} %  {}\n", 100 * report.importance[k], report.knobs[k].name);
@@ -71,16 +71,16 @@ std::string to_text(const PlanSearchReport& report) {
                   report.plans, report.ranks, report.seconds, report.out_of_memory);
   if (report.refused > 0) text += fmt::format(", {} refused", report.refused);
   text += "; " + report.judged + "\n";
-  if (report.best.empty()) return text + "No plan that was tried fits into the devices' memory.\n";
+  if (report.best.empty()) return text + "No plan that was tried fits into device memory.\n";
   text += "\nfastest\n";
   for (const std::size_t at : report.best) text += row(report, at);
   if (report.best.size() > 1) text += why_the_second_loses(report);
-  text += "\nto simulate the fastest, behind the scenario's name:\n ";
+  text += "\nto simulate the fastest, add after the scenario's name:\n ";
   const PlanPoint& best = report.points[report.best.front()];
   for (std::size_t k = 0; k < report.knobs.size(); ++k)
     text += fmt::format(" --set {}={}", report.knobs[k].name,
                         report.knobs[k].values[static_cast<std::size_t>(best.values[k])]);
-  text += "\n\nbest so far, after so many tries\n";
+  text += "\n\nbest so far, by number of tries\n";
   for (const Improvement& step : report.trajectory)
     text += fmt::format("  {:>7}  {:>9.4g} s\n", step.tried, report.points[step.point].seconds);
   if (!report.importance.empty()) text += importance_text(report);

@@ -71,7 +71,8 @@ std::vector<Placement> placements(int pipeline, int micro_batches, int layers) {
 std::vector<PlanSpec> all_plans(const Scenario& scenario) {
   if (scenario.model.is_collective())
     throw std::invalid_argument(
-        "a collective alone has no plans to search; set plan.collective, plan.data and model.bytes, and simulate each");
+        "a single collective has no plans to search; set plan.collective, plan.data and model.bytes, and simulate "
+        "each");
   const int ranks = scenario.plan.ranks(), batch = scenario.train.global_batch;
   std::vector<PlanSpec> plans;
   for (const int tensor : divisors(ranks)) {

@@ -37,9 +37,9 @@ std::string to_text(const SearchResult& result) {
       fmt::format("{} plans of {} ranks in {:.2f} s: {} simulated, {} out of memory, the others bounded\n",
                   result.plans, result.ranks, result.seconds, result.simulated, result.out_of_memory);
   if (result.best.empty()) {
-    text += "No plan fits into the devices' memory.\n";
+    text += "No plan fits into device memory.\n";
     if (const auto& nearest = result.nearest)
-      text += fmt::format("Nearest is one that needs {:.1f} of {:.1f} GB:\n", nearest->bytes * 1e-9,
+      text += fmt::format("The closest plan needs {:.1f} of {:.1f} GB:\n", nearest->bytes * 1e-9,
                           result.device_bytes * 1e-9) +
               row(*nearest, result);
     return text;
@@ -47,7 +47,7 @@ std::string to_text(const SearchResult& result) {
   text += "\nfastest\n";
   for (const PlanResult& r : result.best) text += row(r, result);
   if (result.best.size() > 1) text += why_the_second_loses(result);
-  text += "\nto simulate the fastest, behind the scenario's name:\n ";
+  text += "\nto simulate the fastest, add after the scenario's name:\n ";
   for (const std::string& setting : settings_of(result.best.front().plan)) text += " --set " + setting;
   text += "\n";
   text += "\ntime against memory: each needs less than all faster ones\n";

@@ -116,7 +116,7 @@ std::vector<CostSample> measure_alone_at_once(const StepProgram& step, int rank,
   {
     std::vector<std::jthread> team;
     for (std::size_t copy = 0; copy < samples.size(); ++copy)
-      team.push_back(start_thread<std::jthread>("measuring what ops cost", [&, copy] {
+      team.push_back(start_thread<std::jthread>("measuring the cost of ops", [&, copy] {
         try {
           samples[copy] = measure_alone(step, rank, steps, platform);
         } catch (...) {

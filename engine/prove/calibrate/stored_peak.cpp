@@ -118,7 +118,7 @@ MachinePeak peak_of_machine(DType type, const Platform& platform, const PeakStor
   if (!platform.device->is_host()) {
     result.peak.measured = measure_peak(type, platform, {.least_seconds = 0, .most_seconds = 0.1});
     result.now = result.peak.measured.best;
-    result.not_stored = "a GPU's is measured at each start";
+    result.not_stored = "the peak of a GPU is measured at each start";
     return result;
   }
   const std::optional<StoredPeak> stored = again ? std::nullopt : store.find(key);

@@ -32,8 +32,8 @@ class Judgement {
     if (run_.judges_parameters) last_update();
     if (run_.outcome == Outcome::equal && run_.judged_steps < 2)
       not_shown(
-          fmt::format("one rounding of each weight changes this training by {:.1e} within two steps, which may "
-                      "hide what the plan does; fp64 shows more of it than other precisions",
+          fmt::format("rounding each weight once changes this training by {:.1e} within two steps, which may "
+                      "hide an effect of the plan; fp64 shows more of it than other precisions",
                       run_.growth[1]));
   }
 
@@ -55,7 +55,7 @@ class Judgement {
     if (!std::isfinite(bound()) || (!shows() && !of_first_step)) return;
     if (!is_worse(error, bound()) || run_.outcome == Outcome::different) return;
     run_.outcome = Outcome::different;
-    run_.reason = fmt::format("{} is off by {:.1e}, and may be by {:.1e}", what, error, bound());
+    run_.reason = fmt::format("{} differs by {:.1e}, and {:.1e} is allowed", what, error, bound());
   }
   void not_shown(std::string reason) {
     if (run_.outcome != Outcome::equal) return;
@@ -64,7 +64,7 @@ class Judgement {
   }
   void moved(const UpdateErrors& update) {
     if (update.unmoved > 0)
-      not_shown(fmt::format("{} of {} tensors moved too little to show a difference, such as {}", update.unmoved,
+      not_shown(fmt::format("{} of {} tensors changed too little to show a difference, such as {}", update.unmoved,
                             update.tensors, update.unmoved_one));
   }
 

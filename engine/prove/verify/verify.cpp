@@ -137,7 +137,7 @@ double tolerance_of(DType type, const Scenario& scenario) {
     case DType::i32:
     case DType::u8: break;
   }
-  throw std::invalid_argument("verify: no such precision");
+  throw std::invalid_argument("verify: unknown precision");
 }
 
 ParityRun run_parity(Scenario scenario, const RunSettings& settings, std::string optimizer, bool judges_parameters,
@@ -159,7 +159,7 @@ ParityRun run_parity(Scenario scenario, const RunSettings& settings, std::string
   const std::uint32_t gradient_steps = judges_parameters ? parity::steps : 1;
   std::optional<ParityErrors> twin;
   if (step.arrivals_ahead()) {
-    count.begin(result.optimizer + ", the plan and its arrivals replayed");
+    count.begin(result.optimizer + ", the plan and a replay of its arrivals");
     const ComparedArrivals compared(step, settings, gradient_steps);
     result.errors = compared.errors();
     if (!parity::is_within_tolerance(result)) twin = compared.twin_errors();

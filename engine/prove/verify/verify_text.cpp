@@ -63,7 +63,7 @@ std::string_view name_of(Outcome outcome) {
 }
 
 std::string to_text(const VerifyResult& result) {
-  const std::string truth = result.replayed ? "its arrivals, replayed serially" : "one rank";
+  const std::string truth = result.replayed ? "a serial replay of its arrivals" : "one rank";
   const auto at = [](const std::string& worst) { return worst.empty() ? worst : " (" + worst + ")"; };
   if (result.contents) return text_of(*result.contents);
   std::string text;
@@ -72,14 +72,14 @@ std::string to_text(const VerifyResult& result) {
     text += fmt::format("{:<9} {}  losses {:.1e}  gradients {:.1e}{}  ", run.optimizer, words_of(run, truth), e.losses,
                         e.gradients, at(e.worst_gradient));
     text += run.judges_parameters ? fmt::format("parameters {:.1e}{}", e.parameters.worst, at(e.parameters.where))
-                                  : std::string("parameters not judged");
+                                  : std::string("parameters not compared");
     text += fmt::format("  tolerance {:.0e}  {} of {} tensors bit-equal\n", run.tolerance, e.parameters.bit_equal,
                         e.parameters.tensors);
     if (!run.reason.empty()) text += fmt::format("{:<9} because {}\n", "", run.reason);
     if (!run.growth.empty())
       text += fmt::format(
-          "{:<9} judged against {:.0f} times what one rounding of each weight changes in the reference: {} by the last "
-          "step; {} of {} steps show something\n",
+          "{:<9} tolerance: {:.0f} times the change in the reference from rounding each weight once: {} by the last "
+          "step; {} of {} steps can show a difference\n",
           "", ParityRun::over_twin, fmt::format("{:.1e}", run.growth.back()), run.judged_steps, run.growth.size());
   }
   return text;

@@ -13,34 +13,35 @@
 namespace rankscope::command {
 
 void add_json(CLI::App* line, bool& json) {
-  line->add_flag("--json", json, "print one JSON object on standard output, and nothing else there");
+  line->add_flag("--json", json, "print only one JSON object on standard output");
 }
 
 void add_input(CLI::App* line, Input& input) {
-  line->add_option("SCENARIO", input.scenario, "a scenario file (TOML), or the name of a lab or a model")->required();
+  line->add_option("SCENARIO", input.scenario, "scenario file (TOML), or the name of a lab or a model")->required();
   line->add_option("--set", input.set, "override a key of the file, as in --set plan.micro_batches=16")->take_all();
   add_json(line, input.json);
 }
 
 void add_how(CLI::App* line, RunRequest& request) {
   line->add_option("--comm", request.communicator,
-                   "how ranks communicate: loopback (threads of one process), mpi, or nccl (a GPU for each rank); "
+                   "communication of ranks: loopback (threads of one process), mpi, or nccl (one GPU per rank); "
                    "started by mpirun or srun, each process is a rank")
       ->check(CLI::IsMember({"loopback", "mpi", "nccl"}));
   line->add_option("--hosts", request.hosts,
-                   "with --comm mpi: a file of the hosts for mpirun to use, a line \"NAME slots=N\" each");
-  line->add_option("--device", request.device,
-                   "what computes: cpu, cuda (a GPU; under loopback all ranks share it), or sleep (each op sleeps its "
-                   "predicted cost)")
+                   "with --comm mpi: file of hosts for mpirun, one line \"NAME slots=N\" per host");
+  line->add_option(
+          "--device", request.device,
+          "where ops run: cpu, cuda (a GPU; under loopback all ranks share it), or sleep (each op sleeps for its "
+          "predicted cost)")
       ->check(CLI::IsMember({"cpu", "cuda", "sleep"}));
-  line->add_option("--clock", request.clock, "of the headline numbers: wall, device (emulated), or auto")
+  line->add_option("--clock", request.clock, "clock of the main figures: wall, device (emulated), or auto")
       ->check(CLI::IsMember({"auto", "wall", "device"}));
-  line->add_option("--threads", request.threads, "CPU threads of each rank's compute")->check(CLI::Range(1, 256));
+  line->add_option("--threads", request.threads, "CPU threads per rank")->check(CLI::Range(1, 256));
   add_any_size(line, request);
 }
 
 void add_any_size(CLI::App* line, RunRequest& request) {
-  line->add_flag(any_size_option, request.any_size, "begin also what needs more memory than is available here");
+  line->add_flag(any_size_option, request.any_size, "start even if more memory is needed than is available");
 }
 
 CLI::Validator whole_number(int least) {

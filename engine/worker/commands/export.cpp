@@ -41,10 +41,10 @@ int export_checkpoint(const ExportLine& given) {
 
 Command export_model(CLI::App& app) {
   const auto given = std::make_shared<ExportLine>();
-  auto* line = app.add_subcommand("export", "save a checkpoint's model in Hugging Face's format of GPT-2");
-  line->add_option("CHECKPOINT", given->checkpoint, "a checkpoint, or a folder of them: its newest that is whole")
+  auto* line = app.add_subcommand("export", "export the model of a checkpoint in Hugging Face's GPT-2 format");
+  line->add_option("CHECKPOINT", given->checkpoint, "checkpoint, or folder of checkpoints (the newest complete one)")
       ->required();
-  line->add_option("FOLDER", given->folder, "to make: config.json and model.safetensors")->required();
+  line->add_option("FOLDER", given->folder, "folder to create, with config.json and model.safetensors")->required();
   add_json(line, given->json);
   return {line, [given] { return export_checkpoint(*given); }};
 }

@@ -26,12 +26,12 @@ int export_script(const ExportTorchLine& given) {
   file << script;
   file.close();
   if (!file) {
-    std::cerr << "rankscope-engine: -o " << given.file
-              << ": it cannot be written; give a file in a folder that there is" << std::endl;
+    std::cerr << "rankscope-engine: -o " << given.file << ": cannot be written; give a file in an existing folder"
+              << std::endl;
     return bad_input;
   }
   const int ranks = scenario.plan.ranks();
-  std::cout << given.file << ": run it by "
+  std::cout << given.file << ": run it with "
             << (ranks > 1 ? "torchrun --nproc-per-node " + std::to_string(ranks) : std::string("python3")) << " "
             << given.file << "\n";
   return 0;
@@ -42,19 +42,20 @@ int export_script(const ExportTorchLine& given) {
 Command export_torch(CLI::App& app) {
   const auto given = std::make_shared<ExportTorchLine>();
   auto* line = app.add_subcommand(
-      "export-torch", "write a script that trains the same in PyTorch: same weights, samples and steps, over gloo");
-  line->add_option("SCENARIO", given->input.scenario, "a scenario file (TOML), or the name of a lab or a model")
+      "export-torch", "write a PyTorch script for the same training: same weights, samples and steps, over gloo");
+  line->add_option("SCENARIO", given->input.scenario, "scenario file (TOML), or the name of a lab or a model")
       ->required();
   line->add_option("--set", given->input.set, "override a key of the file, as in --set train.steps=10")->take_all();
-  line->add_option("-o,--output", given->file, "the file to write; without it the script is printed");
+  line->add_option("-o,--output", given->file, "file to write (default: print the script)");
   line->footer(
-      "The script draws the engine's initial weights and samples itself and prints each step's loss. It needs PyTorch\n"
-      "and numpy, no GPU. There are scripts of gpt models in fp32 or fp64 on synthetic data, with data-parallel ranks\n"
+      "The script generates the engine's initial weights and samples and prints the loss of each step. It needs "
+      "PyTorch\n"
+      "and numpy, but no GPU. Supported are gpt models in fp32 or fp64 on synthetic data, with data-parallel ranks\n"
       "(DistributedDataParallel; ZeRO 1 by ZeroRedundancyOptimizer, 2 and 3 by fully_shard), tensor-parallel ranks, "
       "and\n"
-      "pipelines (naive, gpipe, 1f1b, interleaved; torch.distributed.pipelining), and of these together but ZeRO 2 "
+      "pipelines (naive, gpipe, 1f1b, interleaved; torch.distributed.pipelining), and combinations except ZeRO 2 "
       "and\n"
-      "3 with a pipeline. Anything else is refused by the name of its key.");
+      "3 with a pipeline. Anything else is refused, with the name of its key.");
   return {line, [given] { return export_script(*given); }};
 }
 

@@ -90,13 +90,13 @@ Lab lab_named(const std::string& named, const Library& library) {
   std::error_code none;
   if (fs::is_regular_file(named, none)) {
     if (auto lab = read_lab(named)) return *std::move(lab);
-    throw ScenarioError(named + ":1:1: there is no lesson in it; add the table [lab] with summary and text");
+    throw ScenarioError(named + ":1:1: no lesson in this file; add the table [lab] with summary and text");
   }
   if (const Lab* lab = library.lab(named)) return *lab;
   std::vector<std::string> known;
   for (const Lab* lab : library.labs()) known.push_back(lab->name());
   const std::string near = nearest(named, known);
-  throw ScenarioError("there is no lab '" + excerpt(named) + "'; " +
+  throw ScenarioError("no lab '" + excerpt(named) + "'; " +
                       (near.empty() ? "see rankscope-engine lessons list" : "did you mean '" + near + "'?"));
 }
 
@@ -114,7 +114,7 @@ Handout chosen(const LessonsRequest& request, const Library& library) {
   if (course == nullptr) {
     std::vector<std::string> known;
     for (const Course& one : library.courses) known.push_back(one.name());
-    throw ScenarioError("there is no course '" + excerpt(request.course) + "'; " +
+    throw ScenarioError("no course '" + excerpt(request.course) + "'; " +
                         (known.empty() ? "none is installed" : "there is " + listed(known)));
   }
   handout.title = course->title;
@@ -131,7 +131,7 @@ void simulate_into(Sheet& sheet, LessonPredictions& predictions, bool pictures) 
     try {
       what();
     } catch (const std::exception& error) {
-      sheet.unsimulated = "This lesson's step is not simulated here: " + message_line(error.what());
+      sheet.unsimulated = "The step of this lesson is not simulated here: " + message_line(error.what());
       std::cerr << lab.file << ": " << message_line(error.what()) << "\n";
     }
   };
@@ -180,7 +180,7 @@ std::string markdown_of(const Handout& handout, const std::string& output) {
   const PictureFiles files{fs::path(output).replace_extension(".pictures")};
   std::error_code failed_to_make;
   if (beside) fs::create_directories(files.folder, failed_to_make);
-  if (failed_to_make) throw ScenarioError(files.folder.string() + ": cannot be made: " + failed_to_make.message());
+  if (failed_to_make) throw ScenarioError(files.folder.string() + ": cannot be created: " + failed_to_make.message());
   Handout shown = handout;
   if (!beside)  // there is no folder to put them in
     for (Sheet& sheet : shown.sheets) sheet.pictures.clear();
@@ -193,8 +193,7 @@ std::string markdown_of(const Handout& handout, const std::string& output) {
 
 int export_lessons(const LessonsRequest& request) {
   if (request.lab.empty() == request.course.empty())
-    throw ScenarioError(
-        "lessons export takes a lab or --course NAME, one of the two; see rankscope-engine lessons list");
+    throw ScenarioError("lessons export needs either a lab or --course NAME; see rankscope-engine lessons list");
   const std::string output = request.output == "-" ? "" : request.output;
   const Library library = read_library();
   Handout handout = chosen(request, library);
@@ -202,12 +201,12 @@ int export_lessons(const LessonsRequest& request) {
   const bool pictures = request.as == "html" || (request.as == "md" && !output.empty());
   for (Sheet& sheet : handout.sheets) simulate_into(sheet, predictions, pictures);
   if (request.as == "md" && output.empty())
-    std::cerr << "rankscope-engine: pictures are files beside the Markdown; name that with -o FILE to have them\n";
+    std::cerr << "rankscope-engine: pictures are separate files; give -o FILE to write the Markdown and its pictures\n";
   std::string text;
   if (request.as == "gift") {
     const Quiz quiz = gift(handout);
     std::cerr << counted(quiz.asked, "question")
-              << (quiz.left_out.empty() ? "" : fmt::format("; left out: {}", fmt::join(quiz.left_out, "; "))) << "\n";
+              << (quiz.left_out.empty() ? "" : fmt::format("; omitted: {}", fmt::join(quiz.left_out, "; "))) << "\n";
     text = quiz.text;
   } else {
     text = request.as == "html" ? handout_html(handout) : markdown_of(handout, output);
@@ -245,7 +244,7 @@ void check_file(const std::string& named, const CheckAgainst& against, Checked& 
     const fs::path file = find_scenario(named);
     const std::string path = file.empty() ? named : file.string();
     const auto lab = read_lab(path);
-    if (!lab) throw ScenarioError(path + ":1:1: there is no lesson in it; add the table [lab] with summary and text");
+    if (!lab) throw ScenarioError(path + ":1:1: no lesson in this file; add the table [lab] with summary and text");
     read_scenario(path);  // what it trains must be readable, too
     const auto faults = faults_of(*lab, against);
     checked.faults.insert(checked.faults.end(), faults.begin(), faults.end());
@@ -299,30 +298,28 @@ int check_lessons(const LessonsRequest& request) {
 
 Command lessons(CLI::App& app) {
   const auto given = std::make_shared<LessonsRequest>();
-  auto* line =
-      app.add_subcommand("lessons", "what can be taught here: list it, make hand-outs and quizzes, check a lesson");
+  auto* line = app.add_subcommand("lessons", "list lessons, make hand-outs and quizzes, check a lesson");
   line->require_subcommand(1);
 
-  auto* list = line->add_subcommand("list", "all lessons in their natural order, by groups, and the courses");
+  auto* list = line->add_subcommand("list", "list all lessons in order, by group, and the courses");
   add_json(list, given->json);
 
-  auto* out = line->add_subcommand("export", "a hand-out, the instructor's edition, or a Moodle quiz");
-  out->add_option("LAB", given->lab, "a lab's name or file");
+  auto* out = line->add_subcommand("export", "make a hand-out, the teacher's edition, or a Moodle quiz");
+  out->add_option("LAB", given->lab, "name or file of a lab");
   out->add_option("--course", given->course, "all labs of a course, in one file");
   out->add_option("--as", given->as,
-                  "html (one file with its pictures), md (Markdown, the pictures in a folder beside it) or gift "
+                  "html (one file with its pictures), md (Markdown, pictures in a separate folder) or gift "
                   "(questions for Moodle)")
       ->check(CLI::IsMember({"html", "md", "gift"}));
   out->add_flag("--answers", given->answers,
-                "the instructor's edition: with answers, tolerances, reasons, usual mistakes and notes");
-  out->add_option("-o,--output", given->output, "file to write; - or nothing: standard output");
+                "the teacher's edition: with answers, tolerances, explanations, common mistakes and notes");
+  out->add_option("-o,--output", given->output, "file to write (default: - for standard output)");
 
   auto* check = line->add_subcommand("check",
-                                     "look for answers that are printed before Run, ranges that accept too much or too "
-                                     "little, symbols without definition, and names that there are none of; status 1 "
-                                     "where there are any");
-  check->add_option("FILE", given->files,
-                    "lessons (a file or a lab's name) and courses; without it all that are installed");
+                                     "find answers printed before Run, ranges that accept too much or too "
+                                     "little, undefined symbols and unknown names; exit status 1 "
+                                     "if there are any");
+  check->add_option("FILE", given->files, "lessons (file or name of a lab) and courses (default: all installed)");
   add_json(check, given->json);
 
   return {line, [given, list, out] {

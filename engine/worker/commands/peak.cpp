@@ -24,7 +24,8 @@ struct PeakRequest {
 DType type_named(const std::string& precision) {
   constexpr std::array types{DType::f64, DType::f32, DType::bf16, DType::f16};
   const auto found = std::find_if(types.begin(), types.end(), [&](DType type) { return name_of(type) == precision; });
-  if (found == types.end()) throw ScenarioError("--precision " + precision + ": known are fp64, fp32, bf16 and fp16");
+  if (found == types.end())
+    throw ScenarioError("--precision " + precision + ": unknown; give fp64, fp32, bf16 or fp16");
   return *found;
 }
 
@@ -88,11 +89,11 @@ int print_peaks(const PeakRequest& request) {
 Command peak(CLI::App& app) {
   const auto given = std::make_shared<PeakRequest>();
   auto* line =
-      app.add_subcommand("peak", "this machine's peak, which MFU is a share of: stored, and checked at each start");
-  line->add_option("--precision", given->precisions, "as in --precision fp32,bf16")->delimiter(',');
-  line->add_option("--threads", given->threads, "CPU threads of a rank's compute")->check(CLI::Range(1, 256));
-  line->add_flag("--again", given->again, "measure it again, and forget what is stored");
-  line->add_flag("--json", given->json, "print one JSON array on standard output, and nothing else there");
+      app.add_subcommand("peak", "show this machine's peak, the reference of MFU: stored, and checked at each start");
+  line->add_option("--precision", given->precisions, "precisions, as in --precision fp32,bf16")->delimiter(',');
+  line->add_option("--threads", given->threads, "CPU threads per rank")->check(CLI::Range(1, 256));
+  line->add_flag("--again", given->again, "discard the stored value and measure again");
+  line->add_flag("--json", given->json, "print only one JSON array on standard output");
   return {line, [given] { return print_peaks(*given); }};
 }
 

@@ -40,10 +40,9 @@ Command plan(CLI::App& app) {
     int program_of = -1;
   };
   const auto given = std::make_shared<Given>();
-  auto* line =
-      app.add_subcommand("plan", "show what a step consists of: ranks, memory, traffic, the textbook's bubble");
+  auto* line = app.add_subcommand("plan", "show a step without running it: ranks, memory, traffic, ideal bubble");
   add_input(line, given->input);
-  line->add_option("--program", given->program_of, "print this rank's program in its text form instead")
+  line->add_option("--program", given->program_of, "print the program of this rank as text instead")
       ->check(whole_number(0));
   return {line, [given] { return print_plan(given->input, given->program_of); }};
 }

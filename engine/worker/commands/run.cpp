@@ -87,31 +87,30 @@ int sweep_plans(const Input& input, SweepRequest request) {
 Command run(CLI::App& app) {
   const auto given = std::make_shared<RunLine>();
   RunRequest& request = given->request;
-  auto* line = app.add_subcommand("run", "train for real, with as many ranks as the plan has");
+  auto* line = app.add_subcommand("run", "train with the ranks of the plan");
   add_input(line, given->input);
   add_how(line, request);
-  line->add_option("--steps", given->steps, "instead of train.steps")->check(whole_number(1));
-  line->add_option("--record", request.record, "write a trace (MCAP)");
+  line->add_option("--steps", given->steps, "number of steps; replaces train.steps")->check(whole_number(1));
+  line->add_option("--record", request.record, "write a recording (MCAP)");
   line->add_option("--publish", request.publish, "serve viewers at this endpoint (tcp://…, ipc://…)");
   line->add_option("--await-viewers", request.await_viewers,
-                   "stay open at the end, 10 s at most, until so many viewers have joined and have received all of it")
+                   "wait at the end, at most 10 s, until this many viewers have joined and received everything")
       ->check(whole_number(0));
-  line->add_option("--keep", request.keep, "detail to keep: all, every:N steps, or last:TIME such as last:30s");
-  line->add_option("--checkpoint", request.checkpoint,
-                   "folder for the checkpoints that train.checkpoint_every asks for");
+  line->add_option("--keep", request.keep, "details to record: all, every:N steps, or last:TIME such as last:30s");
+  line->add_option("--checkpoint", request.checkpoint, "folder for checkpoints (see train.checkpoint_every)");
   line->add_option("--checkpoint-every", given->checkpoint_every,
-                   "instead of train.checkpoint_every: steps, 0 is never")
+                   "steps between checkpoints, 0 for none; replaces train.checkpoint_every")
       ->check(whole_number(0));
   line->add_option(
       "--resume", request.resume,
-      "continue from this checkpoint, or from the newest whole one in this folder, under this scenario's plan");
+      "continue from this checkpoint, or from the newest complete one in this folder, with this scenario's plan");
   line->add_option("--restarts", request.restarts,
-                   "when a rank is lost, continue from the newest whole checkpoint, so many times at most")
+                   "when a rank is lost, continue from the newest complete checkpoint, at most N times")
       ->check(whole_number(0));
   line->add_option("--join-file", request.join_files,
-                   "write what a viewer elsewhere needs (endpoint and keys) to this file; makes keys, which an "
-                   "endpoint beyond this machine must have. Given again, each file has a key of its own, which "
-                   "rankscope-trace revoke FILE takes back during the run")
+                   "write a join file for viewers elsewhere (endpoint and keys); creates keys, which an "
+                   "endpoint for other machines must have. If repeated, each file has its own key, which "
+                   "rankscope-trace revoke FILE revokes during the run")
       ->take_all()
       ->allow_extra_args(false);
   return {line, [given, line] { return run_plan(*given, line->count("--comm") > 0); }};
@@ -124,23 +123,23 @@ Command sweep(CLI::App& app) {
   };
   const auto given = std::make_shared<Given>();
   SweepRequest& request = given->request;
-  auto* line = app.add_subcommand("sweep", "run a scenario with keys of it changed in turn: strong and weak scaling");
+  auto* line = app.add_subcommand("sweep", "run a scenario with several values of its keys: strong and weak scaling");
   add_input(line, given->input);
   line->add_option("--over", request.over,
-                   "a key and its values, as in --over plan.data=1,2,4; given again for another key, all combinations "
+                   "a key and its values, as in --over plan.data=1,2,4; if repeated for other keys, all combinations "
                    "are run")
       ->take_all()
       ->allow_extra_args(false);
   line->add_flag("--weak", request.weak,
-                 "weak scaling: the global batch grows with the ranks, from the scenario's at the first point "
-                 "(without it: strong scaling, the batch stays)");
+                 "weak scaling: the global batch grows with the ranks, from the scenario's batch at the first point "
+                 "(default: strong scaling, constant batch)");
   line->add_option("--steps", request.steps,
                    "of each run; without it what --set train.steps says, or else " + std::to_string(sweep_steps))
       ->check(whole_number(1));
-  line->add_option("--repeat", request.repeats, "runs of each point, round by round through all of them")
+  line->add_option("--repeat", request.repeats, "runs of each point, in rounds over all points")
       ->check(whole_number(1));
   add_how(line, request.run);
-  line->add_option("--record", request.record, "write what was measured, run by run, to a trace (MCAP)");
+  line->add_option("--record", request.record, "write the measurements of each run to a recording (MCAP)");
   return {line, [given] { return sweep_plans(given->input, given->request); }};
 }
 

@@ -56,18 +56,18 @@ int search_plans(const SearchRequest& request) {
 Command search(CLI::App& app) {
   const auto given = std::make_shared<SearchRequest>();
   auto* line = app.add_subcommand(
-      "search", "find the best plans for the scenario's model on as many ranks of its cluster; nothing runs");
+      "search", "find the best plans for the model on the same number of ranks of its cluster; nothing runs");
   add_input(line, given->input);
-  line->add_option("--best", given->how.keep, "how many of the fastest plans to print")->check(whole_number(1));
+  line->add_option("--best", given->how.keep, "number of fastest plans to print")->check(whole_number(1));
   line->add_option(
           "--strategy", given->strategy,
-          "bounded: every plan, of which those are simulated that may be best (where plans fold, what is done "
-          "if none is named); exhaustive: every plan is tried; random; bayes: a forest of what was tried so far "
-          "says what to try next")
+          "bounded: every plan, but only those that may be best are simulated (the default if plans "
+          "fold); exhaustive: every plan is simulated; random; bayes: a random forest of the plans tried so far "
+          "selects the next plan")
       ->check(CLI::IsMember({"bounded", "exhaustive", "random", "bayes"}));
-  line->add_option("--budget", given->how.how.budget, "of random and bayes: how many plans to try")
+  line->add_option("--budget", given->how.how.budget, "for random and bayes: number of plans to try")
       ->check(whole_number(1));
-  line->add_option("--seed", given->how.how.seed, "of random and bayes: another seed tries other plans");
+  line->add_option("--seed", given->how.how.seed, "for random and bayes: seed of the choice of plans");
   return {line, [given] { return search_plans(*given); }};
 }
 

@@ -87,16 +87,16 @@ Command simulate(CLI::App& app) {
   const auto given = std::make_shared<SimulateRequest>();
   auto* line = app.add_subcommand("simulate", "predict a step on the scenario's cluster; nothing runs");
   add_input(line, given->input);
-  line->add_option("--tokens", given->tokens, "of a whole training run, such as 300e9: days and energy it takes")
+  line->add_option("--tokens", given->tokens,
+                   "tokens of a whole training run, such as 300e9: predict its days and energy")
       ->check(CLI::PositiveNumber);
   auto* here = line->add_flag("--here", given->here,
-                              "by what the plan's ops cost on this machine's CPU, measured now in some tenths of a "
-                              "second, instead of the cluster's figures; links stay the cluster's");
-  line->add_option("--threads", given->threads, "with --here: CPU threads of each rank's compute")
+                              "with costs of the plan's ops on this machine's CPU, measured now in some tenths of a "
+                              "second, instead of the cluster's figures; links are still the cluster's");
+  line->add_option("--threads", given->threads, "with --here: CPU threads per rank")
       ->check(CLI::Range(1, 256))
       ->needs(here);
-  line->add_option("--record", given->record,
-                   "write the predicted steps to a recording (MCAP), labelled simulated: to share, export and compare");
+  line->add_option("--record", given->record, "write the predicted steps to a recording (MCAP), labelled simulated");
   return {line, [given] { return print_simulation(*given); }};
 }
 

@@ -45,19 +45,18 @@ Command validate(CLI::App& app) {
     OwnRunsRequest own_runs;
   };
   const auto given = std::make_shared<Given>();
-  auto* line =
-      app.add_subcommand("validate", "hold predictions against what others have measured and printed, row by row");
+  auto* line = app.add_subcommand("validate", "compare predictions with published measurements, row by row");
   add_json(line, given->own_runs.json);
   line->add_flag("--leave-one-out", given->without_each,
-                 "each table's errors with the constants that all others of its device give");
-  auto* own =
-      line->add_flag("--own", given->own, "run our own rows on this machine, and hold them against their simulation");
+                 "errors of each table with constants fitted to all other tables of its device");
+  auto* own = line->add_flag("--own", given->own,
+                             "run Rankscope's own rows on this machine and compare them with their simulation");
   auto* write = line->add_option("--write", given->own_runs.folder,
-                                 "with --own: folder of scenarios to write what was measured to");
+                                 "with --own: folder of scenarios to write the measurements to");
   write->needs(own);
-  line->add_option("--name", given->own_runs.name, "with --write: of the file of measured ops")->needs(write);
+  line->add_option("--name", given->own_runs.name, "with --write: name of the file of measured ops")->needs(write);
   line->add_option("--rounds", given->own_runs.rounds,
-                   "with --own: times that every row runs; of several, each error comes with its standard error")
+                   "with --own: runs of every row; with several, each error has its standard error")
       ->check(whole_number(1))
       ->needs(own);
   return {line, [given] {

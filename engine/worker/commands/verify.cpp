@@ -58,13 +58,14 @@ Command verify(CLI::App& app) {
   };
   const auto given = std::make_shared<Given>();
   auto* line = app.add_subcommand(
-      "verify", "prove that the plan trains the same model as one rank; ends with 0: it does, 1: not, 3: not shown");
+      "verify",
+      "check that the plan trains the same model as one rank; exit status 0: same, 1: different, 3: not shown");
   add_input(line, given->input);
   line->add_option("--device", given->request.device,
-                   "what computes: cpu, or cuda (a GPU; under loopback all ranks share it)")
+                   "where ops run: cpu, or cuda (a GPU; under loopback all ranks share it)")
       ->check(CLI::IsMember({"cpu", "cuda"}));
   line->add_option("--comm", given->request.communicator,
-                   "how ranks, threads of this process, communicate: loopback, or nccl (a GPU for each rank)")
+                   "communication of ranks (threads of this process): loopback, or nccl (one GPU per rank)")
       ->check(CLI::IsMember({"loopback", "nccl"}));
   add_any_size(line, given->request);
   return {line, [given] { return verify_plan(given->input, given->request); }};

@@ -18,6 +18,7 @@ Loops make() {
   add_update<T>(loops);
   add_adam8bit<T>(loops);
   add_adafactor<T>(loops);
+  add_trust<T>(loops);
   return loops;
 }
 

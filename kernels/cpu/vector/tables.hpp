@@ -28,6 +28,8 @@ template <class T>
 void add_adam8bit(Loops& loops);
 template <class T>
 void add_adafactor(Loops& loops);
+template <class T>
+void add_trust(Loops& loops);
 
 }  // namespace rankscope::kernels::cpu::RANKSCOPE_ISA
 

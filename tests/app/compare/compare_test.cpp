@@ -113,14 +113,14 @@ TEST_CASE("The table says where the time of the longer step went") {
   CHECK(b.step->seconds() > 1.2 * a.step->seconds());
   const auto rows = compare_rows(a, b, CompareBy::time);
   REQUIRE(rows.size() >= 3);
-  CHECK(rows[0][0].words == "the whole step");
+  CHECK(rows[0][0].words == "whole step");
   CHECK(rows[1][0].words == "bubble");
   CHECK(rows[1][3].words.startsWith("+"));
   CHECK(rows[1][3].tone == Tone::bad);
   CHECK(runs.view->words().contains("longer than A's"));
   CHECK(runs.view->words().contains("bubble +"));
   for (auto* choice : runs.view->findChildren<QComboBox*>())
-    if (choice->accessibleName() == "What the table compares") choice->setCurrentText(label_of(CompareBy::ranks));
+    if (choice->accessibleName() == "Steps to compare") choice->setCurrentText(label_of(CompareBy::ranks));
   CHECK(runs.view->rows().rowCount() == 4);
   CHECK(runs.view->rows().words(0, 0) == "rank 0, compute");
   // Both compute the same, to what the words show.

@@ -239,7 +239,7 @@ TEST_CASE("The grid of a folded plan of 1,024 ranks has a cell for each stage, a
   view.set_quantity(GridQuantity::compute);
   words.clear();
   for (const PaintedText& text : painted_texts(view)) words << text.words;
-  CHECK_THAT(words.join(' ').toStdString(), ContainsText("Not known rank by rank"));
+  CHECK_THAT(words.join(' ').toStdString(), ContainsText("Not known for each rank"));
 }
 
 TEST_CASE("Where replicas are too many for a row each, a row is several of them, and no row is too low for its value") {

@@ -68,7 +68,7 @@ TEST_CASE("A number takes arithmetic, shows its value, and refuses what is none"
   CHECK(std::get<double>(*box.attempt()) == 27.3);
   box.line()->setText("about a third");
   CHECK_FALSE(box.attempt().has_value());
-  CHECK(words_in(box).contains("is no arithmetic"));
+  CHECK(words_in(box).contains("is not valid arithmetic"));
 }
 
 TEST_CASE("An option is chosen by its button or by its words") {

@@ -44,12 +44,12 @@ struct Shown {
     REQUIRE(wait_until([&] { return view.settled(); }));
   }
   QString cell(const std::string& optimizer, int column) {
-    const std::vector<std::string> names = optimizer_names();
+    const std::vector<std::string> names = walking_optimizers();
     const auto row = std::find(names.begin(), names.end(), optimizer) - names.begin();
     return view.model().words(static_cast<int>(row), column);
   }
   QModelIndex index(const std::string& optimizer, int column) {
-    const std::vector<std::string> names = optimizer_names();
+    const std::vector<std::string> names = walking_optimizers();
     return view.model().index(static_cast<int>(std::find(names.begin(), names.end(), optimizer) - names.begin()),
                               column);
   }
@@ -107,7 +107,7 @@ TEST_CASE("Optimizers differ in colour, as they do for every eye, and in shape")
   const Palette& colours = palette_of(GENERATE(Theme::dark, Theme::light));
   std::set<Argb> seen;
   std::set<std::string> shapes;
-  for (const std::string& name : optimizer_names()) {
+  for (const std::string& name : walking_optimizers()) {
     CHECK(seen.insert(colour_of(name, colours)).second);
     QImage image(20, 20, QImage::Format_RGB32);
     image.fill(Qt::white);
@@ -126,16 +126,16 @@ TEST_CASE("The view shows the engine's own paths: on the ravine, with four optim
   PathsView& view = shown.view;
   REQUIRE(view.paths());
   CHECK(view.paths()->request.surface == "ravine");
-  CHECK(view.paths()->each.size() == optimizer_names().size());
+  CHECK(view.paths()->each.size() == walking_optimizers().size());
   CHECK(view.model().drawn() == std::set<std::string>{"sgd", "momentum", "adagrad", "adam"});
   CHECK(view.player().step() == 100);
   CHECK(shown.cell("sgd", PathsModel::rate) == "0.09");
   CHECK(shown.cell("sgd", PathsModel::reached) == "from step 21");
   CHECK(shown.cell("adam", PathsModel::state) == "8");
   CHECK(shown.cell("sgd", PathsModel::state) == "0");
-  CHECK(view.own_source().contains("no model trained"));
+  CHECK(view.own_source().contains("no model is trained"));
   for (const char* words :
-       {"start", "minimum", "x", "y", "contours", "Loss above the least", "step", "step 100 of 100"}) {
+       {"start", "minimum", "x", "y", "contours", "Loss above the minimum", "step", "step 100 of 100"}) {
     INFO(words);
     CHECK(shown.says(QString::fromLatin1(words)));
   }
@@ -150,7 +150,7 @@ TEST_CASE("The view shows the engine's own paths: on the ravine, with four optim
         REQUIRE(series.points.size() == path.losses.size());
         for (std::size_t t = 0; t < path.losses.size(); ++t) CHECK(series.points[t].y == path.losses[t]);
       }
-  CHECK(plot.title == "Loss above the least, by step");
+  CHECK(plot.title == "Loss above the minimum, by step");
 }
 
 TEST_CASE("Keys step through the paths, and the table says where each stands then") {
@@ -261,7 +261,7 @@ TEST_CASE("An engine that is not there, or that refuses, is told in the view") {
   Shown none{QString()};
   CHECK_FALSE(none.view.paths());
   CHECK(none.says("No paths"));
-  CHECK(none.says("rankscope-engine is neither beside this program nor on PATH."));
+  CHECK(none.says("rankscope-engine is neither in the folder of this program nor on PATH."));
   Shown refused;
   refused.view.show_request({.surface = "ravine", .settings = {"momentum=2"}});
   refused.settle();
@@ -290,7 +290,7 @@ TEST_CASE("What a lesson asks for is shown: its surface, its rates, and its opti
   CHECK(shown.view.model().drawn() == std::set<std::string>{"sgd"});
   CHECK(shown.view.condition()->value() == 40);
   CHECK(shown.cell("sgd", PathsModel::rate) == "0.04");
-  CHECK(shown.view.paths()->each.size() == optimizer_names().size());  // the others are there to be ticked
+  CHECK(shown.view.paths()->each.size() == walking_optimizers().size());  // the others are there to be ticked
 }
 
 TEST_CASE("Nothing is cut and nothing lies over another thing, however large the view is") {

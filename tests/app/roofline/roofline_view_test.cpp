@@ -123,6 +123,6 @@ TEST_CASE("what ran is dots, under the peak that its machine was measured to hav
   CHECK(rows[0][4].words == "arithmetic");
   picture.ran[0].bytes = 4e6;  // 1 FLOP per byte: the roof is at 10 GFLOP/s, and a cache is faster
   CHECK(roofline_rows(picture)[0][4].words == "memory");
-  CHECK(roofline_plot(picture, palette_of(Theme::light)).series[2].points[0].help.contains("in a cache"));
+  CHECK(roofline_plot(picture, palette_of(Theme::light)).series[2].points[0].help.contains("in cache"));
   CHECK(roofline_table(picture).rows.size() == 2);
 }

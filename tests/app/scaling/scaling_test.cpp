@@ -134,7 +134,7 @@ TEST_CASE("An efficiency over 100 % says why") {
   sweep.scenario_toml = to_toml(small_scenario("data = 1\nmicro_batches = 1"));
   const ScalingCurves faster = curves_of(sweep);
   CHECK(faster.points[1].run.efficiency == Approx(8.0 / 6));
-  CHECK(faster.formula.contains("over 100 %: a rank's work shrinks"));
+  CHECK(faster.formula.contains("over 100 %: the work per rank shrinks"));
   // One worker and two servers are three ranks, four workers and two servers are six.
   const ScalingCurves served =
       predicted_curves(small_scenario("data = 1\nmicro_batches = 1\ndata_parallel = \"parameter-server\"\nservers = 2"),

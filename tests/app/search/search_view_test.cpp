@@ -114,7 +114,7 @@ TEST_CASE("what strategies have tried is one picture, each plan once") {
 
 TEST_CASE("why a plan is not the fastest is said with the parts of its step, or with what it lacks of memory") {
   const FoundPlans found = merged(known({Strategy::exhaustive}));
-  CHECK(why_not_this(found, 1).startsWith("The fastest plan"));
+  CHECK(why_not_this(found, 1).startsWith("The fastest tried plan"));
   // 2 s against 1 s: 0.6 s of compute and 0.4 s of bubble.
   const QString second = why_not_this(found, 0);
   CHECK(second.startsWith("The runner-up: 1.00"));
@@ -194,7 +194,7 @@ TEST_CASE("a search finds plans by three strategies; the runner-up is shown firs
       }
   CHECK(drawn > 100);
   CHECK(drawn < found.points.size());
-  CHECK(shown.view.plans_chart().plot().title.contains("beyond the edges"));
+  CHECK(shown.view.plans_chart().plot().title.contains("outside the axes"));
 
   const PlotChart& chart = shown.view.plans_chart();
   const PlanPoint& smallest = found.points[found.front[found.front.size() / 2]];

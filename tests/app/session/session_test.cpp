@@ -143,7 +143,7 @@ TEST_CASE("An engine that says nothing is given up after its limit") {
   REQUIRE(becomes(session, SessionState::ready));
   session.run();
   REQUIRE(becomes(session, SessionState::failed));
-  CHECK(session.failure().contains("said nothing"));
+  CHECK(session.failure().contains("has not answered"));
 }
 
 TEST_CASE("The engine is told the plan as edited") {

@@ -58,14 +58,14 @@ TEST_CASE("A class for other machines names the address that these know, and one
 
 TEST_CASE("Bad arguments are refused in one line that says what would be right") {
   CHECK(says(refusal({"a.toml", "b.toml"}), "one source at a time"));
-  CHECK(says(refusal({"--theme", "blue"}), "light, dark and contrast"));
+  CHECK(says(refusal({"--theme", "blue"}), "light, dark or contrast"));
   CHECK(says(refusal({"--screenshot", "a.jpg"}), ".png"));
   CHECK(says(refusal({"--view", "memory"}), "--screenshot"));
   CHECK(says(refusal({"--size", "100x100"}), "--screenshot"));
   CHECK(says(refusal({"--screenshot", "a.png", "--view", "histogram"}), "timeline, memory"));
   CHECK(says(refusal({"--screenshot", "a.png", "--size", "10x10"}), "1280x800"));
   CHECK(says(refusal({"--screenshot", "a.png", "--size", "big"}), "WIDTHxHEIGHT"));
-  CHECK(says(refusal({"--surface", "hill"}), "ravine, saddle, rosenbrock, beale"));
+  CHECK(says(refusal({"--surface", "hill"}), "ravine, saddle, two-minima, rosenbrock, beale"));
   CHECK(says(refusal({"--no-such-option"}), "--help"));
   CHECK(says(refusal({"--network", "10.0.0.1"}), "needs --teach FILE"));
 }

@@ -188,7 +188,7 @@ TEST_CASE("What cannot hold a mark says why: a protected recording, a prediction
   REQUIRE(is_ready(*window));
   CHECK(window->banner().text("mark").isEmpty());
   press_mark(*window);
-  CHECK(window->banner().text("mark").contains("nothing is recorded here"));
+  CHECK(window->banner().text("mark").contains("this run is not recorded"));
   CHECK(open_dialog(*window) == nullptr);
 }
 

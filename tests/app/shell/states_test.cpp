@@ -331,7 +331,7 @@ TEST_CASE("A plan that cannot run says so and why, and a plan too large to run s
   REQUIRE(is_ready(*window));
   REQUIRE(window->session().predicted());
   INFO(window->session().refusal().toStdString());
-  CHECK(words_in(window->lab_panel()).contains("Too large to run here; shown is a simulation."));
+  CHECK(words_in(window->lab_panel()).contains("Too large to run here; a simulation is shown."));
   CHECK(window->status_line().left_text().contains("1,024 ranks (8 shown)"));
 }
 

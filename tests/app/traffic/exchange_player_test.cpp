@@ -198,7 +198,7 @@ TEST_CASE("Of an opaque collective it is told who came last, how long the others
       if (fact.name == name) return fact.value + QStringLiteral("; ") + fact.why;
     return QString();
   };
-  CHECK(value_of("last to come") == "rank 3; " + text::nanoseconds(30'000) + " after rank 0");
+  CHECK(value_of("last to arrive") == "rank 3; " + text::nanoseconds(30'000) + " after rank 0");
   CHECK(value_of("waiting") == text::nanoseconds(15'000) + "; a rank on average; at most " + text::nanoseconds(30'000));
   CHECK(value_of("moving bytes").startsWith(text::nanoseconds(60'000)));
   // 2 (n - 1) / n of the size over 60 µs, as the table has it.

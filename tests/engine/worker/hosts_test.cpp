@@ -50,7 +50,7 @@ TEST_CASE("a line that is no host is refused with its number and what would be r
 
 TEST_CASE("a host that is listed twice, and a file without hosts, are refused") {
   CHECK(refusal("a\nb\na slots=2\n") == ":3: a is listed twice; give it one line with all its slots");
-  CHECK(refusal("# none\n") == ": no host is listed; it should have a line NAME slots=N for each host");
+  CHECK(refusal("# none\n") == ": no host is listed; it needs one line NAME slots=N for each host");
   CHECK_THROWS_AS(read_hosts("/no/such/file"), ScenarioError);
 }
 

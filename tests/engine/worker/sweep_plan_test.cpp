@@ -111,14 +111,14 @@ TEST_CASE("what contradicts itself is refused in one line, with what would be ri
   weak.weak = true;
   const std::vector<Row> rows{
       {over({}), "sweep: ", "--over plan.data=1,2,4"},
-      {set, "--set plan.data=4: ", "leave one out"},
+      {set, "--set plan.data=4: ", "remove one of them"},
       {weak, "--weak: ", "train.global_batch"},
       {over({"train.steps=1,2"}), "--over train.steps: ", "--steps"},
       {over({"train.checkpoint_every=1,2"}), "--over train.checkpoint_every: ", "no checkpoints"},
       {over({"plan.data=33"}), "--over: ", "the only point cannot run; plan.data=33: "},
       {over({"plan.data=33,34"}), "--over: ", "none of the 2 points can run; the first: plan.data=33: "},
       {over({"plan.data=1,two"}), "--over plan.data=1,two: ", "an integer"},
-      {over({"plan.data=1"}, "nowhere"), "", "there is none of this name"},
+      {over({"plan.data=1"}, "nowhere"), "", "no such file"},
   };
   for (const Row& row : rows) {
     const std::string line = refusal(row.request);

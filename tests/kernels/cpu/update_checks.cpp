@@ -261,6 +261,95 @@ void check_adafactor(const SetUnderTest& set, DType type) {
     }
 }
 
+/// A matrix's step is relative to its size, a vector's is not. `next` gives the new element from (p, ratio) and changes
+/// the states; the ratio is computed here from the norms of the parameter and of `measured`.
+struct TrustSubject {
+  Subject s;
+  bool matrix;
+  TrustSubject(std::int64_t rows, std::int64_t columns, bool is_matrix, DType type)
+      : s(rows * columns, type), matrix(is_matrix) {}
+  UpdateSpec spec(UpdateRule rule, const std::array<View, 4>& states, std::int64_t rows) const {
+    UpdateSpec spec = s.spec(rule, states);
+    if (matrix) spec.tensors.front().parameter.shape = {rows, s.n / rows};
+    return spec;
+  }
+  static double norm(const Values& values) {
+    double square = 0;
+    for (const double v : values) square += v * v;
+    return std::sqrt(square);
+  }
+};
+
+template <class Check>
+void each_trust_subject(DType type, Check check) {
+  struct Size {
+    std::int64_t rows, columns;
+    bool matrix;
+  };
+  for (const Size& size : {Size{1, 1, false}, Size{1, 700, false}, Size{1, 9, true}, Size{3, 17, true},
+                           Size{130, 67, true}, Size{33, 2000, true}}) {
+    INFO(size.rows << " by " << size.columns << (size.matrix ? ", a matrix" : ", a vector"));
+    check(TrustSubject(size.rows, size.columns, size.matrix, type), size.rows);
+  }
+}
+
+void check_lars(const SetUnderTest& set, DType type) {
+  each_trust_subject(type, [&](const TrustSubject& subject, std::int64_t rows) {
+    const Subject& s = subject.s;
+    Values p = s.held.values(), b = s.first.values(), g = s.gradient.values();
+    for (double& value : g) value *= 0.5;
+    const double size = TrustSubject::norm(p);
+    const double ratio = subject.matrix ? 0.03 * size / (TrustSubject::norm(g) + 0.2 * size) : 1;
+    for (std::size_t i = 0; i < p.size(); ++i) {
+      b[i] = 0.7 * b[i] + 0.1 * ratio * (g[i] + 0.2 * p[i]);
+      p[i] -= b[i];
+    }
+    UpdateStep step = usual_step();
+    step.trust = 0.03;
+    set.update(subject.spec(UpdateRule::lars, {s.first}, rows), step);
+    s.check(set, p);
+    s.check_state(set, s.first, b);
+  });
+}
+
+void check_lamb(const SetUnderTest& set, DType type) {
+  each_trust_subject(type, [&](const TrustSubject& subject, std::int64_t rows) {
+    const Subject& s = subject.s;
+    Values p = s.held.values(), m = s.first.values(), v = s.second.values(), u(p.size());
+    const Values g = s.gradient.values();
+    for (std::size_t i = 0; i < p.size(); ++i) {
+      m[i] = 0.8 * m[i] + 0.2 * 0.5 * g[i];
+      v[i] = 0.95 * v[i] + 0.05 * 0.25 * g[i] * g[i];
+      u[i] = m[i] / (1 - std::pow(0.8, 5)) / (std::sqrt(v[i] / (1 - std::pow(0.95, 5))) + 1e-3) + 0.2 * p[i];
+    }
+    const double ratio = subject.matrix ? TrustSubject::norm(p) / TrustSubject::norm(u) : 1;
+    for (std::size_t i = 0; i < p.size(); ++i) p[i] -= 0.1 * ratio * u[i];
+    set.update(subject.spec(UpdateRule::lamb, {s.first, s.second}, rows), usual_step(5));
+    s.check(set, p);
+    s.check_state(set, s.first, m);
+    s.check_state(set, s.second, v);
+  });
+}
+
+/// A tensor of zeros, or a gradient of zeros, has no ratio: the step is as long as the rule makes it.
+void check_zero_norms(const SetUnderTest& set, DType type) {
+  for (const bool zero_gradient : {false, true}) {
+    const std::int64_t n = 12;
+    const DType w = wide(type);
+    const Values zeros(n, 0.0), ones(n, 1.0);
+    const bool master = bytes_of(type) == 2;
+    const Tensor parameter({n}, type, zero_gradient ? ones : zeros), held({n}, w, parameter.values()),
+        gradient({n}, w, zero_gradient ? zeros : ones), buffer({n}, w, zeros);
+    UpdateSpec spec{UpdateRule::lars, type, {{parameter, master ? held.view() : View{}, gradient, {buffer}}}};
+    spec.tensors.front().parameter.shape = {3, 4};
+    UpdateStep step = usual_step();
+    step.weight_decay = 0;
+    set.update(spec, step);
+    // p - 0.1 · 1 · 0.5 · g
+    CHECK(difference(parameter.values(), Values(n, zero_gradient ? 1.0 : -0.05)) < set.bound(type, type));
+  }
+}
+
 /// Of the rule; a new one is a compile error here.
 void check_rule(const SetUnderTest& set, DType type, UpdateRule rule) {
   switch (rule) {
@@ -273,6 +362,8 @@ void check_rule(const SetUnderTest& set, DType type, UpdateRule rule) {
     case UpdateRule::adafactor: return check_adafactor(set, type);
     case UpdateRule::adam8bit: return check_adam8bit(set, type);
     case UpdateRule::sophia: return check_sophia(set, type);
+    case UpdateRule::lars: check_zero_norms(set, type); return check_lars(set, type);
+    case UpdateRule::lamb: return check_lamb(set, type);
   }
 }
 

@@ -93,6 +93,28 @@ class Subjects : public Placed {
   }
 };
 
+/// Matrices and vectors for LARS and LAMB: a tensor of several blocks among them.
+class RelativeSubjects : public Placed {
+ public:
+  RelativeSubjects(Device& device, Queue& queue, DType type) : Placed(device, queue) {
+    const bool master = bytes_of(type) == 2;
+    const DType wide = type == DType::f64 ? DType::f64 : DType::f32;
+    std::uint64_t seed = 0;
+    for (const Shape& shape :
+         {Shape{3, 8}, Shape{300}, Shape{70, 64}, Shape{1}, Shape{130, 33}, Shape{2048}, Shape{2, 5000}}) {
+      const Values held = random_values(shape.elements(), wide, seed += 5);
+      UpdateOperand& o = operands.emplace_back();
+      o.parameter = put(Tensor(shape, type, held));
+      if (master) o.master = put(Tensor(shape, wide, held));
+      o.gradient = put(random_tensor(shape, wide, seed + 1));
+      o.states = {put(random_tensor(shape, wide, seed + 2)),
+                  put(Tensor(shape, wide, positive(random_values(shape.elements(), wide, seed + 3))))};
+      o.decays = shape.rank > 1;
+    }
+  }
+  std::vector<UpdateOperand> operands;
+};
+
 /// Matrices and vectors for Adafactor.
 class FactoredSubjects : public Placed {
  public:
@@ -165,6 +187,11 @@ void check_together(const KernelSet& set, Device& device) {
       INFO("rule " << r << " in " << name_of(type));
       if (rule == UpdateRule::adafactor) {
         const FactoredSubjects together(device, *queue, type), alone(device, *queue, type);
+        check_rule(set, device, *queue, rule, type, together, alone);
+        continue;
+      }
+      if (rule == UpdateRule::lars || rule == UpdateRule::lamb) {
+        const RelativeSubjects together(device, *queue, type), alone(device, *queue, type);
         check_rule(set, device, *queue, rule, type, together, alone);
         continue;
       }

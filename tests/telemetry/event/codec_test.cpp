@@ -208,7 +208,7 @@ TEST_CASE("a column whose length differs from the others' is refused") {
   REQUIRE(length == 8);
   length = 7;
   std::memcpy(bytes.data() + first - 4, &length, 4);
-  CHECK(decode(bytes).error == "column begin has another length");
+  CHECK(decode(bytes).error == "column begin has a different length");
 }
 
 TEST_CASE("bytes in which all rows are alike take no room, wherever they are in the number") {

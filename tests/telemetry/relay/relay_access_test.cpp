@@ -75,7 +75,7 @@ TEST_CASE("with keys, listed viewers and workers come in, and nobody else is ser
   SECTION("an unlisted key is refused, and told why") {
     const auto unlisted = view(run.relay->join(new_curve_keys()), nothing);
     CHECK(eventually([&] { return unlisted->status().state == ViewerState::refused; }));
-    CHECK(unlisted->status().why.find("not admit") != std::string::npos);
+    CHECK(unlisted->status().why.find("not accept") != std::string::npos);
     CHECK(eventually([&] { return run.relay->status().turned_away >= 1; }));
   }
   SECTION("a client without keys gets nothing") {
@@ -143,7 +143,7 @@ TEST_CASE("what cannot be revoked is said in one line") {
   const std::string file = directory.file("run.join");
   CHECK_THROWS_AS(revoke_key(file, {}), JoinError);
   write_join_file(file, {"tcp://127.0.0.1:1", {}, {}});
-  CHECK_THROWS_WITH(revoke_key(file, {}), ContainsText("holds no key"));
+  CHECK_THROWS_WITH(revoke_key(file, {}), ContainsText("contains no key"));
   CHECK_THROWS_WITH(revoke_key(file, "Ada"), ContainsText("no name"));
 }
 

@@ -96,7 +96,7 @@ std::vector<Advice> advice_in(const Refusal& refusal) {
   if (std::regex_search(right, found, std::regex(R"(choose an optimizer that has it: (.*)$)")))
     for (const std::string& word : words_listed(found[1]))
       advice.push_back({{"train.optimizer", as_toml("train.optimizer", word)}});
-  if (text.starts_with("unknown ") || text.starts_with("there is no cluster"))
+  if (text.starts_with("unknown "))
     if (std::regex_search(right, found, std::regex(R"((there is|known:|it is) (.*)$)")))
       for (const std::string& word : words_listed(found[2]))
         if (word.find("FILE") == std::string::npos && word != "or" && word != "by-hand")  // that one needs an order

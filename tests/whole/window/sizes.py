@@ -140,7 +140,7 @@ def check_mouse(program, number):
              lambda: (view_of(program, TABS[number - 1]) or view).height > view.height, 15)
     program.desktop.key("Escape")
     wait_for("Esc brings the time line back", lambda: program.find("Time line", "filler"), 15)
-    more = program.find("Further views", "push button")
+    more = program.find("More views", "push button")
     check(more is not None, "there is no list of the tabs that do not fit")
     program.desktop.click(*more.centre)
     wait_for("the list opens", program.has_popup)

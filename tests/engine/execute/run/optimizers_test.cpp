@@ -81,7 +81,8 @@ TEST_CASE("the ledger of the optimizer's states is the rule's bytes, on every ra
         Row{"adam", 8 * (matrices + vectors)}, Row{"adamw", 8 * (matrices + vectors)},
         Row{"radam", 8 * (matrices + vectors)}, Row{"adafactor", 4 * (edges + vectors)},
         Row{"adam8bit", 8 * (matrices + vectors - quantised) + 2 * quantised + 2 * 4 * 4 * 16},
-        Row{"sophia", 8 * (matrices + vectors)}}) {
+        Row{"sophia", 8 * (matrices + vectors)}, Row{"lars", 4 * (matrices + vectors)},
+        Row{"lamb", 8 * (matrices + vectors)}}) {
     INFO(row.optimizer);
     for (const int pipeline : {1, 2}) {
       const StepProgram step = compile(scenario_of(row.optimizer, 1, pipeline, "fp32"));

@@ -165,7 +165,7 @@ TEST_CASE("energy is that of all devices over the steady steps, on the wall cloc
   const Report unknown = make_report(facts);
   CHECK(unknown.energy.source == PowerSource::none);
   CHECK(std::isnan(unknown.energy.watts));
-  CHECK(unknown.energy.unknown == "the energy is unknown: the ranks told of no counter");
+  CHECK(unknown.energy.unknown == "the energy is unknown: no rank reported a counter");
   facts.energy_unknown = "the GPU's energy is unknown: it is old";
   CHECK(make_report(facts).energy.unknown == facts.energy_unknown);
   // Two GPUs, of two ranks each: 3 J and 5 J a step, but more in the first.
@@ -225,15 +225,15 @@ TEST_CASE("a step's power is that of a tenth of a second, since counters go on i
   const Report report = make_report(facts);
   for (std::size_t step = 9; step < 100; ++step) CHECK(report.steps[step].watts == Approx(120));
   CHECK(report.energy.watts == Approx(120).epsilon(0.02));
-  CHECK_THAT(to_text(report), ContainsText("counted by rapl on 1 host (all that ran on its processors)"));
+  CHECK_THAT(to_text(report), ContainsText("counted by rapl on 1 host (everything on its processors)"));
   // Beside a GPU's it is said of steps that are as short as the jumps, and of no others.
   for (StepSummary& s : facts.summaries) s.energy_source = PowerSource::nvml;
   const std::string said =
-      "counted by nvml on 1 GPU (renewed some tens of times a second: a single step as short as "
-      "these tells 0 J or several steps')";
+      "counted by nvml on 1 GPU (updated some tens of times per second: such a short step "
+      "reports 0 J or the energy of several steps)";
   CHECK_THAT(to_text(make_report(facts)), ContainsText(said));
   for (StepSummary& s : facts.summaries) s.begin_ns *= 20, s.end_ns *= 20;
-  CHECK_THAT(to_text(make_report(facts)), ContainsText("counted by nvml on 1 GPU") && !ContainsText("renewed"));
+  CHECK_THAT(to_text(make_report(facts)), ContainsText("counted by nvml on 1 GPU") && !ContainsText("updated"));
 }
 
 TEST_CASE("steps are timed on aligned clocks") {

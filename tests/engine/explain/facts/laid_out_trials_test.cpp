@@ -25,7 +25,7 @@ Scenario small_laptop() {
 TEST_CASE("plans of a laptop are laid out one by one, and what a search says of each is its prediction") {
   const Scenario s = small_laptop();
   const PlanTrials trials = trials_of(s);
-  CHECK(trials.judged == "laid out op by op");
+  CHECK(trials.judged == "simulated op by op");
   PlanSearch how;
   how.threads = 2;
   how.keep = 3;

@@ -176,7 +176,7 @@ TEST_CASE("what is no sweep is refused by name") {
   CHECK(!is_sweep(directory / "other.mcap"));
   CHECK(!is_sweep(directory / "text.mcap"));
   CHECK(!is_sweep(directory / "nowhere.mcap"));
-  CHECK_THROWS_WITH(read_sweep(directory / "other.mcap"), ContainsText("no sweep's recording"));
+  CHECK_THROWS_WITH(read_sweep(directory / "other.mcap"), ContainsText("not the recording of a sweep"));
   CHECK_THROWS_WITH(read_sweep(directory / "wrong.mcap"), ContainsText("file is missing"));
   CHECK_THROWS_AS(read_sweep(directory / "text.mcap"), TraceError);
   CHECK_THROWS_AS(SweepRecorder(directory / "no/folder.mcap", two_points()), TraceError);

@@ -51,6 +51,23 @@ TEST_CASE("minima are where the loss is least and the slope zero, and nothing in
   CHECK(surface.value(surface.start) > surface.least);
 }
 
+TEST_CASE("a shallow minimum has no slope, rises to all sides, and is higher than the least loss") {
+  const Surface surface = make_surface("two-minima");
+  REQUIRE(surface.shallow_minima.size() == 1);
+  const Point shallow = surface.shallow_minima.front();
+  CHECK(length(surface.gradient(shallow)) == 0);
+  CHECK(surface.value(shallow) == Approx(-5.0 / 12));
+  CHECK(surface.value(shallow) > surface.least + 2);
+  for (int i = 0; i < 360; ++i) {
+    const double angle = i * 3.14159265358979 / 180;
+    CHECK(surface.value({shallow.x + 1e-3 * std::cos(angle), shallow.y + 1e-3 * std::sin(angle)}) >
+          surface.value(shallow));
+  }
+  // The way to the deep minimum leads over the saddle, which is higher than both.
+  CHECK(surface.value(surface.saddles.front()) == 0);
+  CHECK(surface.distance(shallow) == 3);
+}
+
 TEST_CASE("a saddle has no slope, falls to two sides and rises to the two others") {
   int saddles = 0;
   for (const std::string& name : surface_names()) {
@@ -69,7 +86,7 @@ TEST_CASE("a saddle has no slope, falls to two sides and rises to the two others
       CHECK(higher > 0);
     }
   }
-  CHECK(saddles == 2);
+  CHECK(saddles == 3);
   // The saddle's path begins next to the ridge, so that its slope along it is next to nothing.
   const Surface saddle = make_surface("saddle");
   CHECK(std::abs(saddle.gradient(saddle.start).y) < 0.01 * std::abs(saddle.gradient(saddle.start).x));
@@ -80,12 +97,13 @@ TEST_CASE("a ravine's condition number is the ratio of its curvatures") {
   CHECK(ravine.gradient({1, 1}).y == 50 * ravine.gradient({1, 1}).x);
   CHECK(ravine.formula.find("50") != std::string::npos);
   CHECK_THROWS_WITH(make_surface("ravine", 0.5), "a ravine's condition number is from 1 to 1e+06, not 0.5");
-  CHECK_THROWS_WITH(make_surface("hill"), "unknown surface 'hill'; known: ravine, saddle, rosenbrock, beale");
+  CHECK_THROWS_WITH(make_surface("hill"),
+                    "unknown surface 'hill'; known: ravine, saddle, two-minima, rosenbrock, beale");
 }
 
 TEST_CASE("every surface has a rate for every optimizer") {
   for (const std::string& name : surface_names())
-    for (const std::string& optimizer : optimizer_names()) {
+    for (const std::string& optimizer : walking_optimizers()) {
       INFO(name << " " << optimizer);
       const Surface surface = make_surface(name);
       REQUIRE(surface.rates.count(optimizer) == 1);

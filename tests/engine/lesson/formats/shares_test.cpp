@@ -41,7 +41,7 @@ TEST_CASE("a format's range in powers of two is that of its numbers") {
   };
   CHECK(is(NumberFormat::fp32, -149, -126, 127, true));
   CHECK(is(NumberFormat::bf16, -133, -126, 127, true));
-  CHECK(is(NumberFormat::fp16, -24, -14, 15, true));
+  CHECK(is(NumberFormat::fp16, fp16_least_exponent, fp16_least_normal_exponent, fp16_last_exponent, true));
   CHECK(is(NumberFormat::e4m3, -9, -6, 8, false));
   CHECK(is(NumberFormat::e5m2, -16, -14, 15, false));
   CHECK(is(NumberFormat::int8, 0, 6, 6, true));

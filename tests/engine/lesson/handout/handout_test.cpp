@@ -39,7 +39,7 @@ TEST_CASE("the instructor's edition has answers, tolerances, reasons, mistakes a
     for (const char* words :
          {"27.27 %", "4 % more or less is accepted", "simulated: 29.36 %", "100 * 3/11", "3/11 = 27.3%", "37.5 %",
           "useful time", "Count slots", "frees at once", "forward → backward → update", "16, 12, 8, 4 MiB",
-          "backward of micro-batch 0 on rank 3", "Students divide", "because stages", "only a run gives it"}) {
+          "backward of micro-batch 0 on rank 3", "Students divide", "because stages", "known after a run"}) {
       INFO(words);
       CHECK(has(one, words));
     }

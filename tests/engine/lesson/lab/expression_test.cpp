@@ -40,18 +40,18 @@ TEST_CASE("Arithmetic is read as a person writes it") {
   }
 }
 
-TEST_CASE("What is no arithmetic is refused with the place where it ends") {
+TEST_CASE("What is not valid arithmetic is refused with the place where it ends") {
   struct Row {
     const char *text, *why;
   };
   const Row rows[] = {
       {"", "'' is no finite number"},
       {"3/", "'3/' is no finite number"},
-      {"about 3", "'about 3' is no arithmetic from 'about 3' on; write it as 3/11 or 2 * 7/8"},
-      {"3 %", "'3 %' is no arithmetic from '%' on; write it as 3/11 or 2 * 7/8"},
+      {"about 3", "'about 3' is not valid arithmetic from 'about 3' on; write it as 3/11 or 2 * 7/8"},
+      {"3 %", "'3 %' is not valid arithmetic from '%' on; write it as 3/11 or 2 * 7/8"},
       {"1/0", "'1/0' is no finite number"},
-      {"2,5", "'2,5' is no arithmetic from ',5' on; write it as 3/11 or 2 * 7/8"},
-      {"1,0000", "'1,0000' is no arithmetic from ',0000' on; write it as 3/11 or 2 * 7/8"},
+      {"2,5", "'2,5' is not valid arithmetic from ',5' on; write it as 3/11 or 2 * 7/8"},
+      {"1,0000", "'1,0000' is not valid arithmetic from ',0000' on; write it as 3/11 or 2 * 7/8"},
   };
   for (const Row& row : rows) {
     std::string why;

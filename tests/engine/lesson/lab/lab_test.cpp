@@ -78,7 +78,7 @@ TEST_CASE("a lesson that cannot be taught is refused with its place") {
       {replaced(good, "\"%\"", "\"furlong\""),
        "lab.toml:11:1: unknown unit 'furlong'; known: %, ms, s, KiB, MiB, GFLOP/s, nats and steps"},
       {replaced(good, "tolerance = 3", "tolerance = 0"),
-       "lab.toml:13:1: a prediction is never exactly right; give a tolerance greater than 0, in the question's unit"},
+       "lab.toml:13:1: a prediction is never exact; give a tolerance greater than 0, in the question's unit"},
       {replaced(good, "tolerance = 3", "tolerance = 3\nmost = 9"),
        "lab.toml:14:1: most is the top of what one draws on, and 'bubble.measured' is one number; take it away, or ask "
        "for a value of each, such as \"memory.*.activations\""},
@@ -117,10 +117,10 @@ tolerance = 5
   };
   const Row rows[] = {
       {replaced(walked, "\"ravine\"", "\"hill\""),
-       "lab.toml:9:11: unknown surface 'hill'; known: ravine, saddle, rosenbrock, beale"},
+       "lab.toml:9:11: unknown surface 'hill'; known: ravine, saddle, two-minima, rosenbrock, beale"},
       {replaced(walked, "momentum = 0.01", "momentun = 0.01"),
        "lab.toml:9:57: unknown optimizer 'momentun'; did you mean 'momentum'?"},
-      {replaced(walked, "momentum = 0.01", "momentum = 0"), "lab.toml:9:57: momentum has a rate that makes no step; give one greater than 0"},
+      {replaced(walked, "momentum = 0.01", "momentum = 0"), "lab.toml:9:57: momentum has a rate that is not positive; give one greater than 0"},
       {replaced(walked, "condition = 40", "condition = 0"),
        "lab.toml:9:11: a ravine's condition number is from 1 to 1e+06, not 0"},
       {replaced(walked, "condition = 40", "conditoin = 40"),

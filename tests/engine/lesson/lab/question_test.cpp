@@ -97,7 +97,7 @@ TEST_CASE("What makes no question is refused with its place") {
   };
   const Row rows[] = {
       {"tolerance = 2\n",
-       "lab.toml:5:1: nothing says what is right; give answer_from, such as \"bubble.measured\", formula or answer"},
+       "lab.toml:5:1: no right answer; give answer_from, such as \"bubble.measured\", formula or answer"},
       {"kind = \"essay\"\n", "lab.toml:7:1: unknown kind 'essay'; known: number, choice, order, draw and point"},
       {"kind = \"choice\"\noptions = [\"a\", \"b\"]\n",
        "lab.toml:5:1: the key 'answer' is missing; it is what is right of a choice question"},
@@ -106,9 +106,8 @@ TEST_CASE("What makes no question is refused with its place") {
       {"answer_from = \"memory.*.peak\"\nkind = \"number\"\ntolerance = 2\n",
        "lab.toml:7:1: 'memory.*.peak' is a value for each rank or step; its kind is draw"},
       {"answer = 3\nformula = \"1 + 2\"\ntolerance = 1\n",
-       "lab.toml:8:1: both 'answer' and 'formula' say what is right; keep one"},
-      {"answer = 3\ntolerance = 1\nrun = true\n",
-       "lab.toml:9:1: run says how the variant of 'set' is obtained; give set, too"},
+       "lab.toml:8:1: both 'answer' and 'formula' give the right answer; keep one"},
+      {"answer = 3\ntolerance = 1\nrun = true\n", "lab.toml:9:1: run applies to a variant; give set, too"},
       {"kind = \"point\"\nanswer = { }\n", "lab.toml:8:10: answer fits every op; give rank, kind or micro_batch"},
   };
   for (const Row& row : rows) CHECK(refusal_of(row.text) == row.message);

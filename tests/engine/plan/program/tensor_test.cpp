@@ -284,7 +284,7 @@ TEST_CASE("plans of tensor ranks that make no sense are refused") {
   CHECK_THROWS_WITH(compile(s), ContainsText("a micro-batch of 6 tokens cannot be shared by 4 tensor ranks"));
   s.plan.sequence_parallel = false;
   CHECK_NOTHROW(compile(s));
-  for (const auto* optimizer : {"adafactor", "adam8bit"}) {
+  for (const auto* optimizer : {"adafactor", "adam8bit", "lars", "lamb"}) {
     s = tensor_scenario(2, false);
     s.train.optimizer = optimizer;
     CHECK_THROWS_WITH(compile(s), ContainsText(std::string(optimizer) + " updates elements of a tensor together"));

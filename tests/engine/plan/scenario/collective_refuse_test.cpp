@@ -35,7 +35,7 @@ TEST_CASE("what a collective alone has no use for is refused, in one line that s
        "s.toml:5:1: a sum over 300 ranks cannot be checked in bf16, which counts to 256; use precision = \"fp32\""},
       {ALONE "[train]\ncheckpoint_every = 5\n",
        {},
-       "s.toml:4:1: a collective alone trains nothing that a checkpoint could hold; use checkpoint_every = 0"},
+       "s.toml:4:1: a single collective trains nothing to save in a checkpoint; use checkpoint_every = 0"},
       {ALONE "[fault]\nplant = \"overflow\"\n",
        {},
        "s.toml:4:1: a collective alone has no fault \"overflow\" to plant; use plant = \"lost_part\", or take it away"},

@@ -88,7 +88,7 @@ TEST_CASE("what is not TOML is refused where it stops being TOML") {
   const std::string message = error_of([] { parse_scenario("[model]\nlayers = \n", "s.toml"); });
   INFO(message);
   CHECK(message.starts_with("s.toml:2:"));
-  CHECK(message.ends_with("; a scenario is TOML: [table] lines, and below them `key = value`, one a line"));
+  CHECK(message.ends_with("; a scenario is TOML: [table] lines, each followed by lines `key = value`"));
   const std::string two_on_a_line = error_of([] { parse_scenario("[plan]\ndata = 1 tensor = 1\n", "s.toml"); });
   INFO(two_on_a_line);
   CHECK(two_on_a_line.starts_with("s.toml:2:"));
@@ -164,7 +164,7 @@ TEST_CASE("names that mean nothing are refused with those that do") {
       {"[train]\noptimizer = \"adamW\"\n",
        {},
        "s.toml:2:1: unknown optimizer 'adamW'; did you mean 'adamw'? there is sgd, momentum, adagrad, adam, adamw, "
-       "radam, adafactor, adam8bit and sophia"},
+       "radam, adafactor, adam8bit, sophia, lars and lamb"},
       {"[train]\ndecay = \"cosin\"\n",
        {},
        "s.toml:2:1: unknown decay 'cosin'; did you mean 'cosine'? there is none, linear and cosine"},
@@ -183,7 +183,7 @@ TEST_CASE("a key that the optimizer does not use is refused, with the optimizers
       {"[train]\noptimizer = \"sgd\"\nbeta1 = 0.9\n",
        {},
        "s.toml:3:1: optimizer \"sgd\" has no beta1; take beta1 away, or choose an optimizer that has it: adam, adamw, "
-       "radam, adam8bit and sophia"},
+       "radam, adam8bit, sophia and lamb"},
       {"[train]\nnesterov = false\n",
        {},
        "s.toml:2:1: optimizer \"adamw\" has no nesterov; take nesterov away, or choose an optimizer that has it: "
@@ -283,7 +283,7 @@ TEST_CASE("an override is named in the complaint about it") {
       {text, {"plna.data=4"}, "--set plna.data=4: unknown table 'plna'; did you mean 'plan.data'?"},
       {text,
        {"seed=4"},
-       "--set seed=4: several tables have a key 'seed'; write data.seed and train.seed, whichever is meant"},
+       "--set seed=4: several tables have a key 'seed'; write data.seed and train.seed, so give the table"},
       {text, {"pipeline"}, "--set pipeline: there is no '='; write key=value, such as plan.pipeline=4"},
       {text, {"=4"}, "--set =4: there is no key; write key=value, such as plan.pipeline=4"},
       {text, {"pipeline="}, "--set pipeline=: pipeline is a string; it takes an integer, such as pipeline = 8"},
@@ -331,7 +331,7 @@ TEST_CASE("an override is named in the complaint about it") {
        "at most 1"},
       {text,
        {"cluster.spec=moon"},
-       "--set cluster.spec=moon: there is no cluster 'moon'; known: frontier, h100, h200, jean-zay, laptop, "
+       "--set cluster.spec=moon: unknown cluster 'moon'; known: frontier, h100, h200, jean-zay, laptop, "
        "p100-pcie, selene, tpu-v3 and v100-dgx2h"},
   };
   for (const Row& row : rows) check(row);
@@ -339,7 +339,7 @@ TEST_CASE("an override is named in the complaint about it") {
 
 TEST_CASE("files that are not there, or are none, are refused by name") {
   CHECK(error_of([] { read_scenario("/nonexistent/lab.toml"); }) ==
-        "/nonexistent/lab.toml:1:1: cannot read the file: there is none of this name; give the path of a scenario file "
+        "/nonexistent/lab.toml:1:1: cannot read the file: no such file; give the path of a scenario file "
         "(TOML)");
   CHECK(error_of([] { read_scenario("/tmp"); }) ==
         "/tmp:1:1: cannot read the file: it is a folder; give the path of a scenario file (TOML)");

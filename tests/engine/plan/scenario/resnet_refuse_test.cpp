@@ -16,15 +16,16 @@ TEST_CASE("what a resnet has not is refused") {
        "are small ones"},
       {RESNET "[plan]\ntensor = 2\n",
        {},
-       "s.toml:6:1: a resnet's convolutions are not shared by tensor ranks here; use tensor = 1, and pipeline or data"},
+       "s.toml:6:1: a resnet's convolutions cannot be split over tensor ranks; use tensor = 1, and pipeline or data"},
       {RESNET "[plan]\nrecompute = \"selective\"\n",
        {},
-       "s.toml:6:1: recompute \"selective\" is of attention, which a resnet has not; use recompute = \"blocks\" or "
+       "s.toml:6:1: recompute \"selective\" needs attention, which a resnet does not have; use recompute = \"blocks\" "
+       "or "
        "\"sqrt\""},
       {RESNET "dropout = 0.1\n", {}, "s.toml:5:1: a resnet has no dropout; use dropout = 0"},
       {RESNET "[data]\nsource = \"text:book.txt\"\n",
        {},
-       "s.toml:6:1: a resnet's images are drawn; use source = \"synthetic\", not \"text:book.txt\""},
+       "s.toml:6:1: a resnet's images are synthetic; use source = \"synthetic\", not \"text:book.txt\""},
       {RESNET "image = 32\n[plan]\nmicro_batches = 4\n[train]\nglobal_batch = 4\n",
        {},
        "s.toml:9:1: a micro-batch of one image of 32 pixels a side ends as a single pixel, whose batch norm is of one "

@@ -168,7 +168,7 @@ TEST_CASE("where nothing fits the search says how far the nearest plan is") {
     REQUIRE(result.nearest);
     CHECK(result.nearest->bytes == least);
     CHECK(to_text(result).find("No plan fits") != std::string::npos);
-    CHECK(to_text(result).find("Nearest is one that needs") != std::string::npos);
+    CHECK(to_text(result).find("The closest plan needs") != std::string::npos);
     CHECK(to_json(result)["best"].empty());
     CHECK(to_json(result)["nearest"]["device_bytes"] == least);
   }

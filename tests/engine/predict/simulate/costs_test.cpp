@@ -234,7 +234,9 @@ TEST_CASE("an update costs the bytes that its optimizer's rule moves: gradient, 
                          // Three passes over gradients, two to read parameters and one to write them; row and column.
                          Row{"adafactor", 24 * (n + v) + 2 * 4 * (128 + 32) + 2 * 4 * v},
                          // A byte for each moment, 16 blocks of two scales; the vector's moments in full.
-                         Row{"adam8bit", 12 * (n + v) + 2 * (2 * n + 2 * 4 * 16) + 2 * 8 * v}}) {
+                         Row{"adam8bit", 12 * (n + v) + 2 * (2 * n + 2 * 4 * 16) + 2 * 8 * v},
+                         // Gradients and parameters are read twice, for the norms and for the step; LAMB's states, too.
+                         Row{"lars", 28 * (n + v)}, Row{"lamb", 40 * (n + v)}}) {
     Scenario scenario = laptop(1);
     scenario.train.optimizer = row.optimizer;
     const StepProgram step = compile(scenario);

@@ -162,5 +162,5 @@ TEST_CASE("data ranks with shards send and update their share alone") {
 TEST_CASE("this engine's own offload, whose host updates beside the next step, is not folded") {
   Scenario s = offloaded(2, false);
   s.cluster.software.host_gradients = false;
-  CHECK_THROWS_WITH(fold_step(s), ContainsText("beside the next one"));
+  CHECK_THROWS_WITH(fold_step(s), ContainsText("overlaps with the next step"));
 }

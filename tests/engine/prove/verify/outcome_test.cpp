@@ -114,7 +114,7 @@ TEST_CASE("tensors that move too little and differ in their last bits show nothi
   INFO(to_text(result));
   CHECK(result.outcome == Outcome::not_shown);
   CHECK_FALSE(result.passed);
-  CHECK_THAT(result.runs.front().reason, ContainsText("moved too little"));
+  CHECK_THAT(result.runs.front().reason, ContainsText("changed too little"));
   CHECK_THAT(result.runs.front().reason, ContainsText(" on rank "));
   const nlohmann::json json = to_json(result);
   CHECK(json["passed"] == false);

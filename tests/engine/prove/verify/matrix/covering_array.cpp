@@ -91,6 +91,21 @@ class Builder {
         if (row[option] < 0) row[option] = t % 2 ? draw(values_[option]) : hungry(row, option);
       if (is_valid_(row)) return row;
     }
+    return changed_row_with(a, b);
+  }
+
+  /// A row that was taken before, with both values and a few others changed. Where many options exclude each other, few
+  /// rows drawn at random are valid, but many neighbours of a valid one are.
+  std::optional<Row> changed_row_with(std::size_t a, std::size_t b) {
+    for (int t = 0; t < tries_for_a_pair && !array_.rows.empty(); ++t) {
+      Row row = array_.rows[static_cast<std::size_t>(draw(static_cast<int>(array_.rows.size())))];
+      for (int changes = draw(5); changes > 0; --changes) {
+        const auto option = static_cast<std::size_t>(draw(static_cast<int>(values_.size())));
+        row[option] = draw(values_[option]);
+      }
+      for (const std::size_t i : {a, b}) row[option_of_[i]] = static_cast<int>(i - first_item_[option_of_[i]]);
+      if (is_valid_(row)) return row;
+    }
     return std::nullopt;
   }
 

@@ -57,7 +57,7 @@ const std::vector<PlanOption>& plan_options() {
        [](Scenario& s, const std::string& v) { s.plan.recompute_blocks = std::stoi(v); }},
       {"precision", {"fp64", "fp32", "bf16", "fp16"}, [](Scenario& s, const std::string& v) { s.plan.precision = v; }},
       {"optimizer",
-       {"sgd", "momentum", "adagrad", "adam", "adamw", "radam", "adafactor", "adam8bit", "sophia"},
+       {"sgd", "momentum", "adagrad", "adam", "adamw", "radam", "adafactor", "adam8bit", "sophia", "lars", "lamb"},
        [](Scenario& s, const std::string& v) { s.train.optimizer = v; }},
       {"tied", {"yes", "no"}, [](Scenario& s, const std::string& v) { s.model.tied = v == "yes"; }},
       {"dropout", {"0", "0.1"}, [](Scenario& s, const std::string& v) { s.model.dropout = std::stod(v); }},
