@@ -1,7 +1,10 @@
 #include "engine/lesson/formats/shares.hpp"
 
 #include <cmath>
-#include <set>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include "engine/lesson/formats/held.hpp"
@@ -99,6 +102,28 @@ TEST_CASE("the stated tensors are what their words say") {
   CHECK(deviation(tensors[2].values, 7 * 64, 64) == Approx(0x1p-22).epsilon(0.3));
   CHECK(deviation(tensors[3].values, 1, 511) == Approx(0x1p-18).epsilon(0.15));
   CHECK(std::fabs(tensors[3].values[512]) < 5 * 0x1p-8);
+}
+
+TEST_CASE("what scales lose of the stated tensors is what numpy and ml_dtypes give") {
+  std::ifstream file(RANKSCOPE_SCALES);
+  REQUIRE(file);
+  const std::vector<StatedTensor> tensors = stated_tensors();
+  const std::map<std::string, Scaling> scalings{
+      {"none", Scaling::none}, {"one", Scaling::one}, {"tensor", Scaling::per_tensor}, {"block", Scaling::per_block}};
+  int rows = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with('#')) continue;
+    std::istringstream words(line);
+    std::string format, scaling;
+    double zeroed = 0, error = 0;
+    REQUIRE(words >> format >> scaling >> zeroed >> error);
+    INFO(line);
+    const ScaleLoss loss = loss_of(number_format_named(format).value(), scalings.at(scaling), tensors);
+    CHECK(loss.zeroed == Approx(zeroed).margin(1e-4));  // a number near half of the smallest one may go either way
+    CHECK(loss.error == Approx(error).epsilon(1e-3).margin(1e-6));
+    ++rows;
+  }
+  CHECK(rows == 20);
 }
 
 TEST_CASE("a finer scale loses less, and what is lost is what a plain loop counts") {
