@@ -128,8 +128,8 @@ void FormatsView::take_typed() {
 
 void FormatsView::refresh() {
   if (page_ != Page::gradients || !isVisible()) return;
-  const MagnitudeData data = magnitudes_at(*figures_.latest(), state().step());
-  ranges_->show_fits(data, fits_of(data, each_->isChecked() ? std::nullopt : std::optional(power_->value())));
+  const MagnitudeData counted = magnitudes_at(*figures_.latest(), state().step());
+  ranges_->show_fits(counted, fits_of(counted, each_->isChecked() ? std::nullopt : std::optional(power_->value())));
   QWidget::update();
 }
 

@@ -67,8 +67,8 @@ void RangePicture::set_theme(const Palette& colours) {
   update();
 }
 
-void RangePicture::show_fits(const MagnitudeData& data, std::vector<FormatFit> fits) {
-  data_ = data;
+void RangePicture::show_fits(const MagnitudeData& counted, std::vector<FormatFit> fits) {
+  data_ = counted;
   fits_ = std::move(fits);
   update();
 }

@@ -29,7 +29,7 @@ class RangePicture : public QWidget {
  public:
   explicit RangePicture(QWidget* parent);
   void set_theme(const Palette& colours);
-  void show_fits(const MagnitudeData& data, std::vector<FormatFit> fits);
+  void show_fits(const MagnitudeData& counted, std::vector<FormatFit> fits);
   const std::vector<FormatFit>& fits() const { return fits_; }
   static constexpr int first_shown = -44, last_shown = 17;  ///< powers of two that are counted apart
   static constexpr int least_height() { return 330; }
