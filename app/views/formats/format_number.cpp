@@ -101,7 +101,7 @@ QString update_words(const HeldUpdate& update) {
   if (!std::isfinite(update.after)) return text::tr("%1: overflow").arg(sum);
   return text::tr("%1 = %2: moved by %3 of it")
       .arg(sum, number_words(update.after),
-           few_digits(100 * update.moved() / update.asked) + QStringLiteral("\u00A0%"));
+           QString::number(100 * update.moved() / update.asked, 'g', 3) + QStringLiteral("\u00A0%"));
 }
 
 ViewTable table_of(const FormatNumber& number) {

@@ -39,8 +39,8 @@ QString fit_words(const FormatFit& fit) {
   const FormatShares& s = fit.shares;
   const QString beyond = s.edge > 0 ? text::tr("%1 to %2").arg(text::share(s.beyond), text::share(s.beyond + s.edge))
                                     : text::share(s.beyond);
-  return text::tr("%1 below, %2 with fewer digits, %3 beyond")
-      .arg(text::share(s.below), text::share(s.subnormal), beyond);
+  return text::tr("%1 below, %2 beyond, %3 with fewer digits")
+      .arg(text::share(s.below), beyond, text::share(s.subnormal));
 }
 
 ViewTable table_of(const std::vector<FormatFit>& fits) {

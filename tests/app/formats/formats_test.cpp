@@ -109,7 +109,7 @@ TEST_CASE("What is no number is said in words, and the rows keep the last number
     CHECK_FALSE(shown.view.fault().isEmpty());
     CHECK(shown.value(NumberFormat::fp16) == 0.5);
   }
-  CHECK(shown.says("is no finite number"));
+  CHECK(shown.says("is not a finite number"));
   shown.view.value_field()->setText("0x40490fdb");
   CHECK(shown.view.fault().isEmpty());
   CHECK(shown.value(NumberFormat::fp32) == static_cast<double>(3.14159274101257324f));
