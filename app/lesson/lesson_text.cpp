@@ -238,7 +238,11 @@ std::optional<Evidence> evidence_of(const QUrl& link) {
   };
   evidence.step = number(QStringLiteral("step"));
   evidence.rank = number(QStringLiteral("rank"));
-  evidence.op = query.queryItemValue(QStringLiteral("op")).toStdString();
+  const auto words = [&](const QString& key) { return query.queryItemValue(key, QUrl::FullyDecoded).toStdString(); };
+  evidence.op = words(QStringLiteral("op"));
+  evidence.value = words(QStringLiteral("value"));
+  evidence.update = words(QStringLiteral("update"));
+  evidence.page = words(QStringLiteral("page"));
   return evidence;
 }
 

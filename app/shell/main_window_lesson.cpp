@@ -13,6 +13,7 @@
 #include "app/shell/workspace.hpp"
 #include "app/views/compare/compare_view.hpp"
 #include "app/views/experiments/experiments_view.hpp"
+#include "app/views/formats/formats_view.hpp"
 #include "app/views/memory/memory_view.hpp"
 #include "app/views/timeline/timeline_view.hpp"
 #include "engine/plan/scenario/read.hpp"
@@ -98,6 +99,7 @@ void MainWindow::set_welcome(bool shown) {
 void MainWindow::show_evidence(const Evidence& evidence) {
   QWidget* view = find_view(QString::fromStdString(evidence.view));
   if (view != nullptr) workspace_->bring(view);
+  if (auto* formats = qobject_cast<FormatsView*>(view)) formats->show_evidence(evidence);
   const auto steps = session_.view();
   if (evidence.step) navigator_.show_step(static_cast<std::uint32_t>(*evidence.step));
   const std::int32_t rank = evidence.rank.value_or(0);

@@ -3,6 +3,7 @@
 
 #include "app/views/compare/compare_view.hpp"
 #include "app/views/experiments/experiments_view.hpp"
+#include "app/views/formats/formats_view.hpp"
 #include "app/views/grid/grid_view.hpp"
 #include "app/views/hang/hang_view.hpp"
 #include "app/views/memory/memory_view.hpp"
@@ -50,6 +51,7 @@ const ViewKind every_view[] = {
     {"roofline", QT_TR_NOOP("Roofline"), no_subject, of_session<RooflineView>},
     {"paths", QT_TR_NOOP("Paths"), shows::paths,
      [](const ViewParts& p) -> DataView* { return new PathsView(p.state, p.session, p.session.paths(), p.parent); }},
+    {"formats", QT_TR_NOOP("Formats"), no_subject, of_figures<FormatsView>},
     {"validation", QT_TR_NOOP("Validation"), no_subject, of_session<ValidationView>},
     {"grid", QT_TR_NOOP("Grid"), shows::shares | shows::memory, of_figures<GridView>},
     {"topology", QT_TR_NOOP("Topology"), shows::traffic, of_figures<TopologyView>},

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "app/views/common/axis.hpp"
+#include "app/views/common/powers.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 #include "app/views/common/tool_tip.hpp"
@@ -20,17 +21,8 @@ namespace {
 constexpr int tick_every = 8, tick_width = 44;  // in powers of two, and pixels
 constexpr double share_tick_height = 36;
 
-QString power_of_two(int exponent) {
-  static const QString digits = QStringLiteral("⁰¹²³⁴⁵⁶⁷⁸⁹");
-  QString text = QStringLiteral("2");
-  if (exponent < 0) text += QStringLiteral("⁻");
-  for (const QChar digit : QString::number(std::abs(exponent))) text += digits[digit.digitValue()];
-  return text;
-}
-
-QString share_text(double share) {
-  return share > 0 && share < 5e-4 ? QStringLiteral("<\u00A00.1\u00A0%") : text::percent(share);
-}
+using text::power_of_two;
+using text::share;
 
 }  // namespace
 
@@ -127,9 +119,8 @@ void MagnitudeChart::show_data(const MagnitudeData& shown) {
   data_ = shown;
   if (filled()) {
     const Fp16Shares fp16 = fp16_shares(*data_.counts);
-    note_->setText(tr("step %1: %2 below the fp16 range, %3 above it")
-                       .arg(data_.step)
-                       .arg(share_text(fp16.below), share_text(fp16.beyond)));
+    note_->setText(
+        tr("step %1: %2 below the fp16 range, %3 above it").arg(data_.step).arg(share(fp16.below), share(fp16.beyond)));
   }
   bars_->update();
 }
@@ -157,7 +148,7 @@ QString MagnitudeChart::words_at(QPoint at) const {
   if (!filled() || !bars_->rect().contains(over_bars) || exponent < first_shown || exponent > last_shown) return {};
   return tr("from %1 to %2: %3 of all")
       .arg(power_of_two(exponent), power_of_two(exponent + 1),
-           share_text(shares()[static_cast<std::size_t>(exponent - first_shown)]));
+           share(shares()[static_cast<std::size_t>(exponent - first_shown)]));
 }
 
 }  // namespace rankscope::app

@@ -9,14 +9,9 @@
 #include <vector>
 
 #include "app/models/palette.hpp"
+#include "app/session/magnitude_data.hpp"
 
 namespace rankscope::app {
-
-struct MagnitudeData {
-  std::uint32_t step = 0;
-  double loss_scale = 0;                                      ///< that they are multiplied by; 0: by none
-  std::shared_ptr<const std::vector<std::int64_t>> counts{};  ///< StepRow::magnitudes; null: nothing is shown
-};
 
 class MagnitudeChart : public QWidget {
   Q_OBJECT

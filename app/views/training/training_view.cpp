@@ -216,16 +216,7 @@ void TrainingView::arrange() {
 }
 
 void TrainingView::show_magnitudes() {
-  MagnitudeData shown;
-  const auto latest = figures_.latest();
-  const auto step = state().step();
-  if (latest->run)
-    for (const StepRow& row : latest->run->steps) {
-      if (!row.magnitudes) continue;
-      if (shown.counts && step && row.step > *step) break;
-      shown = {row.step, row.loss_scale, row.magnitudes};
-    }
-  magnitudes_->show_data(shown);
+  magnitudes_->show_data(magnitudes_at(*figures_.latest(), state().step()));
 }
 
 void TrainingView::mark_step() {

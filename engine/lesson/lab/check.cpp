@@ -16,9 +16,10 @@
 namespace rankscope {
 namespace {
 
-constexpr std::string_view views[] = {"timeline", "memory",      "range",  "collectives", "training", "scaling",
-                                      "paths",    "validation",  "grid",   "topology",    "program",  "hang",
-                                      "compare",  "experiments", "search", "roofline",    "plan",     "lab"};
+constexpr std::string_view views[] = {"timeline", "memory",   "range",   "collectives", "training",
+                                      "scaling",  "paths",    "formats", "validation",  "grid",
+                                      "topology", "program",  "hang",    "compare",     "experiments",
+                                      "search",   "roofline", "plan",    "lab"};
 
 std::string short_number(double value) {
   return fmt::format(fmt::runtime(std::fabs(value) < 1e4 ? "{:.4g}" : "{:.0f}"), value);

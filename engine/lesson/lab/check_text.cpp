@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/lesson/lab/question.hpp"
 #include "engine/lesson/lab/symbols.hpp"
+#include "engine/lesson/lab/typed_number.hpp"
 #include "engine/op/op_id.hpp"
 #include "engine/plan/scenario/keys.hpp"
 #include "engine/plan/scenario/read.hpp"
@@ -81,8 +83,13 @@ void check_parameters(std::string_view link, std::string_view parameters, std::v
     } else if (key == "op") {
       std::string error;
       if (!parse_token(value, &error)) why = "op takes a token, such as F:c0:m0; " + error;
+    } else if (key == "value" || key == "update") {
+      if (std::string error; !typed_number(value, &error)) why = fmt::format("{} takes a number; {}", key, error);
+    } else if (key == "page") {
+      if (std::find(std::begin(formats_pages), std::end(formats_pages), value) == std::end(formats_pages))
+        why = fmt::format("page is one of {}", fmt::join(formats_pages, ", "));
     } else {
-      why = fmt::format("unknown parameter '{}'; give step, rank or op", key);
+      why = fmt::format("unknown parameter '{}'; give step, rank or op, and for formats value, update or page", key);
     }
     if (!why.empty()) faults.push_back(fmt::format("the link '{}': {}", link, why));
     parameters = end == std::string_view::npos ? std::string_view() : parameters.substr(end + 1);

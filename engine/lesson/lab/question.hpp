@@ -99,11 +99,16 @@ struct Variant {
   bool operator==(const Variant&) const = default;
 };
 
+/// Pages of the view of number formats: one number, gradients of a run, and what scales save.
+inline constexpr std::string_view formats_pages[] = {"number", "gradients", "scales"};
+
 /// The evidence: what the window shows with the explanation.
 struct Evidence {
   std::string view;  ///< by its name: "memory"
   std::optional<int> step, rank;
-  std::string op;  ///< its token; empty: none is selected
+  std::string op{};  ///< its token; empty: none is selected
+  /// Of number formats: what is typed there, and which page is in front; empty: as it is.
+  std::string value{}, update{}, page{};
   bool operator==(const Evidence&) const = default;
 };
 

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 
 #include "engine/lesson/lab/expression.hpp"
 #include "engine/lesson/lab/fields.hpp"
 #include "engine/lesson/lab/lab.hpp"
 #include "engine/lesson/lab/read_paths.hpp"
+#include "engine/lesson/lab/typed_number.hpp"
 #include "engine/plan/scenario/keys.hpp"
 #include "engine/plan/scenario/read.hpp"
 
@@ -260,6 +262,14 @@ std::optional<Evidence> evidence_of(Fields& fields) {
   if (own.has("rank")) evidence.rank = static_cast<int>(own.number("rank", 0));
   own.take("step");
   own.take("rank");
+  for (const auto& [key, into] : {std::pair("value", &evidence.value), std::pair("update", &evidence.update)}) {
+    *into = own.text(key, fields.at("evidence"), false);
+    if (std::string why; !into->empty() && !typed_number(*into, &why)) refuse(fields.at("evidence"), why);
+  }
+  evidence.page = own.text("page", fields.at("evidence"), false);
+  if (!evidence.page.empty() &&
+      std::find(std::begin(formats_pages), std::end(formats_pages), evidence.page) == std::end(formats_pages))
+    refuse(fields.at("evidence"), fmt::format("page is one of {}", fmt::join(formats_pages, ", ")));
   own.refuse_others();
   return evidence;
 }

@@ -21,15 +21,15 @@ namespace {
 
 const QDir translations(QStringLiteral(RANKSCOPE_SOURCE_DIR "/resources/translations"));
 
-struct Message {
+struct Translated {
   QString source, comment, translation;
   bool finished = true;
 };
 
-std::vector<Message> messages_of(const QString& path) {
+std::vector<Translated> messages_of(const QString& path) {
   QFile file(path);
   REQUIRE(file.open(QIODevice::ReadOnly));
-  std::vector<Message> messages;
+  std::vector<Translated> messages;
   for (QXmlStreamReader xml(&file); !xml.atEnd();) {
     if (xml.readNext() != QXmlStreamReader::StartElement) continue;
     if (xml.name() == QLatin1String("message")) messages.emplace_back();
@@ -59,7 +59,7 @@ TEST_CASE("Each language's file has a finished translation of each text, with it
   REQUIRE(!ts_files().isEmpty());
   for (const QString& name : ts_files()) {
     std::map<QString, QString> said;
-    for (const Message& message : messages_of(translations.filePath(name))) {
+    for (const Translated& message : messages_of(translations.filePath(name))) {
       INFO(name.toStdString() << ": '" << message.source.toStdString() << "' as '" << message.translation.toStdString()
                               << "'");
       CHECK(message.finished);
@@ -90,7 +90,7 @@ TEST_CASE("Every text of the sources is in each language's file") {
                             QStringLiteral(RANKSCOPE_TR_ALIASES), QStringLiteral("-ts"), copy});
     REQUIRE(process.waitForFinished(60'000));
     REQUIRE(process.exitCode() == 0);
-    for (const Message& message : messages_of(copy)) {
+    for (const Translated& message : messages_of(copy)) {
       INFO(name.toStdString() << " lacks '" << message.source.toStdString()
                               << "': ninja update_translations, then translate what is unfinished");
       CHECK(message.finished);

@@ -139,7 +139,7 @@ TEST_CASE("every view that the program names draws a picture of its own of a rec
   const Person person;
   const QStringList views = person.views();
   for (const char* name :
-       {"timeline", "memory", "range", "collectives", "training", "scaling", "search", "roofline", "paths",
+       {"timeline", "memory", "range", "collectives", "training", "scaling", "search", "roofline", "paths", "formats",
         "validation", "grid", "topology", "program", "hang", "compare", "experiments", "plan", "lab"}) {
     INFO(name);
     CHECK(views.contains(QLatin1String(name)));

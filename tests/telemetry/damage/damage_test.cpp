@@ -182,7 +182,7 @@ TEST_CASE("damaged messages of a class and join strings are read or refused with
   look.lab = "pipeline-1f1b";
   look.op = "B:c2:m1";
   const std::vector<std::string> texts{
-      to_text(classroom::Message(look)), to_text(classroom::Message(classroom::Answer{"lab", 1, 2.5})),
+      to_text(classroom::Message(look)), to_text(classroom::Message(classroom::Answer{.lab = "lab", .question = 1, .attempt = 2.5, .at = "2026-11-24T09:30:00Z"})),
       to_text(classroom::Message(classroom::Hello{"Ada", std::string(40, 'a'), std::string(80, 'b')}))};
   Join join{"tcp://host.example:7070", new_curve_keys().public_key, new_curve_keys(), {}};
   for (int i = rounds(2000); i > 0; --i) {

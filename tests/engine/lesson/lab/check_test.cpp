@@ -234,10 +234,14 @@ TEST_CASE("names of labs, views and parameters that there are none of are faults
   check_says(fault(with("evidence = {view = \"timeline\"", "evidence = {view = \"memories\"")),
              {"question 1", "'memories'"});
   check_says(fault(with("view:memory", "view:memoires")), {"text: ", "view:memoires", "'memory'"});
-  check_says(fault(with("rank=0&", "node=0&")), {"text: ", "no parameter 'node'", "step, rank or op"});
+  check_says(fault(with("rank=0&", "node=0&")), {"text: ", "unknown parameter 'node'", "step, rank or op"});
   check_says(fault(with("step=last", "step=next")), {"text: ", "step takes a number"});
   CHECK(faults(with("step=last", "op=F:c0:m0")).empty());
   check_says(fault(with("step=last", "op=forward")), {"text: ", "op takes a token"});
+  CHECK(faults(with("rank=0&step=last", "value=bf16:0x3f80&update=2^-24&page=scales")).empty());
+  check_says(fault(with("step=last", "value=one")), {"text: ", "value takes a number", "arithmetic"});
+  check_says(fault(with("step=last", "update=fp16:0x10000")), {"text: ", "update takes a number", "16 bits"});
+  check_says(fault(with("step=last", "page=bits")), {"text: ", "number, gradients, scales"});
 }
 
 TEST_CASE("a number without hint or why is a fault") {

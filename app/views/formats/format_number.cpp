@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/formats/format_number.hpp"
+
+#include <cmath>
+
+#include "app/views/common/powers.hpp"
+#include "app/views/common/text.hpp"
+
+namespace rankscope::app {
+namespace {
+
+QString few_digits(double value) {
+  if (!std::isfinite(value)) return number_words(value);
+  return QString::number(value, 'g', 2).replace(QLatin1Char('-'), QChar(0x2212));
+}
+
+/// Of a share: 0.002 % has two digits as well.
+QString signed_percent(double share) {
+  return (share > 0 ? QStringLiteral("+") : QString()) + few_digits(100 * share) + QStringLiteral("\u00A0%");
+}
+
+}  // namespace
+
+Held FormatNumber::held_in(NumberFormat format) const {
+  if (typed.format == format) return hold_bits(format, typed.bits, scale_of(format));
+  return hold(format, value(), scale_of(format));
+}
+
+HeldUpdate FormatNumber::updated_in(NumberFormat format) const {
+  return add_update(format, held_in(format).value, update, scale_of(format));
+}
+
+QString FormatNumber::flipped(NumberFormat format, int bit) const {
+  const std::uint32_t bits = held_in(format).bits ^ std::uint32_t{1} << bit;
+  const FormatFacts& f = facts_of(format);
+  return QStringLiteral("%1:0x%2").arg(text::utf8(f.name)).arg(bits, (f.bits() + 3) / 4, 16, QLatin1Char('0'));
+}
+
+QString number_words(double value) {
+  if (std::isnan(value)) return QStringLiteral("NaN");
+  if (std::isinf(value)) return value > 0 ? QStringLiteral("∞") : QStringLiteral("−∞");
+  return QString::number(value, 'g', 11).replace(QLatin1Char('-'), QChar(0x2212));
+}
+
+QString parts_words(NumberFormat format, std::uint32_t bits, double scale) {
+  const FormatFacts& f = facts_of(format);
+  const double value = value_of_bits(format, bits);
+  if (f.is_integer()) return QStringLiteral("%1 × %2").arg(number_words(value), number_words(scale));
+  const std::uint32_t magnitude = bits & f.magnitude_mask();
+  const auto exponent = static_cast<int>(magnitude >> f.mantissa_bits);
+  if (!std::isfinite(value))
+    return std::isnan(value) ? text::tr("this pattern is no number") : text::tr("this pattern is infinity");
+  const bool negative = (bits & f.sign_mask()) != 0;
+  const int power = std::max(exponent, 1) - f.bias();
+  const double mantissa = std::ldexp(std::fabs(value), -power);
+  const QString words =
+      QStringLiteral("%1 %2 × %3")
+          .arg(negative ? QStringLiteral("−") : QStringLiteral("+"), text::power_of_two(power), number_words(mantissa));
+  if (exponent > 0) return words + text::tr("  (exponent %1 − %2)").arg(exponent).arg(f.bias());
+  return magnitude == 0 ? text::tr("%1 zero").arg(negative ? QStringLiteral("−") : QStringLiteral("+"))
+                        : words + text::tr("  (exponent 0: no 1 in front)");
+}
+
+QString range_words(NumberFormat format, double scale) {
+  const FormatRange range = range_of(format);
+  const QString digits = QString::number(range.digits, 'f', 1);
+  if (facts_of(format).is_integer())
+    return text::tr("from %1 to %2, evenly spaced")
+        .arg(number_words(-(range.largest + 1) * scale), number_words(range.largest * scale));
+  return text::tr("subnormal from %1, normal from %2, up to %3; %4 digits")
+      .arg(few_digits(range.least), few_digits(range.least_normal), QString::number(range.largest, 'g', 5), digits);
+}
+
+QString outcome_words(NumberFormat format, const Held& held) {
+  switch (held.outcome) {
+    case Outcome::exact: return text::tr("exact");
+    case Outcome::rounded: return text::tr("rounded");
+    case Outcome::subnormal: return held.error() == 0 ? text::tr("subnormal, exact") : text::tr("subnormal, rounded");
+    case Outcome::underflow: return text::tr("underflow");
+    case Outcome::overflow:
+      return facts_of(format).is_integer() ? text::tr("overflow: stops at the end") : text::tr("overflow");
+    case Outcome::no_number: return text::tr("no finite number");
+  }
+  return {};
+}
+
+QString error_words(const Held& held) {
+  const QString spacing =
+      std::isfinite(held.spacing) ? text::tr("spacing %1").arg(few_digits(held.spacing)) : QString();
+  if (!std::isfinite(held.error())) return spacing;
+  if (held.error() == 0) return text::tr("no error; %1").arg(spacing);
+  return text::tr("error %1 (%2); %3").arg(few_digits(held.error()), signed_percent(held.relative_error()), spacing);
+}
+
+QString update_words(const HeldUpdate& update) {
+  const QString sum = QStringLiteral("%1 %2").arg(update.asked < 0 ? QStringLiteral("−") : QStringLiteral("+"),
+                                                  number_words(std::fabs(update.asked)));
+  if (!std::isfinite(update.before) || !std::isfinite(update.asked)) return text::tr("%1: no sum").arg(sum);
+  if (update.asked == 0) return text::tr("no update");
+  if (update.lost()) return text::tr("%1: lost").arg(sum);
+  if (!std::isfinite(update.after)) return text::tr("%1: overflow").arg(sum);
+  return text::tr("%1 = %2: moved by %3 of it")
+      .arg(sum, number_words(update.after),
+           QString::number(100 * update.moved() / update.asked, 'g', 3) + QStringLiteral("\u00A0%"));
+}
+
+ViewTable table_of(const FormatNumber& number) {
+  ViewTable table{{text::tr("format"), text::tr("number"), text::tr("bits"), text::tr("value"), text::tr("outcome"),
+                   text::tr("error"), text::tr("relative error"), text::tr("spacing"), text::tr("update"),
+                   text::tr("value after update"), text::tr("update lost"), text::tr("smallest subnormal"),
+                   text::tr("smallest normal"), text::tr("largest"), text::tr("decimal digits")},
+                  {}};
+  for (const NumberFormat format : every_number_format) {
+    const FormatFacts& f = facts_of(format);
+    const Held held = number.held_in(format);
+    const HeldUpdate update = number.updated_in(format);
+    const FormatRange range = range_of(format);
+    const double scale = number.scale_of(format);
+    table.rows.push_back({text::utf8(f.name), plain(number.value()),
+                          QStringLiteral("%1").arg(held.bits, f.bits(), 2, QLatin1Char('0')), plain(held.value),
+                          text::utf8(name_of(held.outcome)), plain(held.error()), plain(held.relative_error()),
+                          plain(held.spacing), plain(update.asked), plain(update.after),
+                          update.lost() ? text::tr("yes") : text::tr("no"), plain(range.least * scale),
+                          plain(range.least_normal * scale), plain(range.largest * scale), plain(range.digits)});
+  }
+  return table;
+}
+
+}  // namespace rankscope::app

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is typed into the view of number formats, what each format makes of it, and that in words. No widget.
+#pragma once
+#include <QString>
+#include <optional>
+
+#include "app/views/common/view_table.hpp"
+#include "engine/lesson/formats/held.hpp"
+#include "engine/lesson/lab/typed_number.hpp"
+
+namespace rankscope::app {
+
+struct FormatNumber {
+  TypedNumber typed{1.001};
+  double update = 0.001;
+  double int8_scale = 0.01;  ///< what 1 of an int8 means
+
+  /// int8's scale; the others are shown without one.
+  double scale_of(NumberFormat format) const { return facts_of(format).is_integer() ? int8_scale : 1; }
+  /// What was typed; bits of int8 with its scale.
+  double value() const { return typed.value * (typed.format ? scale_of(*typed.format) : 1); }
+  /// Whoever's bits were typed holds them as they are.
+  Held held_in(NumberFormat format) const;
+  HeldUpdate updated_in(NumberFormat format) const;
+  /// The number that a format has with one bit the other way round, as one would type it: "bf16:0x3f81".
+  QString flipped(NumberFormat format, int bit) const;
+};
+
+/// All digits that matter: "1.0009765625", "∞", "NaN".
+QString number_words(double value);
+/// "+ 2⁰ × 1.0009765625", or of int8 "100 × 0.01".
+QString parts_words(NumberFormat format, std::uint32_t bits, double scale);
+/// "subnormal from 6e-08, normal from 6.1e-05, up to 65504; 3.3 digits".
+QString range_words(NumberFormat format, double scale);
+QString outcome_words(NumberFormat format, const Held& held);
+/// "error −2.3e-05 (−0.0023 %), spacing 0.00098".
+QString error_words(const Held& held);
+QString update_words(const HeldUpdate& update);
+
+/// A row for each format.
+ViewTable table_of(const FormatNumber& number);
+
+}  // namespace rankscope::app

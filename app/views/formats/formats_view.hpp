@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Number formats that one can touch, on three pages: what a number and a weight with an update become in each format,
+// bit by bit; where the open run's gradients fall in each format's range; and what scales save.
+#pragma once
+#include <QCheckBox>
+#include <QDoubleSpinBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QScrollArea>
+#include <QSpinBox>
+#include <QToolButton>
+#include <array>
+
+#include "app/session/figures.hpp"
+#include "app/views/common/data_view.hpp"
+#include "app/views/common/elided_label.hpp"
+#include "app/views/common/rows_table.hpp"
+#include "app/views/formats/format_rows.hpp"
+#include "app/views/formats/range_picture.hpp"
+#include "engine/lesson/lab/question.hpp"
+
+namespace rankscope::app {
+
+class FormatsView : public DataView {
+  Q_OBJECT
+ public:
+  enum class Page : std::uint8_t { number, gradients, scales };
+  FormatsView(SharedState& state, SnapshotSource& source, FiguresModel& figures, QWidget* parent = nullptr);
+
+  void set_theme(Theme theme) override;
+  QString own_source() const override;
+  /// What a lesson's link asks for: a number, an update, a page.
+  void show_evidence(const Evidence& evidence);
+  void show_page(Page page);
+  Page page() const { return page_; }
+
+  const FormatNumber& number() const { return number_; }
+  /// Why what is typed is no number; empty: it is one.
+  const QString& fault() const { return fault_; }
+  QLineEdit* value_field() { return value_; }
+  QLineEdit* update_field() { return update_; }
+  QDoubleSpinBox* int8_scale() { return int8_scale_; }
+  QCheckBox* each_its_own() { return each_; }
+  QSpinBox* power() { return power_; }
+  FormatRows& rows() { return *rows_; }
+  const RangePicture& ranges() const { return *ranges_; }
+  const RowsModel& scales() const { return scales_->rows(); }
+
+ protected:
+  void arrange() override;
+  void paint(QPainter& painter) override;
+  QString tip_at(QPoint at) const override;
+  ViewTable rows_shown() const override;
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  void make_controls();
+  void take_typed();
+  void refresh();  ///< what comes from the run
+  QString words() const;
+  QRect words_area() const;
+
+  FiguresModel& figures_;
+  Page page_ = Page::number;
+  FormatNumber number_;
+  QString fault_;
+  std::array<QToolButton*, 3> pages_{};
+  QLabel *value_name_, *update_name_;
+  QLineEdit *value_, *update_;
+  QDoubleSpinBox* int8_scale_;
+  QCheckBox* each_;
+  QSpinBox* power_;
+  QScrollArea *rows_scroll_, *ranges_scroll_;
+  FormatRows* rows_;
+  RangePicture* ranges_;
+  RowsTable* scales_;
+  int controls_bottom_ = 0;
+};
+
+}  // namespace rankscope::app

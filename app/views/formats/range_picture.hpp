@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A step's gradients by magnitude, and under them each format's range on the same axis: what is left of it becomes
+// zero, what is right of it is beyond. A scale moves the range against the gradients.
+#pragma once
+#include <QWidget>
+
+#include "app/models/palette.hpp"
+#include "app/session/magnitude_data.hpp"
+#include "app/views/common/view_table.hpp"
+#include "engine/lesson/formats/shares.hpp"
+
+namespace rankscope::app {
+
+/// What a format holds of the gradients when they are multiplied by 2^shift.
+struct FormatFit {
+  NumberFormat format = NumberFormat::fp32;
+  int shift = 0;
+  bool shift_known = true;  ///< false: the largest is not known, and nothing is multiplied
+  FormatShares shares{};
+};
+/// `shift` for all formats; nullopt: for each the largest that leaves nothing beyond. Empty without counts.
+std::vector<FormatFit> fits_of(const MagnitudeData& data, std::optional<int> shift);
+/// "21.3 % below, 0.0 % beyond, 4.0 % with fewer digits".
+QString fit_words(const FormatFit& fit);
+ViewTable table_of(const std::vector<FormatFit>& fits);
+
+class RangePicture : public QWidget {
+  Q_OBJECT
+ public:
+  explicit RangePicture(QWidget* parent);
+  void set_theme(const Palette& colours);
+  void show_fits(const MagnitudeData& counted, std::vector<FormatFit> fits);
+  const std::vector<FormatFit>& fits() const { return fits_; }
+  static constexpr int first_shown = -44, last_shown = 17;  ///< powers of two that are counted apart
+  static constexpr int least_height() { return 330; }
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  bool event(QEvent* event) override;
+
+ private:
+  QRectF plot() const;
+  double x_of(double exponent) const;
+  void paint_counts(QPainter& painter) const;
+  void paint_range(QPainter& painter, const FormatFit& fit, double y) const;
+  QString words_at(QPointF at) const;
+
+  MagnitudeData data_;
+  std::vector<FormatFit> fits_;
+  const Palette* colours_;
+};
+
+}  // namespace rankscope::app

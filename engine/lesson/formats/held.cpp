@@ -1,0 +1,67 @@
+#include "engine/lesson/formats/held.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace rankscope {
+namespace {
+
+/// a + b with the last bit set where the sum is not exact ("rounding to odd"): a second rounding, to a format of fewer
+/// bits, then gives what one rounding of the exact sum gives (Boldo and Melquiond 2008).
+double sum_to_odd(double a, double b) {
+  const double sum = a + b;
+  if (!std::isfinite(sum)) return sum;
+  const double b_part = sum - a, error = (a - (sum - b_part)) + (b - b_part);  // Knuth's two-sum
+  int exponent = 0;
+  const double mantissa = std::ldexp(std::frexp(sum, &exponent), std::numeric_limits<double>::digits);
+  if (error == 0 || std::fmod(mantissa, 2) != 0) return sum;
+  return std::nextafter(sum, error > 0 ? HUGE_VAL : -HUGE_VAL);
+}
+
+Outcome outcome_of(NumberFormat format, double asked, double value, double scale) {
+  if (!std::isfinite(asked)) return Outcome::no_number;
+  const FormatRange range = range_of(format);
+  if (!std::isfinite(value)) return Outcome::overflow;
+  if (asked != 0 && value == 0) return Outcome::underflow;
+  if (facts_of(format).is_integer()) {
+    const double lowest = -range.largest - 1, units = asked / scale;
+    if (units >= range.largest + 0.5 || units < lowest - 0.5) return Outcome::overflow;
+  } else if (value != 0 && std::fabs(value) < range.least_normal * scale) {
+    return Outcome::subnormal;
+  }
+  return value == asked ? Outcome::exact : Outcome::rounded;
+}
+
+}  // namespace
+
+std::string_view name_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::exact: return "exact";
+    case Outcome::rounded: return "rounded";
+    case Outcome::subnormal: return "subnormal";
+    case Outcome::underflow: return "underflow";
+    case Outcome::overflow: return "overflow";
+    case Outcome::no_number: return "no number";
+  }
+  return "?";
+}
+
+double Held::relative_error() const { return asked == 0 ? error() : error() / std::fabs(asked); }
+
+Held hold(NumberFormat format, double value, double scale) {
+  const std::uint32_t bits = rounded_bits(format, value / scale);
+  const double held = value_of_bits(format, bits) * scale;
+  return {bits, value, held, outcome_of(format, value, held, scale), spacing_at(format, bits) * scale};
+}
+
+Held hold_bits(NumberFormat format, std::uint32_t bits, double scale) {
+  const double value = value_of_bits(format, bits) * scale;
+  return {bits, value, value, outcome_of(format, value, value, scale), spacing_at(format, bits) * scale};
+}
+
+HeldUpdate add_update(NumberFormat format, double weight, double update, double scale) {
+  const double before = hold(format, weight, scale).value;
+  return {before, hold(format, sum_to_odd(before, update), scale).value, update};
+}
+
+}  // namespace rankscope

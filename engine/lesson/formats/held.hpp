@@ -1,0 +1,44 @@
+// What one number becomes in a format, and whether a weight moves when a small update is added to it.
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+#include "engine/lesson/formats/format.hpp"
+
+namespace rankscope {
+
+enum class Outcome : std::uint8_t {
+  exact,
+  rounded,
+  subnormal,  ///< rounded or not: held with fewer digits
+  underflow,  ///< not zero, and becomes zero
+  overflow,   ///< finite, and becomes infinite, NaN, or where a format saturates its largest number
+  no_number   ///< was infinite or NaN before
+};
+std::string_view name_of(Outcome outcome);
+
+/// A number as a format holds it: bits times a scale. Only int8 needs one to hold 0.3; fp8 usually has one, too.
+struct Held {
+  std::uint32_t bits = 0;
+  double asked = 0, value = 0;
+  Outcome outcome = Outcome::exact;
+  double spacing = 0;  ///< to the next larger magnitude
+  /// What was lost; 0 of exact ones, NaN where either is no finite number.
+  double error() const { return value - asked; }
+  double relative_error() const;
+};
+/// `scale` is above zero.
+Held hold(NumberFormat format, double value, double scale = 1);
+Held hold_bits(NumberFormat format, std::uint32_t bits, double scale = 1);
+
+/// weight + update, where the weight is held in the format, and the sum is computed without an error and rounded to
+/// the format once.
+struct HeldUpdate {
+  double before = 0, after = 0;
+  double asked = 0;  ///< the update
+  bool lost() const { return before == after && asked != 0; }
+  double moved() const { return after - before; }
+};
+HeldUpdate add_update(NumberFormat format, double weight, double update, double scale = 1);
+
+}  // namespace rankscope
