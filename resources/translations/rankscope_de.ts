@@ -1627,6 +1627,126 @@ ausgehend %2, eingehend %3 je Schritt
         <source>predicted / published</source>
         <translation>vorhergesagt / veröffentlicht</translation>
     </message>
+    <message>
+        <source>not judged yet</source>
+        <translation>noch nicht bewertet</translation>
+    </message>
+    <message>
+        <source>right</source>
+        <translation>richtig</translation>
+    </message>
+    <message>
+        <source>wrong</source>
+        <translation>falsch</translation>
+    </message>
+    <message>
+        <source>Try %1: %2 (%3)</source>
+        <translation>Versuch %1: %2 (%3)</translation>
+    </message>
+    <message>
+        <source>, %1</source>
+        <translation>, %1</translation>
+    </message>
+    <message>
+        <source>not yet</source>
+        <translation>noch nicht</translation>
+    </message>
+    <message>
+        <source>waits for a run</source>
+        <translation>wartet auf einen Lauf</translation>
+    </message>
+    <message>
+        <source>1st try</source>
+        <translation>1. Versuch</translation>
+    </message>
+    <message>
+        <source>2nd try</source>
+        <translation>2. Versuch</translation>
+    </message>
+    <message>
+        <source>later</source>
+        <translation>später</translation>
+    </message>
+    <message>
+        <source>student</source>
+        <translation>Person</translation>
+    </message>
+    <message>
+        <source>question %1</source>
+        <translation>Frage %1</translation>
+    </message>
+    <message>
+        <source>answered</source>
+        <translation>beantwortet</translation>
+    </message>
+    <message>
+        <source>not here now</source>
+        <translation>jetzt nicht da</translation>
+    </message>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%1 von %2</translation>
+    </message>
+    <message>
+        <source>name</source>
+        <translation>Name</translation>
+    </message>
+    <message>
+        <source>lesson</source>
+        <translation>Lektion</translation>
+    </message>
+    <message>
+        <source>question</source>
+        <translation>Frage</translation>
+    </message>
+    <message>
+        <source>words of the question</source>
+        <translation>Wortlaut der Frage</translation>
+    </message>
+    <message>
+        <source>kind</source>
+        <translation>Art</translation>
+    </message>
+    <message>
+        <source>answer</source>
+        <translation>Antwort</translation>
+    </message>
+    <message>
+        <source>unit</source>
+        <translation>Einheit</translation>
+    </message>
+    <message>
+        <source>verdict</source>
+        <translation>Urteil</translation>
+    </message>
+    <message>
+        <source>try</source>
+        <translation>Versuch</translation>
+    </message>
+    <message>
+        <source>time</source>
+        <translation>Zeit</translation>
+    </message>
+    <message>
+        <source>1 answer</source>
+        <translation>1 Antwort</translation>
+    </message>
+    <message>
+        <source>%1 answers</source>
+        <translation>%1 Antworten</translation>
+    </message>
+    <message>
+        <source> (right)</source>
+        <translation> (richtig)</translation>
+    </message>
+    <message>
+        <source>%1%2: %3</source>
+        <translation>%1%2: %3</translation>
+    </message>
+    <message>
+        <source>%1 with another number of points are left out</source>
+        <translation>%1 mit anderer Punktzahl sind ausgelassen</translation>
+    </message>
 </context>
 <context>
     <name>rankscope::app::AlternativesList</name>
@@ -1701,6 +1821,61 @@ Leerlauf %1</translation>
     </message>
 </context>
 <context>
+    <name>rankscope::app::AnswersPlot</name>
+    <message>
+        <source>nobody has answered yet</source>
+        <translation>noch hat niemand geantwortet</translation>
+    </message>
+    <message>
+        <source>line: right, %1</source>
+        <translation>Linie: richtig, %1</translation>
+    </message>
+    <message>
+        <source>line: right, %1; dashed: usual mistakes</source>
+        <translation>Linie: richtig, %1; gestrichelt: häufige Fehler</translation>
+    </message>
+    <message>
+        <source>%1 other answers</source>
+        <translation>%1 andere Antworten</translation>
+    </message>
+    <message>
+        <source>line: median, box: half of the class</source>
+        <translation>Linie: Median, Kasten: Hälfte des Kurses</translation>
+    </message>
+    <message>
+        <source>line: median, box: half of the class, dashed: right</source>
+        <translation>Linie: Median, Kasten: Hälfte des Kurses, gestrichelt: richtig</translation>
+    </message>
+    <message>
+        <source>step 0</source>
+        <translation>Schritt 0</translation>
+    </message>
+    <message>
+        <source>rank 0</source>
+        <translation>Rank 0</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1: %2</translation>
+    </message>
+    <message>
+        <source>%1 %2: median %3, quartiles %4 and %5</source>
+        <translation>%1 %2: Median %3, Quartile %4 und %5</translation>
+    </message>
+    <message>
+        <source>step</source>
+        <translation>Schritt</translation>
+    </message>
+    <message>
+        <source>rank</source>
+        <translation>Rank</translation>
+    </message>
+    <message>
+        <source>; right: %1</source>
+        <translation>; richtig: %1</translation>
+    </message>
+</context>
+<context>
     <name>rankscope::app::Banner</name>
     <message>
         <source>Close</source>
@@ -1771,6 +1946,89 @@ Leerlauf %1</translation>
     <message>
         <source>In a class: not following</source>
         <translation>Im Kurs: folgt nicht</translation>
+    </message>
+    <message>
+        <source>The teacher does not get this answer: %1</source>
+        <translation>Die Lehrperson erhält diese Antwort nicht: %1</translation>
+    </message>
+</context>
+<context>
+    <name>rankscope::app::ClassWindow</name>
+    <message>
+        <source>%1 could not be written: %2</source>
+        <translation>%1 konnte nicht geschrieben werden: %2</translation>
+    </message>
+    <message>
+        <source>student</source>
+        <translation>Person</translation>
+    </message>
+    <message>
+        <source>Who has answered what</source>
+        <translation>Wer was geantwortet hat</translation>
+    </message>
+    <message>
+        <source>Mark what is right</source>
+        <translation>Richtige Antwort markieren</translation>
+    </message>
+    <message>
+        <source>The class</source>
+        <translation>Der Kurs</translation>
+    </message>
+    <message>
+        <source>The question whose answers are shown</source>
+        <translation>Die Frage, deren Antworten gezeigt werden</translation>
+    </message>
+    <message>
+        <source>Off: the class may see this window before it is told</source>
+        <translation>Aus: So darf der Kurs dieses Fenster vor der Auflösung sehen</translation>
+    </message>
+    <message>
+        <source>Export CSV…</source>
+        <translation>CSV exportieren…</translation>
+    </message>
+    <message>
+        <source>All answers to all lessons of this class: a row for each student, question and try</source>
+        <translation>Alle Antworten auf alle Lektionen dieses Kurses: eine Zeile je Person, Frage und Versuch</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>Schließen</translation>
+    </message>
+    <message>
+        <source>Question %1: %2</source>
+        <translation>Frage %1: %2</translation>
+    </message>
+    <message>
+        <source>No lesson is open. %1</source>
+        <translation>Keine Lektion ist offen. %1</translation>
+    </message>
+    <message>
+        <source>%1 · %2</source>
+        <translation>%1 · %2</translation>
+    </message>
+    <message>
+        <source>What is right is not known yet: a run says it.</source>
+        <translation>Die richtige Antwort ist noch nicht bekannt: Ein Lauf liefert sie.</translation>
+    </message>
+    <message>
+        <source>Right: %1.</source>
+        <translation>Richtig: %1.</translation>
+    </message>
+    <message>
+        <source>1 student has answered.</source>
+        <translation>1 Person hat geantwortet.</translation>
+    </message>
+    <message>
+        <source>%1 students have answered.</source>
+        <translation>%1 Studierende haben geantwortet.</translation>
+    </message>
+    <message>
+        <source>Export all answers of the class</source>
+        <translation>Alle Antworten des Kurses exportieren</translation>
+    </message>
+    <message>
+        <source>Tables (*.csv)</source>
+        <translation>Tabellen (*.csv)</translation>
     </message>
 </context>
 <context>
@@ -2176,6 +2434,191 @@ Leerlauf %1</translation>
     </message>
 </context>
 <context>
+    <name>rankscope::app::FormatRanges</name>
+    <message>
+        <source>Gradients over the range of each format</source>
+        <translation>Gradienten über dem Bereich jedes Formats</translation>
+    </message>
+    <message>
+        <source>No gradients are counted</source>
+        <translation>Keine Gradienten gezählt</translation>
+    </message>
+    <message>
+        <source>A run counts its gradients by magnitude where its file has magnitudes_every = 1 under [train]. The lesson Precision has it: open it and press Run, or open a recording of it.</source>
+        <translation>Ein Lauf zählt seine Gradienten nach Größe, wenn in seiner Datei unter [train] magnitudes_every = 1 steht. Die Lektion Precision hat das: Öffnen Sie sie und drücken Sie Ausführen, oder öffnen Sie eine Aufzeichnung davon.</translation>
+    </message>
+    <message>
+        <source>, times the loss scale %1</source>
+        <translation>, mal Loss-Skala %1</translation>
+    </message>
+    <message>
+        <source>Gradients of step %1 by magnitude%2; the highest bar is %3 of all, %4 are zero</source>
+        <translation>Gradienten von Schritt %1 nach Größe%2; der höchste Balken ist %3 von allen, %4 sind null</translation>
+    </message>
+    <message>
+        <source>largest not known: </source>
+        <translation>größte nicht bekannt: </translation>
+    </message>
+    <message>
+        <source>× %1: </source>
+        <translation>× %1: </translation>
+    </message>
+    <message>
+        <source>%1, gradients times %2
+from %3, with all digits from %4, below %5
+%6</source>
+        <translation>%1, Gradienten mal %2
+ab %3, mit allen Stellen ab %4, unter %5
+%6</translation>
+    </message>
+    <message>
+        <source>below %1: %2 of all</source>
+        <translation>unter %1: %2 von allen</translation>
+    </message>
+    <message>
+        <source>from %1 up: %2 of all</source>
+        <translation>ab %1: %2 von allen</translation>
+    </message>
+    <message>
+        <source>from %1 up to %2: %3 of all</source>
+        <translation>von %1 bis %2: %3 von allen</translation>
+    </message>
+</context>
+<context>
+    <name>rankscope::app::FormatRows</name>
+    <message>
+        <source>Bits of the number in each format</source>
+        <translation>Bits der Zahl in jedem Format</translation>
+    </message>
+    <message>
+        <source>Arrow keys choose a bit, Space flips it</source>
+        <translation>Pfeiltasten wählen ein Bit, die Leertaste kippt es</translation>
+    </message>
+    <message>
+        <source>sign</source>
+        <translation>Vorzeichen</translation>
+    </message>
+    <message>
+        <source>exponent</source>
+        <translation>Exponent</translation>
+    </message>
+    <message>
+        <source>mantissa; of int8 the whole number</source>
+        <translation>Mantisse; bei int8 die ganze Zahl</translation>
+    </message>
+    <message>
+        <source>the sign</source>
+        <translation>das Vorzeichen</translation>
+    </message>
+    <message>
+        <source>whole number</source>
+        <translation>ganze Zahl</translation>
+    </message>
+    <message>
+        <source>mantissa</source>
+        <translation>Mantisse</translation>
+    </message>
+    <message>
+        <source>%1, bit %2: %3. A click flips it, and the number follows.</source>
+        <translation>%1, Bit %2: %3. Ein Klick kippt es, und die Zahl folgt.</translation>
+    </message>
+</context>
+<context>
+    <name>rankscope::app::FormatsView</name>
+    <message>
+        <source>Number</source>
+        <translation>Zahl</translation>
+    </message>
+    <message>
+        <source>Update</source>
+        <translation>Update</translation>
+    </message>
+    <message>
+        <source>largest scale for each</source>
+        <translation>größte Skala je Format</translation>
+    </message>
+    <message>
+        <source>What scales save</source>
+        <translation>Was Skalen erhalten</translation>
+    </message>
+    <message>
+        <source>A number</source>
+        <translation>Eine Zahl</translation>
+    </message>
+    <message>
+        <source>Gradients</source>
+        <translation>Gradienten</translation>
+    </message>
+    <message>
+        <source>Scales</source>
+        <translation>Skalen</translation>
+    </message>
+    <message>
+        <source>What a number becomes in each format, bit by bit</source>
+        <translation>Was aus einer Zahl in jedem Format wird, Bit für Bit</translation>
+    </message>
+    <message>
+        <source>Where the open run&apos;s gradients fall in the range of each format</source>
+        <translation>Wo die Gradienten des offenen Laufs im Bereich jedes Formats liegen</translation>
+    </message>
+    <message>
+        <source>What scales for all, for each tensor and for each block save</source>
+        <translation>Was Skalen für alle, für jeden Tensor und für jeden Block erhalten</translation>
+    </message>
+    <message>
+        <source>A number (1.001, 2^-24, 1/1000, inf), or bits: 0x3f802108 of fp32, bf16:0x3f80 of another format</source>
+        <translation>Eine Zahl (1.001, 2^-24, 1/1000, inf) oder Bits: 0x3f802108 von fp32, bf16:0x3f80 eines anderen Formats</translation>
+    </message>
+    <message>
+        <source>What is added to the number, as an update to a weight; the sum is rounded once</source>
+        <translation>Was zur Zahl addiert wird, wie ein Update zu einem Gewicht; die Summe wird einmal gerundet</translation>
+    </message>
+    <message>
+        <source>Scale of int8</source>
+        <translation>Skala von int8</translation>
+    </message>
+    <message>
+        <source>What 1 of an int8 means: its numbers are −128 to 127 times this</source>
+        <translation>Was 1 in int8 bedeutet: Seine Zahlen sind −128 bis 127 mal dieser Wert</translation>
+    </message>
+    <message>
+        <source>int8 scale </source>
+        <translation>int8-Skala </translation>
+    </message>
+    <message>
+        <source>The gradients are multiplied, for each format, by the largest power of two with nothing beyond</source>
+        <translation>Die Gradienten werden für jedes Format mit der größten Zweierpotenz multipliziert, bei der nichts darüber liegt</translation>
+    </message>
+    <message>
+        <source>Power of two that gradients are multiplied by</source>
+        <translation>Zweierpotenz, mit der Gradienten multipliziert werden</translation>
+    </message>
+    <message>
+        <source>The gradients are multiplied by this power of two, as by a loss scale</source>
+        <translation>Die Gradienten werden mit dieser Zweierpotenz multipliziert, wie mit einer Loss-Skala</translation>
+    </message>
+    <message>
+        <source>times 2^</source>
+        <translation>mal 2^</translation>
+    </message>
+    <message>
+        <source>computed from the definitions of the formats; no run</source>
+        <translation>aus den Definitionen der Formate berechnet; kein Lauf</translation>
+    </message>
+    <message>
+        <source>computed of tensors that are drawn by a formula; no run</source>
+        <translation>aus Tensoren berechnet, die eine Formel erzeugt; kein Lauf</translation>
+    </message>
+    <message>
+        <source>%1 in each format, rounded to the nearest number, ties to the even one. Click a bit to flip it.</source>
+        <translation>%1 in jedem Format, zur nächsten Zahl gerundet, bei Gleichstand zur geraden. Ein Klick kippt ein Bit.</translation>
+    </message>
+    <message>
+        <source>Below: less than the smallest number, so zero or that one. int8: a whole number times a power of two.</source>
+        <translation>Darunter: kleiner als die kleinste Zahl, also null oder diese. int8: eine ganze Zahl mal eine Zweierpotenz.</translation>
+    </message>
+</context>
+<context>
     <name>rankscope::app::GapStrip</name>
     <message>
         <source>exposed tensor communication</source>
@@ -2366,17 +2809,6 @@ Leerlauf %1</translation>
     <message>
         <source>Not known for each rank: this plan of %1 ranks is folded (identical ranks are one). The mean over all ranks is in &quot;Where the step goes&quot;; memory is known for each stage.</source>
         <translation>Nicht für jeden Rank bekannt: Dieser Plan mit %1 Ranks ist zusammengefasst (identische Ranks zu einem). Das Mittel über alle Ranks steht unter „Wofür die Zeit des Schritts verwendet wird“; der Speicher ist für jede Stufe bekannt.</translation>
-    </message>
-</context>
-<context>
-    <name>rankscope::app::GuessHistogram</name>
-    <message>
-        <source>%1 guesses of the class</source>
-        <translation>%1 Schätzungen des Kurses</translation>
-    </message>
-    <message>
-        <source>no answers yet</source>
-        <translation>noch keine Antworten</translation>
     </message>
 </context>
 <context>
@@ -2722,22 +3154,6 @@ Leerlauf %1</translation>
         <translation>Frage %1 von %2</translation>
     </message>
     <message>
-        <source>1 answer</source>
-        <translation>1 Antwort</translation>
-    </message>
-    <message>
-        <source>%1 answers</source>
-        <translation>%1 Antworten</translation>
-    </message>
-    <message>
-        <source>Show %1</source>
-        <translation>%1 zeigen</translation>
-    </message>
-    <message>
-        <source>The class: %1</source>
-        <translation>Der Kurs: %1</translation>
-    </message>
-    <message>
         <source>Choose a lab above, or open a scenario (.toml) or a recording (.mcap) with Ctrl+O. rankscope tcp://HOST:PORT watches a run elsewhere.</source>
         <translation>Wählen Sie oben ein Lab, oder öffnen Sie mit Strg+O ein Szenario (.toml) oder eine Aufzeichnung (.mcap). rankscope tcp://HOST:PORT beobachtet einen Lauf anderswo.</translation>
     </message>
@@ -2748,6 +3164,26 @@ Leerlauf %1</translation>
     <message>
         <source>Show all results without an answer</source>
         <translation>Alle Ergebnisse ohne Antwort zeigen</translation>
+    </message>
+    <message>
+        <source>Who has answered what</source>
+        <translation>Wer was geantwortet hat</translation>
+    </message>
+    <message>
+        <source>Show 1 answer</source>
+        <translation>1 Antwort zeigen</translation>
+    </message>
+    <message>
+        <source>Show %1 answers</source>
+        <translation>%1 Antworten zeigen</translation>
+    </message>
+    <message>
+        <source>The class: 1 answer</source>
+        <translation>Der Kurs: 1 Antwort</translation>
+    </message>
+    <message>
+        <source>The class: %1 answers</source>
+        <translation>Der Kurs: %1 Antworten</translation>
     </message>
 </context>
 <context>
@@ -3320,6 +3756,10 @@ Leerlauf %1</translation>
         <source>%1: no such view</source>
         <translation>%1: keine solche Ansicht</translation>
     </message>
+    <message>
+        <source>Who has answered what…</source>
+        <translation>Wer was geantwortet hat…</translation>
+    </message>
 </context>
 <context>
     <name>rankscope::app::MarkBook</name>
@@ -3499,6 +3939,10 @@ Leerlauf %1</translation>
     <message>
         <source>%1: later</source>
         <translation>%1: später</translation>
+    </message>
+    <message>
+        <source>Drag an item to its place; or choose it, and move it with the buttons or with Alt+↑ and Alt+↓</source>
+        <translation>Ziehen Sie einen Eintrag an seinen Platz, oder wählen Sie ihn und verschieben Sie ihn mit den Knöpfen oder mit Alt+↑ und Alt+↓</translation>
     </message>
 </context>
 <context>
@@ -4010,6 +4454,14 @@ Leerlauf %1</translation>
     <message>
         <source>Click it in the time line.</source>
         <translation>Klicken Sie in der Zeitleiste darauf.</translation>
+    </message>
+    <message>
+        <source>Click it in the Grid, or in the time line.</source>
+        <translation>Klicken Sie im Gitter oder in der Zeitleiste darauf.</translation>
+    </message>
+    <message>
+        <source>Click it in the Topology view, or in the Collectives view&apos;s map.</source>
+        <translation>Klicken Sie in der Ansicht Topologie oder in der Karte der Ansicht Kollektive darauf.</translation>
     </message>
 </context>
 <context>
@@ -6030,6 +6482,250 @@ Schneller, als der Speicher erlaubt: Die Operanden lagen im Cache</translation>
         <source>Click: show its numbers</source>
         <translation>Klick: die Zahlen zeigen</translation>
     </message>
+    <message>
+        <source>this pattern is no number</source>
+        <translation>dieses Muster ist keine Zahl</translation>
+    </message>
+    <message>
+        <source>this pattern is infinity</source>
+        <translation>dieses Muster ist unendlich</translation>
+    </message>
+    <message>
+        <source>  (exponent %1 − %2)</source>
+        <translation>  (Exponent %1 − %2)</translation>
+    </message>
+    <message>
+        <source>%1 zero</source>
+        <translation>%1 null</translation>
+    </message>
+    <message>
+        <source>  (exponent 0: no 1 in front)</source>
+        <translation>  (Exponent 0: keine 1 davor)</translation>
+    </message>
+    <message>
+        <source>from %1 to %2, evenly spaced</source>
+        <translation>von %1 bis %2, gleichmäßig verteilt</translation>
+    </message>
+    <message>
+        <source>subnormal from %1, normal from %2, up to %3; %4 digits</source>
+        <translation>subnormal ab %1, normal ab %2, bis %3; %4 Stellen</translation>
+    </message>
+    <message>
+        <source>exact</source>
+        <translation>exakt</translation>
+    </message>
+    <message>
+        <source>rounded</source>
+        <translation>gerundet</translation>
+    </message>
+    <message>
+        <source>subnormal, exact</source>
+        <translation>subnormal, exakt</translation>
+    </message>
+    <message>
+        <source>subnormal, rounded</source>
+        <translation>subnormal, gerundet</translation>
+    </message>
+    <message>
+        <source>underflow</source>
+        <translation>Unterlauf</translation>
+    </message>
+    <message>
+        <source>overflow: stops at the end</source>
+        <translation>Überlauf: bleibt am Ende</translation>
+    </message>
+    <message>
+        <source>overflow</source>
+        <translation>Überlauf</translation>
+    </message>
+    <message>
+        <source>no finite number</source>
+        <translation>keine endliche Zahl</translation>
+    </message>
+    <message>
+        <source>spacing %1</source>
+        <translation>Abstand %1</translation>
+    </message>
+    <message>
+        <source>no error; %1</source>
+        <translation>kein Fehler; %1</translation>
+    </message>
+    <message>
+        <source>error %1 (%2); %3</source>
+        <translation>Fehler %1 (%2); %3</translation>
+    </message>
+    <message>
+        <source>%1: no sum</source>
+        <translation>%1: keine Summe</translation>
+    </message>
+    <message>
+        <source>no update</source>
+        <translation>kein Update</translation>
+    </message>
+    <message>
+        <source>%1: lost</source>
+        <translation>%1: verloren</translation>
+    </message>
+    <message>
+        <source>%1: overflow</source>
+        <translation>%1: Überlauf</translation>
+    </message>
+    <message>
+        <source>%1 = %2: moved by %3 of it</source>
+        <translation>%1 = %2: um %3 davon verändert</translation>
+    </message>
+    <message>
+        <source>format</source>
+        <translation>Format</translation>
+    </message>
+    <message>
+        <source>number</source>
+        <translation>Zahl</translation>
+    </message>
+    <message>
+        <source>bits</source>
+        <translation>Bits</translation>
+    </message>
+    <message>
+        <source>value</source>
+        <translation>Wert</translation>
+    </message>
+    <message>
+        <source>outcome</source>
+        <translation>Ergebnis</translation>
+    </message>
+    <message>
+        <source>error</source>
+        <translation>Fehler</translation>
+    </message>
+    <message>
+        <source>relative error</source>
+        <translation>relativer Fehler</translation>
+    </message>
+    <message>
+        <source>spacing</source>
+        <translation>Abstand</translation>
+    </message>
+    <message>
+        <source>update</source>
+        <translation>Update</translation>
+    </message>
+    <message>
+        <source>value after update</source>
+        <translation>Wert nach Update</translation>
+    </message>
+    <message>
+        <source>update lost</source>
+        <translation>Update verloren</translation>
+    </message>
+    <message>
+        <source>smallest subnormal</source>
+        <translation>kleinste subnormale</translation>
+    </message>
+    <message>
+        <source>smallest normal</source>
+        <translation>kleinste normale</translation>
+    </message>
+    <message>
+        <source>largest</source>
+        <translation>größte</translation>
+    </message>
+    <message>
+        <source>decimal digits</source>
+        <translation>Dezimalstellen</translation>
+    </message>
+    <message>
+        <source>%1 to %2</source>
+        <translation>%1 bis %2</translation>
+    </message>
+    <message>
+        <source>%1 below, %2 beyond, %3 with fewer digits</source>
+        <translation>%1 darunter, %2 darüber, %3 mit weniger Stellen</translation>
+    </message>
+    <message>
+        <source>multiplied by 2^</source>
+        <translation>multipliziert mit 2^</translation>
+    </message>
+    <message>
+        <source>zero, %</source>
+        <translation>null, %</translation>
+    </message>
+    <message>
+        <source>below, %</source>
+        <translation>darunter, %</translation>
+    </message>
+    <message>
+        <source>fewer digits, %</source>
+        <translation>weniger Stellen, %</translation>
+    </message>
+    <message>
+        <source>normal, %</source>
+        <translation>normal, %</translation>
+    </message>
+    <message>
+        <source>at the upper end, %</source>
+        <translation>am oberen Ende, %</translation>
+    </message>
+    <message>
+        <source>beyond, %</source>
+        <translation>darüber, %</translation>
+    </message>
+    <message>
+        <source>no scale</source>
+        <translation>keine Skala</translation>
+    </message>
+    <message>
+        <source>one for all</source>
+        <translation>eine für alle</translation>
+    </message>
+    <message>
+        <source>one per tensor</source>
+        <translation>eine je Tensor</translation>
+    </message>
+    <message>
+        <source>one per %1 numbers</source>
+        <translation>eine je %1 Zahlen</translation>
+    </message>
+    <message>
+        <source>scale</source>
+        <translation>Skala</translation>
+    </message>
+    <message>
+        <source>become zero</source>
+        <translation>werden null</translation>
+    </message>
+    <message>
+        <source>beyond</source>
+        <translation>darüber</translation>
+    </message>
+    <message>
+        <source>largest error</source>
+        <translation>größter Fehler</translation>
+    </message>
+    <message>
+        <source>in the tensor</source>
+        <translation>im Tensor</translation>
+    </message>
+    <message>
+        <source>scales kept</source>
+        <translation>gespeicherte Skalen</translation>
+    </message>
+    <message>
+        <source>Of all numbers that are not zero</source>
+        <translation>Von allen Zahlen, die nicht null sind</translation>
+    </message>
+    <message>
+        <source>Length of the error over the tensor&apos;s length, of the tensor in which that is largest</source>
+        <translation>Länge des Fehlers durch Länge des Tensors, für den Tensor, in dem sie am größten ist</translation>
+    </message>
+    <message>
+        <source>%1 (%2)</source>
+        <translation>%1 (%2)</translation>
+    </message>
+    <message>
+        <source>Not from a run: four tensors of %1 numbers, drawn by a formula: %2.</source>
+        <translation>Nicht aus einem Lauf: vier Tensoren von %1 Zahlen, durch eine Formel erzeugt: %2.</translation>
+    </message>
 </context>
 <context>
     <name>std</name>
@@ -6312,6 +7008,10 @@ Schneller, als der Speicher erlaubt: Die Operanden lagen im Cache</translation>
     <message>
         <source>1 identical rank</source>
         <translation>1 identischer Rank</translation>
+    </message>
+    <message>
+        <source>Formats</source>
+        <translation>Formate</translation>
     </message>
 </context>
 </TS>

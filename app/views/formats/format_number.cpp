@@ -73,13 +73,13 @@ QString range_words(NumberFormat format, double scale) {
 
 QString outcome_words(NumberFormat format, const Held& held) {
   switch (held.outcome) {
-    case Outcome::exact: return text::tr("exact");
-    case Outcome::rounded: return text::tr("rounded");
-    case Outcome::subnormal: return held.error() == 0 ? text::tr("subnormal, exact") : text::tr("subnormal, rounded");
-    case Outcome::underflow: return text::tr("underflow");
-    case Outcome::overflow:
+    case RoundingOutcome::exact: return text::tr("exact");
+    case RoundingOutcome::rounded: return text::tr("rounded");
+    case RoundingOutcome::subnormal: return held.error() == 0 ? text::tr("subnormal, exact") : text::tr("subnormal, rounded");
+    case RoundingOutcome::underflow: return text::tr("underflow");
+    case RoundingOutcome::overflow:
       return facts_of(format).is_integer() ? text::tr("overflow: stops at the end") : text::tr("overflow");
-    case Outcome::no_number: return text::tr("no finite number");
+    case RoundingOutcome::no_number: return text::tr("no finite number");
   }
   return {};
 }

@@ -159,7 +159,7 @@ void FormatRows::paint_words(QPainter& painter, NumberFormat format, double y) c
   QFont bold = number_font();
   bold.setWeight(QFont::DemiBold);
   const double used = write(right, at, wide_enough, number_words(held.value), colours_->text, bold) + 12;
-  const bool bad = held.outcome == Outcome::overflow || held.outcome == Outcome::underflow;
+  const bool bad = held.outcome == RoundingOutcome::overflow || held.outcome == RoundingOutcome::underflow;
   if (used < wide_enough)
     write(right + used, at, wide_enough - used, outcome_words(format, held), bad ? colours_->bad : colours_->dim,
           interface_font());

@@ -38,7 +38,7 @@ FormatsView::FormatsView(SharedState& state, SnapshotSource& source, FiguresMode
       each_(new QCheckBox(tr("largest scale for each"), this)),
       power_(new QSpinBox(this)),
       rows_(new FormatRows(nullptr)),
-      ranges_(new RangePicture(nullptr)),
+      ranges_(new FormatRanges(nullptr)),
       scales_(new RowsTable(scale_titles(), 2, tr("What scales save"), this)) {
   setMinimumSize(320, 140);
   setProperty(wanted_height_property, wanted_height);

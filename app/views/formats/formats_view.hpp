@@ -43,7 +43,7 @@ class FormatsView : public DataView {
   QCheckBox* each_its_own() { return each_; }
   QSpinBox* power() { return power_; }
   FormatRows& rows() { return *rows_; }
-  const RangePicture& ranges() const { return *ranges_; }
+  const FormatRanges& ranges() const { return *ranges_; }
   const RowsModel& scales() const { return scales_->rows(); }
 
  protected:
@@ -72,7 +72,7 @@ class FormatsView : public DataView {
   QSpinBox* power_;
   QScrollArea *rows_scroll_, *ranges_scroll_;
   FormatRows* rows_;
-  RangePicture* ranges_;
+  FormatRanges* ranges_;
   RowsTable* scales_;
   int controls_bottom_ = 0;
 };

@@ -57,23 +57,23 @@ ViewTable table_of(const std::vector<FormatFit>& fits) {
   return table;
 }
 
-RangePicture::RangePicture(QWidget* parent) : QWidget(parent), colours_(&palette_of(Theme::dark)) {
+FormatRanges::FormatRanges(QWidget* parent) : QWidget(parent), colours_(&palette_of(Theme::dark)) {
   setMinimumSize(300, least_height());
   setAccessibleName(tr("Gradients over the range of each format"));
 }
 
-void RangePicture::set_theme(const Palette& colours) {
+void FormatRanges::set_theme(const Palette& colours) {
   colours_ = &colours;
   update();
 }
 
-void RangePicture::show_fits(const MagnitudeData& counted, std::vector<FormatFit> fits) {
+void FormatRanges::show_fits(const MagnitudeData& counted, std::vector<FormatFit> fits) {
   data_ = counted;
   fits_ = std::move(fits);
   update();
 }
 
-QRectF RangePicture::plot() const {
+QRectF FormatRanges::plot() const {
   const double left = view_margin + label_width;
   double right = width() - view_margin;
   if (right - left - words_width >= least_plot_for_words) right -= words_width;
@@ -81,12 +81,12 @@ QRectF RangePicture::plot() const {
           height() - title_height - axis_height - static_cast<double>(fits_.size()) * range_row - 8};
 }
 
-double RangePicture::x_of(double exponent) const {
+double FormatRanges::x_of(double exponent) const {
   const QRectF area = plot();
   return area.left() + area.width() * (exponent - first_shown) / (last_shown + 1 - first_shown);
 }
 
-void RangePicture::paintEvent(QPaintEvent*) {
+void FormatRanges::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setFont(interface_font());
   painter.fillRect(rect(), color(colours_->ground));
@@ -102,7 +102,7 @@ void RangePicture::paintEvent(QPaintEvent*) {
   }
 }
 
-void RangePicture::paint_counts(QPainter& painter) const {
+void FormatRanges::paint_counts(QPainter& painter) const {
   const QRectF area = plot();
   const std::vector<std::int64_t>& counts = *data_.counts;
   const auto all = static_cast<double>(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}));
@@ -137,7 +137,7 @@ void RangePicture::paint_counts(QPainter& painter) const {
 }
 
 // Where the gradients are multiplied, the range is drawn where it lies before: so it is under the bars that it holds.
-void RangePicture::paint_range(QPainter& painter, const FormatFit& fit, double y) const {
+void FormatRanges::paint_range(QPainter& painter, const FormatFit& fit, double y) const {
   const ExponentRange range = exponents_of(fit.format);
   const QRectF area = plot();
   const auto span = [&](int from, int to) {
@@ -165,7 +165,7 @@ void RangePicture::paint_range(QPainter& painter, const FormatFit& fit, double y
                    QFontMetricsF(painter.font()).elidedText(scale + fit_words(fit), Qt::ElideRight, room));
 }
 
-QString RangePicture::words_at(QPointF at) const {
+QString FormatRanges::words_at(QPointF at) const {
   if (fits_.empty()) return {};
   const QRectF area = plot();
   const double from = area.bottom() + axis_height + 4;
@@ -195,7 +195,7 @@ QString RangePicture::words_at(QPointF at) const {
                    .arg(text::power_of_two(exponent), text::power_of_two(exponent + 1), text::share(there / all));
 }
 
-bool RangePicture::event(QEvent* event) {
+bool FormatRanges::event(QEvent* event) {
   return shows_tip(event, this, [this](QPoint at) { return words_at(at); }) || QWidget::event(event);
 }
 

@@ -24,10 +24,10 @@ std::vector<FormatFit> fits_of(const MagnitudeData& data, std::optional<int> shi
 QString fit_words(const FormatFit& fit);
 ViewTable table_of(const std::vector<FormatFit>& fits);
 
-class RangePicture : public QWidget {
+class FormatRanges : public QWidget {
   Q_OBJECT
  public:
-  explicit RangePicture(QWidget* parent);
+  explicit FormatRanges(QWidget* parent);
   void set_theme(const Palette& colours);
   void show_fits(const MagnitudeData& counted, std::vector<FormatFit> fits);
   const std::vector<FormatFit>& fits() const { return fits_; }

@@ -18,30 +18,30 @@ double sum_to_odd(double a, double b) {
   return std::nextafter(sum, error > 0 ? HUGE_VAL : -HUGE_VAL);
 }
 
-Outcome outcome_of(NumberFormat format, double asked, double value, double scale) {
-  if (!std::isfinite(asked)) return Outcome::no_number;
+RoundingOutcome outcome_of(NumberFormat format, double asked, double value, double scale) {
+  if (!std::isfinite(asked)) return RoundingOutcome::no_number;
   const FormatRange range = range_of(format);
-  if (!std::isfinite(value)) return Outcome::overflow;
-  if (asked != 0 && value == 0) return Outcome::underflow;
+  if (!std::isfinite(value)) return RoundingOutcome::overflow;
+  if (asked != 0 && value == 0) return RoundingOutcome::underflow;
   if (facts_of(format).is_integer()) {
     const double lowest = -range.largest - 1, units = asked / scale;
-    if (units >= range.largest + 0.5 || units < lowest - 0.5) return Outcome::overflow;
+    if (units >= range.largest + 0.5 || units < lowest - 0.5) return RoundingOutcome::overflow;
   } else if (value != 0 && std::fabs(value) < range.least_normal * scale) {
-    return Outcome::subnormal;
+    return RoundingOutcome::subnormal;
   }
-  return value == asked ? Outcome::exact : Outcome::rounded;
+  return value == asked ? RoundingOutcome::exact : RoundingOutcome::rounded;
 }
 
 }  // namespace
 
-std::string_view name_of(Outcome outcome) {
+std::string_view name_of(RoundingOutcome outcome) {
   switch (outcome) {
-    case Outcome::exact: return "exact";
-    case Outcome::rounded: return "rounded";
-    case Outcome::subnormal: return "subnormal";
-    case Outcome::underflow: return "underflow";
-    case Outcome::overflow: return "overflow";
-    case Outcome::no_number: return "no number";
+    case RoundingOutcome::exact: return "exact";
+    case RoundingOutcome::rounded: return "rounded";
+    case RoundingOutcome::subnormal: return "subnormal";
+    case RoundingOutcome::underflow: return "underflow";
+    case RoundingOutcome::overflow: return "overflow";
+    case RoundingOutcome::no_number: return "no number";
   }
   return "?";
 }

@@ -7,7 +7,7 @@
 
 namespace rankscope {
 
-enum class Outcome : std::uint8_t {
+enum class RoundingOutcome : std::uint8_t {
   exact,
   rounded,
   subnormal,  ///< rounded or not: held with fewer digits
@@ -15,13 +15,13 @@ enum class Outcome : std::uint8_t {
   overflow,   ///< finite, and becomes infinite, NaN, or where a format saturates its largest number
   no_number   ///< was infinite or NaN before
 };
-std::string_view name_of(Outcome outcome);
+std::string_view name_of(RoundingOutcome outcome);
 
 /// A number as a format holds it: bits times a scale. Only int8 needs one to hold 0.3; fp8 usually has one, too.
 struct Held {
   std::uint32_t bits = 0;
   double asked = 0, value = 0;
-  Outcome outcome = Outcome::exact;
+  RoundingOutcome outcome = RoundingOutcome::exact;
   double spacing = 0;  ///< to the next larger magnitude
   /// What was lost; 0 of exact ones, NaN where either is no finite number.
   double error() const { return value - asked; }

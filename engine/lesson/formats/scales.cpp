@@ -37,8 +37,8 @@ void add_held(NumberFormat format, std::span<const double> values, double scale,
   for (const double value : values) {
     const Held held = hold(format, value, scale);
     sums.not_zero += value != 0;
-    sums.zeroed += held.outcome == Outcome::underflow;
-    sums.beyond += held.outcome == Outcome::overflow;
+    sums.zeroed += held.outcome == RoundingOutcome::underflow;
+    sums.beyond += held.outcome == RoundingOutcome::overflow;
     // What is infinite has no error that could be added; it is counted as lost whole.
     const double error = std::isfinite(held.value) ? held.error() : value;
     sums.squares += value * value;

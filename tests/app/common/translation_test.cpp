@@ -99,7 +99,7 @@ TEST_CASE("Every text of the sources is in each language's file") {
 }
 
 TEST_CASE("The window's words, plurals and numbers are of the language that is installed") {
-  QCoreApplication& here = rankscope::app::application();
+  QCoreApplication& here = rankscope::application();
   if (!window_languages().contains(QStringLiteral("de"))) return;  // built without Qt's linguist tools
   install_language(here, QStringLiteral("de"));
   CHECK(window_language() == "de");

@@ -12,7 +12,7 @@ TEST_CASE("1.001 becomes 1.00098 in fp16 and 1 in bf16, with the errors that pap
   CHECK(fp16.value == 1 + 0x1p-10);
   CHECK(fp16.error() == Approx(1 + 1.0 / 1024 - 1.001));
   CHECK(fp16.relative_error() == Approx((1.0 / 1024 - 0.001) / 1.001));
-  CHECK(fp16.outcome == Outcome::rounded);
+  CHECK(fp16.outcome == RoundingOutcome::rounded);
   CHECK(fp16.spacing == 0x1p-10);
   CHECK(bf16.value == 1);
   CHECK(bf16.error() == Approx(-0.001));
@@ -23,18 +23,18 @@ TEST_CASE("each outcome has its name where it happens") {
   struct Row {
     NumberFormat format;
     double number;
-    Outcome outcome;
+    RoundingOutcome outcome;
   };
   const Row rows[] = {
-      {NumberFormat::fp16, 1.5, Outcome::exact},           {NumberFormat::fp16, 0, Outcome::exact},
-      {NumberFormat::fp16, 70000, Outcome::overflow},      {NumberFormat::fp16, 65519.9, Outcome::rounded},
-      {NumberFormat::fp16, 65520, Outcome::overflow},      {NumberFormat::fp16, 0x1p-25, Outcome::underflow},
-      {NumberFormat::fp16, 0x1.1p-25, Outcome::subnormal}, {NumberFormat::fp16, 0x1p-20, Outcome::subnormal},
-      {NumberFormat::bf16, 70000, Outcome::rounded},       {NumberFormat::e4m3, 464, Outcome::rounded},
-      {NumberFormat::e4m3, 465, Outcome::overflow},        {NumberFormat::e5m2, 61440, Outcome::overflow},
-      {NumberFormat::fp32, INFINITY, Outcome::no_number},  {NumberFormat::int8, 127.4, Outcome::rounded},
-      {NumberFormat::int8, 127.5, Outcome::overflow},      {NumberFormat::int8, -128, Outcome::exact},
-      {NumberFormat::int8, 0.5, Outcome::underflow}};
+      {NumberFormat::fp16, 1.5, RoundingOutcome::exact},           {NumberFormat::fp16, 0, RoundingOutcome::exact},
+      {NumberFormat::fp16, 70000, RoundingOutcome::overflow},      {NumberFormat::fp16, 65519.9, RoundingOutcome::rounded},
+      {NumberFormat::fp16, 65520, RoundingOutcome::overflow},      {NumberFormat::fp16, 0x1p-25, RoundingOutcome::underflow},
+      {NumberFormat::fp16, 0x1.1p-25, RoundingOutcome::subnormal}, {NumberFormat::fp16, 0x1p-20, RoundingOutcome::subnormal},
+      {NumberFormat::bf16, 70000, RoundingOutcome::rounded},       {NumberFormat::e4m3, 464, RoundingOutcome::rounded},
+      {NumberFormat::e4m3, 465, RoundingOutcome::overflow},        {NumberFormat::e5m2, 61440, RoundingOutcome::overflow},
+      {NumberFormat::fp32, INFINITY, RoundingOutcome::no_number},  {NumberFormat::int8, 127.4, RoundingOutcome::rounded},
+      {NumberFormat::int8, 127.5, RoundingOutcome::overflow},      {NumberFormat::int8, -128, RoundingOutcome::exact},
+      {NumberFormat::int8, 0.5, RoundingOutcome::underflow}};
   for (const Row& row : rows) {
     INFO(facts_of(row.format).name << " " << row.number);
     CHECK(name_of(hold(row.format, row.number).outcome) == name_of(row.outcome));
@@ -46,7 +46,7 @@ TEST_CASE("a scale is multiplied in again: int8 with steps of a hundredth holds 
   CHECK(held.bits == 30);
   CHECK(held.value == Approx(0.3));
   CHECK(held.spacing == Approx(0.01));
-  CHECK(hold(NumberFormat::int8, 2, 0.01).outcome == Outcome::overflow);
+  CHECK(hold(NumberFormat::int8, 2, 0.01).outcome == RoundingOutcome::overflow);
   CHECK(hold_bits(NumberFormat::int8, 0xff, 0.01).value == Approx(-0.01));
   CHECK(hold_bits(NumberFormat::fp16, 0x3c01).value == 1 + 0x1p-10);
 }

@@ -62,7 +62,7 @@ TEST_CASE("shares by powers of two agree with the numbers converted one by one")
     below += scaled > 0 && scaled < range.least;
     const double normal = facts_of(format).is_integer() ? 64 : range.least_normal;
     subnormal += scaled >= range.least && scaled < normal;
-    over += hold(format, scaled).outcome == Outcome::overflow;
+    over += hold(format, scaled).outcome == RoundingOutcome::overflow;
   }
   const auto n = static_cast<double>(values.size());
   INFO(facts_of(format).name << " times 2^" << shift);
