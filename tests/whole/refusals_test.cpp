@@ -217,7 +217,7 @@ TEST_CASE("what is missing on the machine is named before anything starts") {
                              {.environment = {"PATH=/nonexistent"}, .input = {}});
   INFO(ended.err);
   CHECK(ended.status == 2);
-  CHECK(ended.err.find("--comm mpi: there is no mpirun in PATH") == 0);
+  CHECK(ended.err.find("--comm mpi: no mpirun in PATH") == 0);
   CHECK(folder.sessions().empty());
 }
 

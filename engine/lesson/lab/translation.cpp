@@ -54,6 +54,7 @@ std::string at_same_place(const std::string& word, const std::vector<std::string
 /// An answer, or what it is compared with: options and items by their places, all else as it is.
 template <class Words>
 Words renamed(Words words, const std::vector<std::string>& from, const std::vector<std::string>& to) {
+  if (from.empty() || to.empty()) return words;  // not a translated question
   if (auto* option = std::get_if<std::string>(&words)) *option = at_same_place(*option, from, to);
   if (auto* items = std::get_if<std::vector<std::string>>(&words))
     for (std::string& item : *items) item = at_same_place(item, from, to);

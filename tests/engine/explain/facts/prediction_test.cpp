@@ -97,7 +97,7 @@ TEST_CASE("a plan of too many ops whose ranks are not alike is refused with the 
   Scenario s = on_selene(64, 8, 8, 512);
   s.plan.recompute = "none";
   s.plan.data_parallel = "main-device";
-  CHECK_THROWS_WITH(predict_step(compile(s)), ContainsText("data group are not alike"));
+  CHECK_THROWS_WITH(predict_step(compile(s)), ContainsText("data group are not identical"));
 }
 
 TEST_CASE("folded and unfolded reports of one plan have the same traffic") {

@@ -74,7 +74,7 @@ TEST_CASE("a lesson that cannot be taught is refused with its place") {
       {replaced(good, "summary = \"One sentence.\"\n", ""),
        "lab.toml:2:2: the key 'summary' is missing in [lab]; give a string"},
       {replaced(good, "bubble.measured", "bubble.measurd"),
-       "lab.toml:12:1: the report has no 'bubble.measurd'; name one of its values, such as \"bubble.measured\""},
+       "lab.toml:12:1: the report has no 'bubble.measurd'; give one of its values, such as \"bubble.measured\""},
       {replaced(good, "\"%\"", "\"furlong\""),
        "lab.toml:11:1: unknown unit 'furlong'; known: %, ms, s, KiB, MiB, GFLOP/s, nats and steps"},
       {replaced(good, "tolerance = 3", "tolerance = 0"),
@@ -127,9 +127,9 @@ tolerance = 5
       {replaced(walked, "condition = 40", "conditoin = 40"),
        "lab.toml:9:31: unknown key 'conditoin' in paths; did you mean 'condition'?"},
       {replaced(walked, "paths.sgd.reached", "bubble.measured"),
-       "lab.toml:10:1: paths have no 'bubble.measured'; name one of their values, such as \"paths.sgd.reached\""},
+       "lab.toml:10:1: paths have no 'bubble.measured'; give one of their values, such as \"paths.sgd.reached\""},
       {replaced(walked, "paths = {", "# paths = {"),
-       "lab.toml:10:1: 'paths.sgd.reached' is of optimizers on a surface; say which, such as paths = { surface = "
+       "lab.toml:10:1: 'paths.sgd.reached' belongs to optimizers on a surface; add them, such as paths = { surface = "
        "\"ravine\", rates = { sgd = 0.1 } }"},
   };
   for (const Row& row : rows) CHECK(error_of(row.text) == row.message);

@@ -160,7 +160,7 @@ TEST_CASE("An invalid question is refused with its position") {
        "lab.toml:5:1: no right answer; give answer_from, such as \"bubble.measured\", formula or answer"},
       {"kind = \"essay\"\n", "lab.toml:7:1: unknown kind 'essay'; known: number, choice, order, draw and point"},
       {"kind = \"choice\"\noptions = [\"a\", \"b\"]\n",
-       "lab.toml:5:1: the key 'answer' is missing; it is what is right of a choice question"},
+       "lab.toml:5:1: the key 'answer' is missing; it is the right answer of a choice question"},
       {"kind = \"choice\"\noptions = [\"a\"]\nanswer = \"a\"\n",
        "lab.toml:5:1: a choice needs two options or more; write options = [\"…\", \"…\"]"},
       {"answer_from = \"memory.*.peak\"\nkind = \"number\"\ntolerance = 2\n",

@@ -331,7 +331,7 @@ TEST_CASE("what is not alike is not folded, and says why") {
   Scenario s = on("selene", {"gpt", 8, 1024, 8, 1024, 512, true, 0.0}, plan_of(2, 1, 2, 1, "1f1b", 4), 8);
   CHECK(std::string(why_not_folded(s)).empty());
   s.plan.data_parallel = "main-device";
-  CHECK_THROWS_WITH(fold_step(s), ContainsText("data group are not alike"));
+  CHECK_THROWS_WITH(fold_step(s), ContainsText("data group are not identical"));
 }
 
 TEST_CASE("folded equals unfolded with a straggler, for whose replica all wait") {

@@ -107,7 +107,7 @@ TEST_CASE("a file of measured ops reads back what was written, and is named by a
   const std::string text = "[cluster]\nspec = \"laptop\"\nmeasured = \"mine\"\n";
   CHECK(parse_scenario(text, folder / "x.toml").cluster.costs == table.rows);
   CHECK_THROWS_WITH(parse_scenario("[cluster]\nmeasured = \"nobody\"\n", folder / "x.toml"),
-                    ContainsText("x.toml:2:") && ContainsText("no measured ops 'nobody'"));
+                    ContainsText("x.toml:2:") && ContainsText("unknown measured ops 'nobody'"));
   std::ofstream(folder / "measured/bad.toml") << "title = \"t\"\nsource = \"s\"\nrows = [\n{ op = \"x\" }\n]\n";
   CHECK_THROWS_WITH(read_measured(folder / "measured/bad.toml"), ContainsText("bad.toml:4:"));
 }

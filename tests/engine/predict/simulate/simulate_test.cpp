@@ -218,7 +218,7 @@ TEST_CASE("a message without its other end, and ends of different size, are refu
   CHECK(message_of([&] {
           simulate({lonely, nobody}, {1, 1, 2}, costs_of(1, {}));
         }) == "rank 0, RECV.pipeline_forward:c1:m0: no SEND.pipeline_forward:c0:m0 in rank 1's program");
-  CHECK(message_of([&] { simulate({a}, {1, 1, 2}, costs_of(1, {})); }) == "there are 1 programs for 2 ranks");
+  CHECK(message_of([&] { simulate({a}, {1, 1, 2}, costs_of(1, {})); }) == "there are 1 program for 2 ranks");
 }
 
 TEST_CASE("a program folded to chunks takes as long as one of segments") {

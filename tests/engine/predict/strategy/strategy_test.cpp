@@ -258,7 +258,7 @@ TEST_CASE("importance guessed from a fifth of the points is near that of all") {
 
 TEST_CASE("a point with too few values, or with one that its knob does not have, is refused") {
   Space space({{"a", {"1", "2"}}, {"b", {"x"}}});
-  CHECK_THROWS_WITH(space.add(std::vector{0}), "a point has 1 values, the space 2 knobs");
+  CHECK_THROWS_WITH(space.add(std::vector{0}), "a point has 1 value, the space 2 knobs");
   CHECK_THROWS_WITH(space.add(std::vector{2, 0}), "knob a has no value number 2");
   CHECK(space.size() == 0);
 }
