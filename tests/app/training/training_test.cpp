@@ -146,11 +146,11 @@ TEST_CASE("Gradients by magnitude are those of the chosen step, or of the last o
   CHECK(chart.shares()[static_cast<std::size_t>(-24 - MagnitudeChart::first_shown)] == Approx(0.8));
   CHECK(chart.shares().back() + chart.shares()[chart.shares().size() - 2] == Approx(0.1));
   CHECK(chart.note() ==
-        QString("step 6: %1 below what fp16 holds, %2 beyond").arg(text::percent(0), text::percent(0.1)));
+        QString("step 6: %1 below the fp16 range, %2 above it").arg(text::percent(0), text::percent(0.1)));
   state.set_step(4);
   CHECK(chart.data().step == 3);
   CHECK(chart.note() ==
-        QString("step 3: %1 below what fp16 holds, %2 beyond").arg(text::percent(0.8), text::percent(0.1)));
+        QString("step 3: %1 below the fp16 range, %2 above it").arg(text::percent(0.8), text::percent(0.1)));
   // A power of two is as wide as any other, and the range stands where its numbers do.
   CHECK(MagnitudeChart::place_of(MagnitudeChart::first_shown, 580) == 0);
   CHECK(MagnitudeChart::place_of(-30, 580) == Approx(100));

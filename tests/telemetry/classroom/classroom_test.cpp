@@ -267,7 +267,7 @@ TEST_CASE("a class is full at its limit") {
   StudentLine ada(teacher.join(), "Ada");
   REQUIRE(within([&] { return teacher.status().students == 1; }));
   StudentLine grace(teacher.join(), "Grace");
-  CHECK(within([&] { return grace.status().refused.find("no room") != std::string::npos; }));
+  CHECK(within([&] { return grace.status().refused.find("the class is full") != std::string::npos; }));
   CHECK(teacher.students().size() == 1);
 }
 
