@@ -145,7 +145,7 @@ TEST_CASE("An efficiency over 100 % says why") {
   const double most = std::max_element(served.points.begin(), served.points.end(), [](const auto& x, const auto& y) {
                         return x.predicted.efficiency < y.predicted.efficiency;
                       })->predicted.efficiency;
-  CHECK(served.formula.contains("2 of the ranks serve and compute nothing") == (most > 1.005));
+  CHECK(served.formula.contains("2 of the ranks are servers and do no compute") == (most > 1.005));
 }
 
 TEST_CASE("A plan is predicted for 1, 2, 4, … ranks as the engine predicts each of them") {
