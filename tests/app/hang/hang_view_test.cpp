@@ -104,7 +104,7 @@ TEST_CASE("A live run with a missing rank is shown as a hang while it lasts, wit
   CHECK(wait_until([&] { return p.view.title().startsWith("Running, step "); }));
   CHECK(told_of.isEmpty());
   CHECK_FALSE(p.view.settled());  // whether it moves is not known yet
-  REQUIRE(wait_until([&] { return p.view.title().startsWith("Hang: nothing has ended for 2"); }, 8000));
+  REQUIRE(wait_until([&] { return p.view.title().startsWith("Hang: no op has ended for 2"); }, 8000));
   CHECK(told_of.count() == 1);
   CHECK(told_of.last().first().toBool());
   INFO(p.view.words().toStdString());

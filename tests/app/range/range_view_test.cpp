@@ -57,7 +57,7 @@ struct Place {
 TEST_CASE("Without a range the whole step is shown, with its prediction") {
   Place p;
   REQUIRE(p.view->picture().analysis);
-  CHECK(p.view->picture().title.startsWith("Step 1, all of it"));
+  CHECK(p.view->picture().title.startsWith("Whole step 1: "));
   const RowsModel& rows = p.view->shares();
   // Mean and two ranks, each measured, predicted and ideal.
   REQUIRE(rows.rowCount() == 9);
@@ -85,7 +85,7 @@ TEST_CASE("A chosen range's table is that of the range, and the whole comes back
   CHECK(sum == Approx(static_cast<double>(half.length()) * 1e-9));
   p.state.set_selected_range({});
   p.settle();
-  CHECK(p.view->picture().title.startsWith("Step 1, all of it"));
+  CHECK(p.view->picture().title.startsWith("Whole step 1: "));
 }
 
 TEST_CASE("The causes of the gap are shown completely, on more lines if space is small") {

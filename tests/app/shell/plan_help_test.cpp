@@ -144,7 +144,7 @@ TEST_CASE("A proof that fails, one that is not given, and one that is stopped sa
       R"({"verify": {"passed": false, "outcome": "not shown", "reason": "2 of 7 tensors moved too little"}})");
   CHECK_FALSE(unknown.passed);
   CHECK_FALSE(unknown.shown);
-  CHECK(unknown.words == "Not shown: nothing differs, but 2 of 7 tensors moved too little");
+  CHECK(unknown.words == "Not shown: no difference found, but 2 of 7 tensors moved too little");
   const Verdict defined = verdict_of(
       R"({"verify": {"passed": true, "outcome": "equal", "reason": null, "losses": null, "tensors": 0, "bit_equal": 0,
           "contents": {"operation": "all_to_all", "ranks": 8, "steps": 5, "elements": 2000000}}})");
