@@ -149,13 +149,13 @@ TEST_CASE("A proof that fails, one that is not given, and one that is stopped sa
       R"({"verify": {"passed": true, "outcome": "equal", "reason": null, "losses": null, "tensors": 0, "bit_equal": 0,
           "contents": {"operation": "all_to_all", "ranks": 8, "steps": 5, "elements": 2000000}}})");
   CHECK(defined.passed);
-  CHECK(defined.words == "✓ Every rank has what the definition says: 2000000 numbers in each of 5 steps");
+  CHECK(defined.words == "✓ Every rank has the defined result: 2000000 numbers in each of 5 steps");
   const Verdict wrong = verdict_of(
       R"({"verify": {"passed": false, "outcome": "different", "reason": "element 5 on rank 1 is 7",
           "contents": {"operation": "all_to_all", "ranks": 8, "steps": 5, "elements": 2000000}}})");
   CHECK_FALSE(wrong.passed);
   CHECK(wrong.shown);
-  CHECK(wrong.words == "✗ Not as defined: element 5 on rank 1 is 7");
+  CHECK(wrong.words == "✗ Not the defined result: element 5 on rank 1 is 7");
   CHECK_THROWS(verdict_of("{}"));
   CHECK_THROWS(verdict_of("not JSON"));
 
