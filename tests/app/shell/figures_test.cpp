@@ -129,7 +129,7 @@ TEST_CASE("The gap is a sentence with its largest reasons, of one rank or of all
   figures.run->step_seconds = 0.005;
   figures.run->predicted_step_seconds = 0.004;
   CHECK(
-      gap_sentence(figures).contains(u("takes 12.0\u00A0ms, and the run completes a step every 5.00\u00A0ms (predicted "
+      gap_sentence(figures).contains(u("takes 12.0\u00A0ms from the first begin to the last end, " "and the run completes a step every 5.00\u00A0ms (predicted "
                                        "4.00\u00A0ms)")));
 }
 

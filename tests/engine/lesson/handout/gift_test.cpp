@@ -101,7 +101,7 @@ TEST_CASE("the quiz has every question that it can ask, and counts the others in
   CHECK(made.left_out[0] == "slots 5, a drawing");
   CHECK(made.left_out[1] == "slots 6, a click on an op");
   CHECK(made.left_out[2] == "slots 7, which needs a run");
-  CHECK(quiz.comments.back().find("Left out: 3 (slots 5") != std::string::npos);
+  CHECK(quiz.comments.back().find("Omitted: 3 (slots 5") != std::string::npos);
   REQUIRE(quiz.categories.size() == 1);
   CHECK(quiz.categories[0] == "Rankscope/Slots - of a pipeline");  // a slash would begin another category
 }
