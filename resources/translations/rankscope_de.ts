@@ -1588,8 +1588,8 @@ ausgehend %2, eingehend %3 je Schritt
         <translation>zuletzt angekommen</translation>
     </message>
     <message>
-        <source>per rank on average; at most %1</source>
-        <translation>je Rank im Mittel; höchstens %1</translation>
+        <source>on average; at most %1</source>
+        <translation>im Mittel; höchstens %1</translation>
     </message>
     <message>
         <source>of the fastest rank</source>

@@ -132,8 +132,8 @@ TEST_CASE("checkpoints that do not fit are refused before anything starts") {
       {{"--resume", "nowhere"}, "--resume nowhere: there is no complete checkpoint"},
       {{"--resume", "a", "--steps", "2"}, "it has done 2 steps and train.steps is 2; give --steps with more"},
       {{"--resume", "a", "--set", "model.width=64"}, "model.width = 32, and the scenario has 64"},
-      {{"--restarts", "1", "--checkpoint-every", "0"}, "--restarts: nothing asks for checkpoints"},
-      {{"--checkpoint", "c", "--checkpoint-every", "0"}, "--checkpoint: nothing asks for checkpoints"}};
+      {{"--restarts", "1", "--checkpoint-every", "0"}, "--restarts: no checkpoints are requested"},
+      {{"--checkpoint", "c", "--checkpoint-every", "0"}, "--checkpoint: no checkpoints are requested"}};
   for (const Refused& row : rows) {
     const Ended ended = run(folder, row.options);
     INFO(ended.err);
@@ -200,7 +200,7 @@ TEST_CASE("a restart passes over a damaged checkpoint and writes a whole one in 
                                    "fault.kill_rank=3", "--set", "fault.kill_step=5"});
   INFO(ended.err);
   CHECK(ended.status == 0);
-  CHECK(ended.err.find("skipped a damaged checkpoint: ") != std::string::npos);
+  CHECK(ended.err.find("passed over a damaged checkpoint: ") != std::string::npos);
   CHECK(ended.err.find("step-00000006/rank-1.safetensors: is damaged") != std::string::npos);
   for (const auto& [step, loss] : losses(ended))
     CHECK(loss == Approx(straight[static_cast<std::size_t>(step)].second).epsilon(1e-6));

@@ -65,7 +65,7 @@ TEST_CASE("a lesson without faults ends with status 0, one with a fault with 1 a
   INFO(fine.out << fine.err);
   CHECK(fine.status == 0);
   CHECK(fine.out.empty());
-  CHECK(has(fine.err, "1 lesson and 0 courses checked, 0 faults"));
+  CHECK(has(fine.err, "1 lesson, 0 courses and 0 translations checked, 0 faults"));
 
   const Ended printed =
       engine(folder, {"lessons", "check", folder.file("printed.toml", small_lab("100 * 1/5", "It is 20 %."))});

@@ -248,7 +248,7 @@ TEST_CASE("a relay by itself passes on what workers send to viewers and to its r
   const Ended ended = relay.wait(some_seconds);
   INFO(ended.err);
   CHECK(ended.status == 0);
-  CHECK_THAT(ended.err, ContainsText("0 lost, 0 not understood, 0 forged"));
+  CHECK_THAT(ended.err, ContainsText("0 lost, 0 unreadable, 0 forged"));
   RunStore recorded_store;
   REQUIRE(read_trace(file, recorded_store));
   REQUIRE(recorded_store.view()->summaries(2).size() == steps);

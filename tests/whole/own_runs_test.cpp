@@ -57,7 +57,7 @@ TEST_CASE("validate --own runs a row here, predicts it with this machine's costs
                           .wait(5 * a_minute);
   INFO(ended.err);
   REQUIRE(ended.status == 0);
-  const json tables = parse_json(ended.out);
+  const json tables = parse_json(ended.out).at("tables");
   INFO(to_text(tables));
   REQUIRE(tables.size() == 1);
   CHECK(tables[0]["title"] == "One small row, repeated");

@@ -209,7 +209,8 @@ TEST_CASE("of a long recording the last steps are on the page, which says so") {
   CHECK(kind["spans"].get<int>() <= 20'000);
   CHECK(kind["spans"].get<int>() > 15'000);
   const std::string limits = data["limits"];
-  CHECK(limits.find("Of the recording's 120 steps the last " + std::to_string(kind["steps"].size())) == 0);
+  CHECK(limits.find("The recording has 120 steps; this page shows the last " +
+                    std::to_string(kind["steps"].size())) == 0);
 }
 
 TEST_CASE("a recorded prediction becomes a page that says that nothing ran") {

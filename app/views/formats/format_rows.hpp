@@ -21,7 +21,7 @@ class FormatRows : public QWidget {
   /// Where a bit is drawn.
   QRectF box_of(NumberFormat format, int bit) const;
   QString tip_at(QPointF at) const;
-  static int least_width() { return 460; }
+  static int least_width() { return 440; }
 
  signals:
   /// A person wants the number with one bit the other way round: as it is typed, "bf16:0x3f81".

@@ -58,7 +58,7 @@ std::vector<ExchangeFact> facts_of(const GroupExchange& exchange) {
                                            tr("%1 after %2").arg(text::nanoseconds(apart), rank_words(exchange, first))}
                             : ExchangeFact{tr("last to arrive"), tr("all at once"), {}});
   facts.push_back({tr("waiting"), text::nanoseconds(waited / exchange.size()),
-                   tr("per rank on average; at most %1").arg(text::nanoseconds(longest))});
+                   tr("on average; at most %1").arg(text::nanoseconds(longest))});
   facts.push_back({tr("moving bytes"), text::nanoseconds(shortest), tr("of the fastest rank")});
   if (shortest > 0)
     facts.push_back({tr("bus bandwidth"), text::bandwidth(size * factor / (static_cast<double>(shortest) * 1e-9)),

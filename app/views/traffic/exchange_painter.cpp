@@ -15,6 +15,8 @@ namespace {
 using namespace exchange;
 using text::tr;
 
+QString spans_name() { return tr("waiting + moving"); }
+
 }  // namespace
 
 Argb ExchangePainter::mark() const {
@@ -166,7 +168,8 @@ std::optional<ExchangePainter::TimesScale> ExchangePainter::times_scale(const QR
                          double(e.opaque ? most_opaque_row : times_row));
   scale.named = scale.row >= 14;
   scale.left = area.left() + (scale.named ? rank_width : 0);
-  scale.width = std::max(area.right() - (scale.named ? spans_width : 0) - scale.left, 20.0);
+  scale.spans = std::max<double>(spans_width, 8 + std::ceil(QFontMetricsF(interface_font()).horizontalAdvance(spans_name())));
+  scale.width = std::max(area.right() - (scale.named ? scale.spans : 0) - scale.left, 20.0);
   return scale;
 }
 
@@ -213,7 +216,7 @@ void ExchangePainter::time_of(QPainter& painter, int member, const QRectF& row, 
          [&scale](std::int64_t time_ns) { return scale.x_of(time_ns); });
   if (!scale.named) return;
   painter.setFont(number_font());
-  painter.drawText(row.adjusted(row.width() - spans_width + 8, 0, 0, 0), Qt::AlignRight | Qt::AlignVCenter,
+  painter.drawText(row.adjusted(row.width() - scale.spans + 8, 0, 0, 0), Qt::AlignRight | Qt::AlignVCenter,
                    text::nanoseconds(span->active_ns - span->begin_ns) + QStringLiteral(" + ") +
                        text::nanoseconds(span->end_ns - span->active_ns));
   painter.setFont(interface_font());
@@ -230,8 +233,8 @@ void ExchangePainter::times_axis(QPainter& painter, const QRectF& line, const Ti
   painter.drawText(QRectF(line.left(), line.top(), scale.left + scale.width - line.left(), line.height()),
                    Qt::AlignRight | Qt::AlignVCenter, length);
   if (scale.named)
-    painter.drawText(line.adjusted(line.width() - spans_width, 0, 0, 0), Qt::AlignRight | Qt::AlignVCenter,
-                     tr("waiting + moving"));
+    painter.drawText(line.adjusted(line.width() - scale.spans, 0, 0, 0), Qt::AlignRight | Qt::AlignVCenter,
+                     spans_name());
 }
 
 }  // namespace rankscope::app

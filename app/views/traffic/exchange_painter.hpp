@@ -64,6 +64,7 @@ class ExchangePainter {
   struct TimesScale {
     std::int64_t begin_ns = 0, end_ns = 0;  ///< from the first span's begin to the last one's end
     double left = 0, width = 0;             ///< of the bars
+    double spans = 0;                       ///< width of the times behind them
     double row = 0;
     bool named = false;  ///< a row is high enough for words
     double x_of(std::int64_t time_ns) const;

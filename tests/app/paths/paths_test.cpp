@@ -46,9 +46,9 @@ struct Shown {
                               column);
   }
   bool says(const QString& words) {
-    for (const PaintedText& text : painted_texts(view))
-      if (text.words.contains(words)) return true;
-    return false;
+    QString all;  // a sentence may be painted in several lines
+    for (const PaintedText& text : painted_texts(view)) all += text.words + QLatin1Char(' ');
+    return all.simplified().contains(words);
   }
 };
 

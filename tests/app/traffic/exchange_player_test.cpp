@@ -199,7 +199,7 @@ TEST_CASE("An opaque collective shows the last rank to arrive, the others' waiti
     return QString();
   };
   CHECK(value_of("last to arrive") == "rank 3; " + text::nanoseconds(30'000) + " after rank 0");
-  CHECK(value_of("waiting") == text::nanoseconds(15'000) + "; a rank on average; at most " + text::nanoseconds(30'000));
+  CHECK(value_of("waiting") == text::nanoseconds(15'000) + "; on average; at most " + text::nanoseconds(30'000));
   CHECK(value_of("moving bytes").startsWith(text::nanoseconds(60'000)));
   // 2 (n - 1) / n of the size over 60 µs, as the table has it.
   const double bandwidth = static_cast<double>(exchange->bytes) * 2 * (n - 1) / n / 60e-6;
@@ -251,8 +251,8 @@ TEST_CASE("The map's cells are coloured by bytes, and its tool tip names them wi
   const QRgb greatest = palette_of(Theme::dark).accent;
   CHECK(picture.pixel(sends.topLeft().toPoint() + QPoint(3, 3)) == greatest);
   CHECK(picture.pixel(silent.topLeft().toPoint() + QPoint(3, 3)) != greatest);
-  CHECK(map.words_at(sends.center()) == QString::fromUtf8("rank 0 to rank 1: 6.00\u00a0KiB a step, predicted"));
-  CHECK(map.words_at(silent.center()) == QString::fromUtf8("rank 1 to rank 0: 0\u00a0B a step, predicted"));
+  CHECK(map.words_at(sends.center()) == QString::fromUtf8("rank 0 to rank 1: 6.00\u00a0KiB per step, predicted"));
+  CHECK(map.words_at(silent.center()) == QString::fromUtf8("rank 1 to rank 0: 0\u00a0B per step, predicted"));
   CHECK(map.words_at({2, 2}).isEmpty());
 }
 

@@ -354,7 +354,7 @@ TEST_CASE("The meaning of a cell of a ring's members is also shown in a presenta
   const QString said = p.said();
   INFO(said.toStdString());
   CHECK(said.contains("A cell is a chunk of the buffer"));
-  CHECK(said.contains("it holds all 4."));
+  CHECK(said.contains("it has all 4."));
   for (int a = 0; a < 4; ++a)
     for (int b = a + 1; b < 4; ++b)
       CHECK_FALSE(p.view->player()->member_box(a).intersects(p.view->player()->member_box(b)));

@@ -85,7 +85,7 @@ def find_an_op(program, desktop):
     desktop.type("B:c1:m2 ")
 
     def first():
-        found = program.find("Find: what matches")
+        found = program.find("Find: matches")
         return found.node.get_child_at_index(0).get_name() if found and found.node.get_child_count() > 0 else ""
 
     wait_for(lambda: f"the list tells of an op of these words; it says '{first()}'", lambda: first().startswith("B:c1:m2"))
