@@ -11,9 +11,12 @@ void FiguresModel::set(std::shared_ptr<const Figures> figures) {
 }
 
 QString run_column_name(const Figures& figures) {
-  const bool emulated = figures.run && figures.run->obtained == Obtained::emulated;
-  return emulated ? QCoreApplication::translate("Figures", "emulated")
-                  : QCoreApplication::translate("Figures", "measured");
+  return run_column_name(figures.run ? figures.run->obtained : Obtained::measured);
+}
+
+QString run_column_name(Obtained obtained) {
+  return obtained == Obtained::emulated ? QCoreApplication::translate("Figures", "emulated")
+                                        : QCoreApplication::translate("Figures", "measured");
 }
 
 }  // namespace rankscope::app

@@ -56,5 +56,6 @@ class FiguresModel : public QObject {
 
 /// How the run's figures were obtained, as a column's name: "measured", "emulated".
 QString run_column_name(const Figures& figures);
+QString run_column_name(Obtained obtained);
 
 }  // namespace rankscope::app

@@ -20,13 +20,23 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int strip_name_width = 76, strip_bar = 20, strip_bar_gap = 4, strip_top = 5, strip_margin = 16,
-              heading_gap = 8;
+constexpr int strip_bar = 20, strip_bar_gap = 4, strip_top = 5, strip_margin = 16, heading_gap = 8;
 constexpr int closed_bar = 17, closed_prediction = 5, closed_top = 3, closed_gap = 2;  // one bar over the other
 constexpr int sentence_height = 36;                                                    // two lines
 constexpr int names_height = 20;   // of what is too narrow for its name
 constexpr int narrow_strip = 620;  // too narrow for the whole heading
 constexpr int piece_inset = 6;     // of the words on a piece
+
+QString prediction_name() { return GapStrip::tr("predicted"); }
+
+/// Room for the name of a bar, whichever the run's is, so that the bars do not move when it changes.
+int bar_name_width() {
+  const QFontMetricsF metrics(interface_font());
+  double width = metrics.horizontalAdvance(prediction_name());
+  for (const Obtained obtained : {Obtained::measured, Obtained::emulated})
+    width = std::max(width, metrics.horizontalAdvance(run_column_name(obtained)));
+  return static_cast<int>(std::ceil(width)) + 6;
+}
 
 /// What is shown stands for more ranks than it has: nothing can be said of each.
 bool folded(const Figures& figures) { return figures.shown() != nullptr && figures.context == nullptr; }
@@ -107,7 +117,7 @@ int GapStrip::left_width() const {
   QFont bold = interface_font();
   bold.setWeight(QFont::DemiBold);
   const int words = static_cast<int>(std::ceil(QFontMetricsF(bold).horizontalAdvance(heading())));
-  return strip_margin + words + heading_gap + (veil_.isEmpty() ? strip_name_width + heading_gap : 0);
+  return strip_margin + words + heading_gap + (veil_.isEmpty() ? bar_name_width() + heading_gap : 0);
 }
 
 QRectF GapStrip::bar_area(int row) const {
@@ -201,7 +211,7 @@ void GapStrip::paint_bar(QPainter& painter, const QString& name, const StepShare
   const bool with_words = bar.height() > closed_prediction;
   painter.setPen(color(p.dim));
   if (with_words)
-    painter.drawText(QRectF(bar.left() - strip_name_width - heading_gap, bar.top(), strip_name_width, bar.height()),
+    painter.drawText(QRectF(strip_margin, bar.top(), bar.left() - heading_gap - strip_margin, bar.height()),
                      Qt::AlignRight | Qt::AlignVCenter, name);
   const QFontMetricsF metrics(painter.font());
   for (const Piece& piece : pieces(shares, bar)) {
@@ -261,7 +271,7 @@ void GapStrip::paintEvent(QPaintEvent*) {
   int row = 0;
   if (figures.step) paint_bar(painter, run_column_name(figures), figures.step->average, bar_area(row++), false);
   if (figures.forecast)
-    paint_bar(painter, tr("predicted"), figures.forecast->average, bar_area(row++), figures.step.has_value());
+    paint_bar(painter, prediction_name(), figures.forecast->average, bar_area(row++), figures.step.has_value());
   if (!open()) return;
   painter.setFont(interface_font());
   paint_names(painter);

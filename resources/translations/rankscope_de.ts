@@ -2226,7 +2226,7 @@ Leerlauf %1</translation>
     </message>
     <message>
         <source>thin: waiting; full: moving bytes</source>
-        <translation>dünn: Warten; voll: Übertragung</translation>
+        <translation>dünn: Warten; voll: Transfer</translation>
     </message>
     <message>
         <source>times not recorded</source>
@@ -2242,7 +2242,7 @@ Leerlauf %1</translation>
     </message>
     <message>
         <source>waiting + moving</source>
-        <translation>Warten + Übertragung</translation>
+        <translation>Warten + Transfer</translation>
     </message>
     <message>
         <source>A thin line under a rank&apos;s bar is a channel of the library&apos;s kernel, or a transfer of it over the network. Within a host the library does not report which chunk moves when, or to which rank.</source>
@@ -5708,11 +5708,11 @@ Länge des letzten Schritts %5, Rate %6</translation>
     <name>rankscope::app::TrafficModel</name>
     <message>
         <source>%1–%2, mean %3</source>
-        <translation>%1–%2, Mittel %3</translation>
+        <translation>%1–%2, Ø %3</translation>
     </message>
     <message>
         <source>mean %1</source>
-        <translation>Mittel %1</translation>
+        <translation>Ø %1</translation>
     </message>
     <message>
         <source>%1 of %2</source>
@@ -5779,7 +5779,7 @@ je Sender</translation>
     <message>
         <source>predicted
 per sender</source>
-        <translation>vorhergesagt
+        <translation>Vorhersage
 je Sender</translation>
     </message>
     <message>
@@ -5791,7 +5791,7 @@ je Rank</translation>
     <message>
         <source>transfer
 per sender</source>
-        <translation>Übertragung
+        <translation>Transfer
 je Sender</translation>
     </message>
 </context>

@@ -168,7 +168,8 @@ std::optional<ExchangePainter::TimesScale> ExchangePainter::times_scale(const QR
                          double(e.opaque ? most_opaque_row : times_row));
   scale.named = scale.row >= 14;
   scale.left = area.left() + (scale.named ? rank_width : 0);
-  scale.spans = std::max<double>(spans_width, 8 + std::ceil(QFontMetricsF(interface_font()).horizontalAdvance(spans_name())));
+  scale.spans =
+      std::max<double>(spans_width, 8 + std::ceil(QFontMetricsF(interface_font()).horizontalAdvance(spans_name())));
   scale.width = std::max(area.right() - (scale.named ? scale.spans : 0) - scale.left, 20.0);
   return scale;
 }

@@ -39,9 +39,9 @@ void settle(MainWindow& window) {
 bool scrolls(const QWidget& view, const QRectF& box) {
   const QList<QAbstractScrollArea*> areas = view.findChildren<QAbstractScrollArea*>();
   return std::any_of(areas.begin(), areas.end(), [&](const QAbstractScrollArea* area) {
-    constexpr int row = 30;  // a row beyond its edge was painted, and is not seen
+    constexpr int beyond = 30;  // a row or a column beyond its edge was painted, and is not seen
     const QRect seen(area->mapTo(&view, QPoint()), area->size());
-    return area->isVisible() && QRectF(seen.adjusted(0, -row, 0, row)).intersects(box);
+    return area->isVisible() && QRectF(seen.adjusted(-beyond, -beyond, beyond, beyond)).intersects(box);
   });
 }
 
