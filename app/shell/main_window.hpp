@@ -123,6 +123,8 @@ class MainWindow : public QMainWindow {
   QString last_source_name() const;  ///< empty: nothing was open before
   void show_evidence(const Evidence& evidence);
   void try_experiment(const Experiment& experiment);
+  /// Trains the open scenario with the order of a puzzle.
+  void run_order(const std::vector<std::string>& settings);
   void try_plan(const std::vector<std::string>& settings, bool run);
   void run_once_predicted();
   void make_layout();
