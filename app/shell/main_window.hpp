@@ -124,8 +124,8 @@ class MainWindow : public QMainWindow {
   void show_evidence(const Evidence& evidence);
   void try_experiment(const Experiment& experiment);
   /// Trains the open scenario with the order of a puzzle.
-  void run_order(const std::vector<std::string>& settings);
-  void try_plan(const std::vector<std::string>& settings, bool run);
+  void run_order(const std::vector<std::string>& settings, const QString& name);
+  void try_plan(const std::vector<std::string>& settings, const QString& name, bool run);
   void run_once_predicted();
   void make_layout();
   void add_view(const ViewKind& kind, DataView* view);

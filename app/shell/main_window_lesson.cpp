@@ -126,7 +126,7 @@ void MainWindow::try_experiment(const Experiment& experiment) {
   const QString& file = session_.spec().text;
   const bool plan = experiment.command.empty() || experiment.command == "simulate" || experiment.command == "run";
   if (plan && is_own(experiment, file) && experiment.others.empty())
-    return try_plan(experiment.settings, experiment.command == "run");
+    return try_plan(experiment.settings, plan_name(experiment.settings), experiment.command == "run");
   QStringList arguments{QString::fromStdString(experiment.command)};
   if (!experiment.scenario.empty())
     arguments << (is_own(experiment, file) ? file : QString::fromStdString(experiment.scenario));
@@ -137,14 +137,14 @@ void MainWindow::try_experiment(const Experiment& experiment) {
   experiments_->log().run_command(QString::fromStdString(experiment.line), arguments);
 }
 
-void MainWindow::run_order(const std::vector<std::string>& settings) {
+void MainWindow::run_order(const std::vector<std::string>& settings, const QString& name) {
   const auto refuse = [this](const QString& why) { banner_->say(experiment_subject, BannerKind::error, why); };
   if (session_.spec().kind != SourceKind::scenario) return refuse(tr("Open a scenario first: its model is trained."));
   if (session_.active()) return refuse(tr("A run is in progress. Stop it first, or wait for its end."));
-  try_plan(settings, true);
+  try_plan(settings, name, true);
 }
 
-void MainWindow::try_plan(const std::vector<std::string>& settings, bool run) {
+void MainWindow::try_plan(const std::vector<std::string>& settings, const QString& name, bool run) {
   banner_->clear(experiment_subject);
   // What is changed is compared with what it was.
   if (!session_.edited()) experiments_->log().note_plan(plan_name({}));
@@ -158,7 +158,7 @@ void MainWindow::try_plan(const std::vector<std::string>& settings, bool run) {
     return banner_->say(experiment_subject, BannerKind::error, why);
   }
   workspace_->bring(experiments_);
-  experiments_->log().note_plan(plan_name(settings));
+  experiments_->log().note_plan(name);
   if (run) run_once_predicted();
 }
 

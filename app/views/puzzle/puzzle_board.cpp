@@ -16,8 +16,8 @@
 namespace rankscope::app {
 namespace {
 
-constexpr double label_width = 104, row = 34, box_height = 28, axis_height = 38, tray_head = 24, tray_row = 32;
-constexpr double widest_unit = 34, widest_tray_box = 34, tray_gap = 4;
+constexpr double label_width = 142, least_row = 26, most_row = 34, row_gap = 6, axis_height = 26;
+constexpr double board_margin = 4, widest_unit = 34, widest_tray_box = 34, tray_gap = 4;
 constexpr std::int64_t tick_steps[] = {1, 2, 5, 10, 20, 50};
 
 }  // namespace
@@ -84,7 +84,7 @@ void PuzzleBoard::take_back(OpId box) {
 
 void PuzzleBoard::fit() {
   const int stages = puzzle_.rules().stages;
-  setMinimumSize(least_width(), static_cast<int>(tray_top() + tray_head + stages * tray_row + 4));
+  setMinimumSize(least_width(), static_cast<int>(2 * board_margin + 2 * stages * least_row + axis_height));
 }
 
 std::int64_t PuzzleBoard::units_shown() const {
@@ -101,10 +101,16 @@ double PuzzleBoard::x_of(std::int64_t units) const {
 }
 
 QRectF PuzzleBoard::row_rect(int stage) const {
-  return {view_margin + label_width, 2 + stage * row, width() - label_width - 2.0 * view_margin, row};
+  const double high = row_height();
+  return {view_margin + label_width, board_margin + stage * high, width() - label_width - 2.0 * view_margin, high};
 }
 
-double PuzzleBoard::tray_top() const { return 2 + puzzle_.rules().stages * row + axis_height; }
+double PuzzleBoard::row_height() const {
+  const double rows = (height() - 2 * board_margin - axis_height) / (2.0 * puzzle_.rules().stages);
+  return std::clamp(std::floor(rows), least_row, most_row);
+}
+
+double PuzzleBoard::rows_bottom() const { return board_margin + puzzle_.rules().stages * row_height(); }
 
 QRectF PuzzleBoard::tray_rect(OpId box) const {
   const int stage = Puzzle::stage_of(box);
@@ -112,8 +118,9 @@ QRectF PuzzleBoard::tray_rect(OpId box) const {
   const auto slot = static_cast<double>(std::find(all.begin(), all.end(), box) - all.begin());
   const double room = width() - label_width - 2.0 * view_margin;
   const double step = std::min(widest_tray_box + tray_gap, room / static_cast<double>(all.size()));
-  return {view_margin + label_width + slot * step, tray_top() + tray_head + stage * tray_row, step - tray_gap,
-          box_height};
+  const double high = row_height();
+  return {view_margin + label_width + slot * step, rows_bottom() + axis_height + stage * high, step - tray_gap,
+          high - row_gap};
 }
 
 QRectF PuzzleBoard::box_rect(OpId box) const {
@@ -123,7 +130,7 @@ QRectF PuzzleBoard::box_rect(OpId box) const {
   if (found == boxes.end()) return tray_rect(box);
   const std::int64_t begin = layout_.begin[stage][static_cast<std::size_t>(found - boxes.begin())];
   const double left = x_of(begin), right = x_of(begin + units_of(box.kind()));
-  return {left, row_rect(static_cast<int>(stage)).top() + (row - box_height) / 2, right - left, box_height};
+  return {left, row_rect(static_cast<int>(stage)).top() + row_gap / 2, right - left, row_height() - row_gap};
 }
 
 std::optional<OpId> PuzzleBoard::box_at(QPointF at) const {
@@ -180,14 +187,16 @@ void PuzzleBoard::paint_rows(QPainter& painter) const {
     const QRectF area = row_rect(stage);
     const std::vector<int> kept = puzzle_.kept_after(stage);
     const int now = kept.empty() ? 0 : kept.back();
-    const QRectF label(view_margin, area.top(), label_width - 8, row / 2);
+    const QRectF label(view_margin, area.top(), label_width - 12, area.height());
     painter.setPen(color(colours_->text));
     painter.drawText(label, Qt::AlignLeft | Qt::AlignVCenter, tr("stage %1").arg(stage));
     painter.setPen(color(rules.kept > 0 && now == rules.kept ? colours_->text : colours_->dim));
-    painter.drawText(label.translated(0, row / 2 - 1), Qt::AlignLeft | Qt::AlignVCenter,
-                     rules.kept > 0 ? tr("keeps %1 of %2").arg(now).arg(rules.kept) : tr("keeps %1").arg(now));
+    painter.drawText(label, Qt::AlignRight | Qt::AlignVCenter,
+                     puzzle_.complete() ? tr("peak: %1 kept").arg(*std::max_element(kept.begin(), kept.end()))
+                     : rules.kept > 0   ? tr("keeps %1 of %2").arg(now).arg(rules.kept)
+                                        : tr("keeps %1").arg(now));
     // Idle until the end of what is placed.
-    const QRectF until(area.left(), area.top() + (row - box_height) / 2, x_of(layout_.end) - area.left(), box_height);
+    const QRectF until(area.left(), area.top() + row_gap / 2, x_of(layout_.end) - area.left(), area.height() - row_gap);
     painter.fillRect(until, QBrush(color(colours_->hatch), Qt::BDiagPattern));
     for (const OpId box : puzzle_.rows()[static_cast<std::size_t>(stage)]) {
       const QRectF rect = box_rect(box);
@@ -198,7 +207,7 @@ void PuzzleBoard::paint_rows(QPainter& painter) const {
 }
 
 void PuzzleBoard::paint_axis(QPainter& painter) const {
-  const double top = 2 + puzzle_.rules().stages * row + 2;
+  const double line = rows_bottom() + 1;
   const QFontMetricsF metrics(number_font());
   const std::int64_t shown = units_shown();
   std::int64_t step = tick_steps[0];
@@ -207,37 +216,38 @@ void PuzzleBoard::paint_axis(QPainter& painter) const {
     if (static_cast<double>(step) * unit_width() >= metrics.horizontalAdvance(QStringLiteral("100")) + 8) break;
   }
   painter.setPen(color(colours_->line));
-  painter.drawLine(QPointF(x_of(0), top), QPointF(x_of(shown), top));
+  painter.drawLine(QPointF(x_of(0), line), QPointF(x_of(shown), line));
+  const QString words = tr("par %1").arg(par_);
+  const double wide = std::ceil(QFontMetricsF(interface_font()).horizontalAdvance(words)) + 2;
+  const QRectF par(std::min(x_of(par_) - wide / 2, width() - view_margin - wide), line + 4, wide, 16);
   painter.setFont(number_font());
   for (std::int64_t tick = 0; tick <= shown; tick += step) {
     painter.setPen(color(colours_->faint));
-    painter.drawLine(QPointF(x_of(tick), top), QPointF(x_of(tick), top + 4));
+    painter.drawLine(QPointF(x_of(tick), line), QPointF(x_of(tick), line + 4));
+    const double half = std::ceil(metrics.horizontalAdvance(QString::number(tick))) / 2 + 2;
+    const QRectF place(x_of(tick) - half, line + 4, 2 * half, 16);
+    if (place.right() > width() || (par_ > 0 && place.adjusted(-4, 0, 4, 0).intersects(par))) continue;
     painter.setPen(color(colours_->dim));
-    painter.drawText(QRectF(x_of(tick) - 20, top + 4, 40, 16), Qt::AlignCenter, QString::number(tick));
+    painter.drawText(place, Qt::AlignCenter, QString::number(tick));
   }
   painter.setFont(interface_font());
-  painter.drawText(QRectF(view_margin, top + 4, label_width - 16, 16), Qt::AlignLeft | Qt::AlignVCenter, tr("units"));
+  painter.setPen(color(colours_->dim));
+  painter.drawText(QRectF(view_margin, line + 4, label_width - 16, 16), Qt::AlignLeft | Qt::AlignVCenter,
+                   puzzle_.complete() ? tr("units") : tr("units; to place:"));
   if (par_ == 0) return;
   painter.setPen(QPen(color(colours_->accent), 1, Qt::DashLine));
-  painter.drawLine(QPointF(x_of(par_), 0), QPointF(x_of(par_), top + 20));
-  painter.setPen(color(colours_->accent));
-  const QString words = tr("par %1").arg(par_);
-  const double wide = std::ceil(QFontMetricsF(interface_font()).horizontalAdvance(words)) + 2;
-  const double left = std::min(x_of(par_) - wide / 2, width() - view_margin - wide);
-  painter.drawText(QRectF(left, top + 19, wide, 16), Qt::AlignCenter, words);
+  painter.drawLine(QPointF(x_of(par_), 0), QPointF(x_of(par_), line + 3));
+  painter.drawText(par, Qt::AlignCenter, words);
 }
 
 void PuzzleBoard::paint_tray(QPainter& painter) const {
-  painter.setPen(color(colours_->dim));
-  painter.drawText(QRectF(view_margin, tray_top(), width() - 2.0 * view_margin, tray_head - 4),
-                   Qt::AlignLeft | Qt::AlignVCenter,
-                   puzzle_.complete() ? tr("All boxes are placed.") : tr("Boxes to place; coloured: ready"));
+  if (puzzle_.complete()) return;
   for (int stage = 0; stage < puzzle_.rules().stages; ++stage) {
     const std::vector<OpId> all = puzzle_.boxes(stage);
     painter.setPen(color(colours_->text));
     const QRectF first = tray_rect(all.front());
-    painter.drawText(QRectF(view_margin, first.top(), label_width - 8, box_height), Qt::AlignLeft | Qt::AlignVCenter,
-                     tr("stage %1").arg(stage));
+    painter.drawText(QRectF(view_margin, first.top(), label_width - 12, first.height()),
+                     Qt::AlignLeft | Qt::AlignVCenter, tr("stage %1").arg(stage));
     for (const OpId box : all)
       if (!puzzle_.placed(box)) {
         const bool ready = !puzzle_.fault_of(box, stage, puzzle_.box_count());
@@ -250,7 +260,8 @@ void PuzzleBoard::paint_drag(QPainter& painter) const {
   const QRectF from = box_rect(drag_->box);
   const double wide = std::max(from.width(), widest_tray_box);
   painter.setOpacity(0.85);
-  paint_box(painter, drag_->box, {drag_->at.x() - wide / 2, drag_->at.y() - box_height / 2, wide, box_height}, true);
+  paint_box(painter, drag_->box, {drag_->at.x() - wide / 2, drag_->at.y() - from.height() / 2, wide, from.height()},
+            true);
   painter.setOpacity(1);
   const auto place = place_at(drag_->at);
   if (!place) return;

@@ -62,7 +62,8 @@ class PuzzleBoard : public QWidget {
   double x_of(std::int64_t units) const;
   std::int64_t units_shown() const;
   QRectF tray_rect(OpId box) const;
-  double tray_top() const;
+  double row_height() const;   ///< of the board and of the boxes to place
+  double rows_bottom() const;  ///< of the board
   void place(OpId box, int stage, int position);
   void take_back(OpId box);
   void after_change();

@@ -12,7 +12,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int control_height = 28, control_gap = 8, top = 6, words_height = 20, wanted_height = 470;
+constexpr int control_height = 28, control_gap = 8, top = 6, words_height = 20, wanted_height = 380;
 
 }  // namespace
 
@@ -22,10 +22,9 @@ PuzzleView::PuzzleView(SharedState& state, Session& session, QWidget* parent)
       stages_(new QSpinBox(this)),
       micro_batches_(new QSpinBox(this)),
       kept_(new QSpinBox(this)),
-      halves_(new QCheckBox(tr("backward in halves"), this)),
+      halves_(new QCheckBox(tr("halves"), this)),
       undo_(new QPushButton(tr("Undo"), this)),
-      clear_(new QPushButton(tr("Clear"), this)),
-      run_(new QPushButton(tr("Run this order"), this)),
+      run_(new QPushButton(tr("Run it"), this)),
       known_(new QToolButton(this)),
       scroll_(new QScrollArea(this)),
       board_(new PuzzleBoard(nullptr)) {
@@ -68,21 +67,22 @@ void PuzzleView::make_controls() {
     micro_batches_->setValue(first.micro_batches);
   }
   halves_->setToolTip(
-      tr("Boxes I (input gradient, which the stage before waits for) and W (weight gradient) instead of B"));
+      tr("Backward in halves: boxes I (input gradient, which the stage before waits for) and W (weight gradient) "
+         "instead of B"));
   connect(halves_, &QCheckBox::toggled, this, &PuzzleView::take_rules);
   undo_->setToolTip(tr("The board before the last move"));
   connect(undo_, &QPushButton::clicked, board_, &PuzzleBoard::undo);
-  connect(clear_, &QPushButton::clicked, board_, &PuzzleBoard::clear);
   run_->setProperty("role", QStringLiteral("primary"));
   connect(run_, &QPushButton::clicked, this, [this] {
     const PuzzleRules& rules = board_->puzzle().rules();
     emit run_wanted({"plan.pipeline=" + std::to_string(rules.stages), "plan.virtual=1",
                      "plan.micro_batches=" + std::to_string(rules.micro_batches), "plan.schedule=by-hand",
-                     "plan.order=" + board_->puzzle().order_text()});
+                     "plan.order=" + board_->puzzle().order_text()},
+                    tr("puzzle, %1 units").arg(board_->puzzle().layout().end));
   });
   known_->setProperty("role", QStringLiteral("button"));
-  known_->setText(tr("Known orders"));
-  known_->setToolTip(tr("Put a known schedule on the board"));
+  known_->setText(tr("Orders"));
+  known_->setToolTip(tr("Empty the board, or put a known schedule on it"));
   known_->setPopupMode(QToolButton::InstantPopup);
   known_->setMenu(new QMenu(known_));
 }
@@ -96,10 +96,11 @@ void PuzzleView::fill_known() {
   const PuzzleRules rules = board_->puzzle().rules();
   QMenu* menu = known_->menu();
   menu->clear();
+  menu->addAction(tr("empty board"), board_, &PuzzleBoard::clear);
+  menu->addSeparator();
   for (const PuzzlePar& known : known_solutions(rules))
     menu->addAction(tr("%1, %2 units").arg(text::utf8(known.schedule)).arg(known.units), board_,
                     [this, rules, known] { board_->fill(known_solution(known.schedule, rules)); });
-  if (menu->isEmpty()) menu->addAction(tr("No known schedule keeps so few"))->setEnabled(false);
 }
 
 void PuzzleView::take_plan() {
@@ -133,7 +134,6 @@ void PuzzleView::show_evidence(const Evidence& evidence) {
 
 void PuzzleView::refresh() {
   undo_->setEnabled(board_->puzzle().can_undo());
-  clear_->setEnabled(board_->puzzle().placed_count() > 0);
   run_->setEnabled(board_->puzzle().complete());
   run_->setToolTip(board_->puzzle().complete() ? tr("Train the open scenario with this order: schedule = \"by-hand\"")
                                                : tr("Place all boxes first"));
@@ -160,7 +160,7 @@ QString PuzzleView::second_words() const {
 void PuzzleView::arrange() {
   const bool shown = !veiled();
   int x = view_margin, y = top;
-  QWidget* controls[] = {stages_, micro_batches_, kept_, halves_, known_, undo_, clear_, run_};
+  QWidget* controls[] = {stages_, micro_batches_, kept_, halves_, known_, undo_, run_};
   for (QWidget* control : controls) {
     control->setVisible(shown);
     const int wide = control->sizeHint().width();

@@ -40,8 +40,8 @@ class PuzzleView : public DataView {
   QString second_words() const;
 
  signals:
-  /// Train with these settings, as --set takes them.
-  void run_wanted(const std::vector<std::string>& settings);
+  /// Train with these settings, as --set takes them; and what the order is called.
+  void run_wanted(const std::vector<std::string>& settings, const QString& name);
 
  protected:
   void arrange() override;
@@ -60,7 +60,7 @@ class PuzzleView : public DataView {
   Session& session_;
   QSpinBox *stages_, *micro_batches_, *kept_;
   QCheckBox* halves_;
-  QPushButton *undo_, *clear_, *run_;
+  QPushButton *undo_, *run_;
   QToolButton* known_;
   QScrollArea* scroll_;
   PuzzleBoard* board_;
