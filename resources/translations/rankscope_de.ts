@@ -4845,8 +4845,8 @@ Ziehen verschiebt sie; aus der Zeile heraus nimmt sie zurück.</translation>
         <translation>Das geöffnete Szenario mit dieser Reihenfolge trainieren: schedule = &quot;by-hand&quot;</translation>
     </message>
     <message>
-        <source>Place all boxes first</source>
-        <translation>Legen Sie zuerst alle Boxen</translation>
+        <source>Place all boxes first.</source>
+        <translation>Legen Sie zuerst alle Boxen.</translation>
     </message>
     <message>
         <source>the textbook&apos;s times: a forward takes 1 unit, a backward 2, messages nothing; no run</source>

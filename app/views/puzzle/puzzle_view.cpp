@@ -73,8 +73,12 @@ void PuzzleView::make_controls() {
   undo_->setToolTip(tr("The board before the last move"));
   connect(undo_, &QPushButton::clicked, board_, &PuzzleBoard::undo);
   run_->setProperty("role", QStringLiteral("primary"));
+  run_->setToolTip(tr("Train the open scenario with this order: schedule = \"by-hand\""));
   connect(run_, &QPushButton::clicked, this, [this] {
     const PuzzleRules& rules = board_->puzzle().rules();
+    asked_early_ = !board_->puzzle().complete();
+    QWidget::update();
+    if (asked_early_) return;
     emit run_wanted({"plan.pipeline=" + std::to_string(rules.stages), "plan.virtual=1",
                      "plan.micro_batches=" + std::to_string(rules.micro_batches), "plan.schedule=by-hand",
                      "plan.order=" + board_->puzzle().order_text()},
@@ -133,10 +137,7 @@ void PuzzleView::show_evidence(const Evidence& evidence) {
 }
 
 void PuzzleView::refresh() {
-  undo_->setEnabled(board_->puzzle().can_undo());
-  run_->setEnabled(board_->puzzle().complete());
-  run_->setToolTip(board_->puzzle().complete() ? tr("Train the open scenario with this order: schedule = \"by-hand\"")
-                                               : tr("Place all boxes first"));
+  asked_early_ = false;
   QWidget::update();
 }
 
@@ -152,6 +153,7 @@ QString PuzzleView::own_source() const {
 QString PuzzleView::state_words() const { return board_words(board_->puzzle()); }
 
 QString PuzzleView::second_words() const {
+  if (asked_early_) return tr("Place all boxes first.");
   const auto& fault = board_->fault();
   return fault ? fault_words(*fault, board_->puzzle().rules()) : par_words(board_->puzzle().rules());
 }
@@ -189,7 +191,7 @@ void PuzzleView::paint(QPainter& painter) {
                      metrics.elidedText(words, Qt::ElideRight, words_area(line).width()));
   };
   write(0, state_words(), colours().text);
-  write(1, second_words(), board_->fault() ? colours().bad : colours().dim);
+  write(1, second_words(), board_->fault() || asked_early_ ? colours().bad : colours().dim);
 }
 
 QString PuzzleView::tip_at(QPoint at) const {

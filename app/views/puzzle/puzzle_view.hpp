@@ -64,6 +64,7 @@ class PuzzleView : public DataView {
   QToolButton* known_;
   QScrollArea* scroll_;
   PuzzleBoard* board_;
+  bool asked_early_ = false;  ///< a run, before all boxes were placed
   int controls_bottom_ = 0;
 };
 
