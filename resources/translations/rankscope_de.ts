@@ -4745,7 +4745,7 @@ ab %3, mit allen Stellen ab %4, unter %5
     </message>
     <message>
         <source>units; to place:</source>
-        <translation>Einheiten; zu legen:</translation>
+        <translation>Einheiten; offen:</translation>
     </message>
     <message>
         <source>%1 is ready. A click places it.</source>
@@ -4849,8 +4849,8 @@ Ziehen verschiebt sie; aus der Zeile heraus nimmt sie zurück.</translation>
         <translation>Legen Sie zuerst alle Boxen.</translation>
     </message>
     <message>
-        <source>the textbook&apos;s times: a forward takes 1 unit, a backward 2, messages nothing; no run</source>
-        <translation>Zeiten des Lehrbuchs: ein Vorwärts 1 Einheit, ein Rückwärts 2, Nachrichten nichts; kein Lauf</translation>
+        <source>textbook times: F 1 unit, B 2, messages 0; no run</source>
+        <translation>Zeiten des Lehrbuchs: F 1 Einheit, B 2, Nachrichten 0; kein Lauf</translation>
     </message>
 </context>
 <context>

@@ -146,9 +146,7 @@ void PuzzleView::set_theme(Theme theme) {
   board_->set_theme(colours());
 }
 
-QString PuzzleView::own_source() const {
-  return tr("the textbook's times: a forward takes 1 unit, a backward 2, messages nothing; no run");
-}
+QString PuzzleView::own_source() const { return tr("textbook times: F 1 unit, B 2, messages 0; no run"); }
 
 QString PuzzleView::state_words() const { return board_words(board_->puzzle()); }
 

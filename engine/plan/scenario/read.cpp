@@ -91,13 +91,13 @@ class Assign {
   Assign(const std::string& at, std::string_view name, const Value& value) : at_(at), name_(name), value_(value) {}
 
   void operator()(int* field) const {
-    const std::int64_t value = integer("8");
+    const std::int64_t value = integer(*field);
     if (value < INT32_MIN || value > INT32_MAX)
       refuse(at_, fmt::format("{} = {} is out of range; it must be less than 2147483648", name_, value));
     *field = static_cast<int>(value);
   }
   void operator()(std::uint64_t* field) const {
-    const std::int64_t value = integer("1234");
+    const std::int64_t value = integer(*field);
     if (value < 0) refuse(at_, fmt::format("{} = {} is out of range; it must be at least 0", name_, value));
     *field = static_cast<std::uint64_t>(value);
   }
@@ -137,9 +137,11 @@ class Assign {
   const std::optional<std::string>& unknown() const { return unknown_; }
 
  private:
-  std::int64_t integer(const std::string& example) const {
+  /// `usual`: the value so far, which is in the key's range.
+  template <class T>
+  std::int64_t integer(T usual) const {
     if (const auto* value = std::get_if<std::int64_t>(&value_.content)) return *value;
-    wrong_type("an integer", example);
+    wrong_type("an integer", fmt::to_string(usual));
   }
   [[noreturn]] void wrong_type(const std::string& wanted, const std::string& example) const {
     refuse(at_, name_ + " is " + std::string(kind_of(value_)) + "; it takes " + wanted + ", such as " + name_ + " = " +
