@@ -128,7 +128,7 @@ class Assign {
   }
   template <class T>
   void operator()(std::optional<T>* field) const {
-    T value{};
+    T value(8);  // an example that is in the range of every such key
     (*this)(&value);
     *field = value;
   }

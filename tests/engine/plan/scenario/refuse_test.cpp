@@ -53,10 +53,10 @@ TEST_CASE("a value of the wrong type is refused with an example of a right one")
       {"[train]\nlearning_rate = \"1e-3\"\n",
        {},
        "s.toml:2:1: learning_rate is a string; it takes a number, such as learning_rate = 0.1"},
-      {"[train]\nsteps = [1, 2]\n", {}, "s.toml:2:1: steps is an array; it takes an integer, such as steps = 8"},
+      {"[train]\nsteps = [1, 2]\n", {}, "s.toml:2:1: steps is an array; it takes an integer, such as steps = 20"},
       {"[train]\nsteps = 2024-01-01\n",
        {},
-       "s.toml:2:1: steps is a date or time; it takes an integer, such as steps = 8"},
+       "s.toml:2:1: steps is a date or time; it takes an integer, such as steps = 20"},
       {"title = 1\n", {}, "s.toml:1:1: title is an integer; it takes a string, such as title = \"text\""},
   };
   for (const Row& row : rows) check(row);
@@ -262,7 +262,7 @@ TEST_CASE("an override is named in the complaint about it") {
   const Row rows[] = {
       {text,
        {"plan.pipeline=x"},
-       "--set plan.pipeline=x: pipeline is a string; it takes an integer, such as pipeline = 8"},
+       "--set plan.pipeline=x: pipeline is a string; it takes an integer, such as pipeline = 4"},
       {text,
        {"plan.pipeline=0"},
        "--set plan.pipeline=0: pipeline = 0 is out of range; it must be at least 1 and at most 4095"},
@@ -286,7 +286,7 @@ TEST_CASE("an override is named in the complaint about it") {
        "--set seed=4: several tables have a key 'seed'; write data.seed and train.seed, so give the table"},
       {text, {"pipeline"}, "--set pipeline: there is no '='; write key=value, such as plan.pipeline=4"},
       {text, {"=4"}, "--set =4: there is no key; write key=value, such as plan.pipeline=4"},
-      {text, {"pipeline="}, "--set pipeline=: pipeline is a string; it takes an integer, such as pipeline = 8"},
+      {text, {"pipeline="}, "--set pipeline=: pipeline is a string; it takes an integer, such as pipeline = 4"},
       {text, {"cluster.spec=selene", "data=4", "pipeline=2", "nodes=0"}, "no error"},
       {text,
        {"cluster.nodes=1", "cluster.devices_per_node=2"},
