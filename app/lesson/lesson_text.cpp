@@ -80,6 +80,7 @@ void LessonText::show_text() {
   setMarkdown(with_links(markdown_));
   lay_out();
   mark_terms();
+  longest_word_ = measured_longest_word();
   fit();
 }
 
@@ -247,7 +248,7 @@ std::optional<Evidence> evidence_of(const QUrl& link) {
   return evidence;
 }
 
-int LessonText::longest_word() const {
+int LessonText::measured_longest_word() const {
   const std::unique_ptr<QTextDocument> narrow(document()->clone());
   QTextOption option = narrow->defaultTextOption();
   option.setWrapMode(QTextOption::WordWrap);
@@ -261,7 +262,12 @@ void LessonText::resizeEvent(QResizeEvent* event) {
   fit();
 }
 
+// Where every word fits, none is broken: the columns of a table then get their widths from their words.
 void LessonText::fit() {
+  QTextOption option = document()->defaultTextOption();
+  option.setWrapMode(longest_word_ <= viewport()->width() ? QTextOption::WordWrap
+                                                          : QTextOption::WrapAtWordBoundaryOrAnywhere);
+  document()->setDefaultTextOption(option);
   document()->setTextWidth(viewport()->width());
   setFixedHeight(static_cast<int>(document()->size().height()) + 4);
 }

@@ -24,7 +24,7 @@ class LessonText : public QTextBrowser {
                   const std::map<std::string, std::string>& symbols = {},
                   const Palette& colours = palette_of(Theme::dark));
   /// Pixels of the longest word: in less width it would be broken.
-  int longest_word() const;
+  int longest_word() const { return longest_word_; }
   const std::vector<Experiment>& experiments() const { return experiments_; }
   /// Terms of the glossary that are marked in the text.
   const std::vector<Term>& marked_terms() const { return terms_; }
@@ -45,6 +45,7 @@ class LessonText : public QTextBrowser {
   bool mark(int position, int length, const Term& term);
   void follow(const QUrl& link);
   void fit();
+  int measured_longest_word() const;
 
   QString markdown_;
   Glossary glossary_;
@@ -53,6 +54,7 @@ class LessonText : public QTextBrowser {
   std::set<int> unfolded_;  ///< answers that are shown
   std::vector<Experiment> experiments_;
   std::vector<Term> terms_;
+  int longest_word_ = 0;
 };
 
 /// Parses a link such as "view:memory?rank=0&step=3&op=F:c0:m0"; nullopt for any other link.

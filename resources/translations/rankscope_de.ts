@@ -1797,7 +1797,7 @@ ausgehend %2, eingehend %3 je Schritt
     </message>
     <message>
         <source>Complete: %1 units, bubble %2 % of (step × stages).</source>
-        <translation>Vollständig: %1 Einheiten, Bubble %2 % von (Schritt × Stufen).</translation>
+        <translation>Vollständig: %1 Einheiten, Leerlauf %2 % von (Schritt × Stufen).</translation>
     </message>
     <message>
         <source>No order is shorter.</source>
@@ -4810,11 +4810,11 @@ Ziehen verschiebt sie; aus der Zeile heraus nimmt sie zurück.</translation>
     </message>
     <message>
         <source>How many micro-batches&apos; activations a stage may keep at a time: from a forward to the end of its backward. Another number begins with an empty board.</source>
-        <translation>Von wie vielen Micro-Batches eine Stufe gleichzeitig die Aktivierungen behalten darf: von einem Vorwärts bis zum Ende seines Rückwärts. Eine andere Zahl beginnt mit leerem Spielfeld.</translation>
+        <translation>Von wie vielen Micro-Batches eine Stufe gleichzeitig die Aktivierungen behalten darf: von einem Forward bis zum Ende seines Backward. Eine andere Zahl beginnt mit leerem Spielfeld.</translation>
     </message>
     <message>
         <source>Backward in halves: boxes I (input gradient, which the stage before waits for) and W (weight gradient) instead of B</source>
-        <translation>Rückwärts in Hälften: Boxen I (Gradient der Eingabe, auf den die Stufe davor wartet) und W (Gradient der Gewichte) statt B</translation>
+        <translation>Backward in Hälften: Boxen I (Gradient der Eingabe, auf den die Stufe davor wartet) und W (Gradient der Gewichte) statt B</translation>
     </message>
     <message>
         <source>The board before the last move</source>
@@ -6759,8 +6759,8 @@ Schneller, als der Speicher erlaubt: Die Operanden lagen im Cache</translation>
         <translation>von %1 bis %2, gleichmäßig verteilt</translation>
     </message>
     <message>
-        <source>subnormal from %1, normal from %2, up to %3; %4 digits</source>
-        <translation>subnormal ab %1, normal ab %2, bis %3; %4 Stellen</translation>
+        <source>from %1 (normal: %2) to %3; %4 digits</source>
+        <translation>ab %1 (normal: %2) bis %3; %4 Stellen</translation>
     </message>
     <message>
         <source>exact</source>
@@ -6803,8 +6803,8 @@ Schneller, als der Speicher erlaubt: Die Operanden lagen im Cache</translation>
         <translation>kein Fehler; %1</translation>
     </message>
     <message>
-        <source>error %1 (%2); %3</source>
-        <translation>Fehler %1 (%2); %3</translation>
+        <source>error %1; %2</source>
+        <translation>Fehler %1; %2</translation>
     </message>
     <message>
         <source>%1: no sum</source>
@@ -6823,8 +6823,8 @@ Schneller, als der Speicher erlaubt: Die Operanden lagen im Cache</translation>
         <translation>%1: Überlauf</translation>
     </message>
     <message>
-        <source>%1 = %2: moved by %3 of it</source>
-        <translation>%1 = %2: um %3 davon verändert</translation>
+        <source>%1 = %2: %3 of it</source>
+        <translation>%1 = %2: %3 davon</translation>
     </message>
     <message>
         <source>format</source>

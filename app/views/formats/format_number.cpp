@@ -67,15 +67,17 @@ QString range_words(NumberFormat format, double scale) {
   if (facts_of(format).is_integer())
     return text::tr("from %1 to %2, evenly spaced")
         .arg(number_words(-(range.largest + 1) * scale), number_words(range.largest * scale));
-  return text::tr("subnormal from %1, normal from %2, up to %3; %4 digits")
-      .arg(few_digits(range.least), few_digits(range.least_normal), QString::number(range.largest, 'g', 5), digits);
+  return text::tr("from %1 (normal: %2) to %3; %4 digits")
+      .arg(few_digits(range.least), few_digits(range.least_normal),
+           QString::number(range.largest, 'g', range.largest < 1e6 ? 5 : 2), digits);
 }
 
 QString outcome_words(NumberFormat format, const Held& held) {
   switch (held.outcome) {
     case RoundingOutcome::exact: return text::tr("exact");
     case RoundingOutcome::rounded: return text::tr("rounded");
-    case RoundingOutcome::subnormal: return held.error() == 0 ? text::tr("subnormal, exact") : text::tr("subnormal, rounded");
+    case RoundingOutcome::subnormal:
+      return held.error() == 0 ? text::tr("subnormal, exact") : text::tr("subnormal, rounded");
     case RoundingOutcome::underflow: return text::tr("underflow");
     case RoundingOutcome::overflow:
       return facts_of(format).is_integer() ? text::tr("overflow: stops at the end") : text::tr("overflow");
@@ -89,7 +91,7 @@ QString error_words(const Held& held) {
       std::isfinite(held.spacing) ? text::tr("spacing %1").arg(few_digits(held.spacing)) : QString();
   if (!std::isfinite(held.error())) return spacing;
   if (held.error() == 0) return text::tr("no error; %1").arg(spacing);
-  return text::tr("error %1 (%2); %3").arg(few_digits(held.error()), signed_percent(held.relative_error()), spacing);
+  return text::tr("error %1; %2").arg(signed_percent(held.relative_error()), spacing);
 }
 
 QString update_words(const HeldUpdate& update) {
@@ -99,7 +101,7 @@ QString update_words(const HeldUpdate& update) {
   if (update.asked == 0) return text::tr("no update");
   if (update.lost()) return text::tr("%1: lost").arg(sum);
   if (!std::isfinite(update.after)) return text::tr("%1: overflow").arg(sum);
-  return text::tr("%1 = %2: moved by %3 of it")
+  return text::tr("%1 = %2: %3 of it")
       .arg(sum, number_words(update.after),
            QString::number(100 * update.moved() / update.asked, 'g', 3) + QStringLiteral("\u00A0%"));
 }
