@@ -14,14 +14,15 @@
 #           If all parts together are too large to copy, bundle the parts of one command.
 #   there:  tar xzf DIR.tar.gz && bash DIR/gpu.sh --part NAME ... --seconds 480 --results NEW [--earlier OLD]
 #           Parts run in the given order. With --seconds N no check starts that could last longer than the remaining time;
-#           each check left out is a row of the table. NEW receives seven small files: copy them back. If each command
+#           each check left out is a row of the table. NEW receives a dozen small files: copy them back. If each command
 #           starts in an empty folder, pass the files of the previous command as OLD: NEW then contains the results of
-#           both.
+#           both. A recording of a run comes back as recording.mcap: `rankscope recording.mcap --screenshot FILE.png`.
 # Three commands of at most ten minutes each (without the start of the machine), in this order:
-#   --part kernels --part verify             does it work, and are the results correct
-#   --part speed-124m --part telemetry       is it fast
-#   --part speed-1.5b --part sanitizer       is it fast for a large model, and free of memory errors
+#   --part start --part speed-124m           does it work at all, and is it fast: five minutes if nothing fails
+#   --part kernels --part speed-1.5b         every kernel, and a large model
+#   --part verify --part telemetry --part ablations --part batches --part sanitizer    everything else
 #   part         programs                              needs besides the driver            at most
+#   start        kernels_cuda_test rankscope-engine    cuBLASLt                            7 minutes (the CPU trains one step, too: some 20 s)
 #   kernels      kernels_cuda_test cuda_kernels_bench  cuBLASLt (toolkit or PyTorch's)     9 minutes (if an op fails, each op runs separately: at most 30 s more)
 #   sanitizer    kernels_cuda_test rankscope-engine    cuBLASLt, compute-sanitizer         9 minutes
 #   verify       rankscope-engine                      cuBLASLt                            28 minutes (1 for each plan; usually some seconds)
@@ -30,6 +31,8 @@
 #   speed-124m   gpu_step                              cuBLASLt; PyTorch for the peer      8 minutes
 #   speed-1.5b   gpu_step                              cuBLASLt; PyTorch for the peer      9 minutes
 #   telemetry    telemetry_share_bench                 cuBLASLt                            4 minutes
+#   ablations    gpu_step                              cuBLASLt                            5 minutes
+#   batches      gpu_step                              cuBLASLt                            4 minutes
 # If a part fails or cannot be built, the other parts still run. The table ends with the goals for GPUs: the goal, the
 # measured value, whether it meets the goal, and a reference (PyTorch's value, or the limit of the hardware).
 set -euo pipefail
@@ -40,14 +43,14 @@ fail() {
   exit "${status:-1}"
 }
 
-all_parts=(kernels verify speed-124m sanitizer speed-1.5b telemetry nccl nccl-profiler)  # most important first
+all_parts=(start speed-124m kernels speed-1.5b verify telemetry ablations batches sanitizer nccl nccl-profiler)  # most important first
 programs_of() {
   case $1 in
     kernels) echo kernels_cuda_test cuda_kernels_bench ;;
-    sanitizer) echo kernels_cuda_test rankscope-engine ;;
+    start | sanitizer) echo kernels_cuda_test rankscope-engine ;;
     verify | nccl-profiler) echo rankscope-engine ;;
     nccl) echo rankscope-engine rankscope-trace ;;
-    speed-*) echo gpu_step ;;
+    speed-* | ablations | batches) echo gpu_step ;;
     telemetry) echo telemetry_share_bench ;;
   esac
 }
@@ -183,12 +186,13 @@ if [[ -z $dry ]]; then
   mkdir -p "$results"
   # The results of earlier commands, if the results folder starts empty each time.
   if [[ -n $earlier ]]; then
-    for file in rows.tsv speed.jsonl kernels.txt telemetry.txt nccl-profiler.txt gpu.log; do
+    for file in rows.tsv speed.jsonl ablations.jsonl batches.jsonl recording.mcap kernels.txt telemetry.txt nccl-profiler.txt gpu.log; do
       [[ ! -f $earlier/$file ]] || cp "$earlier/$file" "$results/"
     done
   fi
   printf '%s\n' "$gpu" >"$results/machine.txt"
-  touch "$results"/{rows.tsv,speed.jsonl,kernels.txt,telemetry.txt,nccl-profiler.txt,gpu.log}
+  python3 "$tools/gpu_libraries.py" >"$results/libraries.txt" 2>&1 || true
+  touch "$results"/{rows.tsv,speed.jsonl,ablations.jsonl,batches.jsonl,kernels.txt,telemetry.txt,nccl-profiler.txt,gpu.log}
   say "on $gpu"
 fi
 export RANKSCOPE_REQUIRE_GPU=1
@@ -309,18 +313,44 @@ sets_of() { # sets_of PLAN: the options that make it, in `sets`
 write_plan
 
 # Each part is a function; parts run in the requested order.
+
+# What shows within minutes whether the rest is worth its time.
+run_start() {
+  local plan
+  check "one op, small sizes" 30 "" env RANKSCOPE_SMALL_SIZES=1 RANKSCOPE_ONLY_OP=add "$bin/kernels_cuda_test" "every op*"
+  check "every op, every type, small sizes" 60 "" env RANKSCOPE_SMALL_SIZES=1 "$bin/kernels_cuda_test"
+  for plan in "" "data=2 tensor=2 pipeline=2" "tensor=2 pipeline=2 precision=bf16 recompute=selective"; do
+    sets_of "$plan"
+    check "verify ${plan:-one rank}" 60 "" "$bin/rankscope-engine" verify "$(plan_file)" --device cuda "${sets[@]}"
+  done
+  [[ -z $quick ]] || return 0
+  write_gpt2
+  check "training, GPT-2 124M, batch 2: the first loss and gradient norm are the CPU's" 120 "" \
+    bash -c "$trained" "$bin" "$work/gpt2.toml" "$tools/gpu_training_check.py" "$(nproc)"
+}
+trained='one=(run "$1" --json --steps 1 --set train.global_batch=2 --set plan.micro_batches=1)
+  "$0/rankscope-engine" "${one[@]}" --device cuda >"$1.gpu.json" &&
+    "$0/rankscope-engine" "${one[@]}" --device cpu --threads "$3" --set plan.precision=\"fp32\" >"$1.cpu.json" &&
+    python3 "$2" 50304 "$1.gpu.json" "$1.cpu.json"'
+
 run_kernels() {
-  local op
+  local op small
   check "every op, every type, small sizes" 120 "" env RANKSCOPE_SMALL_SIZES=1 "$bin/kernels_cuda_test"
   # After an illegal address the process has lost its device: then each op runs in a separate process.
   [[ -n $dry ]] || sed -i '/^op /d' "$results/rows.tsv"
-  if [[ $result == FAILED || $result == "too long" ]]; then
+  small=$result
+  if [[ $small == FAILED || $small == "too long" ]]; then
     for op in $("$bin/kernels_cuda_test" "[names]" | sed -n 's/^op: //p'); do
       check "op $op, small sizes" 30 "" env RANKSCOPE_SMALL_SIZES=1 RANKSCOPE_ONLY_OP="$op" "$bin/kernels_cuda_test" "every op*"
     done
   fi
   if [[ -z $quick ]]; then
-    check "every op, every type, sizes of models" 280 "" "$bin/kernels_cuda_test"
+    # Their expected values take the CPU longer than the GPU takes; what is wrong in small sizes is wrong in these.
+    if [[ $small == FAILED || $small == "too long" ]]; then
+      row "every op, every type, sizes of models" skipped 0
+    else
+      check "every op, every type, sizes of models" 280 "" "$bin/kernels_cuda_test"
+    fi
     check "kernels compared with their limits" 120 kernels.txt "$bin/cuda_kernels_bench"
   fi
 }
@@ -391,6 +421,7 @@ run_verify() {
   # As a user runs it: in a separate process, recorded, and with a report.
   sets_of "data=2 train.steps=10"
   check "run data=2, recorded, and the check of its report" 60 "" bash -c "$reported" "$bin" "$(plan_file)" "$tools/gpu_run_report.py" "${sets[@]}"
+  [[ ! -f $work/plan.toml.mcap ]] || cp "$work/plan.toml.mcap" "$results/recording.mcap"
 }
 
 # Several GPUs: one for each rank, over NCCL. As threads of one process, which can be verified, and as processes that
@@ -434,6 +465,24 @@ speed() { # speed MODEL SAMPLES STEPS MOST MOST-COMPILED
   done
 }
 run_speed-124m() { [[ -n $quick ]] || speed gpt2-124m 32 20 120 240; }
+# The same steps with each fused path switched off, and with other batches: lines of a file of their own.
+run_ablations() {
+  local unfused
+  [[ -z $quick ]] || return 0
+  [[ -n $dry ]] || : >"$results/ablations.jsonl"
+  for unfused in none gelu bias-gradient; do
+    check "GPT-2 steps, gpt2-124m, unfused: $unfused" 60 +ablations.jsonl "$bin/gpu_step" gpt2-124m 32 1 12 $unfused
+  done
+  check "GPT-2 steps, gpt2-124m, unfused: attention" 120 +ablations.jsonl "$bin/gpu_step" gpt2-124m 32 1 6 attention
+}
+run_batches() {
+  local samples
+  [[ -z $quick ]] || return 0
+  [[ -n $dry ]] || : >"$results/batches.jsonl"
+  for samples in 16 32 64; do
+    check "GPT-2 steps, gpt2-124m, batch $samples" 80 +batches.jsonl "$bin/gpu_step" gpt2-124m $samples 1 12
+  done
+}
 run_speed-1.5b() { [[ -n $quick ]] || speed gpt2-1.5b 8 12 110 320; }
 
 write_gpt2() {
