@@ -26,7 +26,7 @@
 #   kernels      kernels_cuda_test cuda_kernels_bench  cuBLASLt (toolkit or PyTorch's)     9 minutes (if an op fails, each op runs separately: at most 30 s more)
 #   sanitizer    kernels_cuda_test rankscope-engine    cuBLASLt, compute-sanitizer         9 minutes
 #   verify       rankscope-engine                      cuBLASLt                            28 minutes (1 for each plan; usually some seconds)
-#   nccl         rankscope-engine rankscope-trace      two GPUs, NCCL, mpirun              11 minutes
+#   nccl         rankscope-engine rankscope-trace      NCCL; two GPUs and mpirun           12 minutes (with one GPU: a start of one rank)
 #   nccl-profiler  rankscope-engine                    two GPUs, NCCL, mpirun              9 minutes
 #   speed-124m   gpu_step                              cuBLASLt; PyTorch for the peer      8 minutes
 #   speed-1.5b   gpu_step                              cuBLASLt; PyTorch for the peer      9 minutes
@@ -221,7 +221,7 @@ if [[ -z $dry ]]; then
   if asks_for nccl nccl-profiler; then
     [[ $(nvidia-smi --list-gpus 2>/dev/null | wc -l || true) -ge 2 ]] || missing="one GPU"
     if [[ -n $missing ]]; then
-      say "$missing here: parts nccl and nccl-profiler need two"
+      say "$missing here: parts nccl (but for its first check) and nccl-profiler need two"
     elif ! command -v mpirun >/dev/null; then
       say "no mpirun here (apt-get install openmpi-bin): nothing will run as processes over NCCL"
     fi
@@ -424,14 +424,19 @@ run_verify() {
   [[ ! -f $work/plan.toml.mcap ]] || cp "$work/plan.toml.mcap" "$results/recording.mcap"
 }
 
-# Several GPUs: one for each rank, over NCCL. As threads of one process, which can be verified, and as processes that
-# mpirun starts: their recording contains NCCL's own events of the inside of its collectives. A rank that dies ends the
-# others.
+# NCCL alone, with one rank. Then several GPUs, one for each rank, over NCCL: as threads of one process, which can be
+# verified, and as processes that mpirun starts: their recording contains NCCL's own events of the inside of its
+# collectives. A rank that dies ends the others.
 over_nccl() { # over_nccl NAME MOST INTO COMMAND...
   if [[ -n $dry || -z $missing ]]; then check "$@"; else row "$1" "$missing" 0; fi
 }
 run_nccl() {
   local plan nccl_plans recorded ended
+  if [[ -n $dry ]] || python3 -c 'import ctypes; ctypes.CDLL("libnccl.so.2")' 2>/dev/null; then
+    check "NCCL starts with one rank" 30 "" python3 "$tools/gpu_nccl_start.py"
+  else
+    row "NCCL starts with one rank" "not here" 0
+  fi
   nccl_plans=("data=2" "pipeline=2 schedule=zb-h1" "data=2 zero=3" "tensor=2")
   for plan in "${nccl_plans[@]}"; do
     sets_of "$plan"
