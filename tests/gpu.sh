@@ -22,7 +22,7 @@
 #   --part kernels --part speed-1.5b         every kernel, and a large model
 #   --part verify --part telemetry --part ablations --part batches --part sanitizer    everything else
 #   part         programs                              needs besides the driver            at most
-#   start        kernels_cuda_test rankscope-engine    cuBLASLt                            7 minutes (the CPU trains one step, too: some 20 s)
+#   start        kernels_cuda_test rankscope-engine    cuBLASLt                            7 minutes (without a bundle the CPU trains one step, too: minutes on few cores)
 #   kernels      kernels_cuda_test cuda_kernels_bench  cuBLASLt (toolkit or PyTorch's)     9 minutes (if an op fails, each op runs separately: at most 30 s more)
 #   sanitizer    kernels_cuda_test rankscope-engine    cuBLASLt, compute-sanitizer         9 minutes
 #   verify       rankscope-engine                      cuBLASLt                            28 minutes (1 for each plan; usually some seconds)
@@ -118,6 +118,31 @@ if [[ -z $bin ]]; then
   fi
 fi
 
+write_gpt2() { # write_gpt2 FOLDER: gpt2.toml there
+  cat >"$1/gpt2.toml" <<'TOML'
+title = "GPT-2 124M"
+[model]
+kind = "gpt"
+layers = 12
+width = 768
+heads = 12
+context = 1024
+vocabulary = 50304
+[plan]
+micro_batches = 2
+precision = "bf16"
+[train]
+global_batch = 32
+clip = 1.0
+TOML
+}
+# The CPU's first step of it takes minutes on few cores: its report is part of a bundle.
+first_step=(--json --steps 1 --set train.global_batch=2 --set plan.micro_batches=1)
+first_step_on_cpu() { # first_step_on_cpu FOLDER: its report, cpu_step.json, from gpt2.toml there
+  timeout -k 15 600 "$bin/rankscope-engine" run "$1/gpt2.toml" "${first_step[@]}" --device cpu --threads "$(nproc)" \
+    --set 'plan.precision="fp32"' >"$1/cpu_step.json"
+}
+
 if [[ -n $bundle ]]; then
   mkdir -p "$bundle/clusters" "$bundle/runtime"
   cp "$here/gpu.sh" "$tools"/gpu_*.py "$peer" "$bundle/"
@@ -135,6 +160,11 @@ if [[ -n $bundle ]]; then
       done
     strip -o "$bundle/$program" "$bin/$program"
   done
+  if [[ " ${parts[*]} " == *" start "* ]]; then
+    say "training one step of GPT-2 on the CPU, which the GPU's is compared with"
+    write_gpt2 "$bundle"
+    first_step_on_cpu "$bundle" || say "no first step of the CPU: the machine with the GPU will compute it"
+  fi
   tar -C "$(dirname "$bundle")" -czf "$bundle.tar.gz" "$(basename "$bundle")"
   say "$bundle.tar.gz: $(du -h "$bundle.tar.gz" | cut -f 1) ($(du -sh "$bundle" | cut -f 1) unpacked)"
   exit 0
@@ -324,14 +354,16 @@ run_start() {
     check "verify ${plan:-one rank}" 60 "" "$bin/rankscope-engine" verify "$(plan_file)" --device cuda "${sets[@]}"
   done
   [[ -z $quick ]] || return 0
-  write_gpt2
+  write_gpt2 "$work"
+  if [[ -s $tools/cpu_step.json ]]; then
+    cp "$tools/cpu_step.json" "$work/"
+  elif [[ -z $dry ]]; then
+    first_step_on_cpu "$work" || : >"$work/cpu_step.json"
+  fi
   check "training, GPT-2 124M, batch 2: the first loss and gradient norm are the CPU's" 120 "" \
-    bash -c "$trained" "$bin" "$work/gpt2.toml" "$tools/gpu_training_check.py" "$(nproc)"
+    bash -c '"$0/rankscope-engine" run "$1/gpt2.toml" --device cuda "${@:3}" >"$1/gpu_step.json" && python3 "$2" 50304 "$1/gpu_step.json" "$1/cpu_step.json"' \
+    "$bin" "$work" "$tools/gpu_training_check.py" "${first_step[@]}"
 }
-trained='one=(run "$1" --json --steps 1 --set train.global_batch=2 --set plan.micro_batches=1)
-  "$0/rankscope-engine" "${one[@]}" --device cuda >"$1.gpu.json" &&
-    "$0/rankscope-engine" "${one[@]}" --device cpu --threads "$3" --set plan.precision=\"fp32\" >"$1.cpu.json" &&
-    python3 "$2" 50304 "$1.gpu.json" "$1.cpu.json"'
 
 run_kernels() {
   local op small
@@ -490,27 +522,9 @@ run_batches() {
 }
 run_speed-1.5b() { [[ -n $quick ]] || speed gpt2-1.5b 8 12 110 320; }
 
-write_gpt2() {
-  cat >"$work/gpt2.toml" <<'TOML'
-title = "GPT-2 124M"
-[model]
-kind = "gpt"
-layers = 12
-width = 768
-heads = 12
-context = 1024
-vocabulary = 50304
-[plan]
-micro_batches = 2
-precision = "bf16"
-[train]
-global_batch = 32
-clip = 1.0
-TOML
-}
 run_telemetry() {
   [[ -z $quick ]] || return 0
-  write_gpt2
+  write_gpt2 "$work"
   check "telemetry on and off, GPT-2 124M, 30 pairs of 4 steps" 240 telemetry.txt \
     "$bin/telemetry_share_bench" 30 4 "$work/gpt2.toml" cuda
 }
@@ -518,7 +532,7 @@ run_telemetry() {
 # The cost of recording phases: each pair is two runs of about 15 seconds.
 run_nccl-profiler() {
   [[ -z $quick ]] || return 0
-  write_gpt2
+  write_gpt2 "$work"
   [[ -n $missing ]] || command -v mpirun >/dev/null || missing="no mpirun"
   over_nccl "NCCL with and without profiler, GPT-2 124M on two GPUs, 8 pairs of 40 steps" 500 nccl-profiler.txt \
     python3 "$tools/gpu_nccl_profiler.py" 8 "$bin/rankscope-engine" run "$work/gpt2.toml" --device cuda --comm nccl --json \

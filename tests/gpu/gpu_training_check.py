@@ -15,9 +15,12 @@ LOSS_BOUND, NORM_BOUND = 0.005, 0.03  # what rounding to bf16 changes: relative
 
 
 def first_step(file):
-    with open(file) as report:
-        step = json.load(report)["steps"][0]
-    return step["loss"], step["grad_norm"]
+    try:
+        with open(file) as report:
+            step = json.load(report)["steps"][0]
+        return step["loss"], step["grad_norm"]
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        sys.exit(f"gpu_training_check.py: {file} is no report of a step: {error}")
 
 
 def complaints_about(vocabulary, gpu, cpu):
