@@ -163,7 +163,10 @@ if [[ -n $bundle ]]; then
   if [[ " ${parts[*]} " == *" start "* ]]; then
     say "training one step of GPT-2 on the CPU, which the GPU's is compared with"
     write_gpt2 "$bundle"
-    first_step_on_cpu "$bundle" || say "no first step of the CPU: the machine with the GPU will compute it"
+    first_step_on_cpu "$bundle" || {
+      rm -f "$bundle/cpu_step.json"
+      say "no first step of the CPU: the machine with the GPU will compute it"
+    }
   fi
   tar -C "$(dirname "$bundle")" -czf "$bundle.tar.gz" "$(basename "$bundle")"
   say "$bundle.tar.gz: $(du -h "$bundle.tar.gz" | cut -f 1) ($(du -sh "$bundle" | cut -f 1) unpacked)"
