@@ -171,10 +171,18 @@ struct Options {
   /// gradient is in the product's kernel only from fp16 to fp32 (cuBLASLt 13.0); from bf16 it is a second pass of the
   /// library's, with one block for 16 columns. cuda_kernels_bench prints whether that is faster than our own.
   bool fused_gelu = true, fused_bias_gradient = true;
+  /// GPUs: attention on tensor cores, for the types and shapes that it has there; else by a plain kernel.
+  bool fused_attention = true;
+  /// Gets a line, once for each shape, when a library does not compute a product: which one, and what does instead.
+  /// From the thread that prepares or launches it; perhaps empty.
+  std::function<void(const std::string& line)> notice{};
   std::shared_ptr<void> library{};  ///< of the set's own making: what its products are computed with
   /// Of fp32 logits that are computed at a time where they are rounded when stored: on a CPU what its caches hold, on a
   /// GPU what keeps it busy.
   std::int64_t logits_bytes = std::int64_t{4} << 20;
+  /// Of the greatest matrix of a product of logits: kernels of libraries may count elements in 32 bits. Of GPT-2's
+  /// vocabulary 42,688 rows, so that a batch of 41 samples is the first that is divided.
+  std::int64_t product_elements = (std::int64_t{1} << 31) - 1;
 };
 
 /// One row of the table: which types an op has, and how it is prepared.

@@ -14,22 +14,25 @@
 #           If all parts together are too large to copy, bundle the parts of one command.
 #   there:  tar xzf DIR.tar.gz && bash DIR/gpu.sh --part NAME ... --seconds 480 --results NEW [--earlier OLD]
 #           Parts run in the given order. With --seconds N no check starts that could last longer than the remaining time;
-#           each check left out is a row of the table. NEW receives seven small files: copy them back. If each command
+#           each check left out is a row of the table. NEW receives a dozen small files: copy them back. If each command
 #           starts in an empty folder, pass the files of the previous command as OLD: NEW then contains the results of
-#           both.
+#           both. A recording of a run comes back as recording.mcap: `rankscope recording.mcap --screenshot FILE.png`.
 # Three commands of at most ten minutes each (without the start of the machine), in this order:
-#   --part kernels --part verify             does it work, and are the results correct
-#   --part speed-124m --part telemetry       is it fast
-#   --part speed-1.5b --part sanitizer       is it fast for a large model, and free of memory errors
+#   --part start --part speed-124m           does it work at all, and is it fast: five minutes if nothing fails
+#   --part kernels --part speed-1.5b         every kernel, and a large model
+#   --part verify --part telemetry --part ablations --part batches --part sanitizer    everything else
 #   part         programs                              needs besides the driver            at most
+#   start        kernels_cuda_test rankscope-engine    cuBLASLt                            7 minutes (without a bundle the CPU trains one step, too: minutes on few cores)
 #   kernels      kernels_cuda_test cuda_kernels_bench  cuBLASLt (toolkit or PyTorch's)     9 minutes (if an op fails, each op runs separately: at most 30 s more)
 #   sanitizer    kernels_cuda_test rankscope-engine    cuBLASLt, compute-sanitizer         9 minutes
 #   verify       rankscope-engine                      cuBLASLt                            28 minutes (1 for each plan; usually some seconds)
-#   nccl         rankscope-engine rankscope-trace      two GPUs, NCCL, mpirun              11 minutes
+#   nccl         rankscope-engine rankscope-trace      NCCL; two GPUs and mpirun           12 minutes (with one GPU: a start of one rank)
 #   nccl-profiler  rankscope-engine                    two GPUs, NCCL, mpirun              9 minutes
 #   speed-124m   gpu_step                              cuBLASLt; PyTorch for the peer      8 minutes
 #   speed-1.5b   gpu_step                              cuBLASLt; PyTorch for the peer      9 minutes
 #   telemetry    telemetry_share_bench                 cuBLASLt                            4 minutes
+#   ablations    gpu_step                              cuBLASLt                            5 minutes
+#   batches      gpu_step                              cuBLASLt                            4 minutes
 # If a part fails or cannot be built, the other parts still run. The table ends with the goals for GPUs: the goal, the
 # measured value, whether it meets the goal, and a reference (PyTorch's value, or the limit of the hardware).
 set -euo pipefail
@@ -40,14 +43,14 @@ fail() {
   exit "${status:-1}"
 }
 
-all_parts=(kernels verify speed-124m sanitizer speed-1.5b telemetry nccl nccl-profiler)  # most important first
+all_parts=(start speed-124m kernels speed-1.5b verify telemetry ablations batches sanitizer nccl nccl-profiler)  # most important first
 programs_of() {
   case $1 in
     kernels) echo kernels_cuda_test cuda_kernels_bench ;;
-    sanitizer) echo kernels_cuda_test rankscope-engine ;;
+    start | sanitizer) echo kernels_cuda_test rankscope-engine ;;
     verify | nccl-profiler) echo rankscope-engine ;;
     nccl) echo rankscope-engine rankscope-trace ;;
-    speed-*) echo gpu_step ;;
+    speed-* | ablations | batches) echo gpu_step ;;
     telemetry) echo telemetry_share_bench ;;
   esac
 }
@@ -115,6 +118,31 @@ if [[ -z $bin ]]; then
   fi
 fi
 
+write_gpt2() { # write_gpt2 FOLDER: gpt2.toml there
+  cat >"$1/gpt2.toml" <<'TOML'
+title = "GPT-2 124M"
+[model]
+kind = "gpt"
+layers = 12
+width = 768
+heads = 12
+context = 1024
+vocabulary = 50304
+[plan]
+micro_batches = 2
+precision = "bf16"
+[train]
+global_batch = 32
+clip = 1.0
+TOML
+}
+# The CPU's first step of it takes minutes on few cores: its report is part of a bundle.
+first_step=(--json --steps 1 --set train.global_batch=2 --set plan.micro_batches=1)
+first_step_on_cpu() { # first_step_on_cpu FOLDER: its report, cpu_step.json, from gpt2.toml there
+  timeout -k 15 600 "$bin/rankscope-engine" run "$1/gpt2.toml" "${first_step[@]}" --device cpu --threads "$(nproc)" \
+    --set 'plan.precision="fp32"' >"$1/cpu_step.json"
+}
+
 if [[ -n $bundle ]]; then
   mkdir -p "$bundle/clusters" "$bundle/runtime"
   cp "$here/gpu.sh" "$tools"/gpu_*.py "$peer" "$bundle/"
@@ -132,6 +160,14 @@ if [[ -n $bundle ]]; then
       done
     strip -o "$bundle/$program" "$bin/$program"
   done
+  if [[ " ${parts[*]} " == *" start "* ]]; then
+    say "training one step of GPT-2 on the CPU, which the GPU's is compared with"
+    write_gpt2 "$bundle"
+    first_step_on_cpu "$bundle" || {
+      rm -f "$bundle/cpu_step.json"
+      say "no first step of the CPU: the machine with the GPU will compute it"
+    }
+  fi
   tar -C "$(dirname "$bundle")" -czf "$bundle.tar.gz" "$(basename "$bundle")"
   say "$bundle.tar.gz: $(du -h "$bundle.tar.gz" | cut -f 1) ($(du -sh "$bundle" | cut -f 1) unpacked)"
   exit 0
@@ -183,12 +219,13 @@ if [[ -z $dry ]]; then
   mkdir -p "$results"
   # The results of earlier commands, if the results folder starts empty each time.
   if [[ -n $earlier ]]; then
-    for file in rows.tsv speed.jsonl kernels.txt telemetry.txt nccl-profiler.txt gpu.log; do
+    for file in rows.tsv speed.jsonl ablations.jsonl batches.jsonl recording.mcap kernels.txt telemetry.txt nccl-profiler.txt gpu.log; do
       [[ ! -f $earlier/$file ]] || cp "$earlier/$file" "$results/"
     done
   fi
   printf '%s\n' "$gpu" >"$results/machine.txt"
-  touch "$results"/{rows.tsv,speed.jsonl,kernels.txt,telemetry.txt,nccl-profiler.txt,gpu.log}
+  python3 "$tools/gpu_libraries.py" >"$results/libraries.txt" 2>&1 || true
+  touch "$results"/{rows.tsv,speed.jsonl,ablations.jsonl,batches.jsonl,kernels.txt,telemetry.txt,nccl-profiler.txt,gpu.log}
   say "on $gpu"
 fi
 export RANKSCOPE_REQUIRE_GPU=1
@@ -217,7 +254,7 @@ if [[ -z $dry ]]; then
   if asks_for nccl nccl-profiler; then
     [[ $(nvidia-smi --list-gpus 2>/dev/null | wc -l || true) -ge 2 ]] || missing="one GPU"
     if [[ -n $missing ]]; then
-      say "$missing here: parts nccl and nccl-profiler need two"
+      say "$missing here: parts nccl (but for its first check) and nccl-profiler need two"
     elif ! command -v mpirun >/dev/null; then
       say "no mpirun here (apt-get install openmpi-bin): nothing will run as processes over NCCL"
     fi
@@ -309,18 +346,46 @@ sets_of() { # sets_of PLAN: the options that make it, in `sets`
 write_plan
 
 # Each part is a function; parts run in the requested order.
+
+# What shows within minutes whether the rest is worth its time.
+run_start() {
+  local plan
+  check "one op, small sizes" 30 "" env RANKSCOPE_SMALL_SIZES=1 RANKSCOPE_ONLY_OP=add "$bin/kernels_cuda_test" "every op*"
+  check "every op, every type, small sizes" 60 "" env RANKSCOPE_SMALL_SIZES=1 "$bin/kernels_cuda_test"
+  for plan in "" "data=2 tensor=2 pipeline=2" "tensor=2 pipeline=2 precision=bf16 recompute=selective"; do
+    sets_of "$plan"
+    check "verify ${plan:-one rank}" 60 "" "$bin/rankscope-engine" verify "$(plan_file)" --device cuda "${sets[@]}"
+  done
+  [[ -z $quick ]] || return 0
+  write_gpt2 "$work"
+  if [[ -s $tools/cpu_step.json ]]; then
+    cp "$tools/cpu_step.json" "$work/"
+  elif [[ -z $dry ]]; then
+    first_step_on_cpu "$work" || : >"$work/cpu_step.json"
+  fi
+  check "training, GPT-2 124M, batch 2: the first loss and gradient norm are the CPU's" 120 "" \
+    bash -c '"$0/rankscope-engine" run "$1/gpt2.toml" --device cuda "${@:3}" >"$1/gpu_step.json" && python3 "$2" 50304 "$1/gpu_step.json" "$1/cpu_step.json"' \
+    "$bin" "$work" "$tools/gpu_training_check.py" "${first_step[@]}"
+}
+
 run_kernels() {
-  local op
+  local op small
   check "every op, every type, small sizes" 120 "" env RANKSCOPE_SMALL_SIZES=1 "$bin/kernels_cuda_test"
   # After an illegal address the process has lost its device: then each op runs in a separate process.
   [[ -n $dry ]] || sed -i '/^op /d' "$results/rows.tsv"
-  if [[ $result == FAILED || $result == "too long" ]]; then
+  small=$result
+  if [[ $small == FAILED || $small == "too long" ]]; then
     for op in $("$bin/kernels_cuda_test" "[names]" | sed -n 's/^op: //p'); do
       check "op $op, small sizes" 30 "" env RANKSCOPE_SMALL_SIZES=1 RANKSCOPE_ONLY_OP="$op" "$bin/kernels_cuda_test" "every op*"
     done
   fi
   if [[ -z $quick ]]; then
-    check "every op, every type, sizes of models" 280 "" "$bin/kernels_cuda_test"
+    # Their expected values take the CPU longer than the GPU takes; what is wrong in small sizes is wrong in these.
+    if [[ $small == FAILED || $small == "too long" ]]; then
+      row "every op, every type, sizes of models" skipped 0
+    else
+      check "every op, every type, sizes of models" 280 "" "$bin/kernels_cuda_test"
+    fi
     check "kernels compared with their limits" 120 kernels.txt "$bin/cuda_kernels_bench"
   fi
 }
@@ -391,16 +456,22 @@ run_verify() {
   # As a user runs it: in a separate process, recorded, and with a report.
   sets_of "data=2 train.steps=10"
   check "run data=2, recorded, and the check of its report" 60 "" bash -c "$reported" "$bin" "$(plan_file)" "$tools/gpu_run_report.py" "${sets[@]}"
+  [[ ! -f $work/plan.toml.mcap ]] || cp "$work/plan.toml.mcap" "$results/recording.mcap"
 }
 
-# Several GPUs: one for each rank, over NCCL. As threads of one process, which can be verified, and as processes that
-# mpirun starts: their recording contains NCCL's own events of the inside of its collectives. A rank that dies ends the
-# others.
+# NCCL alone, with one rank. Then several GPUs, one for each rank, over NCCL: as threads of one process, which can be
+# verified, and as processes that mpirun starts: their recording contains NCCL's own events of the inside of its
+# collectives. A rank that dies ends the others.
 over_nccl() { # over_nccl NAME MOST INTO COMMAND...
   if [[ -n $dry || -z $missing ]]; then check "$@"; else row "$1" "$missing" 0; fi
 }
 run_nccl() {
   local plan nccl_plans recorded ended
+  if [[ -n $dry ]] || python3 -c 'import ctypes; ctypes.CDLL("libnccl.so.2")' 2>/dev/null; then
+    check "NCCL starts with one rank" 30 "" python3 "$tools/gpu_nccl_start.py"
+  else
+    row "NCCL starts with one rank" "not here" 0
+  fi
   nccl_plans=("data=2" "pipeline=2 schedule=zb-h1" "data=2 zero=3" "tensor=2")
   for plan in "${nccl_plans[@]}"; do
     sets_of "$plan"
@@ -434,29 +505,29 @@ speed() { # speed MODEL SAMPLES STEPS MOST MOST-COMPILED
   done
 }
 run_speed-124m() { [[ -n $quick ]] || speed gpt2-124m 32 20 120 240; }
+# The same steps with each fused path switched off, and with other batches: lines of a file of their own.
+run_ablations() {
+  local unfused
+  [[ -z $quick ]] || return 0
+  [[ -n $dry ]] || : >"$results/ablations.jsonl"
+  for unfused in none gelu bias-gradient; do
+    check "GPT-2 steps, gpt2-124m, unfused: $unfused" 60 +ablations.jsonl "$bin/gpu_step" gpt2-124m 32 1 12 $unfused
+  done
+  check "GPT-2 steps, gpt2-124m, unfused: attention" 120 +ablations.jsonl "$bin/gpu_step" gpt2-124m 32 1 6 attention
+}
+run_batches() {
+  local samples
+  [[ -z $quick ]] || return 0
+  [[ -n $dry ]] || : >"$results/batches.jsonl"
+  for samples in 16 32 64; do
+    check "GPT-2 steps, gpt2-124m, batch $samples" 80 +batches.jsonl "$bin/gpu_step" gpt2-124m $samples 1 12
+  done
+}
 run_speed-1.5b() { [[ -n $quick ]] || speed gpt2-1.5b 8 12 110 320; }
 
-write_gpt2() {
-  cat >"$work/gpt2.toml" <<'TOML'
-title = "GPT-2 124M"
-[model]
-kind = "gpt"
-layers = 12
-width = 768
-heads = 12
-context = 1024
-vocabulary = 50304
-[plan]
-micro_batches = 2
-precision = "bf16"
-[train]
-global_batch = 32
-clip = 1.0
-TOML
-}
 run_telemetry() {
   [[ -z $quick ]] || return 0
-  write_gpt2
+  write_gpt2 "$work"
   check "telemetry on and off, GPT-2 124M, 30 pairs of 4 steps" 240 telemetry.txt \
     "$bin/telemetry_share_bench" 30 4 "$work/gpt2.toml" cuda
 }
@@ -464,7 +535,7 @@ run_telemetry() {
 # The cost of recording phases: each pair is two runs of about 15 seconds.
 run_nccl-profiler() {
   [[ -z $quick ]] || return 0
-  write_gpt2
+  write_gpt2 "$work"
   [[ -n $missing ]] || command -v mpirun >/dev/null || missing="no mpirun"
   over_nccl "NCCL with and without profiler, GPT-2 124M on two GPUs, 8 pairs of 40 steps" 500 nccl-profiler.txt \
     python3 "$tools/gpu_nccl_profiler.py" 8 "$bin/rankscope-engine" run "$work/gpt2.toml" --device cuda --comm nccl --json \

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <set>
 #include <thread>
 
 #include "engine/base/host/file_lock.hpp"
@@ -175,9 +176,12 @@ ChildEnd run_child(ChildProcess& child, SessionWatch& watch, const RankPlaces& p
   limits.peers_wait = CommOptions{}.time_limit;
   SilenceReport silence(watch, places, limits);
   ChildEnd end;
+  std::set<std::string> noted;
   for (;;) {
     const auto status = child.wait(50ms, [&](const std::string& line) {
-      if (line.starts_with(not_admitted)) {
+      const bool is_note = line.starts_with(worker_note);
+      if (is_note && !noted.insert(line).second) return;  // another process has said it
+      if (is_note || line.starts_with(not_admitted)) {
         progress.make_room();
         std::cerr << line << std::endl;
         return;

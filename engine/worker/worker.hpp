@@ -17,10 +17,11 @@ struct RunRequest {
   Choice<CommunicatorKind> communicator = CommunicatorKind::loopback;
   Choice<DeviceKind> device = DeviceKind::cpu;
   Choice<ClockChoice> clock = ClockChoice::automatic;
-  int threads = 1;        ///< of a rank's compute lane
-  std::string record;     ///< trace file; empty: none
-  std::string publish;    ///< endpoint; empty: this user's own sessions only
-  int await_viewers = 0;  ///< at its end, the run waits at most 10 s until this many viewers have joined
+  int threads = 1;                   ///< of a rank's compute lane
+  std::vector<std::string> unfused;  ///< a GPU's fused paths that are switched off (word_table<FusedPath>)
+  std::string record;                ///< trace file; empty: none
+  std::string publish;               ///< endpoint; empty: this user's own sessions only
+  int await_viewers = 0;             ///< at its end, the run waits at most 10 s until this many viewers have joined
   std::string keep = "all";
   /// Where viewers' endpoint and keys go, each file with a key of its own; makes keys, which an endpoint beyond this
   /// machine needs.
@@ -56,6 +57,10 @@ inline constexpr const char* job_variable = "RANKSCOPE_JOB";
 /// What a worker's line on standard error begins with that says why the relay does not let it in; the supervisor passes
 /// it on at once.
 inline constexpr const char* not_admitted = "rankscope-engine: not accepted: ";
+
+/// What a worker's line on standard error begins with that is told while the run goes on: which GPU and libraries it
+/// has, and which products a library did not compute. The supervisor passes it on at once, and each line once.
+inline constexpr const char* worker_note = "rankscope-engine: note: ";
 
 /// A job as a worker is given it, and back. A text that is none throws nlohmann::json::exception.
 std::string to_text(const WorkerJob& job);

@@ -13,6 +13,7 @@
 #include "engine/execute/run/clock.hpp"
 #include "engine/execute/run/clock_fit.hpp"
 #include "engine/execute/run/emulated_clock.hpp"
+#include "engine/execute/run/fused_paths.hpp"
 #include "engine/execute/run/job.hpp"
 #include "engine/execute/run/scratch.hpp"
 #include "engine/execute/run/trace_gather.hpp"
@@ -186,6 +187,9 @@ struct Equipment {
   std::string gpu;
 };
 
+/// At once a whole line: other processes write, too.
+void note(const std::string& line) { std::cerr << worker_note + line + "\n" << std::flush; }
+
 /// `processes`: null where ranks are threads of one process, which share its device; else collective.
 Equipment open_equipment(const RunRequest& request, World* processes) {
   Equipment mine;
@@ -196,7 +200,9 @@ Equipment open_equipment(const RunRequest& request, World* processes) {
     gpu = request.communicator == CommunicatorKind::nccl ? gpu_of_rank(*processes, gpus)
                                                          : shared_gpu_of_rank(*processes, gpus);
   if (!computes(request.device)) return mine;
-  mine.platform = open_platform(request.device, request.threads, gpu);
+  kernels::Options options = without_paths(request.unfused);
+  options.notice = [](const std::string& line) { note(line); };
+  mine.platform = open_platform(request.device, request.threads, gpu, options);
   if (on_gpu && !gpus.empty()) mine.gpu = gpus.at(static_cast<std::size_t>(gpu));
   if (processes && on_gpu && shares_gpu(*processes, mine.gpu)) {
     const auto shared = std::make_shared<Platform>(*mine.platform);
@@ -286,6 +292,7 @@ void Ranks::announce(const std::optional<ClockRecord>& fitted_clock) {
   const Narrator narrator(telling_->publisher, job_, step_, programs_);
   if (reports()) {
     narrator.hello(platform, energy_.unknown);
+    if (platform && !platform->chip.empty()) note(gpu_line(*platform));
     if (platform) costs_ = slowed_costs(predict_costs(step_, settings_.platform), step_.scenario.fault);
     narrator.prediction(costs_);
   }

@@ -354,34 +354,35 @@ void allow_all(const AttentionShape& shape, DType type) {
 
 }  // namespace
 
-Prepared<View, View, View> attention_forward(const AttentionSpec& spec, const Options&) {
+Prepared<View, View, View> attention_forward(const AttentionSpec& spec, const Options& options) {
   const AttentionShape shape = shape_of(spec);
   return with_type(spec.type, [&](auto tag) -> Prepared<View, View, View> {
     using T = typename decltype(tag)::type;
     allow_all<T>(shape, spec.type);
-    return {0, [shape](View attended, View log_sum_exp, View qkv, const Stream& stream) {
+    return {0,
+            [shape, fused = options.fused_attention](View attended, View log_sum_exp, View qkv, const Stream& stream) {
               const ForwardOperands operands{attended.data, log_sum_exp.data, qkv.data};
               if constexpr (has_tensor_cores<T>)
-                if (fits_tensor_cores<T>(shape, {attended.data, qkv.data}))
+                if (fused && fits_tensor_cores<T>(shape, {attended.data, qkv.data}))
                   return TensorAttention<T>::forward(shape, operands, stream);
               PlainAttention<T>::forward(shape, operands, stream);
             }};
   });
 }
 
-Prepared<View, View, View, View, View> attention_backward(const AttentionSpec& spec, const Options&) {
+Prepared<View, View, View, View, View> attention_backward(const AttentionSpec& spec, const Options& options) {
   const AttentionShape shape = shape_of(spec);
   return with_type(spec.type, [&](auto tag) -> Prepared<View, View, View, View, View> {
     using T = typename decltype(tag)::type;
     allow_all<T>(shape, spec.type);
     const int64_t dots_bytes = aligned(shape.all_heads() * shape.context * static_cast<int64_t>(sizeof(Arithmetic<T>)));
-    return {dots_bytes,
-            [shape](View dqkv, View dattended, View qkv, View log_sum_exp, View attended, const Stream& stream) {
+    return {dots_bytes, [shape, fused = options.fused_attention](View dqkv, View dattended, View qkv, View log_sum_exp,
+                                                                 View attended, const Stream& stream) {
               const BackwardOperands operands{dqkv.data,        dattended.data, qkv.data,
                                               log_sum_exp.data, attended.data,  stream.workspace};
               PlainAttention<T>::dots(shape, operands, stream);
               if constexpr (has_tensor_cores<T>)
-                if (fits_tensor_cores<T>(shape, {dqkv.data, dattended.data, qkv.data}))
+                if (fused && fits_tensor_cores<T>(shape, {dqkv.data, dattended.data, qkv.data}))
                   return TensorAttention<T>::backward(shape, operands, stream);
               PlainAttention<T>::backward(shape, operands, stream);
             }};

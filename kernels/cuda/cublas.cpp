@@ -14,6 +14,7 @@
 #include "kernels/cuda/library.hpp"
 #include "kernels/cuda/matrix_product.hpp"
 #include "kernels/cuda/ops.hpp"
+#include "kernels/cuda/refusals.hpp"
 
 namespace rankscope::kernels::cuda {
 namespace {
@@ -24,7 +25,9 @@ constexpr std::int64_t vector_bytes = 16;
 constexpr std::int64_t auxiliary_pack = 8;  ///< of the leading dimension of what GELU was of, in elements
 
 struct Library {
-  Library() { check(api.create(&handle), "opening the library"); }
+  explicit Library(std::function<void(const std::string&)> notice) : refusals(std::move(notice)) {
+    check(api.create(&handle), "opening the library");
+  }
   ~Library() { api.destroy(handle); }
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
@@ -34,7 +37,13 @@ struct Library {
   }
   const CublasLt api = load_cublas();
   cublasLtHandle_t handle = nullptr;
+  Refusals refusals;
 };
+
+/// Nothing was enqueued, and something else can compute it. Other errors are mistakes of ours or of the device.
+bool is_refusal(cublasStatus_t status) {
+  return status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_ARCH_MISMATCH;
+}
 
 /// Owns a descriptor of the library.
 template <class Handle>
@@ -124,6 +133,7 @@ class LibraryProduct final : public MatrixProduct {
     lay_out(result_, spec.result, p.rows, p.columns);
     if (spec.epilogue == Epilogue::none) choose(false);
     choose(true);
+    if (!has_algorithm()) tell("has no algorithm");
     if (spec.epilogue == Epilogue::row_sums && spec.accumulate_sums) add_sums_ = add({DType::f32, 1, spec.m}, {});
   }
 
@@ -144,7 +154,9 @@ class LibraryProduct final : public MatrixProduct {
                           static_cast<const void*>(operands.auxiliary)})
       aligned = aligned && reinterpret_cast<std::uintptr_t>(p) % vector_bytes == 0;
     const auto& algorithm = algorithm_[aligned ? 1 : 0];
-    if (!algorithm || both) return otherwise_->run(operands, stream);
+    if (both || refused_[aligned ? 1 : 0]) return otherwise_->run(operands, stream);
+    if (!algorithm)
+      return instead(aligned, "was not used at addresses that are not multiples of 16 bytes", operands, stream);
 
     auto* const workspace = reinterpret_cast<std::byte*>(
         whole(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(stream.workspace))));
@@ -156,13 +168,15 @@ class LibraryProduct final : public MatrixProduct {
     const double one = 1, times = spec_.residual || spec_.accumulate ? 1 : 0;
     const float one_f32 = 1, times_f32 = static_cast<float>(times);
     const bool f64 = spec_.type == DType::f64;
-    library_->check(
-        library_->api.multiply(library_->handle, description_.value, f64 ? static_cast<const void*>(&one) : &one_f32,
-                               operands.b, left_.value, operands.a, right_.value,
-                               f64 ? static_cast<const void*>(&times) : &times_f32, added, result_.value, operands.c,
-                               result_.value, &*algorithm, workspace, static_cast<std::size_t>(algorithm_bytes_),
-                               static_cast<cudaStream_t>(stream.handle)),
-        "running a product");
+    const cublasStatus_t status = library_->api.multiply(
+        library_->handle, description_.value, f64 ? static_cast<const void*>(&one) : &one_f32, operands.b, left_.value,
+        operands.a, right_.value, f64 ? static_cast<const void*>(&times) : &times_f32, added, result_.value, operands.c,
+        result_.value, &*algorithm, workspace, static_cast<std::size_t>(algorithm_bytes_),
+        static_cast<cudaStream_t>(stream.handle));
+    if (is_refusal(status))
+      return instead(aligned, std::string("refused to run what it chose (") + library_->api.status_name(status) + ")",
+                     operands, stream);
+    library_->check(status, "running a product");
     if (spec_.bias && !fused_bias_)
       add_bias(operands.c, spec_.result, operands.bias, spec_.type, spec_.m, spec_.n, stream);
     if (add_sums_.launch) {
@@ -174,6 +188,15 @@ class LibraryProduct final : public MatrixProduct {
  private:
   static constexpr std::int64_t whole(std::int64_t bytes) {
     return pieces_of(bytes, workspace_alignment) * workspace_alignment;
+  }
+
+  void tell(const std::string& why) const { library_->refusals.tell(refusal_of(spec_, why)); }
+
+  /// From now on, too.
+  void instead(bool aligned, const std::string& why, const ProductOperands& operands, const Stream& stream) const {
+    refused_[aligned ? 1 : 0] = true;
+    tell(why);
+    otherwise_->run(operands, stream);
   }
 
   template <class Value>
@@ -214,7 +237,7 @@ class LibraryProduct final : public MatrixProduct {
     int count = 0;
     const cublasStatus_t status = api.choose(library_->handle, description_.value, left_.value, right_.value,
                                              result_.value, result_.value, preference.value, 1, &found, &count);
-    if (status == CUBLAS_STATUS_NOT_SUPPORTED || (status == CUBLAS_STATUS_SUCCESS && count == 0)) return;
+    if (is_refusal(status) || (status == CUBLAS_STATUS_SUCCESS && count == 0)) return;
     // Which types have which epilogue differs from version to version.
     if (spec_.epilogue != Epilogue::none &&
         (status == CUBLAS_STATUS_INVALID_VALUE || found.state != CUBLAS_STATUS_SUCCESS))
@@ -233,12 +256,22 @@ class LibraryProduct final : public MatrixProduct {
   bool fused_bias_ = false;
   std::array<std::optional<cublasLtMatmulAlgo_t>, 2> algorithm_;  ///< without and with alignment
   std::int64_t algorithm_bytes_ = 0;
-  Prepared<View, View, View> add_sums_;  ///< none where sums are not added to what is there
+  mutable std::array<bool, 2> refused_{};  ///< likewise, when it ran: it is not asked again
+  Prepared<View, View, View> add_sums_;    ///< none where sums are not added to what is there
 };
 
 }  // namespace
 
-std::shared_ptr<void> open_library() { return std::make_shared<Library>(); }
+std::shared_ptr<void> open_library(const Options& options) { return std::make_shared<Library>(options.notice); }
+
+std::string library_text(const Options& options) {
+  const CublasLt& api = static_cast<const Library*>(options.library.get())->api;
+  const std::size_t version = api.version();  // 130002: 13.0.2
+  std::string text = "cuBLASLt ";
+  text.append(std::to_string(version / 10000)).append(".").append(std::to_string(version / 100 % 100));
+  text.append(".").append(std::to_string(version % 100)).append(" (").append(api.file).append(")");
+  return text;
+}
 
 std::shared_ptr<const MatrixProduct> make_library_product(const ProductSpec& spec, const Options& options,
                                                           std::shared_ptr<const MatrixProduct> otherwise) {

@@ -39,6 +39,9 @@ CublasLt load_cublas() {
   find(cublas.set_preference, library, "cublasLtMatmulPreferenceSetAttribute");
   find(cublas.choose, library, "cublasLtMatmulAlgoGetHeuristic");
   find(cublas.multiply, library, "cublasLtMatmul");
+  find(cublas.version, library, "cublasLtGetVersion");
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<const void*>(cublas.multiply), &info) != 0) cublas.file = info.dli_fname;
   return cublas;
 }
 

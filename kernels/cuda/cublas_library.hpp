@@ -3,6 +3,8 @@
 #pragma once
 #include <cublasLt.h>
 
+#include <string>
+
 namespace rankscope::kernels::cuda {
 
 struct CublasLt {
@@ -19,6 +21,8 @@ struct CublasLt {
   decltype(&cublasLtMatmulPreferenceSetAttribute) set_preference;
   decltype(&cublasLtMatmulAlgoGetHeuristic) choose;
   decltype(&cublasLtMatmul) multiply;
+  decltype(&cublasLtGetVersion) version;
+  std::string file;  ///< that it was loaded from
 };
 
 /// libcublasLt as the system finds it, or where it was found while configuring. It stays loaded. Throws DeviceError in

@@ -10,7 +10,7 @@
 namespace rankscope::kernels {
 
 KernelSet cuda_kernels(Options options) {
-  options.library = cuda::open_library();
+  options.library = cuda::open_library(options);
   options.logits_bytes = std::int64_t{512}
                          << 20;  // some thousand rows of GPT-2's vocabulary: a product that fills a GPU
   // GELU within a product gains from compute capability 9.0 on; bf16 loses by it before (karpathy/llm.c, pull request
@@ -63,5 +63,7 @@ KernelSet cuda_kernels(Options options) {
   set.update = {all, cuda::update};
   return set;
 }
+
+std::string cuda_libraries(const KernelSet& set) { return cuda::library_text(set.options); }
 
 }  // namespace rankscope::kernels

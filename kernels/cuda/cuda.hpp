@@ -1,5 +1,7 @@
 // The GPU's kernel set: matrix products by cuBLASLt, everything else by our own kernels.
 #pragma once
+#include <string>
+
 #include "kernels/kernel_set.hpp"
 
 namespace rankscope::kernels {
@@ -11,5 +13,8 @@ namespace rankscope::kernels {
 /// `options.library` is the set's own. The same launches on the same operands give the same bits. Throws
 /// std::runtime_error when cuBLASLt cannot be opened.
 KernelSet cuda_kernels(Options options = {});
+
+/// What multiplies matrices for such a set, with its version and file: "cuBLASLt 13.0.2 (/usr/lib/libcublasLt.so.13)".
+std::string cuda_libraries(const KernelSet& set);
 
 }  // namespace rankscope::kernels

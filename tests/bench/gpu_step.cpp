@@ -2,18 +2,23 @@
 // context 1024. Prints one JSON object: tokens/s, MFU, where the time of the compute lane goes, each class beside what
 // its FLOPs and bytes would take at the chip's own limits, and the memory beside its prediction.
 //
-//   gpu_step [MODEL=gpt2-124m|gpt2-1.5b] [SAMPLES=16] [MICRO_BATCHES=1] [STEPS=20]
+//   gpu_step [MODEL=gpt2-124m|gpt2-1.5b] [SAMPLES=16] [MICRO_BATCHES=1] [STEPS=20] [UNFUSED=none|gelu|...]
 //
-// SAMPLES are those of a micro-batch. gpu_peer_pytorch.py trains the same model in PyTorch. Limits are those of one
-// H200: 790 TFLOP/s of bf16 products and 4.3 TB/s, as measured there; MFU is of the 989 TFLOP/s of its data sheet.
+// SAMPLES are those of a micro-batch. UNFUSED: a fused path of the GPU that is switched off, as --unfused of
+// rankscope-engine. gpu_peer_pytorch.py trains the same model in PyTorch. Limits are measured here: what a copy and a
+// large bf16 product reach. MFU is of the 989 TFLOP/s of the data sheets of H100 and H200.
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <iostream>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <string>
 #include <vector>
 
+#include "engine/execute/run/fused_paths.hpp"
 #include "engine/execute/run/job.hpp"
 #include "engine/execute/run/scratch.hpp"
 #include "engine/plan/optimizer_rule/rule.hpp"
@@ -25,12 +30,62 @@ using namespace rankscope;
 
 namespace {
 
-constexpr double product_flops = 790e12, memory_bytes = 4.3e12, sheet_flops = 989e12;
+constexpr double sheet_flops = 989e12;
 constexpr std::uint32_t warm_up = 3;
+
+/// What this GPU reaches, a second.
+struct Limits {
+  double product_flops = 0, memory_bytes = 0;
+};
+
+/// Of one call, the best of several.
+template <class Launch>
+double seconds_of(Queue& queue, Launch launch) {
+  double best = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < 6; ++i) {
+    const Mark begin = queue.mark();
+    launch();
+    const Mark end = queue.mark();
+    end->wait();
+    best = std::min(best, static_cast<double>(end->time_ns() - begin->time_ns()) * 1e-9);
+  }
+  return best;
+}
+
+Limits measure_limits(const Platform& platform) {
+  const std::int64_t bytes = std::int64_t{2} << 30, n = 8192;
+  Device& device = *platform.device;
+  const std::unique_ptr<Queue> queue = device.make_queue();
+  const Memory from = device.reserve(bytes), to = device.reserve(bytes);
+  // Numbers of all bits: with zeros a product takes less power, and is faster than it ever is.
+  const std::int64_t drawn = 2 * n * n;
+  const Memory numbers = device.reserve_host(drawn * bytes_of(DType::bf16));
+  std::mt19937 random(1);
+  for (std::int64_t i = 0; i < drawn; ++i) {
+    const std::uint32_t bits = random();
+    reinterpret_cast<std::uint16_t*>(numbers.get())[i] = static_cast<std::uint16_t>(0x3F00 | (bits & 0x807F));
+  }
+  queue->copy(from.get(), numbers.get(), drawn * bytes_of(DType::bf16));
+  Limits limits;
+  limits.memory_bytes =
+      2 * static_cast<double>(bytes) / seconds_of(*queue, [&] { queue->copy(to.get(), from.get(), bytes); });
+  const auto product = platform.kernels.prepare(
+      &kernels::KernelSet::linear_forward,
+      kernels::LinearSpec{.type = DType::bf16, .result_type = DType::bf16, .rows = n, .in = n, .out = n});
+  const Memory workspace = device.reserve(product.workspace_bytes);
+  const kernels::Stream stream{workspace.get(), queue->handle()};
+  const auto matrix = [&](const Memory& memory, std::int64_t first) {
+    return View{memory.get() + first * n * n * bytes_of(DType::bf16), DType::bf16, {n, n}};
+  };
+  limits.product_flops = 2.0 * n * n * n / seconds_of(*queue, [&] {
+                           product.launch(matrix(to, 0), matrix(from, 0), matrix(from, 1), View{}, View{}, stream);
+                         });
+  return limits;
+}
 
 struct Work {
   double seconds = 0, flops = 0, bytes = 0;  ///< of one step
-  double limit() const { return std::max(flops / product_flops, bytes / memory_bytes); }
+  double limit(const Limits& of) const { return std::max(flops / of.product_flops, bytes / of.memory_bytes); }
 };
 
 const char* class_of(const Op& op) {
@@ -82,6 +137,7 @@ class Spans : public RankObserver {
         seconds.push_back(static_cast<double>(found->second) * 1e-9);
     return seconds.empty() ? 0 : median_of(std::move(seconds));
   }
+  double first_loss() const { return losses_.front(); }
   double last_loss() const { return losses_.back(); }
   /// In the last step.
   std::int64_t peak_of(MemoryClass memory) const { return peak_[static_cast<std::size_t>(memory)]; }
@@ -119,9 +175,14 @@ int run(const std::vector<std::string>& words) {
   const auto number = [&](std::size_t i, int otherwise) { return words.size() > i ? std::stoi(words[i]) : otherwise; };
   const std::string name = words.empty() ? "gpt2-124m" : words[0];
   const int samples = number(1, 16), micro_batches = number(2, 1), steps = std::max(number(3, 20), int{warm_up} + 3);
+  const std::string unfused = words.size() > 4 ? words[4] : "none";
   const StepProgram step = compile(scenario_of(name, samples, micro_batches, steps));
+  kernels::Options options;
+  if (unfused != "none") options = without_paths(std::array{unfused});
+  options.notice = [](const std::string& line) { std::cerr << line << std::endl; };
   RunSettings settings;
-  settings.platform = open_platform("cuda");
+  settings.platform = open_platform("cuda", 1, 0, options);
+  const Limits limits = measure_limits(*settings.platform);
   settings.steps = static_cast<std::uint32_t>(steps);
   std::vector<RankProgram> programs = step.all_programs();
   set_scratch(step, programs, *settings.platform);
@@ -151,10 +212,14 @@ int run(const std::vector<std::string>& words) {
   nlohmann::json json = {{"engine", "rankscope"},
                          {"model", name},
                          {"samples", samples},
+                         {"unfused", unfused},
+                         {"gpu", gpu_line(*settings.platform)},
+                         {"limits", {{"product_flops", limits.product_flops}, {"memory_bytes", limits.memory_bytes}}},
                          {"micro_batches", micro_batches},
                          {"step_seconds", seconds},
                          {"tokens_per_s", tokens / seconds},
                          {"mfu", flops / seconds / sheet_flops},
+                         {"first_loss", spans.first_loss()},
                          {"loss", spans.last_loss()},
                          {"clock_uncertainty_ns", settings.platform->device->clock_uncertainty_ns()},
                          {"memory",
@@ -170,7 +235,7 @@ int run(const std::vector<std::string>& words) {
     w.seconds = spans.seconds_of(of);
     busy += w.seconds;
     json["classes"][of] = {
-        {"seconds", w.seconds}, {"of_step", w.seconds / seconds}, {"of_limit", w.limit() / w.seconds}};
+        {"seconds", w.seconds}, {"of_step", w.seconds / seconds}, {"of_limit", w.limit(limits) / w.seconds}};
   }
   json["idle_of_step"] = 1 - busy / seconds;
   std::cout << json.dump() << std::endl;

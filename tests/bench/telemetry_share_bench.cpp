@@ -48,6 +48,7 @@ class Switch : public RankObserver {
       : inner_(
             publisher, marks,
             [&clock](int r, std::uint32_t step, const StepTrace& trace) { clock.step_done(r, step, trace); }, rank) {}
+  bool observes() const override { return on; }
   void span(Lane lane, const Span& span) override {
     if (on) inner_.span(lane, span);
   }

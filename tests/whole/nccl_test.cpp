@@ -89,6 +89,8 @@ std::vector<double> losses_of(const Ended& ended) {
   return losses;
 }
 
+constexpr const char* note = "rankscope-engine: note: ";
+
 /// The worker processes of the run, by rank.
 std::map<int, pid_t> ranks_of(const Folder& folder) {
   std::map<int, pid_t> ranks;
@@ -113,7 +115,8 @@ TEST_CASE("ranks as processes over NCCL lose what ranks as threads lose that sha
   const Ended own = place.run(plan.with({"run", "--comm", "nccl", "--record", file}));
   INFO(own.err);
   REQUIRE(own.status == 0);
-  CHECK(own.err.empty());
+  // On standard error is nothing but what the run says of its GPUs, and that once for all ranks.
+  CHECK(own.err == std::string(note) + "emulated, cuBLASLt 13.0.2 (emulated), fused: attention, gelu, bias-gradient\n");
   const std::vector<double> expected = losses_of(shared), losses = losses_of(own);
   REQUIRE(expected.size() == 4);
   REQUIRE(losses.size() == 4);
@@ -171,6 +174,34 @@ TEST_CASE("CUDA keeps the queues of ranks apart, whether they share a GPU or hav
   int processes = 0;
   for (std::string line; std::getline(file, line); ++processes) CHECK(line == expected);
   CHECK(processes > 0);
+}
+
+TEST_CASE("a run on a GPU says which paths are fused, trains the same without them, and says what a library refuses") {
+  const Place place;
+  const auto run = [&](Arguments arguments, int width = 32) {
+    arguments.insert(arguments.end(), {"--set", "model.width=" + std::to_string(width), "--set", "model.context=16",
+                                       "--set", "plan.precision=\"bf16\"", "--comm", "loopback"});
+    return place.run(arguments);
+  };
+  const Ended fused = run({"run"}), unfused = run({"run", "--unfused", "attention,gelu,bias-gradient"});
+  INFO(fused.err << unfused.err);
+  REQUIRE(fused.status == 0);
+  REQUIRE(unfused.status == 0);
+  CHECK_THAT(fused.err, ContainsText("fused: attention, gelu, bias-gradient\n"));
+  CHECK_THAT(unfused.err, ContainsText(", separate kernels: attention, gelu, bias-gradient\n"));
+  CHECK_THAT(unfused.err, !ContainsText("no algorithm"));
+  const std::vector<double> expected = losses_of(fused), losses = losses_of(unfused);
+  REQUIRE(losses.size() == expected.size());
+  for (std::size_t step = 0; step < losses.size(); ++step) CHECK(losses[step] == Approx(expected[step]).epsilon(1e-2));
+  const Ended verified = run({"verify", "--unfused", "gelu"});
+  INFO(verified.err);
+  CHECK(verified.status == 0);
+  CHECK_THAT(verified.err, ContainsText("fused: attention, bias-gradient; separate kernels: gelu\n"));
+  // Rows that are no whole packs: the emulated library has few kernels for them.
+  const Ended ragged = run({"run"}, 18);
+  INFO(ragged.err);
+  CHECK(ragged.status == 0);
+  CHECK_THAT(ragged.err, ContainsText(std::string(note) + "cuBLASLt has no algorithm for the product of "));
 }
 
 TEST_CASE("verify over NCCL, with ranks as threads that have a GPU each, proves the same plans") {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "engine/execute/layers/layers.hpp"
+#include "engine/execute/layers/logit_rows.hpp"
 
 namespace rankscope {
 namespace {
@@ -31,12 +31,6 @@ struct Rows {
   kernels::Prepared<View, View, View, View, double> cross_entropy;
 };
 
-View rows_of(View matrix, std::int64_t first, std::int64_t count) {
-  const std::int64_t width = matrix.elements() / matrix.shape[0];
-  auto* data = static_cast<std::byte*>(matrix.data) + first * width * bytes_of(matrix.type);
-  return {data, matrix.type, matrix.shape.rank == 1 ? Shape{count} : Shape{count, width}};
-}
-
 }  // namespace
 
 Launch head_forward(Binding binding) {
@@ -52,8 +46,7 @@ Launch head_forward(Binding binding) {
   const DType type = binding.model.type, logits_type = accumulation_type(type);
   const bool in_place = logits_type == type;
   const std::int64_t row_bytes = vocabulary * bytes_of(logits_type);
-  const std::int64_t rows_at_once =
-      in_place ? tokens : std::clamp<std::int64_t>(binding.kernels.options.logits_bytes / row_bytes, 1, tokens);
+  const std::int64_t rows_at_once = rows_of_forward(binding, vocabulary);
 
   auto norm = binding.kernels.prepare(&KernelSet::norm_forward, norm_of(binding));
   ScratchLayout scratch;
@@ -113,26 +106,21 @@ Launch head_backward(Binding binding) {
   if (half.weight) dweight = operands.gradient(2);
   operands.finish();
 
-  auto linear = linear_of(binding, binding.tokens());
-  auto input_gradient = binding.kernels.prepare(&KernelSet::linear_input_gradient, linear);
-  linear.result_type = accumulation_type(binding.model.type);
-  linear.accumulate = binding.adds(2);
-  auto weight_gradient = binding.kernels.prepare(&KernelSet::linear_weight_gradient, linear);
   auto norm_spec = norm_of(binding);
   norm_spec.accumulate_weight = binding.adds(0);
   norm_spec.accumulate_bias = binding.adds(1);
   auto norm_backward = binding.kernels.prepare(&KernelSet::norm_backward, norm_spec);
   ScratchLayout scratch;
   const std::int64_t dnorm_at = scratch.add_temporary(half.input ? residual.bytes() : 0);
-  if (half.input) scratch.add_kernel(input_gradient.workspace_bytes);
-  if (half.weight) scratch.add_kernel(weight_gradient.workspace_bytes);
+  const LogitGradients gradients(binding, linear_of(binding, binding.tokens()), half.weight && binding.adds(2),
+                                 scratch);
   if (half.input) scratch.add_kernel(norm_backward.workspace_bytes);
   return make_launch(binding.workspace, scratch,
                      [=](const LaunchContext&, std::byte* temporaries, const kernels::Stream& stream) {
-                       if (half.weight) weight_gradient.launch(dweight, View{}, dlogits, normed, stream);
+                       if (half.weight) gradients.weight(dweight, dlogits, normed, stream);
                        if (!half.input) return;
                        const View dnorm{temporaries + dnorm_at, residual.type, residual.shape};
-                       input_gradient.launch(dnorm, dlogits, weight, stream);
+                       gradients.input(dnorm, dlogits, weight, stream);
                        norm_backward.launch(dresidual, dnorm_weight, dnorm_bias, dnorm, residual, mean, rstd,
                                             norm_weight, View{}, stream);
                      });

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "engine/execute/layers/layers.hpp"
+#include "engine/execute/layers/logit_rows.hpp"
 
 namespace rankscope {
 namespace {
@@ -22,12 +22,6 @@ struct Rows {
   kernels::Prepared<View, View, View, View, View> linear;
   kernels::Prepared<View, View, View, View, kernels::VocabularyPart> numerators;
 };
-
-View rows_of(View matrix, std::int64_t first, std::int64_t count) {
-  const std::int64_t width = matrix.elements() / matrix.shape[0];
-  auto* data = static_cast<std::byte*>(matrix.data) + first * width * bytes_of(matrix.type);
-  return {data, matrix.type, matrix.shape.rank == 1 ? Shape{count} : Shape{count, width}};
-}
 
 kernels::LinearSpec linear_of(const Binding& binding, std::int64_t rows) {
   return {.type = binding.model.type,
@@ -62,8 +56,7 @@ Launch split_head_forward(Binding binding) {
   const DType type = binding.model.type, logits_type = accumulation_type(type);
   const bool in_place = logits_type == type;
   const std::int64_t row_bytes = words * bytes_of(logits_type);
-  const std::int64_t rows_at_once =
-      in_place ? tokens : std::clamp<std::int64_t>(binding.kernels.options.logits_bytes / row_bytes, 1, tokens);
+  const std::int64_t rows_at_once = rows_of_forward(binding, words);
 
   ScratchLayout scratch;
   const std::int64_t wide_at = scratch.add_temporary(in_place ? 0 : rows_at_once * row_bytes);
@@ -105,17 +98,12 @@ Launch split_head_backward(Binding binding) {
   if (half.weight) dweight = operands.gradient(0);
   operands.finish();
 
-  auto linear = linear_of(binding, binding.tokens());
-  auto input_gradient = binding.kernels.prepare(&KernelSet::linear_input_gradient, linear);
-  linear.result_type = accumulation_type(binding.model.type);
-  linear.accumulate = binding.adds(0);
-  auto weight_gradient = binding.kernels.prepare(&KernelSet::linear_weight_gradient, linear);
   ScratchLayout scratch;
-  if (half.input) scratch.add_kernel(input_gradient.workspace_bytes);
-  if (half.weight) scratch.add_kernel(weight_gradient.workspace_bytes);
+  const LogitGradients gradients(binding, linear_of(binding, binding.tokens()), half.weight && binding.adds(0),
+                                 scratch);
   return make_launch(binding.workspace, scratch, [=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
-    if (half.input) input_gradient.launch(dnormed, dlogits, weight, stream);
-    if (half.weight) weight_gradient.launch(dweight, View{}, dlogits, normed, stream);
+    if (half.input) gradients.input(dnormed, dlogits, weight, stream);
+    if (half.weight) gradients.weight(dweight, dlogits, normed, stream);
   });
 }
 

@@ -1,6 +1,7 @@
 // How the ops of a rank's lanes are run, and reported once they are done. On a host an op is done when its launch
 // returns. On a GPU a launch only enqueues: lanes wait for each other by marks in their queues, and a thread of its own
-// reads, later, when each op began and ended.
+// reads, later, when each op ended. An op's begin needs no mark: it is the latest of the end of the op before it on its
+// lane, the ends of the ops on other lanes that it waits for, and the moment when the host began to launch it.
 #pragma once
 #include <functional>
 #include <memory>
@@ -54,8 +55,9 @@ inline std::uint32_t steps_under_way_of(const RankProgram& program) {
 class Dispatch {
  public:
   virtual ~Dispatch() = default;
-  /// Before the lanes run steps from `first` on.
-  virtual void begin(std::uint32_t first) = 0;
+  /// Before the lanes run steps from `first` on. Not `observed`: queues measure nothing, and call only `launch` and
+  /// `left`.
+  virtual void begin(std::uint32_t first, bool observed) = 0;
   /// On the op's lane's thread, once all that it comes after has been run.
   virtual void run(OpIndex op, std::uint32_t step) = 0;
   /// A lane has failed, and others may wait for it: they throw. Any thread.

@@ -11,7 +11,7 @@ class HostDispatch final : public Dispatch {
   HostDispatch(const RankProgram& program, std::int64_t start_ns, DispatchCalls calls)
       : program_(program), start_ns_(start_ns), calls_(std::move(calls)) {}
 
-  void begin(std::uint32_t) override {}
+  void begin(std::uint32_t, bool) override {}
 
   void run(OpIndex index, std::uint32_t step) override {
     Done done;

@@ -31,24 +31,21 @@ constexpr std::int64_t fit_clock_every_ns = 1'000'000'000;
 constexpr std::uint32_t measured_steps = 2;
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
-/// A place in a lane: on a queue a mark, on the host a time.
+/// The end of an op: on a queue a mark, on the host a time.
 struct Stamp {
   Mark mark;
   std::int64_t host_ns = 0;
   bool reached() const { return !mark || mark->reached(); }
   std::int64_t time_ns() const { return mark ? mark->time_ns() : host_ns; }
 };
-Stamp stamp(Queue& queue) {
-  Stamp stamp;
-  stamp.mark = queue.mark();
-  if (!stamp.mark) stamp.host_ns = monotonic_ns();
-  return stamp;
-}
 
 struct Issued {
   OpIndex op = 0;
   std::uint32_t step = 0;
-  Stamp begin, end;
+  std::int64_t launched_ns = 0;  ///< when the host began to
+  std::vector<Mark> waits;       ///< of its queue for other lanes, right before it
+  Mark begin;                    ///< of an op that is measured alone: the host's clock is too rough for its cost
+  Stamp end;
   std::int64_t cpu_ns = 0;
   bool alone = false;
   OpOutcome outcome;
@@ -76,15 +73,18 @@ class QueueDispatch final : public Dispatch {
         measures_alone_(measures_alone),
         calls_(std::move(calls)),
         ends_(program.ops.size()),
+        needed_(ends_needed(program)),
+        needed_count_(static_cast<std::size_t>(std::count(needed_.begin(), needed_.end(), true))),
         alone_ns_(program.ops.size(), -1) {
     for (const Op& op : program.ops) tokens_.push_back(to_token(op.id));
   }
 
   ~QueueDispatch() override { stop(true); }
 
-  void begin(std::uint32_t first) override {
+  void begin(std::uint32_t first, bool observed) override {
     first_ = told_ = first;
-    if (!measured_from_) measured_from_ = first;
+    observed_ = observed;
+    if (observed && !measured_from_) measured_from_ = first;
     left_.clear();
     over_.clear();
     moments_ = {};
@@ -93,7 +93,7 @@ class QueueDispatch final : public Dispatch {
     closing_ = given_up_ = false;
     last_end_.fill(monotonic_ns());
     entered_ns_.fill(never);
-    device_.fit_clock();
+    if (observed) device_.fit_clock();
     fitted_ns_ = monotonic_ns();
     teller_ = start_thread("reading when ops ended", [this] { tell(); });
   }
@@ -103,16 +103,23 @@ class QueueDispatch final : public Dispatch {
     const Op& op = program_.ops[index];
     wait_for_room(step, lane_of(op));
     Queue& queue = queues_.of(op.lane());
-    for (const OpIndex before : op.after) queue.wait_for(end_of(before, step));
-    if (step > first_)
-      for (const OpIndex before : op.after_previous) queue.wait_for(end_of(before, step - 1));
     Issued issued;
     issued.op = index;
     issued.step = step;
-    issued.alone = measures_alone_ && step - *measured_from_ < measured_steps && computes(op);
+    const auto wait_for = [&](OpIndex before, std::uint32_t its_step) {
+      if (lane_of(program_.ops[before]) == lane_of(op)) return;  // a queue is in order
+      const Mark& end = end_of(before, its_step);
+      queue.wait_for(end);
+      if (observed_ && end) issued.waits.push_back(end);
+    };
+    for (const OpIndex before : op.after) wait_for(before, step);
+    if (step > first_)
+      for (const OpIndex before : op.after_previous) wait_for(before, step - 1);
+    issued.alone = observed_ && measures_alone_ && step - *measured_from_ < measured_steps && computes(op);
     if (issued.alone) {
       wait_here(queue.mark());  // for what it comes after: the device is nobody's meanwhile
       const std::lock_guard turn(device_.turn());
+      issued.begin = queue.mark();
       launch(issued, queue);
       wait_here(issued.end.mark);
     } else {
@@ -120,7 +127,7 @@ class QueueDispatch final : public Dispatch {
     }
     end_of(index, step) = issued.end.mark;
     const std::lock_guard lock(mutex_);
-    pending_[lane_of(op)].push_back(std::move(issued));
+    if (is_told(index)) pending_[lane_of(op)].push_back(std::move(issued));
     entered_ns_[lane_of(op)] = never;
   }
 
@@ -142,6 +149,19 @@ class QueueDispatch final : public Dispatch {
   static bool computes(const Op& op) {
     return (is_model_compute(op.id.kind()) || op.id.kind() == OpKind::optimizer) && !is_on_host(op.lane());
   }
+  /// Which ops' ends must be known though nobody observes: those that other lanes wait for, and the last one of each
+  /// lane. Where a lane's ops run as they come, any may be the last.
+  static std::vector<bool> ends_needed(const RankProgram& program) {
+    std::vector<bool> needed(program.ops.size(), program.arrivals_ahead.has_value());
+    for (const Op& op : program.ops)
+      for (const auto& list : {op.after, op.after_previous})
+        for (const OpIndex before : list)
+          if (lane_of(program.ops[before]) != lane_of(op)) needed[before] = true;
+    for (const std::vector<OpIndex>& lane : program.lanes())
+      if (!lane.empty()) needed[lane.back()] = true;
+    return needed;
+  }
+  bool is_told(OpIndex op) const { return observed_ || needed_[op]; }
   static void wait_here(const Mark& mark) {
     if (mark) mark->wait();
   }
@@ -149,14 +169,15 @@ class QueueDispatch final : public Dispatch {
   Mark& end_of(OpIndex op, std::uint32_t step) { return ends_[op][step % kept_ends]; }
 
   void launch(Issued& issued, Queue& queue) {
-    issued.begin = stamp(queue);
+    issued.launched_ns = monotonic_ns();
     const std::int64_t cpu = thread_cpu_ns();
     device_.begin_range(tokens_[issued.op].c_str());
     issued.outcome = calls_.launch(issued.op, issued.step);
     device_.end_range();
     issued.cpu_ns = thread_cpu_ns() - cpu;
     if (calls_.left) calls_.left(issued.op, issued.step);
-    issued.end = stamp(queue);
+    if (is_told(issued.op)) issued.end.mark = queue.mark();
+    if (!issued.end.mark) issued.end.host_ns = monotonic_ns();
   }
 
   void wait_for_room(std::uint32_t step, std::size_t lane) {
@@ -191,7 +212,7 @@ class QueueDispatch final : public Dispatch {
         const Mark last = closing_ ? newest_pending() : nullptr;
         lock.unlock();
         wait_here(last);  // no more events: no hurry
-        if (monotonic_ns() - fitted_ns_ > fit_clock_every_ns) {
+        if (observed_ && monotonic_ns() - fitted_ns_ > fit_clock_every_ns) {
           device_.fit_clock();
           fitted_ns_ = monotonic_ns();
         }
@@ -227,7 +248,11 @@ class QueueDispatch final : public Dispatch {
         ops_wait[lane] = !pending.empty();
       }
     }
-    for (Issued& issued : finished) enter(issued, lane_of(program_.ops[issued.op]));
+    for (Issued& issued : finished)
+      if (observed_)
+        enter(issued, lane_of(program_.ops[issued.op]));
+      else
+        count(issued.step);
     for (std::size_t lane = 0; lane < lane_count; ++lane)
       if (ops_wait[lane]) settled_ns_ = std::min(settled_ns_, last_end_[lane]);
     return std::none_of(open.begin(), open.end(), [](bool lane_is_open) { return lane_is_open; });
@@ -239,7 +264,9 @@ class QueueDispatch final : public Dispatch {
     done->outcome = std::move(issued.outcome);
     // Marks are read by fits of the clock that differ by less than their error; a lane's ops do not overlap, and what
     // has been told is not before what is.
-    const std::int64_t begin = std::max({issued.begin.time_ns(), last_end_[lane], told_ns_});
+    std::int64_t begin = std::max({issued.launched_ns, last_end_[lane], told_ns_});
+    for (const Mark& wait : issued.waits) begin = std::max(begin, wait->time_ns());
+    if (issued.begin) begin = std::max({issued.begin->time_ns(), last_end_[lane], told_ns_});
     const std::int64_t end = std::max(issued.end.time_ns(), begin);
     OpOutcome& outcome = done->outcome;
     const std::int64_t active = outcome.active           ? outcome.active->time_ns()
@@ -275,7 +302,12 @@ class QueueDispatch final : public Dispatch {
     const std::uint32_t step = done.span.step;
     calls_.ended(done.span, done.op);
     calls_.done(std::move(done));
-    const auto left = left_.try_emplace(step, program_.ops.size()).first;
+    count(step);
+  }
+
+  /// One more of the step's ops is told; or where nobody observes, its end was reached.
+  void count(std::uint32_t step) {
+    const auto left = left_.try_emplace(step, observed_ ? program_.ops.size() : needed_count_).first;
     if (--left->second > 0) return;
     left_.erase(left);
     // Steps may be over in another order than they began in: those before this one may still have an op to tell.
@@ -293,7 +325,10 @@ class QueueDispatch final : public Dispatch {
   const DispatchCalls calls_;
   std::vector<std::array<Mark, kept_ends>> ends_;  ///< by op and step
   std::vector<std::string> tokens_;                ///< by op
+  const std::vector<bool> needed_;                 ///< by op: its end, though nobody observes
+  const std::size_t needed_count_;
   std::uint32_t first_ = 0;
+  bool observed_ = true;
   std::optional<std::uint32_t> measured_from_;
 
   std::mutex mutex_;

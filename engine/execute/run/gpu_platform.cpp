@@ -35,11 +35,14 @@ std::vector<std::string> gpu_bus_ids() {
   return ids;
 }
 
-std::shared_ptr<const Platform> open_gpu_platform(int threads, int gpu) {
-  std::shared_ptr<Device> device = kernels::cuda_device(usable_gpu(gpu).index);
+std::shared_ptr<const Platform> open_gpu_platform(int threads, int gpu, const kernels::Options& options) {
+  const kernels::CudaDevice chosen = usable_gpu(gpu);
+  std::shared_ptr<Device> device = kernels::cuda_device(chosen.index);
   device->use();
-  return std::make_shared<Platform>(
-      Platform{std::move(device), kernels::cuda_kernels(), kernels::cpu_kernels({.threads = threads})});
+  Platform platform{std::move(device), kernels::cuda_kernels(options), kernels::cpu_kernels({.threads = threads})};
+  platform.libraries = kernels::cuda_libraries(platform.kernels);
+  platform.chip = chosen.name;
+  return std::make_shared<Platform>(std::move(platform));
 }
 
 }  // namespace rankscope

@@ -21,7 +21,7 @@ std::unique_ptr<Dataset> dataset_of(const StepProgram& step, const RunSettings& 
 /// Null: ops sleep.
 std::shared_ptr<const Platform> platform_of(const RunSettings& settings) {
   if (!computes(settings.device) || settings.platform) return settings.platform;
-  return open_platform(settings.device, settings.threads_per_rank);
+  return open_platform(settings.device, settings.threads_per_rank, 0, settings.gpu_options);
 }
 
 /// The state of a rank besides its settings.
@@ -71,8 +71,9 @@ RunSettings over_nccl(RunSettings settings, int ranks) {
         fmt::format("the communicator 'nccl' needs a GPU for each rank: the plan has {}, and this machine {}; use "
                     "'loopback' to share one",
                     ranks, gpus));
-  settings.platform_of = [device = settings.device, threads = settings.threads_per_rank](int rank) {
-    return open_platform(device, threads, rank);
+  settings.platform_of = [device = settings.device, threads = settings.threads_per_rank,
+                          options = settings.gpu_options](int rank) {
+    return open_platform(device, threads, rank, options);
   };
   settings.over = [comm = settings.comm](std::unique_ptr<World> threads) {
     return nccl_world(std::move(threads), comm);

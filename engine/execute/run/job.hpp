@@ -20,6 +20,7 @@ struct RunSettings {
   /// Ranks as threads that talk over this, made of what they have: loopback. The rank's device is in use.
   std::function<std::unique_ptr<World>(std::unique_ptr<World> threads)> over;
   int threads_per_rank = 1;      ///< of the compute lane
+  kernels::Options gpu_options;  ///< of the platforms that are opened here
   std::uint32_t first_step = 0;  ///< counted from 0; after a resumption not 0
   std::uint32_t steps = 1;       ///< end: the first step that is not run
   StressSpec stress;             ///< RankSettings::stress

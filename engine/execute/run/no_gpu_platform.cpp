@@ -9,7 +9,7 @@ void check_gpu_platform() {
       "again, or use --device cpu");
 }
 
-std::shared_ptr<const Platform> open_gpu_platform(int, int) {
+std::shared_ptr<const Platform> open_gpu_platform(int, int, const kernels::Options&) {
   check_gpu_platform();
   return nullptr;
 }

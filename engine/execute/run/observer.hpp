@@ -24,6 +24,9 @@ struct StepTrace {
 class RankObserver {
  public:
   virtual ~RankObserver() = default;
+  /// Whether what it is told is looked at, asked before each RankRun::run(): on a GPU nothing is measured for one that
+  /// does not look, and it is told nothing.
+  virtual bool observes() const { return true; }
   virtual void span(Lane lane, const Span& span) = 0;
   virtual void memory(Lane lane, const MemorySample& sample) = 0;
   virtual void phase(Lane lane, const PhaseSpan& phase) = 0;

@@ -7,10 +7,11 @@
 
 namespace rankscope {
 
-std::shared_ptr<const Platform> open_platform(Choice<DeviceKind> device, int threads, int gpu) {
+std::shared_ptr<const Platform> open_platform(Choice<DeviceKind> device, int threads, int gpu,
+                                              const kernels::Options& gpu_options) {
   switch (device) {
     case DeviceKind::cpu: return open_host_platform(threads);
-    case DeviceKind::cuda: return open_gpu_platform(threads, gpu);
+    case DeviceKind::cuda: return open_gpu_platform(threads, gpu, gpu_options);
     case DeviceKind::sleep: break;
   }
   throw std::invalid_argument("the device sleep computes nothing");

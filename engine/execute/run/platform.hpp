@@ -15,16 +15,19 @@ struct Platform {
   std::shared_ptr<Device> device;
   kernels::KernelSet kernels;       ///< launches take a stream of the device
   kernels::KernelSet host_kernels;  ///< launches run on the calling thread
-  std::string libraries{};          ///< what multiplies matrices on it, with versions: "oneDNN 2.6.3, OpenBLAS 0.3.21"
-  bool is_alone = true;             ///< no other process of the run uses the device
+  /// What multiplies matrices on it, with versions: "oneDNN 2.6.3, OpenBLAS 0.3.21", "cuBLASLt 13.0.2 (its file)".
+  std::string libraries{};
+  std::string chip{};    ///< a GPU's name; empty: the host
+  bool is_alone = true;  ///< no other process of the run uses the device
   /// Device::context_bytes; 0 where what other processes take cannot be told from it.
   std::int64_t context_bytes() const { return is_alone ? device->context_bytes() : 0; }
 };
 
 /// One that computes, with so many CPU threads for a launch on the host. Throws DeviceError for one that cannot be used
 /// here, in one line that says what is missing; std::invalid_argument for one that does not compute.
-/// `gpu`: which of those that gpus_here() lists.
-std::shared_ptr<const Platform> open_platform(Choice<DeviceKind> device, int threads = 1, int gpu = 0);
+/// `gpu`: which of those that gpus_here() lists; `gpu_options`: of its kernels.
+std::shared_ptr<const Platform> open_platform(Choice<DeviceKind> device, int threads = 1, int gpu = 0,
+                                              const kernels::Options& gpu_options = {});
 /// PCI bus ids of the GPUs that this process may use; none on the device cpu, or in a build without CUDA.
 std::vector<std::string> gpus_here();
 

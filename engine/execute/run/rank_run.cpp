@@ -162,7 +162,7 @@ void RankRun::run(std::uint32_t first, std::uint32_t count) {
     if (settings_.on_failure) settings_.on_failure(why);
     if (settings_.world) settings_.world->abort(fmt::format("rank {}: {}", program_.rank, why));
   };
-  dispatch_->begin(first);
+  dispatch_->begin(first, settings_.observer != nullptr && settings_.observer->observes());
   if (settings_.energy) settings_.energy->take();  // what was used before is no step's
   try {
     executor_->run(first, count, fail);

@@ -1,5 +1,5 @@
-// The closed sets of names that say how a scenario is run (--device, --comm, --clock), each with the only table of its
-// names. A recording keeps the names themselves.
+// The closed sets of names that say how a scenario is run (--device, --comm, --clock, --unfused), each with the only
+// table of its names. A recording keeps the names themselves.
 #pragma once
 #include "engine/plan/scenario/choice.hpp"
 
@@ -19,6 +19,13 @@ enum class CommunicatorKind : std::uint8_t { loopback, mpi, nccl };
 inline constexpr std::string_view communicator_words[] = {"loopback", "mpi", "nccl"};
 template <>
 inline constexpr std::span<const std::string_view> word_table<CommunicatorKind> = communicator_words;
+
+/// What a GPU computes in one kernel instead of several; each can be switched off (--unfused). `gelu`, `bias_gradient`:
+/// within the matrix product that it belongs to.
+enum class FusedPath : std::uint8_t { attention, gelu, bias_gradient };
+inline constexpr std::string_view fused_path_words[] = {"attention", "gelu", "bias-gradient"};
+template <>
+inline constexpr std::span<const std::string_view> word_table<FusedPath> = fused_path_words;
 
 /// The clock of the headline numbers. `automatic`: the device's where ranks share cores.
 enum class ClockChoice : std::uint8_t { automatic, wall, device };

@@ -193,10 +193,10 @@ Replay replay(const StepProgram& step, const std::vector<std::vector<Contributio
               const RunSettings& settings, bool changed) {
   const StepProgram plain = without_servers(step.scenario);
   // Workers compute with what the run's did; 16-bit numbers of other kernels would be others.
-  const std::shared_ptr<const Platform> platform = settings.platform ? settings.platform
-                                                   : settings.platform_of
-                                                       ? settings.platform_of(0)
-                                                       : open_platform(settings.device, settings.threads_per_rank);
+  const std::shared_ptr<const Platform> platform =
+      settings.platform      ? settings.platform
+      : settings.platform_of ? settings.platform_of(0)
+                             : open_platform(settings.device, settings.threads_per_rank, 0, settings.gpu_options);
   platform->device->use();
   const std::unique_ptr<Dataset> dataset = open_dataset(step.scenario);
   std::vector<std::unique_ptr<Worker>> workers;

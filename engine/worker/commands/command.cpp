@@ -35,7 +35,19 @@ void add_how(CLI::App* line, RunRequest& request) {
              "predicted cost)");
   add_choice(line, "--clock", request.clock, "clock of the main figures: wall, device (emulated), or auto");
   line->add_option("--threads", request.threads, "CPU threads per rank")->check(CLI::Range(1, 256));
+  add_unfused(line, request);
   add_any_size(line, request);
+}
+
+void add_unfused(CLI::App* line, RunRequest& request) {
+  const std::vector<std::string> names(word_table<FusedPath>.begin(), word_table<FusedPath>.end());
+  line->add_option("--unfused", request.unfused,
+                   "with --device cuda: compute these in separate kernels, to measure what fusing them gains: "
+                   "attention, gelu, bias-gradient (separated by commas)")
+      ->delimiter(',')
+      ->check(CLI::IsMember(names))
+      ->allow_extra_args(false)
+      ->take_all();
 }
 
 void add_any_size(CLI::App* line, RunRequest& request) {
@@ -95,6 +107,8 @@ StepProgram compile_rest(const Scenario& scenario) {
 }
 
 void prepare_device(const RunRequest& request) {
+  if (!request.unfused.empty() && request.device != DeviceKind::cuda)
+    throw ScenarioError("--unfused: only a GPU has kernels that are fused; use --device cuda, or leave it out");
   prepare_platform(request.device);
   if (request.communicator == CommunicatorKind::nccl) prepare_cuda_for_nccl();
 }

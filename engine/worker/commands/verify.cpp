@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/progress/progress_line.hpp"
+#include "engine/execute/run/fused_paths.hpp"
 #include "engine/execute/run/platform.hpp"
 #include "engine/execute/run/scratch.hpp"
 #include "engine/explain/facts/prediction.hpp"
@@ -29,7 +30,14 @@ int verify_plan(const Input& input, const RunRequest& request) {
   check_runs(step);
   RunSettings settings;
   settings.device = device;
-  if (request.communicator == CommunicatorKind::nccl) settings = over_nccl(settings, step.grid.size());
+  settings.gpu_options = without_paths(request.unfused);
+  settings.gpu_options.notice = [](const std::string& line) { std::cerr << worker_note + line + "\n" << std::flush; };
+  if (request.communicator == CommunicatorKind::nccl)
+    settings = over_nccl(settings, step.grid.size());
+  else if (device == DeviceKind::cuda) {
+    settings.platform = open_platform(device, settings.threads_per_rank, 0, settings.gpu_options);
+    std::cerr << worker_note << gpu_line(*settings.platform) << std::endl;
+  }
   const VerifyResult result = [&] {
     ProgressLine line("verify");
     return rankscope::verify(scenario, settings, line.progress());
@@ -66,6 +74,7 @@ Command verify(CLI::App& app) {
   add_choice(line, "--comm", given->request.communicator,
              "communication of ranks (threads of this process): loopback, or nccl (one GPU per rank)",
              {"loopback", "nccl"});
+  add_unfused(line, given->request);
   add_any_size(line, given->request);
   return {line, [given] { return verify_plan(given->input, given->request); }};
 }

@@ -3,6 +3,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/kernels/cpu/checks.hpp"
+#include "tests/kernels/cpu/in_parallel.hpp"
 #include "tests/kernels/cpu/tensors.hpp"
 
 namespace rankscope::kernels::test {
@@ -23,9 +24,10 @@ std::vector<DType> result_types(DType type) {
 template <class A, class B>
 Values product(std::int64_t rows, std::int64_t columns, std::int64_t depth, const Values& start, A a, B b) {
   Values c = start;
-  for (std::int64_t i = 0; i < rows; ++i)
+  for_each_in_parallel(rows, static_cast<double>(rows * columns * depth), [&](std::int64_t i) {
     for (std::int64_t j = 0; j < columns; ++j)
       for (std::int64_t k = 0; k < depth; ++k) c[i * columns + j] += a(i, k) * b(k, j);
+  });
   return c;
 }
 

@@ -2,6 +2,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/kernels/cpu/checks.hpp"
+#include "tests/kernels/cpu/in_parallel.hpp"
 #include "tests/kernels/cpu/tensors.hpp"
 
 namespace rankscope::kernels::test {
@@ -29,10 +30,14 @@ struct Head {
   std::int64_t statistic(std::int64_t i) const { return (sample * spec.heads + head) * spec.context + i; }
 };
 
+/// On several threads: heads write apart from each other.
 template <class Body>
 void for_each_head(const AttentionSpec& spec, Body body) {
-  for (std::int64_t sample = 0; sample < spec.samples; ++sample)
-    for (std::int64_t head = 0; head < spec.heads; ++head) body(Head{spec, sample, head});
+  for_each_in_parallel(spec.samples * spec.heads,
+                       static_cast<double>(spec.samples * spec.context * spec.context * spec.width),
+                       [&](std::int64_t i) {
+                         body(Head{spec, i / spec.heads, i % spec.heads});
+                       });
 }
 
 /// Scores of row i against rows 0 … i.

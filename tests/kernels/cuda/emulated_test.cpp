@@ -167,6 +167,96 @@ TEST_CASE("GELU, its slope and a bias' gradient are kernels of their own where t
   emulated::set_cublas(emulated::Cublas::whole);
 }
 
+namespace {
+
+/// What a set tells of products that its library does not compute.
+struct Noticed {
+  std::vector<std::string> lines;
+  Options options() {
+    Options o;
+    o.notice = [this](const std::string& line) { lines.push_back(line); };
+    return o;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a product that the library refuses when it runs is computed without its epilogue, and told once") {
+  emulated::set_cublas(emulated::Cublas::refusing_epilogues);
+  Noticed noticed;
+  Mlp mlp(DType::bf16, 40, 64, noticed.options());
+  CHECK(mlp.forward() == launched(1, 0, 0, 0, 0, 1));
+  CHECK(noticed.lines ==
+        std::vector<std::string>{"cuBLASLt refused to run what it chose (CUBLAS_STATUS_NOT_SUPPORTED) for the product "
+                                 "of [40 x 32] and [64 x 32]ᵀ in bf16, with bias and GELU, to [40 x 64] in bf16; used "
+                                 "instead: the product without GELU, which a separate kernel computes"});
+  CHECK(mlp.forward() == launched(1, 0, 0, 0, 0, 1));
+  CHECK(noticed.lines.size() == 1);
+  CHECK(mlp.weight_gradient(true) == launched(2, 0, 0, 0, 1, 0));
+  REQUIRE(noticed.lines.size() == 2);
+  CHECK_THAT(noticed.lines[1], ContainsText("the product of [40 x 64]ᵀ and [40 x 32] in bf16, with the bias gradient"));
+  emulated::set_cublas(emulated::Cublas::whole);
+}
+
+TEST_CASE("a product that the library refuses altogether is computed by our own kernel, which is told, too") {
+  emulated::set_cublas(emulated::Cublas::refusing_all);
+  Noticed noticed;
+  Mlp mlp(DType::bf16, 40, 64, noticed.options());
+  CHECK(mlp.forward() == launched(2, 0, 0, 0, 0, 0));
+  REQUIRE(noticed.lines.size() == 2);
+  CHECK_THAT(noticed.lines[1], ContainsText("with bias, to [40 x 64] in bf16; used instead: the program's own kernel, "
+                                            "which is many times slower"));
+  emulated::set_cublas(emulated::Cublas::whole);
+}
+
+TEST_CASE("a product for which the library finds no algorithm is told once, of all ranks that prepare it") {
+  emulated::set_cublas(emulated::Cublas::without_algorithms);
+  Noticed noticed;
+  const KernelSet set = cuda_kernels(noticed.options());
+  const LinearSpec spec{.type = DType::bf16, .result_type = DType::bf16, .rows = 40, .in = 32, .out = 64};
+  for (int rank = 0; rank < 2; ++rank) set.prepare(&KernelSet::linear_gelu_forward, spec);
+  CHECK(noticed.lines ==
+        std::vector<std::string>{
+            "cuBLASLt has no algorithm for the product of [40 x 32] and [64 x 32]ᵀ in bf16, to [40 x 64] in bf16; used "
+            "instead: the program's own kernel, which is many times slower",
+            "cuBLASLt has no algorithm for the product of [40 x 32] and [64 x 32]ᵀ in bf16, with GELU, to [40 x 64] in "
+            "bf16; used instead: the product without GELU, which a separate kernel computes"});
+  emulated::set_cublas(emulated::Cublas::whole);
+}
+
+TEST_CASE("products that a set does not ask the library for are no refusals") {
+  Noticed noticed;
+  Options options = noticed.options();
+  options.fused_gelu = options.fused_bias_gradient = false;
+  Mlp mlp(DType::bf16, 40, 64, options);
+  mlp.forward();
+  mlp.weight_gradient(true);
+  Mlp rough(DType::f32, 40, 64, noticed.options());
+  rough.forward();
+  CHECK(noticed.lines.empty());
+}
+
+TEST_CASE("attention in 16 bits is on tensor cores unless that is switched off, and then computes the same") {
+  const AttentionSpec spec{DType::bf16, 1, 24, 2, 32};
+  const Tensor qkv = random_tensor({24, 96}, DType::bf16, 1), dattended = random_tensor({24, 32}, DType::bf16, 2);
+  std::vector<std::uint64_t> barriers;
+  std::vector<Values> results;
+  for (const bool fused : {true, false}) {
+    Options options;
+    options.fused_attention = fused;
+    const SetUnderTest set(cuda_kernels(options), nullptr, gpu_bound);
+    const Tensor attended({24, 32}, DType::bf16), log_sum_exp({2, 24}, DType::f32), dqkv({24, 96}, DType::bf16);
+    const std::uint64_t before = emulated::arrivals();
+    set.launch(set.prepare(&KernelSet::attention_forward, spec), attended, log_sum_exp, qkv);
+    set.launch(set.prepare(&KernelSet::attention_backward, spec), dqkv, dattended, qkv, log_sum_exp, attended);
+    barriers.push_back(emulated::arrivals() - before);
+    for (const Tensor* result : {&attended, &dqkv}) results.push_back(result->values());
+  }
+  CHECK(barriers[0] != barriers[1]);  // other kernels
+  CHECK(difference(results[2], results[0]) < gpu_bound(DType::bf16, DType::bf16));
+  CHECK(difference(results[3], results[1]) < gpu_bound(DType::bf16, DType::bf16));
+}
+
 TEST_CASE("a set is of the device that is the thread's when it is made, whatever others there are") {
   emulated::set_model(1, {.major = 8});
   use_cuda_device(1);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <string>
 #include <thread>
 
 #include "kernels/cpu/cpu.hpp"
@@ -136,6 +137,50 @@ TEST_CASE("micro-batches that add their gradients give the gradient of the whole
   for (std::size_t p = 0; p < whole.model().parameters.size(); ++p) {
     INFO(whole.model().parameters[p].name);
     CHECK(frobenius(part.gradient(static_cast<int>(p)), whole.gradient(static_cast<int>(p))) < 1e-12);
+  }
+}
+
+namespace {
+
+constexpr std::int64_t few_logits = 3 * 15;  // three rows of the small model's
+
+/// The greatest matrix of logits that a product was prepared for, in rows times columns.
+std::int64_t greatest_logits = 0;
+
+template <auto op>
+auto watched(const kernels::LinearSpec& spec, const kernels::Options& options) {
+  if (spec.out == 15) greatest_logits = std::max(greatest_logits, spec.rows * spec.out);
+  return (kernels::cpu_kernels().*op).make(spec, options);
+}
+
+}  // namespace
+
+TEST_CASE("logits are computed some rows at a time, and so are their gradients, where a product would be too great") {
+  const char* precision = GENERATE("fp64", "bf16");
+  using kernels::KernelSet;
+  KernelSet divided_kernels = kernels::cpu_kernels();
+  divided_kernels.options.product_elements = few_logits;
+  divided_kernels.linear_forward.make = watched<&KernelSet::linear_forward>;
+  divided_kernels.linear_input_gradient.make = watched<&KernelSet::linear_input_gradient>;
+  divided_kernels.linear_weight_gradient.make = watched<&KernelSet::linear_weight_gradient>;
+  HandLaid whole(make_model(small_scenario(true, 0.2, precision)), kernels::cpu_kernels(), 1, true);
+  greatest_logits = 0;
+  HandLaid divided(make_model(small_scenario(true, 0.2, precision)), divided_kernels, 1, true);
+  CHECK(greatest_logits == few_logits);
+  const Batch batch = random_batch(whole.model().tokens(), 15, 3);
+  const LaunchContext context = context_of(whole.model());
+  double loss[2];
+  for (HandLaid* rank : {&whole, &divided}) {
+    rank->set_batch(batch.tokens, batch.targets);
+    loss[rank == &divided] = rank->forward(context);
+    for (const bool add : {false, true}) rank->backward(context, add);
+  }
+  const bool exact = std::string(precision) == "fp64";
+  CHECK(loss[1] == Approx(loss[0]).epsilon(exact ? 1e-13 : 1e-5));
+  for (std::size_t p = 0; p < whole.model().parameters.size(); ++p) {
+    INFO(whole.model().parameters[p].name << " in " << precision);
+    CHECK(frobenius(divided.gradient(static_cast<int>(p)), whole.gradient(static_cast<int>(p))) <
+          (exact ? 1e-12 : 1e-2));
   }
 }
 

@@ -9,6 +9,7 @@
 #include "kernels/cpu/cpu.hpp"
 #include "kernels/tensor/random.hpp"
 #include "tests/catch.hpp"
+#include "tests/comparison.hpp"
 #include "tests/engine/execute/layers/hand_laid.hpp"
 
 using namespace rankscope;
@@ -35,9 +36,9 @@ Scenario small_scenario(int tensor, bool sequence_parallel, bool tied, double dr
 
 class TensorGroup {
  public:
-  explicit TensorGroup(const Scenario& scenario) {
+  explicit TensorGroup(const Scenario& scenario, const kernels::KernelSet& kernels = kernels::cpu_kernels()) {
     for (int rank = 0; rank < scenario.plan.tensor; ++rank)
-      ranks_.push_back(std::make_unique<HandLaid>(make_model(scenario), kernels::cpu_kernels(), 1, true, rank));
+      ranks_.push_back(std::make_unique<HandLaid>(make_model(scenario), kernels, 1, true, rank));
   }
   const Model& model() const { return ranks_.front()->model(); }
   HandLaid& rank(int index) { return *ranks_[static_cast<std::size_t>(index)]; }
@@ -199,4 +200,25 @@ TEST_CASE("the gradients of tensor ranks are the slope of the loss that all of t
       CHECK(std::abs(measured - expected) < 1e-8 * norm);
     }
   }
+}
+
+TEST_CASE("tensor ranks that compute logits some rows at a time have the gradients of those that compute all at once") {
+  kernels::KernelSet few_rows = kernels::cpu_kernels();
+  few_rows.options.product_elements = 5 * 8;  // five rows of a rank's words
+  TensorGroup whole(small_scenario(2, false, true, 0.2)), divided(small_scenario(2, false, true, 0.2), few_rows);
+  const Batch batch = random_batch(whole.model().tokens(), 15, 3);
+  for (TensorGroup* group : {&whole, &divided}) {
+    for (int r = 0; r < 2; ++r) group->rank(r).set_batch(batch.tokens, batch.targets);
+    group->forward();
+    group->backward();
+  }
+  for (int r = 0; r < 2; ++r)
+    for (std::size_t p = 0; p < whole.model().parameters.size(); ++p) {
+      INFO(whole.model().parameters[p].name << " of rank " << r);
+      const auto values = [&](TensorGroup& group) {
+        const View view = group.rank(r).gradient(static_cast<int>(p));
+        return std::vector<double>(view.as<double>(), view.as<double>() + view.elements());
+      };
+      CHECK(frobenius_error(values(divided), values(whole)) < 1e-12);
+    }
 }

@@ -239,6 +239,92 @@ TEST_CASE("nothing is reserved on the device once the first step has begun, and 
   CHECK(emulated::counts().waits_for_nothing == 0);
 }
 
+namespace {
+
+/// Events that a rank alone records in a step.
+double events_of_a_step(const StepProgram& step, RankObserver* observer) {
+  constexpr std::uint32_t steps = 8;
+  std::uint64_t events = 0;
+  RunSettings settings = on_gpu(0);
+  settings.stress = {};  // it has events of its own
+  run_loopback(
+      step, settings, [&](int) { return observer; },
+      [&](RankRun& run, int) {
+        run.run(0, 1);
+        const std::uint64_t before = emulated::counts().events;
+        run.run(1, steps);
+        events = emulated::counts().events - before;
+      });
+  return static_cast<double>(events) / steps;
+}
+
+class Blind : public Told {
+ public:
+  bool observes() const override { return false; }
+};
+
+}  // namespace
+
+TEST_CASE("a step records one event for each of its ops, and where nobody observes only those that lanes wait for") {
+  const StepProgram step = compile(scenario_of({"1f1b"}));
+  const RankProgram program = step.program_for(0);
+  double ops = 0;
+  std::set<OpIndex> needed;
+  for (OpIndex i = 0; i < program.ops.size(); ++i) {
+    const Op& op = program.ops[i];
+    ops += is_on_host(op.lane()) ? 0 : 1;
+    for (const auto& list : {op.after, op.after_previous})
+      for (const OpIndex before : list)
+        if (program.ops[before].lane() != op.lane()) needed.insert(before);
+  }
+  for (const auto& lane : program.lanes())
+    if (!lane.empty()) needed.insert(lane.back());
+  constexpr double clock_fits = 3;  // of four events each, over eight steps: at the begin, and one a second
+  Told told;
+  const double observed = events_of_a_step(step, &told);
+  CHECK(observed >= ops);
+  CHECK(observed <= ops + clock_fits);
+  CHECK(told.in_order);
+  const double unobserved = events_of_a_step(step, nullptr);
+  CHECK(unobserved <= static_cast<double>(needed.size()));
+  CHECK(unobserved >= 1);
+  CHECK(unobserved < 0.5 * ops);
+  Blind blind;
+  CHECK(events_of_a_step(step, &blind) == unobserved);
+  CHECK(blind.spans == 0);
+}
+
+TEST_CASE("an op on a queue begins when the ops that it comes after have ended, though no event says so") {
+  const StepProgram step = compile(scenario_of({"1f1b", 1, 1, 2}));
+  struct Kept : Told {
+    void span(Lane lane, const Span& span) override {
+      Told::span(lane, span);
+      const std::lock_guard lock(mutex);
+      spans_of[{span.rank, span.step}][span.op] = span;
+    }
+    std::mutex mutex;
+    std::map<std::pair<int, std::uint32_t>, std::map<OpId, Span>> spans_of;
+  } kept;
+  RunSettings settings = on_gpu();
+  settings.steps = 3;
+  run_loopback(step, settings, [&](int) { return &kept; });
+  const std::int64_t error = 2 * settings.platform->device->clock_uncertainty_ns();
+  int edges = 0;
+  for (const auto& [where, spans] : kept.spans_of) {
+    const RankProgram program = step.program_for(where.first);
+    for (const Op& op : program.ops) {
+      const Span& span = spans.at(op.id);
+      INFO(to_token(op.id) << " of rank " << where.first << " in step " << where.second);
+      for (const OpIndex before : op.after) {
+        ++edges;
+        CHECK(span.begin_ns >= spans.at(program.ops[before].id).end_ns - error);
+      }
+    }
+  }
+  CHECK(edges > 50);
+  CHECK(kept.in_order);
+}
+
 TEST_CASE(
     "a GPU's context and workspaces are classes of their own, as told as predicted, and all of its memory is told") {
   const StepProgram step = compile(scenario_of({"1f1b"}));

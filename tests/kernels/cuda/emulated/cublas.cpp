@@ -208,11 +208,13 @@ const char* cublasLtGetStatusName(cublasStatus_t status) {
   switch (status) {
     case CUBLAS_STATUS_SUCCESS: return "CUBLAS_STATUS_SUCCESS";
     case CUBLAS_STATUS_INVALID_VALUE: return "CUBLAS_STATUS_INVALID_VALUE";
+    case CUBLAS_STATUS_ARCH_MISMATCH: return "CUBLAS_STATUS_ARCH_MISMATCH";
     case CUBLAS_STATUS_EXECUTION_FAILED: return "CUBLAS_STATUS_EXECUTION_FAILED";
     case CUBLAS_STATUS_NOT_SUPPORTED: return "CUBLAS_STATUS_NOT_SUPPORTED";
   }
   return "unknown";
 }
+std::size_t cublasLtGetVersion() { return 130002; }
 cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
   *handle = nullptr;
   return CUBLAS_STATUS_SUCCESS;
@@ -327,6 +329,9 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const
   if (has_bias_vector(desc->epilogue) && alignment_of(desc->bias) < chosen.alignment)
     return CUBLAS_STATUS_INVALID_VALUE;
   if (has_gelu(desc->epilogue) && alignment_of(desc->auxiliary) < vector_bytes) return CUBLAS_STATUS_INVALID_VALUE;
+  const bool is_epilogue = has_gelu(desc->epilogue) || desc->epilogue == CUBLASLT_EPILOGUE_BGRADB;
+  if (has == emulated::Cublas::refusing_all || (has == emulated::Cublas::refusing_epilogues && is_epilogue))
+    return CUBLAS_STATUS_NOT_SUPPORTED;
   const bool f64 = a_layout->type == CUDA_R_64F;
   const auto factor = [&](const void* at) {
     return f64 ? *static_cast<const double*>(at) : static_cast<double>(*static_cast<const float*>(at));
@@ -356,7 +361,9 @@ CublasLt load_cublas() {
           cublasLtMatmulPreferenceDestroy,
           cublasLtMatmulPreferenceSetAttribute,
           cublasLtMatmulAlgoGetHeuristic,
-          cublasLtMatmul};
+          cublasLtMatmul,
+          cublasLtGetVersion,
+          "emulated"};
 }
 
 }  // namespace rankscope::kernels::cuda

@@ -13,8 +13,10 @@ enum class Cublas {
   whole,
   without_epilogues,  ///< a version that has no GELU and no gradient of a bias
   without_algorithms,
+  refusing_epilogues,  ///< it finds algorithms, and refuses GELU and a gradient of a bias when they run
+  refusing_all,        ///< the same of every product
 };
-/// What is found for products that are prepared from now on.
+/// What is found for products that are prepared from now on, and what of them is refused when it runs.
 void set_cublas(Cublas has);
 
 /// Products that were launched with that epilogue since the program began.

@@ -15,7 +15,8 @@
 #define __forceinline__ inline
 #define __constant__
 #define __grid_constant__
-// So many one-byte instructions before a kernel say what its blocks are limited to: emulated::launch_bound() counts them.
+// So many one-byte instructions before a kernel say what its blocks are limited to: emulated::launch_bound() counts
+// them.
 #if RANKSCOPE_LAUNCH_BOUNDS
 #define __launch_bounds__(threads, ...) __attribute__((patchable_function_entry(0 + (threads), 0 + (threads))))
 #else
@@ -66,6 +67,14 @@ T __shfl_sync(unsigned, T value, int lane) {
   emulated::exchange(&value, &other, sizeof(T), lane);
   return other;
 }
+inline unsigned __ballot_sync(unsigned, bool yes) {
+  const std::byte* given = emulated::give(&yes, sizeof yes);
+  unsigned lanes = 0;
+  for (int lane = 0; lane < 32; ++lane)
+    if (given[static_cast<std::size_t>(lane) * emulated::most_given] != std::byte{0}) lanes |= 1u << lane;
+  return lanes;
+}
+inline int __ffs(int word) { return word == 0 ? 0 : std::countr_zero(static_cast<unsigned>(word)) + 1; }
 /// One thread runs at a time.
 template <class T>
 T atomicAdd(T* at, T more) {

@@ -161,6 +161,7 @@ struct Machine {
   void* scheduler = nullptr;
   std::exception_ptr failure;
   std::uint64_t progress = 0;  ///< barriers passed and threads finished
+  std::uint64_t arrivals = 0;  ///< of threads at barriers
   const std::function<void()>* body = nullptr;
   alignas(128) std::byte shared[shared_limit];
 };
@@ -176,6 +177,7 @@ void yield() {
 }
 
 void wait(Barrier& barrier) {
+  ++machine().arrivals;
   if (++barrier.arrived == barrier.expected) {
     barrier.arrived = 0;
     ++barrier.generation;
@@ -288,6 +290,11 @@ int launch_bound(const void* kernel) {
 }
 
 std::byte* shared_memory() { return machine().shared; }
+std::uint64_t arrivals() {
+  const std::lock_guard lock(machine().running_one);
+  return machine().arrivals;
+}
+
 void block_barrier() { wait(machine().block); }
 void warp_barrier() { wait(warp_of(*machine().running).barrier); }
 int lane() { return machine().running->number % warp_size; }

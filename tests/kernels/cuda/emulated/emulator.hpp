@@ -7,6 +7,7 @@
 // so that what only a missing barrier keeps in order shows in one of them.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 
 struct dim3 {
@@ -32,6 +33,9 @@ int launch_bound(const void* kernel);
 
 /// What dynamic shared memory begins with. It and what is declared __shared__ are NaN at the start of every block.
 std::byte* shared_memory();
+
+/// How often threads have come to a barrier since the program began: what a kernel does over and over shows in it.
+std::uint64_t arrivals();
 
 void block_barrier();
 void warp_barrier();

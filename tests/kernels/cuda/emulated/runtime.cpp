@@ -137,7 +137,7 @@ struct Node {
   std::uint64_t made = 0;
 
   std::atomic<std::uint64_t> works{0}, waits{0}, waits_for_nothing{0}, allocations{0}, launches{0}, spins{0},
-      frees_of_nothing{0};
+      frees_of_nothing{0}, events{0};
 };
 
 Node& node() {
@@ -296,7 +296,7 @@ void set_pace(Pace pace) {
 
 Counts counts() {
   const Node& n = node();
-  return {n.works, n.waits, n.waits_for_nothing, n.allocations, n.launches, n.spins, n.frees_of_nothing};
+  return {n.works, n.waits, n.waits_for_nothing, n.allocations, n.launches, n.spins, n.frees_of_nothing, n.events};
 }
 
 namespace {
@@ -530,6 +530,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle) {
   if (&event->gpu != &stream_of(handle).gpu) return cudaErrorInvalidResourceHandle;
   if (event->gpu.has_failed()) return cudaErrorLaunchFailure;
+  ++node().events;
   const auto place = std::make_shared<Event::Place>();
   {
     const std::lock_guard lock(event->mutex);

@@ -123,6 +123,7 @@ struct Counts {
   std::uint64_t launches = 0;           ///< of kernels
   std::uint64_t spins = 0;              ///< waits of the host for an event that do not let it sleep
   std::uint64_t frees_of_nothing = 0;   ///< each makes a context on the thread's device, where there is none
+  std::uint64_t events = 0;             ///< recorded
 };
 Counts counts();
 
