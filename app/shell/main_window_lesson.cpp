@@ -144,7 +144,7 @@ void MainWindow::try_plan(const std::vector<std::string>& settings, bool run) {
   } catch (const ScenarioError& error) {
     const QString why = QString::fromUtf8(error.what());
     add_log(why, true);
-    return banner_->say(experiment_subject, BannerKind::error, why);
+    return banner_->show_message(experiment_subject, BannerKind::error, why);
   }
   workspace_->bring(experiments_);
   experiments_->log().note_plan(plan_name(settings));
@@ -153,13 +153,13 @@ void MainWindow::try_plan(const std::vector<std::string>& settings, bool run) {
 
 // By then a refusal is known. If another plan was selected meanwhile, it is not run.
 void MainWindow::run_once_predicted() {
-  const auto is_predicted = [this, wanted = session_.scenario()] {
-    return session_.predicted() && session_.predicted()->scenario == wanted;
+  const auto is_predicted = [this, requested = session_.scenario()] {
+    return session_.predicted() && session_.predicted()->scenario == requested;
   };
   if (is_predicted()) return session_.run();
   auto* once = new QObject(this);
-  connect(&session_, &Session::state_changed, once, [this, once, is_predicted, wanted = session_.scenario()] {
-    const bool left = session_.scenario() != wanted;
+  connect(&session_, &Session::state_changed, once, [this, once, is_predicted, requested = session_.scenario()] {
+    const bool left = session_.scenario() != requested;
     if (!left && !is_predicted()) return;
     disconnect(&session_, nullptr, once, nullptr);
     once->deleteLater();

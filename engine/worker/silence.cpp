@@ -135,7 +135,7 @@ std::int64_t SilenceReport::least_step(const std::vector<std::int32_t>& ranks) c
   return least;
 }
 
-void SilenceReport::look_at_processes(Clock::time_point now) {
+void SilenceReport::check_processes(Clock::time_point now) {
   if (silent_.empty()) return;
   const std::map<int, RankProcess> processes = rank_processes(places_);
   for (auto& [rank, of] : silent_) {
@@ -149,7 +149,7 @@ void SilenceReport::look_at_processes(Clock::time_point now) {
   }
 }
 
-void SilenceReport::look_at_progress(Clock::time_point now) {
+void SilenceReport::check_progress(Clock::time_point now) {
   if (!places_.other_hosts) return;
   const std::int64_t step = watch_.greatest_step();
   if (step == step_) return;
@@ -200,7 +200,7 @@ std::vector<std::string> SilenceReport::changes() {
     stopped_since_ = {};
   else if (stopped_since_ == Clock::time_point{})
     stopped_since_ = now;
-  look_at_progress(now);
+  check_progress(now);
 
   const std::vector<std::int32_t> all = watch_.silent(limits_.silence, awake_since_);
   std::vector<std::int32_t> fallen, back;
@@ -209,7 +209,7 @@ std::vector<std::string> SilenceReport::changes() {
   for (const std::int32_t rank : back) silent_.erase(rank);
   for (const std::int32_t rank : all)
     if (silent_.emplace(rank, Silent{time_of_day(limits_.silence), now}).second) fallen.push_back(rank);
-  look_at_processes(now);
+  check_processes(now);
   std::vector<std::string> lines;
   if (!fallen.empty()) lines.push_back(named(fallen));
   if (!back.empty() && watch_.unended() > 0)

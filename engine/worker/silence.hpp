@@ -70,8 +70,8 @@ class SilenceReport {
     Clock::time_point stopped_since{};  // by a signal; zero: it is not
   };
   std::vector<std::string> changes();
-  void look_at_processes(Clock::time_point now);
-  void look_at_progress(Clock::time_point now);
+  void check_processes(Clock::time_point now);
+  void check_progress(Clock::time_point now);
   std::string named(const std::vector<std::int32_t>& ranks) const;
   std::int64_t least_step(const std::vector<std::int32_t>& ranks) const;
   bool is_elsewhere(std::int32_t rank, const Silent& of) const;

@@ -23,7 +23,7 @@ namespace {
 std::vector<double> wall_seconds(const RunFacts& facts) {
   RunFacts wall;
   wall.grid = facts.grid;
-  wall.told = facts.told;
+  wall.totals = facts.totals;
   wall.clocks = facts.clocks;
   return sweep_run(make_report(wall), 0, 0).step_seconds;
 }
@@ -92,9 +92,9 @@ class Announcer {
 
 }  // namespace
 
-int run_sweep(const SweepRequest& request, const FurtherCheck& further) {
+int run_sweep(const SweepRequest& request, const ExtraCheck& extra_check) {
   check_request(request.run);
-  SweepPlan plan = plan_sweep(request, further);
+  SweepPlan plan = plan_sweep(request, extra_check);
   for (const std::optional<Scenario>& scenario : plan.scenarios)
     if (scenario) check_launch(*scenario, request.run);
   Sweep& sweep = plan.sweep;

@@ -48,7 +48,7 @@ struct Teacher::State {
   std::thread thread;
   Clock::time_point listed{}, second_began{};
   int proofs_this_second = 0;
-  std::map<std::string, Clock::time_point> told;  // by connection: when it last got the look
+  std::map<std::string, Clock::time_point> sent_at;  // by connection: when it last got the look
   std::map<std::string, std::string> names_listed;
 
   mutable std::mutex mutex;
@@ -62,7 +62,7 @@ struct Teacher::State {
   void read_one(const std::vector<std::string>& frames, const std::string& address);
   void hear_newcomer(const std::string& connection, const std::string& address, const Message& message);
   void hear_member(const std::string& connection, const Message& message);
-  void look_at_lists();
+  void reload_lists();
   void refuse(const std::string& why) {
     ++counts.garbage;
     counts.last_garbage = why;
@@ -80,9 +80,9 @@ struct Teacher::State {
   }
   void forget(const std::string& connection) {
     members.close(connection);
-    told.erase(connection);
+    sent_at.erase(connection);
   }
-  void tell();
+  void send_look();
 };
 
 void Teacher::State::open() {
@@ -118,8 +118,8 @@ void Teacher::State::run() {
     zmq::poll(items, loop_interval);
     if (door) door->answer();
     const std::lock_guard lock(mutex);
-    look_at_lists();
-    if (door) counts.turned_away = door->turned_away();
+    reload_lists();
+    if (door) counts.rejected = door->rejected();
     // A limited number at a time, so that looks are sent in between.
     for (int i = 0; i < longest_inbox; ++i) {
       std::string address;
@@ -127,7 +127,7 @@ void Teacher::State::run() {
       if (!frames) break;
       read_one(*frames, address);
     }
-    tell();
+    send_look();
   }
 }
 
@@ -166,7 +166,7 @@ void Teacher::State::hear_newcomer(const std::string& connection, const std::str
   const std::string why = members.admit(connection, address, hello->key, hello->name, now);
   if (!why.empty()) return refuse_to(connection, why);
   ++counts.messages;
-  told.erase(connection);  // it has not had the look yet
+  sent_at.erase(connection);  // it has not had the look yet
   send_to(connection, Welcome{});
 }
 
@@ -179,7 +179,7 @@ void Teacher::State::hear_member(const std::string& connection, const Message& m
   ++counts.messages;
 }
 
-void Teacher::State::look_at_lists() {
+void Teacher::State::reload_lists() {
   if (options.join_file.empty() || Clock::now() - listed < list_interval) return;
   listed = Clock::now();
   if (revoked.look())
@@ -206,18 +206,18 @@ void Teacher::State::look_at_lists() {
   }
 }
 
-void Teacher::State::tell() {
+void Teacher::State::send_look() {
   if (!has_look) return;
   const auto now = Clock::now();
   const bool all = std::exchange(changed, false);
   const std::string text = to_text(look);
   for (const std::string& connection : members.present(now)) {
-    auto& at = told[connection];
+    auto& at = sent_at[connection];
     if (!all && now - at < look_interval) continue;
     at = now;  // also where there is no room: it has older ones to read, and the next comes in a second
     send_text(connection, text);
   }
-  std::erase_if(told, [&](const auto& one) { return !members.knows(one.first); });
+  std::erase_if(sent_at, [&](const auto& one) { return !members.knows(one.first); });
 }
 
 Teacher::Teacher(TeacherOptions options) : state_(std::make_unique<State>(std::move(options))) {

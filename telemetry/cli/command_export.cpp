@@ -132,7 +132,7 @@ int export_trace(const ExportRequest& request) {
   RunStore store;
   DamageReport damage;
   read_shown(request.trace, store, damage);
-  tell_damage(request.trace, damage);
+  print_damage(request.trace, damage);
   const auto view = store.view();
   const OpBytes bytes(*view);
   options.bytes = [&](int rank, OpId op) { return bytes.of(rank, op); };
@@ -168,7 +168,7 @@ int cut(const CutRequest& request) {
   read_shown(request.trace, sink, damage);
   for (TraceMark& mark : read_trace_info(request.trace).marks)
     if (sink.wants(mark)) writer.mark(std::move(mark));
-  tell_damage(request.trace, damage);
+  print_damage(request.trace, damage);
   if (!writer.close()) throw std::runtime_error(writer.error());
   output.commit();
   return 0;

@@ -93,7 +93,7 @@ void Relay::State::publish_queued() {
   for (Event& event : events) exchange.publish(std::move(event));
 }
 
-void Relay::State::look_into_spools(bool to_the_end) {
+void Relay::State::read_spools(bool to_the_end) {
   if (!exchange.has_holes() && !(to_the_end && !spools_read)) return;
   const bool at_end = spools.catch_up(exchange, spool_budget, to_the_end);
   if (to_the_end && at_end) spools_read = true;
@@ -108,8 +108,8 @@ void Relay::State::report() {
   counts.viewers = static_cast<std::int64_t>(viewers.size());
   counts.log_messages = static_cast<std::int64_t>(exchange.log().size());
   counts.recovered = spools.recovered();
-  counts.turned_away = door ? door->turned_away() : 0;
-  counts.missed = missed_by_gone;
+  counts.rejected = door ? door->rejected() : 0;
+  counts.missed = missed_by_disconnected;
   for (const auto& [peer, feed] : viewers) counts.missed += feed.missed();
   const std::lock_guard lock(mutex);
   status = counts;
@@ -141,12 +141,12 @@ void Relay::State::call_thread() {
 void Relay::State::run() {
   while (!stop) {
     wait();
-    look_for_revoked();
+    close_revoked();
     if (door) door->answer();
     Incoming in;
     const auto burst_end = Clock::now() + burst_for;
     for (int i = 0; i < burst && Clock::now() < burst_end && receive(in); ++i) take_in(in);
-    look_into_spools(is_finishing());
+    read_spools(is_finishing());
     publish_queued();  // after the spools, so that a session's End is its last word
     serve_peers();
     exchange.tick();

@@ -25,7 +25,7 @@ void Relay::State::garbage(std::string why) {
 }
 
 void Relay::State::drop_viewer(std::map<std::string, ViewerFeed>::iterator viewer) {
-  missed_by_gone += viewer->second.missed();
+  missed_by_disconnected += viewer->second.missed();
   viewers.erase(viewer);
 }
 
@@ -188,7 +188,7 @@ void Relay::State::forget_worker(std::map<std::string, Worker>::iterator worker)
   workers.erase(worker);
 }
 
-void Relay::State::look_for_revoked() {
+void Relay::State::close_revoked() {
   if (!door || Clock::now() - revoked_at < revoked_every) return;
   revoked_at = Clock::now();
   if (!revoked.look()) return;

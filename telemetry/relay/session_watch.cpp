@@ -54,7 +54,7 @@ void SessionWatch::accept(const Message& message) {
   }
 }
 
-void SessionWatch::launcher_said(std::string_view line) {
+void SessionWatch::read_launcher_line(std::string_view line) {
   constexpr std::string_view words = "process rank ";
   const auto at = line.find(words);
   const bool fatal = line.find("exited on signal") != std::string_view::npos ||

@@ -35,13 +35,13 @@ bool ViewerFeed::has(const DetailEntry& entry) const {
 }
 
 void ViewerFeed::notice_missed(const DetailRing& ring) {
-  if (!told_forgotten_ || ring_position_ < ring.oldest()) {
+  if (!reported_forgotten_ || ring_position_ < ring.oldest()) {
     for (const auto& [rank, gap] : ring.forgotten()) {
       const auto found = has_.find(rank);
       if (found == has_.end() || !found->second.missing(gap.first_sequence, gap.last_sequence).empty())
         gaps_.push_back(gap);
     }
-    told_forgotten_ = true;
+    reported_forgotten_ = true;
     ring_position_ = std::max(ring_position_, ring.oldest());
   }
   if (ring_position_ >= ring.first()) return;

@@ -26,7 +26,7 @@ std::shared_ptr<MemoryChunk> MemoryChunk::grown(std::uint32_t count, std::uint32
   return copy;
 }
 
-std::shared_ptr<MemoryChunk> MemoryChunk::empty_alike(std::uint32_t capacity) const {
+std::shared_ptr<MemoryChunk> MemoryChunk::empty_copy(std::uint32_t capacity) const {
   return std::make_shared<MemoryChunk>(NoContext{}, capacity, MemorySample{});
 }
 

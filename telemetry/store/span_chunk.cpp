@@ -118,7 +118,7 @@ SpanSums SpanChunk::sums(std::uint32_t count) const {
   return all;
 }
 
-std::shared_ptr<SpanChunk> SpanChunk::empty_alike(std::uint32_t capacity) const {
+std::shared_ptr<SpanChunk> SpanChunk::empty_copy(std::uint32_t capacity) const {
   return std::shared_ptr<SpanChunk>(new SpanChunk(*ops_, capacity, base_step_, wide_));
 }
 

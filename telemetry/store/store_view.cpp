@@ -214,7 +214,7 @@ class View final : public StoreView {
     if (!stored || !stored->rows) return found;
     // Sorted by op, then by how obtained: the first kind there is.
     auto row = std::lower_bound(stored->rows->begin(), stored->rows->end(), op,
-                                [](const StoredPhase& p, OpId wanted) { return p.phase.op < wanted; });
+                                [](const StoredPhase& p, OpId requested) { return p.phase.op < requested; });
     if (row == stored->rows->end()) return found;
     const Obtained obtained = row->obtained;
     const std::int64_t by = correction(*data, obtained);

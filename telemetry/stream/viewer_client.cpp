@@ -92,7 +92,7 @@ struct ViewerClient::State {
     if (!session_over) set_state(ViewerState::connecting, why);
   }
 
-  void say_hello() {
+  void send_hello() {
     hello_at = Clock::now();
     const std::string history = pack_history(seen);
     link::send(socket, {link::Type::viewer_hello, generation, instance, position, options.detail_credits},
@@ -119,10 +119,10 @@ struct ViewerClient::State {
     live_from = h.b;
     answered = true;
     update([](ViewerStatus& s) { ++s.snapshots; });
-    look_whether_live();
+    check_connection();
   }
 
-  void look_whether_live() {
+  void check_connection() {
     if (answered && position >= live_from) set_state(session_over ? ViewerState::ended : ViewerState::live);
   }
 
@@ -142,7 +142,7 @@ struct ViewerClient::State {
     } else {
       garbage(decoded.error);
     }
-    if (!detail && h.b >= live_from) look_whether_live();
+    if (!detail && h.b >= live_from) check_connection();
   }
 
   void deliver(const Message& message, std::size_t size, bool detail) {
@@ -216,7 +216,7 @@ struct ViewerClient::State {
     const auto now = Clock::now();
     if (answered && now - heard_at > options.silence_limit) start_over("the relay does not answer; reconnecting");
     if (!answered) {
-      if (now - hello_at >= link::hello_every) say_hello();
+      if (now - hello_at >= link::hello_every) send_hello();
     } else if (received != granted_received || now - granted_at >= grant_every) {
       grant();
     }

@@ -236,11 +236,11 @@ bool read_trace(const std::string& path, EventSink& sink, const ReadTraceOptions
   const TraceFile file(path);
   TraceIndex index = index_trace(file, report);
   const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  const int wanted = options.threads > 0 ? options.threads : std::min(cores, 4);
+  const int requested = options.threads > 0 ? options.threads : std::min(cores, 4);
   // A small trace is read before a thread has begun.
   std::uint64_t data_bytes = 0;
   for (const TracePlace& place : index.places) data_bytes += place.data_bytes;
-  const int threads = options.threads == 0 && data_bytes < small_trace_bytes ? 0 : wanted;
+  const int threads = options.threads == 0 && data_bytes < small_trace_bytes ? 0 : requested;
   LostMessages lost;
   std::optional<Gap> last_gap;
   std::int64_t passed = 0, rows = 0;

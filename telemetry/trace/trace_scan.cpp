@@ -121,10 +121,10 @@ class Scan {
   /// A chunk's record and its head both tell its length. Where they differ one is damaged: then the one counts that
   /// leads to another record.
   std::uint64_t length_of(std::uint64_t at, const RecordHead& head, const mcap::ChunkHead& chunk) const {
-    const std::uint64_t told = content_bytes(chunk), room = file_.size() - at - mcap::record_head;
-    if (head.length == told || head.length > room) return told;
+    const std::uint64_t stored = content_bytes(chunk), room = file_.size() - at - mcap::record_head;
+    if (head.length == stored || head.length > room) return stored;
     const auto next = head_at(file_, at + mcap::record_head + head.length);
-    return next && known_op(next->op) ? head.length : told;
+    return next && known_op(next->op) ? head.length : stored;
   }
 
   static TracePlace place_of(std::uint64_t at, const mcap::ChunkHead& chunk) {

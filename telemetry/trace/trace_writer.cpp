@@ -68,8 +68,8 @@ struct TraceWriter::State {
   std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> compressor{ZSTD_createCCtx(), &ZSTD_freeCCtx};
   Bytes compressed, out;
 
-  State(std::string path_, TraceWriterOptions options_, ScalarTopics::Tell tell)
-      : file(std::move(path_)), options(options_), scalars(std::move(tell)) {
+  State(std::string path_, TraceWriterOptions options_, ScalarTopics::Publish publish)
+      : file(std::move(path_)), options(options_), scalars(std::move(publish)) {
     if (!compressor) throw std::bad_alloc();
     ZSTD_CCtx_setParameter(compressor.get(), ZSTD_c_compressionLevel, options.compression_level);
     chunk.reserve(options.chunk_bytes + options.chunk_bytes / 4);

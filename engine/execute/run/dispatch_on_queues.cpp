@@ -111,7 +111,7 @@ class QueueDispatch final : public Dispatch {
     issued.step = step;
     issued.alone = measures_alone_ && step - *measured_from_ < measured_steps && computes(op);
     if (issued.alone) {
-      wait_here(queue.mark());  // for what it comes after: the device is nobody's meanwhile
+      wait_here(queue.mark());  // for its predecessor: no op uses the device meanwhile
       const std::lock_guard turn(device_.turn());
       launch(issued, queue);
       wait_here(issued.end.mark);
@@ -163,7 +163,8 @@ class QueueDispatch final : public Dispatch {
     std::unique_lock lock(mutex_);
     room_.wait(lock, [&] { return step - told_ < steps_under_way_of(program_) || failure_ || given_up_; });
     if (failure_) std::rethrow_exception(failure_);
-    if (given_up_) throw std::runtime_error("another lane of this rank has failed");  // which comes first, and is told
+    if (given_up_)
+      throw std::runtime_error("another lane of this rank has failed");  // which is earlier, and is reported
     entered_ns_[lane] = monotonic_ns();
   }
 
@@ -238,7 +239,7 @@ class QueueDispatch final : public Dispatch {
     done->op = issued.op;
     done->outcome = std::move(issued.outcome);
     // Marks are read by fits of the clock that differ by less than their error; a lane's ops do not overlap, and what
-    // has been told is not before what is.
+    // has been reported is not before what is.
     const std::int64_t begin = std::max({issued.begin.time_ns(), last_end_[lane], told_ns_});
     const std::int64_t end = std::max(issued.end.time_ns(), begin);
     OpOutcome& outcome = done->outcome;
@@ -278,7 +279,7 @@ class QueueDispatch final : public Dispatch {
     const auto left = left_.try_emplace(step, program_.ops.size()).first;
     if (--left->second > 0) return;
     left_.erase(left);
-    // Steps may be over in another order than they began in: those before this one may still have an op to tell.
+    // Steps may end in another order than they began in: earlier ones may still have an op to report.
     const std::lock_guard lock(mutex_);
     over_.insert(step);
     while (over_.erase(told_) > 0) ++told_;
@@ -305,7 +306,7 @@ class QueueDispatch final : public Dispatch {
   std::exception_ptr failure_;
   bool closing_ = false, given_up_ = false;
 
-  // The teller's alone.
+  // Used by the reporting thread only.
   std::thread teller_;
   std::array<std::int64_t, lane_count> last_end_{};
   std::priority_queue<Moved> moments_;

@@ -52,7 +52,7 @@ struct GroupExchange {
 /// One exchange's spans, of all its members. Before the last of them has arrived no bytes move, but not every
 /// communicator reports when that was: an NCCL kernel waits inside. If no span reports waiting though they began apart,
 /// each gets its wait for the last member, unless it had ended by then (a sender whose message was buffered).
-void tell_waiting(std::span<Span*> members);
+void set_waiting(std::span<Span*> members);
 
 /// The exchange that op `op` of `rank` is part of. `spans` are the step's, obtained one way; `phases` those of all its
 /// members, in any order (doubles do no harm). `algorithm` as the plan names it; empty: the communicator's own. Nothing

@@ -53,7 +53,7 @@ class StepIndex {
 
   Holder holder_of(SpanAt at) const;
   /// Of a communication's other members the one that came last; none if no other's span is here.
-  SpanAt last_to_come(SpanAt communication) const;
+  SpanAt last_to_arrive(SpanAt communication) const;
   /// The first rank of the group of that kind which holds `rank`.
   int first_of_group(int rank, GroupKind kind) const;
   /// When its bytes began to move: not before its last member came, where that is known.

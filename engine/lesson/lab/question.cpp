@@ -11,8 +11,8 @@ namespace rankscope {
 namespace {
 
 template <class Value>
-bool agrees(const std::optional<Value>& wanted, Value value) {
-  return !wanted || *wanted == value;
+bool agrees(const std::optional<Value>& expected, Value value) {
+  return !expected || *expected == value;
 }
 
 /// A fixed order of strings that says nothing about their meaning (FNV-1a).

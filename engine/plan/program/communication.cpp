@@ -97,7 +97,7 @@ std::optional<std::string> find_wrong_size(const RankProgram& program, const Op&
     if (in != out) return fmt::format("sends {} and receives {}: must be equal", counted(in, "element"), out);
     return std::nullopt;
   }
-  if (is_one_operand) return std::nullopt;  // a part alone: the members' agreement settles the rest
+  if (is_one_operand) return std::nullopt;  // a part alone: the rest is checked by the agreement of members
   const std::int64_t part = gathers_parts(kind) ? in : out, whole = gathers_parts(kind) ? out : in;
   if (whole != part * n)
     return fmt::format("the whole has {}, {} × a part of {} are {}", counted(whole, "element"), times_text(n), part,

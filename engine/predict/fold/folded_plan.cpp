@@ -149,10 +149,10 @@ std::vector<ChunkSeconds> FoldedPlan::chunk_seconds() {
   for (int c = 0; c < chunks(); ++c) {
     const Parts& parts = split.parts[static_cast<std::size_t>(c)];
     const int rank = grid.rank_of({0, 0, stage_of(c)}), place = rank % per_node;
-    const auto alike = std::find_if(known.rbegin(), known.rend(),
-                                    [&](const Known& one) { return *one.parts == parts && one.place == place; });
-    if (alike != known.rend()) {
-      seconds.push_back(seconds[alike->chunk]);
+    const auto same = std::find_if(known.rbegin(), known.rend(),
+                                   [&](const Known& one) { return *one.parts == parts && one.place == place; });
+    if (same != known.rend()) {
+      seconds.push_back(seconds[same->chunk]);
       continue;
     }
     // A tensor group within a node is as any other there.
@@ -268,8 +268,8 @@ double FoldedPlan::message(int from, int to) {
 
 StagesKey FoldedPlan::stages_key() const {
   // All others go round: chunk c on stage c mod p.
-  const bool goes_round = schedule.name != "zb-v" && schedule.name != "by-hand";
-  return {grid.tensor, grid.pipeline, schedule.shape.virtual_stages, goes_round ? "" : schedule.name,
+  const bool wraps_around = schedule.name != "zb-v" && schedule.name != "by-hand";
+  return {grid.tensor, grid.pipeline, schedule.shape.virtual_stages, wraps_around ? "" : schedule.name,
           scenario.plan.stages};
 }
 

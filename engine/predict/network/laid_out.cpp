@@ -45,7 +45,7 @@ WirePath way_of(const Wires& wires, const HopLatencies& hops, const PlacedList& 
   return wires.way(rank_of(list, t.from), rank_of(list, t.to), hops);
 }
 
-bool phases_are_alike(OpKind kind) {
+bool have_equal_phases(OpKind kind) {
   return kind == OpKind::all_reduce || kind == OpKind::all_gather || kind == OpKind::reduce_scatter;
 }
 
@@ -109,7 +109,8 @@ double laid_out_seconds(const Wires& wires, const HopLatencies& hops, std::span<
   return last;
 }
 
-std::vector<std::vector<int>> groups_beside(const RankGrid& grid, std::span<const int> members, const Wires& wires) {
+std::vector<std::vector<int>> concurrent_groups(const RankGrid& grid, std::span<const int> members,
+                                                const Wires& wires) {
   std::vector<std::vector<int>> groups{{members.begin(), members.end()}};
   const int widest = wires.devices_of_widest();
   for (const GroupKind kind :
@@ -140,12 +141,12 @@ std::vector<std::vector<int>> groups_beside(const RankGrid& grid, std::span<cons
 double ring_phases_seconds(std::span<const RingEdge> edges, int phases) {
   const auto n = edges.size();
   double slowest = 0;
-  bool alike = true;
+  bool all_equal = true;
   for (const RingEdge& edge : edges) {
     slowest = std::max(slowest, edge.seconds);
-    alike = alike && edge.seconds == edges.front().seconds && edge.latency == edges.front().latency;
+    all_equal = all_equal && edge.seconds == edges.front().seconds && edge.latency == edges.front().latency;
   }
-  if (alike) return phases * (slowest + edges.front().latency);
+  if (all_equal) return phases * (slowest + edges.front().latency);
   const auto gain_of = [&](const RingEdge& edge) { return edge.latency - (slowest - edge.seconds); };
   double round = 0;
   for (const RingEdge& edge : edges) round += gain_of(edge);
@@ -173,7 +174,7 @@ double ring_phases_seconds(std::span<const RingEdge> edges, int phases) {
 double algorithm_seconds(const Wires& wires, const HopLatencies& hops, OpKind kind, Algorithm algorithm,
                          std::span<const std::vector<int>> groups, std::int64_t elements, double share) {
   if (groups.front().size() < 2) return 0;
-  if (algorithm == Algorithm::ring && phases_are_alike(kind))
+  if (algorithm == Algorithm::ring && have_equal_phases(kind))
     return ring_seconds(wires, hops, kind, groups, elements, share);
   const auto n = static_cast<int>(groups.front().size());
   if (has_parts(kind)) elements = (elements + n - 1) / n * n;  // lists cut parts evenly

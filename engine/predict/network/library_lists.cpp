@@ -157,7 +157,7 @@ double listed_seconds(const ClusterSpec& cluster, const RankGrid& grid, Route ro
   const auto n = static_cast<int>(members.size());
   if (n < 2) return 0;
   const Wires wires(cluster, std::max(grid.size(), members.back() + 1));
-  const auto groups = groups_beside(grid, members, wires);
+  const auto groups = concurrent_groups(grid, members, wires);
   const bool sum = kind == OpKind::all_reduce;
   const auto fastest = [&](const Lists& lists, std::size_t own, double fill) {
     double best = infinite;

@@ -61,7 +61,7 @@ class Grid {
 
 /// Fills `points`, and says which of them each of `wanted` (indices of `tried`) is.
 std::map<std::size_t, std::size_t> report_points(const std::vector<Tried>& tried, const Space& space,
-                                                 const std::vector<std::size_t>& wanted, PlanSearchReport& report) {
+                                                 const std::vector<std::size_t>& selected, PlanSearchReport& report) {
   std::map<std::size_t, std::size_t> point_of;  // tried → points
   const auto add = [&](std::size_t i) {
     const auto [at, made] = point_of.try_emplace(i, report.points.size());
@@ -72,7 +72,7 @@ std::map<std::size_t, std::size_t> report_points(const std::vector<Tried>& tried
         {tried[i].number, judged.fate, judged.seconds, judged.bytes, judged.parts, {values.begin(), values.end()}, 1});
     return at->second;
   };
-  for (const std::size_t i : wanted) add(i);
+  for (const std::size_t i : selected) add(i);
   std::vector<std::size_t> others;
   for (std::size_t i = 0; i < tried.size(); ++i)
     if (std::isfinite(tried[i].judged.seconds) && !point_of.contains(i)) others.push_back(i);
@@ -180,7 +180,7 @@ PlanSearchReport search_plans(const PlanTrials& trials, const PlanSearch& how, c
                                                                         : try_some(trials, space, how, progress);
   report.tried = tried.size();
 
-  std::vector<std::size_t> by_time, wanted;
+  std::vector<std::size_t> by_time, selected;
   std::vector<TwoCosts> costs;
   std::vector<std::pair<std::size_t, std::size_t>> better;  // tries until then, and which
   double best = std::numeric_limits<double>::infinity();
@@ -201,10 +201,10 @@ PlanSearchReport search_plans(const PlanTrials& trials, const PlanSearch& how, c
   };
   std::sort(by_time.begin(), by_time.end(), [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
   by_time.resize(std::min(by_time.size(), std::max<std::size_t>(1, how.keep)));
-  wanted = by_time;
-  wanted.insert(wanted.end(), front.begin(), front.end());
-  for (const auto& [count, i] : better) wanted.push_back(i);
-  const auto point_of = report_points(tried, space, wanted, report);
+  selected = by_time;
+  selected.insert(selected.end(), front.begin(), front.end());
+  for (const auto& [count, i] : better) selected.push_back(i);
+  const auto point_of = report_points(tried, space, selected, report);
   for (const std::size_t i : by_time) report.best.push_back(point_of.at(i));
   for (const std::size_t i : front) report.front.push_back(point_of.at(i));
   for (const auto& [count, i] : better) report.trajectory.push_back({count, point_of.at(i)});

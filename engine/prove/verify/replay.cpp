@@ -133,7 +133,7 @@ class Shard {
   }
 
   /// Writes its part: of the masters, where there are any, and of the parameters.
-  void tell(WholeValues& parameters, WholeValues& rounded) const {
+  void copy_to(WholeValues& parameters, WholeValues& rounded) const {
     for (const Piece& piece : pieces_) {
       const bool has_master = accumulation_type(step_.model.type) != step_.model.type;
       if (has_master) write(piece, piece.operands.parameter, rounded);
@@ -212,7 +212,7 @@ Replay replay(const StepProgram& step, const std::vector<std::vector<Contributio
       for (const auto& worker : workers) shard->answer(*worker);
     }
   Replay result;
-  for (const auto& shard : shards) shard->tell(result.before, result.rounded_before);
+  for (const auto& shard : shards) shard->copy_to(result.before, result.rounded_before);
   std::vector<std::size_t> next(served.size());
   std::vector<std::size_t> answers(workers.size(), served.size());  // of servers to the worker's last contribution
   for (bool moved = true; moved;) {
@@ -239,7 +239,7 @@ Replay replay(const StepProgram& step, const std::vector<std::vector<Contributio
       throw std::invalid_argument(
           fmt::format("server {} has served worker {}'s step {} before that worker had its parameters from all servers",
                       s, served[s][next[s]].worker, served[s][next[s]].step));
-  for (const auto& shard : shards) shard->tell(result.after, result.rounded_after);
+  for (const auto& shard : shards) shard->copy_to(result.after, result.rounded_after);
   for (const auto& worker : workers) result.pulled.push_back(worker->parameters());
   return result;
 }

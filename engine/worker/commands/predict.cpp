@@ -26,7 +26,7 @@ int print_plan(const Input& input, int program_of) {
   const Report report = predict_scenario(scenario, add_host_scratch);
   if (!input.json) {
     if (const auto after = after_lost_node(scenario))
-      std::cout << what_is_left(*after, scenario.cluster.lost_node) << "\n";
+      std::cout << describe_after_loss(*after, scenario.cluster.lost_node) << "\n";
     std::cout << plan_text(step);
   }
   print(report, input.json);

@@ -104,9 +104,9 @@ TEST_CASE("Where the lesson states what is right the student's window is not bel
   CHECK(judged(drawing(), {drawn, 1, Verdict::right, nine}) == true);
   CHECK(judged(drawing(Target(far)), {drawn, 1, Verdict::open, nine}) == false);
   CHECK(judged(share(), {std::string("of another kind"), 1, Verdict::right, nine}) == false);
-  CHECK(standing_of(share(), {{1.0, 1, Verdict::wrong, nine},
-                              {2.0, 2, Verdict::wrong, ten},
-                              {27.0, 1, Verdict::right, eleven}}) == Standing::later);
+  CHECK(answer_state_of(share(), {{1.0, 1, Verdict::wrong, nine},
+                                  {2.0, 2, Verdict::wrong, ten},
+                                  {27.0, 1, Verdict::right, eleven}}) == AnswerState::later);
 }
 
 TEST_CASE("A class's file has a row for each student, question and try, and nothing that a spreadsheet executes") {

@@ -46,9 +46,9 @@ TEST_CASE("Numbers are binned, with what is right and the usual mistakes once th
   CHECK(hidden.bins.counts == std::vector<int>{0, 0, 2, 1, 0, 0, 0, 0, 0, 1});
   CHECK_FALSE(hidden.truth);
   CHECK(hidden.mistakes.empty());
-  const Distribution told = distribution_of(question, given, Target(300.0 / 11));
-  CHECK(*told.truth == Approx(27.27).margin(0.01));
-  CHECK(told.mistakes == std::vector<double>{37.5});
+  const Distribution distribution = distribution_of(question, given, Target(300.0 / 11));
+  CHECK(*distribution.truth == Approx(27.27).margin(0.01));
+  CHECK(distribution.mistakes == std::vector<double>{37.5});
 }
 
 TEST_CASE("Options are counted in their order, orders and places by how many gave them") {

@@ -222,8 +222,8 @@ TEST_CASE("threads compose the same picture as one") {
       run.span(r, 0, "F:c" + std::to_string(r) + ":m" + std::to_string(i), i * 15 + r, i * 15 + r + 9);
   const FrameRequest request = request_for(run.view(), {0, 1'000'000}, 6);
   const Frame expected = compose(request);
-  std::atomic<int> told = 0;
-  Composer composer([&] { ++told; }, 3);
+  std::atomic<int> notified = 0;
+  Composer composer([&] { ++notified; }, 3);
   for (int i = 0; i < 20; ++i) {
     const std::uint64_t number = composer.request(request);
     REQUIRE(composer.wait_for(number, std::chrono::seconds(10)));
@@ -250,12 +250,12 @@ TEST_CASE("a picture moved by whole pixels is the picture composed anew, however
     request.range = moved(request.range, by * 1000);
     REQUIRE(reuse_of(moving, request).has_value());
     Frame next = compose(request, &moving);
-    const Frame anew = compose(request);
+    const Frame recomposed = compose(request);
     INFO("moved by " << by << " to " << request.range.begin_ns);
     int different = 0;
-    for (std::size_t i = 0; i < anew.pixels.size(); ++i) different += anew.pixels[i] != next.pixels[i];
+    for (std::size_t i = 0; i < recomposed.pixels.size(); ++i) different += recomposed.pixels[i] != next.pixels[i];
     CHECK(different == 0);
-    CHECK(next.boxes.size() == anew.boxes.size());
+    CHECK(next.boxes.size() == recomposed.boxes.size());
     moving = std::move(next);
   }
 }

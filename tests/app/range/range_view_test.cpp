@@ -31,9 +31,9 @@ struct Place {
     REQUIRE(prediction.refusal.empty());
     source.run = known_run(scenario, 3);
     source.predicted = prediction.view;
-    auto told = std::make_shared<Figures>();
-    told->context = prediction.context;
-    figures.set(told);
+    auto known = std::make_shared<Figures>();
+    known->context = prediction.context;
+    figures.set(known);
     state.set_shown(Obtained::measured);
     state.set_step(1);
     view = std::make_unique<RangeView>(state, source, figures);
@@ -93,7 +93,7 @@ TEST_CASE("The causes of the gap are shown completely, on more lines if space is
   // Every op took a third longer than was predicted.
   auto store = std::make_shared<RunStore>();
   StoreFiller filler(*store);
-  tell_run(
+  publish_run(
       [&](int rank, Event event) {
         if (auto* batch = std::get_if<SpanBatch>(&event))
           for (Span& span : batch->spans)
@@ -128,7 +128,7 @@ TEST_CASE("Every column of the shares is seen beside the gap, and no table's las
   Place p(small_scenario(plan + "\nmicro_batches = 4"));
   auto store = std::make_shared<RunStore>();
   StoreFiller filler(*store);
-  tell_run(
+  publish_run(
       [&](int rank, Event event) {
         if (auto* batch = std::get_if<SpanBatch>(&event))
           for (Span& span : batch->spans)

@@ -122,13 +122,14 @@ TEST_CASE("Shares of a folded plan's step are shown, and those of a recording of
   // Every event of the prediction, as `simulate --record` writes them.
   auto store = std::make_shared<RunStore>();
   StoreFiller filler(*store);
-  const TellEvent tell = [&](int rank, Event event) { filler.add(rank, std::move(event)); };
+  const EventPublisher publish = [&](int rank, Event event) { filler.add(rank, std::move(event)); };
   Hello hello;
   hello.device = simulated_device;
   if (folded)
-    tell_folded_forecast(scenario, request.prediction->report.step_seconds, tell, hello);
+    publish_folded_forecast(scenario, request.prediction->report.step_seconds, publish, hello);
   else
-    tell_forecast(scenario, request.prediction->context->programs, request.prediction->predicted.spans, tell, hello);
+    publish_forecast(scenario, request.prediction->context->programs, request.prediction->predicted.spans, publish,
+                     hello);
   request.run = store->view();
   const Analysis recorded = analyse(request);
   CHECK_FALSE(recorded.figures->run);  // nothing ran

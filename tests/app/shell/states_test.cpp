@@ -43,14 +43,14 @@ QAbstractButton* continue_button(MainWindow& window) {
 }
 
 /// Share of the bar's middle line that has this colour.
-double share_of_colour(QWidget& widget, const QColor& wanted) {
+double share_of_colour(QWidget& widget, const QColor& expected) {
   const QImage image = widget.grab().toImage();
   const int y = 14;
   int found = 0, all = 0;
   for (int x = 4; x < image.width() - 4; ++x, ++all) {
     const QColor at = image.pixelColor(x, y);
-    const int far =
-        std::abs(at.red() - wanted.red()) + std::abs(at.green() - wanted.green()) + std::abs(at.blue() - wanted.blue());
+    const int far = std::abs(at.red() - expected.red()) + std::abs(at.green() - expected.green()) +
+                    std::abs(at.blue() - expected.blue());
     found += far < 12;
   }
   return static_cast<double>(found) / all;

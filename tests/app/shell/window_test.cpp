@@ -129,18 +129,18 @@ TEST_CASE(
   REQUIRE(lab.answers().size() == 1);
   CHECK_FALSE(lab.answers()[0].open());
   lab.keep(0, 99.0);
-  CHECK(lab.answers()[0].wants_try());  // the simulation has judged it
+  CHECK(lab.answers()[0].accepts_try());  // the simulation has judged it
   lab.keep(0, 99.0);
-  const Report& told = *window->session().figures().latest()->predicted;
+  const Report& predicted = *window->session().figures().latest()->predicted;
   REQUIRE(lab.answers()[0].open());
-  CHECK(*lab.answers()[0].told_number() == *value_at(told, "bubble.predicted") * 100);
-  const std::vector<double> answers{*lab.answers()[0].told_number()};
+  CHECK(*lab.answers()[0].result_number() == *value_at(predicted, "bubble.predicted") * 100);
+  const std::vector<double> answers{*lab.answers()[0].result_number()};
   CHECK_FALSE(window->plan_panel().cell_text(PlanRow::step, 1).contains('?'));
   Scenario other = *window->session().scenario();
   other.plan.micro_batches *= 2;
   window->session().edit(other);
   REQUIRE(wait_until([&] { return window->session().state() == SessionState::ready && window->settled(); }, 30000));
-  for (std::size_t i = 0; i < answers.size(); ++i) CHECK(lab.answers()[i].told_number() == answers[i]);
+  for (std::size_t i = 0; i < answers.size(); ++i) CHECK(lab.answers()[i].result_number() == answers[i]);
 }
 
 TEST_CASE("A lesson of optimizers' paths opens their view, and is answered by them without a run") {

@@ -354,9 +354,9 @@ TEST_CASE("while a new picture is composed the old one is shown at its place") {
     for (const auto& [us, kind] : {std::pair{520.0, SpanClass::backward}, std::pair{560.0, SpanClass::backward}}) {
       if (KnownRun::ns(us) <= seen.begin_ns || KnownRun::ns(us) >= seen.end_ns) continue;
       INFO("zoom " << i << " at " << us);
-      const QColor c = f.colour(0, us), wanted = of(kind);
-      CHECK(std::abs(c.red() - wanted.red()) + std::abs(c.green() - wanted.green()) +
-                std::abs(c.blue() - wanted.blue()) <
+      const QColor c = f.colour(0, us), expected = of(kind);
+      CHECK(std::abs(c.red() - expected.red()) + std::abs(c.green() - expected.green()) +
+                std::abs(c.blue() - expected.blue()) <
             30);
     }
   }

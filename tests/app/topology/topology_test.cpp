@@ -97,19 +97,19 @@ TEST_CASE("Counted bytes take the place of predicted ones, where they were count
 
 TEST_CASE("Of a step whose own counts were let go, the mean of all steps is the load") {
   std::vector<Flow> flows{{0, 1, Purpose::tensor, 10}, {1, 0, Purpose::tensor, 30}, {0, 1, Purpose::norm, 5}};
-  RunTotals told;
+  RunTotals totals;
   StepSummary summary;
   // Two steps of two ranks: 120 + 40 bytes in the first, none in the second.
   for (int rank = 0; rank < 2; ++rank) {
     summary.rank = rank;
     summary.traffic = {{Purpose::tensor, OpKind::all_reduce, 1, 0, rank == 0 ? 120 : 40},
                        {Purpose::norm, OpKind::all_reduce, 1, 0, -1}};
-    told.add(summary);
+    totals.add(summary);
   }
   summary.step = 1;
   summary.traffic.clear();
-  told.add(summary);
-  CHECK(scale_to_mean(flows, told));
+  totals.add(summary);
+  CHECK(scale_to_mean(flows, totals));
   CHECK(flows[0].bytes == Approx(20));  // 160 over two steps, one to three
   CHECK(flows[1].bytes == Approx(60));
   CHECK(flows[2].bytes == 5);  // the library hid it

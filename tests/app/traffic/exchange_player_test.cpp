@@ -213,11 +213,11 @@ TEST_CASE("Phases reported by a library are one line per channel under each rank
   const RankGrid grid{1, n, 1};
   const OpId op = parse_token(reduce_token).value();
   std::vector<Span> spans;
-  std::vector<PhaseSpan> told;
+  std::vector<PhaseSpan> phases;
   for (int rank = 0; rank < n; ++rank) {
     spans.push_back({rank, 3, op, 0, 100'000, 1'000'000, 0});
     for (int channel = 0; channel < 2; ++channel)
-      told.push_back({rank, 3, op, 0, channel, -1, -1, -1, 200'000, 900'000});
+      phases.push_back({rank, 3, op, 0, channel, -1, -1, -1, 200'000, 900'000});
   }
   const auto lines_in = [](Played& p) {
     const QRgb line = palette_of(Theme::dark).text;
@@ -234,7 +234,7 @@ TEST_CASE("Phases reported by a library are one line per channel under each rank
     return rows;
   };
   Played without(std::make_shared<const GroupExchange>(*exchange_of(replicas(), grid, {}, spans, {}, 0, 3, op)));
-  Played with(std::make_shared<const GroupExchange>(*exchange_of(replicas(), grid, {}, spans, told, 0, 3, op)));
+  Played with(std::make_shared<const GroupExchange>(*exchange_of(replicas(), grid, {}, spans, phases, 0, 3, op)));
   CHECK(lines_in(without) == 0);
   CHECK(lines_in(with) >= 2 * n);
 }

@@ -161,8 +161,8 @@ TEST_CASE("A column without any known value differs from a partly known one") {
   known.bytes = 8;
   TrafficModel model;
   model.set_lines({unknown, unknown});
-  CHECK_FALSE(model.tells(TrafficModel::sent));
-  CHECK(model.tells(TrafficModel::purpose));
+  CHECK_FALSE(model.has_values(TrafficModel::sent));
+  CHECK(model.has_values(TrafficModel::purpose));
   model.set_lines({unknown, known});
-  CHECK(model.tells(TrafficModel::sent));
+  CHECK(model.has_values(TrafficModel::sent));
 }

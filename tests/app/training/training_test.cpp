@@ -170,7 +170,7 @@ TEST_CASE("MFU is the model's FLOPs over the peak, HFU with recomputation, and b
   auto latest = std::make_shared<Figures>();
   latest->run.emplace();
   latest->run->ranks = 1;
-  latest->told = source.view()->totals();
+  latest->totals = source.view()->totals();
   latest->run->steps.push_back({0, 5.0, 1.0, 0.1, 1000.0});
   figures.set(latest);
   REQUIRE(wait_until([&] { return view.chart(Curve::mfu).points().size() == 1; }));
@@ -284,7 +284,7 @@ TEST_CASE("Every curve that is known is drawn, however low the view is, with two
   auto latest = std::make_shared<Figures>();
   latest->run.emplace();
   latest->run->ranks = 1;
-  latest->told = source.view()->totals();
+  latest->totals = source.view()->totals();
   for (std::uint32_t i = 0; i < 30; ++i)
     latest->run->steps.push_back({i, 5.5 - 0.1 * i, 1.0 + i % 3, 0.1, 43000.0 + 700 * (i % 2)});
   figures.set(latest);

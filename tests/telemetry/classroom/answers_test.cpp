@@ -85,9 +85,9 @@ TEST_CASE("a drawing of as many points as may be told fits a message, to seven d
   CHECK(text.size() < longest_message);
   const auto read = parse(text);
   REQUIRE(read);
-  const auto& told = std::get<std::vector<double>>(std::get<Answer>(*read).attempt);
-  REQUIRE(told.size() == drawn.size());
-  for (std::size_t i = 0; i < drawn.size(); ++i) CHECK(told[i] == Approx(drawn[i]).epsilon(1e-6));
+  const auto& sent = std::get<std::vector<double>>(std::get<Answer>(*read).attempt);
+  REQUIRE(sent.size() == drawn.size());
+  for (std::size_t i = 0; i < drawn.size(); ++i) CHECK(sent[i] == Approx(drawn[i]).epsilon(1e-6));
   drawn.push_back(0);
   CHECK(why_untold(answer_of(drawn)) == "a drawing has too many points");
   CHECK_FALSE(why_untold(answer_of(std::vector<double>{1, std::nan("")})).empty());

@@ -86,7 +86,7 @@ struct Rude {
     return heard;
   }
   /// Comes in as a student does. Empty, or why it was refused.
-  std::string come_in(const Join& join, const std::string& name, const Identity& identity) {
+  std::string handshake(const Join& join, const std::string& name, const Identity& identity) {
     say(to_text(classroom::Hello{name, {}, {}}));
     const auto challenge = hear<Challenge>();
     if (!challenge) return "no challenge";
@@ -202,7 +202,7 @@ TEST_CASE("answers that are damaged or too large are refused, and those of other
   StudentLine ada(teacher.join(), "Ada");
   ada.answer(given(0, 20));
   Rude rude(teacher.join());
-  REQUIRE(rude.come_in(teacher.join(), "Rude", Identity()).empty());
+  REQUIRE(rude.handshake(teacher.join(), "Rude", Identity()).empty());
   rude.say(
       to_text(Answer{"lab", 0, std::vector<double>(most_points + 1, 1.0), 1, Verdict::right, "2026-11-24T10:00:00Z"}));
   REQUIRE(within([&] { return teacher.status().last_garbage == "a drawing has too many points"; }));
@@ -251,7 +251,7 @@ TEST_CASE("a student that never stops talking is not listened to, and holds nobo
   options.limits.messages_a_second = 10;
   Teacher teacher(options);
   Rude rude(teacher.join());
-  REQUIRE(rude.come_in(teacher.join(), "Rude", Identity()).empty());
+  REQUIRE(rude.handshake(teacher.join(), "Rude", Identity()).empty());
   for (int i = 0; i < 500; ++i) rude.say(to_text(given(0, i, i % 60, i + 1)));
   REQUIRE(within([&] { return teacher.status().garbage >= 400; }));
   StudentLine ada(teacher.join(), "Ada");
@@ -281,7 +281,8 @@ TEST_CASE("connections that answer and leave do not close the class") {
   const Identity one;
   for (int i = 0; i < 70; ++i) {
     Rude leaves(teacher.join());
-    const std::string why = leaves.come_in(teacher.join(), "nobody " + std::to_string(i), same_key ? one : Identity());
+    const std::string why =
+        leaves.handshake(teacher.join(), "nobody " + std::to_string(i), same_key ? one : Identity());
     if (why.empty()) leaves.say(to_text(given(0, 99)));
   }
   StudentLine ada(teacher.join(), "Ada"), grace(teacher.join(), "Grace"), alan(teacher.join(), "Alan");
@@ -424,7 +425,7 @@ TEST_CASE("beyond this machine a class needs keys, and a wrong one is turned awa
   Join wrong = teacher.join();
   wrong.keys = new_curve_keys();
   StudentLine mallory(wrong, "Mallory");
-  CHECK(within([&] { return teacher.status().turned_away > 0; }));
+  CHECK(within([&] { return teacher.status().rejected > 0; }));
   CHECK_FALSE(mallory.look());
   CHECK(teacher.students().size() == 1);
 }

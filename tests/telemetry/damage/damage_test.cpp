@@ -28,8 +28,8 @@ using rankscope::testing::TemporaryDirectory;
 namespace {
 
 int rounds(int usual) {
-  const char* wanted = std::getenv("RANKSCOPE_DAMAGE_ROUNDS");
-  return wanted != nullptr && std::atoi(wanted) > 0 ? std::atoi(wanted) : usual;
+  const char* expected = std::getenv("RANKSCOPE_DAMAGE_ROUNDS");
+  return expected != nullptr && std::atoi(expected) > 0 ? std::atoi(expected) : usual;
 }
 
 std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }

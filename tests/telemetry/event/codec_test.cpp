@@ -15,10 +15,10 @@ namespace {
 
 // Where in an encoded batch these eight bytes lie.
 std::size_t find_bytes(const std::vector<std::byte>& bytes, std::uint64_t value) {
-  std::byte wanted[8];
-  std::memcpy(wanted, &value, 8);
+  std::byte expected[8];
+  std::memcpy(expected, &value, 8);
   for (std::size_t i = 0; i + 8 <= bytes.size(); ++i)
-    if (std::memcmp(bytes.data() + i, wanted, 8) == 0) return i;
+    if (std::memcmp(bytes.data() + i, expected, 8) == 0) return i;
   FAIL("value not found in the encoded message");
   return 0;
 }

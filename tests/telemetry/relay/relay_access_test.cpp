@@ -14,17 +14,17 @@ TEST_CASE("garbage on the socket is counted and ignored") {
   const auto header = link::pack({link::Type::worker_messages, 1, 1, 1});
   const std::string good_header(reinterpret_cast<const char*>(header.data()), header.size());
   for (int i = 0; i < 50; ++i) {
-    stranger.say_raw({"x"});
-    stranger.say_raw({"", "", "", "", ""});
-    stranger.say_raw({noise, noise});
-    stranger.say_raw({good_header, noise, noise});
-    stranger.say_raw({good_header.substr(0, 39), noise});
+    stranger.send_raw({"x"});
+    stranger.send_raw({"", "", "", "", ""});
+    stranger.send_raw({noise, noise});
+    stranger.send_raw({good_header, noise, noise});
+    stranger.send_raw({good_header.substr(0, 39), noise});
   }
   stranger.say({link::Type::snapshot, 1}, noise);            // only relays say this
   stranger.say({link::Type::worker_hello, 1}, "too short");  // no session
   CHECK(eventually([&] { return run.relay->status().garbage >= 252; }));
   // As a worker that knows the run's secret it is let in, and its damaged messages are refused one by one.
-  REQUIRE(stranger.come_in(run.relay->worker_join().run_secret, 2));
+  REQUIRE(stranger.handshake(run.relay->worker_join().run_secret, 2));
   const auto before = run.relay->status().garbage;
   for (std::uint64_t n = 1; n <= 20; ++n) stranger.say({link::Type::worker_messages, 2, n, 1}, noise);
   CHECK(eventually([&] { return run.relay->status().garbage == before + 20; }));
@@ -76,7 +76,7 @@ TEST_CASE("with keys, listed viewers and workers come in, and nobody else is ser
     const auto unlisted = view(run.relay->join(new_curve_keys()), nothing);
     CHECK(eventually([&] { return unlisted->status().state == ViewerState::refused; }));
     CHECK(unlisted->status().why.find("not accept") != std::string::npos);
-    CHECK(eventually([&] { return run.relay->status().turned_away >= 1; }));
+    CHECK(eventually([&] { return run.relay->status().rejected >= 1; }));
   }
   SECTION("a client without keys gets nothing") {
     const auto bare = view({run.relay->endpoint(), {}, {}}, nothing);

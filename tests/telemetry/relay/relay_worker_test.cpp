@@ -14,7 +14,7 @@ TEST_CASE("disordered and doubled batches make the same picture, and what never 
   const auto viewer = view(run.relay->join(), seen);
   REQUIRE(is_live(*viewer));
   Stranger worker(run.relay->join());
-  REQUIRE(worker.come_in(run.relay->worker_join().run_secret));
+  REQUIRE(worker.handshake(run.relay->worker_join().run_secret));
   std::uint64_t number = 0;
   const auto send = [&](std::uint64_t sequence) {
     Message m{a_session(), 3, sequence, 0, {}};

@@ -70,8 +70,8 @@ TEST_CASE("the launcher's word counts most") {
   Session s(2);
   s.steps(0, 4);
   s.steps(1, 4);
-  s.watch.launcher_said("some other line of process rank 0");
-  s.watch.launcher_said("mpirun noticed that process rank 1 with PID 4711 on node n exited on signal 9 (Killed).");
+  s.watch.read_launcher_line("some other line of process rank 0");
+  s.watch.read_launcher_line("mpirun noticed that process rank 1 with PID 4711 on node n exited on signal 9 (Killed).");
   const Verdict verdict = s.watch.verdict({137, 0});
   CHECK(verdict.rank == 1);
   CHECK(verdict.last_step == 4);

@@ -45,7 +45,7 @@ TEST_CASE("without the run's secret nobody is a worker, and forged messages chan
   CHECK(refusal(forger).find("without proof") != std::string::npos);
   forger.say({link::Type::worker_proof, 1}, session_text() + std::string(32, 'x'));
   CHECK(refusal(forger).find("secret") != std::string::npos);
-  CHECK_FALSE(forger.come_in(new_run_secret(), 2));
+  CHECK_FALSE(forger.handshake(new_run_secret(), 2));
   for (std::uint64_t n = 1; n <= 50; ++n) forger.say({link::Type::worker_messages, 2, n, 1}, forged_summary(200 + n));
   CHECK(eventually([&] { return run.relay->status().forged >= 54; }));
 
@@ -138,7 +138,7 @@ TEST_CASE("viewers cannot take the workers' places, and a viewer that speaks as 
   Stranger viewer(run.relay->join());
   REQUIRE(viewer.say({link::Type::viewer_hello, 1, 0, 0, 10}));
   REQUIRE(viewer.hear([](const link::Incoming& in) { return in.header && in.header->type == link::Type::snapshot; }));
-  CHECK_FALSE(viewer.come_in(run.relay->worker_join().run_secret, 2));
+  CHECK_FALSE(viewer.handshake(run.relay->worker_join().run_secret, 2));
   CHECK(run.relay->status().forged >= 1);
 }
 
@@ -168,7 +168,7 @@ TEST_CASE("a client of the link's first version is told that it is too old") {
   Stranger old(run.relay->join());
   auto hello = link::pack({link::Type::viewer_hello, 1, 0, 0, 10});
   hello[3] = std::byte{'1'};
-  old.say_raw({{reinterpret_cast<const char*>(hello.data()), hello.size()}, ""});
+  old.send_raw({{reinterpret_cast<const char*>(hello.data()), hello.size()}, ""});
   std::string why;
   CHECK(old.hear([&](const link::Incoming& in) {
     why = in.body;

@@ -61,40 +61,40 @@ std::vector<Message> a_run() {
 
 void check_same(const RunTotals& a, const RunTotals& b) {
   std::uint32_t seen = 0;
-  b.steps.for_each([&](std::uint32_t step, const StepTotals& told) {
+  b.steps.for_each([&](std::uint32_t step, const StepTotals& expected) {
     ++seen;
     INFO("step " << step);
     const StepTotals* other = a.steps.find(step);
     REQUIRE(other != nullptr);
-    REQUIRE(other->ranks == told.ranks);
-    REQUIRE(other->begin_ns == told.begin_ns);
-    REQUIRE(other->end_ns == told.end_ns);
-    REQUIRE(other->weighted_loss == told.weighted_loss);
-    REQUIRE(other->tokens == told.tokens);
-    REQUIRE(other->square_norm == told.square_norm);
-    REQUIRE(other->learning_rate == told.learning_rate);
-    REQUIRE(other->model_flops == told.model_flops);
-    REQUIRE(other->joules == told.joules);
-    REQUIRE(other->energy_ranks == told.energy_ranks);
-    REQUIRE(other->counters == told.counters);
+    REQUIRE(other->ranks == expected.ranks);
+    REQUIRE(other->begin_ns == expected.begin_ns);
+    REQUIRE(other->end_ns == expected.end_ns);
+    REQUIRE(other->weighted_loss == expected.weighted_loss);
+    REQUIRE(other->tokens == expected.tokens);
+    REQUIRE(other->square_norm == expected.square_norm);
+    REQUIRE(other->learning_rate == expected.learning_rate);
+    REQUIRE(other->model_flops == expected.model_flops);
+    REQUIRE(other->joules == expected.joules);
+    REQUIRE(other->energy_ranks == expected.energy_ranks);
+    REQUIRE(other->counters == expected.counters);
   });
   CHECK(seen == steps);
   REQUIRE(a.ranks.size() == b.ranks.size());
-  for (const auto& [rank, told] : b.ranks) {
+  for (const auto& [rank, expected] : b.ranks) {
     const RankTotals& other = a.ranks.at(rank);
-    CHECK(other.steps == told.steps);
-    CHECK(other.peak_bytes == told.peak_bytes);
-    CHECK(other.peak_total_bytes == told.peak_total_bytes);
-    CHECK(other.spans_emitted == told.spans_emitted);
-    CHECK(other.spans_dropped == told.spans_dropped);
-    CHECK(other.sent == told.sent);
-    CHECK(other.tells_links == told.tells_links);
+    CHECK(other.steps == expected.steps);
+    CHECK(other.peak_bytes == expected.peak_bytes);
+    CHECK(other.peak_total_bytes == expected.peak_total_bytes);
+    CHECK(other.spans_emitted == expected.spans_emitted);
+    CHECK(other.spans_dropped == expected.spans_dropped);
+    CHECK(other.sent == expected.sent);
+    CHECK(other.links_complete == expected.links_complete);
   }
   REQUIRE(a.traffic.size() == b.traffic.size());
-  for (const auto& [key, told] : b.traffic) {
-    CHECK(a.traffic.at(key).count == told.count);
-    CHECK(a.traffic.at(key).wire_bytes == told.wire_bytes);
-    CHECK(a.traffic.at(key).rows == told.rows);
+  for (const auto& [key, expected] : b.traffic) {
+    CHECK(a.traffic.at(key).count == expected.count);
+    CHECK(a.traffic.at(key).wire_bytes == expected.wire_bytes);
+    CHECK(a.traffic.at(key).rows == expected.rows);
   }
 }
 

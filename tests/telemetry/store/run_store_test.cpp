@@ -157,9 +157,9 @@ TEST_CASE("memory keeps its peaks and valleys at every zoom") {
   for (const TimeRange range : {TimeRange{0, 50'000}, TimeRange{12'345, 23'456}, TimeRange{100, 101}}) {
     const int buckets = GENERATE(1, 7, 100);
     const auto found = view->memory(0, Obtained::measured, range, buckets);
-    std::vector<MemorySample> wanted;
+    std::vector<MemorySample> expected;
     for (const MemorySample& s : samples)
-      if (s.time_ns < range.begin_ns) wanted = {s};
+      if (s.time_ns < range.begin_ns) expected = {s};
     for (int b = 0; b < buckets; ++b) {
       std::optional<MemorySample> least, greatest;
       for (const MemorySample& s : samples) {
@@ -170,10 +170,10 @@ TEST_CASE("memory keeps its peaks and valleys at every zoom") {
         if (!greatest || sum(s) > sum(*greatest)) greatest = s;
       }
       if (!least) continue;
-      wanted.push_back(least->time_ns < greatest->time_ns ? *least : *greatest);
-      if (!(*least == *greatest)) wanted.push_back(least->time_ns < greatest->time_ns ? *greatest : *least);
+      expected.push_back(least->time_ns < greatest->time_ns ? *least : *greatest);
+      if (!(*least == *greatest)) expected.push_back(least->time_ns < greatest->time_ns ? *greatest : *least);
     }
-    REQUIRE(found == wanted);
+    REQUIRE(found == expected);
   }
 }
 

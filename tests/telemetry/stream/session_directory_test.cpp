@@ -33,17 +33,17 @@ class TemporaryBase {
 /// What an owner that is killed leaves behind. `does` runs in it.
 template <class Does>
 fs::path left_by_killed_owner(const fs::path& base, Does does) {
-  const fs::path told = base / "told";
+  const fs::path path_file = base / "told";
   const pid_t owner = fork();
   REQUIRE(owner >= 0);
   if (owner == 0) {
     const SessionDirectory mine;
     does(mine.path());
-    std::ofstream(told) << mine.path().string();
+    std::ofstream(path_file) << mine.path().string();
     kill(getpid(), SIGKILL);
   }
   waitpid(owner, nullptr, 0);
-  std::ifstream in(told);
+  std::ifstream in(path_file);
   std::string path;
   std::getline(in, path);
   REQUIRE(fs::is_directory(path));

@@ -119,13 +119,13 @@ TEST_CASE("noise in the middle is stepped over, and each rank's loss becomes a g
   CHECK(outcome.invented == 0);
   CHECK(outcome.missing > 0);
   CHECK(outcome.missing < written.size() / 2);
-  std::int64_t told = 0;
+  std::int64_t missing_events = 0;
   RunStore whole, store;
   for (const Message& m : messages) whole.accept(m);
   read_trace(folder / "noisy.mcap", store);
   for (const Gap& gap : outcome.gaps) {
     REQUIRE(gap.last_sequence - gap.first_sequence + 1 == static_cast<std::uint64_t>(gap.events));
-    told += gap.events;
+    missing_events += gap.events;
     // All that is missing of the rank lies within its gap.
     for (std::uint64_t number = gap.first_sequence; number <= gap.last_sequence; ++number)
       if (const auto* batch = std::get_if<SpanBatch>(&written.at({gap.rank, number}).event))
@@ -134,8 +134,8 @@ TEST_CASE("noise in the middle is stepped over, and each rank's loss becomes a g
           REQUIRE(span.end_ns <= gap.end_ns);
         }
   }
-  CHECK(told == static_cast<std::int64_t>(outcome.missing));
-  CHECK(store.view()->dropped_count() == whole.view()->dropped_count() + told);
+  CHECK(missing_events == static_cast<std::int64_t>(outcome.missing));
+  CHECK(store.view()->dropped_count() == whole.view()->dropped_count() + missing_events);
   const Gap& gap = outcome.gaps.front();
   std::vector<PixelShare> pixel(1);
   store.view()->shares({gap.rank, Lane::compute, Obtained::measured}, {gap.begin_ns + 1, gap.end_ns - 1}, pixel);

@@ -58,9 +58,9 @@ TEST_CASE("a trace says what it holds without its messages being read") {
 }
 
 TEST_CASE("a step's joules and watts can be plotted where all its ranks know theirs") {
-  std::map<std::string, std::vector<double>> told;
+  std::map<std::string, std::vector<double>> published;
   ScalarTopics topics([&](const std::string& topic, std::int64_t, const ScalarValues& values) {
-    told[topic].push_back(values.back().second);
+    published[topic].push_back(values.back().second);
   });
   for (std::uint32_t step = 0; step < 3; ++step)
     for (int rank = 0; rank < 2; ++rank) {
@@ -74,9 +74,9 @@ TEST_CASE("a step's joules and watts can be plotted where all its ranks know the
       topics.accept(summary);
     }
   topics.finish();
-  CHECK(told["/energy"] == std::vector<double>{20, 20});
-  CHECK(told["/power"] == std::vector<double>{40, 40});
-  CHECK(told["/step_seconds"].size() == 3);
+  CHECK(published["/energy"] == std::vector<double>{20, 20});
+  CHECK(published["/power"] == std::vector<double>{40, 40});
+  CHECK(published["/step_seconds"].size() == 3);
 }
 
 TEST_CASE("the store of a recording is the store of the run") {

@@ -26,7 +26,7 @@ std::vector<std::string> errors_of(const char* algorithm, const std::function<vo
   });
 }
 
-void check_told(const std::vector<std::string>& errors, const std::string& most, const std::string& one) {
+void check_reported(const std::vector<std::string>& errors, const std::string& most, const std::string& one) {
   for (const std::string& error : errors) {
     CHECK(error == errors[0]);
     CHECK(error.find("rank 1 ") != std::string::npos);
@@ -54,7 +54,7 @@ TEST_CASE("every pair of different collectives ends with both ranks and both cal
               call(group, b, 0);
             });
         INFO(algorithm << ": " << name_of(kind) << " against " << name_of(other));
-        check_told(errors, std::string(name_of(kind)) + " of ", std::string(name_of(other)) + " of ");
+        check_reported(errors, std::string(name_of(kind)) + " of ", std::string(name_of(other)) + " of ");
       }
 }
 
@@ -72,11 +72,11 @@ TEST_CASE("members that differ in size, type or root are told so") {
     };
   };
   for (const char* algorithm : algorithms) {
-    check_told(errors_of(algorithm, all_reduce(DType::f32, 12), all_reduce(DType::f32, 13)), "all_reduce of 12 fp32",
-               "all_reduce of 13 fp32");
-    check_told(errors_of(algorithm, all_reduce(DType::f32, 12), all_reduce(DType::bf16, 12)), "all_reduce of 12 fp32",
-               "all_reduce of 12 bf16");
-    check_told(errors_of(algorithm, broadcast(0), broadcast(2)), "with root 0", "with root 2");
+    check_reported(errors_of(algorithm, all_reduce(DType::f32, 12), all_reduce(DType::f32, 13)),
+                   "all_reduce of 12 fp32", "all_reduce of 13 fp32");
+    check_reported(errors_of(algorithm, all_reduce(DType::f32, 12), all_reduce(DType::bf16, 12)),
+                   "all_reduce of 12 fp32", "all_reduce of 12 bf16");
+    check_reported(errors_of(algorithm, broadcast(0), broadcast(2)), "with root 0", "with root 2");
   }
 }
 

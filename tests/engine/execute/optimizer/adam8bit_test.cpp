@@ -53,11 +53,11 @@ void check_quantiser(const Loops& loops, bool is_signed) {
       CHECK(levels[static_cast<std::size_t>(127 - c)] == -levels[static_cast<std::size_t>(127 + c)]);
 
   // Every code comes back as itself, whatever the scale: the block has the level 1.
-  for (const A wanted : {A(1), A(3.7e-9), A(12345.678)}) {
+  for (const A expected : {A(1), A(3.7e-9), A(12345.678)}) {
     A scale = 0;
-    const std::vector<A> values = q.levels(wanted);
+    const std::vector<A> values = q.levels(expected);
     const std::vector<std::uint8_t> codes = q.codes(values, scale);
-    CHECK(scale == wanted);
+    CHECK(scale == expected);
     for (int c = 0; c < 256; ++c) REQUIRE(codes[static_cast<std::size_t>(c)] == c);
     CHECK(q.back(codes, scale) == values);
   }

@@ -226,7 +226,7 @@ TEST_CASE("what NCCL tells of its inside is told of the op that called it, of ev
   };
   // Of all fits of the devices' clocks: a busy machine's may be bad ones.
   std::int64_t uncertainty_ns = 0;
-  const emulated_nccl::Telling telling;
+  const emulated_nccl::ProfilerBehaviour telling;
   hear_nccl_phases();
   settings.start_ns = now_ns();
   Told told;

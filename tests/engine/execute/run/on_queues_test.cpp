@@ -113,7 +113,7 @@ class Told : public RankObserver {
     peak[summary.rank] = std::max(peak[summary.rank], summary.peak_total_bytes);
     for (std::size_t c = 0; c < memory_class_count; ++c)
       peaks[summary.rank][c] = std::max(peaks[summary.rank][c], summary.peak_bytes[c]);
-    for (const std::int64_t cost : trace.cpu_ns) costs_are_told = costs_are_told && cost >= 0;
+    for (const std::int64_t cost : trace.cpu_ns) has_costs = has_costs && cost >= 0;
   }
 
   std::map<std::uint32_t, double> losses, square_norm, scales;
@@ -121,7 +121,7 @@ class Told : public RankObserver {
   std::map<int, std::int64_t> peak;
   std::map<int, ClassBytes> peaks;
   int spans = 0, phases = 0;
-  bool in_order = true, costs_are_told = true;
+  bool in_order = true, has_costs = true;
 
  private:
   std::mutex mutex_;
@@ -198,7 +198,7 @@ TEST_CASE("a GPU's losses and norms are the CPU's, and what it tells is in order
   CHECK(on_device.spans == on_cpu.spans);
   CHECK(on_device.phases == on_cpu.phases);
   CHECK(on_device.in_order);
-  CHECK(on_device.costs_are_told);
+  CHECK(on_device.has_costs);
 }
 
 TEST_CASE("bf16 with masters trains on streams, too") {

@@ -115,13 +115,13 @@ TEST_CASE("what a library tells of its own collective is kept beside it, once ea
   const auto channel = [](int rank, int number, std::int64_t begin) {
     return PhaseSpan{rank, 0, token(reduce_token), 0, number, -1, -1, -1, begin, begin + 90};
   };
-  const std::vector<PhaseSpan> told = {channel(1, 0, 20), channel(0, 1, 11), channel(0, 0, 10), channel(0, 1, 11)};
-  const auto exchange = reduce_of(2, 400, std::nullopt, told);
+  const std::vector<PhaseSpan> phases = {channel(1, 0, 20), channel(0, 1, 11), channel(0, 0, 10), channel(0, 1, 11)};
+  const auto exchange = reduce_of(2, 400, std::nullopt, phases);
   REQUIRE(exchange);
   CHECK(exchange->opaque);
   CHECK(exchange->moves.empty());
   CHECK(exchange->inside == std::vector<PhaseSpan>{channel(0, 0, 10), channel(0, 1, 11), channel(1, 0, 20)});
-  CHECK(reduce_of(2, 200, Algorithm::ring, told)->inside.empty());
+  CHECK(reduce_of(2, 200, Algorithm::ring, phases)->inside.empty());
 }
 
 TEST_CASE("a message is one move from sender to receiver, asked from either end") {

@@ -151,12 +151,12 @@ TEST_CASE("a report is the same whether it gets the summaries or what they say t
     if (facts.summaries[i].rank != 1) facts.summaries[i].energy_joules = 0.5;
   const nlohmann::json whole = to_json(make_report(facts));
   const std::size_t together = GENERATE(std::size_t{9}, std::size_t{20});  // in the middle of a step, and all
-  auto told = std::make_shared<RunTotals>();
-  for (std::size_t i = 0; i < together; ++i) told->add(facts.summaries[i]);
+  auto totals = std::make_shared<RunTotals>();
+  for (std::size_t i = 0; i < together; ++i) totals->add(facts.summaries[i]);
   facts.summaries.erase(facts.summaries.begin(), facts.summaries.begin() + static_cast<std::ptrdiff_t>(together));
-  facts.told = told;
+  facts.totals = totals;
   CHECK(to_json(make_report(facts)) == whole);
-  CHECK(told->steps.find(0)->ranks == p);
+  CHECK(totals->steps.find(0)->ranks == p);
   CHECK(to_json(make_report(facts)) == whole);  // what a report adds it adds to a copy
 }
 

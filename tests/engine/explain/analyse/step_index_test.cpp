@@ -48,7 +48,7 @@ TEST_CASE("of those who meet, the one that came last is told, of several the fir
       const SpanAt theirs = member == span.rank ? none : index.find(member, op.id, span.step);
       if (theirs != none && (last == none || index[theirs].begin_ns > index[last].begin_ns)) last = theirs;
     }
-    REQUIRE(index.last_to_come(at) == last);
+    REQUIRE(index.last_to_arrive(at) == last);
     meetings += last != none;
   }
   CHECK(meetings > 500);

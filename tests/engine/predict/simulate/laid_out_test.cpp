@@ -163,7 +163,7 @@ TEST_CASE("the groups beside a group are the grid's of its kind that have a rank
             for (const int a : own)
               for (const int b : other)
                 if (a / widest == b / widest) expected.insert(other);
-          const auto found = groups_beside(grid, own, wires);
+          const auto found = concurrent_groups(grid, own, wires);
           CHECK(found.front() == own);
           CHECK(found.size() == expected.size());
           CHECK(std::set<std::vector<int>>(found.begin(), found.end()) == expected);

@@ -84,9 +84,9 @@ TEST_CASE("a search goes through what is left: the replicas, or where none is th
 TEST_CASE("what is left is said in one line, with the keys of the plan that goes on") {
   Scenario s = eight_replicas();
   s.cluster.lost_node = 3;
-  CHECK(what_is_left(*after_lost_node(s), 3) ==
+  CHECK(describe_after_loss(*after_lost_node(s), 3) ==
         "node 3 is lost, and with it 2 of 8 replicas: 48 ranks go on (plan.data = 6, train.global_batch = 192), and "
         "the other 8 ranks of those replicas have nothing to do");
   s.cluster.lost_node = 8;
-  CHECK(what_is_left(*after_lost_node(s), 8) == "node 8 is lost, on which this plan has no rank");
+  CHECK(describe_after_loss(*after_lost_node(s), 8) == "node 8 is lost, on which this plan has no rank");
 }
