@@ -1,0 +1,76 @@
+// What a puzzle's order is compared with: the known schedules, and a bound that no order passes.
+#include <algorithm>
+#include <stdexcept>
+
+#include "engine/lesson/puzzle/puzzle.hpp"
+#include "engine/plan/schedule/builder.hpp"
+
+namespace rankscope {
+namespace {
+
+constexpr const char* whole_schedules[] = {"naive", "gpipe", "1f1b"};
+constexpr const char* split_schedules[] = {"zb-h1", "zb-h2", "zb-2p"};
+
+PipelineShape shape_of(const PuzzleRules& rules) {
+  return {.stages = rules.stages, .micro_batches = rules.micro_batches};
+}
+
+/// Every whole backward as its two halves, one directly behind the other.
+ChunkSchedule in_halves(ChunkSchedule schedule) {
+  for (auto& order : schedule.order) {
+    std::vector<OpId> split;
+    for (const OpId op : order) {
+      const OpFields f = op.fields();
+      if (f.kind != OpKind::backward) {
+        split.push_back(op);
+        continue;
+      }
+      split.push_back(input_gradient_of(f.chunk, f.micro_batch));
+      split.push_back(weight_gradient_of(f.chunk, f.micro_batch));
+    }
+    order = std::move(split);
+  }
+  return schedule;
+}
+
+}  // namespace
+
+ChunkSchedule known_solution(const std::string& schedule, const PuzzleRules& rules) {
+  const bool whole =
+      std::find(std::begin(whole_schedules), std::end(whole_schedules), schedule) != std::end(whole_schedules);
+  ChunkSchedule known = make_schedule(schedule, shape_of(rules));
+  if (rules.halves) return whole ? in_halves(std::move(known)) : known;
+  if (splits_backward(known)) throw std::invalid_argument("the schedule '" + schedule + "' splits backwards");
+  return known;
+}
+
+std::vector<PuzzlePar> known_solutions(const PuzzleRules& rules) {
+  std::vector<std::string> names(std::begin(whole_schedules), std::end(whole_schedules));
+  if (rules.halves) names.insert(names.end(), std::begin(split_schedules), std::end(split_schedules));
+  std::vector<PuzzlePar> known;
+  for (const std::string& name : names) {
+    Puzzle board(rules);
+    if (board.fill(known_solution(name, rules))) known.push_back({name, board.layout().end});
+  }
+  std::stable_sort(known.begin(), known.end(), [](const auto& a, const auto& b) { return a.units < b.units; });
+  return known;
+}
+
+std::int64_t least_units(const PuzzleRules& rules) {
+  const std::int64_t m = rules.micro_batches, k = rules.kept > 0 ? std::min<std::int64_t>(rules.kept, m) : m;
+  const std::int64_t turns = (m + k - 1) / k;  // micro-batches that must follow each other in the same place in memory
+  std::int64_t least = 0;
+  for (std::int64_t s = 0; s < rules.stages; ++s) {
+    const std::int64_t ahead = rules.stages - s;  // stages of the way to the last one, this one included
+    if (rules.halves) {
+      // The last gradient goes on to the stages before, and the last weight gradient follows it here.
+      const std::int64_t way = 2 * ahead, held = way + 1, after = std::max<std::int64_t>(s, 1);
+      least = std::max({least, s + 3 * m, s + 2 * m + s, s + (turns - 1) * held + way + after});
+    } else {
+      least = std::max({least, s + 3 * m + 2 * s, s + turns * 3 * ahead + 2 * s});
+    }
+  }
+  return least;
+}
+
+}  // namespace rankscope
