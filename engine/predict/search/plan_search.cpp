@@ -168,7 +168,7 @@ PlanSearchReport search_plans(const PlanTrials& trials, const PlanSearch& how, c
   const auto begin = std::chrono::steady_clock::now();
   const Space space = plan_space(trials.plans);
   PlanSearchReport report;
-  report.strategy = name_of(how.strategy);
+  report.strategy = how.strategy;
   report.judged = trials.judged;
   report.seed = how.how.seed;
   report.ranks = trials.scenario.plan.ranks();

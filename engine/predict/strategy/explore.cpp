@@ -96,21 +96,6 @@ class Bayes {
 
 }  // namespace
 
-std::string_view name_of(Strategy strategy) {
-  switch (strategy) {
-    case Strategy::exhaustive: return "exhaustive";
-    case Strategy::random: return "random";
-    case Strategy::bayes: return "bayes";
-  }
-  return "";
-}
-
-std::optional<Strategy> strategy_named(std::string_view name) {
-  for (const Strategy strategy : every_strategy)
-    if (name_of(strategy) == name) return strategy;
-  return std::nullopt;
-}
-
 std::vector<std::size_t> explore(const Space& space, Strategy strategy, const Exploration& how,
                                  const TryPoint& attempt) {
   if (strategy == Strategy::bayes) return Bayes(space, how, attempt).run();

@@ -17,7 +17,7 @@ using namespace rankscope::app;
 namespace {
 
 /// Four plans of one knob: 2 s with 30 bytes, 1 s with 40, 3 s with 10, and one that needs 90 of 50 bytes.
-PlanSearchReport known_report(const std::string& strategy) {
+PlanSearchReport known_report(Strategy strategy) {
   PlanSearchReport report;
   report.strategy = strategy;
   report.judged = "by hand";
@@ -33,7 +33,7 @@ PlanSearchReport known_report(const std::string& strategy) {
   report.best = {1, 0, 2};
   report.front = {1, 0, 2};
   report.importance = {1, 0};
-  report.importance_is_exact = strategy == "exhaustive";
+  report.importance_is_exact = strategy == Strategy::exhaustive;
   report.trajectory = {{1, 0}, {2, 1}};
   return report;
 }
@@ -41,7 +41,7 @@ PlanSearchReport known_report(const std::string& strategy) {
 SearchReports known(std::initializer_list<Strategy> strategies) {
   SearchReports reports;
   for (const Strategy strategy : strategies)
-    reports[strategy] = std::make_shared<PlanSearchReport>(known_report(std::string(name_of(strategy))));
+    reports[strategy] = std::make_shared<PlanSearchReport>(known_report(strategy));
   return reports;
 }
 

@@ -114,7 +114,7 @@ TEST_CASE("a trajectory's plans are each faster than the one before, and end wit
   const PlanTrials trials = folded_trials(eight_ranks());
   for (const Strategy strategy : every_strategy) {
     const PlanSearchReport report = search_by(trials, strategy);
-    INFO(report.strategy);
+    INFO(name_of(report.strategy));
     REQUIRE(!report.trajectory.empty());
     for (std::size_t i = 1; i < report.trajectory.size(); ++i) {
       CHECK(report.trajectory[i - 1].tried < report.trajectory[i].tried);
