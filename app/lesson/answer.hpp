@@ -43,9 +43,9 @@ struct Answer {
   std::vector<Try> tries;  ///< in order; none is ever changed
   /// The result of a run, a simulation or a path, in the question's unit: a number, or a value for each rank or step.
   std::optional<Target> result;
-  QString result_source;  ///< how `told` was obtained: "Run", "Simulation", "Computed"
+  QString result_source;  ///< how `result` was obtained: "Run", "Simulation", "Computed"
 
-  /// The reference for answers: the lesson's stated value, else `told`.
+  /// The reference for answers: the lesson's stated value, else `result`.
   std::optional<Target> truth() const;
   /// The judgement of the last answer; nullopt if there is none, or the right answer is not known yet.
   std::optional<Reply> reply() const;
@@ -58,7 +58,7 @@ struct Answer {
   bool right() const { return reply() && reply()->accepted(); }
   /// The typed number, or the mean of a drawing; nullopt for the other kinds, and without an answer.
   std::optional<double> guess() const;
-  /// `told` as one number: of a series its mean.
+  /// `result` as one number: of a series its mean.
   std::optional<double> result_number() const;
   /// It is about a surface: nothing has to run for it.
   bool of_paths() const { return question.paths.has_value(); }

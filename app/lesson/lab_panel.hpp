@@ -117,7 +117,7 @@ class LabPanel : public QScrollArea {
   void add_next_lab();
   void add_torch();  ///< a link to the plan as a script for PyTorch, where there is one
   void add_class(std::size_t index, QVBoxLayout& column, QWidget* card);
-  /// The student's: what was answered to that question, with what is known of it now.
+  /// In a student's window: the answer to that question, with its present verdict.
   void send_to_teacher(std::size_t question);
   QString waits_for(const Answer& answer) const;
   void submit(std::size_t index, const Attempt& attempt);

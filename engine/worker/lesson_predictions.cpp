@@ -80,7 +80,7 @@ std::optional<double> LessonPredictions::value(const Lab& lab, const Question& q
 }
 
 std::vector<double> LessonPredictions::series(const Lab& lab, const Question& question) {
-  // What a prediction says of steps is of one of them.
+  // A prediction's per-step values are of one step.
   if (question.paths || question.answer_from.starts_with("steps.")) return {};
   const Prediction& predicted = of(lab, question.variant ? question.variant->settings : no_settings);
   std::vector<double> series = simulated_series_at(predicted.step.report, question.answer_from);

@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-constexpr auto own_pause = 3s;  // between two looks: this process was stopped, or the machine is very busy
+constexpr auto own_pause = 3s;  // between two polls: this process was stopped, or the machine is very busy
 
 struct ProcessState {
   pid_t parent = 0;
@@ -49,7 +49,7 @@ std::string variable_of(pid_t process, const std::vector<std::string>& names) {
   return {};
 }
 
-/// Which rank a process is, as its launcher told it in its environment; -1: it does not say.
+/// The rank of a process, from its launcher's environment variables; -1: unknown.
 int rank_of(pid_t process) {
   const std::string rank = variable_of(process, {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"});
   return rank.empty() ? -1 : std::atoi(rank.c_str());
@@ -80,7 +80,7 @@ struct RankProcess {
   char state = '?';
 };
 
-/// The processes of ranks that are on this host, by rank; that of all ranks stands under -1.
+/// The processes of ranks that are on this host, by rank; a process of all ranks has the key -1.
 std::map<int, RankProcess> rank_processes(const RankPlaces& places) {
   std::map<int, RankProcess> ranks;
   if (places.one_process) {

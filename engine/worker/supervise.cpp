@@ -113,7 +113,7 @@ void print_at_end(const std::string& line, const LaunchedJob& job) {
   std::cerr << line << std::flush;
 }
 
-/// Until each rank has said that it ends, or the limit is over: one that was killed does not.
+/// Until each rank has reported its end, or the limit has elapsed: a killed rank reports none.
 void wait_for_ends(const SessionWatch& watch, std::chrono::milliseconds limit) {
   const auto end = std::chrono::steady_clock::now() + limit;
   while (watch.unended() > 0 && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(5ms);
@@ -151,7 +151,7 @@ class Steps {
   const Progress& progress_;
 };
 
-/// Of the child's end: how, why this process ended it itself, and which ranks were silent then, since when.
+/// How the child ended, why this process ended it, and which ranks were silent then, since when.
 struct ChildEnd {
   ChildExit exit;
   std::optional<SilentEnd> silence;
@@ -164,8 +164,8 @@ RankPlaces places_of(const RunRequest& request, pid_t child, const fs::path& dir
           directory};
 }
 
-/// Runs the child to its end, or ends it when asked to. What it says goes to the watch, and into `said`; ranks that
-/// fall silent are named on standard error meanwhile.
+/// Runs the child to its end, or ends it when asked to. Its output goes to the watch and into `last_output`;
+/// ranks that become silent are named on standard error meanwhile.
 ChildEnd run_child(ChildProcess& child, SessionWatch& watch, const RankPlaces& places,
                    std::deque<std::string>& last_output, const Steps& progress) {
   constexpr std::size_t kept_lines = 40;
@@ -211,7 +211,7 @@ ChildEnd run_child(ChildProcess& child, SessionWatch& watch, const RankPlaces& p
   }
 }
 
-/// Of a process that ended by itself: the line in which it says why, without its name. Empty: there is none.
+/// The line in which a process that ended by itself printed the reason, without its name. Empty: there is none.
 std::string reason_in(const std::deque<std::string>& last_output) {
   constexpr std::string_view name = "rankscope-engine: ";
   for (const std::string& line : last_output)
@@ -232,7 +232,7 @@ std::vector<std::string> environment_of_child(const WorkerJob& job, const Scenar
   std::vector<std::string> environment = environment_of(job), more = launch_environment(job.request);
   environment.insert(environment.end(), more.begin(), more.end());
   // The device clock counts the CPU time of the thread that calls a kernel. It must not spin until the others of its
-  // team are done, who on a busy machine may not even run: their wait is no cost of the op.
+  // team are done, which on a busy machine may not even run: their wait is no cost of the op.
   const bool may_count_cpu_time = job.request.clock == ClockChoice::device ||
                                   (job.request.clock == ClockChoice::automatic && has_few_cores(scenario, job.request));
   if (may_count_cpu_time && job.request.threads > 1 && std::getenv("OMP_WAIT_POLICY") == nullptr)
@@ -243,7 +243,7 @@ std::vector<std::string> environment_of_child(const WorkerJob& job, const Scenar
 /// The outcome of the run, in words.
 struct Conclusion {
   Verdict verdict;
-  bool has_reason = false;  ///< a process has said on standard error why it could not begin, or why it ended
+  bool has_reason = false;  ///< a process has printed on standard error why it could not begin, or why it ended
 };
 Conclusion conclude(const SessionWatch& watch, const ChildEnd& ended, const std::deque<std::string>& last_output,
                     const RunRequest& request) {

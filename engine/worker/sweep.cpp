@@ -60,7 +60,7 @@ class Announcer {
   Announcer(const Sweep& sweep, bool shown) : sweep_(sweep), shown_(shown) {
     for (const SweepPoint& point : sweep.points) total_ += point.refused.empty() ? sweep.repeats : 0;
   }
-  /// Of the run that comes next; the share is of the whole sweep.
+  /// Of the next run; the share is of the whole sweep.
   Progress next(std::int32_t point) {
     return [this, show = line_.progress(), before = done_,
             words = sweep_.points[static_cast<std::size_t>(point)].words()](std::string_view doing, double share) {

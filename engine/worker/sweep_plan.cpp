@@ -43,7 +43,7 @@ std::vector<Axis> checked_axes(const SweepRequest& request) {
   return axes;
 }
 
-/// Ranks of a plan that may make no sense: 0 then.
+/// Ranks of a plan; 0 if it is invalid.
 std::int64_t ranks_of(const PlanSpec& plan) {
   std::int64_t ranks = 1;
   for (const int size : {plan.data, plan.tensor, plan.pipeline}) {
@@ -106,7 +106,7 @@ class Points {
   }
 
  private:
-  /// A name that there is none of changes nothing here: it is refused with the point.
+  /// An unknown name changes nothing here: it is refused with the point.
   static void set_known(Scenario& scenario, const Override& given) {
     try {
       set_value(scenario, given, "--over " + given.key + "=" + given.value);

@@ -206,7 +206,7 @@ Equipment open_equipment(const RunRequest& request, World* processes) {
   return mine;
 }
 
-/// The ranks of this process, from the scenario to the last word about them.
+/// The ranks of this process, from the scenario to their last message.
 class Ranks {
  public:
   /// `processes` is where ranks are processes, and outlives a failure. Collective.
@@ -382,7 +382,7 @@ int run_worker(const WorkerJob& mine) {
     if (std::filesystem::exists(job.directory)) note_shared_memory(job.directory);
     return run_ranks(job, world, clock, last_words ? &*last_words : nullptr);
   } catch (const std::exception& e) {
-    // From now on neither its peers wait for this rank, nor it for them.
+    // From now on this rank and its peers do not wait for each other.
     const std::string why = fmt::format("rank {}: {}", world->rank(), e.what());
     std::cerr << "rankscope-engine: " << why << std::endl;
     world->abort(why);

@@ -104,7 +104,7 @@ void StudentLine::State::send_all_again() {
   for (const auto& [key, one] : answers) unsaid.push_back(key);
 }
 
-// Hello is the sign of life, too.
+// Hello is also the heartbeat.
 void StudentLine::State::send() {
   const auto now = Clock::now();
   if (now - last_sent > look_interval && send_frame(socket, to_text(Hello{name, {}, {}}))) last_sent = now;
@@ -142,7 +142,7 @@ void StudentLine::answer(const Answer& answer) {
   const std::lock_guard lock(state_->mutex);
   const State::Key key{answer.lab, answer.question, answer.at, answer.number};
   if (state_->answers.size() >= most_answers && state_->answers.count(key) == 0) return;
-  // Live, what is right moves with every step, and mostly says the same of an answer.
+  // In a live run the right value changes with every step, but the verdict mostly does not.
   if (const auto before = state_->answers.find(key); before != state_->answers.end() &&
                                                      before->second.attempt == answer.attempt &&
                                                      before->second.verdict == answer.verdict)

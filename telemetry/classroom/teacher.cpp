@@ -18,10 +18,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int longest_outbox = 8;          // of looks to one student: an older one is worth nothing
+constexpr int longest_outbox = 8;          // of looks to one student: an older one is useless
 constexpr int longest_inbox = 1024;        // messages that wait to be read, over all students
 constexpr int most_proofs_a_second = 200;  // to be checked, over all that are not in the class yet
-constexpr auto list_interval = std::chrono::milliseconds(250);  // between two looks at revoked keys and names
+constexpr auto list_interval = std::chrono::milliseconds(250);  // between two checks of revoked keys and names
 
 }  // namespace
 
@@ -166,7 +166,7 @@ void Teacher::State::hear_newcomer(const std::string& connection, const std::str
   const std::string why = members.admit(connection, address, hello->key, hello->name, now);
   if (!why.empty()) return refuse_to(connection, why);
   ++counts.messages;
-  sent_at.erase(connection);  // it has not had the look yet
+  sent_at.erase(connection);  // the look has not been sent to it yet
   send_to(connection, Welcome{});
 }
 
@@ -188,7 +188,7 @@ void Teacher::State::reload_lists() {
       for (const std::string& connection : members.revoke(student.key))
         refuse_to(connection, "the teacher has revoked this window's key");
     }
-  // The class's own key: all that came in with it.
+  // The class's own key: all that joined with it.
   if (!student_keys.empty() && revoked.contains(student_keys.public_key))
     for (const Student& student : members.students(listed))
       for (const std::string& connection : members.revoke(student.key))
@@ -196,7 +196,7 @@ void Teacher::State::reload_lists() {
   if (members.names() == names_listed) return;
   std::string text;
   for (const auto& [name, key] : members.names()) text += name + "\t" + key + "\n";
-  // Its folder may be gone, or the disk full: the class goes on, and the next look tries again.
+  // Its folder may be removed, or the disk full: the class continues, and the next check tries again.
   try {
     write_private_file(names_list(options.join_file), text);
     names_listed = members.names();
@@ -214,7 +214,7 @@ void Teacher::State::send_look() {
   for (const std::string& connection : members.present(now)) {
     auto& at = sent_at[connection];
     if (!all && now - at < look_interval) continue;
-    at = now;  // also where there is no room: it has older ones to read, and the next comes in a second
+    at = now;  // also if the queue is full: the student has older ones to read, and the next is sent in a second
     send_text(connection, text);
   }
   std::erase_if(sent_at, [&](const auto& one) { return !members.knows(one.first); });

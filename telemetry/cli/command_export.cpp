@@ -61,7 +61,7 @@ CutLimits limits_of(const CutRequest& request) {
 
 namespace {
 
-/// One way of obtaining: the one asked for, or else what the run's headline is.
+/// How spans were obtained: as requested, or else as the run's headline.
 Obtained one_obtained(const StoreView& run, const ExportOptions& options) {
   if (options.obtained) return *options.obtained;
   const auto has = [&](Obtained obtained) {
@@ -125,7 +125,7 @@ int export_trace(const ExportRequest& request) {
   const bool to_folder = request.format == ExportFormat::hta;
   if (to_folder && (request.output.empty() || request.output == "-"))
     throw InputError("export --format hta: writes one file per rank; give their folder with -o FOLDER");
-  // Before anything is read, so that a refusal does not come late.
+  // Before anything is read, so that a refusal is immediate.
   std::optional<OutputFile> output;
   if (!to_folder && !request.output.empty() && request.output != "-")
     output.emplace(request.output, std::vector{request.trace});

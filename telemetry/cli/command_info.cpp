@@ -60,7 +60,8 @@ nlohmann::json to_json(const TraceInfo& info) {
           {"damage", to_json(info.damage)}};
 }
 
-/// Times on rank 0's clock, where the ranks' clocks differ. What cannot be read is the report's, not this line's.
+/// Times on rank 0's clock, where the ranks' clocks differ. Unreadable messages are listed by the report, not by this
+/// line.
 TraceInfo on_common_clock(TraceInfo info) {
   if (info.session.empty()) return info;
   try {

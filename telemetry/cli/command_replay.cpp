@@ -23,7 +23,7 @@ double speed_of(const std::string& text) {
   return speed;
 }
 
-// Where to serve: what was asked for, or a socket of this user's own, whose directory goes when it is over.
+// Where to serve: the requested endpoint, or a socket of this user's own, whose directory is removed at the end.
 class Place {
  public:
   explicit Place(const std::string& publish) : endpoint_(publish) {

@@ -34,7 +34,7 @@ void CutSink::accept(const Message& message) {
   } else if (const auto* summary = std::get_if<StepSummary>(&part.event)) {
     any = overlaps(summary->step, {summary->begin_ns, summary->end_ns}, by(summary->rank));
   } else if (const auto* gap = std::get_if<Gap>(&part.event)) {
-    // A gap has no step; it is dropped only where time says that it lies outside.
+    // A gap has no step; it is dropped only if its time is outside.
     any = (!limits_.from_ns || gap->end_ns + by(gap->rank) >= *limits_.from_ns) &&
           (!limits_.to_ns || gap->begin_ns + by(gap->rank) < *limits_.to_ns);
   }

@@ -20,7 +20,7 @@ void StepTotals::add(const StepSummary& summary, std::int64_t offset_ns) {
   model_flops += summary.model_flops;
   hardware_flops += summary.hardware_flops;
   if (!summary.magnitudes.empty()) {
-    auto sum = magnitudes ? *magnitudes : std::vector<std::int64_t>();  // readers hold what there was
+    auto sum = magnitudes ? *magnitudes : std::vector<std::int64_t>();  // readers hold the previous totals
     sum.resize(std::max(sum.size(), summary.magnitudes.size()));
     for (std::size_t b = 0; b < summary.magnitudes.size(); ++b) sum[b] += summary.magnitudes[b];
     magnitudes = std::make_shared<const std::vector<std::int64_t>>(std::move(sum));
@@ -65,7 +65,8 @@ void RunTotals::add(const StepSummary& summary, std::int64_t offset_ns) {
     sum.opaque |= row.wire_bytes < 0;
     ++sum.rows;
   }
-  rank.links_complete &= link_bytes == counted;  // not where it was recorded before links were, or had no room for them
+  rank.links_complete &=
+      link_bytes == counted;  // not if it was recorded before links existed, or had no space for them
 }
 
 double wall_seconds(const StepMap<StepTotals>& steps, std::uint32_t step, std::int32_t ranks) {

@@ -16,10 +16,10 @@ constexpr auto idle_poll_for = std::chrono::milliseconds(250);  // with no peers
 constexpr auto gather_for = std::chrono::milliseconds(5);       // messages sent together are received together
 constexpr auto beat_every = std::chrono::milliseconds(500);
 constexpr auto worker_limit = std::chrono::seconds(30);
-constexpr int burst = 1024;                                 // messages taken in between two rounds of the viewers
+constexpr int burst = 1024;                                 // messages received between two rounds of the viewers
 constexpr int viewer_burst = 256;                           // messages to one viewer in a round
 constexpr std::size_t spool_budget = std::size_t{4} << 20;  // bytes read from spools in a round
-constexpr int high_water = 2048;  // above every window, so that only a peer that broke the rules meets it
+constexpr int high_water = 2048;  // above every window, so that only a peer that broke the rules reaches it
 
 }  // namespace
 
@@ -38,7 +38,7 @@ Relay::State::Sending Relay::State::send_to(const std::string& peer, const link:
     if (!router.send(zmq::buffer(peer), zmq::send_flags::sndmore | zmq::send_flags::dontwait)) return Sending::full;
     return link::send(router, header, body) ? Sending::done : Sending::full;
   } catch (const zmq::error_t&) {
-    return Sending::gone;  // EHOSTUNREACH: it hung up
+    return Sending::gone;  // EHOSTUNREACH: it disconnected
   }
 }
 

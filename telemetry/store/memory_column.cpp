@@ -137,7 +137,7 @@ class Buckets {
 std::vector<MemorySample> memory_in(const MemoryView& memory, TimeRange range, int buckets) {
   std::vector<MemorySample> out;
   if (range.empty() || buckets <= 0) return out;
-  // Chunks follow each other in time, so the last one to begin before the range holds what is in force there.
+  // Chunks follow each other in time, so the last one to begin before the range has the value valid there.
   auto ref = std::partition_point(memory.chunks.begin(), memory.chunks.end(),
                                   [&](const MemoryChunkRef& r) { return r.first_ns < range.begin_ns; });
   if (ref != memory.chunks.begin()) {

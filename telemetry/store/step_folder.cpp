@@ -20,7 +20,7 @@ void StepFolder::reached(std::uint32_t step, const RanksData& ranks, std::int32_
 
 bool StepFolder::add_late(const StepSummary& summary, RankData& rank, std::int32_t ranks_of_run) {
   const StepTotals* known = folded_.totals.steps.find(summary.step);
-  if (known != nullptr && !reported_.contains(summary.step)) return false;  // all have told: it came twice
+  if (known != nullptr && !reported_.contains(summary.step)) return false;  // all have reported: it is a duplicate
   std::set<std::int32_t>& reported = reported_[summary.step];
   if (!reported.insert(summary.rank).second) return false;
   if (static_cast<std::int32_t>(reported.size()) == ranks_of_run) reported_.erase(summary.step);

@@ -120,7 +120,7 @@ class View final : public StoreView {
       add_shares(*spans, stamped, pixels);
       clamp(pixels);
     }
-    // A prediction is whole by itself; what is missing of a run is missing from what was seen of it.
+    // A prediction is always complete; a run lacks what was not received.
     if (lane.obtained == Obtained::simulated) return;
     std::vector<float> covered;
     const auto add_unknown = [&](const std::vector<TimeRange>& ranges) {
@@ -289,7 +289,7 @@ class View final : public StoreView {
     StepTimes all;
     if (is_folded(step))
       if (const StepTimes* times = content_.folded->times[way].find(step)) all = *times;
-    for (const auto& [rank, data] : content_.ranks)  // of a folded step, what came later
+    for (const auto& [rank, data] : content_.ranks)  // of a folded step, what arrived later
       if (const StepTimes* times = data->steps[way].find(step)) all.add(*times, correction(*data, obtained));
     return all;
   }

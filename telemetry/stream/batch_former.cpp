@@ -63,7 +63,7 @@ void BatchFormer::append(std::int32_t rank, Event event) {
   emit(rank, {options_.session, rank, sequence, stream.control_sequence, std::move(event)});
 }
 
-// The batch lends its rows to the message and gets them back, emptied: their memory is used again.
+// The batch passes its rows to the message and gets them back, emptied: their memory is reused.
 template <class Batch>
 void BatchFormer::close(std::int32_t rank, Batch& batch) {
   if (rows(batch).empty()) return;
@@ -101,7 +101,7 @@ void BatchFormer::drain(LaneWriter& lane, bool last) {
     lane.told_ += gap.events;
     append(lane.rank_, gap);
   });
-  // Drops that no later row of the lane came to report.
+  // Drops that no later row of the lane has reported.
   if (const std::int64_t untold = lane.dropped() - lane.told_; last && untold > 0)
     append(lane.rank_, Gap{lane.rank_, lane.latest_ns_, lane.latest_ns_, untold});
 }

@@ -22,7 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto gather_words = std::chrono::milliseconds(25);   // a process's ranks finish a step at about one time
-constexpr auto closing_period = std::chrono::milliseconds(2);  // between two looks at the relay while closing
+constexpr auto closing_period = std::chrono::milliseconds(2);  // between two polls of the relay while closing
 
 // Why the publisher's bell rings, beside LaneWriter::ring_filled.
 constexpr unsigned message_queued = 2, closing_begun = 4, detail_gathered = 8;
@@ -33,7 +33,7 @@ double thread_cpu_seconds() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-// Leaves out the rows of steps that are not kept; the number of those that stay.
+// Removes the rows of steps that are not kept; returns the number of remaining rows.
 std::size_t keep_requested(Event& event, std::uint32_t every) {
   const auto keep = [&](auto& rows) {
     if (every > 1) std::erase_if(rows, [&](const auto& row) { return row.step % every != 0; });
@@ -73,7 +73,7 @@ struct Publisher::State {
 
   const PublisherOptions options;
 
-  mutable std::mutex mutex;  // of what follows; held for moments only
+  mutable std::mutex mutex;  // of what follows; held only briefly
   Bell bell;
   std::vector<std::unique_ptr<LaneWriter>> lanes;
   std::map<std::tuple<std::int32_t, Lane, Obtained, ClockDomain>, LaneWriter*> lane_of;
@@ -118,7 +118,7 @@ struct Publisher::State {
       batches.swap(detail);
       for (const auto& lane : lanes) writers.push_back(lane.get());
     }
-    // What is not an end goes first, since detail builds on it.
+    // Messages other than ends are sent first, since detail depends on them.
     for (Queued& queued : words)
       if (!std::holds_alternative<End>(queued.event)) former.append(queued.rank, std::move(queued.event));
     for (LaneWriter* writer : writers) former.drain(*writer, last);
@@ -133,7 +133,7 @@ struct Publisher::State {
     hand_over(haste);
   }
 
-  // What was formed, to the disk and then to the relay.
+  // Formed batches go to the disk and then to the relay.
   enum class Haste { none, if_watched, now };
   void hand_over(Haste haste) {
     const std::string trouble = former.flush();
@@ -189,7 +189,7 @@ struct Publisher::State {
       turn(last);
       drained = Clock::now();
       if (!last) continue;
-      // What lanes wrote before close() is drained; now the relay's turn, as long as the limit lasts.
+      // Rows written before close() are drained; then the relay gets them until the limit has elapsed.
       while (uplink && uplink->anything_waiting() > 0 && Clock::now() < close_deadline) {
         std::this_thread::sleep_for(closing_period);
         uplink->turn();

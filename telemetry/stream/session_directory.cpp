@@ -38,8 +38,8 @@ bool is_abandoned(const fs::path& directory) {
   return is_free;
 }
 
-/// What the ranks of a session have noted of the machine's shared memory, and did not remove themselves because they
-/// were killed.
+/// Shared memory of the machine that the ranks of a session have listed, and did not remove because they were
+/// killed.
 void remove_shared_memory(const fs::path& directory) {
   std::ifstream notes(directory / shared_memory_name);
   for (std::string line; std::getline(notes, line);) {

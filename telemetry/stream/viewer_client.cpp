@@ -19,7 +19,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto grant_every = std::chrono::milliseconds(250);
 constexpr auto poll_for = std::chrono::milliseconds(20);
-constexpr int burst = 256;  // messages between two looks at the clock
+constexpr int burst = 256;  // messages between two reads of the clock
 constexpr const char* monitor_endpoint = "inproc://viewer-monitor";
 
 }  // namespace
@@ -167,7 +167,7 @@ struct ViewerClient::State {
       if (answered) start_over("the relay lost this viewer; asking again");
       return;
     }
-    if (h.generation != generation) return;  // late words to an earlier connection
+    if (h.generation != generation) return;  // late messages to an earlier connection
     heard_at = Clock::now();
     switch (h.type) {
       case link::Type::snapshot: return hear_snapshot(h, incoming.body);
@@ -187,7 +187,7 @@ struct ViewerClient::State {
     garbage("a message that relays do not send to viewers");
   }
 
-  // Handshakes that fail are visible here alone.
+  // Failed handshakes are visible only here.
   void hear_monitor() {
     zmq::message_t frame;
     while (monitor.recv(frame, zmq::recv_flags::dontwait)) {

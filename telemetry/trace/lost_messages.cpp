@@ -7,8 +7,8 @@
 namespace rankscope {
 namespace {
 
-/// When everything that was sent before this message had happened: spans come in the order of their begins, and what
-/// sums up a time comes behind it.
+/// When everything sent before this message had happened: spans are sent in the order of their begins, and a summary
+/// is sent after its time.
 std::int64_t all_before_by(const Event& event, const TimeRange& time) {
   return std::holds_alternative<SpanBatch>(event) ? time.begin_ns : time.end_ns;
 }
@@ -32,7 +32,7 @@ void LostMessages::accept(const Message& message) {
     sender.holes.push_back({{greatest + 1, message.sequence - 1}, begin, end});
   } else if (message.sequence > greatest && !sender.holes.empty() && time) {
     Hole& hole = sender.holes.back();
-    // The message behind the hole had no time of its own.
+    // The message after the hole had no time of its own.
     if (hole.numbers.last + 1 == greatest && hole.end_ns <= hole.begin_ns)
       hole.end_ns = std::max(hole.begin_ns, all_before_by(message.event, *time));
   }

@@ -193,7 +193,7 @@ TEST_CASE("a worker that has another secret than the run's says once why it is n
   CHECK(run.wait(some_seconds).status == 1);
 }
 
-TEST_CASE("a viewer's key that is revoked during the run is shut out, and the run goes on") {
+TEST_CASE("a viewer's key that is revoked during the run is rejected, and the run continues") {
   const Folder folder;
   const std::string ada = (folder / "ada.join").string(), bob = (folder / "bob.join").string();
   Process run(folder, engine_command(with_small_model({"run", lab("pipeline-1f1b"), "--steps", "100000", "--publish",

@@ -85,7 +85,7 @@ TEST_CASE("files that are no recordings are refused in one line") {
     }
 }
 
-TEST_CASE("a recording replayed to a viewer gives the viewer what the recording holds") {
+TEST_CASE("a recording replayed to a viewer gives the viewer the recording's contents") {
   const Folder folder;
   recorded_run(folder);
   const std::string file = (folder / "run.mcap").string();

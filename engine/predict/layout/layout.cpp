@@ -231,7 +231,7 @@ void Layout::serve(std::size_t server, std::size_t worker) {
   work_.push_back(of.lane);
 }
 
-// A server may serve a contribution of a later step first, of which nothing has been added yet: but no later than it
+// A server may serve a contribution of a later step first, of which nothing has been added yet, but within the bound
 // may be ahead.
 bool Layout::waits_for_order() const {
   if (!is_order_brought_) return false;
@@ -289,7 +289,7 @@ bool Layout::is_stuck(LaneNumber number) const {
 Node Layout::current_node(LaneNumber number) const {
   const LaneState& lane = states_[number];
   if (lane.next < lane.last) return step(lane.step).lanes[number][lane.next];
-  // A server that waits for anybody waits for the one who is behind all others.
+  // A server that waits for any worker waits for the slowest one.
   const std::uint32_t server = server_of_lane_[number];
   const auto& next = servers_[server].next_step;
   const auto oldest = std::min_element(next.begin(), next.end());
@@ -312,7 +312,7 @@ Node Layout::waits_for(LaneNumber number) const {
   return node;
 }
 
-// A chain that ends does so at an op that its lane never runs again: the executed order lacks it.
+// A chain ends at an op that its lane never runs: the executed order lacks it.
 void Layout::report_deadlock() const {
   LaneNumber lane = 0;
   while (!is_stuck(lane)) ++lane;

@@ -49,7 +49,7 @@ class Layout {
     std::uint32_t dependency = 0;  ///< of the next op's, the one to look at next: this step's, then the one's before
     LaneNumber waiter = nobody;    ///< the next lane that waits for the same op
     bool waits = false;            ///< is in an op's list of waiters
-    bool arrived = false;          ///< stands in a meeting
+    bool arrived = false;          ///< has arrived at a communication
     std::int64_t ready = 0;        ///< earliest begin of the next op, as far as is known
   };
   struct MeetingState {

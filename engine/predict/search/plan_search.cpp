@@ -20,7 +20,7 @@ namespace rankscope {
 namespace {
 
 constexpr std::size_t most_points = 1500;          ///< that are reported one by one
-constexpr int time_cells = 96, memory_cells = 64;  ///< of the grid that more are thinned by
+constexpr int time_cells = 96, memory_cells = 64;  ///< of the grid by which more points are thinned
 
 /// A plan that was tried, in the order of trying.
 struct Tried {
@@ -59,7 +59,7 @@ class Grid {
   Side time_, memory_;
 };
 
-/// Fills `points`, and says which of them each of `wanted` (indices of `tried`) is.
+/// Fills `points`, and returns the point of each of `selected` (indices of `tried`).
 std::map<std::size_t, std::size_t> report_points(const std::vector<Tried>& tried, const Space& space,
                                                  const std::vector<std::size_t>& selected, PlanSearchReport& report) {
   std::map<std::size_t, std::size_t> point_of;  // tried → points

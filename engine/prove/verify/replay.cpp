@@ -16,7 +16,7 @@
 namespace rankscope {
 namespace {
 
-/// Data parallel without servers: what its ranks compute, a step's workers compute.
+/// The same plan as data parallelism without servers: its ranks compute what the workers of a step compute.
 StepProgram without_servers(const Scenario& scenario) {
   Scenario plain = scenario;
   plain.plan.data_parallel = DataParallel::all_reduce;
@@ -55,8 +55,8 @@ class Worker {
     }
   }
 
-  /// Its gradients, from the parameters that it has. (Its own optimizer then moves those, and nobody looks: pull()
-  /// puts all of them right.)
+  /// Its gradients, from its present parameters. (Its own optimizer then changes those, which has no effect: pull()
+  /// overwrites all of them.)
   WholeValues compute(std::uint32_t step) {
     run_->run(step, 1);
     return values(gradients_);
@@ -192,7 +192,7 @@ class Shard {
 Replay replay(const StepProgram& step, const std::vector<std::vector<Contribution>>& served,
               const RunSettings& settings, bool changed) {
   const StepProgram plain = without_servers(step.scenario);
-  // Workers compute with what the run's did; 16-bit numbers of other kernels would be others.
+  // Workers use the kernels of the run: 16-bit results of other kernels would differ.
   const std::shared_ptr<const Platform> platform = settings.platform ? settings.platform
                                                    : settings.platform_of
                                                        ? settings.platform_of(0)

@@ -22,7 +22,7 @@ int print_plan(const Input& input, int program_of) {
     std::cout << to_text(step.program_for(program_of));
     return 0;
   }
-  if (!is_folded(step)) check_runs(step);  // what is folded finds a circle itself
+  if (!is_folded(step)) check_runs(step);  // folding detects a deadlock itself
   const Report report = predict_scenario(scenario, add_host_scratch);
   if (!input.json) {
     if (const auto after = after_lost_node(scenario))

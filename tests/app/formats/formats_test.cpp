@@ -79,7 +79,7 @@ std::shared_ptr<const Figures> counted() {
 
 }  // namespace
 
-TEST_CASE("The number that is typed becomes what each format holds, and an update is lost where it is too small") {
+TEST_CASE("A typed number is rounded to every format, and an update that is too small is lost") {
   Shown shown;
   CHECK(shown.value(NumberFormat::fp16) == 1.0009765625);
   CHECK(shown.value(NumberFormat::bf16) == 1);
@@ -100,7 +100,7 @@ TEST_CASE("The number that is typed becomes what each format holds, and an updat
   CHECK(shown.says("underflow"));
 }
 
-TEST_CASE("What is no number is said in words, and the rows keep the last number") {
+TEST_CASE("Invalid input is reported, and the rows keep the last number") {
   Shown shown;
   shown.view.value_field()->setText("0.5");
   for (const char* wrong : {"", "abc", "0x", "0x1234567890", "fp8:0x1", "bf16:1", "bf16:0x1ffff", "1/0"}) {
@@ -238,7 +238,7 @@ TEST_CASE("A scale of 2^k moves the gradients into the range, and each format's 
   CHECK(fit(NumberFormat::e4m3).shift == 7 - -24);  // E4M3's last power of two is not whole
 }
 
-TEST_CASE("The page of scales is computed of the stated tensors, and says that they are no run's") {
+TEST_CASE("The page of scales uses example tensors and says so") {
   Shown shown;
   shown.view.show_page(FormatsView::Page::scales);
   CHECK(shown.says("Not from a run"));

@@ -172,7 +172,7 @@ TEST_CASE("A rank that failed is named after the run, with where the others were
   CHECK(p.view.words().startsWith("Rank 1 is missing: killed."));
 }
 
-TEST_CASE("Where nothing ran there is nothing to hang") {
+TEST_CASE("Without a run no hang is shown") {
   Place p;
   CHECK(p.view.title() == "Nothing ran");
   CHECK(p.view.lanes().rowCount() == 0);

@@ -145,7 +145,7 @@ TEST_CASE("Answers of every kind are kept with their times, and are there again"
   CHECK(book.answered(lab) == 4);  // the order was wrong, and there is another try
 }
 
-TEST_CASE("An answer that is forgotten is gone, and a file that cannot be read is set aside") {
+TEST_CASE("A deleted answer stays deleted, and an unreadable file is renamed") {
   const QTemporaryDir folder;
   const QString file = folder.filePath("answers.json");
   Answer answer = answered(number("%", 2), 27, 28);

@@ -41,7 +41,7 @@ const Palette& dark = palette_of(Theme::dark);
 
 }  // namespace
 
-TEST_CASE("a span has its class's colour from its first pixel to its last, and no other pixel has it") {
+TEST_CASE("a span has its class's colour from its first pixel to its last, and nowhere else") {
   KnownRun run;
   run.span(0, 0, "F:c0:m0", 100, 200).span(0, 0, "B:c0:m0", 300, 500).span(0, 0, "OPT:c0:.update", 500, 520);
   const Frame frame = compose(request_for(run.view()));
@@ -187,7 +187,7 @@ TEST_CASE("the prediction is a ghost under the step that it predicts, on the run
   CHECK(at(frame, 250, RowKind::ghost, Lane::compute, 0, 0.5) == dark.ground);  // hollow
 }
 
-TEST_CASE("the forecast of the step one looks at stands whole, and those beside it give way with open ends") {
+TEST_CASE("the prediction of the current step is shown completely, those of its neighbours are cut with open ends") {
   // The run takes 300 µs a step, the forecast 400.
   KnownRun run;
   for (std::uint32_t step = 0; step < 3; ++step)
@@ -232,7 +232,7 @@ TEST_CASE("threads compose the same picture as one") {
   }
 }
 
-TEST_CASE("a picture moved by whole pixels is the picture composed anew, however often it is moved") {
+TEST_CASE("a picture moved by whole pixels equals one composed from scratch, however often it is moved") {
   KnownRun run;
   for (int r = 0; r < 3; ++r) {
     int at = 0;
@@ -260,7 +260,7 @@ TEST_CASE("a picture moved by whole pixels is the picture composed anew, however
   }
 }
 
-TEST_CASE("of many requests at once the newest is composed, and the others are not waited for") {
+TEST_CASE("of many requests at once only the newest is composed") {
   KnownRun run;
   for (int i = 0; i < 60; ++i) run.span(0, 0, "F:c0:m" + std::to_string(i), i * 15, i * 15 + 9);
   Composer composer({}, 2);

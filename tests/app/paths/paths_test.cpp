@@ -58,7 +58,7 @@ void choose(PathsView& view, const char* surface) {
 
 }  // namespace
 
-TEST_CASE("A surface is scaled so that its window is seen whole, and a pixel is a point again") {
+TEST_CASE("A surface is scaled to show its whole window, and pixels convert back to points") {
   const SurfaceWindow window{-4, 2, -1, 1};
   const QRectF area = GENERATE(QRectF(50, 20, 600, 600), QRectF(0, 0, 900, 100), QRectF(10, 10, 300, 100));
   const SurfaceScale scale = scale_for(window, area);
@@ -74,7 +74,7 @@ TEST_CASE("A surface is scaled so that its window is seen whole, and a pixel is 
   CHECK(std::max(x / y, y / x) < 2 + 1e-6);
 }
 
-TEST_CASE("Contours stand at 1, 2, 5 and their decades, and between them a fill is one colour") {
+TEST_CASE("Contours are at 1, 2, 5 and their decades, and the fill between them has one colour") {
   Surface plane = make_surface("ravine");
   plane.value = [](Point p) { return p.x; };  // its height is x: a contour of 2 stands at x = 2
   plane.least = 0;
@@ -95,7 +95,7 @@ TEST_CASE("Contours stand at 1, 2, 5 and their decades, and between them a fill 
   CHECK(at(1.5) != at(2.5));
 }
 
-TEST_CASE("Optimizers differ in colour, as they do for every eye, and in shape") {
+TEST_CASE("Optimizers differ in colour, also with colour blindness, and in shape") {
   const Palette& colours = palette_of(GENERATE(Theme::dark, Theme::light));
   std::set<Argb> seen;
   std::set<std::string> shapes;
@@ -145,7 +145,7 @@ TEST_CASE("The view shows the engine's own paths: on the ravine, with four optim
   CHECK(plot.title == "Loss above the minimum, by step");
 }
 
-TEST_CASE("Keys step through the paths, and the table says where each stands then") {
+TEST_CASE("Keys step through the paths, and the table shows the position of each") {
   Shown shown;
   PathsView& view = shown.view;
   QTest::keyClick(&view, Qt::Key_Home);
@@ -193,7 +193,7 @@ TEST_CASE("A rate is typed in the table, and an invalid rate is refused") {
   CHECK(shown.cell("sgd", PathsModel::rate) == "0.09");
 }
 
-TEST_CASE("Surface, condition number, steps, noise and start are asked of the engine, each surface with its own") {
+TEST_CASE("Surface, condition number, steps, noise and start are passed to the engine, separately for each surface") {
   Shown shown;
   PathsView& view = shown.view;
   view.condition()->setValue(200);
@@ -223,7 +223,7 @@ TEST_CASE("Surface, condition number, steps, noise and start are asked of the en
   CHECK(view.paths()->request.noise == 0);
 }
 
-TEST_CASE("What is asked again is there at once, and what is under way leaves the old paths standing") {
+TEST_CASE("A repeated request is answered from the cache, and a pending request keeps the old paths visible") {
   Shown shown;
   PathsView& view = shown.view;
   const auto ravine = view.paths();
@@ -235,7 +235,7 @@ TEST_CASE("What is asked again is there at once, and what is under way leaves th
   CHECK(view.paths() == ravine);
 }
 
-TEST_CASE("Ticks say which paths are drawn; without any the view says so") {
+TEST_CASE("Check boxes choose which paths are drawn; without any the view says so") {
   Shown shown;
   PathsView& view = shown.view;
   CHECK(view.model().setData(shown.index("sophia", PathsModel::optimizer), Qt::Checked, Qt::CheckStateRole));

@@ -71,7 +71,7 @@ TEST_CASE("Without a range the whole step is shown, with its prediction") {
   CHECK(p.view->gap().rowCount() == 0);
 }
 
-TEST_CASE("A chosen range's table is that of the range, and the whole comes back when it is dropped") {
+TEST_CASE("The table is that of the selected range, and of the whole step when the range is cleared") {
   Place p;
   const auto step = p.source.view()->step_range(Obtained::measured, 1);
   REQUIRE(step);
@@ -166,7 +166,7 @@ TEST_CASE("A hidden view shows nothing") {
   for (QTableView* table : p.view->findChildren<QTableView*>()) CHECK_FALSE(table->isVisible());
 }
 
-TEST_CASE("Every rank's time is all of its stretch, also where ops of other steps reach into it") {
+TEST_CASE("Every rank's time is its whole interval, also where ops of other steps overlap it") {
   // Asynchronous servers: workers are up to three steps apart, so a step's time is full of others' ops.
   const std::string plan = GENERATE("data = 4\ndata_parallel = \"parameter-server\"\nservers = 1\nstaleness = 2",
                                     "pipeline = 2\nschedule = \"1f1b\"\nmicro_batches = 4");

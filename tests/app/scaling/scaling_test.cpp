@@ -175,7 +175,7 @@ TEST_CASE("Weak scaling lets the batch grow with the ranks") {
   CHECK(curves.points[2].predicted.efficiency == Approx(alone / all));
 }
 
-TEST_CASE("A run's own costs carry its prediction to other numbers of ranks") {
+TEST_CASE("Measured costs of a run predict other numbers of ranks") {
   const SlowMachine machine;
   CostSource costs;
   costs.run = costs_of_run(*machine.view(), machine.context);
@@ -236,7 +236,7 @@ TEST_CASE("The plan that ran is a point on its own curve") {
     CHECK(static_cast<qsizetype>(row.size()) == scaling_titles(curves).size());
 }
 
-TEST_CASE("Published rows stand over their numbers of ranks with the engine's own predictions") {
+TEST_CASE("Published rows are at their numbers of ranks, with the engine's own predictions") {
   for (const PublishedTable& table : read_all_published()) {
     if (table.file != "megatron-sc21") continue;
     REQUIRE(can_be_scaled(table));

@@ -218,7 +218,7 @@ TEST_CASE("a stopped search keeps its results, and another can begin") {
   CHECK_FALSE(shown.view.found().empty());
 }
 
-TEST_CASE("the same training on as many ranks is the same search, another model is not") {
+TEST_CASE("changes that keep training and number of ranks keep the search's results, another model does not") {
   Scenario one = parse_scenario("[plan]\ndata = 4\n", "a.toml"), other = one;
   other.plan.data = 2;
   other.plan.pipeline = 2;

@@ -48,7 +48,7 @@ TEST_CASE("A plan of too many ops is shown by one rank of each stage, as long as
   CHECK(static_cast<double>(range->length()) * 1e-9 == Approx(predicted).epsilon(1e-6));
 }
 
-TEST_CASE("Of a folded plan with a straggler its own replica is shown, in which it is slow") {
+TEST_CASE("A folded plan with a straggler shows the straggler's replica") {
   Scenario scenario = read_scenario(find_scenario("bloom-jean-zay").string());
   const Prediction even = predict(scenario);
   REQUIRE_FALSE(even.folded.empty());
@@ -100,7 +100,7 @@ TEST_CASE("The prediction of a plan that lost a node is for the remaining ranks,
   CHECK(predict(scenario).lost.empty());
 }
 
-TEST_CASE("A plan that has nothing left without a node is refused") {
+TEST_CASE("A plan is refused if no replica remains without a node") {
   Scenario scenario = read_scenario(find_scenario("pipeline-1f1b").string());
   scenario.cluster.lost_node = 0;
   const Prediction prediction = predict(scenario);

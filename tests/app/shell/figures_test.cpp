@@ -99,13 +99,13 @@ TEST_CASE("\"This plan\" states ideal, predicted and measured of one plan") {
   CHECK(lines[static_cast<std::size_t>(PlanRow::mfu)].predicted == u("60.0\u00A0%"));  // 0.5 × 12 / 10
 }
 
-TEST_CASE("Nothing known is dashes, never zeros") {
+TEST_CASE("Unknown values are dashes, never zeros") {
   for (const PlanLine& line : plan_lines(Figures{}))
     for (const QString& value : {line.ideal, line.predicted, line.measured}) CHECK(value == u("–"));
   CHECK(gap_sentence(Figures{}).isEmpty());
 }
 
-TEST_CASE("The gap is a sentence with its largest reasons, of one rank or of all together") {
+TEST_CASE("The gap is a sentence with its largest causes, of one rank or of all ranks") {
   Figures figures = a_run();
   figures.step.emplace();
   figures.step->range = {0, 12'000'000};

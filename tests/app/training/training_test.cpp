@@ -184,7 +184,7 @@ TEST_CASE("MFU is the model's FLOPs over the peak, HFU with recomputation, and b
   CHECK(table.rows[0].last().toDouble() == Approx(30));
 }
 
-TEST_CASE("Power is drawn where something counted it, with who did and the prediction under it") {
+TEST_CASE("Power is drawn if it was measured, with its source and the prediction under it") {
   application();
   SharedState state;
   KnownSource source;
@@ -240,7 +240,7 @@ TEST_CASE("A curve breaks at steps without a value and at steps that are not the
   CHECK(view.chart(Curve::loss).pieces().size() == 1);
 }
 
-TEST_CASE("A power of nothing has ticks that say so") {
+TEST_CASE("A power of zero has valid ticks") {
   application();
   SharedState state;
   EmptySource source;

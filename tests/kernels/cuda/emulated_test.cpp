@@ -43,7 +43,7 @@ TEST_CASE(
 }
 
 // With them: kernels_cuda_gpu_emulated.
-TEST_CASE("products of the library compute what their formula says where it has no epilogues") {
+TEST_CASE("products of the library compute their formula if it has no epilogues") {
   emulated::set_cublas(emulated::Cublas::without_epilogues);
   const SetUnderTest set(cuda_kernels(), nullptr, gpu_bound);
   for (const Check& check : all_checks())
@@ -122,7 +122,7 @@ struct Mlp {
 
 }  // namespace
 
-TEST_CASE("GELU, its slope and a bias' gradient are in their products' kernels, where the library has them there") {
+TEST_CASE("GELU, its slope and a bias' gradient are in the products' kernels if the library has such epilogues") {
   for (const DType type : {DType::f32, DType::bf16, DType::f16}) {
     INFO(name_of(type));
     Mlp mlp(type, 40, 64);
@@ -134,7 +134,7 @@ TEST_CASE("GELU, its slope and a bias' gradient are in their products' kernels, 
   }
 }
 
-TEST_CASE("GELU, its slope and a bias' gradient are kernels of their own where the library has none with them") {
+TEST_CASE("GELU, its slope and a bias' gradient are separate kernels if the library has no such epilogues") {
   const auto apart = [](Mlp mlp) {
     CHECK(mlp.forward() == launched(1, 0, 0, 0, 0, 1));
     CHECK(mlp.input_gradient() == launched(1, 0, 0, 0, 1, 0));
@@ -167,7 +167,7 @@ TEST_CASE("GELU, its slope and a bias' gradient are kernels of their own where t
   emulated::set_cublas(emulated::Cublas::whole);
 }
 
-TEST_CASE("a set is of the device that is the thread's when it is made, whatever others there are") {
+TEST_CASE("a kernel set belongs to the device that is current when it is made") {
   emulated::set_model(1, {.major = 8});
   use_cuda_device(1);
   CHECK_FALSE(cuda_kernels().options.fused_gelu);
@@ -177,7 +177,7 @@ TEST_CASE("a set is of the device that is the thread's when it is made, whatever
 }
 
 TEST_CASE(
-    "attention whose blocks want more shared memory than the device has is refused by name, before it is launched") {
+    "attention whose blocks need more shared memory than the device has is refused by name, before it is launched") {
   const KernelSet set = cuda_kernels();
   emulated::set_model(0, {.major = 8, .minor = 9, .shared_bytes = 99 << 10});
   for (const DType type : {DType::f64, DType::f32, DType::bf16, DType::f16})
@@ -195,7 +195,7 @@ TEST_CASE(
   emulated::set_model(0, {});
 }
 
-TEST_CASE("memory that is nowhere is given back to nobody: that would make a context on a device that nobody chose") {
+TEST_CASE("freeing a null pointer does nothing: it would make a context on another device") {
   const auto before = emulated::counts().frees_of_nothing;
   {
     DeviceMemory memory(100), taken = std::move(memory);

@@ -107,7 +107,7 @@ struct Rude {
 
 }  // namespace
 
-TEST_CASE("what the windows of a class say survives being written and read") {
+TEST_CASE("a class's messages are read back as they were written") {
   const auto look = parse(to_text(some_look()));
   REQUIRE(look);
   CHECK(std::get<classroom::Look>(*look) == some_look());
@@ -115,7 +115,7 @@ TEST_CASE("what the windows of a class say survives being written and read") {
   CHECK(std::get<classroom::Look>(*parse(to_text(nothing))) == nothing);
 }
 
-TEST_CASE("whatever is no message of a class is refused with a reason") {
+TEST_CASE("invalid messages of a class are refused with a reason") {
   const std::string big = "{\"kind\":\"hello\",\"name\":\"" + std::string(5000, 'a') + "\"}";
   for (const std::string& text :
        {std::string(), std::string("null"), std::string("[1]"), std::string("{\"kind\":\"run\"}"),
@@ -132,7 +132,7 @@ TEST_CASE("whatever is no message of a class is refused with a reason") {
   }
 }
 
-TEST_CASE("students see what the teacher looks at, also those who come later") {
+TEST_CASE("students see what the teacher looks at, also those who join later") {
   const Room room;
   Teacher teacher(room.options());
   StudentLine early(teacher.join(), "Ada");
@@ -167,7 +167,7 @@ TEST_CASE("the teacher has each student's answers to each question") {
   CHECK(guesses(teacher, "another", 0).empty());
 }
 
-TEST_CASE("whole answers of several students reach the teacher, and what a run says of them later") {
+TEST_CASE("complete answers of several students reach the teacher, and later results of runs") {
   const Room room;
   Teacher teacher(room.options());
   StudentLine ada(teacher.join(), "Ada"), grace(teacher.join(), "Grace"), alan(teacher.join(), "Alan");
@@ -245,7 +245,7 @@ TEST_CASE("garbage is counted and changes nothing") {
   CHECK_FALSE(teacher.status().last_garbage.empty());
 }
 
-TEST_CASE("a student that never stops talking is not listened to, and holds nobody up") {
+TEST_CASE("a student that floods the class with messages is ignored, and delays nobody") {
   const Room room;
   TeacherOptions options = room.options();
   options.limits.messages_a_second = 10;
@@ -271,7 +271,7 @@ TEST_CASE("a class is full at its limit") {
   CHECK(teacher.students().size() == 1);
 }
 
-TEST_CASE("connections that answer and leave do not close the class") {
+TEST_CASE("connections that answer and disconnect do not close the class") {
   const Room room;
   const bool same_key = GENERATE(true, false);
   TeacherOptions options = room.options();
@@ -295,7 +295,7 @@ TEST_CASE("connections that answer and leave do not close the class") {
   if (same_key) CHECK(guesses(teacher, "lab", 0).size() <= ClassLimits().names_a_key);
 }
 
-TEST_CASE("a name belongs to the key that used it first; the other student is told so") {
+TEST_CASE("a name belongs to the key that used it first; the other student gets an error that says so") {
   const Room room;
   Teacher teacher(room.options());
   teacher.show(some_look());
@@ -322,7 +322,7 @@ TEST_CASE("a name belongs to the key that used it first; the other student is to
   CHECK(within([&] { return guesses(teacher, "lab", 0) == std::vector<double>{21}; }));
 }
 
-TEST_CASE("a proof is worth nothing for another name, key or connection") {
+TEST_CASE("a proof is invalid for another name, key or connection") {
   const Room room;
   Teacher teacher(room.options());
   const Identity ada, mallory;
@@ -410,7 +410,7 @@ TEST_CASE("when all places are taken, one address cannot keep another out") {
   CHECK(members.admit("c30", "10.0.0.66", "key 30", "name 30", later).empty());
 }
 
-TEST_CASE("beyond this machine a class needs keys, and a wrong one is turned away") {
+TEST_CASE("beyond this machine a class needs keys, and a wrong one is rejected") {
   TeacherOptions open;
   open.endpoint = "tcp://0.0.0.0:*";
   CHECK_THROWS_AS(Teacher(open), JoinError);

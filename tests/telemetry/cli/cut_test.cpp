@@ -6,7 +6,7 @@
 namespace rankscope::testing {
 namespace {
 
-TEST_CASE("a cut by steps keeps those steps whole, and all that is said once") {
+TEST_CASE("a cut by steps keeps those steps completely, and all messages that occur once") {
   RunStore whole, part;
   CutLimits limits;
   limits.first_step = 1;

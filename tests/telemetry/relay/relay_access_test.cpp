@@ -59,7 +59,7 @@ TEST_CASE("a worker of another session is refused") {
   CHECK(why.find(to_string(a_session())) != std::string::npos);
 }
 
-TEST_CASE("with keys, listed viewers and workers come in, and nobody else is served") {
+TEST_CASE("with keys, listed viewers and workers are admitted, and nobody else is served") {
   const RelayKeys keys = new_relay_keys();
   RelayOptions options;
   options.keys = keys.relay;
@@ -109,7 +109,7 @@ TEST_CASE("with keys, listed viewers and workers come in, and nobody else is ser
   CHECK(eventually([&] { return seen.summaries() == 20; }));
 }
 
-TEST_CASE("a key that is revoked during the run loses its connection and gets no new one; the others go on") {
+TEST_CASE("a key that is revoked during the run loses its connection and gets no new one; the others continue") {
   const RelayKeys keys = new_relay_keys(2);
   RelayOptions options;
   options.keys = keys.relay;
@@ -138,7 +138,7 @@ TEST_CASE("a key that is revoked during the run loses its connection and gets no
   CHECK(nothing.messages().empty());
 }
 
-TEST_CASE("what cannot be revoked is said in one line") {
+TEST_CASE("a failed revocation is reported in one line") {
   const Directory directory;
   const std::string file = directory.file("run.join");
   CHECK_THROWS_AS(revoke_key(file, {}), JoinError);

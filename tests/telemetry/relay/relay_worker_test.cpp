@@ -6,7 +6,7 @@
 using namespace rankscope;
 using namespace rankscope::test;
 
-TEST_CASE("disordered and doubled batches make the same picture, and what never comes is a gap") {
+TEST_CASE("disordered and duplicate batches make the same picture, and missing ones are a gap") {
   RelayOptions options;
   options.hole_limit = 300ms;
   Run run({}, options, false);
@@ -42,7 +42,7 @@ TEST_CASE("disordered and doubled batches make the same picture, and what never 
   CHECK(eventually([&] { return seen.spans() == 5; }));
 }
 
-TEST_CASE("what the relay's window has no room for comes from the spool: the tap loses nothing") {
+TEST_CASE("messages beyond the relay's window are read from the spool: the tap loses nothing") {
   RelayOptions options;
   options.worker_window = 2;
   Run run({}, options);
@@ -58,8 +58,7 @@ TEST_CASE("what the relay's window has no room for comes from the spool: the tap
   CHECK(run.relay->status().recovered > 0);
 }
 
-TEST_CASE(
-    "a tap that is slow, or stands still for longer than the worker's patience, loses nothing and repeats little") {
+TEST_CASE("a tap that is slow, or blocks for longer than the worker's time limit, loses nothing and repeats little") {
   class Slow : public Collector {
    public:
     void accept(const Message& message) override {

@@ -57,7 +57,7 @@ TEST_CASE("without the run's secret nobody is a worker, and forged messages chan
   CHECK(run.tap.all<Gap>().empty());
 }
 
-TEST_CASE("an answer to a challenge is worth nothing on another connection, nor at another relay") {
+TEST_CASE("an answer to a challenge is invalid on another connection and at another relay") {
   Run run("tcp://127.0.0.1:*");
   const std::string secret = run.relay->worker_join().run_secret;
   Stranger worker(run.relay->join()), thief(run.relay->join());
@@ -87,7 +87,7 @@ TEST_CASE("an answer to a challenge is worth nothing on another connection, nor 
   CHECK(eventually([&] { return run.tap.summaries() == 2; }));
 }
 
-TEST_CASE("a worker with another secret, or none, is told once why it is not admitted") {
+TEST_CASE("a worker with another secret, or none, gets the reason once") {
   Run run;
   const std::string secret = GENERATE(as<std::string>{}, new_run_secret(), "");
   std::atomic<int> times = 0;
@@ -133,7 +133,7 @@ TEST_CASE("neither the snapshot nor a viewer's join string holds the run's secre
   CHECK(new_run_secret() != new_run_secret());
 }
 
-TEST_CASE("viewers cannot take the workers' places, and a viewer that speaks as a worker stays a viewer") {
+TEST_CASE("viewers cannot take the workers' places, and a viewer that sends as a worker stays a viewer") {
   Run run;
   Stranger viewer(run.relay->join());
   REQUIRE(viewer.say({link::Type::viewer_hello, 1, 0, 0, 10}));
@@ -163,7 +163,7 @@ TEST_CASE("workers of this machine have an endpoint of their own, and viewers el
   CHECK(nothing.messages().empty());
 }
 
-TEST_CASE("a client of the link's first version is told that it is too old") {
+TEST_CASE("a client of the link's first version gets the error that it is too old") {
   Run run;
   Stranger old(run.relay->join());
   auto hello = link::pack({link::Type::viewer_hello, 1, 0, 0, 10});

@@ -111,7 +111,8 @@ void check_same(const StoreView& folded, const StoreView& whole) {
   }
 }
 
-TEST_CASE("a store that folds says of a long run what one that keeps all says, but for the old steps' summaries") {
+TEST_CASE(
+    "a store that folds steps agrees with one that keeps all on a long run, except for the old steps' summaries") {
   std::vector<Message> run = a_run();
   SECTION("as it came") {}
   SECTION("much of it twice") {
@@ -163,7 +164,7 @@ TEST_CASE("a snapshot stays as it was when steps in it are folded later") {
   CHECK(early->summaries(1).back() == early_whole->summaries(1).back());
 }
 
-TEST_CASE("a rank whose word of an old step comes late is added once, with its spans") {
+TEST_CASE("a late summary of an old step is added once, with its spans") {
   RunStore store(0, kept);
   std::array<std::uint64_t, ranks> sequence{};
   const auto say = [&](std::int32_t rank, Event event) {

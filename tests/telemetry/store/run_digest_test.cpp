@@ -73,7 +73,7 @@ std::vector<Message> a_run() {
 
 }  // namespace
 
-TEST_CASE("a digest knows of a run what a store knows, but for the spans of all steps before the latest") {
+TEST_CASE("a digest has the data of a store, except for the spans of all steps before the latest") {
   std::vector<Message> run = a_run();
   SECTION("as it came") {}
   SECTION("disordered over some steps") {
@@ -112,7 +112,7 @@ TEST_CASE("a digest knows of a run what a store knows, but for the spans of all 
   }
 }
 
-TEST_CASE("a digest goes on after it was looked at") {
+TEST_CASE("a digest can be updated after it was read") {
   RunDigest digest(kept);
   const std::vector<Message> run = a_run();
   const std::size_t half = run.size() / 2;
@@ -128,7 +128,7 @@ TEST_CASE("a digest goes on after it was looked at") {
   CHECK(second->event_count() == whole.view()->event_count());
 }
 
-TEST_CASE("another session's words are no part of a digest") {
+TEST_CASE("messages of another session are no part of a digest") {
   RunDigest digest;
   std::vector<Message> run = a_run();
   digest.accept(run[0]);

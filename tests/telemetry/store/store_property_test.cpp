@@ -95,7 +95,7 @@ void compare(const Reference& reference, const StoreView& view, unsigned seed) {
 
 using Spans = std::vector<std::pair<Span, Obtained>>;
 
-TEST_CASE("every question to the store is answered as by looking at every span") {
+TEST_CASE("every query of the store agrees with a scan of all spans") {
   const bool overlap = GENERATE(false, true), strange = GENERATE(false, true);
   const int ops = GENERATE(5, 150, 900);
   CAPTURE(overlap, strange, ops);
@@ -112,7 +112,7 @@ TEST_CASE("every question to the store is answered as by looking at every span")
   compare(reference, *store.view(), 2);
 }
 
-TEST_CASE("late, doubled and disordered batches end as the same picture as ordered ones") {
+TEST_CASE("late, duplicate and disordered batches give the same picture as ordered ones") {
   const bool overlap = GENERATE(false, true);
   const unsigned seed = GENERATE(1u, 2u, 3u);
   RunShape shape;
@@ -151,7 +151,7 @@ TEST_CASE("late, doubled and disordered batches end as the same picture as order
   compare(reference, *store.view(), seed);
 }
 
-TEST_CASE("a snapshot stays what it was while the run goes on and late spans come") {
+TEST_CASE("a snapshot is unchanged while the run continues and late spans arrive") {
   RunShape shape;
   shape.ranks = 1;
   shape.ops = 700;

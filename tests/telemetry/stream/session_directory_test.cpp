@@ -69,7 +69,7 @@ TEST_CASE("a session's directory is its user's alone and goes with its owner") {
   CHECK(!fs::exists(path));
 }
 
-TEST_CASE("what a killed owner leaves is removed by the next one, with the shared memory that is noted there") {
+TEST_CASE("the directory of a killed owner is removed by the next one, with the shared memory that is listed there") {
   const Directory base;
   const TemporaryBase temporary(base.path);
   const fs::path memory = "/dev/shm/rankscope-test-" + std::to_string(getpid());

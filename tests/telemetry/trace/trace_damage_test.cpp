@@ -47,7 +47,7 @@ std::map<Key, Message> by_key(const std::vector<Message>& messages) {
   return map;
 }
 
-TEST_CASE("a trace cut at any byte opens with what came before the cut") {
+TEST_CASE("a trace cut at any byte opens with everything before the cut") {
   const TemporaryDirectory folder;
   const auto messages = small_run(800, 2, 40);
   write_trace(folder / "whole.mcap", messages, 4096);
@@ -103,7 +103,7 @@ TEST_CASE("a flipped bit anywhere is noticed, skipped, and costs one chunk at mo
   CHECK(noticed > 25);
 }
 
-TEST_CASE("noise in the middle is stepped over, and each rank's loss becomes a gap where it lies") {
+TEST_CASE("noise in the middle is skipped, and each rank's loss becomes a gap at its place") {
   const TemporaryDirectory folder;
   const auto messages = small_run(4000, 3, 40);
   write_trace(folder / "whole.mcap", messages, 8192);
@@ -287,7 +287,7 @@ TEST_CASE("chunks that unpack to much more than they are do not exhaust the read
   if (test::slowness == 1) CHECK(resident_peak_bytes() - before < std::int64_t{500} << 20);
 }
 
-TEST_CASE("rows that are all alike, and take next to no room in the file, do not exhaust the reader") {
+TEST_CASE("identical rows, which take almost no space in the file, do not exhaust the reader") {
   const TemporaryDirectory folder;
   Message message;
   message.session = new_session_id();

@@ -46,20 +46,20 @@ TEST_CASE("processes do all eight collectives and messages as threads do") {
   }
 }
 
-TEST_CASE("what lies in a memory that MPI does not reach goes through the host's, and comes back") {
+TEST_CASE("tensors in memory that MPI cannot access are copied through the host's, and back") {
   const Ended ended = run("staged", 3);
   INFO(ended.output);
   CHECK(ended.status == 0);
   CHECK(ended.output.empty());
 }
 
-TEST_CASE("many lanes of many processes talk at once") {
+TEST_CASE("many lanes of many processes communicate at once") {
   const Ended ended = run("lanes", 4);
   INFO(ended.output);
   CHECK(ended.status == 0);
 }
 
-TEST_CASE("processes know when the last participant had come") {
+TEST_CASE("processes know when the last participant arrived") {
   const Ended ended = run("late", 3);
   INFO(ended.output);
   CHECK(ended.status == 0);
@@ -81,7 +81,7 @@ TEST_CASE("a time-out among processes names the missing ranks") {
   }
 }
 
-TEST_CASE("processes that call different things are told so") {
+TEST_CASE("processes that call different operations get an error that says so") {
   const Ended ended = run("different", 3);
   INFO(ended.output);
   CHECK(ended.status != 0);
@@ -90,7 +90,7 @@ TEST_CASE("processes that call different things are told so") {
                      " ends: rank 0 calls all_reduce of 1 fp32, rank 2 all_reduce of 2 fp32, on lane data"));
 }
 
-TEST_CASE("processes that call different collectives, or disagree on a message, are told so") {
+TEST_CASE("processes that call different collectives, or disagree on a message, get an error that says so") {
   SECTION("collectives") {
     const Ended ended = run("different-kind", 3);
     INFO(ended.output);

@@ -87,7 +87,7 @@ TEST_CASE("a rank without any report is late in the first communication with oth
   CHECK(still.last_event_ns == 30);
 }
 
-TEST_CASE("a rank whose last events never came is late too: others have left what it seems to be in") {
+TEST_CASE("a rank whose last events were lost is late, too: others have finished the op that it seems to be in") {
   const auto programs = replicas(3);
   const RankGrid grid{1, 3, 1};
   const auto run = simulate(programs, grid, unit_costs(1000), 3);

@@ -110,7 +110,7 @@ TEST_CASE("an answer that the text prints before Run is a fault, in any of its f
   }
 }
 
-TEST_CASE("what only a run gives is given away by any number that would be accepted") {
+TEST_CASE("an answer that only a run gives is revealed by any number that would be accepted") {
   const std::string asked = with("formula = \"100 * 3/11\"\n", "");
   CHECK(faults(asked).empty());
   const std::string text = asked.substr(0, asked.find("The bubble.")) + "The textbook says 27.3 %." +
@@ -118,7 +118,7 @@ TEST_CASE("what only a run gives is given away by any number that would be accep
   check_finds(fault(text), {"question 1", "'27.3%'"});
 }
 
-TEST_CASE("the right option, quoted before Run, is a fault; all options beside each other are none") {
+TEST_CASE("quoting the right option before Run is a fault; listing all options is none") {
   const auto choice = [](const std::string& text) {
     return with("The bubble.\n", "The bubble.\n\n" + text + "\n") +
            "[[lab.questions]]\nkind = \"choice\"\nask = \"Which?\"\n"
@@ -142,7 +142,7 @@ TEST_CASE("items that the text lists in their right order are a fault") {
   check_finds(fault(order("A step is forward, backward and update.")), {"question 2", "forward, backward and update"});
 }
 
-TEST_CASE("things that are counted in words are found, other small numbers are not") {
+TEST_CASE("counts in words are found, other small numbers are not") {
   const auto count = [](const std::string& text) {
     return with("The bubble.\n", "The bubble.\n\n" + text + "\n") +
            "[[lab.questions]]\nask = \"How many buckets are there?\"\nanswer = 2\ntolerance = 0.4\nhint = \"h\"\nwhy = "
@@ -227,7 +227,7 @@ TEST_CASE("a key after --set that no scenario has, or a value that it cannot hav
   CHECK(faults(with("`--set\nzero=1`", "`--set KEY=VALUE` or `--set zero=…`").replace(0, 0, "")).size() == 1);  // KEY
 }
 
-TEST_CASE("names of labs, views and parameters that there are none of are faults") {
+TEST_CASE("unknown names of labs, views and parameters are faults") {
   check_finds(fault(with("needs = [\"walls\"]", "needs = [\"wals\"]")),
               {"a-pipeline.toml:needs: ", "'wals'", "did you mean 'walls'?"});
   check_finds(fault(with("view = \"timeline\"\nneeds", "view = \"timelines\"\nneeds")),
@@ -245,7 +245,7 @@ TEST_CASE("names of labs, views and parameters that there are none of are faults
   check_finds(fault(with("step=last", "page=bits")), {"text: ", "number, gradients, scales"});
 }
 
-TEST_CASE("a number without hint or why is a fault") {
+TEST_CASE("a question for a number without a hint or an explanation is a fault") {
   check_finds(fault(with("hint = \"How many slots does a stage wait?\"\n", "")), {"question 1", "no hint"});
   check_finds(fault(with("why = \"(p - 1)/(m + p - 1) = 3/11.\"\n", "")), {"question 1", "no why"});
 }
@@ -262,7 +262,7 @@ TEST_CASE("a scenario that cannot be simulated is a fault of the question that a
   check_finds(all[0], {"question 1", "cannot be simulated: no such plan"});
 }
 
-TEST_CASE("a course names labs that there are, each once") {
+TEST_CASE("a course names existing labs, each once") {
   const auto course = [](const std::string& labs) {
     return faults_of(
         parse_course("title = \"T\"\nsummary = \"S\"\n[[section]]\ntitle = \"One\"\nlabs = [" + labs + "]\n", "c.toml"),
@@ -273,7 +273,7 @@ TEST_CASE("a course names labs that there are, each once") {
   check_finds(course("\"walls\", \"walls\"").at(0), {"twice"});
 }
 
-TEST_CASE("a term of the glossary points to a lab that there is") {
+TEST_CASE("a term of the glossary points to an existing lab") {
   const auto glossary = [](const std::string& see) {
     return parse_glossary("[[term]]\nname = \"bubble\"\nmeans = \"Idle time.\"\nsee = \"" + see + "\"\n", "g");
   };
@@ -297,7 +297,7 @@ TEST_CASE("a number of a text has its value, its last digit and its unit") {
   CHECK(numbers[6].value == 6.2);
 }
 
-TEST_CASE("a rank or a link that the plan has none of cannot be clicked") {
+TEST_CASE("a question about a rank or a link that the plan does not have is a fault") {
   const auto fault_with = [](const std::string& at, const std::string& keys) {
     const std::string text = std::string(good_lesson) + "[[lab.questions]]\nkind = \"point\"\nat = \"" + at +
                              "\"\nask = \"Which?\"\n" + keys + "\n";

@@ -38,7 +38,7 @@ TEST_CASE("an axis is a key and its values, the key by its short name where that
   CHECK(parse_axis("stages=\"3,2,2,1\",even") == Axis{"plan.stages", {"\"3,2,2,1\"", "even"}});
 }
 
-TEST_CASE("an axis that means nothing is refused in one line that repeats what was typed") {
+TEST_CASE("an invalid axis is refused in one line that repeats what was typed") {
   struct Row {
     Texts typed;
     std::string begins;
@@ -66,7 +66,7 @@ TEST_CASE("an axis that means nothing is refused in one line that repeats what w
   }
 }
 
-TEST_CASE("a value of the right type that no plan can have is a point all the same: the plan's checks judge it") {
+TEST_CASE("a value of the right type that no plan can have is a point, too: the plan's checks judge it") {
   CHECK(refusal({"plan.data=1,-3", "plan.schedule=2f2b"}).empty());
 }
 

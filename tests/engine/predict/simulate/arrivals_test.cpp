@@ -66,7 +66,7 @@ std::vector<Served> served_by(int server, const std::vector<Span>& spans) {
 
 }  // namespace
 
-TEST_CASE("a fast worker is served again before a slow one comes, but no further ahead than the bound") {
+TEST_CASE("a fast worker is served again before a slow one arrives, but no further ahead than the bound") {
   for (const int staleness : {1, 2, 4}) {
     const StepProgram step = asynchronous(staleness);
     const int steps = 8;
@@ -83,7 +83,7 @@ TEST_CASE("a fast worker is served again before a slow one comes, but no further
   }
 }
 
-TEST_CASE("of those who may be served the one that came first is") {
+TEST_CASE("of the workers that may be served the first to arrive is served") {
   const StepProgram step = asynchronous(3, 2);
   const Simulation simulation = simulate(programs_of(step), step.grid, costs_of({1000, 1370, 2110, 0, 0}), 12);
   for (int server = 0; server < 2; ++server) {
@@ -110,7 +110,7 @@ TEST_CASE("equal workers take turns, and the server is busy for all of them") {
   for (std::size_t i = 0; i < served.size(); ++i) CHECK(served[i].worker == static_cast<int>(i % workers));
 }
 
-TEST_CASE("an executed order of arrivals is laid out as it was, each step once all that came before it is there") {
+TEST_CASE("an executed order of arrivals is laid out as it was, each step after all earlier ones") {
   const StepProgram step = asynchronous(3);
   const std::vector<RankProgram> programs = programs_of(step);
   const Costs costs = costs_of({1000, 1370, 4000, 0});

@@ -160,7 +160,7 @@ TEST_CASE("channels and transfers of NCCL's collectives become phases of the cal
   check_against(events, known, [](std::uint64_t work) { return 100 + work; });
 }
 
-TEST_CASE("works that NCCL leaves untold have no phases, and others' phases stay with their own calls") {
+TEST_CASE("works that NCCL does not report have no phases, and others' phases stay with their own calls") {
   const Heard heard(nullptr);
   const int n = 2, rounds = 9;
   ProfilerBehaviour behaviour;
@@ -182,7 +182,7 @@ TEST_CASE("works that NCCL leaves untold have no phases, and others' phases stay
     for (const LatePhase& late : of_rank.phases) CHECK(late.call % 3 != 2);
 }
 
-TEST_CASE("phases are told after the call has returned and the device is done, in any order") {
+TEST_CASE("phases are reported after the call has returned and the device is done, in any order") {
   const Heard heard(nullptr);
   ProfilerBehaviour behaviour;
   behaviour.channels = 8;
@@ -228,7 +228,7 @@ TEST_CASE("messages, and collectives that are made of messages, know the peers o
   check_against(events, known, [](std::uint64_t work) { return work < 4 ? 7 : 8; });
 }
 
-TEST_CASE("a transparent collective's phases are those that it executed, and nothing of NCCL's messages beside") {
+TEST_CASE("a transparent collective's phases are those that it executed, without those of NCCL's messages") {
   const Heard heard(nullptr);
   std::array<std::size_t, 2> executed{};
   const auto known = run_calls("ring", 2, [&](Communicator& group, StreamQueue&) {
@@ -249,7 +249,7 @@ TEST_CASE("a transparent collective's phases are those that it executed, and not
   }
 }
 
-TEST_CASE("the environment turns NCCL's telling off, and a communicator that records nothing asks for nothing") {
+TEST_CASE("the environment can switch NCCL's reports off, and a communicator that records nothing requests none") {
   const auto reduce = [](Communicator& group, StreamQueue&) {
     static thread_local std::vector<float> data(10);
     group.name_calls(1);
