@@ -18,9 +18,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int longest_outbox = 8;          // of looks to one student: an older one is useless
-constexpr int longest_inbox = 1024;        // messages that wait to be read, over all students
-constexpr int most_proofs_a_second = 200;  // to be checked, over all that are not in the class yet
+constexpr int longest_outbox = 8;                               // of looks to one student: an older one is useless
+constexpr int longest_inbox = 1024;                             // messages that wait to be read, over all students
+constexpr int most_proofs_a_second = 200;                       // to be checked, over all that are not in the class yet
 constexpr auto list_interval = std::chrono::milliseconds(250);  // between two checks of revoked keys and names
 
 }  // namespace

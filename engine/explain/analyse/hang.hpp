@@ -29,7 +29,7 @@ struct LanePlace {
 };
 
 /// The state of a member of a communication.
-enum class MemberState : std::uint8_t { not_yet, in, left };
+enum class MemberState : std::uint8_t { not_arrived, arrived, finished };
 
 /// A communication that some of its members are in.
 struct Meeting {
