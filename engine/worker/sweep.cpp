@@ -42,7 +42,7 @@ SweepRun run_point(const SweepPlan& plan, const RunRequest& request, std::int32_
     check_fits(compile(scenario), request);
     const SessionOutcome attempt = run_session(with_absolute_data(scenario), request, progress);
     if (attempt.status != 0)
-      return failed(attempt.message + (attempt.said.empty() ? "" : "; last output: " + attempt.said.back()));
+      return failed(attempt.message + (attempt.last_output.empty() ? "" : "; last output: " + attempt.last_output.back()));
     if (!attempt.facts) return failed("it ended before it finished a step");
     SweepRun run = sweep_run(make_report(*attempt.facts), point, repeat);
     if (run.step_seconds.empty()) return failed("no step has a time");

@@ -167,7 +167,7 @@ int cut(const CutRequest& request) {
   CutSink sink(writer, limits, by_time ? clock_offsets(request.trace) : ClockOffsets{});
   read_shown(request.trace, sink, damage);
   for (TraceMark& mark : read_trace_info(request.trace).marks)
-    if (sink.wants(mark)) writer.mark(std::move(mark));
+    if (sink.includes(mark)) writer.mark(std::move(mark));
   print_damage(request.trace, damage);
   if (!writer.close()) throw std::runtime_error(writer.error());
   output.commit();

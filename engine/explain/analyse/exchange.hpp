@@ -84,7 +84,7 @@ struct ExchangeTimes {
   OpKind kind = OpKind::send;  ///< send stands for the message's both ends
   int members = 0;             ///< of a group; the largest where they differ
   int exchanges = 0;           ///< of all groups together
-  double waiting_s = 0;        ///< mean over the ranks that take part: inside the ops, before the last member came
+  double waiting_s = 0;        ///< mean over the ranks that take part: inside the ops, before the last member arrived
   /// Mean over the ranks that send, as their bytes are: while bytes moved. NaN where no sender's span is there.
   double transfer_s = 0;
   /// Bytes/s: sizes times bus_factor divided by the time of the last to arrive, all exchanges together. NaN if no

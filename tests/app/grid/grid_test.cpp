@@ -210,7 +210,7 @@ TEST_CASE("The grid of a folded plan of 1,024 ranks has a cell for each stage, a
     MemoryRow row;
     row.rank = report.plan.grid().rank_of({0, 0, stage});
     row.predicted = MemoryBytes{{}, (std::int64_t{10} + stage) << 30, {}};
-    row.alike = 256;
+    row.identical_ranks = 256;
     report.memory.push_back(row);
   }
   const bool slow = GENERATE(false, true);

@@ -45,7 +45,7 @@ struct Shown {
     return view.model().index(static_cast<int>(std::find(names.begin(), names.end(), optimizer) - names.begin()),
                               column);
   }
-  bool says(const QString& words) {
+  bool contains(const QString& words) {
     QString all;  // a sentence may be painted in several lines
     for (const PaintedText& text : painted_texts(view)) all += text.words + QLatin1Char(' ');
     return all.simplified().contains(words);
@@ -129,7 +129,7 @@ TEST_CASE("The view shows the engine's own paths: on the ravine, with four optim
   for (const char* words :
        {"start", "minimum", "x", "y", "contours", "Loss above the minimum", "step", "step 100 of 100"}) {
     INFO(words);
-    CHECK(shown.says(QString::fromLatin1(words)));
+    CHECK(shown.contains(QString::fromLatin1(words)));
   }
   // One curve and one dot for each that is ticked, and the present step.
   CHECK(view.plot().series.size() == 4 + 1 + 4);
@@ -183,8 +183,8 @@ TEST_CASE("A rate is typed in the table, and an invalid rate is refused") {
   // Beyond 2/κ = 0.1: it leaves, and says at which step.
   CHECK(shown.cell("sgd", PathsModel::reached).startsWith("diverged, "));
   CHECK(view.paths()->of("sgd")->diverged.has_value());
-  CHECK(shown.says("diverged, "));
-  CHECK(shown.says("sgd, beyond"));
+  CHECK(shown.contains("diverged, "));
+  CHECK(shown.contains("sgd, beyond"));
   for (const char* bad : {"fast", "0", "-1", ""})
     CHECK_FALSE(view.model().setData(shown.index("sgd", PathsModel::rate), QString::fromLatin1(bad), Qt::EditRole));
   CHECK(view.request().rates.at("sgd") == 0.11);
@@ -207,7 +207,7 @@ TEST_CASE("Surface, condition number, steps, noise and start are passed to the e
   shown.settle();
   CHECK(view.paths()->request.surface == "saddle");
   CHECK(view.player().steps() == 120);
-  CHECK(shown.says("saddle"));
+  CHECK(shown.contains("saddle"));
   CHECK_FALSE(view.condition()->isVisible());
   view.noise()->setValue(0.5);
   shown.settle();
@@ -240,9 +240,9 @@ TEST_CASE("Check boxes choose which paths are drawn; without any the view says s
   PathsView& view = shown.view;
   CHECK(view.model().setData(shown.index("sophia", PathsModel::optimizer), Qt::Checked, Qt::CheckStateRole));
   CHECK(view.model().drawn().count("sophia") == 1);
-  CHECK(shown.says("sophia"));
+  CHECK(shown.contains("sophia"));
   view.model().set_drawn({});
-  CHECK(shown.says("No optimizer is ticked"));
+  CHECK(shown.contains("No optimizer is ticked"));
   CHECK(view.table().rows.empty());
   view.model().set_drawn({"adam"});
   CHECK(view.table().rows.size() == 101);
@@ -252,13 +252,13 @@ TEST_CASE("Check boxes choose which paths are drawn; without any the view says s
 TEST_CASE("The view reports a missing engine, or one that refuses") {
   Shown none{QString()};
   CHECK_FALSE(none.view.paths());
-  CHECK(none.says("No paths"));
-  CHECK(none.says("rankscope-engine is neither in the folder of this program nor on PATH."));
+  CHECK(none.contains("No paths"));
+  CHECK(none.contains("rankscope-engine is neither in the folder of this program nor on PATH."));
   Shown refused;
   refused.view.show_request({.surface = "ravine", .settings = {"momentum=2"}});
   refused.settle();
   CHECK_FALSE(refused.view.paths());
-  CHECK(refused.says("less than 1"));
+  CHECK(refused.contains("less than 1"));
   choose(refused.view, "saddle");
   refused.settle();
   CHECK(refused.view.paths());
@@ -267,12 +267,12 @@ TEST_CASE("The view reports a missing engine, or one that refuses") {
 TEST_CASE("While a question about it is open the view shows nothing") {
   Shown shown;
   shown.view.set_veiled(true);
-  CHECK(shown.says("Hidden until you answer the questions on the left."));
-  CHECK_FALSE(shown.says("momentum"));
-  CHECK_FALSE(shown.says("minimum"));
+  CHECK(shown.contains("Hidden until you answer the questions on the left."));
+  CHECK_FALSE(shown.contains("momentum"));
+  CHECK_FALSE(shown.contains("minimum"));
   CHECK(shown.view.table().rows.empty());
   shown.view.set_veiled(false);
-  CHECK(shown.says("momentum"));
+  CHECK(shown.contains("momentum"));
 }
 
 TEST_CASE("The paths of a lesson are shown: its surface, its rates, and only its optimizers") {

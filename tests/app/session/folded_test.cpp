@@ -27,7 +27,7 @@ TEST_CASE("A plan of too many ops is shown by one rank of each stage, as long as
   const auto plan = plan_of(*prediction.view);
   REQUIRE(plan);
   CHECK(plan->grid.size() == prediction.scenario.plan.pipeline);
-  CHECK(plan->alike * plan->grid.size() == prediction.scenario.plan.ranks());
+  CHECK(plan->identical_ranks * plan->grid.size() == prediction.scenario.plan.ranks());
   REQUIRE(prediction.view);
   CHECK(prediction.view->hello()->ranks == scenario.plan.pipeline);
   const double predicted = predict_step(compile(scenario)).step_seconds;
@@ -71,8 +71,8 @@ TEST_CASE("A folded plan with a straggler shows the straggler's replica") {
   const auto plan = plan_of(*slow.view);
   REQUIRE(plan);
   CHECK(folded_words(*plan, stage) == "rank " + std::to_string(scenario.fault.slow_rank) + " is slow; " +
-                                          std::to_string(plan->alike - 1) + " others wait");
-  CHECK(folded_words(*plan, stage + 1) == std::to_string(plan->alike) + " identical ranks");
+                                          std::to_string(plan->identical_ranks - 1) + " others wait");
+  CHECK(folded_words(*plan, stage + 1) == std::to_string(plan->identical_ranks) + " identical ranks");
   REQUIRE(slow.report.slow);
   CHECK(slow.report.slow->rank == scenario.fault.slow_rank);
 }

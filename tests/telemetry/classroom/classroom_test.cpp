@@ -70,7 +70,7 @@ struct Rude {
     socket.set(zmq::sockopt::immediate, false);
     socket.connect(join.endpoint);
   }
-  void say(const std::string& bytes) { socket.send(zmq::buffer(bytes), zmq::send_flags::none); }
+  void send(const std::string& bytes) { socket.send(zmq::buffer(bytes), zmq::send_flags::none); }
   /// What the teacher answers, of some kind, within a limit.
   template <class Kind>
   std::optional<Kind> hear() {
@@ -87,10 +87,10 @@ struct Rude {
   }
   /// Comes in as a student does. Empty, or why it was refused.
   std::string handshake(const Join& join, const std::string& name, const Identity& identity) {
-    say(to_text(classroom::Hello{name, {}, {}}));
+    send(to_text(classroom::Hello{name, {}, {}}));
     const auto challenge = hear<Challenge>();
     if (!challenge) return "no challenge";
-    say(to_text(
+    send(to_text(
         classroom::Hello{name, identity.public_key(), identity.prove(join.server_key, challenge->challenge, name)}));
     std::string why = "no answer";
     within([&] {
@@ -203,14 +203,14 @@ TEST_CASE("answers that are damaged or too large are refused, and those of other
   ada.answer(given(0, 20));
   Rude rude(teacher.join());
   REQUIRE(rude.handshake(teacher.join(), "Rude", Identity()).empty());
-  rude.say(
+  rude.send(
       to_text(Answer{"lab", 0, std::vector<double>(most_points + 1, 1.0), 1, Verdict::right, "2026-11-24T10:00:00Z"}));
   REQUIRE(within([&] { return teacher.status().last_garbage == "a drawing has too many points"; }));
-  rude.say(
+  rude.send(
       R"({"kind":"answer","lab":"lab","question":0,"question_kind":"draw","answer":[null],"try":1,"verdict":"right",)"
       R"("at":"2026-11-24T10:00:00Z"})");
   REQUIRE(within([&] { return teacher.status().last_garbage == "an answer has something in it that is no number"; }));
-  rude.say(R"({"kind":"answer","lab":"lab","question":0,"guess":7})");  // of a window of before
+  rude.send(R"({"kind":"answer","lab":"lab","question":0,"guess":7})");  // of a window of before
   REQUIRE(within([&] { return teacher.status().answers == 2; }));
   auto numbers = guesses(teacher, "lab", 0);
   std::sort(numbers.begin(), numbers.end());
@@ -237,8 +237,8 @@ TEST_CASE("garbage is counted and changes nothing") {
   StudentLine ada(teacher.join(), "Ada");
   ada.answer(given(0, 20));
   Rude rude(teacher.join());
-  rude.say("not a message");
-  rude.say(to_text(some_look()));  // nobody teaches the teacher
+  rude.send("not a message");
+  rude.send(to_text(some_look()));  // nobody teaches the teacher
   REQUIRE(within([&] { return teacher.status().garbage >= 2; }));
   REQUIRE(within([&] { return guesses(teacher, "lab", 0).size() == 1; }));
   CHECK(teacher.students().size() == 1);  // who has not said hello is none
@@ -252,7 +252,7 @@ TEST_CASE("a student that floods the class with messages is ignored, and delays 
   Teacher teacher(options);
   Rude rude(teacher.join());
   REQUIRE(rude.handshake(teacher.join(), "Rude", Identity()).empty());
-  for (int i = 0; i < 500; ++i) rude.say(to_text(given(0, i, i % 60, i + 1)));
+  for (int i = 0; i < 500; ++i) rude.send(to_text(given(0, i, i % 60, i + 1)));
   REQUIRE(within([&] { return teacher.status().garbage >= 400; }));
   StudentLine ada(teacher.join(), "Ada");
   teacher.show(some_look());
@@ -283,7 +283,7 @@ TEST_CASE("connections that answer and disconnect do not close the class") {
     Rude leaves(teacher.join());
     const std::string why =
         leaves.handshake(teacher.join(), "nobody " + std::to_string(i), same_key ? one : Identity());
-    if (why.empty()) leaves.say(to_text(given(0, 99)));
+    if (why.empty()) leaves.send(to_text(given(0, 99)));
   }
   StudentLine ada(teacher.join(), "Ada"), grace(teacher.join(), "Grace"), alan(teacher.join(), "Alan");
   for (StudentLine* student : {&ada, &grace, &alan}) {
@@ -327,20 +327,20 @@ TEST_CASE("a proof is invalid for another name, key or connection") {
   Teacher teacher(room.options());
   const Identity ada, mallory;
   Rude first(teacher.join()), second(teacher.join());
-  first.say(to_text(classroom::Hello{"Ada", {}, {}}));
-  second.say(to_text(classroom::Hello{"Ada", {}, {}}));
+  first.send(to_text(classroom::Hello{"Ada", {}, {}}));
+  second.send(to_text(classroom::Hello{"Ada", {}, {}}));
   const auto to_first = first.hear<Challenge>(), to_second = second.hear<Challenge>();
   REQUIRE((to_first && to_second));
   const std::string proof = ada.prove("", to_first->challenge, "Ada");
-  second.say(to_text(classroom::Hello{"Ada", ada.public_key(), proof}));
+  second.send(to_text(classroom::Hello{"Ada", ada.public_key(), proof}));
   CHECK(second.hear<Refused>());
-  first.say(to_text(classroom::Hello{"Grace", ada.public_key(), proof}));
+  first.send(to_text(classroom::Hello{"Grace", ada.public_key(), proof}));
   CHECK(first.hear<Refused>());
-  first.say(to_text(classroom::Hello{"Ada", mallory.public_key(), proof}));
+  first.send(to_text(classroom::Hello{"Ada", mallory.public_key(), proof}));
   CHECK(first.hear<Refused>());
-  first.say(to_text(given(0, 99)));
+  first.send(to_text(given(0, 99)));
   CHECK(teacher.students().empty());
-  first.say(to_text(classroom::Hello{"Ada", ada.public_key(), proof}));
+  first.send(to_text(classroom::Hello{"Ada", ada.public_key(), proof}));
   CHECK(first.hear<Welcome>());
 }
 

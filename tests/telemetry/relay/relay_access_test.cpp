@@ -20,13 +20,13 @@ TEST_CASE("garbage on the socket is counted and ignored") {
     stranger.send_raw({good_header, noise, noise});
     stranger.send_raw({good_header.substr(0, 39), noise});
   }
-  stranger.say({link::Type::snapshot, 1}, noise);            // only relays say this
-  stranger.say({link::Type::worker_hello, 1}, "too short");  // no session
+  stranger.send({link::Type::snapshot, 1}, noise);            // only relays say this
+  stranger.send({link::Type::worker_hello, 1}, "too short");  // no session
   CHECK(eventually([&] { return run.relay->status().garbage >= 252; }));
   // As a worker that knows the run's secret it is let in, and its damaged messages are refused one by one.
   REQUIRE(stranger.handshake(run.relay->worker_join().run_secret, 2));
   const auto before = run.relay->status().garbage;
-  for (std::uint64_t n = 1; n <= 20; ++n) stranger.say({link::Type::worker_messages, 2, n, 1}, noise);
+  for (std::uint64_t n = 1; n <= 20; ++n) stranger.send({link::Type::worker_messages, 2, n, 1}, noise);
   CHECK(eventually([&] { return run.relay->status().garbage == before + 20; }));
   Collector seen;
   const auto viewer = view(run.relay->join(), seen);
@@ -38,10 +38,10 @@ TEST_CASE("garbage on the socket is counted and ignored") {
 TEST_CASE("a viewer can only read") {
   Run run;
   Stranger viewer(run.relay->join());
-  REQUIRE(viewer.say({link::Type::viewer_hello, 1, 0, 0, 10}));
+  REQUIRE(viewer.send({link::Type::viewer_hello, 1, 0, 0, 10}));
   REQUIRE(viewer.hear([](const link::Incoming& in) { return in.header && in.header->type == link::Type::snapshot; }));
-  viewer.say({link::Type::worker_hello, 2}, session_text());
-  viewer.say({link::Type::worker_messages, 2, 1, 1}, body_of({{a_session(), 0, 1, 0, a_summary(0, 7)}}));
+  viewer.send({link::Type::worker_hello, 2}, session_text());
+  viewer.send({link::Type::worker_messages, 2, 1, 1}, body_of({{a_session(), 0, 1, 0, a_summary(0, 7)}}));
   CHECK(eventually([&] { return run.relay->status().garbage >= 2; }));
   CHECK(run.tap.summaries() == 0);
 }
@@ -50,7 +50,7 @@ TEST_CASE("a worker of another session is refused") {
   Run run;
   Stranger worker(run.relay->join());
   const SessionId other = a_session(99);
-  REQUIRE(worker.say({link::Type::worker_hello, 1}, {reinterpret_cast<const char*>(other.data()), other.size()}));
+  REQUIRE(worker.send({link::Type::worker_hello, 1}, {reinterpret_cast<const char*>(other.data()), other.size()}));
   std::string why;
   CHECK(worker.hear([&](const link::Incoming& in) {
     if (in.header && in.header->type == link::Type::refused) why = in.body;
@@ -92,7 +92,7 @@ TEST_CASE("with keys, listed viewers and workers are admitted, and nobody else i
   }
   SECTION("a viewer's key cannot speak as a worker") {
     Stranger forger(run.relay->join(keys.viewers[0]));
-    forger.say({link::Type::worker_hello, 1}, session_text());
+    forger.send({link::Type::worker_hello, 1}, session_text());
     std::string why;
     CHECK(forger.hear([&](const link::Incoming& in) {
       if (in.header && in.header->type == link::Type::refused) why = in.body;

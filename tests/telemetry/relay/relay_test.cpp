@@ -117,8 +117,8 @@ TEST_CASE("if the spools cannot be read, lost detail stays a gap that counts its
 TEST_CASE("a viewer that never grants credits, and one that never reads, delay nobody") {
   Run run;
   Stranger never_grants(run.relay->join()), never_reads(run.relay->join());
-  REQUIRE(never_grants.say({link::Type::viewer_hello, 1, 0, 0, 0}));
-  REQUIRE(never_reads.say({link::Type::viewer_hello, 1, 0, 0, UINT64_MAX}));
+  REQUIRE(never_grants.send({link::Type::viewer_hello, 1, 0, 0, 0}));
+  REQUIRE(never_reads.send({link::Type::viewer_hello, 1, 0, 0, UINT64_MAX}));
   Collector seen;
   const auto viewer = view(run.relay->join(), seen);
   REQUIRE(is_live(*viewer));

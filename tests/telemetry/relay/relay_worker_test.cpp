@@ -22,7 +22,7 @@ TEST_CASE("disordered and duplicate batches make the same picture, and missing o
       m.event = a_summary(3, static_cast<std::uint32_t>(sequence));
     else
       m.event = SpanBatch{{}, {}, {a_span(3, 0, static_cast<std::int64_t>(sequence))}};
-    worker.say({link::Type::worker_messages, 1, ++number, 1}, body_of({m}));
+    worker.send({link::Type::worker_messages, 1, ++number, 1}, body_of({m}));
   };
   for (std::uint64_t sequence : {5, 1, 5, 2, 9, 4, 3, 3, 1, 10, 12}) send(sequence);  // 6, 7, 8 and 11 never come
   CHECK(eventually([&] { return run.relay->status().messages == 8; }));

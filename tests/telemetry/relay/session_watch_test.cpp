@@ -12,12 +12,12 @@ namespace {
 
 class Session {
  public:
-  explicit Session(int ranks) { say(0, a_hello(ranks)); }
-  void say(std::int32_t rank, Event event) {
+  explicit Session(int ranks) { report(0, a_hello(ranks)); }
+  void report(std::int32_t rank, Event event) {
     watch.accept({a_session(), rank, ++sequence_[rank], 0, std::move(event)});
   }
   void steps(std::int32_t rank, std::uint32_t last) {
-    for (std::uint32_t step = 0; step <= last; ++step) say(rank, a_summary(rank, step));
+    for (std::uint32_t step = 0; step <= last; ++step) report(rank, a_summary(rank, step));
   }
   SessionWatch watch;
 
@@ -33,7 +33,7 @@ TEST_CASE("a run whose ranks all succeeded has succeeded") {
   Session s(2);
   for (std::int32_t rank : {0, 1}) {
     s.steps(rank, 9);
-    s.say(rank, End{rank, true, 9, "", false});
+    s.report(rank, End{rank, true, 9, "", false});
   }
   const Verdict verdict = s.watch.verdict(well);
   CHECK(verdict.ok);
@@ -46,8 +46,8 @@ TEST_CASE("the rank that became silent is named when the others report that it d
   s.steps(0, 7);
   s.steps(1, 6);
   s.steps(2, 7);
-  s.say(2, End{2, false, 7, "rank 2, lane data: rank 1 did not come within 5 s", true});
-  s.say(0, End{0, false, 7, "rank 0, lane data: rank 1 did not come within 5 s", true});
+  s.report(2, End{2, false, 7, "rank 2, lane data: rank 1 did not come within 5 s", true});
+  s.report(0, End{0, false, 7, "rank 0, lane data: rank 1 did not come within 5 s", true});
   const Verdict verdict = s.watch.verdict(failed);
   CHECK_FALSE(verdict.ok);
   CHECK(verdict.rank == 1);
@@ -59,8 +59,8 @@ TEST_CASE("a rank that reports its own failure is named before those that miss i
   Session s(2);
   s.steps(0, 3);
   s.steps(1, 3);
-  s.say(0, End{0, false, 3, "the peer rank 1 is gone", true});
-  s.say(1, End{1, false, 3, "fault: killed at step 4, as the scenario says", false});
+  s.report(0, End{0, false, 3, "the peer rank 1 is gone", true});
+  s.report(1, End{1, false, 3, "fault: killed at step 4, as the scenario says", false});
   const Verdict verdict = s.watch.verdict(failed);
   CHECK(verdict.rank == 1);
   CHECK(verdict.message == "rank 1 failed after step 3: fault: killed at step 4, as the scenario says");
@@ -98,7 +98,7 @@ TEST_CASE("if all ranks ended together none is blamed, and the last common step 
 
 TEST_CASE("a rank that died before its first step is reported, and so is a run that never reported") {
   Session s(2);
-  s.say(0, End{0, false, -1, "rank 1 did not come", true});
+  s.report(0, End{0, false, -1, "rank 1 did not come", true});
   CHECK(s.watch.verdict(failed).message == "rank 1 died before it finished a step (exit status 1)");
   SessionWatch nothing;
   CHECK_FALSE(nothing.verdict(well).ok);
@@ -107,14 +107,14 @@ TEST_CASE("a rank that died before its first step is reported, and so is a run t
 TEST_CASE("an exit status of zero does not hide a rank that never ended") {
   Session s(2);
   s.steps(0, 5);
-  s.say(0, End{0, true, 5, "", false});
+  s.report(0, End{0, true, 5, "", false});
   CHECK_FALSE(s.watch.verdict(well).ok);
 }
 
 TEST_CASE("silent ranks are those that have reported, have not ended, and have not reported recently") {
   Session s(3);
   s.steps(1, 0);
-  s.say(2, End{2, true, 0, "", false});
+  s.report(2, End{2, true, 0, "", false});
   CHECK(s.watch.silent(std::chrono::hours(1)).empty());
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
   CHECK(s.watch.silent(std::chrono::milliseconds(1)) == std::vector<std::int32_t>{0, 1});

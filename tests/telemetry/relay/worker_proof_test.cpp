@@ -38,15 +38,15 @@ TEST_CASE("without the run's secret nobody is a worker, and forged messages chan
   // Even with the worker's CURVE key, which the secret is not a part of.
   Stranger forger(run.relay->join(keys.worker));
   // Straight away, after a hello alone, after a proof made up, and after a proof with another secret.
-  forger.say({link::Type::worker_messages, 1, 1, 1}, forged_summary(100));
+  forger.send({link::Type::worker_messages, 1, 1, 1}, forged_summary(100));
   CHECK(refusal(forger).find("without proof") != std::string::npos);
-  forger.say({link::Type::worker_hello, 1}, session_text());
-  forger.say({link::Type::worker_messages, 1, 1, 1}, forged_summary(101));
+  forger.send({link::Type::worker_hello, 1}, session_text());
+  forger.send({link::Type::worker_messages, 1, 1, 1}, forged_summary(101));
   CHECK(refusal(forger).find("without proof") != std::string::npos);
-  forger.say({link::Type::worker_proof, 1}, session_text() + std::string(32, 'x'));
+  forger.send({link::Type::worker_proof, 1}, session_text() + std::string(32, 'x'));
   CHECK(refusal(forger).find("secret") != std::string::npos);
   CHECK_FALSE(forger.handshake(new_run_secret(), 2));
-  for (std::uint64_t n = 1; n <= 50; ++n) forger.say({link::Type::worker_messages, 2, n, 1}, forged_summary(200 + n));
+  for (std::uint64_t n = 1; n <= 50; ++n) forger.send({link::Type::worker_messages, 2, n, 1}, forged_summary(200 + n));
   CHECK(eventually([&] { return run.relay->status().forged >= 54; }));
 
   run.train(5, 10);
@@ -63,7 +63,7 @@ TEST_CASE("an answer to a challenge is invalid on another connection and at anot
   Stranger worker(run.relay->join()), thief(run.relay->join());
   // What an honest worker sends, overheard.
   ProofCode challenge;
-  REQUIRE(worker.say({link::Type::worker_hello, 1}, session_text()));
+  REQUIRE(worker.send({link::Type::worker_hello, 1}, session_text()));
   REQUIRE(worker.hear([&](const link::Incoming& in) {
     if (!in.header || in.header->type != link::Type::worker_challenge) return false;
     std::memcpy(challenge.data(), in.body.data(), challenge.size());
@@ -71,19 +71,19 @@ TEST_CASE("an answer to a challenge is invalid on another connection and at anot
   }));
   const ProofCode answer = answer_challenge(secret, a_session(), 1, challenge);
   const std::string proof = session_text() + std::string(reinterpret_cast<const char*>(answer.data()), answer.size());
-  thief.say({link::Type::worker_hello, 1}, session_text());
-  thief.say({link::Type::worker_proof, 1}, proof);
+  thief.send({link::Type::worker_hello, 1}, session_text());
+  thief.send({link::Type::worker_proof, 1}, proof);
   CHECK(refusal(thief).find("secret") != std::string::npos);
   // Late answers of an earlier connection are no help, either.
-  worker.say({link::Type::worker_proof, 2}, proof);
+  worker.send({link::Type::worker_proof, 2}, proof);
   CHECK(refusal(worker).find("secret") != std::string::npos);
   CHECK(run.relay->status().workers == 0);
-  worker.say({link::Type::worker_proof, 1}, proof);
+  worker.send({link::Type::worker_proof, 1}, proof);
   CHECK(eventually([&] { return run.relay->status().workers == 1; }));
   // Once more it changes nothing: the worker's numbers go on.
-  worker.say({link::Type::worker_messages, 1, 1, 1}, forged_summary(1));
-  worker.say({link::Type::worker_proof, 1}, proof);
-  worker.say({link::Type::worker_messages, 1, 2, 1}, forged_summary(2));
+  worker.send({link::Type::worker_messages, 1, 1, 1}, forged_summary(1));
+  worker.send({link::Type::worker_proof, 1}, proof);
+  worker.send({link::Type::worker_messages, 1, 2, 1}, forged_summary(2));
   CHECK(eventually([&] { return run.tap.summaries() == 2; }));
 }
 
@@ -123,7 +123,7 @@ TEST_CASE("neither the snapshot nor a viewer's join string holds the run's secre
   REQUIRE(secret.size() == 40);
   CHECK(to_string(run.relay->join(keys.viewers[0])).find(secret) == std::string::npos);
   Stranger viewer(run.relay->join(keys.viewers[0]));
-  REQUIRE(viewer.say({link::Type::viewer_hello, 1, 0, 0, 10}));
+  REQUIRE(viewer.send({link::Type::viewer_hello, 1, 0, 0, 10}));
   std::string heard;
   viewer.hear([&](const link::Incoming& in) {
     heard += in.body;
@@ -136,7 +136,7 @@ TEST_CASE("neither the snapshot nor a viewer's join string holds the run's secre
 TEST_CASE("viewers cannot take the workers' places, and a viewer that sends as a worker stays a viewer") {
   Run run;
   Stranger viewer(run.relay->join());
-  REQUIRE(viewer.say({link::Type::viewer_hello, 1, 0, 0, 10}));
+  REQUIRE(viewer.send({link::Type::viewer_hello, 1, 0, 0, 10}));
   REQUIRE(viewer.hear([](const link::Incoming& in) { return in.header && in.header->type == link::Type::snapshot; }));
   CHECK_FALSE(viewer.handshake(run.relay->worker_join().run_secret, 2));
   CHECK(run.relay->status().forged >= 1);

@@ -50,7 +50,7 @@ TEST_CASE("a large plan of identical ranks is folded, a small one is not, and bo
       REQUIRE(row.predicted);
       REQUIRE(row.predicted->at_peak);
       CHECK(device_sum(*row.predicted->at_peak) == row.predicted->peak);
-      ranks += row.alike;
+      ranks += row.identical_ranks;
     }
     CHECK(ranks == step->grid.size());
     const auto json = to_json(report);
