@@ -50,9 +50,9 @@ class SilenceReport {
 
   /// Checks periodically, and names ranks that have become silent or that report again, one line per change.
   /// `say` gets the line.
-  template <class Say>
-  void look(Say say) {
-    for (const std::string& line : changes()) say(line);
+  template <class Print>
+  void poll(Print print) {
+    for (const std::string& line : changes()) print(line);
   }
 
   /// Ranks that are silent now, and since what time of day.

@@ -193,7 +193,7 @@ ChildEnd run_child(ChildProcess& child, SessionWatch& watch, const RankPlaces& p
     }
     progress.show(watch.last_step(0));
     if (!asked)
-      silence.look([&](const std::string& line) {
+      silence.poll([&](const std::string& line) {
         progress.make_room();
         std::cerr << "rankscope-engine: " << line << std::endl;
       });

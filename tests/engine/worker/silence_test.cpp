@@ -35,7 +35,7 @@ class Job {
     while (std::chrono::steady_clock::now() < end && !report.over()) {
       watch.alive(0);
       if (steps) finish(0, ++step_);
-      report.look([&](const std::string& line) { lines.push_back(line); });
+      report.poll([&](const std::string& line) { lines.push_back(line); });
       std::this_thread::sleep_for(10ms);
     }
   }

@@ -104,7 +104,7 @@ TEST_CASE("a run of a sweep has the sweep's default number of steps unless it is
 TEST_CASE("contradicting options are refused in one line, with the remedy") {
   struct Row {
     SweepRequest request;
-    std::string begins, says;
+    std::string begins, expected_text;
   };
   SweepRequest set = over({"data=1,2"}), weak = over({"train.global_batch=8,16"});
   set.set = {{"plan.data", "4"}};
@@ -125,7 +125,7 @@ TEST_CASE("contradicting options are refused in one line, with the remedy") {
     INFO(line);
     CHECK(!line.empty());
     CHECK(line.rfind(row.begins, 0) == 0);
-    CHECK(line.find(row.says) != std::string::npos);
+    CHECK(line.find(row.expected_text) != std::string::npos);
     CHECK(line.find('\n') == std::string::npos);
   }
   std::string many = "data.seed=1";

@@ -39,22 +39,22 @@ StepSummary summary_of(std::int32_t rank, std::uint32_t step) {
 std::vector<Message> a_run() {
   std::vector<Message> run;
   std::array<std::uint64_t, ranks> sequence{};
-  const auto say = [&](std::int32_t rank, Event event) {
+  const auto publish = [&](std::int32_t rank, Event event) {
     run.push_back(numbered(rank, ++sequence[static_cast<std::size_t>(rank)], std::move(event)));
   };
   Hello hello;
   hello.ranks = ranks;
-  say(0, hello);
-  say(1, ClockRecord{1, 0, 40, 5});
+  publish(0, hello);
+  publish(1, ClockRecord{1, 0, 40, 5});
   for (std::uint32_t step = 0; step < steps; ++step)
     for (std::int32_t rank = 0; rank < ranks; ++rank) {
       const std::int64_t begin = std::int64_t{step} * 10'000 + rank * 13;
       for (const Obtained obtained : {Obtained::measured, Obtained::emulated})
-        say(rank, SpanBatch{obtained,
-                            ClockDomain::wall,
-                            {{rank, step, send, begin - 50, begin - 20, begin, -1},
-                             {rank, step, forward, begin, begin, begin + 8'000, -1}}});
-      say(rank, summary_of(rank, step));
+        publish(rank, SpanBatch{obtained,
+                                ClockDomain::wall,
+                                {{rank, step, send, begin - 50, begin - 20, begin, -1},
+                                 {rank, step, forward, begin, begin, begin + 8'000, -1}}});
+      publish(rank, summary_of(rank, step));
     }
   return run;
 }
@@ -167,29 +167,29 @@ TEST_CASE("a snapshot stays as it was when steps in it are folded later") {
 TEST_CASE("a late summary of an old step is added once, with its spans") {
   RunStore store(0, kept);
   std::array<std::uint64_t, ranks> sequence{};
-  const auto say = [&](std::int32_t rank, Event event) {
+  const auto publish = [&](std::int32_t rank, Event event) {
     store.accept(numbered(rank, ++sequence[static_cast<std::size_t>(rank)], std::move(event)));
   };
   Hello hello;
   hello.ranks = ranks;
-  say(0, hello);
+  publish(0, hello);
   for (std::uint32_t step = 0; step < 400; ++step)
     for (std::int32_t rank = 0; rank < ranks; ++rank)
-      if (rank != 1 || step != 40) say(rank, summary_of(rank, step));
+      if (rank != 1 || step != 40) publish(rank, summary_of(rank, step));
   CHECK(store.view()->totals()->steps.find(40)->ranks == 2);
   for (int again = 0; again < 2; ++again) {
-    say(1, summary_of(1, 40));
-    say(1, summary_of(1, 39));
+    publish(1, summary_of(1, 40));
+    publish(1, summary_of(1, 39));
     CHECK(store.view()->totals()->steps.find(40)->ranks == 3);
     CHECK(store.view()->totals()->steps.find(39)->ranks == 3);
   }
   CHECK(store.view()->totals()->ranks.at(1).steps == 400);
   CHECK(store.view()->dropped_count() == 21);
-  say(2, SpanBatch{Obtained::measured, ClockDomain::wall, {{2, 5, forward, 50'100, 50'100, 50'900, -1}}});
+  publish(2, SpanBatch{Obtained::measured, ClockDomain::wall, {{2, 5, forward, 50'100, 50'100, 50'900, -1}}});
   CHECK(store.view()->step_range(Obtained::measured, 5) == TimeRange{50'100, 50'900});
-  say(0, SpanBatch{Obtained::measured, ClockDomain::wall, {{0, 5, forward, 50'000, 50'000, 50'200, -1}}});
+  publish(0, SpanBatch{Obtained::measured, ClockDomain::wall, {{0, 5, forward, 50'000, 50'000, 50'200, -1}}});
   for (std::uint32_t step = 400; step < 700; ++step)
-    for (std::int32_t rank = 0; rank < ranks; ++rank) say(rank, summary_of(rank, step));
+    for (std::int32_t rank = 0; rank < ranks; ++rank) publish(rank, summary_of(rank, step));
   CHECK(store.view()->step_range(Obtained::measured, 5) == TimeRange{50'000, 50'900});
   CHECK(store.view()->step_spans(Obtained::measured, 5).size() == 2);
 }

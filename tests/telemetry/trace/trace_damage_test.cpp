@@ -264,9 +264,9 @@ TEST_CASE("chunks that unpack to much more than they are do not exhaust the read
   const TemporaryDirectory folder;
   struct Case {
     std::size_t chunks, bytes, named;
-    const char* said;
+    const char* explanation;
   };
-  const auto [chunks, bytes, named, said] = GENERATE(
+  const auto [chunks, bytes, named, explanation] = GENERATE(
       Case{6, std::size_t{256} << 20, 1, "larger than any chunk"}, Case{1, std::size_t{32} << 20, 1, "times its size"},
       Case{300, std::size_t{8} << 20, 1, "more than a file of this size may hold"},
       Case{1, std::size_t{1} << 20, 20000, "twice"});
@@ -281,7 +281,7 @@ TEST_CASE("chunks that unpack to much more than they are do not exhaust the read
     return all;
   }();
   CAPTURE(notes.substr(0, 2000));
-  CHECK(notes.find(said) != std::string::npos);
+  CHECK(notes.find(explanation) != std::string::npos);
   CHECK(damage.any());
   // The file's own size, and the 64 MiB that any file may unpack to, in each of four threads at the most.
   if (test::slowness == 1) CHECK(resident_peak_bytes() - before < std::int64_t{500} << 20);

@@ -42,7 +42,7 @@ TEST_CASE("an invalid axis is refused in one line that repeats what was typed") 
   struct Row {
     Texts typed;
     std::string begins;
-    Texts says;
+    Texts expected_text;
   };
   const std::vector<Row> rows{
       {{"plan.data"}, "--over plan.data: ", {"no '='", "plan.data=1,2,4"}},
@@ -61,7 +61,7 @@ TEST_CASE("an invalid axis is refused in one line that repeats what was typed") 
     const std::string line = refusal(row.typed);
     INFO(line);
     CHECK(line.rfind(row.begins, 0) == 0);
-    for (const std::string& part : row.says) CHECK(line.find(part) != std::string::npos);
+    for (const std::string& part : row.expected_text) CHECK(line.find(part) != std::string::npos);
     CHECK(line.find('\n') == std::string::npos);
   }
 }
