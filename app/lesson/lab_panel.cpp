@@ -408,13 +408,13 @@ void LabPanel::take_figures() {
   for (std::size_t i = 0; i < answers_.size(); ++i) {
     Answer& answer = answers_[i];
     // The tables would show the answer before the guess: there it is hidden until the guess is submitted.
-    const auto is_answered = answer.tries.empty() ? std::nullopt : result_of(answer.question, run);
+    const auto result = answer.tries.empty() ? std::nullopt : result_of(answer.question, run);
     // Answered content is not hidden again: the plan may change for a while.
-    if (!is_answered || is_answered == answer.is_answered) continue;
+    if (!result || result == answer.result) continue;
     // Live, the value changes with every step: only a visible change redraws the card.
     const auto before = answer.result_number();
     const bool was_open = answer.open();
-    answer.is_answered = is_answered;
+    answer.result = result;
     answer.result_source = source_name(answer);
     const bool same = before && answer.result_number() && was_open == answer.open() &&
                       value_text(answer.question, *before) == value_text(answer.question, *answer.result_number());

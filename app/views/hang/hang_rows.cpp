@@ -26,7 +26,7 @@ QString ranks_of(const Meeting& meeting, MemberState state) {
   QStringList ranks;
   std::size_t more = 0;
   for (std::size_t m = 0; m < meeting.members.size(); ++m) {
-    if (meeting.state[m] != state) continue;
+    if (meeting.states[m] != state) continue;
     if (ranks.size() < static_cast<qsizetype>(most_ranks_named))
       ranks << QString::number(meeting.members[m]);
     else

@@ -73,9 +73,9 @@ std::vector<TrafficReport> traffic_of(const RunFacts& facts, const RunTotals& to
   }
   for (const auto& [key, sum] : totals.traffic) {
     TrafficReport& row = rows[key];
-    const auto rows = static_cast<double>(sum.rows);
-    row.count = static_cast<double>(sum.count) / rows;
-    if (!sum.opaque) row.bytes_per_rank = static_cast<double>(sum.wire_bytes) / rows;
+    const auto reports = static_cast<double>(sum.rows);
+    row.count = static_cast<double>(sum.count) / reports;
+    if (!sum.opaque) row.bytes_per_rank = static_cast<double>(sum.wire_bytes) / reports;
   }
   std::vector<TrafficReport> traffic;
   for (auto& [key, row] : rows) {
