@@ -13,7 +13,9 @@
 #include <memory>
 
 #include "app/views/common/style.hpp"
+#include "app/views/common/text.hpp"
 #include "engine/lesson/lab/lesson_words.hpp"
+#include "engine/lesson/lab/view_inputs.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -240,9 +242,8 @@ std::optional<Evidence> evidence_of(const QUrl& link) {
   evidence.rank = number(QStringLiteral("rank"));
   const auto words = [&](const QString& key) { return query.queryItemValue(key, QUrl::FullyDecoded).toStdString(); };
   evidence.op = words(QStringLiteral("op"));
-  evidence.value = words(QStringLiteral("value"));
-  evidence.update = words(QStringLiteral("update"));
-  evidence.page = words(QStringLiteral("page"));
+  for (const std::string_view key : inputs_of(evidence.view))
+    if (const std::string value = words(text::utf8(key)); !value.empty()) evidence.inputs[std::string(key)] = value;
   return evidence;
 }
 

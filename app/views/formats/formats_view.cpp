@@ -8,6 +8,7 @@
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 #include "app/views/formats/scale_rows.hpp"
+#include "engine/lesson/lab/view_inputs.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -148,14 +149,14 @@ void FormatsView::show_page(Page page) {
 }
 
 void FormatsView::show_evidence(const Evidence& evidence) {
-  const auto set = [](QLineEdit* field, const std::string& typed) {
-    if (!typed.empty()) field->setText(QString::fromStdString(typed));
-  };
-  set(value_, evidence.value);
-  set(update_, evidence.update);
-  if (!evidence.value.empty() || !evidence.update.empty()) show_page(Page::number);
-  for (std::size_t i = 0; i < pages_.size(); ++i)
-    if (evidence.page == formats_pages[i]) show_page(static_cast<Page>(i));
+  for (const auto& [key, input] : evidence.inputs) {
+    if (key == "page") continue;
+    (key == "value" ? value_ : update_)->setText(QString::fromStdString(input));
+    show_page(Page::number);
+  }
+  const auto page = evidence.inputs.find("page");
+  for (std::size_t i = 0; page != evidence.inputs.end() && i < pages_.size(); ++i)
+    if (page->second == formats_pages[i]) show_page(static_cast<Page>(i));
 }
 
 void FormatsView::set_theme(Theme theme) {

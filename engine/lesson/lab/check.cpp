@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view views[] = {"timeline", "memory",   "range",   "collectives", "training",
                                       "scaling",  "paths",    "formats", "validation",  "grid",
                                       "topology", "program",  "hang",    "compare",     "experiments",
-                                      "search",   "roofline", "plan",    "lab"};
+                                      "search",   "roofline", "puzzle",  "plan",        "lab"};
 
 std::string short_number(double value) {
   return fmt::format(fmt::runtime(std::fabs(value) < 1e4 ? "{:.4g}" : "{:.0f}"), value);

@@ -7,7 +7,7 @@
 
 #include "engine/lesson/lab/question.hpp"
 #include "engine/lesson/lab/symbols.hpp"
-#include "engine/lesson/lab/typed_number.hpp"
+#include "engine/lesson/lab/view_inputs.hpp"
 #include "engine/op/op_id.hpp"
 #include "engine/plan/scenario/keys.hpp"
 #include "engine/plan/scenario/read.hpp"
@@ -68,7 +68,8 @@ bool is_number(std::string_view text) {
 }
 
 /// The parameters behind the question mark of a link.
-void check_parameters(std::string_view link, std::string_view parameters, std::vector<std::string>& faults) {
+void check_parameters(std::string_view link, std::string_view view, std::string_view parameters,
+                      std::vector<std::string>& faults) {
   while (!parameters.empty()) {
     const std::size_t end = parameters.find('&');
     const std::string_view one = parameters.substr(0, end);
@@ -83,13 +84,8 @@ void check_parameters(std::string_view link, std::string_view parameters, std::v
     } else if (key == "op") {
       std::string error;
       if (!parse_token(value, &error)) why = "op takes a token, such as F:c0:m0; " + error;
-    } else if (key == "value" || key == "update") {
-      if (std::string error; !typed_number(value, &error)) why = fmt::format("{} takes a number; {}", key, error);
-    } else if (key == "page") {
-      if (std::find(std::begin(formats_pages), std::end(formats_pages), value) == std::end(formats_pages))
-        why = fmt::format("page is one of {}", fmt::join(formats_pages, ", "));
     } else {
-      why = fmt::format("unknown parameter '{}'; give step, rank or op, and for formats value, update or page", key);
+      why = fault_of_input(view, key, value);
     }
     if (!why.empty()) faults.push_back(fmt::format("the link '{}': {}", link, why));
     parameters = end == std::string_view::npos ? std::string_view() : parameters.substr(end + 1);
@@ -107,7 +103,7 @@ void check_links(std::string_view text, std::span<const std::string_view> views,
         begin.size() - 2, question == std::string_view::npos ? std::string_view::npos : question - (begin.size() - 2)));
     if (std::find(views.begin(), views.end(), name) == views.end())
       faults.push_back(fmt::format("the link '{}': {}", link, no_such("view", name, {views.begin(), views.end()})));
-    if (question != std::string_view::npos) check_parameters(link, link.substr(question + 1), faults);
+    if (question != std::string_view::npos) check_parameters(link, name, link.substr(question + 1), faults);
   }
 }
 

@@ -2,6 +2,7 @@
 // judge.hpp compares an answer with it.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -99,16 +100,12 @@ struct Variant {
   bool operator==(const Variant&) const = default;
 };
 
-/// Pages of the view of number formats: one number, gradients of a run, and what scales save.
-inline constexpr std::string_view formats_pages[] = {"number", "gradients", "scales"};
-
 /// The evidence: what the window shows with the explanation.
 struct Evidence {
   std::string view;  ///< by its name: "memory"
   std::optional<int> step, rank;
   std::string op{};  ///< its token; empty: none is selected
-  /// Of number formats: what is typed there, and which page is in front; empty: as it is.
-  std::string value{}, update{}, page{};
+  std::map<std::string, std::string> inputs{};  ///< what is set in the view (view_inputs.hpp); others stay as they are
   bool operator==(const Evidence&) const = default;
 };
 

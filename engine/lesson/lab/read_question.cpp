@@ -11,7 +11,7 @@
 #include "engine/lesson/lab/fields.hpp"
 #include "engine/lesson/lab/lab.hpp"
 #include "engine/lesson/lab/read_paths.hpp"
-#include "engine/lesson/lab/typed_number.hpp"
+#include "engine/lesson/lab/view_inputs.hpp"
 #include "engine/plan/scenario/keys.hpp"
 #include "engine/plan/scenario/read.hpp"
 
@@ -262,14 +262,13 @@ std::optional<Evidence> evidence_of(Fields& fields) {
   if (own.has("rank")) evidence.rank = static_cast<int>(own.number("rank", 0));
   own.take("step");
   own.take("rank");
-  for (const auto& [key, into] : {std::pair("value", &evidence.value), std::pair("update", &evidence.update)}) {
-    *into = own.text(key, fields.at("evidence"), false);
-    if (std::string why; !into->empty() && !typed_number(*into, &why)) refuse(fields.at("evidence"), why);
+  for (const std::string_view input : inputs_of(evidence.view)) {
+    const std::string key(input), value = own.text(key, fields.at("evidence"), false);
+    if (value.empty()) continue;
+    if (const std::string why = fault_of_input(evidence.view, key, value); !why.empty())
+      refuse(fields.at("evidence"), why);
+    evidence.inputs[key] = value;
   }
-  evidence.page = own.text("page", fields.at("evidence"), false);
-  if (!evidence.page.empty() &&
-      std::find(std::begin(formats_pages), std::end(formats_pages), evidence.page) == std::end(formats_pages))
-    refuse(fields.at("evidence"), fmt::format("page is one of {}", fmt::join(formats_pages, ", ")));
   own.refuse_others();
   return evidence;
 }

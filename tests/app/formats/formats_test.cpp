@@ -183,15 +183,12 @@ TEST_CASE("A lesson's link types a number, an update, and turns the page") {
   Shown shown;
   Evidence evidence;
   evidence.view = "formats";
-  evidence.value = "2^-15";
-  evidence.update = "2^-30";
+  evidence.inputs = {{"value", "2^-15"}, {"update", "2^-30"}};
   shown.view.show_evidence(evidence);
   CHECK(shown.view.page() == FormatsView::Page::number);
   CHECK(shown.view.number().value() == 0x1p-15);
   CHECK(shown.view.number().update == 0x1p-30);
-  evidence.value.clear();
-  evidence.update.clear();
-  evidence.page = "scales";
+  evidence.inputs = {{"page", "scales"}};
   shown.view.show_evidence(evidence);
   CHECK(shown.view.page() == FormatsView::Page::scales);
   CHECK(shown.view.number().value() == 0x1p-15);

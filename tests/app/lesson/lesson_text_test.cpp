@@ -86,9 +86,7 @@ TEST_CASE("A link to a view names rank, step and op") {
   CHECK(evidence_of(QUrl("view:memory?rank=2&step=3")) == Evidence{"memory", 3, 2, ""});
   CHECK(evidence_of(QUrl("view:timeline?op=F:c0:m0")) == Evidence{"timeline", {}, {}, "F:c0:m0"});
   Evidence formats{"formats", {}, {}, ""};
-  formats.value = "2^-24";
-  formats.update = "1e-4";
-  formats.page = "number";
+  formats.inputs = {{"value", "2^-24"}, {"update", "1e-4"}, {"page", "number"}};
   CHECK(evidence_of(QUrl("view:formats?value=2^-24&update=1e-4&page=number")) == formats);
   CHECK_FALSE(evidence_of(QUrl("https://example.org")).has_value());
   application();

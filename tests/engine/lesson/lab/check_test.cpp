@@ -239,10 +239,18 @@ TEST_CASE("unknown names of labs, views and parameters are faults") {
   check_finds(fault(with("step=last", "step=next")), {"text: ", "step takes a number"});
   CHECK(faults(with("step=last", "op=F:c0:m0")).empty());
   check_finds(fault(with("step=last", "op=forward")), {"text: ", "op takes a token"});
-  CHECK(faults(with("rank=0&step=last", "value=bf16:0x3f80&update=2^-24&page=scales")).empty());
-  check_finds(fault(with("step=last", "value=one")), {"text: ", "value takes a number", "arithmetic"});
-  check_finds(fault(with("step=last", "update=fp16:0x10000")), {"text: ", "update takes a number", "16 bits"});
-  check_finds(fault(with("step=last", "page=bits")), {"text: ", "number, gradients, scales"});
+  CHECK(
+      faults(with("view:memory?rank=0&step=last", "view:formats?value=bf16:0x3f80&update=2^-24&page=scales")).empty());
+  check_finds(fault(with("view:memory?rank=0&step=last", "view:formats?value=one")),
+              {"text: ", "value takes a number", "arithmetic"});
+  check_finds(fault(with("view:memory?rank=0&step=last", "view:formats?update=fp16:0x10000")),
+              {"text: ", "update takes a number", "16 bits"});
+  check_finds(fault(with("view:memory?rank=0&step=last", "view:formats?page=bits")),
+              {"text: ", "number, gradients, scales"});
+  check_finds(fault(with("step=last", "page=scales")), {"text: ", "unknown parameter 'page'"});
+  CHECK(faults(with("view:memory?rank=0&step=last", "view:puzzle?stages=3&micro_batches=8&kept=2&halves=1")).empty());
+  check_finds(fault(with("view:memory?rank=0&step=last", "view:puzzle?stages=7")), {"text: ", "stages is from 2 to 6"});
+  check_finds(fault(with("view:memory?rank=0&step=last", "view:puzzle?kept=all")), {"text: ", "kept is from 0 to 8"});
 }
 
 TEST_CASE("a question for a number without a hint or an explanation is a fault") {

@@ -1,0 +1,67 @@
+#include "engine/lesson/lab/view_inputs.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "engine/lesson/lab/typed_number.hpp"
+#include "engine/lesson/puzzle/puzzle.hpp"
+
+namespace rankscope {
+namespace {
+
+using Fault = std::string (*)(std::string_view key, std::string_view value);
+
+struct Input {
+  std::string_view view, key;
+  Fault fault;
+};
+
+std::string fault_of_number(std::string_view key, std::string_view value) {
+  std::string error;
+  return typed_number(value, &error) ? "" : fmt::format("{} takes a number; {}", key, error);
+}
+
+std::string fault_of_page(std::string_view, std::string_view value) {
+  const bool known = std::find(std::begin(formats_pages), std::end(formats_pages), value) != std::end(formats_pages);
+  return known ? "" : fmt::format("page is one of {}", fmt::join(formats_pages, ", "));
+}
+
+template <int least, int most>
+std::string fault_of_count(std::string_view key, std::string_view value) {
+  int count = least - 1;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), count);
+  const bool whole = error == std::errc{} && end == value.data() + value.size();
+  return whole && count >= least && count <= most ? "" : fmt::format("{} is from {} to {}", key, least, most);
+}
+
+constexpr Input inputs[] = {
+    {"formats", "value", fault_of_number},
+    {"formats", "update", fault_of_number},
+    {"formats", "page", fault_of_page},
+    {"puzzle", "stages", fault_of_count<least_puzzle_stages, most_puzzle_stages>},
+    {"puzzle", "micro_batches", fault_of_count<1, most_puzzle_micro_batches>},
+    {"puzzle", "kept", fault_of_count<0, most_puzzle_micro_batches>},
+    {"puzzle", "halves", fault_of_count<0, 1>},
+};
+
+}  // namespace
+
+std::vector<std::string_view> inputs_of(std::string_view view) {
+  std::vector<std::string_view> keys;
+  for (const Input& input : inputs)
+    if (input.view == view) keys.push_back(input.key);
+  return keys;
+}
+
+std::string fault_of_input(std::string_view view, std::string_view key, std::string_view value) {
+  for (const Input& input : inputs)
+    if (input.view == view && input.key == key) return input.fault(key, value);
+  const auto keys = inputs_of(view);
+  return fmt::format("unknown parameter '{}'; give step, rank or op{}{}", key, keys.empty() ? "" : ", or ",
+                     fmt::join(keys, ", "));
+}
+
+}  // namespace rankscope
