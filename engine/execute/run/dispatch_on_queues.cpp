@@ -163,8 +163,7 @@ class QueueDispatch final : public Dispatch {
     std::unique_lock lock(mutex_);
     room_.wait(lock, [&] { return step - told_ < steps_under_way_of(program_) || failure_ || given_up_; });
     if (failure_) std::rethrow_exception(failure_);
-    if (given_up_)
-      throw std::runtime_error("another lane of this rank has failed");  // which is earlier, and is reported
+    if (given_up_) throw std::runtime_error("another lane of this rank has failed");  // whose reason is reported
     entered_ns_[lane] = monotonic_ns();
   }
 
