@@ -216,7 +216,7 @@ class Ranks {
   void announce(const std::optional<ClockRecord>& fitted_clock);
   /// Where ranks compute: has the spans of each step that is done published on the device clock, too.
   void emulate();
-  /// All steps; the exit status. `last_words`: what is said where a launcher ends this process.
+  /// All steps; the exit status. `last_words`: printed if a launcher ends this process.
   int train(LastWords* last_words);
 
  private:
@@ -378,7 +378,7 @@ int run_worker(const WorkerJob& mine) {
   try {
     ClockRecord clock;
     const WorkerJob job = common_job(*world, mine, clock);
-    if (job.refused) return 2;  // rank 0's supervisor said why
+    if (job.refused) return 2;  // rank 0's supervisor printed the reason
     if (std::filesystem::exists(job.directory)) note_shared_memory(job.directory);
     return run_ranks(job, world, clock, last_words ? &*last_words : nullptr);
   } catch (const std::exception& e) {

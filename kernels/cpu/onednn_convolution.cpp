@@ -179,7 +179,7 @@ class OneDnnConvolution {
   const Loops& loops_;
   OneDnnCall convolution_, reorder_;
   bool optimised_ = false;
-  std::int64_t weights_ = 0, sum_ = 0, workspace_bytes_ = 0;  ///< where things lie in the workspace
+  std::int64_t weights_ = 0, sum_ = 0, workspace_bytes_ = 0;  ///< offsets in the workspace
 };
 
 }  // namespace

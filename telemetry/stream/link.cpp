@@ -11,8 +11,8 @@
 namespace rankscope::link {
 namespace {
 
-// A message that is sent whole is freed by ZeroMQ's own thread. The library comes without the thread sanitizer's
-// instrumentation, which therefore needs an annotation that the message was handed over.
+// A message that is sent whole is freed by ZeroMQ's own thread. The library is not instrumented
+// for the thread sanitizer, which therefore needs an annotation that the message was handed over.
 #if defined(__SANITIZE_THREAD__)
 void handed_over(void* message) { __tsan_release(message); }
 void taken_over(void* message) { __tsan_acquire(message); }

@@ -17,7 +17,7 @@ void append_json(std::string& text, const ScalarValues& values) {
   for (const auto& [name, value] : values) {
     if (text.back() != '{') text += ',';
     text += '"';
-    text += name;  // a word of ours: nothing in it wants an escape
+    text += name;  // our own name: no character needs an escape
     text += "\":";
     if (!std::isfinite(value)) {
       text += "null";

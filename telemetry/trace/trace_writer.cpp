@@ -194,7 +194,7 @@ struct TraceWriter::State {
     chunk_messages = 0;
   }
 
-  // All records of one kind, and where their group lies.
+  // All records of one kind, and the place of their group.
   struct Group {
     mcap::Op op;
     std::uint64_t start, length;
@@ -258,7 +258,7 @@ void TraceWriter::accept_encoded(const EncodedMessage& message) {
   State& s = *state_;
   if (!is_batch(message.kind()))
     return s.take(message.message(), channel_of(message.kind()), message.time(), message.bytes());
-  // A batch's rows are of no interest here: its head is all that is needed.
+  // A batch's rows are not needed here, only its head.
   Message head;
   head.session = message.envelope().session;
   head.sequence = message.envelope().sequence;

@@ -12,7 +12,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr double least_share = 0.02;  ///< of what a plan is slower: parts below it are not told
+constexpr double least_share = 0.02;  ///< of what a plan is slower: parts below it are not listed
 constexpr std::size_t most_reasons = 3;
 
 void add_best_and_front(FoundPlans& found) {

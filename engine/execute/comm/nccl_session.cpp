@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::chrono::milliseconds watch_interval = 20ms;
-// Ranks leave a group at about the same time; a peer that does not has failed, and says so itself.
+// Ranks leave a group at about the same time; a peer that does not has failed, and reports that itself.
 constexpr std::chrono::milliseconds leave_limit = 2s;
 
 std::vector<int> others_of(const GroupSetting& setting) {

@@ -149,7 +149,7 @@ void Language::find_entropies() {
 }
 
 void Language::draw(std::int64_t sample, int length, std::int32_t* tokens) const {
-  // One stream for all samples; a sample's words lie far from the next one's: 2²⁴ positions are more than any context.
+  // One stream for all samples; a sample's words are far from the next one's: 2²⁴ positions are more than any context.
   const std::uint64_t stream = random_stream(RandomPurpose::samples);
   const std::uint64_t first_word = static_cast<std::uint64_t>(sample) << 24;
 

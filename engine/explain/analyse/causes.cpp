@@ -104,7 +104,7 @@ SpanAt last_of_step(const StepIndex& index, TimeRange step) {
 }
 
 /// Program positions between which a lost op of this step may have run in the idle time between two spans. Positions
-/// outside the program stand for spans of other steps and for none.
+/// outside the program represent spans of other steps, or none.
 bool may_have_lost(const StepIndex& index, int rank, SpanAt before, SpanAt next) {
   const auto step = static_cast<std::int64_t>(index.step());
   const auto end = static_cast<std::int32_t>(index.program(rank).ops.size());

@@ -87,7 +87,7 @@ RankProgram replicate_parameters(RankProgram program, const StepProgram& step) {
     for (BufferIndex b = 0; b < program.buffers.size(); ++b)
       if (program.buffers[b].role == BufferRole::loss_scale) broadcast(-1, -1, b);
   }
-  // What the first forward needs, which the backward completes last, goes first.
+  // The first forward's parameters, whose gradients the backward completes last, are sent first.
   std::vector<Bucket> buckets = buckets_of(step, step.grid.coordinates_of(program.rank).pipeline);
   std::reverse(buckets.begin(), buckets.end());
   for (const Bucket& bucket : buckets) {

@@ -60,7 +60,7 @@ class StashPass {
     return found->second;
   }
 
-  /// What is read, then where each of it goes.
+  /// The sources, then their destinations.
   Op copy_op(int version, const Copies& copies) const {
     OpFields f = program_.ops[ends_[static_cast<std::size_t>(version)]].id.fields();
     f.segment = Segment::stash;

@@ -168,7 +168,7 @@ double tree_seconds(const ClusterSpec& cluster, const Ring& ring, const Protocol
   const int depth = static_cast<int>(std::bit_width(static_cast<unsigned>(ring.placement.nodes - 1)));
   double a_byte = 0;
   for (const Edge& edge : ring.edges) {
-    // Of two nodes each is the root of one tree and the leaf of the other: half goes up, and half comes down.
+    // Of two nodes each is the root of one tree and the leaf of the other: half moves up, and half down.
     const double times = edge.leaves_node && ring.placement.nodes == 2 ? 1 : rounds;
     a_byte = std::max(a_byte, times / edge.rate);
   }
