@@ -123,7 +123,9 @@ class MainWindow : public QMainWindow {
   QString last_source_name() const;  ///< empty: nothing was open before
   void show_evidence(const Evidence& evidence);
   void try_experiment(const Experiment& experiment);
-  void try_plan(const std::vector<std::string>& settings, bool run);
+  /// Trains the open scenario with the order of a puzzle.
+  void run_order(const std::vector<std::string>& settings, const QString& name);
+  void try_plan(const std::vector<std::string>& settings, const QString& name, bool run);
   void run_once_predicted();
   void make_layout();
   void add_view(const ViewKind& kind, DataView* view);

@@ -15,6 +15,7 @@
 #include "app/views/experiments/experiments_view.hpp"
 #include "app/views/formats/formats_view.hpp"
 #include "app/views/memory/memory_view.hpp"
+#include "app/views/puzzle/puzzle_view.hpp"
 #include "app/views/timeline/timeline_view.hpp"
 #include "engine/plan/scenario/read.hpp"
 
@@ -66,6 +67,8 @@ void MainWindow::make_lesson_actions() {
     pointed.rank = selected ? std::optional(PointedRank{selected->rank}) : std::nullopt;
     lab_->set_pointed(pointed);
   });
+  connect(static_cast<PuzzleView*>(views_.at(QStringLiteral("puzzle"))), &PuzzleView::run_wanted, this,
+          &MainWindow::run_order);
   connect(experiments_, &ExperimentsView::comparison_wanted, this, [this](const KeptRun& with) {
     workspace_->bring(compare_);
     compare_->compare_with(with);
@@ -100,6 +103,7 @@ void MainWindow::show_evidence(const Evidence& evidence) {
   QWidget* view = find_view(QString::fromStdString(evidence.view));
   if (view != nullptr) workspace_->bring(view);
   if (auto* formats = qobject_cast<FormatsView*>(view)) formats->show_evidence(evidence);
+  if (auto* puzzle = qobject_cast<PuzzleView*>(view)) puzzle->show_evidence(evidence);
   const auto steps = session_.view();
   if (evidence.step) navigator_.show_step(static_cast<std::uint32_t>(*evidence.step));
   const std::int32_t rank = evidence.rank.value_or(0);
@@ -122,7 +126,7 @@ void MainWindow::try_experiment(const Experiment& experiment) {
   const QString& file = session_.spec().text;
   const bool plan = experiment.command.empty() || experiment.command == "simulate" || experiment.command == "run";
   if (plan && is_own(experiment, file) && experiment.others.empty())
-    return try_plan(experiment.settings, experiment.command == "run");
+    return try_plan(experiment.settings, plan_name(experiment.settings), experiment.command == "run");
   QStringList arguments{QString::fromStdString(experiment.command)};
   if (!experiment.scenario.empty())
     arguments << (is_own(experiment, file) ? file : QString::fromStdString(experiment.scenario));
@@ -133,7 +137,14 @@ void MainWindow::try_experiment(const Experiment& experiment) {
   experiments_->log().run_command(QString::fromStdString(experiment.line), arguments);
 }
 
-void MainWindow::try_plan(const std::vector<std::string>& settings, bool run) {
+void MainWindow::run_order(const std::vector<std::string>& settings, const QString& name) {
+  const auto refuse = [this](const QString& why) { banner_->say(experiment_subject, BannerKind::error, why); };
+  if (session_.spec().kind != SourceKind::scenario) return refuse(tr("Open a scenario first: its model is trained."));
+  if (session_.active()) return refuse(tr("A run is in progress. Stop it first, or wait for its end."));
+  try_plan(settings, name, true);
+}
+
+void MainWindow::try_plan(const std::vector<std::string>& settings, const QString& name, bool run) {
   banner_->clear(experiment_subject);
   // What is changed is compared with what it was.
   if (!session_.edited()) experiments_->log().note_plan(plan_name({}));
@@ -147,7 +158,7 @@ void MainWindow::try_plan(const std::vector<std::string>& settings, bool run) {
     return banner_->show_message(experiment_subject, BannerKind::error, why);
   }
   workspace_->bring(experiments_);
-  experiments_->log().note_plan(plan_name(settings));
+  experiments_->log().note_plan(name);
   if (run) run_once_predicted();
 }
 

@@ -9,6 +9,7 @@
 #include "app/views/memory/memory_view.hpp"
 #include "app/views/paths/paths_view.hpp"
 #include "app/views/program/program_view.hpp"
+#include "app/views/puzzle/puzzle_view.hpp"
 #include "app/views/range/range_view.hpp"
 #include "app/views/roofline/roofline_view.hpp"
 #include "app/views/scaling/scaling_view.hpp"
@@ -52,6 +53,7 @@ const ViewKind every_view[] = {
     {"paths", QT_TR_NOOP("Paths"), shows::paths,
      [](const ViewParts& p) -> DataView* { return new PathsView(p.state, p.session, p.session.paths(), p.parent); }},
     {"formats", QT_TR_NOOP("Formats"), no_subject, of_figures<FormatsView>},
+    {"puzzle", QT_TR_NOOP("Puzzle"), no_subject, of_session<PuzzleView>},
     {"validation", QT_TR_NOOP("Validation"), no_subject, of_session<ValidationView>},
     {"grid", QT_TR_NOOP("Grid"), shows::shares | shows::memory, of_figures<GridView>},
     {"topology", QT_TR_NOOP("Topology"), shows::traffic, of_figures<TopologyView>},

@@ -1747,6 +1747,110 @@ ausgehend %2, eingehend %3 je Schritt
         <source>%1 with another number of points are left out</source>
         <translation>%1 mit anderer Punktzahl sind ausgelassen</translation>
     </message>
+    <message>
+        <source>%1 needs the activations of %2, which is not placed yet.</source>
+        <translation>%1 braucht die Aktivierungen von %2, die noch nicht gelegt ist.</translation>
+    </message>
+    <message>
+        <source>%1 needs the activations that %2 keeps, which is not placed yet.</source>
+        <translation>%1 braucht die Aktivierungen, die %2 behält; die Box ist noch nicht gelegt.</translation>
+    </message>
+    <message>
+        <source>%1 is the second half: %2 comes before it.</source>
+        <translation>%1 ist die zweite Hälfte: %2 kommt davor.</translation>
+    </message>
+    <message>
+        <source>%1 needs the gradient of %2, which is not placed yet.</source>
+        <translation>%1 braucht den Gradienten von %2, die noch nicht gelegt ist.</translation>
+    </message>
+    <message>
+        <source>1 micro-batch</source>
+        <translation>1 Micro-Batch</translation>
+    </message>
+    <message>
+        <source>%1 micro-batches</source>
+        <translation>%1 Micro-Batches</translation>
+    </message>
+    <message>
+        <source>%1 of stage %2</source>
+        <translation>%1 von Stufe %2</translation>
+    </message>
+    <message>
+        <source>%1 runs on stage %2 only: its weights are there.</source>
+        <translation>%1 läuft nur auf Stufe %2: Dort sind die Gewichte.</translation>
+    </message>
+    <message>
+        <source>With %1 there, stage %2 would keep more than %3. A %4 frees one.</source>
+        <translation>Mit %1 an dieser Stelle würde Stufe %2 mehr als %3 behalten. Ein %4 gibt einen frei.</translation>
+    </message>
+    <message>
+        <source>Deadlock: %1 would wait for %2, and that for %1.</source>
+        <translation>Verklemmung: %1 würde auf %2 warten, und das auf %1.</translation>
+    </message>
+    <message>
+        <source>Click a box to put it at the end of its row, or drag it to its place. Coloured boxes are ready.</source>
+        <translation>Ein Klick legt eine Box an das Ende ihrer Zeile; oder ziehen Sie sie an ihren Platz. Farbige Boxen sind bereit.</translation>
+    </message>
+    <message>
+        <source>%1 of %2 boxes, %3 units so far.</source>
+        <translation>%1 von %2 Boxen, bisher %3 Einheiten.</translation>
+    </message>
+    <message>
+        <source>Complete: %1 units, bubble %2 % of (step × stages).</source>
+        <translation>Vollständig: %1 Einheiten, Bubble %2 % von (Schritt × Stufen).</translation>
+    </message>
+    <message>
+        <source>No order is shorter.</source>
+        <translation>Keine Reihenfolge ist kürzer.</translation>
+    </message>
+    <message>
+        <source>%1 units more than par.</source>
+        <translation>%1 Einheiten mehr als Par.</translation>
+    </message>
+    <message>
+        <source>That is par.</source>
+        <translation>Das ist Par.</translation>
+    </message>
+    <message>
+        <source>%1 units less than par.</source>
+        <translation>%1 Einheiten weniger als Par.</translation>
+    </message>
+    <message>
+        <source>No order takes less than %1 units.</source>
+        <translation>Keine Reihenfolge dauert weniger als %1 Einheiten.</translation>
+    </message>
+    <message>
+        <source>No known schedule keeps so few.</source>
+        <translation>Kein bekannter Schedule behält so wenige.</translation>
+    </message>
+    <message>
+        <source>Par is %1 units, by %2.</source>
+        <translation>Par ist %1 Einheiten, mit %2.</translation>
+    </message>
+    <message>
+        <source>stage</source>
+        <translation>Stufe</translation>
+    </message>
+    <message>
+        <source>box</source>
+        <translation>Box</translation>
+    </message>
+    <message>
+        <source>begin, units</source>
+        <translation>Beginn, Einheiten</translation>
+    </message>
+    <message>
+        <source>end, units</source>
+        <translation>Ende, Einheiten</translation>
+    </message>
+    <message>
+        <source>micro-batches kept after it</source>
+        <translation>danach behaltene Micro-Batches</translation>
+    </message>
+    <message>
+        <source>waiting + moving</source>
+        <translation>Warten + Transfer</translation>
+    </message>
 </context>
 <context>
     <name>rankscope::app::AlternativesList</name>
@@ -2239,10 +2343,6 @@ Leerlauf %1</translation>
     <message>
         <source>0</source>
         <translation>0</translation>
-    </message>
-    <message>
-        <source>waiting + moving</source>
-        <translation>Warten + Transfer</translation>
     </message>
     <message>
         <source>A thin line under a rank&apos;s bar is a channel of the library&apos;s kernel, or a transfer of it over the network. Within a host the library does not report which chunk moves when, or to which rank.</source>
@@ -3760,6 +3860,14 @@ ab %3, mit allen Stellen ab %4, unter %5
         <source>Who has answered what…</source>
         <translation>Wer was geantwortet hat…</translation>
     </message>
+    <message>
+        <source>Open a scenario first: its model is trained.</source>
+        <translation>Öffnen Sie zuerst ein Szenario: Dessen Modell wird trainiert.</translation>
+    </message>
+    <message>
+        <source>A run is in progress. Stop it first, or wait for its end.</source>
+        <translation>Ein Lauf ist im Gange. Beenden Sie ihn zuerst, oder warten Sie auf sein Ende.</translation>
+    </message>
 </context>
 <context>
     <name>rankscope::app::MarkBook</name>
@@ -4599,6 +4707,150 @@ ab %3, mit allen Stellen ab %4, unter %5
     <message>
         <source>Not checked yet. Runs 5 steps and compares the result of every rank.</source>
         <translation>Noch nicht geprüft. Führt 5 Schritte aus und vergleicht das Ergebnis jedes Ranks.</translation>
+    </message>
+</context>
+<context>
+    <name>rankscope::app::PuzzleBoard</name>
+    <message>
+        <source>Board of the puzzle</source>
+        <translation>Spielfeld des Puzzles</translation>
+    </message>
+    <message>
+        <source>Arrow keys choose a box, Enter places it, Delete takes it back, Shift with an arrow moves it.</source>
+        <translation>Pfeiltasten wählen eine Box, Enter legt sie, Entf nimmt sie zurück, Umschalt mit einem Pfeil verschiebt sie.</translation>
+    </message>
+    <message>
+        <source>stage %1</source>
+        <translation>Stufe %1</translation>
+    </message>
+    <message>
+        <source>peak: %1 kept</source>
+        <translation>Spitze: %1</translation>
+    </message>
+    <message>
+        <source>keeps %1 of %2</source>
+        <translation>behält %1 von %2</translation>
+    </message>
+    <message>
+        <source>keeps %1</source>
+        <translation>behält %1</translation>
+    </message>
+    <message>
+        <source>par %1</source>
+        <translation>Par %1</translation>
+    </message>
+    <message>
+        <source>units</source>
+        <translation>Einheiten</translation>
+    </message>
+    <message>
+        <source>units; to place:</source>
+        <translation>Einheiten; zu legen:</translation>
+    </message>
+    <message>
+        <source>%1 is ready. A click places it.</source>
+        <translation>%1 ist bereit. Ein Klick legt sie.</translation>
+    </message>
+    <message>
+        <source>%1: from %2 to %3 units; %4 kept after it.
+Drag it to move it, or out of its row to take it back.</source>
+        <translation>%1: von %2 bis %3 Einheiten; danach %4 behalten.
+Ziehen verschiebt sie; aus der Zeile heraus nimmt sie zurück.</translation>
+    </message>
+</context>
+<context>
+    <name>rankscope::app::PuzzleView</name>
+    <message>
+        <source>halves</source>
+        <translation>Hälften</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>Rückgängig</translation>
+    </message>
+    <message>
+        <source>Run it</source>
+        <translation>Ausführen</translation>
+    </message>
+    <message>
+        <source>Stages</source>
+        <translation>Stufen</translation>
+    </message>
+    <message>
+        <source> stages</source>
+        <translation> Stufen</translation>
+    </message>
+    <message>
+        <source>Stages of the pipeline, with one chunk each. Another number begins with an empty board.</source>
+        <translation>Stufen der Pipeline, mit je einem Chunk. Eine andere Zahl beginnt mit leerem Spielfeld.</translation>
+    </message>
+    <message>
+        <source>Micro-batches</source>
+        <translation>Micro-Batches</translation>
+    </message>
+    <message>
+        <source> micro-batches</source>
+        <translation> Micro-Batches</translation>
+    </message>
+    <message>
+        <source>Micro-batches of a step. Another number begins with an empty board.</source>
+        <translation>Micro-Batches eines Schritts. Eine andere Zahl beginnt mit leerem Spielfeld.</translation>
+    </message>
+    <message>
+        <source>Micro-batches that a stage may keep</source>
+        <translation>Micro-Batches, die eine Stufe behalten darf</translation>
+    </message>
+    <message>
+        <source> kept at most</source>
+        <translation> behalten</translation>
+    </message>
+    <message>
+        <source>keeps any number</source>
+        <translation>behält beliebig viele</translation>
+    </message>
+    <message>
+        <source>How many micro-batches&apos; activations a stage may keep at a time: from a forward to the end of its backward. Another number begins with an empty board.</source>
+        <translation>Von wie vielen Micro-Batches eine Stufe gleichzeitig die Aktivierungen behalten darf: von einem Vorwärts bis zum Ende seines Rückwärts. Eine andere Zahl beginnt mit leerem Spielfeld.</translation>
+    </message>
+    <message>
+        <source>Backward in halves: boxes I (input gradient, which the stage before waits for) and W (weight gradient) instead of B</source>
+        <translation>Rückwärts in Hälften: Boxen I (Gradient der Eingabe, auf den die Stufe davor wartet) und W (Gradient der Gewichte) statt B</translation>
+    </message>
+    <message>
+        <source>The board before the last move</source>
+        <translation>Das Spielfeld vor dem letzten Zug</translation>
+    </message>
+    <message>
+        <source>puzzle, %1 units</source>
+        <translation>Puzzle, %1 Einheiten</translation>
+    </message>
+    <message>
+        <source>Orders</source>
+        <translation>Reihenfolgen</translation>
+    </message>
+    <message>
+        <source>Empty the board, or put a known schedule on it</source>
+        <translation>Das Spielfeld leeren, oder einen bekannten Schedule darauf legen</translation>
+    </message>
+    <message>
+        <source>empty board</source>
+        <translation>leeres Spielfeld</translation>
+    </message>
+    <message>
+        <source>%1, %2 units</source>
+        <translation>%1, %2 Einheiten</translation>
+    </message>
+    <message>
+        <source>Train the open scenario with this order: schedule = &quot;by-hand&quot;</source>
+        <translation>Das geöffnete Szenario mit dieser Reihenfolge trainieren: schedule = &quot;by-hand&quot;</translation>
+    </message>
+    <message>
+        <source>Place all boxes first</source>
+        <translation>Legen Sie zuerst alle Boxen</translation>
+    </message>
+    <message>
+        <source>the textbook&apos;s times: a forward takes 1 unit, a backward 2, messages nothing; no run</source>
+        <translation>Zeiten des Lehrbuchs: ein Vorwärts 1 Einheit, ein Rückwärts 2, Nachrichten nichts; kein Lauf</translation>
     </message>
 </context>
 <context>
@@ -7012,6 +7264,10 @@ Schneller, als der Speicher erlaubt: Die Operanden lagen im Cache</translation>
     <message>
         <source>Formats</source>
         <translation>Formate</translation>
+    </message>
+    <message>
+        <source>Puzzle</source>
+        <translation>Puzzle</translation>
     </message>
 </context>
 </TS>

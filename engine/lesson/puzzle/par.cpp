@@ -8,7 +8,7 @@
 namespace rankscope {
 namespace {
 
-constexpr const char* whole_schedules[] = {"naive", "gpipe", "1f1b"};
+constexpr const char* whole_schedules[] = {"1f1b", "gpipe", "naive"};
 constexpr const char* split_schedules[] = {"zb-h1", "zb-h2", "zb-2p"};
 
 PipelineShape shape_of(const PuzzleRules& rules) {
@@ -58,16 +58,16 @@ std::vector<PuzzlePar> known_solutions(const PuzzleRules& rules) {
 
 std::int64_t least_units(const PuzzleRules& rules) {
   const std::int64_t m = rules.micro_batches, k = rules.kept > 0 ? std::min<std::int64_t>(rules.kept, m) : m;
-  const std::int64_t turns = (m + k - 1) / k;  // micro-batches that must follow each other in the same place in memory
+  const std::int64_t turns = (m - 1) / k, together = (m - 1) % k;  // of the last turn those beside its first one
   std::int64_t least = 0;
   for (std::int64_t s = 0; s < rules.stages; ++s) {
     const std::int64_t ahead = rules.stages - s;  // stages of the way to the last one, this one included
     if (rules.halves) {
-      // The last gradient goes on to the stages before, and the last weight gradient follows it here.
-      const std::int64_t way = 2 * ahead, held = way + 1, after = std::max<std::int64_t>(s, 1);
-      least = std::max({least, s + 3 * m, s + 2 * m + s, s + (turns - 1) * held + way + after});
+      // Behind its last input gradient stage s has at least one W, and the stages before it an I each.
+      const std::int64_t way = 2 * ahead, after = std::max<std::int64_t>(s, 1);
+      least = std::max({least, s + 3 * m, s + turns * (way + 1) + way + 2 * together + after});
     } else {
-      least = std::max({least, s + 3 * m + 2 * s, s + turns * 3 * ahead + 2 * s});
+      least = std::max(least, s + turns * 3 * ahead + 3 * ahead + 3 * together + 2 * s);
     }
   }
   return least;

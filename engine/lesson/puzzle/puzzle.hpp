@@ -100,10 +100,11 @@ std::vector<PuzzlePar> known_solutions(const PuzzleRules& rules);
 /// One of them, with the boxes of the rules. Throws std::invalid_argument where it is unknown.
 ChunkSchedule known_solution(const std::string& schedule, const PuzzleRules& rules);
 
-/// No order is shorter, in units. Stage s cannot begin before s forwards. From then on it works 3 units for each
-/// micro-batch; or, where it keeps k of m at a time, ceil(m / k) micro-batches one after the other wait for their way
-/// to the last stage and back. After its last gradient the s stages before it work.
-/// Some rules have no order that is as short.
+/// A bound: no order is shorter, in units; some rules have none that is as short. Stage s begins after s forwards. Where
+/// it keeps k micro-batches at a time, the one with index j cannot begin before the one with index j - k has been to the
+/// last stage and back. Of the last turn, each passes the last stage after the other; and after the last gradient of
+/// stage s the s stages before it work. With halves, a stage also works 3 units for each micro-batch without a gap at
+/// best.
 std::int64_t least_units(const PuzzleRules& rules);
 
 }  // namespace rankscope

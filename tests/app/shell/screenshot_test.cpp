@@ -138,9 +138,9 @@ TEST_CASE("the whole window is drawn at the size that was asked for, in both the
 TEST_CASE("every view that the program names draws a picture of its own of a recording") {
   const Person person;
   const QStringList views = person.views();
-  for (const char* name :
-       {"timeline", "memory", "range", "collectives", "training", "scaling", "search", "roofline", "paths", "formats",
-        "validation", "grid", "topology", "program", "hang", "compare", "experiments", "plan", "lab"}) {
+  for (const char* name : {"timeline", "memory", "range",   "collectives", "training",   "scaling", "search",
+                           "roofline", "paths",  "formats", "puzzle",      "validation", "grid",    "topology",
+                           "program",  "hang",   "compare", "experiments", "plan",       "lab"}) {
     INFO(name);
     CHECK(views.contains(QLatin1String(name)));
   }

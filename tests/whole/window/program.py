@@ -11,7 +11,7 @@ from gi.repository import Atspi, GLib  # noqa: E402
 
 from desktop import Failed, run, start, wait_for  # noqa: E402
 
-TABS = ("Memory", "Range", "Collectives", "Training", "Scaling", "Search", "Roofline", "Paths", "Formats", "Validation", "Grid",
+TABS = ("Memory", "Range", "Collectives", "Training", "Scaling", "Search", "Roofline", "Paths", "Formats", "Puzzle", "Validation", "Grid",
         "Topology", "Program", "Hang", "Compare", "Experiments", "Log")
 LOG = "Output of the engine"  # what the log's widget is called
 NOT_ENTERED = ("table", "list", "list box", "tree", "tree table")  # their cells may be many, and scroll

@@ -184,6 +184,9 @@ TEST_CASE("The known schedules that keep no more than the rules allow are listed
   CHECK(units(halves, "zb-h1") == 3 * 8 + 3);  // bubble (p - 1) / (3 m + p - 1)
   CHECK(units({4, 8, true, 0}, "1f1b") > units(halves, "zb-h1"));
   CHECK(least_units(halves) == 27);
+  // Turns of two, of 9 units each; the second one of the last turn is 3 units later.
+  CHECK(least_units({3, 6, false, 2}) == 2 * 9 + 9 + 3);
+  CHECK(least_units({3, 6, false, 0}) == 3 * (6 + 2));
 }
 
 TEST_CASE("A whole order is taken if it has these boxes and breaks no rule") {

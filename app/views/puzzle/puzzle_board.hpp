@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The board of a puzzle: a row for each stage on an axis of units, and under it the boxes that are still to be placed.
+// A box is clicked or dragged into its row, moved within it, and dragged out of it again; keys do the same.
+#pragma once
+#include <QWidget>
+
+#include "app/models/palette.hpp"
+#include "engine/lesson/puzzle/puzzle.hpp"
+
+namespace rankscope::app {
+
+class PuzzleBoard : public QWidget {
+  Q_OBJECT
+ public:
+  explicit PuzzleBoard(QWidget* parent);
+  const Puzzle& puzzle() const { return puzzle_; }
+  /// Why the last move was refused, or the place under a dragged box is none; nullopt: nothing was.
+  const std::optional<PuzzleFault>& fault() const { return fault_; }
+  /// An empty board with these rules.
+  void restart(const PuzzleRules& rules);
+  void undo();
+  void clear();
+  void fill(const ChunkSchedule& schedule);
+  void set_theme(const Palette& colours);
+
+  /// Where a box is drawn: on the board, else among those to be placed.
+  QRectF box_rect(OpId box) const;
+  QRectF row_rect(int stage) const;
+  QString tip_at(QPointF at) const;
+  static int least_width() { return 440; }
+
+ signals:
+  /// The boxes on it, or fault().
+  void changed();
+  /// The box that keys are on.
+  void moved(const QRect& box);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void focusInEvent(QFocusEvent* event) override;
+  void focusOutEvent(QFocusEvent* event) override;
+  bool event(QEvent* event) override;
+
+ private:
+  struct Drag {
+    OpId box;
+    QPointF from, at;
+    bool moved = false;  ///< far enough to be no click
+  };
+  struct Place {
+    int stage = 0, position = 0;
+  };
+  std::optional<OpId> box_at(QPointF at) const;
+  /// The place in a row under a dragged box; nullopt: it is over none.
+  std::optional<Place> place_at(QPointF at) const;
+  double unit_width() const;
+  double x_of(std::int64_t units) const;
+  std::int64_t units_shown() const;
+  QRectF tray_rect(OpId box) const;
+  double row_height() const;   ///< of the board and of the boxes to place
+  double rows_bottom() const;  ///< of the board
+  void place(OpId box, int stage, int position);
+  void take_back(OpId box);
+  void after_change();
+  void move_along(int by);
+  void move_cursor(int stages, int boxes);
+  void fit();
+
+  void paint_rows(QPainter& painter) const;
+  void paint_axis(QPainter& painter) const;
+  void paint_tray(QPainter& painter) const;
+  void paint_box(QPainter& painter, OpId box, const QRectF& rect, bool solid) const;
+  void paint_drag(QPainter& painter) const;
+  Argb colour_of(OpId box) const;
+
+  Puzzle puzzle_{PuzzleRules{}};
+  UnitLayout layout_;
+  std::int64_t par_ = 0;  ///< units; 0: no known schedule keeps so few
+  std::optional<PuzzleFault> fault_;
+  std::optional<Drag> drag_;
+  OpId at_;  ///< of the keys
+  const Palette* colours_;
+};
+
+}  // namespace rankscope::app

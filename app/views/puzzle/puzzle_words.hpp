@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the puzzle says: names of boxes, why one cannot be there, how far the board is, and the board as a table.
+#pragma once
+#include <QString>
+
+#include "app/views/common/view_table.hpp"
+#include "engine/lesson/puzzle/puzzle.hpp"
+
+namespace rankscope::app {
+
+/// "F0", "B3", "I1", "W1": the stage is said by the row.
+QString box_name(OpId box);
+/// "F0 of stage 1".
+QString box_words(OpId box);
+/// "1 micro-batch", "3 micro-batches".
+QString kept_words(int micro_batches);
+QString fault_words(const PuzzleFault& fault, const PuzzleRules& rules);
+/// "7 of 24 boxes, 12 units so far."; of a complete board its length, bubble, and how that compares.
+QString board_words(const Puzzle& puzzle);
+/// What is to be compared with: "Par is 33 units (1f1b). No order takes less than 33."
+QString par_words(const PuzzleRules& rules);
+/// A row for each box that is placed.
+ViewTable table_of(const Puzzle& puzzle);
+
+}  // namespace rankscope::app
