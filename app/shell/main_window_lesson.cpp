@@ -138,7 +138,7 @@ void MainWindow::try_experiment(const Experiment& experiment) {
 }
 
 void MainWindow::run_order(const std::vector<std::string>& settings, const QString& name) {
-  const auto refuse = [this](const QString& why) { banner_->say(experiment_subject, BannerKind::error, why); };
+  const auto refuse = [this](const QString& why) { banner_->show_message(experiment_subject, BannerKind::error, why); };
   if (session_.spec().kind != SourceKind::scenario) return refuse(tr("Open a scenario first: its model is trained."));
   if (session_.active()) return refuse(tr("A run is in progress. Stop it first, or wait for its end."));
   try_plan(settings, name, true);
