@@ -58,7 +58,7 @@ struct Place {
   }
 
   /// All that the player says, in one line.
-  QString translated() const {
+  QString explanation() const {
     QStringList words;
     for (const PaintedText& text : painted_texts(*view->player())) words << text.words;
     return words.join(' ').simplified();
@@ -314,13 +314,13 @@ TEST_CASE("All that is known of an opaque collective is shown, with its reasons,
     const GroupExchange* exchange = p.view->player()->exchange();
     REQUIRE(exchange != nullptr);
     REQUIRE(exchange->opaque);
-    const QString translated = p.translated();
-    INFO(plan << ", " << size.width() << ": " << translated.toStdString());
-    CHECK(translated.contains("Phases unknown"));
+    const QString explanation = p.explanation();
+    INFO(plan << ", " << size.width() << ": " << explanation.toStdString());
+    CHECK(explanation.contains("Phases unknown"));
     for (const ExchangeFact& fact : facts_of(*exchange)) {
       if (fact.name == "algorithm") continue;  // the explanation says it too
-      CHECK(translated.contains(fact.name + ' ' + fact.value.simplified()));
-      CHECK(translated.contains(fact.why.simplified()));
+      CHECK(explanation.contains(fact.name + ' ' + fact.value.simplified()));
+      CHECK(explanation.contains(fact.why.simplified()));
     }
     // The length of the whole is not taken for the time when it began.
     const PaintedText *zero = nullptr, *foot = nullptr;
@@ -351,10 +351,10 @@ TEST_CASE("The meaning of a cell of a ring's members is also shown in a presenta
   p.view->list()->selectRow(p.row(Purpose::data_gradient));
   p.settle();
   REQUIRE(p.view->player()->exchange()->size() == 4);
-  const QString translated = p.translated();
-  INFO(translated.toStdString());
-  CHECK(translated.contains("A cell is a chunk of the buffer"));
-  CHECK(translated.contains("it has all 4."));
+  const QString explanation = p.explanation();
+  INFO(explanation.toStdString());
+  CHECK(explanation.contains("A cell is a chunk of the buffer"));
+  CHECK(explanation.contains("it has all 4."));
   for (int a = 0; a < 4; ++a)
     for (int b = a + 1; b < 4; ++b)
       CHECK_FALSE(p.view->player()->member_box(a).intersects(p.view->player()->member_box(b)));
@@ -362,10 +362,10 @@ TEST_CASE("The meaning of a cell of a ring's members is also shown in a presenta
 
 TEST_CASE("A parameter server's message is named by its content, which its id does not have") {
   Place p("data = 4\ndata_parallel = \"parameter-server\"\nservers = 1");
-  CHECK(p.translated().startsWith("Send of gradients to a server"));
+  CHECK(p.explanation().startsWith("Send of gradients to a server"));
   const OpId op = p.view->player()->exchange()->op;
   p.state.set_selected(SpanRef{4, p.figures.latest()->forecast->step, op, Obtained::simulated});
   p.settle();
   REQUIRE(p.view->player()->exchange()->ranks.front() == 4);
-  CHECK(p.translated().startsWith("Send of parameters from a server"));
+  CHECK(p.explanation().startsWith("Send of parameters from a server"));
 }

@@ -44,7 +44,7 @@ struct Meeting::Shared {
   Given given[most_members];
   Box boxes[most_members][most_members];
 
-  int arrive_tag() const { return static_cast<int>(std::count(has_arrived, has_arrived + most_members, true)); }
+  int arrivals() const { return static_cast<int>(std::count(has_arrived, has_arrived + most_members, true)); }
 };
 
 /// A member that died with it leaves it to the next.
@@ -114,7 +114,7 @@ Meeting::Meeting(const std::string& name, int ranks, int member) : name_(name), 
   if (shared_->ranks != ranks || member >= ranks || shared_->has_arrived[member])
     note("two members of a communicator with the same rank, or different ideas of how many there are");
   shared_->has_arrived[member] = true;
-  if (shared_->arrive_tag() == ranks) shm_unlink(name.c_str());  // who maps it has it
+  if (shared_->arrivals() == ranks) shm_unlink(name.c_str());  // who maps it has it
   lock.notify();
 }
 
@@ -127,7 +127,7 @@ void Meeting::give_up() const { shm_unlink(name_.c_str()); }  // where all have 
 
 bool Meeting::is_complete() const {
   const Lock lock(*shared_);
-  return shared_->arrive_tag() >= ranks_;
+  return shared_->arrivals() >= ranks_;
 }
 
 std::byte* Meeting::given_by(int member) const {

@@ -31,11 +31,11 @@ Function* emulated_function(const char* name) {
   return reinterpret_cast<Function*>(dlsym(library, name));
 }
 void set_behaviour(const ProfilerBehaviour& behaviour) {
-  emulated_function<decltype(emulated_nccl_behave)>("emulated_nccl_telling")(behaviour);
+  emulated_function<decltype(emulated_nccl_behave)>("emulated_nccl_behave")(behaviour);
 }
 std::vector<ReportedEvent> reported() {
   std::vector<ReportedEvent> events;
-  emulated_function<decltype(emulated_nccl_reported)>("emulated_nccl_told")(events);
+  emulated_function<decltype(emulated_nccl_reported)>("emulated_nccl_reported")(events);
   return events;
 }
 
