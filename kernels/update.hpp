@@ -71,7 +71,7 @@ struct UpdateSpec {
 struct Factor {
   double value = 1;
   const double* at = nullptr;  ///< in the memory that the set works on; null: 1
-  constexpr Factor(double told = 1, const double* there = nullptr) : value(told), at(there) {}
+  constexpr Factor(double given = 1, const double* there = nullptr) : value(given), at(there) {}
   /// For sets that run on the calling thread.
   double now() const { return at != nullptr ? value * *at : value; }
 };

@@ -75,7 +75,7 @@ std::size_t series_size(const std::optional<Scenario>& scenario, const QString& 
 
 std::optional<Target> Answer::truth() const {
   if (const auto known = known_answer(question)) return known;
-  return told;
+  return result;
 }
 
 std::optional<Reply> Answer::reply() const {
@@ -84,10 +84,10 @@ std::optional<Reply> Answer::reply() const {
   return judge(question, tries.back().attempt, *right);
 }
 
-bool Answer::wants_try() const {
+bool Answer::accepts_try() const {
   if (tries.empty()) return true;
-  const auto said = reply();
-  return said && !said->accepted() && tries.size() < most_tries;
+  const auto verdict = reply();
+  return verdict && !verdict->accepted() && tries.size() < most_tries;
 }
 
 std::optional<double> Answer::guess() const {
@@ -98,10 +98,10 @@ std::optional<double> Answer::guess() const {
   return std::nullopt;
 }
 
-std::optional<double> Answer::told_number() const {
-  if (!told) return std::nullopt;
-  if (const auto* number = std::get_if<double>(&*told)) return *number;
-  if (const auto* series = std::get_if<std::vector<double>>(&*told)) return mean_of(*series);
+std::optional<double> Answer::result_number() const {
+  if (!result) return std::nullopt;
+  if (const auto* number = std::get_if<double>(&*result)) return *number;
+  if (const auto* series = std::get_if<std::vector<double>>(&*result)) return mean_of(*series);
   return std::nullopt;
 }
 
@@ -142,7 +142,7 @@ QString verdict_words(const Answer& answer) {
   if (!reply) return {};
   const Question& question = answer.question;
   const bool number = question.kind == QuestionKind::number;
-  if (answer.wants_try()) {
+  if (answer.accepts_try()) {
     const QString wrong = !number ? tr("Not right.") : reply->off > 0 ? tr("Too high.") : tr("Too low.");
     return wrong + QLatin1Char(' ') + tr("One more try.");
   }

@@ -42,24 +42,24 @@ struct Answer {
   Question question;
   std::vector<Try> tries;  ///< in order; none is ever changed
   /// The result of a run, a simulation or a path, in the question's unit: a number, or a value for each rank or step.
-  std::optional<Target> told;
-  QString told_by;  ///< how `told` was obtained: "Run", "Simulation", "Computed"
+  std::optional<Target> result;
+  QString result_source;  ///< how `result` was obtained: "Run", "Simulation", "Computed"
 
-  /// The reference for answers: the lesson's stated value, else `told`.
+  /// The reference for answers: the lesson's stated value, else `result`.
   std::optional<Target> truth() const;
   /// The judgement of the last answer; nullopt if there is none, or the right answer is not known yet.
   std::optional<Reply> reply() const;
   /// An answer may be given: the first, or another after a wrong one.
-  bool wants_try() const;
+  bool accepts_try() const;
   /// An answer was given, and a run must show whether it is right.
   bool waits() const { return !tries.empty() && !truth(); }
   /// Right, or no try is left: the results may be shown.
-  bool open() const { return reply() && !wants_try(); }
+  bool open() const { return reply() && !accepts_try(); }
   bool right() const { return reply() && reply()->accepted(); }
   /// The typed number, or the mean of a drawing; nullopt for the other kinds, and without an answer.
   std::optional<double> guess() const;
-  /// `told` as one number: of a series its mean.
-  std::optional<double> told_number() const;
+  /// `result` as one number: of a series its mean.
+  std::optional<double> result_number() const;
   /// It is about a surface: nothing has to run for it.
   bool of_paths() const { return question.paths.has_value(); }
 };

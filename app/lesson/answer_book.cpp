@@ -18,7 +18,7 @@ namespace rankscope::app {
 namespace {
 
 constexpr QLatin1String version_key("version"), labs_key("labs"), tries_key("tries"), answer_key("answer"),
-    at_key("at"), told_key("told"), by_key("by");
+    at_key("at"), result_key("told"), by_key("by");
 constexpr int version = 1;
 
 QString in_book(const char* text) { return QCoreApplication::translate("AnswerBook", text); }
@@ -49,13 +49,13 @@ std::optional<Attempt> attempt_of(const QJsonValue& json, const Question& questi
   return attempt && fits(question, *attempt) ? attempt : std::nullopt;
 }
 
-QJsonValue json_of(const Target& told) {
-  if (const auto* number = std::get_if<double>(&told)) return *number;
-  if (const auto* series = std::get_if<std::vector<double>>(&told)) return array_of(*series);
+QJsonValue json_of(const Target& result) {
+  if (const auto* number = std::get_if<double>(&result)) return *number;
+  if (const auto* series = std::get_if<std::vector<double>>(&result)) return array_of(*series);
   return {};
 }
 
-std::optional<Target> told_of(const QJsonValue& json) {
+std::optional<Target> result_of(const QJsonValue& json) {
   if (json.isDouble()) return Target(json.toDouble());
   if (json.isArray()) return Target(numbers_of(json.toArray()));
   return std::nullopt;
@@ -94,8 +94,8 @@ void AnswerBook::fill(const QString& lab, Answer& answer) const {
       answer.tries.push_back({from_original(answer.question, std::move(*attempt)), object.value(at_key).toString()});
   }
   if (answer.tries.empty()) return;
-  answer.told = told_of(kept.value(told_key));
-  answer.told_by = kept.value(by_key).toString();
+  answer.result = result_of(kept.value(result_key));
+  answer.result_source = kept.value(by_key).toString();
 }
 
 QString AnswerBook::keep(const QString& lab, const Answer& answer) {
@@ -108,8 +108,8 @@ QString AnswerBook::keep(const QString& lab, const Answer& answer) {
     for (const Try& one : answer.tries)
       tries.append(QJsonObject{{at_key, one.at}, {answer_key, json_of(to_original(answer.question, one.attempt))}});
     QJsonObject kept{{tries_key, tries}};
-    if (answer.told) kept.insert(told_key, json_of(*answer.told));
-    if (answer.told) kept.insert(by_key, answer.told_by);
+    if (answer.result) kept.insert(result_key, json_of(*answer.result));
+    if (answer.result) kept.insert(by_key, answer.result_source);
     if (questions.value(key).toObject() == kept) return {};
     questions.insert(key, kept);
   }

@@ -61,14 +61,14 @@ QString help_of(const AskedQuestion& asked, const Tries& tries) {
          lines.join(QLatin1Char('\n')).toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>"));
 }
 
-Tone tone_of(Standing standing) {
-  switch (standing) {
-    case Standing::first:
-    case Standing::second:
-    case Standing::later: return Tone::good;
-    case Standing::wrong: return Tone::bad;
-    case Standing::waits: return Tone::text;
-    case Standing::not_yet: return Tone::dim;
+Tone tone_of(AnswerState state) {
+  switch (state) {
+    case AnswerState::first:
+    case AnswerState::second:
+    case AnswerState::later: return Tone::good;
+    case AnswerState::wrong: return Tone::bad;
+    case AnswerState::waits: return Tone::text;
+    case AnswerState::not_yet: return Tone::dim;
   }
   return Tone::text;
 }
@@ -94,20 +94,20 @@ QString file_words(const Question& question, const Attempt& attempt) {
 
 }  // namespace
 
-QString words_of(Standing standing) {
-  switch (standing) {
-    case Standing::not_yet: return QStringLiteral("\u00B7 ") + in_table("not yet");
-    case Standing::waits: return QStringLiteral("? ") + in_table("waits for a run");
-    case Standing::first: return QStringLiteral("\u2713 ") + in_table("1st try");
-    case Standing::second: return QStringLiteral("\u2713 ") + in_table("2nd try");
-    case Standing::later: return QStringLiteral("\u2713 ") + in_table("later");
-    case Standing::wrong: return QStringLiteral("\u2717 ") + in_table("wrong");
+QString words_of(AnswerState state) {
+  switch (state) {
+    case AnswerState::not_yet: return QStringLiteral("\u00B7 ") + in_table("not yet");
+    case AnswerState::waits: return QStringLiteral("? ") + in_table("waits for a run");
+    case AnswerState::first: return QStringLiteral("\u2713 ") + in_table("1st try");
+    case AnswerState::second: return QStringLiteral("\u2713 ") + in_table("2nd try");
+    case AnswerState::later: return QStringLiteral("\u2713 ") + in_table("later");
+    case AnswerState::wrong: return QStringLiteral("\u2717 ") + in_table("wrong");
   }
   return {};
 }
 
-bool is_right(Standing standing) {
-  return standing == Standing::first || standing == Standing::second || standing == Standing::later;
+bool is_right(AnswerState state) {
+  return state == AnswerState::first || state == AnswerState::second || state == AnswerState::later;
 }
 
 // Where the lesson states what is right, a student's window that says otherwise is not believed.
@@ -120,11 +120,12 @@ std::optional<bool> judged(const AskedQuestion& asked, const Tried& tried) {
   return std::nullopt;
 }
 
-Standing standing_of(const AskedQuestion& asked, const Tries& tries) {
-  if (tries.empty()) return Standing::not_yet;
+AnswerState answer_state_of(const AskedQuestion& asked, const Tries& tries) {
+  if (tries.empty()) return AnswerState::not_yet;
   for (std::size_t i = 0; i < tries.size(); ++i)
-    if (judged(asked, tries[i]) == true) return i == 0 ? Standing::first : i == 1 ? Standing::second : Standing::later;
-  return judged(asked, tries.back()) ? Standing::wrong : Standing::waits;
+    if (judged(asked, tries[i]) == true)
+      return i == 0 ? AnswerState::first : i == 1 ? AnswerState::second : AnswerState::later;
+  return judged(asked, tries.back()) ? AnswerState::wrong : AnswerState::waits;
 }
 
 QStringList class_titles(const std::vector<AskedQuestion>& questions) {
@@ -146,11 +147,10 @@ std::vector<std::vector<Cell>> class_rows(std::vector<Student> students, const s
                    student.here ? QString() : in_table("not here now")});
     for (std::size_t i = 0; i < questions.size(); ++i) {
       const Tries* tries = tries_of(student, lab, static_cast<int>(i));
-      const Standing standing = tries != nullptr ? standing_of(questions[i], *tries) : Standing::not_yet;
+      const AnswerState state = tries != nullptr ? answer_state_of(questions[i], *tries) : AnswerState::not_yet;
       answered[i] += tries != nullptr;
-      right[i] += is_right(standing);
-      row.push_back(
-          {words_of(standing), tone_of(standing), tries != nullptr ? help_of(questions[i], *tries) : QString()});
+      right[i] += is_right(state);
+      row.push_back({words_of(state), tone_of(state), tries != nullptr ? help_of(questions[i], *tries) : QString()});
     }
   }
   for (std::size_t i = 0; i < questions.size(); ++i) {

@@ -12,7 +12,7 @@
 namespace rankscope::app {
 
 /// What became of one student's answers to one question.
-enum class Standing : std::uint8_t {
+enum class AnswerState : std::uint8_t {
   not_yet,
   waits,  ///< a run has to say whether it is right
   first,  ///< right at the first try
@@ -21,8 +21,8 @@ enum class Standing : std::uint8_t {
   wrong,
 };
 /// With a sign before the word: "\u2713 1st try".
-QString words_of(Standing standing);
-bool is_right(Standing standing);
+QString words_of(AnswerState state);
+bool is_right(AnswerState state);
 
 /// A question of the open lesson, with what is right as far as this window knows.
 struct AskedQuestion {
@@ -32,7 +32,7 @@ struct AskedQuestion {
 
 /// Whether a try was right: by what this window knows, else as the student's said; nothing while neither does.
 std::optional<bool> judged(const AskedQuestion& asked, const classroom::Tried& tried);
-Standing standing_of(const AskedQuestion& asked, const classroom::Tries& tries);
+AnswerState answer_state_of(const AskedQuestion& asked, const classroom::Tries& tries);
 
 /// "student", "question 1", …
 QStringList class_titles(const std::vector<AskedQuestion>& questions);

@@ -90,8 +90,8 @@ Bins bins_of(const std::vector<double>& values, const QString& unit, int most) {
     bins.low = *least;
     bins.high = *greatest > *least ? *greatest : *least + std::max(1.0, std::fabs(*least) * 0.1);
     // Square root of the number, as a histogram of few is read best.
-    const int wanted = static_cast<int>(std::ceil(std::sqrt(static_cast<double>(values.size()))) + 1);
-    bins.counts.resize(static_cast<std::size_t>(std::clamp(wanted, 3, most)));
+    const int needed = static_cast<int>(std::ceil(std::sqrt(static_cast<double>(values.size()))) + 1);
+    bins.counts.resize(static_cast<std::size_t>(std::clamp(needed, 3, most)));
   }
   for (const double value : values) {
     const auto count = static_cast<double>(bins.counts.size());

@@ -81,8 +81,8 @@ void LabPanel::set_lab(const std::optional<Lab>& lab, const QString& title, cons
     place_ = 0;
     shows_anyway_ = false;
     answers_.clear();
-    told_to_class_.clear();
-    told_to_teacher_.clear();
+    shown_to_class_.clear();
+    sent_to_teacher_.clear();
     if (lab_)
       for (const Question& question : lab_->questions) {
         Answer& answer = answers_.emplace_back();
@@ -199,7 +199,7 @@ void LabPanel::fit_width() {
 // A lesson is longer than the panel: the note at the top explains why the answers are hidden.
 void LabPanel::add_way_to_questions() {
   const auto open =
-      std::count_if(answers_.begin(), answers_.end(), [](const Answer& answer) { return answer.wants_try(); });
+      std::count_if(answers_.begin(), answers_.end(), [](const Answer& answer) { return answer.accepts_try(); });
   if (open == 0) return;
   const QString when = answered_by_looking() ? tr("before you look") : tr("before you run");
   auto* way =
@@ -216,8 +216,9 @@ void LabPanel::add_lesson() {
   add_text(parts.before);
   for (std::size_t i = 0; i < answers_.size(); ++i) add_question(i);
   add_text(parts.run);
-  const bool told = std::all_of(answers_.begin(), answers_.end(), [](const Answer& answer) { return answer.open(); });
-  if (told || shows_anyway_) return add_text(parts.after);
+  const bool is_answered =
+      std::all_of(answers_.begin(), answers_.end(), [](const Answer& answer) { return answer.open(); });
+  if (is_answered || shows_anyway_) return add_text(parts.after);
   if (parts.after.empty()) return;
   layout_->addWidget(make_label(answered_by_looking() ? tr("Compare and Explain unlock after you answer.")
                                                       : tr("Compare and Explain unlock after you answer and run."),
@@ -249,7 +250,7 @@ void LabPanel::add_text(const std::string& markdown) {
   layout_->addWidget(text);
 }
 
-QString LabPanel::told_by(const Answer& answer) const {
+QString LabPanel::result_source(const Answer& answer) const {
   if (answer.of_paths()) return tr("computed");
   if (answer.question.variant && !answer.question.variant->runs) return tr("simulated");
   const auto figures = figures_.latest();
@@ -349,7 +350,7 @@ std::optional<Target> LabPanel::value_of(const Question& question, const Report&
   return series.empty() || !std::isfinite(sum) ? std::nullopt : std::optional<Target>(std::move(series));
 }
 
-std::optional<Target> LabPanel::told_of(const Question& question, const Report* run) const {
+std::optional<Target> LabPanel::result_of(const Question& question, const Report* run) const {
   if (question.answer_from.empty()) return std::nullopt;
   if (question.paths) {
     const auto paths = paths_ != nullptr ? paths_->get(*question.paths) : nullptr;
@@ -386,7 +387,7 @@ std::vector<AskedQuestion> LabPanel::asked_questions() const {
   std::vector<AskedQuestion> asked;
   for (const Answer& answer : answers_) {
     auto truth = answer.truth();
-    if (!truth) truth = told_of(answer.question, report_of(*figures, simulated_));
+    if (!truth) truth = result_of(answer.question, report_of(*figures, simulated_));
     asked.push_back({answer.question, truth});
   }
   return asked;
@@ -407,18 +408,18 @@ void LabPanel::take_figures() {
   for (std::size_t i = 0; i < answers_.size(); ++i) {
     Answer& answer = answers_[i];
     // The tables would show the answer before the guess: there it is hidden until the guess is submitted.
-    const auto told = answer.tries.empty() ? std::nullopt : told_of(answer.question, run);
+    const auto result = answer.tries.empty() ? std::nullopt : result_of(answer.question, run);
     // Answered content is not hidden again: the plan may change for a while.
-    if (!told || told == answer.told) continue;
+    if (!result || result == answer.result) continue;
     // Live, the value changes with every step: only a visible change redraws the card.
-    const auto before = answer.told_number();
+    const auto before = answer.result_number();
     const bool was_open = answer.open();
-    answer.told = told;
-    answer.told_by = source_name(answer);
-    const bool same = before && answer.told_number() && was_open == answer.open() &&
-                      value_text(answer.question, *before) == value_text(answer.question, *answer.told_number());
+    answer.result = result;
+    answer.result_source = source_name(answer);
+    const bool same = before && answer.result_number() && was_open == answer.open() &&
+                      value_text(answer.question, *before) == value_text(answer.question, *answer.result_number());
     if (same) continue;
-    if (told_to_teacher_.contains(i)) tell_class(i);
+    if (sent_to_teacher_.contains(i)) send_to_teacher(i);
     changed = true;
     store(answer);
   }

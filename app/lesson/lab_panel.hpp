@@ -103,13 +103,13 @@ class LabPanel : public QScrollArea {
   void fit_width();
   void take_figures();
   /// What a run, a simulation or a path gives for it, in its unit; nullopt while that is not known.
-  std::optional<Target> told_of(const Question& question, const Report* run) const;
+  std::optional<Target> result_of(const Question& question, const Report* run) const;
   std::optional<Target> value_of(const Question& question, const Report& report, bool simulated) const;
   bool is_asked_about(const Question& question) const;
-  /// How `told_of` was obtained: "Run", "Simulation".
+  /// How `result_of` was obtained: "Run", "Simulation".
   QString source_name(const Answer& answer) const;
   /// The same as a column's name: "emulated".
-  QString told_by(const Answer& answer) const;
+  QString result_source(const Answer& answer) const;
   void add_lesson();
   void add_way_to_questions();
   void add_text(const std::string& markdown);
@@ -117,8 +117,8 @@ class LabPanel : public QScrollArea {
   void add_next_lab();
   void add_torch();  ///< a link to the plan as a script for PyTorch, where there is one
   void add_class(std::size_t index, QVBoxLayout& column, QWidget* card);
-  /// The student's: what was answered to that question, with what is known of it now.
-  void tell_class(std::size_t question);
+  /// In a student's window: the answer to that question, with its present verdict.
+  void send_to_teacher(std::size_t question);
   QString waits_for(const Answer& answer) const;
   void submit(std::size_t index, const Attempt& attempt);
   void forget(std::size_t index);
@@ -132,8 +132,8 @@ class LabPanel : public QScrollArea {
   ClassRoom* room_;
   PathCache* paths_ = nullptr;
   VariantCache* variants_ = nullptr;
-  std::set<std::size_t> told_to_class_;               ///< questions whose answers the teacher shows to all
-  std::set<std::size_t> told_to_teacher_;             ///< questions that were answered in this class
+  std::set<std::size_t> shown_to_class_;              ///< questions whose answers the teacher shows to all
+  std::set<std::size_t> sent_to_teacher_;             ///< questions that were answered in this class
   std::vector<std::function<void()>> class_updates_;  ///< of what the cards say of the class
   QLabel* class_line_ = nullptr;
   bool was_teaching_ = false;

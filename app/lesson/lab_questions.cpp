@@ -20,7 +20,7 @@ void LabPanel::add_question(std::size_t index) {
   CardContext context;
   context.colours = colours_;
   context.number = answers_.size() == 1 ? tr("Question") : tr("Question %1 of %2").arg(index + 1).arg(answers_.size());
-  context.told_by = told_by(answer);
+  context.result_source = result_source(answer);
   context.waits_for = waits_for(answer);
   context.chosen = pointed_;
   context.can_run = !simulated_;
@@ -47,7 +47,7 @@ void LabPanel::add_question(std::size_t index) {
   if (room_ != nullptr && room_->teaching()) add_class(index, card->column(), card);
   layout_->addWidget(card);
   cards_.push_back(card);
-  if (first_question_ == nullptr && answer.wants_try()) {
+  if (first_question_ == nullptr && answer.accepts_try()) {
     first_question_ = card;
     first_input_ = card->input();
   }
@@ -74,19 +74,19 @@ void LabPanel::submit(std::size_t index, const Attempt& attempt) {
 }
 
 void LabPanel::keep(std::size_t question, const Attempt& attempt) {
-  if (question >= answers_.size() || !answers_[question].wants_try()) return;
+  if (question >= answers_.size() || !answers_[question].accepts_try()) return;
   Answer& answer = answers_[question];
   answer.tries.push_back({attempt, QDateTime::currentDateTimeUtc().toString(Qt::ISODate)});
   store(answer);
-  tell_class(question);
+  send_to_teacher(question);
   take_figures();
   rebuild();
   emit answers_changed();
 }
 
-void LabPanel::tell_class(std::size_t question) {
+void LabPanel::send_to_teacher(std::size_t question) {
   if (room_ == nullptr || !room_->attending()) return;
-  told_to_teacher_.insert(question);
+  sent_to_teacher_.insert(question);
   const Answer& answer = answers_[question];
   const auto right = answer.truth();
   for (std::size_t i = 0; i < answer.tries.size(); ++i) {
@@ -104,7 +104,7 @@ void LabPanel::tell_class(std::size_t question) {
 void LabPanel::forget(std::size_t index) {
   Answer& answer = answers_[index];
   answer.tries.clear();
-  answer.told.reset();
+  answer.result.reset();
   store(answer);
   rebuild();
   emit answers_changed();
@@ -117,10 +117,10 @@ void LabPanel::store(const Answer& answer) {
 // The answers of others would be a hint: the teacher's window, visible to all, hides them until requested.
 void LabPanel::add_class(std::size_t index, QVBoxLayout& column, QWidget* card) {
   const auto given = [this, index] { return last_answers(room_->students(), lesson_name(), static_cast<int>(index)); };
-  if (told_to_class_.count(index) == 0) {
+  if (shown_to_class_.count(index) == 0) {
     auto* show = new QPushButton(card);
     connect(show, &QPushButton::clicked, this, [this, index] {
-      told_to_class_.insert(index);
+      shown_to_class_.insert(index);
       rebuild();
     });
     class_updates_.push_back([show, given] {

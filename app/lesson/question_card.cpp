@@ -35,7 +35,7 @@ QuestionCard::QuestionCard(const Answer& answer, const CardContext& context, QWi
   add_tries(answer, context);
   if (answer.question.drawn())
     add_drawing(answer, context);
-  else if (answer.wants_try())
+  else if (answer.accepts_try())
     add_box(answer, context);
   if (answer.open()) add_verdict(answer, context);
 }
@@ -78,10 +78,10 @@ void QuestionCard::add_drawing(const Answer& answer, const CardContext& context)
   sketch->setAccessibleName(QString::fromStdString(question.ask));
   column_->addWidget(sketch);
   if (drawn != nullptr) sketch->set_values(*drawn);
-  if (!answer.wants_try()) {
+  if (!answer.accepts_try()) {
     sketch->set_kept(true);
-    if (const auto* series = answer.told ? std::get_if<std::vector<double>>(&*answer.told) : nullptr)
-      sketch->set_measured(*series, answer.told_by);
+    if (const auto* series = answer.result ? std::get_if<std::vector<double>>(&*answer.result) : nullptr)
+      sketch->set_measured(*series, answer.result_source);
     return;
   }
   auto* submit = make_button(tr("Submit drawing"), this);
@@ -132,7 +132,7 @@ void QuestionCard::add_verdict(const Answer& answer, const CardContext& context)
     auto* drawn = new ShareGuess(*context.colours, part_of_step(answer_path(question)), this);
     drawn->set_value(*answer.guess());
     drawn->set_kept(true);
-    drawn->set_measured(answer.told_number(), context.told_by);
+    drawn->set_measured(answer.result_number(), context.result_source);
     column_->addWidget(drawn);
   }
   QStringList words;
@@ -141,8 +141,8 @@ void QuestionCard::add_verdict(const Answer& answer, const CardContext& context)
   if (known && (question.kind == QuestionKind::number || !answer.right()))
     words << (question.formula.empty() ? tr("Right: %1.") : tr("By the formula: %1."))
                  .arg(target_words(question, *known));
-  if (const auto told = answer.told_number(); told && !question.drawn())
-    words << tr("%1: %2.").arg(answer.told_by, value_text(question, *told));
+  if (const auto result = answer.result_number(); result && !question.drawn())
+    words << tr("%1: %2.").arg(answer.result_source, value_text(question, *result));
   if (!words.isEmpty()) column_->addWidget(make_label(words.join(QLatin1Char(' ')), "text", this));
   column_->addWidget(make_label(verdict_words(answer), answer.right() ? "good" : "bad", this));
   add_reason(answer);

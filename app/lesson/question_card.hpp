@@ -18,7 +18,7 @@ class PointBox;
 struct CardContext {
   const Palette* colours = nullptr;
   QString number;          ///< "Question 2 of 3"
-  QString told_by;         ///< of a share's drawn result: "emulated"
+  QString result_source;   ///< of a share's drawn result: "emulated"
   QString waits_for;       ///< what is needed before an answer is judged: "Press Run to check."
   std::size_t series = 0;  ///< how many values are drawn; 0: not known yet
   Pointed chosen;          ///< what is selected in the views

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "app/models/said.hpp"
+#include "app/models/translated.hpp"
 
 namespace rankscope {
 
@@ -21,11 +21,13 @@ std::vector<AliveBuffer> alive_at(const RankProgram& program, OpIndex op) {
           {buffer.name, ledger_class(buffer), buffer.bytes(), program.ops[life.first].id, program.ops[life.last].id});
   }
   if (program.scratch_bytes > 0)
-    alive.push_back({said("kernel workspace"), MemoryClass::workspace, program.scratch_bytes, {}, {}});
+    alive.push_back({translated("kernel workspace"), MemoryClass::workspace, program.scratch_bytes, {}, {}});
   if (program.context_bytes > 0)
-    alive.push_back({said("driver and libraries of the device"), MemoryClass::context, program.context_bytes, {}, {}});
+    alive.push_back(
+        {translated("driver and libraries of the device"), MemoryClass::context, program.context_bytes, {}, {}});
   if (program.host_scratch_bytes > 0)
-    alive.push_back({said("kernel workspace on the host"), MemoryClass::host, program.host_scratch_bytes, {}, {}});
+    alive.push_back(
+        {translated("kernel workspace on the host"), MemoryClass::host, program.host_scratch_bytes, {}, {}});
   std::stable_sort(alive.begin(), alive.end(),
                    [](const AliveBuffer& a, const AliveBuffer& b) { return a.bytes > b.bytes; });
   return alive;

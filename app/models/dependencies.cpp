@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <tuple>
 
-#include "app/models/said.hpp"
 #include "app/models/span_details.hpp"
 #include "app/models/time_axis.hpp"
+#include "app/models/translated.hpp"
 
 namespace rankscope {
 namespace {
@@ -59,17 +59,17 @@ std::optional<Span> last_before(const StoreView& view, const LaneKey& lane, cons
 std::string in_words(const Dependency& d, const Span& span) {
   const OpFields op = d.op.fields();
   std::string words = phrase_of(d.op);
-  if (op.micro_batch >= 0) words += said(", micro-batch %1", op.micro_batch);
-  if (op.block >= 0) words += said(", block %1", op.block);
-  if (d.rank != span.rank) words += said(", rank %1", d.rank);
-  if (d.step != span.step) words += said(", step %1", static_cast<int>(d.step));
-  if (!d.here) return words + said(" (not recorded)");
+  if (op.micro_batch >= 0) words += translated(", micro-batch %1", op.micro_batch);
+  if (op.block >= 0) words += translated(", block %1", op.block);
+  if (d.rank != span.rank) words += translated(", rank %1", d.rank);
+  if (d.step != span.step) words += translated(", step %1", static_cast<int>(d.step));
+  if (!d.here) return words + translated(" (not recorded)");
   const std::int64_t ahead = span.begin_ns - d.time_ns;
-  if (ahead == 0) return words + said(" (at the same moment)");
+  if (ahead == 0) return words + translated(" (at the same moment)");
   const std::string by = duration_text(ahead < 0 ? -ahead : ahead);
   if (d.needs == Needs::peer)
-    return words + (ahead < 0 ? said(" (began %1 later)", by) : said(" (began %1 earlier)", by));
-  return words + (ahead < 0 ? said(" (ended %1 later)", by) : said(" (ended %1 earlier)", by));
+    return words + (ahead < 0 ? translated(" (began %1 later)", by) : translated(" (began %1 earlier)", by));
+  return words + (ahead < 0 ? translated(" (ended %1 later)", by) : translated(" (ended %1 earlier)", by));
 }
 
 }  // namespace
@@ -111,11 +111,12 @@ std::vector<std::string> dependency_lines(const std::vector<Dependency>& depende
   std::vector<std::string> lines;
   for (const Dependency& d : dependencies) {
     if (lines.size() == most_lines) {
-      lines.push_back(said("and %1 more", static_cast<int>(dependencies.size() - most_lines)));
+      lines.push_back(translated("and %1 more", static_cast<int>(dependencies.size() - most_lines)));
       break;
     }
-    const std::string before = d.needs == Needs::lane ? said("previous op on this lane: ") : said("also after: ");
-    lines.push_back((lines.empty() ? said("waited for: ") : before) + in_words(d, span));
+    const std::string before =
+        d.needs == Needs::lane ? translated("previous op on this lane: ") : translated("also after: ");
+    lines.push_back((lines.empty() ? translated("waited for: ") : before) + in_words(d, span));
   }
   return lines;
 }

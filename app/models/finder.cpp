@@ -6,8 +6,8 @@
 #include <iterator>
 #include <utility>
 
-#include "app/models/said.hpp"
 #include "app/models/span_details.hpp"
+#include "app/models/translated.hpp"
 
 namespace rankscope {
 namespace {
@@ -104,7 +104,7 @@ Findings find_in(const ProgramOf& program_of, const RunPlan& plan, std::string_v
   std::size_t searched = 0;
   bool more_ops = true, more_tensors = true;
   for (std::int32_t r = 0; r < plan.grid.size(); ++r) {
-    const std::string name = said("rank %1", r);
+    const std::string name = translated("rank %1", r);
     ranks.take({Found::Kind::rank, r, {}, name, place_of(plan, r), 0});
     const auto program = searched < most_searched ? program_of(r) : nullptr;
     if (program == nullptr) {

@@ -81,19 +81,19 @@ std::vector<IdleStretch> idle_stretches(const StepAnalysis& step, std::int32_t r
   const auto is_narrow = [&](const IdleStretch& one, const IdleStretch& other) {
     return !nameable(one.length_ns()) || !nameable(other.length_ns());
   };
-  const auto is_alike = [](const IdleStretch& one, const IdleStretch& other) {
+  const auto is_same = [](const IdleStretch& one, const IdleStretch& other) {
     return same_cause(largest(one).longest, largest(other).longest);
   };
   // Slivers part nothing. Then what is counted alike, so that bubble and exposed communication that are each wide
   // enough as a whole have their own names. The rest last.
   std::vector<IdleStretch> result = joined(runs, [&](const IdleStretch& one, const IdleStretch& other) {
-    return is_alike(one, other) || static_cast<double>(std::min(one.length_ns(), other.length_ns())) < nameable_ns / 7;
+    return is_same(one, other) || static_cast<double>(std::min(one.length_ns(), other.length_ns())) < nameable_ns / 7;
   });
   result = joined(result, [&](const IdleStretch& one, const IdleStretch& other) {
-    return largest(one).longest.time == largest(other).longest.time && (is_alike(one, other) || is_narrow(one, other));
+    return largest(one).longest.time == largest(other).longest.time && (is_same(one, other) || is_narrow(one, other));
   });
   result = joined(result, [&](const IdleStretch& one, const IdleStretch& other) {
-    return is_alike(one, other) || is_narrow(one, other);
+    return is_same(one, other) || is_narrow(one, other);
   });
   for (IdleStretch& stretch : result)
     std::stable_sort(stretch.parts.begin(), stretch.parts.end(),

@@ -173,10 +173,10 @@ void Navigator::fit() {
   if (const auto selected = state_.selected()) {
     const auto span = source_.view()->find(selected->rank, selected->step, selected->op, selected->obtained);
     if (span) {
-      const TimeRange wanted = clamped(widened({span->begin_ns, span->end_ns}, op_margin), state_.extent());
+      const TimeRange requested = clamped(widened({span->begin_ns, span->end_ns}, op_margin), state_.extent());
       // Fitting twice goes back to the step.
-      if (wanted == state_.visible()) return fit_step();
-      return state_.set_visible(wanted);
+      if (requested == state_.visible()) return fit_step();
+      return state_.set_visible(requested);
     }
   }
   fit_step();

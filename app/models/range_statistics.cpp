@@ -5,8 +5,8 @@
 #include <map>
 
 #include "app/models/palette.hpp"
-#include "app/models/said.hpp"
 #include "app/models/time_axis.hpp"
+#include "app/models/translated.hpp"
 
 namespace rankscope {
 
@@ -54,15 +54,16 @@ std::string summary_of(const RangeStatistics& statistics) {
   std::vector<std::pair<double, std::string>> parts;
   for (std::size_t c = 0; c < span_class_count; ++c)
     parts.emplace_back(statistics.mean.compute[c], named(name_of(static_cast<SpanClass>(c))));
-  parts.emplace_back(statistics.mean.idle, said("idle"));
-  parts.emplace_back(statistics.mean.unknown, said("unknown"));
+  parts.emplace_back(statistics.mean.idle, translated("idle"));
+  parts.emplace_back(statistics.mean.unknown, translated("unknown"));
   std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   std::string text = duration_text(statistics.range.length());
   for (const auto& [share, name] : parts)
     if (share >= 0.0005) text += " · " + name + " " + percent_text(share);
-  if (statistics.mean.transfer >= 0.0005) text += " · " + said("links busy %1", percent_text(statistics.mean.transfer));
+  if (statistics.mean.transfer >= 0.0005)
+    text += " · " + translated("links busy %1", percent_text(statistics.mean.transfer));
   if (statistics.mean.collective >= 0.0005)
-    text += " · " + said("collectives %1", percent_text(statistics.mean.collective));
+    text += " · " + translated("collectives %1", percent_text(statistics.mean.collective));
   return text;
 }
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "app/models/said.hpp"
+#include "app/models/translated.hpp"
 
 namespace rankscope {
 namespace {
@@ -14,8 +14,8 @@ constexpr std::int32_t block_of_ranks = 16;
 std::string joined(std::initializer_list<std::pair<const char*, std::pair<int, int>>> coordinates) {
   std::string text;
   for (const auto& [words, at] : coordinates)
-    if (at.first > 1) text += (text.empty() ? "" : " · ") + said(words, at.second);
-  return text.empty() ? said("all ranks") : text;
+    if (at.first > 1) text += (text.empty() ? "" : " · ") + translated(words, at.second);
+  return text.empty() ? translated("all ranks") : text;
 }
 
 std::vector<RankGroup> grid_groups(Grouping grouping, const RankGrid& grid) {
@@ -25,7 +25,7 @@ std::vector<RankGroup> grid_groups(Grouping grouping, const RankGrid& grid) {
     case Grouping::none: return groups;
     case Grouping::stage:
       for (int p = 0; p < grid.pipeline; ++p)
-        groups.push_back({said("stage %1", p), grid.rank_of({0, 0, p}), grid.tensor * grid.data});
+        groups.push_back({translated("stage %1", p), grid.rank_of({0, 0, p}), grid.tensor * grid.data});
       break;
     case Grouping::tensor:
       for (int p = 0; p < grid.pipeline; ++p)
@@ -40,7 +40,7 @@ std::vector<RankGroup> grid_groups(Grouping grouping, const RankGrid& grid) {
                             grid.rank_of({t, 0, p}), grid.data, grid.tensor, "data group"});
       break;
   }
-  if (grid.servers > 0) groups.push_back({said("servers"), grid.workers(), grid.servers});
+  if (grid.servers > 0) groups.push_back({translated("servers"), grid.workers(), grid.servers});
   return groups;
 }
 
@@ -48,7 +48,7 @@ std::vector<RankGroup> blocks(std::int32_t ranks) {
   std::vector<RankGroup> groups;
   for (std::int32_t first = 0; first < ranks; first += block_of_ranks) {
     const std::int32_t count = std::min(block_of_ranks, ranks - first);
-    groups.push_back({said("ranks %1–%2", first, first + count - 1), first, count});
+    groups.push_back({translated("ranks %1–%2", first, first + count - 1), first, count});
   }
   return groups;
 }
@@ -56,9 +56,9 @@ std::vector<RankGroup> blocks(std::int32_t ranks) {
 }  // namespace
 
 std::string size_words(const RankGroup& group) {
-  if (group.what == "tensor group") return said("tensor group of %1", group.count);
-  if (group.what == "data group") return said("data group of %1", group.count);
-  return group.count == 1 ? said("1 rank") : said("%1 ranks", group.count);
+  if (group.what == "tensor group") return translated("tensor group of %1", group.count);
+  if (group.what == "data group") return translated("data group of %1", group.count);
+  return group.count == 1 ? translated("1 rank") : translated("%1 ranks", group.count);
 }
 
 const char* words_of(Grouping grouping) {

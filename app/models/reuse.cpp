@@ -8,13 +8,13 @@ namespace rankscope {
 
 std::optional<Reuse> reuse_of(const Frame& previous, const FrameRequest& request) {
   const FrameRequest& before = previous.request;
-  const bool alike = before.run == request.run && before.prediction == request.prediction &&
-                     before.shown == request.shown && before.rows == request.rows && before.width == request.width &&
-                     before.height == request.height && before.scroll == request.scroll &&
-                     before.device_scale == request.device_scale && before.theme == request.theme &&
-                     before.overview == request.overview && before.bubbles == request.bubbles &&
-                     before.parts == request.parts && before.range.length() == request.range.length();
-  if (!alike || !previous.explained || request.width <= 0 || request.range.empty()) return std::nullopt;
+  const bool is_same_input =
+      before.run == request.run && before.prediction == request.prediction && before.shown == request.shown &&
+      before.rows == request.rows && before.width == request.width && before.height == request.height &&
+      before.scroll == request.scroll && before.device_scale == request.device_scale && before.theme == request.theme &&
+      before.overview == request.overview && before.bubbles == request.bubbles && before.parts == request.parts &&
+      before.range.length() == request.range.length();
+  if (!is_same_input || !previous.explained || request.width <= 0 || request.range.empty()) return std::nullopt;
   const double moved_pixels =
       static_cast<double>(request.range.begin_ns - before.range.begin_ns) / request.scale().ns_per_pixel();
   if (std::fabs(moved_pixels) > request.width * 0.75) return std::nullopt;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "app/models/said.hpp"
+#include "app/models/translated.hpp"
 #include "engine/plan/scenario/read.hpp"
 
 namespace rankscope {
@@ -62,7 +62,7 @@ std::shared_ptr<const RunPlan> plan_of(const StoreView& view) {
     plan->scenario = parse_scenario(hello->scenario_toml, "the session's scenario");
     PlanSpec& whole = plan->scenario.plan;
     if (hello->ranks == whole.pipeline && hello->ranks < whole.ranks()) {
-      plan->alike = whole.ranks() / whole.pipeline;
+      plan->identical_ranks = whole.ranks() / whole.pipeline;
       plan->slow_rank = plan->scenario.fault.slow_rank;
       if (plan->slow_rank >= 0) plan->slow_stage = whole.grid().coordinates_of(plan->slow_rank).pipeline;
       whole.data = whole.tensor = 1;
@@ -78,10 +78,10 @@ std::shared_ptr<const RunPlan> plan_of(const StoreView& view) {
 std::string place_of(const RunPlan& plan, std::int32_t rank) {
   if (rank < 0 || rank >= plan.grid.size()) return {};
   const Coordinates at = plan.grid.coordinates_of(rank);
-  if (plan.grid.is_server(rank)) return said("server %1", at.data);
+  if (plan.grid.is_server(rank)) return translated("server %1", at.data);
   std::string text;
   const auto add = [&](const char* words, int size, int value) {
-    if (size > 1) text += (text.empty() ? "" : " · ") + said(words, value);
+    if (size > 1) text += (text.empty() ? "" : " · ") + translated(words, value);
   };
   add(QT_TRANSLATE_NOOP("Models", "stage %1"), plan.grid.pipeline, at.pipeline);
   if (plan.grid.pipeline > 1 || plan.grid.tensor > 1)
@@ -92,9 +92,11 @@ std::string place_of(const RunPlan& plan, std::int32_t rank) {
 
 std::string folded_words(const RunPlan& plan, std::int32_t rank) {
   if (plan.slow_rank >= 0 && rank == plan.slow_stage)
-    return plan.alike == 2 ? said("rank %1 is slow; 1 other waits", plan.slow_rank)
-                           : said("rank %1 is slow; %2 others wait", plan.slow_rank, static_cast<int>(plan.alike - 1));
-  return plan.alike == 1 ? said("1 identical rank") : said("%1 identical ranks", static_cast<int>(plan.alike));
+    return plan.identical_ranks == 2 ? translated("rank %1 is slow; 1 other waits", plan.slow_rank)
+                                     : translated("rank %1 is slow; %2 others wait", plan.slow_rank,
+                                                  static_cast<int>(plan.identical_ranks - 1));
+  return plan.identical_ranks == 1 ? translated("1 identical rank")
+                                   : translated("%1 identical ranks", static_cast<int>(plan.identical_ranks));
 }
 
 std::optional<Span> other_end(const StoreView& view, const RunPlan* plan, Obtained obtained, const Span& span) {

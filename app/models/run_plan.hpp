@@ -16,7 +16,7 @@ struct RunPlan {
   RankGrid grid;
   /// Ranks that each of the session's stands for: of a folded prediction there is one of each stage, and then scenario
   /// and grid are of these alone.
-  std::int32_t alike = 1;
+  std::int32_t identical_ranks = 1;
   /// Of a folded prediction the stage that has the slow rank (fault.slow_rank), and that rank; -1 without.
   std::int32_t slow_stage = -1, slow_rank = -1;
 };

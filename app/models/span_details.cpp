@@ -5,9 +5,9 @@
 #include <cmath>
 #include <cstdio>
 
-#include "app/models/said.hpp"
 #include "app/models/steps.hpp"
 #include "app/models/time_axis.hpp"
+#include "app/models/translated.hpp"
 #include "engine/op/words.hpp"
 
 namespace rankscope {
@@ -22,20 +22,20 @@ std::string with_hyphens(std::string_view name) {
 std::string cargo_of(Purpose purpose) {
   switch (purpose) {
     case Purpose::none: return "";
-    case Purpose::data_gradient: return said("gradients");
-    case Purpose::zero_parameter: return said("parameter shards");
-    case Purpose::zero_gradient: return said("gradient shards");
-    case Purpose::tensor: return said("partial activations");
-    case Purpose::pipeline_forward: return said("activations");
-    case Purpose::pipeline_backward: return said("activation gradients");
-    case Purpose::embedding: return said("the tied embedding's gradient");
-    case Purpose::norm: return said("the gradient norm");
-    case Purpose::loss: return said("the loss");
-    case Purpose::server: return said("server traffic");  // gradients to it, parameters from it
-    case Purpose::data_parameter: return said("parameters");
-    case Purpose::batch: return said("samples");
-    case Purpose::offload: return said("optimizer states");
-    case Purpose::alone: return said("random numbers");
+    case Purpose::data_gradient: return translated("gradients");
+    case Purpose::zero_parameter: return translated("parameter shards");
+    case Purpose::zero_gradient: return translated("gradient shards");
+    case Purpose::tensor: return translated("partial activations");
+    case Purpose::pipeline_forward: return translated("activations");
+    case Purpose::pipeline_backward: return translated("activation gradients");
+    case Purpose::embedding: return translated("the tied embedding's gradient");
+    case Purpose::norm: return translated("the gradient norm");
+    case Purpose::loss: return translated("the loss");
+    case Purpose::server: return translated("server traffic");  // gradients to it, parameters from it
+    case Purpose::data_parameter: return translated("parameters");
+    case Purpose::batch: return translated("samples");
+    case Purpose::offload: return translated("optimizer states");
+    case Purpose::alone: return translated("random numbers");
   }
   return "";
 }
@@ -70,8 +70,8 @@ constexpr const char *said_one_worker = QT_TRANSLATE_NOOP("Models", "1 worker"),
                      *said_ranks = QT_TRANSLATE_NOOP("Models", "%1 ranks");
 
 std::string waited_text(std::int64_t ns, std::int32_t rank, std::string_view cause) {
-  std::string text =
-      rank >= 0 ? said("waited %1 for rank %2", duration_text(ns), rank) : said("waited %1", duration_text(ns));
+  std::string text = rank >= 0 ? translated("waited %1 for rank %2", duration_text(ns), rank)
+                               : translated("waited %1", duration_text(ns));
   if (!cause.empty()) text += ": " + std::string(cause);
   return text;
 }
@@ -79,47 +79,53 @@ std::string waited_text(std::int64_t ns, std::int32_t rank, std::string_view cau
 }  // namespace
 
 std::string phrase_of(OpId op) {
-  if (!op.valid()) return said("op unknown to this version");
+  if (!op.valid()) return translated("op unknown to this version");
   const OpFields f = op.fields();
-  std::string text =
-      f.kind == OpKind::input_gradient ? said("backward, input gradient") : said(with_hyphens(name_of(f.kind)).c_str());
-  if (f.kind == OpKind::weight_gradient) text = said("backward, weight gradient");
-  if (f.kind == OpKind::load_batch) text = f.purpose == Purpose::alone ? said("load") : said("load batch");
-  if (f.kind == OpKind::check) text = said("check against the definition");
-  if (const std::string cargo = cargo_of(f.purpose); !cargo.empty()) text = said("%1 of %2", text, cargo);
+  std::string text = f.kind == OpKind::input_gradient ? translated("backward, input gradient")
+                                                      : translated(with_hyphens(name_of(f.kind)).c_str());
+  if (f.kind == OpKind::weight_gradient) text = translated("backward, weight gradient");
+  if (f.kind == OpKind::load_batch) text = f.purpose == Purpose::alone ? translated("load") : translated("load batch");
+  if (f.kind == OpKind::check) text = translated("check against the definition");
+  if (const std::string cargo = cargo_of(f.purpose); !cargo.empty()) text = translated("%1 of %2", text, cargo);
   if (f.kind == OpKind::optimizer && f.segment != Segment::whole) text += ", " + std::string(name_of(f.segment));
   return text;
 }
 
 std::vector<std::string> cause_labels(const BubbleStretch& stretch) {
   switch (stretch.cause) {
-    case BubbleCause::warm_up: return {said("warm-up")};
-    case BubbleCause::first_gradient: return {said("first gradient")};
-    case BubbleCause::cool_down: return {said("cool-down")};
-    case BubbleCause::schedule: return {said("schedule")};
+    case BubbleCause::warm_up: return {translated("warm-up")};
+    case BubbleCause::first_gradient: return {translated("first gradient")};
+    case BubbleCause::cool_down: return {translated("cool-down")};
+    case BubbleCause::schedule: return {translated("schedule")};
     case BubbleCause::peers:
-      if (stretch.waits_for_rank >= 0) return {said("waiting for rank %1", stretch.waits_for_rank), said("waiting")};
-      return {said("waiting for others"), said("waiting")};
-    case BubbleCause::imbalance: return {said("imbalance")};
+      if (stretch.waits_for_rank >= 0)
+        return {translated("waiting for rank %1", stretch.waits_for_rank), translated("waiting")};
+      return {translated("waiting for others"), translated("waiting")};
+    case BubbleCause::imbalance: return {translated("imbalance")};
     case BubbleCause::exposed_communication: {
       // Others' bytes on the chain that this rank waits for are bubble, not exposed communication of its own.
       if (stretch.time == TimeClass::bubble && stretch.waits_for_rank >= 0) {
         const int whose = stretch.waits_for_rank;
-        return {said("waiting for rank %1's transfer", whose), said("rank %1's transfer", whose), said("waiting")};
+        return {translated("waiting for rank %1's transfer", whose), translated("rank %1's transfer", whose),
+                translated("waiting")};
       }
-      if (stretch.time == TimeClass::bubble) return {said("waiting for others' transfers"), said("waiting")};
-      if (stretch.purpose == Purpose::alone) return {said("waiting for the collective"), said("collective")};
+      if (stretch.time == TimeClass::bubble)
+        return {translated("waiting for others' transfers"), translated("waiting")};
+      if (stretch.purpose == Purpose::alone)
+        return {translated("waiting for the collective"), translated("collective")};
       const bool message =
           stretch.purpose == Purpose::pipeline_forward || stretch.purpose == Purpose::pipeline_backward;
-      return {said("exposed %1", cargo_of(stretch.purpose)), message ? said("exposed send") : said("exposed"),
-              said("exposed")};
+      return {translated("exposed %1", cargo_of(stretch.purpose)),
+              message ? translated("exposed send") : translated("exposed"), translated("exposed")};
     }
     case BubbleCause::straggler:
-      if (stretch.waits_for_rank >= 0) return {said("slow rank %1", stretch.waits_for_rank), said("slow rank")};
-      return {said("slow rank")};
-    case BubbleCause::workers: return {said("waiting for workers"), said("waiting")};
-    case BubbleCause::overhead: return {stretch.time == TimeClass::optimizer ? said("update") : said("overhead")};
-    case BubbleCause::unknown: return {said("unknown")};
+      if (stretch.waits_for_rank >= 0)
+        return {translated("slow rank %1", stretch.waits_for_rank), translated("slow rank")};
+      return {translated("slow rank")};
+    case BubbleCause::workers: return {translated("waiting for workers"), translated("waiting")};
+    case BubbleCause::overhead:
+      return {stretch.time == TimeClass::optimizer ? translated("update") : translated("overhead")};
+    case BubbleCause::unknown: return {translated("unknown")};
   }
   return {};
 }
@@ -127,18 +133,18 @@ std::vector<std::string> cause_labels(const BubbleStretch& stretch) {
 SpanDetails details_of(const StoreView& run, const StoreView* prediction, const StepInsight* insight,
                        const RunPlan* plan, LaneKey lane, const Box& box) {
   SpanDetails details;
-  details.title = to_token(box.op) + " · " + said("rank %1", lane.rank);
+  details.title = to_token(box.op) + " · " + translated("rank %1", lane.rank);
   const OpFields f = box.op.valid() ? box.op.fields() : OpFields{};
-  if (f.micro_batch >= 0) details.title += " · " + said("micro-batch %1", f.micro_batch);
+  if (f.micro_batch >= 0) details.title += " · " + translated("micro-batch %1", f.micro_batch);
   std::string what = phrase_of(box.op);
-  if (box.count > 1) what += said(", %1 segments", static_cast<int>(box.count));
+  if (box.count > 1) what += translated(", %1 segments", static_cast<int>(box.count));
   details.lines.push_back(what);
 
   const bool waits = box.active_ns > box.begin_ns;
   std::string time = duration_text(waits ? box.end_ns - box.active_ns : box.length_ns());
   if (const auto predicted = predicted_length(run, prediction, lane, box); predicted && !waits)
-    time += said(", predicted %1", duration_text(*predicted)) + difference_text(box.length_ns(), *predicted);
-  details.lines.push_back(waits ? said("%1 moving bytes", time) : time);
+    time += translated(", predicted %1", duration_text(*predicted)) + difference_text(box.length_ns(), *predicted);
+  details.lines.push_back(waits ? translated("%1 moving bytes", time) : time);
 
   if (waits) {
     Span span;
@@ -161,7 +167,7 @@ SpanDetails details_of(const StoreView& run, const StoreView* prediction, const 
 }
 
 bool is_wait(const std::string& line) {
-  for (const std::string& words : {said("waited %1", std::string()), said("waited for: ")})
+  for (const std::string& words : {translated("waited %1", std::string()), translated("waited for: ")})
     if (line.starts_with(words.substr(0, words.find_last_not_of(' ') + 1))) return true;
   return false;
 }
@@ -169,14 +175,15 @@ bool is_wait(const std::string& line) {
 SpanDetails details_of(const IdleStretch& stretch, const StepInsight* insight, std::int64_t time_ns) {
   SpanDetails details;
   const BubbleStretch& main = stretch.main();
-  const std::string what = main.cause == BubbleCause::unknown ? said("not known")
-                           : main.time == TimeClass::bubble   ? said("bubble")
-                           : main.time == TimeClass::optimizer && main.cause == BubbleCause::overhead ? said("update")
-                           : main.cause == BubbleCause::overhead                                      ? said("idle")
-                           : main.cause == BubbleCause::workers                                       ? said("no work")
-                                                                : said("exposed communication");
-  details.title = what + " · " + said("rank %1", stretch.rank) + " · " +
-                  said("%1 without compute", duration_text(stretch.length_ns()));
+  const std::string what = main.cause == BubbleCause::unknown ? translated("not known")
+                           : main.time == TimeClass::bubble   ? translated("bubble")
+                           : main.time == TimeClass::optimizer && main.cause == BubbleCause::overhead
+                               ? translated("update")
+                           : main.cause == BubbleCause::overhead ? translated("idle")
+                           : main.cause == BubbleCause::workers  ? translated("no work")
+                                                                 : translated("exposed communication");
+  details.title = what + " · " + translated("rank %1", stretch.rank) + " · " +
+                  translated("%1 without compute", duration_text(stretch.length_ns()));
   for (const IdlePart& part : stretch.parts) {
     const double share = static_cast<double>(part.length_ns) / static_cast<double>(stretch.length_ns());
     if (share < 0.005 && &part != &stretch.parts.front()) break;
@@ -188,11 +195,11 @@ SpanDetails details_of(const IdleStretch& stretch, const StepInsight* insight, s
     for (const BubbleStretch& piece : insight->run.stretches)
       if (piece.rank == stretch.rank && piece.begin_ns <= time_ns && time_ns < piece.end_ns) here = &piece;
   if (here && here->waits_for_rank >= 0) {
-    std::string text = said("here it waits for rank %1", here->waits_for_rank);
+    std::string text = translated("here it waits for rank %1", here->waits_for_rank);
     if (here->waits_for_op.valid()) text += ": " + to_token(here->waits_for_op);
     details.lines.push_back(text);
   }
-  if (stretch.next.valid()) details.lines.push_back(said("then %1", to_token(stretch.next)));
+  if (stretch.next.valid()) details.lines.push_back(translated("then %1", to_token(stretch.next)));
   return details;
 }
 
@@ -201,26 +208,26 @@ std::string step_summary(std::uint32_t step, std::int32_t ranks, TimeRange range
   const bool serves = insight != nullptr && insight->run.workers > 0 &&
                       insight->run.workers < static_cast<std::int32_t>(insight->run.ranks.size());
   const auto of = [](std::int32_t count, const char* one, const char* many) {
-    return count == 1 ? said(one) : said(many, count);
+    return count == 1 ? translated(one) : translated(many, count);
   };
-  std::string text = said("step %1", static_cast<int>(step)) + " · ";
+  std::string text = translated("step %1", static_cast<int>(step)) + " · ";
   text += serves ? of(insight->run.workers, said_one_worker, said_workers) + ", " +
                        of(static_cast<std::int32_t>(insight->run.ranks.size()) - insight->run.workers, said_one_server,
                           said_servers)
                  : of(ranks, said_one_rank, said_ranks);
   if (!range.empty()) text += " · " + duration_text(range.length());
   if (!insight || !std::isfinite(insight->run.bubble)) return text;
-  text += " · " + (serves ? said("bubble %1 of the workers' step", percent_text(insight->run.bubble))
-                          : said("bubble %1 of the step", percent_text(insight->run.bubble)));
+  text += " · " + (serves ? translated("bubble %1 of the workers' step", percent_text(insight->run.bubble))
+                          : translated("bubble %1 of the step", percent_text(insight->run.bubble)));
   const auto number = [](double share) {
     char digits[16];
     std::snprintf(digits, sizeof digits, "%.1f", share * 100);
     return std::string(digits);
   };
   std::string beside;
-  if (std::isfinite(insight->ideal_bubble)) beside = said("ideal %1", number(insight->ideal_bubble));
+  if (std::isfinite(insight->ideal_bubble)) beside = translated("ideal %1", number(insight->ideal_bubble));
   if (insight->predicted && std::isfinite(insight->predicted->bubble))
-    beside += (beside.empty() ? "" : ", ") + said("predicted %1", number(insight->predicted->bubble));
+    beside += (beside.empty() ? "" : ", ") + translated("predicted %1", number(insight->predicted->bubble));
   return beside.empty() ? text : text + " (" + beside + ")";
 }
 

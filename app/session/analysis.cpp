@@ -17,7 +17,7 @@ constexpr std::size_t most_spans_taken_apart = 300'000;  ///< some tenths of a s
 
 bool has_data(const StoreView* run) { return run != nullptr && run->hello() != nullptr && run->event_count() > 0; }
 
-bool all_programs_came(const StoreView& run) {
+bool all_programs_arrived(const StoreView& run) {
   for (int rank = 0; rank < run.hello()->ranks; ++rank)
     if (run.program(rank) == nullptr) return false;
   return true;
@@ -36,7 +36,7 @@ InsightContext make_context(const AnalysisRequest& request) {
     return context;  // the spans still stand; only what needs the programs is unknown
   }
   const auto predicted = run.steps(Obtained::simulated);
-  context.complete = all_programs_came(run) && !predicted.empty();
+  context.complete = all_programs_arrived(run) && !predicted.empty();
   if (!predicted.empty()) {
     std::vector<Span> spans;
     for (const std::uint32_t step : predicted) {
@@ -60,13 +60,13 @@ std::size_t steps_taken_apart(const StoreView& run, bool over) {
                                  most);
 }
 
-void look_at_run(const AnalysisRequest& request, InsightContext& context, Figures& figures) {
+void analyse_run(const AnalysisRequest& request, InsightContext& context, Figures& figures) {
   const StoreView& run = *request.run;
   RunFacts facts = facts_of_run(run, *context.run, steps_taken_apart(run, request.over));
   if (!facts.predicted && request.prediction && request.prediction->refusal.empty())
     facts.predicted = request.prediction->predicted;
   figures.run = make_report(facts);
-  figures.told = facts.told;
+  figures.totals = facts.totals;
   figures.device = run.hello()->device;
   figures.forecast = context.forecast_step = figures.run->predicted;
   context.ideal_bubble = figures.run->bubble.ideal;
@@ -84,7 +84,7 @@ void look_at_run(const AnalysisRequest& request, InsightContext& context, Figure
   if (figures.step && figures.forecast) figures.gap = explain_gap(*figures.forecast, *figures.step);
 }
 
-void look_at_plan(const AnalysisRequest& request, InsightContext& context, Figures& figures) {
+void analyse_plan(const AnalysisRequest& request, InsightContext& context, Figures& figures) {
   const Prediction& prediction = *request.prediction;
   if (prediction.left) figures.scenario = prediction.left;
   context.run = prediction.context;  // never `complete`: a run that follows has a context of its own
@@ -98,7 +98,7 @@ void look_at_plan(const AnalysisRequest& request, InsightContext& context, Figur
 }
 
 /// A recording in which nothing ran: it has figures as a plan has that did not run yet.
-void look_at_recorded_forecast(const AnalysisRequest& request, InsightContext& context, Figures& figures) {
+void analyse_recorded_forecast(const AnalysisRequest& request, InsightContext& context, Figures& figures) {
   const StoreView& forecast = *request.run;
   try {
     figures.predicted = report_of(forecast);
@@ -124,13 +124,13 @@ Analysis analyse(const AnalysisRequest& request) {
   const bool predicted = request.prediction && request.prediction->refusal.empty();
   if (predicted) figures->predicted = request.prediction->report;
   if (has_data(request.run.get()) && is_forecast(*request.run)) {
-    look_at_recorded_forecast(request, *context, *figures);
+    analyse_recorded_forecast(request, *context, *figures);
   } else if (has_data(request.run.get())) {
     *context = request.known && request.known->complete ? *request.known : make_context(request);
     context->prediction = request.prediction;
-    if (context->run) look_at_run(request, *context, *figures);
+    if (context->run) analyse_run(request, *context, *figures);
   } else if (predicted) {
-    look_at_plan(request, *context, *figures);
+    analyse_plan(request, *context, *figures);
   }
   figures->context = context->run;
   return {request.run_number, std::move(figures), std::move(context)};

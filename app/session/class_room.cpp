@@ -32,7 +32,7 @@ classroom::Identity student_identity() {
 ClassRoom::ClassRoom(SharedState& state, Session& session, QObject* parent)
     : QObject(parent), state_(state), session_(session) {
   timer_.setInterval(look_interval_ms);
-  connect(&timer_, &QTimer::timeout, this, &ClassRoom::look_round);
+  connect(&timer_, &QTimer::timeout, this, &ClassRoom::poll);
 }
 
 ClassRoom::~ClassRoom() {
@@ -55,7 +55,7 @@ void ClassRoom::teach(const QString& join_file, const QString& address) {
   write_join_file(join_file.toStdString(), teacher->join(address.toStdString()));
   teacher_ = std::move(teacher);
   timer_.start();
-  look_round();
+  poll();
   emit changed();
 }
 
@@ -65,7 +65,7 @@ void ClassRoom::attend(const QString& join_file, const QString& name) {
                                                       student_identity());
   following_ = true;
   timer_.start();
-  look_round();
+  poll();
   emit changed();
 }
 
@@ -86,7 +86,7 @@ void ClassRoom::set_following(bool following) {
   if (following == following_) return;
   following_ = following;
   any_followed_ = false;
-  look_round();
+  poll();
   emit changed();
 }
 
@@ -134,18 +134,18 @@ bool ClassRoom::run_is_due() const {
          QString::fromStdString(look->lab) == QFileInfo(session_.spec().text).completeBaseName();
 }
 
-void ClassRoom::look_round() {
+void ClassRoom::poll() {
   QString words;
-  bool told = false;
+  bool has_changed = false;
   if (teacher_) {
     teacher_->show(look_now());
     const auto status = teacher_->status();
     const std::int64_t answers = status.answers;
-    told = std::exchange(changes_, status.changes) != status.changes;
+    has_changed = std::exchange(changes_, status.changes) != status.changes;
     words = tr("Teaching: %1, %2")
                 .arg(status.students == 1 ? tr("1 student") : tr("%1 students").arg(status.students),
                      answers == 1 ? tr("1 answer") : tr("%1 answers").arg(answers));
-    if (status.turned_away > 0) words += tr(", %1 with a wrong key").arg(status.turned_away);
+    if (status.rejected > 0) words += tr(", %1 with a wrong key").arg(status.rejected);
     if (status.refused > 0) words += tr(", %1 refused").arg(status.refused);
     if (status.garbage > status.refused) words += tr(", %1 unreadable messages").arg(status.garbage - status.refused);
     if (!status.unwritten.empty())
@@ -160,7 +160,7 @@ void ClassRoom::look_round() {
       follow(*look);
   }
   const bool due = run_is_due();
-  if (words == words_ && due == was_due_ && !told) return;
+  if (words == words_ && due == was_due_ && !has_changed) return;
   words_ = words;
   was_due_ = due;
   emit changed();

@@ -60,7 +60,7 @@ class ClassRoom : public QObject {
   void view_wanted(const QString& name);
 
  private:
-  void look_round();
+  void poll();
   classroom::Look look_now() const;
   void follow(const classroom::Look& look);
 

@@ -111,10 +111,10 @@ void EngineChild::on_finished(int code, QProcess::ExitStatus status) {
   const bool crashed = status == QProcess::CrashExit;
   if (!crashed && code == 0) return emit ended(true, 0, {});
   if (stopping_) return emit ended(true, crashed ? -1 : code, {});
-  const QString said = last_errors_.isEmpty() ? QString() : QStringLiteral(": ") + last_errors_.last();
-  const QString reason = crashed     ? tr("A signal ended the engine%1").arg(said)
-                         : code == 2 ? tr("The engine refused the scenario%1").arg(said)
-                                     : tr("The run failed (exit status %1)%2").arg(code).arg(said);
+  const QString error_text = last_errors_.isEmpty() ? QString() : QStringLiteral(": ") + last_errors_.last();
+  const QString reason = crashed     ? tr("A signal ended the engine%1").arg(error_text)
+                         : code == 2 ? tr("The engine refused the scenario%1").arg(error_text)
+                                     : tr("The run failed (exit status %1)%2").arg(code).arg(error_text);
   emit ended(false, crashed ? -1 : code, reason);
 }
 

@@ -111,10 +111,10 @@ void ExperimentLog::run_command(const QString& name, const QStringList& argument
   if (child_ || file_.isEmpty()) return;
   add_row(name);
   child_row_ = rows_.size() - 1;
-  said_.clear();
+  output_lines_.clear();
   child_ = std::make_unique<EngineChild>(EngineCommand{session_.engine_program(), arguments});
   connect(child_.get(), &EngineChild::line, this, [this](const QString& text, bool) {
-    if (said_.size() < most_lines) said_ << text;
+    if (output_lines_.size() < most_lines) output_lines_ << text;
   });
   connect(
       child_.get(), &EngineChild::ended, this, [this](bool ok, int, const QString& reason) { take_end(ok, reason); },
@@ -132,11 +132,11 @@ void ExperimentLog::take_end(bool ok, const QString& reason) {
   if (const auto at = std::exchange(child_row_, std::nullopt)) {
     ExperimentRow& row = rows_[*at];
     row.state = ok ? ExperimentRow::State::done : ExperimentRow::State::failed;
-    if (!ok && said_.isEmpty())
-      said_ << (session_.engine_program().isEmpty()
-                    ? tr("rankscope-engine is neither in the folder of this program nor on PATH.")
-                    : reason);
-    row.output = said_.join(QLatin1Char('\n'));
+    if (!ok && output_lines_.isEmpty())
+      output_lines_ << (session_.engine_program().isEmpty()
+                            ? tr("rankscope-engine is neither in the folder of this program nor on PATH.")
+                            : reason);
+    row.output = output_lines_.join(QLatin1Char('\n'));
   }
   emit changed();
 }

@@ -60,7 +60,7 @@ class ExperimentLog : public QObject {
   std::vector<ExperimentRow> rows_;
   std::unique_ptr<EngineChild> child_;
   std::optional<std::size_t> child_row_;  ///< nothing: its row is gone
-  QStringList said_;
+  QStringList output_lines_;
 };
 
 }  // namespace rankscope::app

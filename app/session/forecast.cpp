@@ -18,11 +18,11 @@ std::shared_ptr<const StoreView> filled(const Forecast& forecast) {
 
 std::shared_ptr<const StoreView> forecast_store(const Scenario& scenario, const std::vector<RankProgram>& programs,
                                                 const std::vector<Span>& spans) {
-  return filled([&](const TellEvent& tell) { tell_forecast(scenario, programs, spans, tell); });
+  return filled([&](const EventPublisher& publish) { publish_forecast(scenario, programs, spans, publish); });
 }
 
 std::shared_ptr<const StoreView> folded_store(const Scenario& scenario, double step_seconds) {
-  return filled([&](const TellEvent& tell) { tell_folded_forecast(scenario, step_seconds, tell); });
+  return filled([&](const EventPublisher& publish) { publish_folded_forecast(scenario, step_seconds, publish); });
 }
 
 }  // namespace rankscope::app

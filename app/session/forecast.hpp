@@ -9,11 +9,11 @@
 
 namespace rankscope::app {
 
-/// tell_forecast's.
+/// publish_forecast's.
 std::shared_ptr<const StoreView> forecast_store(const Scenario& scenario, const std::vector<RankProgram>& programs,
                                                 const std::vector<Span>& spans);
 
-/// tell_folded_forecast's.
+/// publish_folded_forecast's.
 std::shared_ptr<const StoreView> folded_store(const Scenario& scenario, double step_seconds);
 
 }  // namespace rankscope::app

@@ -51,16 +51,16 @@ class LiveFeed : public Feed {
       connected_ = true;
       emit connected();
     }
-    if (status.garbage > told_garbage_) {
-      told_garbage_ = status.garbage;
+    if (status.garbage > reported_garbage_) {
+      reported_garbage_ = status.garbage;
       emit notice(tr("%1 messages could not be read and were skipped: %2")
                       .arg(status.garbage)
                       .arg(QString::fromStdString(status.last_garbage)),
                   true);
     }
     const QString why = QString::fromStdString(status.why);
-    if (why != told_why_) {
-      told_why_ = why;
+    if (why != reported_reason_) {
+      reported_reason_ = why;
       if (!why.isEmpty()) emit notice(why, status.state == ViewerState::refused);
     }
     switch (status.state) {
@@ -88,8 +88,8 @@ class LiveFeed : public Feed {
   std::unique_ptr<ViewerClient> client_;
   QTimer timer_;
   QElapsedTimer quiet_, since_given_back_;
-  QString told_why_;
-  std::int64_t told_garbage_ = 0, messages_at_end_ = -1;
+  QString reported_reason_;
+  std::int64_t reported_garbage_ = 0, messages_at_end_ = -1;
   bool connected_ = false;
 };
 

@@ -55,12 +55,12 @@ void PathCache::start_next() {
 }
 
 void PathCache::take_end(bool ok, const QString& reason) {
-  const QString said = child_->last_errors().isEmpty() ? reason : child_->last_errors().last();
+  const QString error_text = child_->last_errors().isEmpty() ? reason : child_->last_errors().last();
   child_.release()->deleteLater();
   Answer answer;
   if (!ok) {
     answer.failure =
-        engine_().isEmpty() ? tr("rankscope-engine is neither in the folder of this program nor on PATH.") : said;
+        engine_().isEmpty() ? tr("rankscope-engine is neither in the folder of this program nor on PATH.") : error_text;
   } else {
     try {
       answer.paths = std::make_shared<const Paths>(paths_from_json(output_.toStdString()));

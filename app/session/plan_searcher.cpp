@@ -112,15 +112,15 @@ void PlanSearcher::work(const std::shared_ptr<Job>& job, const Scenario& scenari
       how.how = exploration;
       // Any of the search's threads says how far it is.
       std::mutex mutex;
-      auto told = std::chrono::steady_clock::now();
+      auto reported_at = std::chrono::steady_clock::now();
       const QString name = name_for_people(strategy);
       auto report =
           std::make_shared<const PlanSearchReport>(search_plans(trials, how, [&](std::string_view doing, double) {
             if (job->stopped) throw Stopped{};
             const std::lock_guard lock(mutex);
             const auto time = std::chrono::steady_clock::now();
-            if (time - told < progress_every) return;
-            told = time;
+            if (time - reported_at < progress_every) return;
+            reported_at = time;
             const QString words =
                 name + QStringLiteral(": ") + QString::fromUtf8(doing.data(), static_cast<int>(doing.size()));
             post(job, [this, words] { progress_words_ = words; });

@@ -84,7 +84,7 @@ Prediction predict(const Scenario& scenario) {
   try {
     if (const auto after = after_lost_node(scenario)) {
       check_scenario(scenario);
-      prediction.lost = what_is_left(*after, scenario.cluster.lost_node);
+      prediction.lost = describe_after_loss(*after, scenario.cluster.lost_node);
       prediction.left = after->scenario;
     }
     predict_plan(scenario, prediction);

@@ -15,9 +15,9 @@ namespace rankscope::app {
 QStringList Session::overrides(const std::set<std::string>& without) const {
   QStringList result;
   if (!edited_ || !file_scenario_ || !scenario_) return result;
-  Scenario file = *file_scenario_, wanted = *scenario_;
+  Scenario file = *file_scenario_, requested = *scenario_;
   for (const Key& key : scenario_keys()) {
-    const Field before = key.field(file), after = key.field(wanted);
+    const Field before = key.field(file), after = key.field(requested);
     if (written(before) == written(after) || !given(after) || without.count(key.path()) > 0) continue;
     result << QStringLiteral("--set") << QString::fromStdString(key.path() + "=" + written(after));
   }
@@ -127,8 +127,8 @@ void Session::on_engine_ended(bool ok, const QString& reason) {
   }
   if (feed_ && !feed_done_) {
     // What is under way on the socket is still read; a relay that ended without a word leaves nothing to wait for.
-    const bool said_anything = state_ != SessionState::starting;
-    await_feed(said_anything && ok ? 1500 : 300);
+    const bool has_reported = state_ != SessionState::starting;
+    await_feed(has_reported && ok ? 1500 : 300);
     return;
   }
   finish_run();

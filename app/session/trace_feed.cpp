@@ -40,9 +40,9 @@ class TraceFeed : public Feed {
   void stop() override { cancelled_ = true; }
 
  private:
-  template <class Tell>
-  void tell(Tell tell) {
-    QMetaObject::invokeMethod(this, std::move(tell), Qt::QueuedConnection);
+  template <class Post>
+  void post(Post post) {
+    QMetaObject::invokeMethod(this, std::move(post), Qt::QueuedConnection);
   }
 
   void read() {
@@ -53,7 +53,7 @@ class TraceFeed : public Feed {
     options.progress = [&](double share) {
       if (since.elapsed() >= progress_interval_ms) {
         since.restart();
-        tell([this, share, name] { emit progress(share, tr("reading %1").arg(name)); });
+        post([this, share, name] { emit progress(share, tr("reading %1").arg(name)); });
       }
       return !cancelled_.load();
     };
@@ -62,19 +62,19 @@ class TraceFeed : public Feed {
       const bool whole = read_trace(path_.toStdString(), *store_, options, &damage);
       store_->view();  // merges what came late, here rather than where somebody waits for a picture
       for (const std::string& note : damage.notes)
-        tell([this, words = QString::fromStdString(note)] { emit notice(words, true); });
+        post([this, words = QString::fromStdString(note)] { emit notice(words, true); });
       QString words;
       if (!whole)
         words = tr("%1: reading was cancelled; the part read so far is shown").arg(name);
       else if (damage.data_lost() || damage.cut_short)
         words = words_of(damage, name);
-      tell([this, words] {
+      post([this, words] {
         emit progress(1, {});
         if (!words.isEmpty()) emit damaged(words);
         emit ended(true, {});
       });
     } catch (const std::exception& error) {
-      tell([this, words = QString::fromUtf8(error.what())] { emit ended(false, words); });
+      post([this, words = QString::fromUtf8(error.what())] { emit ended(false, words); });
     }
   }
 

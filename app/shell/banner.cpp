@@ -31,7 +31,8 @@ Banner::Banner(QWidget* parent) : QWidget(parent), column_(new QVBoxLayout(this)
   hide();
 }
 
-void Banner::say(const QString& subject, BannerKind kind, const QString& text, std::vector<BannerAction> actions) {
+void Banner::show_message(const QString& subject, BannerKind kind, const QString& text,
+                          std::vector<BannerAction> actions) {
   if (const auto there = lines_.find(subject); there != lines_.end()) {
     Line& line = there->second;
     const bool same = std::equal(actions.begin(), actions.end(), line.actions->begin(), line.actions->end(),

@@ -27,7 +27,8 @@ class Banner : public QWidget {
 
   /// One line for each `subject`, whose earlier line it replaces. Where only the text is another the line stays as it
   /// is, and keeps the keyboard's place. An action closes its line, and then runs.
-  void say(const QString& subject, BannerKind kind, const QString& text, std::vector<BannerAction> actions = {});
+  void show_message(const QString& subject, BannerKind kind, const QString& text,
+                    std::vector<BannerAction> actions = {});
   void clear(const QString& subject);
   /// The text of that line; empty where there is none.
   QString text(const QString& subject) const;

@@ -170,7 +170,7 @@ void MainWindow::make_layout() {
     if (const auto chosen = state_.selected(); chosen && find_view(name) == program_)
       program_->show_op(chosen->rank, chosen->op);
   });
-  connect(hang_, &HangView::hang_told, this, [this](bool hangs) {
+  connect(hang_, &HangView::hang_changed, this, [this](bool hangs) {
     workspace_->set_title(hang_, hangs ? tr("Hang ⚠") : tr("Hang"));
     if (hangs) add_log(hang_->title() + QLatin1Char('\n') + hang_->words(), true);
   });
@@ -293,12 +293,12 @@ void MainWindow::take_answers() {
     }
     open_questions = true;
     const QString path = QString::fromStdString(answer.question.answer_from);
-    const auto rows = rows_telling(path);
+    const auto rows = rows_revealing(path);
     hidden.insert(rows.begin(), rows.end());
-    if (shares_telling(path)) veiled |= shows::shares;
+    if (shares_reveal(path)) veiled |= shows::shares;
     if (rows.count(PlanRow::peak_memory) > 0) veiled |= shows::memory;
     if (rows.count(PlanRow::sent) > 0) veiled |= shows::traffic;
-    if (training_telling(path)) veiled |= shows::training;
+    if (training_reveals(path)) veiled |= shows::training;
   }
   const QString until = lab_->hidden_words();
   plan_->set_hidden(hidden, until);

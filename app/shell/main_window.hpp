@@ -142,7 +142,7 @@ class MainWindow : public QMainWindow {
   void write_answers();
   void take_empty_words();
   QString opening_words() const;
-  void say_not_opened(const QString& name, const QString& why, const SourceSpec& again);
+  void show_not_opened(const QString& name, const QString& why, const SourceSpec& again);
   void remember_source() const;
   void take_shown();
   void take_lab();

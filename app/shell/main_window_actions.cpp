@@ -11,7 +11,7 @@
 #include <QSettings>
 
 #include "app/lesson/lab_panel.hpp"
-#include "app/models/said.hpp"
+#include "app/models/translated.hpp"
 #include "app/shell/banner.hpp"
 #include "app/shell/command_palette.hpp"
 #include "app/shell/look_history.hpp"
@@ -84,7 +84,7 @@ void MainWindow::make_actions() {
   const QList<QAction*> arrange = make_layout_actions();
   QList<QAction*> groupings;
   for (const Grouping grouping : every_grouping)
-    groupings << add_action(QString::fromStdString(said(words_of(grouping))), {},
+    groupings << add_action(QString::fromStdString(translated(words_of(grouping))), {},
                             [this, grouping] { timeline_->set_grouping(grouping); });
   for (const auto& lab : resource_files("labs")) {
     const QString file = QString::fromStdString(lab.string());
@@ -128,8 +128,8 @@ QAction* MainWindow::make_language_actions() {
     QAction* action = menu->addAction(language_name(code), this, [this, code] {
       if (remember_) choose_language(code);
       if (code == window_language()) return banner_->clear(language_subject);
-      banner_->say(language_subject, BannerKind::info,
-                   tr("The window is in %1 when Rankscope is started again.").arg(language_name(code)));
+      banner_->show_message(language_subject, BannerKind::info,
+                            tr("The window is in %1 when Rankscope is started again.").arg(language_name(code)));
     });
     action->setCheckable(true);
     action->setChecked(code == window_language());

@@ -60,15 +60,15 @@ bool MainWindow::press_escape() {
 
 void MainWindow::restore_layout() {
   const QSize screen_size = screen()->size();
-  QSize wanted = without_screen;
+  QSize requested = without_screen;
   if (remember_) {
     const QSize room = screen()->availableGeometry().size();
-    wanted = room * part_of_screen;
+    requested = room * part_of_screen;
     if (room.width() <= small_screen) setWindowState(windowState() | Qt::WindowMaximized);
   }
-  resize(wanted);
+  resize(requested);
   workspace_->set_arrangement(default_arrangement(
-      windowState().testFlag(Qt::WindowMaximized) ? screen()->availableGeometry().width() : wanted.width()));
+      windowState().testFlag(Qt::WindowMaximized) ? screen()->availableGeometry().width() : requested.width()));
   if (!remember_) return;
   QSettings settings;
   settings.remove(QStringLiteral("docks"));  // of older versions, which could be collapsed

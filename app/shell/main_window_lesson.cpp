@@ -138,7 +138,7 @@ void MainWindow::try_experiment(const Experiment& experiment) {
 }
 
 void MainWindow::run_order(const std::vector<std::string>& settings, const QString& name) {
-  const auto refuse = [this](const QString& why) { banner_->say(experiment_subject, BannerKind::error, why); };
+  const auto refuse = [this](const QString& why) { banner_->show_message(experiment_subject, BannerKind::error, why); };
   if (session_.spec().kind != SourceKind::scenario) return refuse(tr("Open a scenario first: its model is trained."));
   if (session_.active()) return refuse(tr("A run is in progress. Stop it first, or wait for its end."));
   try_plan(settings, name, true);
@@ -155,7 +155,7 @@ void MainWindow::try_plan(const std::vector<std::string>& settings, const QStrin
   } catch (const ScenarioError& error) {
     const QString why = QString::fromUtf8(error.what());
     add_log(why, true);
-    return banner_->say(experiment_subject, BannerKind::error, why);
+    return banner_->show_message(experiment_subject, BannerKind::error, why);
   }
   workspace_->bring(experiments_);
   experiments_->log().note_plan(name);
@@ -164,13 +164,13 @@ void MainWindow::try_plan(const std::vector<std::string>& settings, const QStrin
 
 // By then a refusal is known. If another plan was selected meanwhile, it is not run.
 void MainWindow::run_once_predicted() {
-  const auto is_predicted = [this, wanted = session_.scenario()] {
-    return session_.predicted() && session_.predicted()->scenario == wanted;
+  const auto is_predicted = [this, requested = session_.scenario()] {
+    return session_.predicted() && session_.predicted()->scenario == requested;
   };
   if (is_predicted()) return session_.run();
   auto* once = new QObject(this);
-  connect(&session_, &Session::state_changed, once, [this, once, is_predicted, wanted = session_.scenario()] {
-    const bool left = session_.scenario() != wanted;
+  connect(&session_, &Session::state_changed, once, [this, once, is_predicted, requested = session_.scenario()] {
+    const bool left = session_.scenario() != requested;
     if (!left && !is_predicted()) return;
     disconnect(&session_, nullptr, once, nullptr);
     once->deleteLater();

@@ -55,7 +55,7 @@ void MainWindow::make_mark_actions(QMenu* menu) {
   };
   connect(&marks_, &MarkBook::changed, this, take);
   connect(&marks_, &MarkBook::not_saved, this, [this](const QString& why) {
-    banner_->say(mark_subject, BannerKind::error, tr("Not saved: %1").arg(why));
+    banner_->show_message(mark_subject, BannerKind::error, tr("Not saved: %1").arg(why));
     add_log(why, true);
   });
   connect(&session_, &Session::left, this, [this] { banner_->clear(mark_subject); });
@@ -70,7 +70,7 @@ void MainWindow::make_mark_actions(QMenu* menu) {
 
 // The chosen op, else the chosen range, else the cursor's moment, else what is on the screen.
 void MainWindow::mark_now() {
-  if (!marks_.can_mark()) return banner_->say(mark_subject, BannerKind::info, marks_.why_not());
+  if (!marks_.can_mark()) return banner_->show_message(mark_subject, BannerKind::info, marks_.why_not());
   TraceMark mark;
   mark.obtained = state_.shown();
   if (const auto& box = timeline_->scene().selected; box && state_.selected()) {
@@ -141,7 +141,7 @@ void MainWindow::edit_mark(const TraceMark& place) {
 
 // `mark` in the place of `old`, which may be new; none: it goes.
 void MainWindow::put_mark(const TraceMark& old, const std::optional<TraceMark>& mark) {
-  if (!marks_.can_mark()) return banner_->say(mark_subject, BannerKind::info, marks_.why_not());
+  if (!marks_.can_mark()) return banner_->show_message(mark_subject, BannerKind::info, marks_.why_not());
   banner_->clear(mark_subject);
   std::vector<TraceMark> marks = marks_.marks();
   if (const auto known = std::find(marks.begin(), marks.end(), old); known != marks.end()) marks.erase(known);

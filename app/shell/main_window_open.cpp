@@ -59,10 +59,10 @@ void MainWindow::make_opening() {
   waiting_.setInterval(1000);
   connect(&waiting_, &QTimer::timeout, this, &MainWindow::take_opening);
   connect(&session_, &Session::open_failed, this, [this](const SourceSpec& spec, const QString& why) {
-    say_not_opened(short_name(spec), without_path(why, spec), is_endpoint(spec) ? spec : SourceSpec{});
+    show_not_opened(short_name(spec), without_path(why, spec), is_endpoint(spec) ? spec : SourceSpec{});
   });
   connect(&session_, &Session::damage_changed, this,
-          [this] { banner_->say(damage_subject, BannerKind::warning, session_.damage()); });
+          [this] { banner_->show_message(damage_subject, BannerKind::warning, session_.damage()); });
   connect(&session_, &Session::state_changed, this, &MainWindow::take_run_end);
   connect(&room_, &ClassRoom::changed, this, &MainWindow::take_class);
   for (const auto signal : {&Session::state_changed, &Session::scenario_changed})
@@ -76,7 +76,7 @@ void MainWindow::open(const QString& text) {
     const QString why = QString::fromUtf8(error.what());
     add_log(why, true);
     const QString name = text.contains(QLatin1String("://")) ? text : QFileInfo(text).fileName();
-    say_not_opened(name, without_path(why, {SourceKind::none, text}), {});
+    show_not_opened(name, without_path(why, {SourceKind::none, text}), {});
   }
 }
 
@@ -97,11 +97,12 @@ void MainWindow::compare_with(const QString& trace) {
   compare_->open(trace);
 }
 
-void MainWindow::say_not_opened(const QString& name, const QString& why, const SourceSpec& again) {
+void MainWindow::show_not_opened(const QString& name, const QString& why, const SourceSpec& again) {
   std::vector<BannerAction> actions;
   if (again.kind != SourceKind::none) actions.push_back({tr("Try again"), [this, again] { open(again); }});
   not_opened_ = {tr("Could not open %1").arg(name), why};
-  banner_->say(opening_subject, BannerKind::error, tr("%1: %2").arg(not_opened_.first, why), std::move(actions));
+  banner_->show_message(opening_subject, BannerKind::error, tr("%1: %2").arg(not_opened_.first, why),
+                        std::move(actions));
   take_empty_words();
 }
 
@@ -116,8 +117,8 @@ void MainWindow::take_opening() {
   if (is_endpoint(spec) && !waiting_.isActive()) waiting_.start();
   // A file that is read at once needs no words.
   if (is_endpoint(spec) || session_.opening_ms() > 400)
-    banner_->say(opening_subject, BannerKind::info, opening_words(),
-                 {{tr("Cancel"), [this] { session_.cancel_opening(); }}});
+    banner_->show_message(opening_subject, BannerKind::info, opening_words(),
+                          {{tr("Cancel"), [this] { session_.cancel_opening(); }}});
   take_empty_words();
 }
 
@@ -134,12 +135,12 @@ void MainWindow::take_run_end() {
   const bool ran = session_.spec().kind == SourceKind::scenario || is_endpoint(session_.spec());
   if (state == SessionState::starting) banner_->clear(run_subject);
   if (state == SessionState::failed && ran)
-    banner_->say(run_subject, BannerKind::error, tr("The run failed: %1").arg(session_.failure()),
-                 {{tr("Show log"), [this] { workspace_->bring(log_); }}});
+    banner_->show_message(run_subject, BannerKind::error, tr("The run failed: %1").arg(session_.failure()),
+                          {{tr("Show log"), [this] { workspace_->bring(log_); }}});
   if (session_.label() == SourceLabel::detached)
-    banner_->say(run_subject, BannerKind::info,
-                 tr("Detached from %1. The run continues there.").arg(short_name(session_.spec())),
-                 {{tr("Attach again"), [this, spec = session_.spec()] { open(spec); }}});
+    banner_->show_message(run_subject, BannerKind::info,
+                          tr("Detached from %1. The run continues there.").arg(short_name(session_.spec())),
+                          {{tr("Attach again"), [this, spec = session_.spec()] { open(spec); }}});
   const bool recorded = session_.spec().kind == SourceKind::scenario && QFileInfo::exists(session_.recording());
   if (recorded && (state == SessionState::ended || state == SessionState::failed))
     add_recent({SourceKind::trace, session_.recording()});
@@ -148,33 +149,39 @@ void MainWindow::take_run_end() {
 // A student's window predicts until Run is pressed in it: the teacher's run is on the teacher's machine.
 void MainWindow::take_class() {
   if (room_.run_is_due())
-    banner_->say(class_subject, BannerKind::info,
-                 tr("The teacher has run this lab. Your window shows a prediction: press Run to train it here."),
-                 {{tr("Run"), [this] { session_.run(); }}});
+    banner_->show_message(
+        class_subject, BannerKind::info,
+        tr("The teacher has run this lab. Your window shows a prediction: press Run to train it here."),
+        {{tr("Run"), [this] { session_.run(); }}});
   else
     banner_->clear(class_subject);
 }
 
 // The text of an empty time line: the reason, and what to expect or to do.
 void MainWindow::take_empty_words() {
-  const auto say = [this](const QString& title, const QString& hint) { timeline_->set_empty_words(title, hint); };
+  const auto show_message = [this](const QString& title, const QString& hint) {
+    timeline_->set_empty_words(title, hint);
+  };
   const bool opening = session_.opening().kind != SourceKind::none;
   switch (session_.state()) {
     case SessionState::opening:
-      return opening ? say(opening_words(), {}) : say(tr("Opening"), tr("Parts are shown as they are read."));
+      return opening ? show_message(opening_words(), {})
+                     : show_message(tr("Opening"), tr("Parts are shown as they are read."));
     case SessionState::starting:
     case SessionState::running:
-      return say(tr("The first step is running"),
-                 tr("Ranks start, and the cost of each op is measured before they train."));
-    case SessionState::stopping: return say(tr("Stopping the run"), {});
+      return show_message(tr("The first step is running"),
+                          tr("Ranks start, and the cost of each op is measured before they train."));
+    case SessionState::stopping: return show_message(tr("Stopping the run"), {});
     case SessionState::failed:
-      if (session_.spec().kind == SourceKind::none) return say(not_opened_.first, not_opened_.second);
-      return say(tr("The run failed"), session_.failure());
-    case SessionState::empty: return say(tr("Nothing is open"), tr("Open a lab, a scenario or a recording (Ctrl+O)."));
+      if (session_.spec().kind == SourceKind::none) return show_message(not_opened_.first, not_opened_.second);
+      return show_message(tr("The run failed"), session_.failure());
+    case SessionState::empty:
+      return show_message(tr("Nothing is open"), tr("Open a lab, a scenario or a recording (Ctrl+O)."));
     case SessionState::ready:
     case SessionState::ended:
-      if (!session_.refusal().isEmpty()) return say(tr("This plan cannot run"), session_.refusal());
-      return say(tr("Nothing to show yet"), session_.can_run() ? tr("Press Run to train this scenario.") : QString());
+      if (!session_.refusal().isEmpty()) return show_message(tr("This plan cannot run"), session_.refusal());
+      return show_message(tr("Nothing to show yet"),
+                          session_.can_run() ? tr("Press Run to train this scenario.") : QString());
   }
 }
 

@@ -79,7 +79,7 @@ std::vector<PlanLine> plan_lines(const Figures& figures) {
   return lines;
 }
 
-std::set<PlanRow> rows_telling(const QString& path) {
+std::set<PlanRow> rows_revealing(const QString& path) {
   if (path.startsWith(QLatin1String("bubble"))) return {PlanRow::bubble};
   if (path == QLatin1String("step_seconds") || path == QLatin1String("steps.*.seconds") ||
       path == QLatin1String("steps.*.tokens_per_s"))
@@ -91,10 +91,10 @@ std::set<PlanRow> rows_telling(const QString& path) {
   return {};
 }
 
-bool shares_telling(const QString& path) {
+bool shares_reveal(const QString& path) {
   return path.startsWith(QLatin1String("time")) || path.startsWith(QLatin1String("bubble"));
 }
 
-bool training_telling(const QString& path) { return path.startsWith(QLatin1String("steps.")); }
+bool training_reveals(const QString& path) { return path.startsWith(QLatin1String("steps.")); }
 
 }  // namespace rankscope::app

@@ -358,7 +358,7 @@ void TopBar::resizeEvent(QResizeEvent*) { fit(); }
 void TopBar::fit() {
   const bool reading = session_.state() == SessionState::opening && session_.spec().kind == SourceKind::trace;
   // Reading, the bar stands in the pills' place: together they would widen the window.
-  const auto says = [&](const QLabel* pill) { return !reading && !pill->text().isEmpty(); };
+  const auto has_text = [&](const QLabel* pill) { return !reading && !pill->text().isEmpty(); };
   clock_->set_text(words_.clock);
   clock_->setToolTip(words_.clock);
   const bool runs = stop_->isEnabled();
@@ -366,8 +366,8 @@ void TopBar::fit() {
                                              {scenarios_, true},
                                              {run_, true},
                                              {stop_, true},
-                                             {label_, says(label_)},
-                                             {obtained_, says(obtained_)},
+                                             {label_, has_text(label_)},
+                                             {obtained_, has_text(obtained_)},
                                              {clock_, !reading && !words_.clock.isEmpty()},
                                              {progress_, reading},
                                              {step_label_, true},

@@ -376,11 +376,11 @@ void Workspace::show_front() {
   }
   notice_->setVisible(!room.isEmpty() && (!fits || tab.window != nullptr));
   if (notice_->isVisibleTo(lower_)) show_notice(tab);
-  const int wanted = tab.view->property(wanted_height_property).toInt();
-  const bool wants_more = !parts_.lower_only() && wanted > room.height() && !room.isEmpty();
-  alone_->setText(wants_more ? tr("⤢ More room") : QStringLiteral("⤢"));
+  const int requested = tab.view->property(preferred_height_property).toInt();
+  const bool needs_more = !parts_.lower_only() && requested > room.height() && !room.isEmpty();
+  alone_->setText(needs_more ? tr("⤢ More room") : QStringLiteral("⤢"));
   place_tab_row();
-  if (std::exchange(told_front_, tab.view) != tab.view) emit front_changed(tab.view);
+  if (std::exchange(reported_front_, tab.view) != tab.view) emit front_changed(tab.view);
 }
 
 // Never shows an empty or cut picture.

@@ -104,7 +104,7 @@ class Workspace : public QWidget {
   QLabel* notice_words_;
   QPushButton* notice_button_;
   std::vector<Tab> tabs_;
-  const QWidget *lent_ = nullptr, *told_front_ = nullptr;
+  const QWidget *lent_ = nullptr, *reported_front_ = nullptr;
   bool moved_ = false;  ///< an edge is being dragged
 };
 

@@ -148,7 +148,7 @@ Lane lane_of(OpKind kind, Purpose purpose) {
     case Purpose::batch: return Lane::data;
     case Purpose::server: return Lane::server;
     case Purpose::offload: return kind == OpKind::copy ? Lane::copy : Lane::host;
-    // What it is given is made as a model would compute it: between that and the check the compute lane waits for it.
+    // Its input is produced on the compute lane, as a model would; before the check the compute lane waits for it.
     case Purpose::alone: return is_collective(kind) ? Lane::data : Lane::compute;
   }
   return Lane::compute;

@@ -51,10 +51,10 @@ int errors_of(pid_t process) {
 RunRequest joined(RunRequest request, bool comm_given) {
   const auto job = launched_job();
   if (!job) return request;
-  const bool wants_threads = comm_given && request.communicator == CommunicatorKind::loopback;
-  if (job->size == 1 && (wants_threads || (job->launcher == "srun" && !(comm_given && job->has_pmix)))) return request;
+  const bool uses_threads = comm_given && request.communicator == CommunicatorKind::loopback;
+  if (job->size == 1 && (uses_threads || (job->launcher == "srun" && !(comm_given && job->has_pmix)))) return request;
   const std::string started = job->launcher + " started " + counted(job->size, "process", ending_es);
-  if (wants_threads)
+  if (uses_threads)
     throw ScenarioError("--comm loopback: its ranks are threads of one process, and " + started + "; leave out " +
                         job->launcher + ", or use --comm mpi");
   if (!job->has_pmix)

@@ -16,9 +16,9 @@ LastWords::~LastWords() {
   thread_.join();
 }
 
-void LastWords::set(std::function<void()> say) {
+void LastWords::set(std::function<void()> print) {
   const std::lock_guard lock(mutex_);
-  say_ = std::move(say);
+  print_ = std::move(print);
 }
 
 void LastWords::wait() {
@@ -26,7 +26,7 @@ void LastWords::wait() {
     if (!signals_.wait(look_every)) continue;
     {
       const std::lock_guard lock(mutex_);
-      if (say_) say_();
+      if (print_) print_();
     }
     signal(SIGTERM, SIG_DFL);
     raise(SIGTERM);

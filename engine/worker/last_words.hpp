@@ -18,14 +18,14 @@ class LastWords {
   LastWords& operator=(const LastWords&) = delete;
 
   /// Called once on SIGTERM, on a thread of its own; empty: nothing to say any more.
-  void set(std::function<void()> say);
+  void set(std::function<void()> print);
 
  private:
   void wait();
 
   const SignalPipe signals_;
   std::mutex mutex_;
-  std::function<void()> say_;
+  std::function<void()> print_;
   std::atomic<bool> done_ = false;
   std::thread thread_;
 };

@@ -20,12 +20,12 @@ namespace rankscope {
 namespace {
 
 /// What is drawn is taken from the events of a simulated run.
-struct Told {
+struct SimulatedEvents {
   std::vector<Span> spans;
   std::vector<MemorySample> samples;
   int ranks = 0;
 
-  TellEvent listener() {
+  EventPublisher publisher() {
     return [this](int, Event event) {
       if (auto* hello = std::get_if<Hello>(&event)) ranks = hello->ranks;
       if (auto* batch = std::get_if<SpanBatch>(&event))
@@ -80,7 +80,7 @@ std::optional<double> LessonPredictions::value(const Lab& lab, const Question& q
 }
 
 std::vector<double> LessonPredictions::series(const Lab& lab, const Question& question) {
-  // What a prediction says of steps is of one of them.
+  // A prediction's per-step values are of one step.
   if (question.paths || question.answer_from.starts_with("steps.")) return {};
   const Prediction& predicted = of(lab, question.variant ? question.variant->settings : no_settings);
   std::vector<double> series = simulated_series_at(predicted.step.report, question.answer_from);
@@ -102,25 +102,25 @@ std::vector<Picture> LessonPredictions::pictures(const Lab& lab) {
   if (lab.view == "paths") return {};  // what the scenario trains is not what the lesson is about
   const Prediction& predicted = of(lab, no_settings);
   const Scenario& scenario = predicted.scenario;
-  Told told;
+  SimulatedEvents events;
   const bool folded = !predicted.step.facts;
   constexpr int most_stages = 256;
   if (folded && scenario.plan.pipeline > most_stages) return {};
   const auto after = after_lost_node(scenario);
   if (folded)
-    tell_folded_forecast(after ? after->scenario : scenario, predicted.step.report.step_seconds, told.listener());
+    publish_folded_forecast(after ? after->scenario : scenario, predicted.step.report.step_seconds, events.publisher());
   else
-    tell_forecast(after ? after->scenario : scenario, predicted.step.facts->programs,
-                  predicted.step.facts->predicted->spans, told.listener());
+    publish_forecast(after ? after->scenario : scenario, predicted.step.facts->programs,
+                     predicted.step.facts->predicted->spans, events.publisher());
   DrawnStep step;
   std::uint32_t last = 0;
-  for (const Span& span : told.spans) last = std::max(last, span.step);
+  for (const Span& span : events.spans) last = std::max(last, span.step);
   step.step = static_cast<std::uint32_t>(steady_step(last + 1));
-  step.range = step_range(told.spans, step.step);
+  step.range = step_range(events.spans, step.step);
   if (step.range.empty()) return {};
-  step.spans = std::move(told.spans);
-  step.samples = std::move(told.samples);
-  step.ranks = told.ranks;
+  step.spans = std::move(events.spans);
+  step.samples = std::move(events.samples);
+  step.ranks = events.ranks;
   step.language = lab.language;
   step.note =
       fmt::format(fmt::runtime(handout_words("simulated, costs of {}", lab.language)), predicted.step.report.costs);

@@ -82,7 +82,7 @@ struct OwnRow {
 /// A row's plan, run here.
 struct OwnRun {
   double seconds = 0;  ///< a step: the mean on the device clock, as of the ops that it is predicted from; on the wall,
-                       ///< which whatever else runs here delays, the first quartile
+                       ///< which other programs may delay, the first quartile
   double taken = 0;    ///< share of the cores that other machines and other programs had meanwhile
 };
 
@@ -149,7 +149,7 @@ int validate_own(const OwnRunsRequest& request) {
       };
       const OwnRun run = run_row(table.rows[i], of_all);
       if (on_the_wall(table.rows[i])) taken = std::max(taken, run.taken);
-      // A machine's pace drifts over minutes: a run is held against what ops cost just before and just after it.
+      // A machine's speed drifts over minutes: a run is compared with the costs of ops just before and just after it.
       OpMeasurement after = measure_ops_here(of_all);
       all.add(after);
       before.add(after);

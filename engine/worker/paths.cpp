@@ -56,7 +56,7 @@ Point start_of(const std::string& text) {
   return {number_of(text.substr(0, comma), option), number_of(text.substr(comma + 1), option)};
 }
 
-/// The keys of [train] that make sense here: those that say how the rate goes, and what some optimizer takes.
+/// The keys of [train] that apply here: those of the learning-rate schedule, and those of any optimizer.
 bool is_of_rate(const std::string& key) {
   static const std::set<std::string> keys{"train.warmup_steps", "train.decay", "train.min_learning_rate",
                                           "train.decay_steps"};
@@ -73,7 +73,7 @@ bool takes(const std::string& optimizer, const std::string& key) {
          given(field);
 }
 
-/// What one optimizer makes of all settings: those that it does not take are for others.
+/// The settings of one optimizer, out of all: those that it does not use are for others.
 TrainSpec train_of(const PathRequest& request, const std::string& optimizer, std::set<std::string>& taken) {
   std::vector<Override> overrides{{"train.optimizer", optimizer},
                                   {"train.learning_rate", plain(request.rates.at(optimizer))},

@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-constexpr auto own_pause = 3s;  // between two looks: this process was stopped, or the machine is very busy
+constexpr auto own_pause = 3s;  // between two polls: this process was stopped, or the machine is very busy
 
 struct ProcessState {
   pid_t parent = 0;
@@ -49,7 +49,7 @@ std::string variable_of(pid_t process, const std::vector<std::string>& names) {
   return {};
 }
 
-/// Which rank a process is, as its launcher told it in its environment; -1: it does not say.
+/// The rank of a process, from its launcher's environment variables; -1: unknown.
 int rank_of(pid_t process) {
   const std::string rank = variable_of(process, {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"});
   return rank.empty() ? -1 : std::atoi(rank.c_str());
@@ -80,7 +80,7 @@ struct RankProcess {
   char state = '?';
 };
 
-/// The processes of ranks that are on this host, by rank; that of all ranks stands under -1.
+/// The processes of ranks that are on this host, by rank; a process of all ranks has the key -1.
 std::map<int, RankProcess> rank_processes(const RankPlaces& places) {
   std::map<int, RankProcess> ranks;
   if (places.one_process) {
@@ -135,7 +135,7 @@ std::int64_t SilenceReport::least_step(const std::vector<std::int32_t>& ranks) c
   return least;
 }
 
-void SilenceReport::look_at_processes(Clock::time_point now) {
+void SilenceReport::check_processes(Clock::time_point now) {
   if (silent_.empty()) return;
   const std::map<int, RankProcess> processes = rank_processes(places_);
   for (auto& [rank, of] : silent_) {
@@ -149,7 +149,7 @@ void SilenceReport::look_at_processes(Clock::time_point now) {
   }
 }
 
-void SilenceReport::look_at_progress(Clock::time_point now) {
+void SilenceReport::check_progress(Clock::time_point now) {
   if (!places_.other_hosts) return;
   const std::int64_t step = watch_.greatest_step();
   if (step == step_) return;
@@ -200,7 +200,7 @@ std::vector<std::string> SilenceReport::changes() {
     stopped_since_ = {};
   else if (stopped_since_ == Clock::time_point{})
     stopped_since_ = now;
-  look_at_progress(now);
+  check_progress(now);
 
   const std::vector<std::int32_t> all = watch_.silent(limits_.silence, awake_since_);
   std::vector<std::int32_t> fallen, back;
@@ -209,7 +209,7 @@ std::vector<std::string> SilenceReport::changes() {
   for (const std::int32_t rank : back) silent_.erase(rank);
   for (const std::int32_t rank : all)
     if (silent_.emplace(rank, Silent{time_of_day(limits_.silence), now}).second) fallen.push_back(rank);
-  look_at_processes(now);
+  check_processes(now);
   std::vector<std::string> lines;
   if (!fallen.empty()) lines.push_back(named(fallen));
   if (!back.empty() && watch_.unended() > 0)

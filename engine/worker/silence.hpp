@@ -50,9 +50,9 @@ class SilenceReport {
 
   /// Checks periodically, and names ranks that have become silent or that report again, one line per change.
   /// `say` gets the line.
-  template <class Say>
-  void look(Say say) {
-    for (const std::string& line : changes()) say(line);
+  template <class Print>
+  void poll(Print print) {
+    for (const std::string& line : changes()) print(line);
   }
 
   /// Ranks that are silent now, and since what time of day.
@@ -70,8 +70,8 @@ class SilenceReport {
     Clock::time_point stopped_since{};  // by a signal; zero: it is not
   };
   std::vector<std::string> changes();
-  void look_at_processes(Clock::time_point now);
-  void look_at_progress(Clock::time_point now);
+  void check_processes(Clock::time_point now);
+  void check_progress(Clock::time_point now);
   std::string named(const std::vector<std::int32_t>& ranks) const;
   std::int64_t least_step(const std::vector<std::int32_t>& ranks) const;
   bool is_elsewhere(std::int32_t rank, const Silent& of) const;

@@ -107,14 +107,14 @@ Meeting make_meeting(const RunRequest& request, const fs::path& directory, const
 }
 
 /// On standard error; or on the launcher's, which passes on nothing more once it ends its processes.
-void say_at_the_end(const std::string& line, const LaunchedJob& job) {
+void print_at_end(const std::string& line, const LaunchedJob& job) {
   if (stop_asked && job.launcher_errors >= 0 &&
       write(job.launcher_errors, line.data(), line.size()) == static_cast<ssize_t>(line.size()))
     return;
   std::cerr << line << std::flush;
 }
 
-/// Until each rank has said that it ends, or the limit is over: one that was killed does not.
+/// Until each rank has reported its end, or the limit has elapsed: a killed rank reports none.
 void wait_for_ends(const SessionWatch& watch, std::chrono::milliseconds limit) {
   const auto end = std::chrono::steady_clock::now() + limit;
   while (watch.unended() > 0 && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(5ms);
@@ -137,7 +137,7 @@ class Steps {
   void make_room() const {
     if (progress_) progress_({}, share_not_known);
   }
-  void tell(std::int64_t last_step) const {
+  void show(std::int64_t last_step) const {
     if (!progress_) return;
     const std::int64_t done = std::max<std::int64_t>(last_step + 1, first_);
     if (last_step < 0)
@@ -152,7 +152,7 @@ class Steps {
   const Progress& progress_;
 };
 
-/// Of the child's end: how, why this process ended it itself, and which ranks were silent then, since when.
+/// How the child ended, why this process ended it, and which ranks were silent then, since when.
 struct ChildEnd {
   ChildExit exit;
   std::optional<SilentEnd> silence;
@@ -165,10 +165,10 @@ RankPlaces places_of(const RunRequest& request, pid_t child, const fs::path& dir
           directory};
 }
 
-/// Runs the child to its end, or ends it when asked to. What it says goes to the watch, and into `said`; ranks that
-/// fall silent are named on standard error meanwhile.
-ChildEnd run_child(ChildProcess& child, SessionWatch& watch, const RankPlaces& places, std::deque<std::string>& said,
-                   const Steps& progress) {
+/// Runs the child to its end, or ends it when asked to. Its output goes to the watch and into `last_output`;
+/// ranks that become silent are named on standard error meanwhile.
+ChildEnd run_child(ChildProcess& child, SessionWatch& watch, const RankPlaces& places,
+                   std::deque<std::string>& last_output, const Steps& progress) {
   constexpr std::size_t kept_lines = 40;
   bool asked = false;
   auto patience = std::chrono::steady_clock::time_point::max();
@@ -186,18 +186,18 @@ ChildEnd run_child(ChildProcess& child, SessionWatch& watch, const RankPlaces& p
         std::cerr << line << std::endl;
         return;
       }
-      watch.launcher_said(line);
-      said.push_back(line);
-      if (said.size() > kept_lines) said.pop_front();
+      watch.read_launcher_line(line);
+      last_output.push_back(line);
+      if (last_output.size() > kept_lines) last_output.pop_front();
     });
     if (status) {
       end.exit = child_exit(*status);
       end.silent = silence.silent();
       return end;
     }
-    progress.tell(watch.last_step(0));
+    progress.show(watch.last_step(0));
     if (!asked)
-      silence.look([&](const std::string& line) {
+      silence.poll([&](const std::string& line) {
         progress.make_room();
         std::cerr << "rankscope-engine: " << line << std::endl;
       });
@@ -215,10 +215,10 @@ ChildEnd run_child(ChildProcess& child, SessionWatch& watch, const RankPlaces& p
   }
 }
 
-/// Of a process that ended by itself: the line in which it says why, without its name. Empty: there is none.
-std::string reason_in(const std::deque<std::string>& said) {
+/// The line in which a process that ended by itself printed the reason, without its name. Empty: there is none.
+std::string reason_in(const std::deque<std::string>& last_output) {
   constexpr std::string_view name = "rankscope-engine: ";
-  for (const std::string& line : said)
+  for (const std::string& line : last_output)
     if (line.starts_with(name)) return line.substr(name.size());
   return {};
 }
@@ -236,7 +236,7 @@ std::vector<std::string> environment_of_child(const WorkerJob& job, const Scenar
   std::vector<std::string> environment = environment_of(job), more = launch_environment(job.request);
   environment.insert(environment.end(), more.begin(), more.end());
   // The device clock counts the CPU time of the thread that calls a kernel. It must not spin until the others of its
-  // team are done, who on a busy machine may not even run: their wait is no cost of the op.
+  // team are done, which on a busy machine may not even run: their wait is no cost of the op.
   const bool may_count_cpu_time = job.request.clock == ClockChoice::device ||
                                   (job.request.clock == ClockChoice::automatic && has_few_cores(scenario, job.request));
   if (may_count_cpu_time && job.request.threads > 1 && std::getenv("OMP_WAIT_POLICY") == nullptr)
@@ -247,9 +247,9 @@ std::vector<std::string> environment_of_child(const WorkerJob& job, const Scenar
 /// The outcome of the run, in words.
 struct Conclusion {
   Verdict verdict;
-  bool has_reason = false;  ///< a process has said on standard error why it could not begin, or why it ended
+  bool has_reason = false;  ///< a process has printed on standard error why it could not begin, or why it ended
 };
-Conclusion conclude(const SessionWatch& watch, const ChildEnd& ended, const std::deque<std::string>& said,
+Conclusion conclude(const SessionWatch& watch, const ChildEnd& ended, const std::deque<std::string>& last_output,
                     const RunRequest& request) {
   Verdict verdict = watch.verdict(ended.exit);
   const std::string when =
@@ -259,7 +259,7 @@ Conclusion conclude(const SessionWatch& watch, const ChildEnd& ended, const std:
                       when + ": " + ended.silence->why;
   if (const auto silent = ended.silent.find(verdict.rank); silent != ended.silent.end() && !verdict.explained)
     verdict.message += ": it had been silent since " + silent->second;
-  const std::string reason = verdict.ok || verdict.explained ? "" : reason_in(said);
+  const std::string reason = verdict.ok || verdict.explained ? "" : reason_in(last_output);
   if (!reason.empty()) verdict.message = verdict.rank < 0 ? reason : verdict.message + ": " + reason;
   // A launcher ends all its processes when one is lost, and when it is asked to stop.
   if (stop_asked && !verdict.ok && !(request.launched && verdict.died))
@@ -274,8 +274,8 @@ std::string numbered(const std::string& path, int number) {
   return (p.parent_path() / (fmt::format("{}.{}{}", p.stem().string(), number, p.extension().string()))).string();
 }
 
-void tell(const SessionOutcome& attempt) {
-  for (const std::string& line : attempt.said) std::cerr << line << "\n";
+void show(const SessionOutcome& attempt) {
+  for (const std::string& line : attempt.last_output) std::cerr << line << "\n";
   if (!attempt.message.empty()) std::cerr << "rankscope-engine: " << attempt.message << std::endl;
 }
 
@@ -362,9 +362,9 @@ SessionOutcome run_session(const Scenario& scenario, const RunRequest& request, 
 
   const CoreTicks before = CoreTicks::now();
   ChildProcess child(worker_command(scenario, request), environment_of_child(job, scenario));
-  std::deque<std::string> said;
-  const ChildEnd ended =
-      run_child(child, watch, places_of(request, child.pid(), directory.path()), said, {scenario, request, progress});
+  std::deque<std::string> last_output;
+  const ChildEnd ended = run_child(child, watch, places_of(request, child.pid(), directory.path()), last_output,
+                                   {scenario, request, progress});
   const double others_share = before.taken_since();
   if (ended.silence && ended.silence->rank >= 0) watch.lost(ended.silence->rank);
   if (request.launched && ended.exit.signal != 0 && !stop_asked) watch.lost(0);
@@ -378,9 +378,9 @@ SessionOutcome run_session(const Scenario& scenario, const RunRequest& request, 
     any_step = any_step || watch.last_step(rank) >= 0;
     watch.finished(rank, marks[static_cast<std::size_t>(rank)]);
   }
-  const auto [verdict, has_reason] = conclude(watch, ended, said, request);
+  const auto [verdict, has_reason] = conclude(watch, ended, last_output, request);
   if (request.launched) {
-    if (!verdict.ok) say_at_the_end("rankscope-engine: " + verdict.message + "\n", *request.launched);
+    if (!verdict.ok) print_at_end("rankscope-engine: " + verdict.message + "\n", *request.launched);
     relay.finish(5s);
   }
   relay.publish(verdict.end());
@@ -404,7 +404,8 @@ SessionOutcome run_session(const Scenario& scenario, const RunRequest& request, 
   attempt.lost_a_rank = !verdict.ok;
   if (verdict.ok) return attempt;
   if (!request.launched) attempt.message = verdict.message;
-  if (verdict.rank < 0 && !stop_asked && !has_reason && !ended.silence) attempt.said.assign(said.begin(), said.end());
+  if (verdict.rank < 0 && !stop_asked && !has_reason && !ended.silence)
+    attempt.last_output.assign(last_output.begin(), last_output.end());
   return attempt;
 }
 
@@ -423,7 +424,7 @@ int run_supervised(const Scenario& given, const RunRequest& asked) {
       ProgressLine line("run");
       return run_session(scenario, request, line.progress());
     }();
-    tell(attempt);
+    show(attempt);
     const bool again = attempt.lost_a_rank && !stop_asked && number <= request.restarts;
     const WholeCheckpoint newest = again ? newest_whole_checkpoint(request.checkpoint) : WholeCheckpoint{};
     if (again && !newest.checkpoint)

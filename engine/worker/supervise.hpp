@@ -24,11 +24,11 @@ bool stop_was_asked();
 
 /// The outcome of a session.
 struct SessionOutcome {
-  int status = 0;                 ///< exit status
-  bool lost_a_rank = false;       ///< it ended before its last step
-  std::optional<RunFacts> facts;  ///< of the steps that it finished, if it finished any
-  std::string message;            ///< the error, one line; empty: none
-  std::vector<std::string> said;  ///< the workers' last output, if no rank can be named
+  int status = 0;                        ///< exit status
+  bool lost_a_rank = false;              ///< it ended before its last step
+  std::optional<RunFacts> facts;         ///< of the steps that it finished, if it finished any
+  std::string message;                   ///< the error, one line; empty: none
+  std::vector<std::string> last_output;  ///< the workers' last output, if no rank can be named
 };
 
 /// One session: starts the workers and waits for their end. What went wrong with them is the outcome's; throws

@@ -23,7 +23,7 @@ namespace {
 std::vector<double> wall_seconds(const RunFacts& facts) {
   RunFacts wall;
   wall.grid = facts.grid;
-  wall.told = facts.told;
+  wall.totals = facts.totals;
   wall.clocks = facts.clocks;
   return sweep_run(make_report(wall), 0, 0).step_seconds;
 }
@@ -42,7 +42,7 @@ SweepRun run_point(const SweepPlan& plan, const RunRequest& request, std::int32_
     check_fits(compile(scenario), request);
     const SessionOutcome attempt = run_session(with_absolute_data(scenario), request, progress);
     if (attempt.status != 0)
-      return failed(attempt.message + (attempt.said.empty() ? "" : "; last output: " + attempt.said.back()));
+      return failed(attempt.message + (attempt.last_output.empty() ? "" : "; last output: " + attempt.last_output.back()));
     if (!attempt.facts) return failed("it ended before it finished a step");
     SweepRun run = sweep_run(make_report(*attempt.facts), point, repeat);
     if (run.step_seconds.empty()) return failed("no step has a time");
@@ -60,7 +60,7 @@ class Announcer {
   Announcer(const Sweep& sweep, bool shown) : sweep_(sweep), shown_(shown) {
     for (const SweepPoint& point : sweep.points) total_ += point.refused.empty() ? sweep.repeats : 0;
   }
-  /// Of the run that comes next; the share is of the whole sweep.
+  /// Of the next run; the share is of the whole sweep.
   Progress next(std::int32_t point) {
     return [this, show = line_.progress(), before = done_,
             words = sweep_.points[static_cast<std::size_t>(point)].words()](std::string_view doing, double share) {
@@ -92,9 +92,9 @@ class Announcer {
 
 }  // namespace
 
-int run_sweep(const SweepRequest& request, const FurtherCheck& further) {
+int run_sweep(const SweepRequest& request, const ExtraCheck& extra_check) {
   check_request(request.run);
-  SweepPlan plan = plan_sweep(request, further);
+  SweepPlan plan = plan_sweep(request, extra_check);
   for (const std::optional<Scenario>& scenario : plan.scenarios)
     if (scenario) check_launch(*scenario, request.run);
   Sweep& sweep = plan.sweep;

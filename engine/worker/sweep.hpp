@@ -37,10 +37,10 @@ struct SweepPlan {
 /// compared: the wall's if every point has a core for each of its ranks' threads (or sleeps), else the device's. A
 /// point that makes no sense has its reason. Throws ScenarioError where what was typed means nothing, or no point can
 /// run.
-SweepPlan plan_sweep(const SweepRequest& request, const FurtherCheck& further = {});
+SweepPlan plan_sweep(const SweepRequest& request, const ExtraCheck& extra_check = {});
 
 /// Runs it, records each run as it ends, and prints the table; the exit status: 1 if a point was not measured. Repeats
 /// go round by round through all points, so that what drifts on the machine meets all of them alike.
-int run_sweep(const SweepRequest& request, const FurtherCheck& further = {});
+int run_sweep(const SweepRequest& request, const ExtraCheck& extra_check = {});
 
 }  // namespace rankscope

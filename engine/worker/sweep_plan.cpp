@@ -43,7 +43,7 @@ std::vector<Axis> checked_axes(const SweepRequest& request) {
   return axes;
 }
 
-/// Ranks of a plan that may make no sense: 0 then.
+/// Ranks of a plan; 0 if it is invalid.
 std::int64_t ranks_of(const PlanSpec& plan) {
   std::int64_t ranks = 1;
   for (const int size : {plan.data, plan.tensor, plan.pipeline}) {
@@ -73,9 +73,9 @@ std::string without_option(const std::string& message) {
 /// Makes the points, one by one.
 class Points {
  public:
-  Points(const SweepRequest& request, const FurtherCheck& further)
+  Points(const SweepRequest& request, const ExtraCheck& extra_check)
       : request_(request),
-        further_(further),
+        extra_check_(extra_check),
         common_(common_overrides(request)),
         base_(read_unchecked(request.scenario, common_)) {}
 
@@ -106,7 +106,7 @@ class Points {
   }
 
  private:
-  /// A name that there is none of changes nothing here: it is refused with the point.
+  /// An unknown name changes nothing here: it is refused with the point.
   static void set_known(Scenario& scenario, const Override& given) {
     try {
       set_value(scenario, given, "--over " + given.key + "=" + given.value);
@@ -129,7 +129,7 @@ class Points {
 
   std::optional<Scenario> checked(const std::vector<Override>& overrides, SweepPoint& point) const {
     try {
-      Scenario scenario = read_scenario(request_.scenario, overrides, further_);
+      Scenario scenario = read_scenario(request_.scenario, overrides, extra_check_);
       if (scenario.plan.stages == "measured") {
         scenario = with_stages(scenario, computes(request_.run.device), request_.run.device, request_.run.threads);
         point.stages = scenario.plan.stages;
@@ -146,7 +146,7 @@ class Points {
   }
 
   const SweepRequest& request_;
-  const FurtherCheck& further_;
+  const ExtraCheck& extra_check_;
   std::vector<Override> common_;
   Scenario base_;
   std::int64_t first_ranks_ = 0;
@@ -162,11 +162,11 @@ ClockDomain clock_of(const SweepRequest& request, const SweepPlan& plan) {
 
 }  // namespace
 
-SweepPlan plan_sweep(const SweepRequest& request, const FurtherCheck& further) {
+SweepPlan plan_sweep(const SweepRequest& request, const ExtraCheck& extra_check) {
   SweepPlan plan;
   Sweep& sweep = plan.sweep;
   sweep.axes = checked_axes(request);
-  Points points(request, further);
+  Points points(request, extra_check);
   for (const std::vector<Override>& keys : combinations(sweep.axes)) points.add(keys, plan);
   const auto first = std::find_if(plan.scenarios.begin(), plan.scenarios.end(),
                                   [](const std::optional<Scenario>& scenario) { return scenario.has_value(); });

@@ -114,8 +114,8 @@ class Narrator {
 };
 
 /// The messages of a process while it runs.
-struct Telling {
-  explicit Telling(PublisherOptions options) : publisher(std::move(options)) {}
+struct TelemetryOutput {
+  explicit TelemetryOutput(PublisherOptions options) : publisher(std::move(options)) {}
   Publisher publisher;
   std::unique_ptr<EmulatedClock> device_clock;  ///< where this process keeps it: rank 0's
   std::unique_ptr<TraceGather> gather;          ///< where ranks are processes
@@ -212,7 +212,7 @@ Equipment open_equipment(const RunRequest& request, World* processes) {
   return mine;
 }
 
-/// The ranks of this process, from the scenario to the last word about them.
+/// The ranks of this process, from the scenario to their last message.
 class Ranks {
  public:
   /// `processes` is where ranks are processes, and outlives a failure. Collective.
@@ -222,13 +222,13 @@ class Ranks {
   void announce(const std::optional<ClockRecord>& fitted_clock);
   /// Where ranks compute: has the spans of each step that is done published on the device clock, too.
   void emulate();
-  /// All steps; the exit status. `last_words`: what is said where a launcher ends this process.
+  /// All steps; the exit status. `last_words`: printed if a launcher ends this process.
   int train(LastWords* last_words);
 
  private:
   bool reports() const { return !processes_ || processes_->rank() == 0; }
   void end(int rank, bool ok, const std::string& message, bool in_communication = false) {
-    telling_->publisher.control(rank, End{rank, ok, -1, message, in_communication});
+    telemetry_->publisher.control(rank, End{rank, ok, -1, message, in_communication});
   }
   void run_steps(LastWords* last_words);
 
@@ -242,7 +242,7 @@ class Ranks {
   std::optional<Checkpoint> resume_;
   std::optional<SessionDirectory> own_directory_;  ///< the supervisor's is on its host; on others this process's own
   StepMarks marks_;
-  std::optional<Telling> telling_;
+  std::optional<TelemetryOutput> telemetry_;
   TelemetryObserver::TraceTo trace_to_;
 };
 
@@ -282,14 +282,14 @@ Ranks::Ranks(const WorkerJob& job, std::unique_ptr<World>& processes)
   if (!computes(request.device)) costs_ = modelled_costs(step_.scenario, step_.model);
   settings_.sleep_cost_ns = costs_.compute_ns;
   if (!std::filesystem::exists(job.directory)) own_directory_.emplace();
-  telling_.emplace(publisher_options(job,
-                                     own_directory_ ? own_directory_->path() : std::filesystem::path(job.directory),
-                                     processes ? fmt::format("rank {}", processes->rank()) : "the ranks"));
+  telemetry_.emplace(publisher_options(job,
+                                       own_directory_ ? own_directory_->path() : std::filesystem::path(job.directory),
+                                       processes ? fmt::format("rank {}", processes->rank()) : "the ranks"));
 }
 
 void Ranks::announce(const std::optional<ClockRecord>& fitted_clock) {
   const Platform* platform = settings_.platform.get();
-  const Narrator narrator(telling_->publisher, job_, step_, programs_);
+  const Narrator narrator(telemetry_->publisher, job_, step_, programs_);
   if (reports()) {
     narrator.hello(platform, energy_.unknown);
     if (platform && !platform->chip.empty()) note(gpu_line(*platform));
@@ -300,40 +300,40 @@ void Ranks::announce(const std::optional<ClockRecord>& fitted_clock) {
     if (!processes_ || processes_->rank() == rank) narrator.program(rank);
   for (int rank = 0; rank < step_.grid.size(); ++rank)  // threads of one process have one clock
     if (!processes_)
-      telling_->publisher.control(rank, ClockRecord{rank, monotonic_ns() - job_.start_ns, 0,
-                                                    platform ? platform->device->clock_uncertainty_ns() : 0});
-  if (fitted_clock) telling_->publisher.control(processes_->rank(), *fitted_clock);
+      telemetry_->publisher.control(rank, ClockRecord{rank, monotonic_ns() - job_.start_ns, 0,
+                                                      platform ? platform->device->clock_uncertainty_ns() : 0});
+  if (fitted_clock) telemetry_->publisher.control(processes_->rank(), *fitted_clock);
 }
 
 void Ranks::emulate() {
   if (!settings_.platform) return;
   if (reports())
-    telling_->device_clock = std::make_unique<EmulatedClock>(
+    telemetry_->device_clock = std::make_unique<EmulatedClock>(
         programs_, step_.grid, costs_, step_.scenario.fault,
         [this](const std::vector<Span>& spans, const std::vector<MemorySample>& memory) {
-          telling_->publisher.detail(0, SpanBatch{Obtained::emulated, ClockDomain::device, spans});
-          telling_->publisher.detail(0, MemoryBatch{Obtained::emulated, ClockDomain::device, memory});
+          telemetry_->publisher.detail(0, SpanBatch{Obtained::emulated, ClockDomain::device, spans});
+          telemetry_->publisher.detail(0, MemoryBatch{Obtained::emulated, ClockDomain::device, memory});
         });
-  trace_to_ = [clock = telling_->device_clock.get()](int rank, std::uint32_t s, const StepTrace& trace) {
+  trace_to_ = [clock = telemetry_->device_clock.get()](int rank, std::uint32_t s, const StepTrace& trace) {
     clock->step_done(rank, s, trace);
   };
   if (!processes_) return;
-  telling_->gather = std::make_unique<TraceGather>(*processes_, settings_.steps - settings_.first_step, trace_to_);
-  trace_to_ = [this](int, std::uint32_t s, const StepTrace& trace) { telling_->gather->step_done(s, trace); };
+  telemetry_->gather = std::make_unique<TraceGather>(*processes_, settings_.steps - settings_.first_step, trace_to_);
+  trace_to_ = [this](int, std::uint32_t s, const StepTrace& trace) { telemetry_->gather->step_done(s, trace); };
 }
 
 void Ranks::run_steps(LastWords* last_words) {
   const auto observer = [&](int rank) -> RankObserver* {
-    const std::lock_guard lock(telling_->mutex);
-    return telling_->observers
-        .emplace_back(std::make_unique<TelemetryObserver>(telling_->publisher, marks_, trace_to_, rank))
+    const std::lock_guard lock(telemetry_->mutex);
+    return telemetry_->observers
+        .emplace_back(std::make_unique<TelemetryObserver>(telemetry_->publisher, marks_, trace_to_, rank))
         .get();
   };
   if (processes_)
     run_process_rank(step_, settings_, *processes_, observer);
   else
     run_loopback(step_, settings_, observer);
-  telling_->end_emulation();  // the last steps' spans go out before the end
+  telemetry_->end_emulation();  // the last steps' spans go out before the end
   if (last_words) last_words->set({});
   for (int rank = 0; rank < step_.grid.size(); ++rank)
     if (!processes_ || processes_->rank() == rank) end(rank, true, "");
@@ -343,7 +343,7 @@ int Ranks::train(LastWords* last_words) {
   if (last_words)
     last_words->set([&] {
       end(processes_->rank(), false, "its launcher ended it", true);
-      telling_->publisher.close(std::chrono::milliseconds(600));
+      telemetry_->publisher.close(std::chrono::milliseconds(600));
     });
   try {
     run_steps(last_words);
@@ -353,8 +353,8 @@ int Ranks::train(LastWords* last_words) {
     end(failure.rank, false, failure.what(), failure.in_communication);
     // Where a launcher started the ranks, each one's errors are shown; the supervisor names the first that failed.
     if (!last_words) std::cerr << failure.what() << std::endl;
-    telling_->end_emulation();
-    telling_->publisher.close(std::chrono::seconds(2));  // pending messages reach the relay and the disk
+    telemetry_->end_emulation();
+    telemetry_->publisher.close(std::chrono::seconds(2));  // pending messages reach the relay and the disk
     own_directory_.reset();
     if (processes_) mpi_abort(1);
     return 1;
@@ -385,11 +385,11 @@ int run_worker(const WorkerJob& mine) {
   try {
     ClockRecord clock;
     const WorkerJob job = common_job(*world, mine, clock);
-    if (job.refused) return 2;  // rank 0's supervisor said why
+    if (job.refused) return 2;  // rank 0's supervisor printed the reason
     if (std::filesystem::exists(job.directory)) note_shared_memory(job.directory);
     return run_ranks(job, world, clock, last_words ? &*last_words : nullptr);
   } catch (const std::exception& e) {
-    // From now on neither its peers wait for this rank, nor it for them.
+    // From now on this rank and its peers do not wait for each other.
     const std::string why = fmt::format("rank {}: {}", world->rank(), e.what());
     std::cerr << "rankscope-engine: " << why << std::endl;
     world->abort(why);

@@ -11,13 +11,13 @@ namespace {
 
 using dnnl::memory;
 
-/// What oneDNN is told. x and y lie as they are; it chooses how weights lie.
+/// Memory descriptors for oneDNN. x and y keep their layout; oneDNN chooses that of the weights.
 struct ConvolutionTensors {
-  memory::desc x, y, w, weights;  ///< w: as they lie in our memory; weights: of the same type in any layout
+  memory::desc x, y, w, weights;  ///< w: in our layout; weights: of the same type in any layout
   memory::dims strides, padding;
 };
 
-constexpr auto algorithm = dnnl::algorithm::convolution_direct;  // Winograd's loses digits
+constexpr auto algorithm = dnnl::algorithm::convolution_direct;  // Winograd's algorithm is less accurate
 constexpr auto training = dnnl::prop_kind::forward_training;
 
 // oneDNN 3 (Ubuntu 24.04) did away with operation descriptors.
@@ -164,7 +164,7 @@ class OneDnnConvolution {
     const void* handles[] = {to, from, stream.workspace};
     reorder_.run(handles);
   }
-  /// oneDNN's gradient of x cannot be added to what is there.
+  /// oneDNN's gradient of x cannot be accumulated.
   void add(View dx, const std::byte* sum) const {
     const std::int64_t row = spec_.width * spec_.in;
     parallel_for(threads_, spec_.samples * spec_.height, [&](std::int64_t first, std::int64_t last, int) {
@@ -179,7 +179,7 @@ class OneDnnConvolution {
   const Loops& loops_;
   OneDnnCall convolution_, reorder_;
   bool optimised_ = false;
-  std::int64_t weights_ = 0, sum_ = 0, workspace_bytes_ = 0;  ///< where things lie in the workspace
+  std::int64_t weights_ = 0, sum_ = 0, workspace_bytes_ = 0;  ///< offsets in the workspace
 };
 
 }  // namespace

@@ -32,9 +32,9 @@ void* open_library() {
 
 std::mutex one_product;  // the library's buffers are the process's
 
-/// OpenBLAS asks for a product's buffer again and again until it gets it, for ever where address space is limited, and
-/// keeps it then. So there the first product is made while there is room, and products come one after the other: they
-/// need no second buffer. Throws OutOfMemory where there is no room for the first.
+/// OpenBLAS retries to allocate a product's buffer until it succeeds, for ever if address space is limited, and then
+/// keeps it. So the first product is computed while memory is available, and products run one after the other: they
+/// need no second buffer. Throws OutOfMemory if there is no memory for the first.
 std::mutex* take_turns(const OpenBlas& blas) {
   constexpr std::int64_t buffer = std::int64_t{128} << 20;
   rlimit space{};

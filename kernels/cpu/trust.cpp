@@ -40,11 +40,11 @@ Prepared<UpdateStep> trust_update(const UpdateSpec& spec, const Options& options
   for (const UpdateOperand& o : spec.tensors) most = std::max(most, o.parameter.elements());
   const std::int64_t bytes = aligned(2 * blocks_of(most, elements_per_block) * bytes_of(DType::f64));
   const Loops& loops = loops_for(spec.type, options);
-  return {bytes, [&loops, spec, threads = options.threads](const UpdateStep& told, const Stream& stream) {
-            UpdateStep step = told;
-            step.gradient_scale = told.gradient_scale.now();
+  return {bytes, [&loops, spec, threads = options.threads](const UpdateStep& given, const Stream& stream) {
+            UpdateStep step = given;
+            step.gradient_scale = given.gradient_scale.now();
             for (const UpdateOperand& o : spec.tensors) {
-              step.weight_decay = o.decays ? told.weight_decay : 0;
+              step.weight_decay = o.decays ? given.weight_decay : 0;
               update_tensor(spec.rule, o, step, loops, threads, reinterpret_cast<double*>(stream.workspace));
             }
           }};

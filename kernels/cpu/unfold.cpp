@@ -12,7 +12,7 @@ namespace rankscope::kernels::cpu {
 Prepared<View, View> unfold(const ConvolutionSpec& spec, const Options& options) {
   return {0, [spec, threads = options.threads](View columns, View x, const Stream&) {
             const WindowAxis down = vertical_axis(spec), across = horizontal_axis(spec);
-            const std::int64_t row_length = spec.kernel * spec.in;  // one row of a window: its pixels lie together
+            const std::int64_t row_length = spec.kernel * spec.in;  // one row of a window: its pixels are contiguous
             const auto bytes = [&](std::int64_t elements) {
               return static_cast<std::size_t>(elements * bytes_of(spec.type));
             };

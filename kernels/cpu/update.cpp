@@ -7,11 +7,11 @@ Prepared<UpdateStep> update(const UpdateSpec& spec, const Options& options) {
   if (spec.rule == UpdateRule::adafactor) return adafactor_update(spec, options);
   if (has_trust_ratio(spec.rule)) return trust_update(spec, options);
   const Loops& loops = loops_for(spec.type, options);
-  return {0, [&loops, spec, threads = options.threads](const UpdateStep& told, const Stream&) {
-            UpdateStep step = told;
-            step.gradient_scale = told.gradient_scale.now();
+  return {0, [&loops, spec, threads = options.threads](const UpdateStep& given, const Stream&) {
+            UpdateStep step = given;
+            step.gradient_scale = given.gradient_scale.now();
             for (const UpdateOperand& o : spec.tensors) {
-              step.weight_decay = o.decays ? told.weight_decay : 0;
+              step.weight_decay = o.decays ? given.weight_decay : 0;
               const std::int64_t elements = o.parameter.elements();
               const std::int64_t block = o.quantised() ? quantised_block : elements_per_block;
               parallel_for(threads, blocks_of(elements, block),

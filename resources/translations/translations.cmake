@@ -43,7 +43,7 @@ function(rankscope_embed_translations target)
 endfunction()
 
 # Other names under which sources call tr().
-set(RANKSCOPE_TR_ALIASES "tr+=in_book,tr+=said,tr+=in_class,tr+=in_table" CACHE INTERNAL "")
+set(RANKSCOPE_TR_ALIASES "tr+=in_book,tr+=translated,tr+=in_class,tr+=in_table" CACHE INTERNAL "")
 if(RANKSCOPE_LUPDATE AND NOT TARGET update_translations)
   add_custom_target(update_translations
     COMMAND ${RANKSCOPE_LUPDATE} app -I . -locations none -no-obsolete -silent -tr-function-alias ${RANKSCOPE_TR_ALIASES}

@@ -105,7 +105,7 @@ Answer answer_of(const json& from) {
   Answer answer;
   answer.lab = word(from, "lab", longest_word);
   answer.question = static_cast<int>(whole(from, "question", 0, most_questions - 1));
-  if (!from.contains("question_kind")) {  // of a window of before
+  if (!from.contains("question_kind")) {  // of an older window
     answer.attempt = from.at("guess").get<double>();
     check_attempt(answer.attempt);
     return answer;
@@ -139,7 +139,7 @@ json json_of(const Challenge& challenge) { return {{"kind", "challenge"}, {"chal
 json json_of(const Welcome&) { return {{"kind", "welcome"}}; }
 json json_of(const Refused& refused) { return {{"kind", "refused"}, {"why", refused.why}}; }
 
-/// A drawing's digits beyond the seventh are nobody's intention, and would double the message.
+/// A drawing's digits beyond the seventh are insignificant, and would double the message.
 double rounded(double value) {
   char digits[32];
   std::snprintf(digits, sizeof digits, "%.7g", value);

@@ -42,14 +42,14 @@ struct StudentLine::State {
   std::map<Key, Answer> answers;
   std::deque<Key> unsaid;  // answers that the teacher may lack; one goes at a time
   StudentStatus counts;
-  Clock::time_point heard{}, said{};
+  Clock::time_point heard{}, last_sent{};
   bool admitted = false;
 
   void run();
   void read();
   bool hear(const Message& message);
-  void say();
-  void say_all_again();
+  void send();
+  void send_all_again();
 };
 
 void StudentLine::State::run() {
@@ -58,7 +58,7 @@ void StudentLine::State::run() {
     zmq::poll(items, loop_interval);
     const std::lock_guard lock(mutex);
     read();
-    say();
+    send();
   }
 }
 
@@ -79,9 +79,9 @@ void StudentLine::State::read() {
 
 // False: it is not for students.
 bool StudentLine::State::hear(const Message& message) {
-  if (const auto* told = std::get_if<Look>(&message)) {
+  if (const auto* look_message = std::get_if<Look>(&message)) {
     ++counts.looks;
-    look = *told;
+    look = *look_message;
   } else if (const auto* challenge = std::get_if<Challenge>(&message)) {
     admitted = false;
     send_frame(socket,
@@ -89,7 +89,7 @@ bool StudentLine::State::hear(const Message& message) {
   } else if (std::holds_alternative<Welcome>(message)) {
     admitted = true;
     counts.refused.clear();
-    say_all_again();  // a restarted teacher does not know this student
+    send_all_again();  // a restarted teacher does not know this student
   } else if (const auto* refused = std::get_if<Refused>(&message)) {
     admitted = false;
     counts.refused = refused->why;
@@ -99,15 +99,15 @@ bool StudentLine::State::hear(const Message& message) {
   return true;
 }
 
-void StudentLine::State::say_all_again() {
+void StudentLine::State::send_all_again() {
   unsaid.clear();
   for (const auto& [key, one] : answers) unsaid.push_back(key);
 }
 
-// Hello is the sign of life, too.
-void StudentLine::State::say() {
+// Hello is also the heartbeat.
+void StudentLine::State::send() {
   const auto now = Clock::now();
-  if (now - said > look_interval && send_frame(socket, to_text(Hello{name, {}, {}}))) said = now;
+  if (now - last_sent > look_interval && send_frame(socket, to_text(Hello{name, {}, {}}))) last_sent = now;
   if (admitted && !unsaid.empty() && send_frame(socket, to_text(answers.at(unsaid.front())))) unsaid.pop_front();
 }
 
@@ -142,7 +142,7 @@ void StudentLine::answer(const Answer& answer) {
   const std::lock_guard lock(state_->mutex);
   const State::Key key{answer.lab, answer.question, answer.at, answer.number};
   if (state_->answers.size() >= most_answers && state_->answers.count(key) == 0) return;
-  // Live, what is right moves with every step, and mostly says the same of an answer.
+  // In a live run the right value changes with every step, but the verdict mostly does not.
   if (const auto before = state_->answers.find(key); before != state_->answers.end() &&
                                                      before->second.attempt == answer.attempt &&
                                                      before->second.verdict == answer.verdict)

@@ -18,10 +18,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int longest_outbox = 8;          // of looks to one student: an older one is worth nothing
-constexpr int longest_inbox = 1024;        // messages that wait to be read, over all students
-constexpr int most_proofs_a_second = 200;  // to be checked, over all that are not in the class yet
-constexpr auto list_interval = std::chrono::milliseconds(250);  // between two looks at revoked keys and names
+constexpr int longest_outbox = 8;                               // of looks to one student: an older one is useless
+constexpr int longest_inbox = 1024;                             // messages that wait to be read, over all students
+constexpr int most_proofs_a_second = 200;                       // to be checked, over all that are not in the class yet
+constexpr auto list_interval = std::chrono::milliseconds(250);  // between two checks of revoked keys and names
 
 }  // namespace
 
@@ -48,7 +48,7 @@ struct Teacher::State {
   std::thread thread;
   Clock::time_point listed{}, second_began{};
   int proofs_this_second = 0;
-  std::map<std::string, Clock::time_point> told;  // by connection: when it last got the look
+  std::map<std::string, Clock::time_point> sent_at;  // by connection: when it last got the look
   std::map<std::string, std::string> names_listed;
 
   mutable std::mutex mutex;
@@ -62,7 +62,7 @@ struct Teacher::State {
   void read_one(const std::vector<std::string>& frames, const std::string& address);
   void hear_newcomer(const std::string& connection, const std::string& address, const Message& message);
   void hear_member(const std::string& connection, const Message& message);
-  void look_at_lists();
+  void reload_lists();
   void refuse(const std::string& why) {
     ++counts.garbage;
     counts.last_garbage = why;
@@ -80,9 +80,9 @@ struct Teacher::State {
   }
   void forget(const std::string& connection) {
     members.close(connection);
-    told.erase(connection);
+    sent_at.erase(connection);
   }
-  void tell();
+  void send_look();
 };
 
 void Teacher::State::open() {
@@ -118,8 +118,8 @@ void Teacher::State::run() {
     zmq::poll(items, loop_interval);
     if (door) door->answer();
     const std::lock_guard lock(mutex);
-    look_at_lists();
-    if (door) counts.turned_away = door->turned_away();
+    reload_lists();
+    if (door) counts.rejected = door->rejected();
     // A limited number at a time, so that looks are sent in between.
     for (int i = 0; i < longest_inbox; ++i) {
       std::string address;
@@ -127,7 +127,7 @@ void Teacher::State::run() {
       if (!frames) break;
       read_one(*frames, address);
     }
-    tell();
+    send_look();
   }
 }
 
@@ -166,7 +166,7 @@ void Teacher::State::hear_newcomer(const std::string& connection, const std::str
   const std::string why = members.admit(connection, address, hello->key, hello->name, now);
   if (!why.empty()) return refuse_to(connection, why);
   ++counts.messages;
-  told.erase(connection);  // it has not had the look yet
+  sent_at.erase(connection);  // the look has not been sent to it yet
   send_to(connection, Welcome{});
 }
 
@@ -179,7 +179,7 @@ void Teacher::State::hear_member(const std::string& connection, const Message& m
   ++counts.messages;
 }
 
-void Teacher::State::look_at_lists() {
+void Teacher::State::reload_lists() {
   if (options.join_file.empty() || Clock::now() - listed < list_interval) return;
   listed = Clock::now();
   if (revoked.look())
@@ -188,7 +188,7 @@ void Teacher::State::look_at_lists() {
       for (const std::string& connection : members.revoke(student.key))
         refuse_to(connection, "the teacher has revoked this window's key");
     }
-  // The class's own key: all that came in with it.
+  // The class's own key: all that joined with it.
   if (!student_keys.empty() && revoked.contains(student_keys.public_key))
     for (const Student& student : members.students(listed))
       for (const std::string& connection : members.revoke(student.key))
@@ -196,7 +196,7 @@ void Teacher::State::look_at_lists() {
   if (members.names() == names_listed) return;
   std::string text;
   for (const auto& [name, key] : members.names()) text += name + "\t" + key + "\n";
-  // Its folder may be gone, or the disk full: the class goes on, and the next look tries again.
+  // Its folder may be removed, or the disk full: the class continues, and the next check tries again.
   try {
     write_private_file(names_list(options.join_file), text);
     names_listed = members.names();
@@ -206,18 +206,18 @@ void Teacher::State::look_at_lists() {
   }
 }
 
-void Teacher::State::tell() {
+void Teacher::State::send_look() {
   if (!has_look) return;
   const auto now = Clock::now();
   const bool all = std::exchange(changed, false);
   const std::string text = to_text(look);
   for (const std::string& connection : members.present(now)) {
-    auto& at = told[connection];
+    auto& at = sent_at[connection];
     if (!all && now - at < look_interval) continue;
-    at = now;  // also where there is no room: it has older ones to read, and the next comes in a second
+    at = now;  // also if the queue is full: the student has older ones to read, and the next is sent in a second
     send_text(connection, text);
   }
-  std::erase_if(told, [&](const auto& one) { return !members.knows(one.first); });
+  std::erase_if(sent_at, [&](const auto& one) { return !members.knows(one.first); });
 }
 
 Teacher::Teacher(TeacherOptions options) : state_(std::make_unique<State>(std::move(options))) {

@@ -23,15 +23,15 @@ struct TeacherOptions {
 };
 
 struct TeacherStatus {
-  std::int64_t students = 0;     ///< that are here now
-  std::int64_t answers = 0;      ///< all tries of all
-  std::uint64_t changes = 0;     ///< another number whenever students() has other names or answers
-  std::int64_t messages = 0;     ///< taken
-  std::int64_t garbage = 0;      ///< nothing of ours, too long, too many, or from more students than there is room for
-  std::int64_t turned_away = 0;  ///< handshakes with a wrong key
-  std::int64_t refused = 0;      ///< proofs that were none, names of other students, and keys that were revoked
-  std::string last_garbage;      ///< why
-  std::string unwritten;         ///< why the list of names, which revoking needs, cannot be written; empty: it is
+  std::int64_t students = 0;  ///< that are here now
+  std::int64_t answers = 0;   ///< all tries of all
+  std::uint64_t changes = 0;  ///< another number whenever students() has other names or answers
+  std::int64_t messages = 0;  ///< taken
+  std::int64_t garbage = 0;   ///< nothing of ours, too long, too many, or from more students than there is room for
+  std::int64_t rejected = 0;  ///< handshakes with a wrong key
+  std::int64_t refused = 0;   ///< proofs that were none, names of other students, and keys that were revoked
+  std::string last_garbage;   ///< why
+  std::string unwritten;      ///< why the list of names, which revoking needs, cannot be written; empty: it is
 };
 
 class Teacher {

@@ -61,7 +61,7 @@ CutLimits limits_of(const CutRequest& request) {
 
 namespace {
 
-/// One way of obtaining: the one asked for, or else what the run's headline is.
+/// How spans were obtained: as requested, or else as the run's headline.
 Obtained one_obtained(const StoreView& run, const ExportOptions& options) {
   if (options.obtained) return *options.obtained;
   const auto has = [&](Obtained obtained) {
@@ -125,14 +125,14 @@ int export_trace(const ExportRequest& request) {
   const bool to_folder = request.format == ExportFormat::hta;
   if (to_folder && (request.output.empty() || request.output == "-"))
     throw InputError("export --format hta: writes one file per rank; give their folder with -o FOLDER");
-  // Before anything is read, so that a refusal does not come late.
+  // Before anything is read, so that a refusal is immediate.
   std::optional<OutputFile> output;
   if (!to_folder && !request.output.empty() && request.output != "-")
     output.emplace(request.output, std::vector{request.trace});
   RunStore store;
   DamageReport damage;
   read_shown(request.trace, store, damage);
-  tell_damage(request.trace, damage);
+  print_damage(request.trace, damage);
   const auto view = store.view();
   const OpBytes bytes(*view);
   options.bytes = [&](int rank, OpId op) { return bytes.of(rank, op); };
@@ -167,8 +167,8 @@ int cut(const CutRequest& request) {
   CutSink sink(writer, limits, by_time ? clock_offsets(request.trace) : ClockOffsets{});
   read_shown(request.trace, sink, damage);
   for (TraceMark& mark : read_trace_info(request.trace).marks)
-    if (sink.wants(mark)) writer.mark(std::move(mark));
-  tell_damage(request.trace, damage);
+    if (sink.includes(mark)) writer.mark(std::move(mark));
+  print_damage(request.trace, damage);
   if (!writer.close()) throw std::runtime_error(writer.error());
   output.commit();
   return 0;

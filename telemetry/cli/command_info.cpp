@@ -60,7 +60,8 @@ nlohmann::json to_json(const TraceInfo& info) {
           {"damage", to_json(info.damage)}};
 }
 
-/// Times on rank 0's clock, where the ranks' clocks differ. What cannot be read is the report's, not this line's.
+/// Times on rank 0's clock, where the ranks' clocks differ. Unreadable messages are listed by the report, not by this
+/// line.
 TraceInfo on_common_clock(TraceInfo info) {
   if (info.session.empty()) return info;
   try {
@@ -92,7 +93,7 @@ std::string in_words(const TraceMark& mark) {
 
 }  // namespace
 
-void tell_damage(const std::string& trace, const DamageReport& damage) {
+void print_damage(const std::string& trace, const DamageReport& damage) {
   constexpr std::size_t most_lines = 20;
   for (std::size_t i = 0; i < std::min(damage.notes.size(), most_lines); ++i)
     std::cerr << trace << ": " << damage.notes[i] << "\n";
@@ -145,7 +146,7 @@ int recover(const std::string& trace, const std::string& output, bool json) {
               << "\n";
     return 0;
   }
-  tell_damage(trace, damage);
+  print_damage(trace, damage);
   std::printf("%s: %lld messages, %s\n", output.c_str(), static_cast<long long>(info.messages),
               damage.data_lost() ? "without the damaged parts" : "all of them");
   return 0;

@@ -23,7 +23,7 @@ double speed_of(const std::string& text) {
   return speed;
 }
 
-// Where to serve: what was asked for, or a socket of this user's own, whose directory goes when it is over.
+// Where to serve: the requested endpoint, or a socket of this user's own, whose directory is removed at the end.
 class Place {
  public:
   explicit Place(const std::string& publish) : endpoint_(publish) {
@@ -76,7 +76,7 @@ int replay_trace(const ServeRequest& request) {
     std::cerr << "replaying " << request.trace << " at " << relay.endpoint() << std::endl;
   };
   const ReplayResult result = replay(request.trace, options);
-  tell_damage(request.trace, result.damage);
+  print_damage(request.trace, result.damage);
   std::fprintf(stderr, "%lld messages in %.1f s%s\n", static_cast<long long>(result.messages), result.seconds,
                stop_asked        ? ", stopped"
                : result.finished ? ""
@@ -111,7 +111,7 @@ int run_relay(const ServeRequest& request) {
     std::fprintf(stderr, "%lld messages, %lld lost, %lld unreadable, %lld forged, %lld refused, %lld revoked\n",
                  static_cast<long long>(status.messages), static_cast<long long>(status.lost),
                  static_cast<long long>(status.garbage - status.forged), static_cast<long long>(status.forged),
-                 static_cast<long long>(status.turned_away), static_cast<long long>(status.revoked));
+                 static_cast<long long>(status.rejected), static_cast<long long>(status.revoked));
     forged = status.forged;
   }
   if (trace) trace->count_forged(forged);

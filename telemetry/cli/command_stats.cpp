@@ -14,7 +14,7 @@ namespace {
 int show_sweep(const std::string& trace, bool json) {
   DamageReport damage;
   const Sweep sweep = read_sweep(trace, &damage);
-  tell_damage(trace, damage);
+  print_damage(trace, damage);
   const ScalingTable table = scaling_table(sweep);
   if (json)
     std::cout << to_json(sweep, table).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
@@ -44,7 +44,7 @@ int show_stats(const std::string& trace, bool json) {
   RunStore store;
   DamageReport damage;
   read_shown(trace, store, damage);
-  tell_damage(trace, damage);
+  print_damage(trace, damage);
   const auto view = store.view();
   check_explained(*view, trace);
   Report report = explained(trace, [&] { return report_of(*view); });

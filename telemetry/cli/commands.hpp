@@ -57,6 +57,6 @@ ReadTraceOptions shown_on(ProgressLine& line, const std::string& trace);
 /// read_trace, with its progress on standard error.
 void read_shown(const std::string& trace, EventSink& sink, DamageReport& damage);
 /// Lines of damage on standard error.
-void tell_damage(const std::string& trace, const DamageReport& damage);
+void print_damage(const std::string& trace, const DamageReport& damage);
 
 }  // namespace rankscope

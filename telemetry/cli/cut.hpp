@@ -22,10 +22,10 @@ class CutSink : public EventSink {
       : to_(to), limits_(limits), offsets_(std::move(offsets)) {}
   void accept(const Message& message) override;
   /// Whether a mark is of that part. One outside all steps is of no part that is cut by steps.
-  bool wants(const TraceMark& mark) const;
+  bool includes(const TraceMark& mark) const;
 
  private:
-  bool wanted(std::uint32_t step, TimeRange time, std::int64_t offset_ns) const;
+  bool overlaps(std::uint32_t step, TimeRange time, std::int64_t offset_ns) const;
   EventSink& to_;
   const CutLimits limits_;
   const ClockOffsets offsets_;

@@ -18,13 +18,13 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t most_waiting = 256;  // messages between us and the relay
 constexpr std::size_t least_ring_bytes = std::size_t{64} << 20, most_ring_bytes = std::size_t{2} << 30;
-constexpr auto viewers_limit = 30s;  // how long a viewer may take to have had everything
+constexpr auto viewers_limit = 30s;  // how long a viewer may take to receive everything
 // Numbers for messages that were recorded without one (gaps that a reader found): above any that a sender reached.
 constexpr std::uint64_t spare_numbers = std::uint64_t{1} << 48;
 
 struct Stopped {};
 
-// When a message went out in the run, as well as can be told: the end of what it reports on the wall clock.
+// When a message was sent in the run, as far as known: the end of what it reports on the wall clock.
 std::optional<std::int64_t> due_ns(const Event& event) {
   if (const auto* spans = std::get_if<SpanBatch>(&event); spans && spans->clock != ClockDomain::wall)
     return std::nullopt;
@@ -110,10 +110,10 @@ ReplayResult replay(const std::string& path, const ReplayOptions& options) {
   const TraceInfo info = read_trace_info(path);
   RelayOptions relay_options = options.relay;
   relay_options.session = session;
-  // There are no spools behind it, so whoever joins late is served from the ring.
+  // There are no spools, so late viewers are served from the ring.
   relay_options.ring_bytes =
       std::clamp(static_cast<std::size_t>(info.data_bytes) * 5 / 4, least_ring_bytes, most_ring_bytes);
-  // A hole in the recording has its own gap there, or nothing to fill it.
+  // A hole in the recording has its own gap there, or cannot be filled.
   relay_options.hole_limit = std::chrono::hours(24 * 365);
   Relay relay(relay_options);
   if (options.started) options.started(relay);

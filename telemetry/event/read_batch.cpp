@@ -26,7 +26,7 @@ void check_ops(const ColumnReader& ops, std::size_t rows, bool may_be_none) {
   Block op;
   in_blocks(rows, [&](std::size_t first, std::size_t count) {
     ops.read(first, count, op);
-    // Neighbours are often the same op (what it had alive when it began, and when it ended).
+    // Neighbours are often of the same op (its live bytes when it began, and when it ended).
     OpId checked = OpId(op_of(op[0]).value() ^ 1);
     for (std::size_t i = 0; i < count; ++i) {
       if (op_of(op[i]) == checked) continue;

@@ -14,8 +14,8 @@ using wire::require;
 using wire::time_in_range;
 using wire::within;
 
-constexpr std::size_t most_links = 44;           // in recordings of before summaries told energy
-constexpr std::size_t least_memory_classes = 5;  // others came later
+constexpr std::size_t most_links = 44;           // in recordings older than the energy in summaries
+constexpr std::size_t least_memory_classes = 5;  // others were added later
 
 std::string text_of(const flatbuffers::String* text) {
   if (!text) return {};
@@ -103,7 +103,8 @@ Event read(const wire::Summary& t, const DecodeLimits& limits, std::int32_t& unk
   }
   e.loss_scale = t.loss_scale();
   if (t.energy_joules() >= 0 && std::isfinite(t.energy_joules())) e.energy_joules = t.energy_joules();
-  if (t.energy_source() <= static_cast<std::uint8_t>(PowerSource::rapl))  // a later one's joules are joules as well
+  if (t.energy_source() <=
+      static_cast<std::uint8_t>(PowerSource::rapl))  // joules of an op kind added later are joules as well
     e.energy_source = static_cast<PowerSource>(t.energy_source());
   e.spans_emitted = within(t.spans_emitted(), 0, greatest_bytes, "spans emitted");
   e.spans_dropped = within(t.spans_dropped(), 0, greatest_bytes, "spans dropped");

@@ -20,7 +20,7 @@ void StepTotals::add(const StepSummary& summary, std::int64_t offset_ns) {
   model_flops += summary.model_flops;
   hardware_flops += summary.hardware_flops;
   if (!summary.magnitudes.empty()) {
-    auto sum = magnitudes ? *magnitudes : std::vector<std::int64_t>();  // readers hold what there was
+    auto sum = magnitudes ? *magnitudes : std::vector<std::int64_t>();  // readers hold the previous totals
     sum.resize(std::max(sum.size(), summary.magnitudes.size()));
     for (std::size_t b = 0; b < summary.magnitudes.size(); ++b) sum[b] += summary.magnitudes[b];
     magnitudes = std::make_shared<const std::vector<std::int64_t>>(std::move(sum));
@@ -48,15 +48,15 @@ void RunTotals::add(const StepSummary& summary, std::int64_t offset_ns) {
   rank.peak_total_bytes = std::max(rank.peak_total_bytes, summary.peak_total_bytes);
   rank.spans_emitted += summary.spans_emitted;
   rank.spans_dropped += summary.spans_dropped;
-  std::int64_t told = 0, counted = 0;
+  std::int64_t link_bytes = 0, counted = 0;
   for (const SentBytes& link : summary.sent) {
     rank.sent[link.to] += link.bytes;
-    told += link.bytes;
+    link_bytes += link.bytes;
   }
   for (const TrafficRow& row : summary.traffic) {
     if (is_communication(row.kind)) {
       counted += std::max<std::int64_t>(row.wire_bytes, 0);
-      rank.tells_links &= row.wire_bytes >= 0;
+      rank.links_complete &= row.wire_bytes >= 0;
     }
     if (row.kind == OpKind::receive || row.count == 0) continue;
     TrafficTotals& sum = traffic[{row.purpose, row.kind, row.group}];
@@ -65,7 +65,8 @@ void RunTotals::add(const StepSummary& summary, std::int64_t offset_ns) {
     sum.opaque |= row.wire_bytes < 0;
     ++sum.rows;
   }
-  rank.tells_links &= told == counted;  // not where it was recorded before links were, or had no room for them
+  rank.links_complete &=
+      link_bytes == counted;  // not if it was recorded before links existed, or had no space for them
 }
 
 double wall_seconds(const StepMap<StepTotals>& steps, std::uint32_t step, std::int32_t ranks) {

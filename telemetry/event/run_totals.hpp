@@ -45,7 +45,7 @@ struct RankTotals {
   std::int64_t peak_total_bytes = 0;
   std::int64_t spans_emitted = 0, spans_dropped = 0;
   std::map<std::int32_t, std::int64_t> sent;  ///< bytes by receiving rank
-  bool tells_links = true;                    ///< `sent` is all that it sent
+  bool links_complete = true;                 ///< `sent` is all that it sent
 };
 
 /// What was moved for one purpose by one kind of op, over all ranks and steps.

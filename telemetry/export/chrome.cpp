@@ -11,7 +11,7 @@
 namespace rankscope {
 namespace {
 
-// Spans of a thread must nest; what would cross another goes to a further row of the same lane.
+// Spans of a thread must nest; a span that would cross another goes to another row of the same lane.
 constexpr int rows_per_lane = 100;
 constexpr int lost_row = 1'000'000;
 constexpr int memory_buckets = 4096;
@@ -116,7 +116,7 @@ class Rows {
   std::vector<std::vector<std::int64_t>> open_;
 };
 
-// The longer of two that begin together stands first: it is the outer one.
+// The longer of two that begin together is first: it is the outer one.
 void outer_first(std::vector<Span>& spans) {
   std::stable_sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) {
     return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.end_ns > b.end_ns;

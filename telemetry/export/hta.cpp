@@ -11,13 +11,13 @@
 namespace rankscope {
 namespace {
 
-// The analysis takes stream -1 for the host, and looks at no further than whether a stream is above 0 in places.
+// The analysis takes stream -1 for the host, and in places only checks whether a stream is above 0.
 constexpr int first_stream = 1;
 constexpr int host_process = 100'000;  // added to the rank: the process of what is not a kernel
 
 std::int64_t whole_microseconds(std::int64_t ns) { return ns >= 0 ? ns / 1000 : -((999 - ns) / 1000); }
 
-// By its name alone the analysis tells what a kernel is: NCCL's begin with "nccl" and have "Kernel" in them, copies
+// The analysis classifies kernels by name: NCCL's begin with "nccl" and have "Kernel" in them, copies
 // begin with "Memcpy", everything else computes. One name for all micro-batches and blocks, as kernels have.
 std::string kernel_name(OpId op) {
   if (!op.valid()) return "unknown";

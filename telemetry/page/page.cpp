@@ -14,7 +14,7 @@ void put(std::string& page, std::string_view mark, std::string_view text) {
   page.replace(at, mark.size(), text);
 }
 
-/// JSON that no text inside can end: a script element ends at "</".
+/// JSON in which no text can end the script element, which ends at "</".
 std::string embedded(const nlohmann::json& data) {
   const std::string text = data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   std::string safe;
@@ -31,7 +31,7 @@ std::string embedded(const nlohmann::json& data) {
 
 std::string page_of(const StoreView& run, const PageOptions& options) {
   std::string page(page_parts::html);
-  // From the end, so that what is put in cannot be taken for a mark.
+  // From the end, so that inserted text cannot be taken for a mark.
   put(page, "@PAGE_JS@", page_parts::script);
   put(page, "@PAGE_DATA@", embedded(page_data(run, options)));
   put(page, "@PAGE_CSS@", page_parts::css);

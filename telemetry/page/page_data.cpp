@@ -119,7 +119,7 @@ void add_folded_shares(json& kind, const Report& report) {
   }
 }
 
-/// What a run's programs are; null of a folded prediction, whose ranks stand for others.
+/// A run's programs; null of a folded prediction, whose ranks represent others.
 std::optional<RunContext> context_for(const StoreView& run) {
   const Hello& hello = *run.hello();
   if (hello.ranks < parse_recorded_scenario(hello.scenario_toml).plan.ranks()) return std::nullopt;

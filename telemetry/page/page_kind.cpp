@@ -83,8 +83,8 @@ json memory_json(const std::vector<MemorySample>& samples, int rank, std::int64_
           {"classes", std::move(classes)}};
 }
 
-/// Idle stretches of a rank that touch each other, with their causes: a stretch is cut wherever what it waits for is
-/// another op, and causes may alternate.
+/// Adjacent idle stretches of a rank, with their causes: a stretch is cut where the awaited op changes, and causes may
+/// alternate.
 struct IdleBlock {
   std::int32_t rank = 0;
   std::int64_t begin_ns = 0, end_ns = 0;

@@ -16,10 +16,10 @@ constexpr auto idle_poll_for = std::chrono::milliseconds(250);  // with no peers
 constexpr auto gather_for = std::chrono::milliseconds(5);       // messages sent together are received together
 constexpr auto beat_every = std::chrono::milliseconds(500);
 constexpr auto worker_limit = std::chrono::seconds(30);
-constexpr int burst = 1024;                                 // messages taken in between two rounds of the viewers
+constexpr int burst = 1024;                                 // messages received between two rounds of the viewers
 constexpr int viewer_burst = 256;                           // messages to one viewer in a round
 constexpr std::size_t spool_budget = std::size_t{4} << 20;  // bytes read from spools in a round
-constexpr int high_water = 2048;  // above every window, so that only a peer that broke the rules meets it
+constexpr int high_water = 2048;  // above every window, so that only a peer that broke the rules reaches it
 
 }  // namespace
 
@@ -38,7 +38,7 @@ Relay::State::Sending Relay::State::send_to(const std::string& peer, const link:
     if (!router.send(zmq::buffer(peer), zmq::send_flags::sndmore | zmq::send_flags::dontwait)) return Sending::full;
     return link::send(router, header, body) ? Sending::done : Sending::full;
   } catch (const zmq::error_t&) {
-    return Sending::gone;  // EHOSTUNREACH: it hung up
+    return Sending::gone;  // EHOSTUNREACH: it disconnected
   }
 }
 
@@ -93,7 +93,7 @@ void Relay::State::publish_queued() {
   for (Event& event : events) exchange.publish(std::move(event));
 }
 
-void Relay::State::look_into_spools(bool to_the_end) {
+void Relay::State::read_spools(bool to_the_end) {
   if (!exchange.has_holes() && !(to_the_end && !spools_read)) return;
   const bool at_end = spools.catch_up(exchange, spool_budget, to_the_end);
   if (to_the_end && at_end) spools_read = true;
@@ -108,8 +108,8 @@ void Relay::State::report() {
   counts.viewers = static_cast<std::int64_t>(viewers.size());
   counts.log_messages = static_cast<std::int64_t>(exchange.log().size());
   counts.recovered = spools.recovered();
-  counts.turned_away = door ? door->turned_away() : 0;
-  counts.missed = missed_by_gone;
+  counts.rejected = door ? door->rejected() : 0;
+  counts.missed = missed_by_disconnected;
   for (const auto& [peer, feed] : viewers) counts.missed += feed.missed();
   const std::lock_guard lock(mutex);
   status = counts;
@@ -141,12 +141,12 @@ void Relay::State::call_thread() {
 void Relay::State::run() {
   while (!stop) {
     wait();
-    look_for_revoked();
+    close_revoked();
     if (door) door->answer();
     Incoming in;
     const auto burst_end = Clock::now() + burst_for;
     for (int i = 0; i < burst && Clock::now() < burst_end && receive(in); ++i) take_in(in);
-    look_into_spools(is_finishing());
+    read_spools(is_finishing());
     publish_queued();  // after the spools, so that a session's End is its last word
     serve_peers();
     exchange.tick();

@@ -52,10 +52,10 @@ struct RelayStatus {
   std::int64_t lost = 0;       ///< messages that are lost: reported as gaps
   std::int64_t missed = 0;     ///< detail messages that fell out of the ring before a viewer had them, over all viewers
   std::int64_t forgotten = 0;  ///< viewers dropped for silence
-  std::int64_t turned_away = 0;  ///< handshakes with keys that are not listed
-  std::int64_t forged = 0;       ///< workers' messages from peers that did not prove to be one: ignored
-  std::int64_t revoked = 0;      ///< connections closed because their key was revoked
-  std::string last_garbage;      ///< why
+  std::int64_t rejected = 0;   ///< handshakes with keys that are not listed
+  std::int64_t forged = 0;     ///< workers' messages from peers that did not prove to be one: ignored
+  std::int64_t revoked = 0;    ///< connections closed because their key was revoked
+  std::string last_garbage;    ///< why
 };
 
 class Relay {

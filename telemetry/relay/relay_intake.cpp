@@ -8,8 +8,8 @@
 namespace rankscope {
 namespace {
 
-constexpr auto revoked_every = std::chrono::milliseconds(250);  // between two looks for revoked keys
-// Viewers cannot take the workers' places. Of workers that were forgotten so many are remembered.
+constexpr auto revoked_every = std::chrono::milliseconds(250);  // between two checks for revoked keys
+// Viewers cannot take the workers' places. The number of removed workers that are remembered.
 constexpr std::size_t most_viewers = 4096, most_workers = 65536, most_former_workers = 65536;
 
 std::string user_of(zmq::message_t& frame) {
@@ -25,7 +25,7 @@ void Relay::State::garbage(std::string why) {
 }
 
 void Relay::State::drop_viewer(std::map<std::string, ViewerFeed>::iterator viewer) {
-  missed_by_gone += viewer->second.missed();
+  missed_by_disconnected += viewer->second.missed();
   viewers.erase(viewer);
 }
 
@@ -65,7 +65,7 @@ void Relay::State::refuse_outdated(const std::string& peer, std::span<const std:
     if (router.send(zmq::buffer(peer), zmq::send_flags::sndmore | zmq::send_flags::dontwait) &&
         router.send(zmq::buffer(answer), zmq::send_flags::sndmore | zmq::send_flags::dontwait))
       router.send(zmq::buffer(why), zmq::send_flags::dontwait);
-  } catch (const zmq::error_t&) {  // it hung up
+  } catch (const zmq::error_t&) {  // it disconnected
   }
 }
 
@@ -174,7 +174,7 @@ void Relay::State::admit_worker(const Incoming& in, const link::Header& h) {
     return forged(in.peer, h.generation,
                   "this peer does not know the secret of the run; workers receive it from the run");
   exchange.adopt(*session);
-  // A proof that comes again is late: the worker's numbers go on.
+  // A repeated proof is late: the worker's numbers continue.
   const auto known = workers.find(in.peer);
   if (known != workers.end() && known->second.generation == h.generation) return grant(in.peer, known->second);
   if (workers.size() >= most_workers) return refuse(in.peer, h.generation, "too many workers");
@@ -188,7 +188,7 @@ void Relay::State::forget_worker(std::map<std::string, Worker>::iterator worker)
   workers.erase(worker);
 }
 
-void Relay::State::look_for_revoked() {
+void Relay::State::close_revoked() {
   if (!door || Clock::now() - revoked_at < revoked_every) return;
   revoked_at = Clock::now();
   if (!revoked.look()) return;
@@ -233,7 +233,7 @@ void Relay::State::hear_viewer(const Incoming& in, const link::Header& h) {
   if (h.type == link::Type::viewer_hello) {
     if (exchange.session() == SessionId{}) return;  // nothing to show yet; it will ask again
     if (found != viewers.end()) {
-      if (found->second.generation() == h.generation) return;  // asked twice; the answer is under way
+      if (found->second.generation() == h.generation) return;  // requested twice; the answer is pending
       drop_viewer(found);
     }
     if (viewers.size() >= most_viewers) return refuse(in.peer, h.generation, "too many viewers");

@@ -80,7 +80,7 @@ struct Relay::State {
   std::map<std::string, ViewerFeed> viewers;
   RelayStatus counts;
   bool spools_read = false;
-  std::int64_t missed_by_gone = 0;
+  std::int64_t missed_by_disconnected = 0;
   std::thread thread;
 
   std::uint64_t instance = 0;  // of this relay, so that a viewer knows whether it comes back to the same log
@@ -101,7 +101,7 @@ struct Relay::State {
   void hear_viewer(const Incoming& in, const link::Header& h);
   void drop_viewer(std::map<std::string, ViewerFeed>::iterator viewer);
   /// Closes what came in with a key that was revoked since.
-  void look_for_revoked();
+  void close_revoked();
   void garbage(std::string why);
   void refuse(const std::string& peer, std::uint64_t generation, const std::string& why);
   void refuse_outdated(const std::string& peer, std::span<const std::byte> header);
@@ -114,7 +114,7 @@ struct Relay::State {
   void serve(const std::string& peer, ViewerFeed& feed, bool& gone);
   void serve_peers();
   void publish_queued();
-  void look_into_spools(bool to_the_end);
+  void read_spools(bool to_the_end);
   void report();
 
   /// Waits for messages, and a moment more for those that come with them.

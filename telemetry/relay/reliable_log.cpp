@@ -17,7 +17,7 @@ int nameless_file() {
   return file;
 }
 
-bool whole(ssize_t count, std::size_t wanted) { return count >= 0 && static_cast<std::size_t>(count) == wanted; }
+bool whole(ssize_t count, std::size_t requested) { return count >= 0 && static_cast<std::size_t>(count) == requested; }
 
 }  // namespace
 

@@ -54,7 +54,7 @@ void SessionWatch::accept(const Message& message) {
   }
 }
 
-void SessionWatch::launcher_said(std::string_view line) {
+void SessionWatch::read_launcher_line(std::string_view line) {
   constexpr std::string_view words = "process rank ";
   const auto at = line.find(words);
   const bool fatal = line.find("exited on signal") != std::string_view::npos ||
@@ -118,8 +118,8 @@ std::int64_t SessionWatch::common_last_step() const {
       ->second.last_step;
 }
 
-// The launcher knows best. Else a rank that said what went wrong with itself; else, after a failure, one that fell
-// silent without an end while others still said theirs, the one that came least far first; else the first that failed.
+// The launcher knows best. Else a rank that reported its own failure; else, after a failure, one that became silent
+// without an end while others still reported theirs, the least advanced first; else the first that failed.
 std::optional<std::int32_t> SessionWatch::culprit(ChildExit exit) const {
   if (named_by_launcher_) return named_by_launcher_;
   const auto first = [&](auto&& is, auto&& less) -> std::optional<std::int32_t> {
@@ -140,7 +140,7 @@ std::optional<std::int32_t> SessionWatch::culprit(ChildExit exit) const {
               [](const Rank& a, const Rank& b) {
                 return a.last_step != b.last_step ? a.last_step < b.last_step : a.heard_at < b.heard_at;
               });
-    // With nobody's end to compare with, all of them went down together, and no rank is to be blamed.
+    // If no rank reported an end, all of them ended together, and no rank is to be blamed.
     if (unended && (anyone_ended || ranks_.size() == 1)) return unended;
   }
   return first(failed, ended_before);

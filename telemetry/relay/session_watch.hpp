@@ -39,7 +39,7 @@ class SessionWatch : public EventSink {
   void accept_encoded(const EncodedMessage& message) override;
   /// A line of the launcher's standard error. Open MPI names the rank: "… process rank 2 with PID 7 on node n exited on
   /// signal 9".
-  void launcher_said(std::string_view line);
+  void read_launcher_line(std::string_view line);
 
   /// This rank's process was lost, as its parent knows.
   void lost(std::int32_t rank);

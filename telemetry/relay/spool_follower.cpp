@@ -30,7 +30,7 @@ void SpoolFollower::known_before(int rank, SpoolPosition position) {
   }
 }
 
-void SpoolFollower::look_for_files(bool at_once) {
+void SpoolFollower::find_new_files(bool at_once) {
   const auto now = std::chrono::steady_clock::now();
   if (!at_once && now - looked_at_ < look_every) return;
   looked_at_ = now;
@@ -44,7 +44,7 @@ void SpoolFollower::look_for_files(bool at_once) {
 
 bool SpoolFollower::catch_up(Exchange& exchange, std::size_t budget, bool thoroughly) {
   if (!reachable()) return true;
-  look_for_files(thoroughly);
+  find_new_files(thoroughly);
   std::vector<std::byte> payload;
   for (auto& [key, reader] : readers_) {
     for (;;) {

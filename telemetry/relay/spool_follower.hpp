@@ -32,7 +32,7 @@ class SpoolFollower {
 
  private:
   using Key = std::pair<int, std::uint32_t>;  // rank, segment
-  void look_for_files(bool at_once);
+  void find_new_files(bool at_once);
 
   std::string directory_;
   std::map<Key, SpoolReader> readers_;

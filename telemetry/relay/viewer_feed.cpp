@@ -5,7 +5,7 @@
 namespace rankscope {
 namespace {
 
-// Not acknowledged yet, whatever the viewer grants: bounds what a viewer that stops reading can tie up.
+// Unacknowledged bytes, whatever the viewer grants: bounds the memory of a viewer that stops reading.
 constexpr std::size_t most_messages_under_way = 512;
 constexpr std::size_t most_bytes_under_way = std::size_t{8} << 20;
 constexpr std::size_t most_fetches_per_call = 64;
@@ -35,13 +35,13 @@ bool ViewerFeed::has(const DetailEntry& entry) const {
 }
 
 void ViewerFeed::notice_missed(const DetailRing& ring) {
-  if (!told_forgotten_ || ring_position_ < ring.oldest()) {
+  if (!reported_forgotten_ || ring_position_ < ring.oldest()) {
     for (const auto& [rank, gap] : ring.forgotten()) {
       const auto found = has_.find(rank);
       if (found == has_.end() || !found->second.missing(gap.first_sequence, gap.last_sequence).empty())
         gaps_.push_back(gap);
     }
-    told_forgotten_ = true;
+    reported_forgotten_ = true;
     ring_position_ = std::max(ring_position_, ring.oldest());
   }
   if (ring_position_ >= ring.first()) return;
@@ -51,7 +51,7 @@ void ViewerFeed::notice_missed(const DetailRing& ring) {
     ++missed_;
     add_to_gap(gaps[ring.at(i).sender], ring.at(i));
   }
-  // The supervisor's own detail are gaps of other ranks; those it repeats are not worth a gap of their own.
+  // The supervisor's own detail are gaps of other ranks; repeated ones get no gap of their own.
   for (const auto& [rank, gap] : gaps)
     if (rank >= 0) gaps_.push_back(gap);
   if (!backfill_.empty() && backfill_.back().second == ring_position_)
@@ -100,7 +100,7 @@ std::optional<ViewerFeed::Next> ViewerFeed::next_detail(Exchange& exchange, Spoo
     const auto envelope = bytes ? peek(*bytes) : std::nullopt;
     if (!envelope || envelope->session != exchange.session() || envelope->rank != entry.sender ||
         envelope->sequence != entry.sequence) {
-      ++first;  // stays the gap that it was told as
+      ++first;  // stays the gap that was reported
       continue;
     }
     offered_ = Source::backfill;

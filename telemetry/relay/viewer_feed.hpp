@@ -57,7 +57,7 @@ class ViewerFeed {
   std::uint64_t log_position_, detail_allowed_, detail_sent_ = 0, number_ = 0, acknowledged_ = 0;
   std::uint64_t ring_position_ = 0;
   const std::map<std::int32_t, SequenceSet> has_;
-  bool told_forgotten_ = false;
+  bool reported_forgotten_ = false;
   std::deque<Gap> gaps_;                                          // to be told
   std::deque<std::pair<std::uint64_t, std::uint64_t>> backfill_;  // ranges [first, end) of ring numbers, to be fetched
   std::deque<std::size_t> under_way_;                             // sizes of the messages not acknowledged

@@ -36,7 +36,7 @@ struct ZapHandler::State {
   zmq::socket_t socket;
   std::vector<AdmittedKey> admitted;
   const RevokedKeys& revoked;
-  std::int64_t turned_away = 0;
+  std::int64_t rejected = 0;
 
   const AdmittedKey* find(const std::string& raw) const {
     std::array<char, z85_key_length + 1> text{};
@@ -58,7 +58,7 @@ ZapHandler::ZapHandler(zmq::context_t& context, std::vector<AdmittedKey> admitte
 ZapHandler::~ZapHandler() = default;
 
 zmq::socket_t& ZapHandler::socket() { return state_->socket; }
-std::int64_t ZapHandler::turned_away() const { return state_->turned_away; }
+std::int64_t ZapHandler::rejected() const { return state_->rejected; }
 
 void ZapHandler::answer() {
   for (;;) {
@@ -70,7 +70,7 @@ void ZapHandler::answer() {
     frames.resize(std::max<std::size_t>(frames.size(), frame_count));
     const AdmittedKey* key =
         frames[version] == "1.0" && frames[mechanism] == "CURVE" ? state_->find(frames[credentials]) : nullptr;
-    if (!key) ++state_->turned_away;
+    if (!key) ++state_->rejected;
     const std::array<std::string, 6> reply{"1.0",
                                            frames[request_id],
                                            key ? "200" : "400",

@@ -38,7 +38,7 @@ class ZapHandler {
   zmq::socket_t& socket();
   /// Answers all requests that are there.
   void answer();
-  std::int64_t turned_away() const;
+  std::int64_t rejected() const;
 
   static constexpr const char* domain = "rankscope";
 

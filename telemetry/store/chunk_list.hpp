@@ -6,7 +6,7 @@
 //
 // A Chunk provides: Row; static bool before(const Row&, const Row&), a strict total order in which equal means "the
 // same row"; static constexpr capacity_limit; Chunk(context, capacity, const Row& first); capacity(); bool holds(row):
-// can it represent it; std::shared_ptr<Chunk> grown(count, capacity, row): a copy that can; empty_alike(capacity): one
+// can it represent it; std::shared_ptr<Chunk> grown(count, capacity, row): a copy that can; empty_copy(capacity): one
 // without rows; append(count, row); Row at(index); place_of(row, first, last): the first of those indices whose row is
 // not before it; bytes(). A Ref provides: std::shared_ptr<Chunk> chunk; std::uint32_t count; void add(const Row&),
 // which extends its running summary by the row that is about to be counted; copy(chunk, first, last): appends that
@@ -74,10 +74,10 @@ class ChunkList {
     }
     Ref& tail = refs.back();
     if (tail.count == tail.chunk->capacity() || !tail.chunk->holds(row)) {
-      const std::uint32_t wanted =
+      const std::uint32_t needed =
           tail.count == tail.chunk->capacity() ? tail.chunk->capacity() * 2 : tail.chunk->capacity();
       bytes_ -= tail.chunk->bytes();
-      tail.chunk = tail.chunk->grown(tail.count, std::min<std::uint32_t>(wanted, Chunk::capacity_limit), row);
+      tail.chunk = tail.chunk->grown(tail.count, std::min<std::uint32_t>(needed, Chunk::capacity_limit), row);
       bytes_ += tail.chunk->bytes();
     }
     put(tail, row);
@@ -129,7 +129,7 @@ class ChunkList {
         const std::size_t p = into.size() - before;
         room = static_cast<std::uint32_t>(all * (p + 1) / pieces - all * p / pieces);
         Ref fresh;
-        fresh.chunk = old.chunk->empty_alike(room);
+        fresh.chunk = old.chunk->empty_copy(room);
         into.push_back(std::move(fresh));
       }
       return into.back();

@@ -82,11 +82,11 @@ std::int64_t LaneColumn::oldest_end_ns() const {
 
 LaneColumn::Evicted LaneColumn::evict_oldest() {
   const SpanChunkRef& first = spans_.refs().front();
-  // What is left may reach back into the evicted stretch; what begins before the next chunk is not known any more.
+  // Remaining spans may reach back into the evicted range; what begins before the next chunk is unknown.
   const Evicted evicted{first.first_begin_ns, std::max(first.first_begin_ns, spans_.refs()[1].first_begin_ns),
                         first.count, first.greatest_step};
   spans_.drop_first();
-  // A run may go on for weeks: what is known of its steps goes with their spans.
+  // A run may last for weeks: the data of its steps are evicted with their spans.
   std::uint32_t least_step = UINT32_MAX;
   for (const SpanChunkRef& ref : spans_.refs()) least_step = std::min(least_step, ref.least_step);
   seen_.forget_before(least_step);

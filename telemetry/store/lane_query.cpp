@@ -18,7 +18,7 @@ SpanRow row_of(const Span& span) {
   return row;
 }
 
-// The number of the lane's spans for which `precedes` holds, as (chunk, index): where the first other one stands.
+// The number of the lane's spans for which `precedes` holds, as (chunk, index) of the first other one.
 struct Place {
   std::size_t chunk = 0;
   std::uint32_t index = 0;

@@ -26,7 +26,7 @@ std::shared_ptr<MemoryChunk> MemoryChunk::grown(std::uint32_t count, std::uint32
   return copy;
 }
 
-std::shared_ptr<MemoryChunk> MemoryChunk::empty_alike(std::uint32_t capacity) const {
+std::shared_ptr<MemoryChunk> MemoryChunk::empty_copy(std::uint32_t capacity) const {
   return std::make_shared<MemoryChunk>(NoContext{}, capacity, MemorySample{});
 }
 
@@ -111,7 +111,7 @@ class Buckets {
       least_ = greatest_ = sample;
       return;
     }
-    // A node gives its least before its greatest, whichever came first: among equals the earlier in time stays.
+    // A node gives its least before its greatest, in any order of time: of equal values the earlier one is kept.
     const std::int64_t sum = MemoryChunk::sum(sample);
     const std::int64_t low = MemoryChunk::sum(least_), high = MemoryChunk::sum(greatest_);
     if (sum < low || (sum == low && MemoryChunk::before(sample, least_))) least_ = sample;
@@ -137,7 +137,7 @@ class Buckets {
 std::vector<MemorySample> memory_in(const MemoryView& memory, TimeRange range, int buckets) {
   std::vector<MemorySample> out;
   if (range.empty() || buckets <= 0) return out;
-  // Chunks follow each other in time, so the last one to begin before the range holds what is in force there.
+  // Chunks follow each other in time, so the last one to begin before the range has the value valid there.
   auto ref = std::partition_point(memory.chunks.begin(), memory.chunks.end(),
                                   [&](const MemoryChunkRef& r) { return r.first_ns < range.begin_ns; });
   if (ref != memory.chunks.begin()) {

@@ -25,7 +25,7 @@ class MemoryChunk {
   std::uint32_t capacity() const { return capacity_; }
   bool holds(const MemorySample&) const { return true; }
   std::shared_ptr<MemoryChunk> grown(std::uint32_t count, std::uint32_t capacity, const MemorySample&) const;
-  std::shared_ptr<MemoryChunk> empty_alike(std::uint32_t capacity) const;
+  std::shared_ptr<MemoryChunk> empty_copy(std::uint32_t capacity) const;
   void append(std::uint32_t count, const MemorySample& row);
   std::uint32_t place_of(const MemorySample& row, std::uint32_t first, std::uint32_t last) const;
   const MemorySample& at(std::uint32_t i) const { return rows_[i]; }

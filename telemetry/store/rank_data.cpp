@@ -107,7 +107,7 @@ bool RankData::add(const StepSummary& summary) {
 bool RankData::add(const Gap& gap) {
   if (std::find(gaps_.begin(), gaps_.end(), gap) != gaps_.end()) return false;
   const bool numbered = gap.first_sequence != 0;
-  // A gap may be told again as it grows: the greater one stands for the smaller.
+  // A gap may be reported again as it grows: the greater one replaces the smaller.
   if (numbered) {
     const auto covers = [](const Gap& a, const Gap& b) {
       return b.first_sequence != 0 && a.first_sequence <= b.first_sequence && b.last_sequence <= a.last_sequence;
@@ -158,7 +158,7 @@ std::vector<Gap> RankData::open_gaps() const {
 }
 
 std::int64_t RankData::lost_events(const std::vector<Gap>& open) const {
-  // What a rank dropped before numbering it stands in its summaries, and perhaps in gaps without numbers as well.
+  // What a rank dropped before numbering it is in its summaries, and perhaps also in gaps without numbers.
   std::int64_t numbered = 0, unnumbered = 0;
   for (const Gap& gap : open) (gap.first_sequence == 0 ? unnumbered : numbered) += gap.events;
   return numbered + std::max(unnumbered, spans_dropped_);

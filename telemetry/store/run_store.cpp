@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t much_late = 20'000;  ///< spans: merging them takes some milliseconds
 
-/// The views of all ranks, made side by side where much came late. Nobody else touches them meanwhile.
+/// The views of all ranks, made in parallel if many messages were late. No other thread uses them meanwhile.
 void make_views(const RanksData& ranks) {
   std::int64_t late = 0;
   for (const auto& [number, data] : ranks) late += data->late_count();
@@ -41,7 +41,7 @@ void make_views(const RanksData& ranks) {
 
 }  // namespace
 
-// The one thread that writes and the many that ask for views meet at `mutex`; readers of a view need no lock.
+// The one thread that writes and those that request views share `mutex`; readers of a view need no lock.
 struct RunStore::State {
   State(std::int64_t its_keep_bytes, std::uint32_t keep_steps) : keep_bytes(its_keep_bytes), folder(keep_steps) {}
 
@@ -52,7 +52,7 @@ struct RunStore::State {
   std::pair<std::int32_t, std::uint64_t> hello_from;
   RanksData ranks;
   StepFolder folder;
-  RankData* last = nullptr;  // spans of one rank come in runs
+  RankData* last = nullptr;  // spans of one rank arrive in runs
   std::int32_t last_rank = 0;
   std::vector<End> ends;
   std::array<SequenceSet, obtained_count> steps;
@@ -81,7 +81,7 @@ struct RunStore::State {
   }
 
   void evict() {
-    // Summing up the ranks costs more than a row does, so it is done once in some thousand rows.
+    // Summing the ranks costs more than adding a row, so it is done once in some thousand rows.
     if (keep_bytes <= 0 || rows_since_eviction < 4096) return;
     rows_since_eviction = 0;
     std::int64_t held = held_bytes();
@@ -97,7 +97,7 @@ struct RunStore::State {
   }
 
   bool take(const Hello& event, const Message& from) {
-    // Several senders may introduce the run; the lowest rank's first word counts, whichever came first.
+    // Several senders may introduce the run; the lowest rank's first hello counts, in any order of arrival.
     const std::pair order{from.rank, from.sequence};
     if (hello && (hello_from < order || *hello == event)) return false;
     hello = std::make_shared<const Hello>(event);
@@ -164,7 +164,7 @@ void RunStore::accept(const Message& message) {
   State& state = *state_;
   const std::lock_guard lock(state.mutex);
   if (!state.is_ours(message.session)) return;
-  // A number says that a message came; a relay that tells of a gap speaks under no number of the rank's own.
+  // A number shows that a message arrived; a gap reported by a relay has no number of the rank's own.
   const Gap* gap = std::get_if<Gap>(&message.event);
   bool changed = std::visit([&](const auto& event) { return state.take(event, message); }, message.event);
   if (message.sequence != 0 && !(gap && gap->first_sequence != 0)) {

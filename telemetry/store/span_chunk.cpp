@@ -77,7 +77,7 @@ SpanChunk::SpanChunk(const LaneOps& ops, std::uint32_t capacity, std::uint32_t b
     : ops_(&ops), capacity_(capacity), base_step_(base_step), wide_(wide) {
   memory_ = std::make_unique_for_overwrite<std::byte[]>(column_bytes());
   std::byte* next = memory_.get();
-  // The widest first, so that each stands where its values may.
+  // The widest first, so that each is aligned.
   const auto take = [&next]<class T>(T*& column, std::size_t count) {
     column = reinterpret_cast<T*>(next);
     std::uninitialized_default_construct_n(column, count);
@@ -118,7 +118,7 @@ SpanSums SpanChunk::sums(std::uint32_t count) const {
   return all;
 }
 
-std::shared_ptr<SpanChunk> SpanChunk::empty_alike(std::uint32_t capacity) const {
+std::shared_ptr<SpanChunk> SpanChunk::empty_copy(std::uint32_t capacity) const {
   return std::shared_ptr<SpanChunk>(new SpanChunk(*ops_, capacity, base_step_, wide_));
 }
 

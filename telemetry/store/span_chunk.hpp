@@ -48,7 +48,7 @@ class SpanChunk {
   /// Narrow columns hold durations under 4.29 s, 65,536 ops and steps near the first one's; else the chunk is wide.
   bool holds(const SpanRow& row) const { return wide_ || fits_narrow(row); }
   std::shared_ptr<SpanChunk> grown(std::uint32_t count, std::uint32_t capacity, const SpanRow& row) const;
-  std::shared_ptr<SpanChunk> empty_alike(std::uint32_t capacity) const;
+  std::shared_ptr<SpanChunk> empty_copy(std::uint32_t capacity) const;
   void append(std::uint32_t count, const SpanRow& row);
   /// Rows [first, last) of another, if both have the same columns: whole columns at once. False: they have not.
   bool append(std::uint32_t count, const SpanChunk& from, std::uint32_t first, std::uint32_t last);

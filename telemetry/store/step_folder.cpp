@@ -11,8 +11,8 @@ void StepFolder::reached(std::uint32_t step, const RanksData& ranks, std::int32_
   if (keep_ == 0 || step < keep_ || (step - keep_) / block * block <= folded_.before) return;
   folded_.before = (step - keep_) / block * block;
   for (const auto& [number, data] : ranks)
-    data->fold(folded_, [this](const StepSummary& summary) { told_[summary.step].insert(summary.rank); });
-  std::erase_if(told_, [&](const auto& of_step) {
+    data->fold(folded_, [this](const StepSummary& summary) { reported_[summary.step].insert(summary.rank); });
+  std::erase_if(reported_, [&](const auto& of_step) {
     return ranks_of_run > 0 && static_cast<std::int32_t>(of_step.second.size()) == ranks_of_run;
   });
   view_.reset();
@@ -20,10 +20,10 @@ void StepFolder::reached(std::uint32_t step, const RanksData& ranks, std::int32_
 
 bool StepFolder::add_late(const StepSummary& summary, RankData& rank, std::int32_t ranks_of_run) {
   const StepTotals* known = folded_.totals.steps.find(summary.step);
-  if (known != nullptr && !told_.contains(summary.step)) return false;  // all have told: it came twice
-  std::set<std::int32_t>& told = told_[summary.step];
-  if (!told.insert(summary.rank).second) return false;
-  if (static_cast<std::int32_t>(told.size()) == ranks_of_run) told_.erase(summary.step);
+  if (known != nullptr && !reported_.contains(summary.step)) return false;  // all have reported: it is a duplicate
+  std::set<std::int32_t>& reported = reported_[summary.step];
+  if (!reported.insert(summary.rank).second) return false;
+  if (static_cast<std::int32_t>(reported.size()) == ranks_of_run) reported_.erase(summary.step);
   rank.fold_late(folded_, summary);
   view_.reset();
   return true;

@@ -27,7 +27,8 @@ class StepFolder {
   std::uint32_t keep_;
   FoldedSteps folded_;
   std::shared_ptr<const FoldedSteps> view_;
-  std::map<std::uint32_t, std::set<std::int32_t>> told_;  ///< who told of folded steps that not all ranks told of
+  std::map<std::uint32_t, std::set<std::int32_t>>
+      reported_;  ///< ranks that reported folded steps that not all ranks have reported
 };
 
 }  // namespace rankscope

@@ -120,7 +120,7 @@ class View final : public StoreView {
       add_shares(*spans, stamped, pixels);
       clamp(pixels);
     }
-    // A prediction is whole by itself; what is missing of a run is missing from what was seen of it.
+    // A prediction is always complete; a run lacks what was not received.
     if (lane.obtained == Obtained::simulated) return;
     std::vector<float> covered;
     const auto add_unknown = [&](const std::vector<TimeRange>& ranges) {
@@ -214,7 +214,7 @@ class View final : public StoreView {
     if (!stored || !stored->rows) return found;
     // Sorted by op, then by how obtained: the first kind there is.
     auto row = std::lower_bound(stored->rows->begin(), stored->rows->end(), op,
-                                [](const StoredPhase& p, OpId wanted) { return p.phase.op < wanted; });
+                                [](const StoredPhase& p, OpId requested) { return p.phase.op < requested; });
     if (row == stored->rows->end()) return found;
     const Obtained obtained = row->obtained;
     const std::int64_t by = correction(*data, obtained);
@@ -289,7 +289,7 @@ class View final : public StoreView {
     StepTimes all;
     if (is_folded(step))
       if (const StepTimes* times = content_.folded->times[way].find(step)) all = *times;
-    for (const auto& [rank, data] : content_.ranks)  // of a folded step, what came later
+    for (const auto& [rank, data] : content_.ranks)  // of a folded step, what arrived later
       if (const StepTimes* times = data->steps[way].find(step)) all.add(*times, correction(*data, obtained));
     return all;
   }

@@ -56,14 +56,14 @@ void BatchFormer::emit(std::int32_t rank, const Message& message) {
   if (options_.collect) formed_.push_back({{bytes.begin(), bytes.end()}, reliable, position});
 }
 
-void BatchFormer::say(std::int32_t rank, Event event) {
+void BatchFormer::append(std::int32_t rank, Event event) {
   RankStream& stream = stream_of(rank);
   if (is_control(event)) ++stream.control_sequence;
   const std::uint64_t sequence = ++stream.sequence;
   emit(rank, {options_.session, rank, sequence, stream.control_sequence, std::move(event)});
 }
 
-// The batch lends its rows to the message and gets them back, emptied: their memory is used again.
+// The batch passes its rows to the message and gets them back, emptied: their memory is reused.
 template <class Batch>
 void BatchFormer::close(std::int32_t rank, Batch& batch) {
   if (rows(batch).empty()) return;
@@ -99,11 +99,11 @@ void BatchFormer::drain(LaneWriter& lane, bool last) {
   take(lane.phases_, std::get<PhaseBatch>(open));
   lane.gaps_.drain(lane.gaps_.capacity(), [&](const Gap& gap) {
     lane.told_ += gap.events;
-    say(lane.rank_, gap);
+    append(lane.rank_, gap);
   });
-  // Drops that no later row of the lane came to report.
+  // Drops that no later row of the lane has reported.
   if (const std::int64_t untold = lane.dropped() - lane.told_; last && untold > 0)
-    say(lane.rank_, Gap{lane.rank_, lane.latest_ns_, lane.latest_ns_, untold});
+    append(lane.rank_, Gap{lane.rank_, lane.latest_ns_, lane.latest_ns_, untold});
 }
 
 template <class Batch>

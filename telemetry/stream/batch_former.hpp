@@ -30,7 +30,7 @@ class BatchFormer {
   explicit BatchFormer(BatchFormerOptions options) : options_(std::move(options)) {}
 
   /// A message of its own: anything but a batch.
-  void say(std::int32_t rank, Event event);
+  void append(std::int32_t rank, Event event);
   /// The lane's rows to the open batches of its rank. `last`: drops that no later row can report are told too.
   void drain(LaneWriter& lane, bool last);
   /// The rows of a whole batch likewise.

@@ -29,7 +29,7 @@ void LaneWriter::drop(std::int64_t begin_ns, std::int64_t end_ns) {
   dropped_.store(dropped_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-void LaneWriter::tell_gap() {
+void LaneWriter::report_gap() {
   pending_.rank = rank_;
   if (gaps_.push(pending_)) pending_ = {};
 }

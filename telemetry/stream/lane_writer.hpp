@@ -13,17 +13,17 @@ namespace rankscope {
 class LaneWriter {
  public:
   void span(const Span& span) {
-    if (wanted(span.step) && !put(spans_, span)) return drop(span.begin_ns, span.end_ns);
-    if (pending_.events != 0) tell_gap();
+    if (is_kept(span.step) && !put(spans_, span)) return drop(span.begin_ns, span.end_ns);
+    if (pending_.events != 0) report_gap();
   }
   void phase(const PhaseSpan& phase) {
-    if (wanted(phase.step) && !put(phases_, phase)) drop(phase.begin_ns, phase.end_ns);
+    if (is_kept(phase.step) && !put(phases_, phase)) drop(phase.begin_ns, phase.end_ns);
   }
   void memory(const MemorySample& sample) {
-    if (wanted(sample.step) && !put(memory_, sample)) drop(sample.time_ns, sample.time_ns);
+    if (is_kept(sample.step) && !put(memory_, sample)) drop(sample.time_ns, sample.time_ns);
   }
   /// Whether detail of this step is kept at all.
-  bool wanted(std::uint32_t step) const { return every_ == 1 || step % every_ == 0; }
+  bool is_kept(std::uint32_t step) const { return every_ == 1 || step % every_ == 0; }
 
   std::int32_t rank() const { return rank_; }
   /// Rows taken and rows dropped so far; any thread.
@@ -46,7 +46,7 @@ class LaneWriter {
     return true;
   }
   void drop(std::int64_t begin_ns, std::int64_t end_ns);
-  void tell_gap();
+  void report_gap();
 
   const std::int32_t rank_;
   const Obtained obtained_;

@@ -11,8 +11,8 @@
 namespace rankscope::link {
 namespace {
 
-// A message that is sent whole is freed by ZeroMQ's own thread. The library comes without the thread sanitizer's
-// instrumentation, which therefore has to be told that the message was handed over.
+// A message that is sent whole is freed by ZeroMQ's own thread. The library is not instrumented
+// for the thread sanitizer, which therefore needs an annotation that the message was handed over.
 #if defined(__SANITIZE_THREAD__)
 void handed_over(void* message) { __tsan_release(message); }
 void taken_over(void* message) { __tsan_acquire(message); }
@@ -136,7 +136,7 @@ void keep_alive(zmq::socket_t& socket, const std::string& endpoint) {
 
 void set_up_client(zmq::socket_t& socket, const Join& join) {
   socket.set(zmq::sockopt::linger, 0);
-  socket.set(zmq::sockopt::immediate, true);  // nothing is queued for a relay that is not there
+  socket.set(zmq::sockopt::immediate, true);  // nothing is queued for an absent relay
   socket.set(zmq::sockopt::reconnect_ivl, 50);
   // The next attempt waits twice as long, up to this.
   socket.set(zmq::sockopt::reconnect_ivl_max, join.endpoint.starts_with("ipc:") ? 100 : 1000);

@@ -22,10 +22,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto gather_words = std::chrono::milliseconds(25);   // a process's ranks finish a step at about one time
-constexpr auto closing_period = std::chrono::milliseconds(2);  // between two looks at the relay while closing
+constexpr auto closing_period = std::chrono::milliseconds(2);  // between two polls of the relay while closing
 
 // Why the publisher's bell rings, beside LaneWriter::ring_filled.
-constexpr unsigned said = 2, closing_begun = 4, detail_gathered = 8;
+constexpr unsigned message_queued = 2, closing_begun = 4, detail_gathered = 8;
 
 double thread_cpu_seconds() {
   timespec t{};
@@ -33,8 +33,8 @@ double thread_cpu_seconds() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-// Leaves out the rows of steps that are not kept; the number of those that stay.
-std::size_t keep_wanted(Event& event, std::uint32_t every) {
+// Removes the rows of steps that are not kept; returns the number of remaining rows.
+std::size_t keep_requested(Event& event, std::uint32_t every) {
   const auto keep = [&](auto& rows) {
     if (every > 1) std::erase_if(rows, [&](const auto& row) { return row.step % every != 0; });
     return rows.size();
@@ -73,7 +73,7 @@ struct Publisher::State {
 
   const PublisherOptions options;
 
-  mutable std::mutex mutex;  // of what follows; held for moments only
+  mutable std::mutex mutex;  // of what follows; held only briefly
   Bell bell;
   std::vector<std::unique_ptr<LaneWriter>> lanes;
   std::map<std::tuple<std::int32_t, Lane, Obtained, ClockDomain>, LaneWriter*> lane_of;
@@ -104,7 +104,7 @@ struct Publisher::State {
     Haste haste = options.spool_directory.empty() ? Haste::now : Haste::none;
     for (Queued& queued : words) {
       if (is_control(queued.event)) haste = Haste::now;
-      former.say(queued.rank, std::move(queued.event));
+      former.append(queued.rank, std::move(queued.event));
     }
     hand_over(haste);
   }
@@ -118,22 +118,22 @@ struct Publisher::State {
       batches.swap(detail);
       for (const auto& lane : lanes) writers.push_back(lane.get());
     }
-    // What is not an end goes first, since detail builds on it.
+    // Messages other than ends are sent first, since detail depends on them.
     for (Queued& queued : words)
-      if (!std::holds_alternative<End>(queued.event)) former.say(queued.rank, std::move(queued.event));
+      if (!std::holds_alternative<End>(queued.event)) former.append(queued.rank, std::move(queued.event));
     for (LaneWriter* writer : writers) former.drain(*writer, last);
     for (Queued& queued : batches) former.add(queued.rank, std::move(queued.event));
     former.close_batches();
     Haste haste = last || options.spool_directory.empty() ? Haste::now : Haste::if_watched;
     for (Queued& queued : words) {
       if (is_control(queued.event)) haste = Haste::now;
-      if (std::holds_alternative<End>(queued.event)) former.say(queued.rank, std::move(queued.event));
+      if (std::holds_alternative<End>(queued.event)) former.append(queued.rank, std::move(queued.event));
     }
     if (++lazy_turns >= options.unwatched_periods) haste = Haste::now;
     hand_over(haste);
   }
 
-  // What was formed, to the disk and then to the relay.
+  // Formed batches go to the disk and then to the relay.
   enum class Haste { none, if_watched, now };
   void hand_over(Haste haste) {
     const std::string trouble = former.flush();
@@ -163,10 +163,10 @@ struct Publisher::State {
     status.waiting = static_cast<std::int64_t>(uplink->reliable_waiting());
     status.connected = uplink->connected();
     uplink_lost = uplink->reliable_lost();
-    if (uplink->refusal().empty() || std::exchange(told_refusal, true) || !options.refused) return;
+    if (uplink->refusal().empty() || std::exchange(reported_refusal, true) || !options.refused) return;
     options.refused(uplink->refusal());
   }
-  bool told_refusal = false;
+  bool reported_refusal = false;
 
   bool is_closing() const {
     const std::lock_guard lock(mutex);
@@ -178,9 +178,9 @@ struct Publisher::State {
     for (;;) {
       const unsigned why = bell.wait(std::max(drained + options.period - Clock::now(), Clock::duration::zero()));
       const auto turn_at = drained + options.period;
-      if (why == said && Clock::now() < turn_at) {
+      if (why == message_queued && Clock::now() < turn_at) {
         std::this_thread::sleep_until(std::min(Clock::now() + gather_words, turn_at));
-        if ((bell.wait(Clock::duration::zero()) & ~said) == 0 && Clock::now() < turn_at) {
+        if ((bell.wait(Clock::duration::zero()) & ~message_queued) == 0 && Clock::now() < turn_at) {
           words();
           continue;
         }
@@ -189,7 +189,7 @@ struct Publisher::State {
       turn(last);
       drained = Clock::now();
       if (!last) continue;
-      // What lanes wrote before close() is drained; now the relay's turn, as long as the limit lasts.
+      // Rows written before close() are drained; then the relay gets them until the limit has elapsed.
       while (uplink && uplink->anything_waiting() > 0 && Clock::now() < close_deadline) {
         std::this_thread::sleep_for(closing_period);
         uplink->turn();
@@ -230,7 +230,7 @@ bool Publisher::control(std::int32_t rank, Event event) {
     }
     s.reliable.push_back({rank, std::move(event)});
   }
-  s.bell.ring(said);
+  s.bell.ring(message_queued);
   return true;
 }
 
@@ -239,7 +239,7 @@ bool Publisher::summary(const StepSummary& summary) { return control(summary.ran
 bool Publisher::detail(std::int32_t rank, Event batch) {
   assert(!is_reliable(batch));
   State& s = *state_;
-  const auto count = static_cast<std::int64_t>(keep_wanted(batch, s.options.keep.every));
+  const auto count = static_cast<std::int64_t>(keep_requested(batch, s.options.keep.every));
   if (count == 0) return true;
   const std::lock_guard lock(s.mutex);
   if (s.closing || s.detail.size() >= s.options.detail_messages) {

@@ -25,7 +25,7 @@ constexpr const char* shared_memory_folder = "/dev/shm";
 // Younger ones may belong to an owner that has no lock yet, or to workers that are about to end.
 constexpr auto youngest_removed = std::chrono::minutes(1);
 
-/// True when the directory has an owner's lock that nobody holds any more.
+/// True when the directory has an owner's lock that no process holds any more.
 bool is_abandoned(const fs::path& directory) {
   struct stat info {};
   if (lstat(directory.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != geteuid()) return false;
@@ -38,8 +38,8 @@ bool is_abandoned(const fs::path& directory) {
   return is_free;
 }
 
-/// What the ranks of a session have noted of the machine's shared memory, and did not remove themselves because they
-/// were killed.
+/// Shared memory of the machine that the ranks of a session have listed, and did not remove because they were
+/// killed.
 void remove_shared_memory(const fs::path& directory) {
   std::ifstream notes(directory / shared_memory_name);
   for (std::string line; std::getline(notes, line);) {

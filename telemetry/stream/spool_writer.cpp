@@ -16,7 +16,7 @@ using Clock = std::chrono::steady_clock;
 constexpr auto retry_after = std::chrono::seconds(1);
 constexpr int segments_per_window = 4;  // detail is deleted in quarters of the time that is kept
 
-// One append-only file with a buffer in front. Either a whole buffer gets into the file, or nothing of it.
+// One append-only file with a buffer. Either a whole buffer is written, or nothing of it.
 class File {
  public:
   File(std::string path, spool_format::Header header) : path_(std::move(path)), header_(header) {}
@@ -71,7 +71,7 @@ class File {
       if (count < 0 && errno == EINTR) continue;
       if (count <= 0) {
         const int why = errno;
-        // A torn frame in the middle would hide all that comes after it.
+        // An incomplete frame in the middle would hide everything after it.
         if (size_ != begin && ftruncate(file_, static_cast<off_t>(begin)) == 0 &&
             lseek(file_, static_cast<off_t>(begin), SEEK_SET) >= 0)
           size_ = begin;

@@ -29,7 +29,7 @@ struct Uplink::State {
     std::uint64_t order = 0;   // among both queues
     std::uint64_t number = 0;  // on this connection; 0: not sent on it
   };
-  // In order; those sent on this connection stand in front.
+  // In order; those sent on this connection are first.
   struct Queue {
     std::deque<Entry> entries;
     std::size_t sent = 0;
@@ -92,7 +92,7 @@ struct Uplink::State {
     }
   }
 
-  // A worker without the run's secret is let in nowhere.
+  // A worker without the run's secret is admitted nowhere.
   void prove(const std::string& challenge) {
     ProofCode code;
     if (challenge.size() != code.size()) return;
@@ -108,7 +108,7 @@ struct Uplink::State {
     link::send(socket, {link::Type::worker_proof, generation}, body);
   }
 
-  // The entries that come next, as many as are allowed and fit, as one message; false: none, or no room.
+  // The next entries, as many as are allowed and fit, as one message; false: none, or no space.
   bool send_some() {
     const std::uint64_t number_before = number;
     const std::size_t reliable_before = reliable.sent, detail_before = detail.sent;

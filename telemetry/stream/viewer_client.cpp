@@ -19,7 +19,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto grant_every = std::chrono::milliseconds(250);
 constexpr auto poll_for = std::chrono::milliseconds(20);
-constexpr int burst = 256;  // messages between two looks at the clock
+constexpr int burst = 256;  // messages between two reads of the clock
 constexpr const char* monitor_endpoint = "inproc://viewer-monitor";
 
 }  // namespace
@@ -92,7 +92,7 @@ struct ViewerClient::State {
     if (!session_over) set_state(ViewerState::connecting, why);
   }
 
-  void say_hello() {
+  void send_hello() {
     hello_at = Clock::now();
     const std::string history = pack_history(seen);
     link::send(socket, {link::Type::viewer_hello, generation, instance, position, options.detail_credits},
@@ -119,10 +119,10 @@ struct ViewerClient::State {
     live_from = h.b;
     answered = true;
     update([](ViewerStatus& s) { ++s.snapshots; });
-    look_whether_live();
+    check_connection();
   }
 
-  void look_whether_live() {
+  void check_connection() {
     if (answered && position >= live_from) set_state(session_over ? ViewerState::ended : ViewerState::live);
   }
 
@@ -142,7 +142,7 @@ struct ViewerClient::State {
     } else {
       garbage(decoded.error);
     }
-    if (!detail && h.b >= live_from) look_whether_live();
+    if (!detail && h.b >= live_from) check_connection();
   }
 
   void deliver(const Message& message, std::size_t size, bool detail) {
@@ -167,7 +167,7 @@ struct ViewerClient::State {
       if (answered) start_over("the relay lost this viewer; asking again");
       return;
     }
-    if (h.generation != generation) return;  // late words to an earlier connection
+    if (h.generation != generation) return;  // late messages to an earlier connection
     heard_at = Clock::now();
     switch (h.type) {
       case link::Type::snapshot: return hear_snapshot(h, incoming.body);
@@ -187,7 +187,7 @@ struct ViewerClient::State {
     garbage("a message that relays do not send to viewers");
   }
 
-  // Handshakes that fail are visible here alone.
+  // Failed handshakes are visible only here.
   void hear_monitor() {
     zmq::message_t frame;
     while (monitor.recv(frame, zmq::recv_flags::dontwait)) {
@@ -216,7 +216,7 @@ struct ViewerClient::State {
     const auto now = Clock::now();
     if (answered && now - heard_at > options.silence_limit) start_over("the relay does not answer; reconnecting");
     if (!answered) {
-      if (now - hello_at >= link::hello_every) say_hello();
+      if (now - hello_at >= link::hello_every) send_hello();
     } else if (received != granted_received || now - granted_at >= grant_every) {
       grant();
     }

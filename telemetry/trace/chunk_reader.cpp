@@ -120,7 +120,7 @@ ChunkContent ChunkReader::read(const TraceFile& file, const TracePlace& place, c
   }
   if (record.size() < place.length) return trouble("the file ends within it");
   mcap::Reader reader(record);
-  // Type and length: the checksum says better whether this is the chunk.
+  // Type and length: the checksum decides whether this is the chunk.
   reader.number<std::uint8_t>();
   reader.number<std::uint64_t>();
   if (place.kind == TracePlace::Kind::message) {
@@ -135,7 +135,7 @@ ChunkContent ChunkReader::read(const TraceFile& file, const TracePlace& place, c
   if (std::string what = state_->unpack(head->chunk, records, place.cut); !what.empty())
     return trouble(std::move(what));
   if (place.cut) {
-    take_records(state_->data, limits, out, others);  // what is cut off is no message that came
+    take_records(state_->data, limits, out, others);  // a truncated part is no received message
     return trouble("the file ends within it");
   }
   if (head->chunk.uncompressed_crc != 0 && crc32(state_->data) != head->chunk.uncompressed_crc)

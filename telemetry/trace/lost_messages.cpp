@@ -7,8 +7,8 @@
 namespace rankscope {
 namespace {
 
-/// When everything that was sent before this message had happened: spans come in the order of their begins, and what
-/// sums up a time comes behind it.
+/// When everything sent before this message had happened: spans are sent in the order of their begins, and a summary
+/// is sent after its time.
 std::int64_t all_before_by(const Event& event, const TimeRange& time) {
   return std::holds_alternative<SpanBatch>(event) ? time.begin_ns : time.end_ns;
 }
@@ -18,7 +18,7 @@ std::int64_t all_before_by(const Event& event, const TimeRange& time) {
 void LostMessages::accept(const Message& message) {
   session_ = message.session;
   if (const auto* gap = std::get_if<Gap>(&message.event); gap && gap->first_sequence != 0) {
-    senders_[gap->rank].told.insert({gap->first_sequence, gap->last_sequence});
+    senders_[gap->rank].reported.insert({gap->first_sequence, gap->last_sequence});
     return;
   }
   if (message.sequence == 0) return;
@@ -32,7 +32,7 @@ void LostMessages::accept(const Message& message) {
     sender.holes.push_back({{greatest + 1, message.sequence - 1}, begin, end});
   } else if (message.sequence > greatest && !sender.holes.empty() && time) {
     Hole& hole = sender.holes.back();
-    // The message behind the hole had no time of its own.
+    // The message after the hole had no time of its own.
     if (hole.numbers.last + 1 == greatest && hole.end_ns <= hole.begin_ns)
       hole.end_ns = std::max(hole.begin_ns, all_before_by(message.event, *time));
   }
@@ -44,7 +44,7 @@ std::vector<Message> LostMessages::gaps() const {
   for (const auto& [rank, sender] : senders_)
     for (const Hole& hole : sender.holes)
       for (const auto& [first, last] : sender.seen.missing(hole.numbers.first, hole.numbers.last)) {
-        if (sender.told.contains({first, last})) continue;
+        if (sender.reported.contains({first, last})) continue;
         // The number of events in a lost message is unknown: at least one.
         Gap gap{rank, hole.begin_ns, hole.end_ns, static_cast<std::int64_t>(last - first + 1), first, last};
         if (gap.begin_ns == INT64_MIN)

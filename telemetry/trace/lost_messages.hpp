@@ -23,7 +23,7 @@ class LostMessages {
     std::int64_t begin_ns = 0, end_ns = 0;
   };
   struct Sender {
-    SequenceSet seen, told;
+    SequenceSet seen, reported;
     std::int64_t last_end_ns = INT64_MIN;
     std::vector<Hole> holes;  ///< by number
   };

@@ -95,7 +95,7 @@ Unmarked without_marks(const TraceFile& file) {
     else if (op != Op::summary_offset)
       result.records.push_back({op, content});
   }
-  // Marks are the last of the data: what is before them stays where it is.
+  // Marks are the last of the data: everything before them stays where it is.
   std::sort(marks.begin(), marks.end(), [](const auto& a, const auto& b) { return a.offset > b.offset; });
   for (const mcap::MetadataIndex& mark : marks) {
     if (mark.offset + mark.length != result.data_end)
@@ -114,7 +114,7 @@ void copy(const TraceFile& from, std::uint64_t size, RecordFile& to) {
   }
 }
 
-// The summary as it was but for its metadata, which get these indexes besides; with the footer behind it.
+// The unchanged summary, except that its metadata get these indexes, too; followed by the footer.
 mcap::Bytes new_summary(const Unmarked& old, const std::vector<mcap::MetadataIndex>& marks, std::uint64_t start) {
   mcap::Bytes out;
   mcap::Writer writer(out);
@@ -195,7 +195,7 @@ std::optional<TraceMark> mark_of(const mcap::Metadata& metadata) {
   if (read_number(metadata, "step", step)) mark.step = step;
   if (const std::string* token = find_value(metadata, "op")) {
     const auto op = parse_token(*token);
-    // An op of a kind that a newer build added: what is left is when it was.
+    // An op of a kind that a newer build added: only its time remains.
     if (op && read_number(metadata, "rank", mark.rank) && mark.rank >= 0) mark.op = *op;
     if (!mark.op.valid()) mark.rank = -1;
   }

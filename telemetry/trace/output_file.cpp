@@ -21,7 +21,7 @@ std::optional<struct stat> status_of(const std::string& path) {
   return status;
 }
 
-// A link's target, so that a link stays one.
+// A link's target, so that the link is kept.
 std::string resolved(const std::string& path) {
   std::error_code none;
   const auto target = std::filesystem::canonical(path, none);

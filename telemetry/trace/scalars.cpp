@@ -17,7 +17,7 @@ void append_json(std::string& text, const ScalarValues& values) {
   for (const auto& [name, value] : values) {
     if (text.back() != '{') text += ',';
     text += '"';
-    text += name;  // a word of ours: nothing in it wants an escape
+    text += name;  // our own name: no character needs an escape
     text += "\":";
     if (!std::isfinite(value)) {
       text += "null";
@@ -36,7 +36,7 @@ void ScalarTopics::accept(const StepSummary& summary) {
     for (int c = 0; c < memory_class_count; ++c)
       memory.emplace_back(name_of(static_cast<MemoryClass>(c)),
                           static_cast<double>(summary.peak_bytes[static_cast<std::size_t>(c)]));
-    tell_(fmt::format("/memory/rank_{}", summary.rank), summary.end_ns, memory);
+    publish_(fmt::format("/memory/rank_{}", summary.rank), summary.end_ns, memory);
   }
   if (summary.step < told_) return;  // too late for its step's sum
   Step& step = open_[summary.step];
@@ -54,20 +54,20 @@ void ScalarTopics::accept(const StepSummary& summary) {
     step.loss_tokens += summary.tokens;
   }
   while (!open_.empty() && std::uint64_t{open_.begin()->first} + 2 <= summary.step) {
-    tell_step(open_.begin()->first, open_.begin()->second);
+    publish_step(open_.begin()->first, open_.begin()->second);
     told_ = open_.begin()->first + 1;
     open_.erase(open_.begin());
   }
 }
 
 void ScalarTopics::finish() {
-  for (const auto& [number, step] : open_) tell_step(number, step);
+  for (const auto& [number, step] : open_) publish_step(number, step);
   open_.clear();
 }
 
-void ScalarTopics::tell_step(std::uint32_t number, const Step& step) {
+void ScalarTopics::publish_step(std::uint32_t number, const Step& step) {
   const auto one = [&](const char* topic, const char* name, double value) {
-    tell_(topic, step.end_ns, {{"step", number}, {name, value}});
+    publish_(topic, step.end_ns, {{"step", number}, {name, value}});
   };
   const double seconds = static_cast<double>(step.end_ns - step.begin_ns) * 1e-9;
   if (step.loss_tokens > 0) one("/loss", "loss", step.weighted_loss / static_cast<double>(step.loss_tokens));

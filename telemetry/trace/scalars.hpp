@@ -19,8 +19,8 @@ void append_json(std::string& text, const ScalarValues& values);
 /// Gathers summaries by step; a step is told once a summary two steps later has come, or at the end.
 class ScalarTopics {
  public:
-  using Tell = std::function<void(const std::string& topic, std::int64_t time_ns, const ScalarValues& values)>;
-  explicit ScalarTopics(Tell tell) : tell_(std::move(tell)) {}
+  using Publish = std::function<void(const std::string& topic, std::int64_t time_ns, const ScalarValues& values)>;
+  explicit ScalarTopics(Publish publish) : publish_(std::move(publish)) {}
   void accept(const StepSummary& summary);
   void finish();
 
@@ -32,9 +32,9 @@ class ScalarTopics {
     double joules = 0;
     bool counted = false, energy_known = true;
   };
-  void tell_step(std::uint32_t number, const Step& step);
+  void publish_step(std::uint32_t number, const Step& step);
 
-  Tell tell_;
+  Publish publish_;
   std::map<std::uint32_t, Step> open_;
   std::uint32_t told_ = 0;  // steps below are told
 };

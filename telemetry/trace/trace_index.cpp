@@ -17,10 +17,10 @@ using mcap::View;
 
 constexpr std::uint64_t tail_bytes = mcap::record_head + mcap::footer_bytes + mcap::magic.size();
 constexpr std::uint64_t greatest_summary_bytes = std::uint64_t{256} << 20;
-constexpr std::uint64_t greatest_head_bytes = std::uint64_t{1} << 20;  // of what a file says about itself
+constexpr std::uint64_t greatest_head_bytes = std::uint64_t{1} << 20;  // of a file's own index and metadata
 constexpr std::size_t most_metadata = 1000;
 
-// A metadata record where the index says; what is not there is noted.
+// The metadata record at the indexed place; a missing one is noted.
 void read_metadata_at(const TraceFile& file, const mcap::MetadataIndex& place, TraceIndex& index,
                       DamageReport& damage) {
   const bool fits = place.length >= mcap::record_head && place.length <= greatest_head_bytes;
@@ -38,7 +38,7 @@ void read_metadata_at(const TraceFile& file, const mcap::MetadataIndex& place, T
   index.metadata.push_back(std::move(*metadata));
 }
 
-// What the summary says, if the file has one that is whole: otherwise why not.
+// The contents of the summary, if the file has a complete one; otherwise the reason.
 std::optional<TraceIndex> read_summary(const TraceFile& file, std::string& why, DamageReport& damage) {
   const auto summary = summary_of(file, why);
   if (!summary) return std::nullopt;
@@ -108,7 +108,7 @@ void note_head(DamageReport& damage, std::string what) {
   damage.notes.push_back(std::move(what));
 }
 
-// What the file says about itself, by the checksums that our own writer adds.
+// Checks the file's summary by the checksums that our own writer adds.
 void check_head(const TraceFile& file, const TraceIndex& index, std::string_view profile, DamageReport& damage) {
   for (const mcap::Metadata& metadata : index.metadata) {
     const bool ours = metadata.name == session_metadata || metadata.name == run_metadata ||

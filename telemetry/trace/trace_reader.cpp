@@ -74,7 +74,7 @@ class Unpacking {
   static std::uint64_t bytes_in(const ChunkContent& content) {
     return static_cast<std::uint64_t>(content.rows) * row_bytes;
   }
-  /// The most that it can be: a row for every byte.
+  /// The upper bound: a row for every byte.
   static std::uint64_t bytes_to_unpack(const TracePlace& place) {
     const std::uint64_t data = std::min(place.data_bytes, greatest_chunk_bytes);
     return data + std::min(data, static_cast<std::uint64_t>(greatest_chunk_rows)) * row_bytes;
@@ -122,7 +122,7 @@ class Unpacking {
   std::vector<std::thread> threads_;
 };
 
-// A damaged place whose loss no later message of its senders will tell of.
+// A damaged place whose loss no later message of its senders will report.
 std::optional<Gap> gap_at_the_end(const TracePlace& place) {
   if (place.kind != TracePlace::Kind::chunk) return std::nullopt;
   const auto begin = static_cast<std::int64_t>(std::min<std::uint64_t>(place.first_time, INT64_MAX / 2));
@@ -154,7 +154,7 @@ void note_rest(const std::vector<TracePlace>& places, std::size_t from, std::int
                   counted(most_rows, "row"), places[from].offset));
 }
 
-// With an index, the number of a lost chunk's messages stands in the message indexes behind it.
+// With an index, the number of a lost chunk's messages is in the message indexes after it.
 void count_messages(const TraceFile& file, TracePlace& place) {
   if (place.messages >= 0 || place.cut) return;
   std::uint64_t at = place.offset + place.length;
@@ -236,11 +236,11 @@ bool read_trace(const std::string& path, EventSink& sink, const ReadTraceOptions
   const TraceFile file(path);
   TraceIndex index = index_trace(file, report);
   const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  const int wanted = options.threads > 0 ? options.threads : std::min(cores, 4);
+  const int requested = options.threads > 0 ? options.threads : std::min(cores, 4);
   // A small trace is read before a thread has begun.
   std::uint64_t data_bytes = 0;
   for (const TracePlace& place : index.places) data_bytes += place.data_bytes;
-  const int threads = options.threads == 0 && data_bytes < small_trace_bytes ? 0 : wanted;
+  const int threads = options.threads == 0 && data_bytes < small_trace_bytes ? 0 : requested;
   LostMessages lost;
   std::optional<Gap> last_gap;
   std::int64_t passed = 0, rows = 0;
@@ -281,7 +281,7 @@ bool read_trace(const std::string& path, EventSink& sink, const ReadTraceOptions
                      "rankscope-trace stats");
   if (passed == 0 && !report.any() && !has_our_channels(index))
     throw TraceError(path + ": an MCAP file, but without a run that Rankscope recorded");
-  // Holes in a sound recording are what the recorder itself missed, and are told by it.
+  // Holes in an undamaged recording are what the recorder itself missed and reported.
   if (!report.data_lost()) return true;
   for (const Message& gap : lost.gaps()) sink.accept(gap);
   if (last_gap) {

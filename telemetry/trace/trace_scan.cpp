@@ -36,15 +36,15 @@ std::optional<RecordHead> head_at(const TraceFile& file, std::uint64_t offset) {
 
 bool known_op(std::uint8_t op) { return (op >= 1 && op <= mcap::greatest_op) || op >= 0x80; }
 
-// A chunk's own lengths must agree with each other: hardly anything else looks like that by accident, whatever a
-// damaged byte makes of the record's type.
+// A chunk's own lengths must agree with each other: hardly any other data does so by accident, whatever type a
+// damaged byte gives the record.
 std::optional<mcap::ChunkHead> plausible_chunk(const RecordHead& head) {
   auto chunk = mcap::read_chunk_head(head.front);
   if (!chunk || chunk->chunk.first_time > chunk->chunk.last_time) return std::nullopt;
   const std::string& packing = chunk->chunk.compression;
   const bool lengths_agree = chunk->records_at + chunk->records_bytes == head.length;
   if (packing.empty() || packing == "lz4") return lengths_agree ? chunk : std::nullopt;
-  // With the packing's name at its place the record's own length may be the damaged part.
+  // If the compression's name is in its place the record's own length may be the damaged part.
   return packing == "zstd" && chunk->records_bytes < (std::uint64_t{1} << 62) ? chunk : std::nullopt;
 }
 
@@ -56,7 +56,7 @@ class Scan {
 
   TraceIndex run() {
     std::uint64_t at = mcap::magic.size();
-    // A record whose length is damaged leads into the midst of others: then the search begins behind its head.
+    // A record whose length is damaged ends inside another record: then the search begins after its head.
     std::uint64_t trusted = at;
     while (at < file_.size()) {
       const auto head = head_at(file_, at);
@@ -108,7 +108,7 @@ class Scan {
 
   void note_skipped(std::uint64_t from, std::uint64_t to) {
     if (to <= from) {
-      // The damaged record's length led past this chunk; what lies before it is lost with that record.
+      // The damaged record's length led past this chunk; the data before it are lost with that record.
       damage_.notes.push_back(fmt::format("a damaged record before byte {}", to));
       damage_.bytes_skipped += static_cast<std::int64_t>(mcap::record_head);
       return;
@@ -118,13 +118,13 @@ class Scan {
                                         counted(to - from, "byte"), from, agreeing(to - from, "is", "are"), to));
   }
 
-  /// A chunk's record and its head both tell its length. Where they differ one is damaged: then the one counts that
-  /// leads to another record.
+  /// A chunk's record and its head both state its length. If they differ one is damaged: then the one counts at which
+  /// another record begins.
   std::uint64_t length_of(std::uint64_t at, const RecordHead& head, const mcap::ChunkHead& chunk) const {
-    const std::uint64_t told = content_bytes(chunk), room = file_.size() - at - mcap::record_head;
-    if (head.length == told || head.length > room) return told;
+    const std::uint64_t stored = content_bytes(chunk), room = file_.size() - at - mcap::record_head;
+    if (head.length == stored || head.length > room) return stored;
     const auto next = head_at(file_, at + mcap::record_head + head.length);
-    return next && known_op(next->op) ? head.length : told;
+    return next && known_op(next->op) ? head.length : stored;
   }
 
   static TracePlace place_of(std::uint64_t at, const mcap::ChunkHead& chunk) {
@@ -144,7 +144,7 @@ class Scan {
     return true;
   }
 
-  // False if the record cannot be what it says it is.
+  // False if the record's content contradicts its type.
   bool take(std::uint64_t at, const RecordHead& head) {
     const auto content = [&] { return file_.read(at + mcap::record_head, head.length); };
     switch (static_cast<Op>(head.op)) {

@@ -68,8 +68,8 @@ struct TraceWriter::State {
   std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> compressor{ZSTD_createCCtx(), &ZSTD_freeCCtx};
   Bytes compressed, out;
 
-  State(std::string path_, TraceWriterOptions options_, ScalarTopics::Tell tell)
-      : file(std::move(path_)), options(options_), scalars(std::move(tell)) {
+  State(std::string path_, TraceWriterOptions options_, ScalarTopics::Publish publish)
+      : file(std::move(path_)), options(options_), scalars(std::move(publish)) {
     if (!compressor) throw std::bad_alloc();
     ZSTD_CCtx_setParameter(compressor.get(), ZSTD_c_compressionLevel, options.compression_level);
     chunk.reserve(options.chunk_bytes + options.chunk_bytes / 4);
@@ -194,7 +194,7 @@ struct TraceWriter::State {
     chunk_messages = 0;
   }
 
-  // All records of one kind, and where their group lies.
+  // All records of one kind, and the place of their group.
   struct Group {
     mcap::Op op;
     std::uint64_t start, length;
@@ -258,7 +258,7 @@ void TraceWriter::accept_encoded(const EncodedMessage& message) {
   State& s = *state_;
   if (!is_batch(message.kind()))
     return s.take(message.message(), channel_of(message.kind()), message.time(), message.bytes());
-  // A batch's rows are of no interest here: its head is all that is needed.
+  // A batch's rows are not needed here, only its head.
   Message head;
   head.session = message.envelope().session;
   head.sequence = message.envelope().sequence;

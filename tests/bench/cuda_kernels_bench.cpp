@@ -327,8 +327,8 @@ void optimizer(Bench& bench, const Table& table, DType type, std::int64_t elemen
   SquareNormsSpec norms{DType::f32, {}};
   for (std::int64_t first = 0; first < elements;) {
     const std::size_t count = together.size();
-    const std::int64_t wanted = count == 0 ? elements / 3 : count % 2 == 0 ? 768 : elements / 120;
-    const std::int64_t length = std::min(wanted / 64 * 64, elements - first);
+    const std::int64_t expected = count == 0 ? elements / 3 : count % 2 == 0 ? 768 : elements / 120;
+    const std::int64_t length = std::min(expected / 64 * 64, elements - first);
     const auto part = [&](const View& of) {
       return View{of.as<std::byte>() + first * bytes_of(of.type), of.type, {length}};
     };

@@ -97,7 +97,7 @@ inline std::int64_t invent_heavy_run(const HeavySize& size, const std::function<
   std::vector<heavy::Rank> ranks;
   for (int r = 0; r < size.ranks; ++r) ranks.emplace_back(r, size);
   std::vector<std::uint64_t> sequence(static_cast<std::size_t>(size.ranks) + 1, 0);
-  const auto say = [&](int rank, Event event) {
+  const auto publish = [&](int rank, Event event) {
     Message message;
     message.session = {1, 2, 3};
     message.rank = rank;
@@ -108,7 +108,7 @@ inline std::int64_t invent_heavy_run(const HeavySize& size, const std::function<
   Hello hello;
   hello.title = "invented, and hard";
   hello.ranks = size.ranks;
-  say(0, hello);
+  publish(0, hello);
   std::mt19937_64 random(size.seed);
   std::int64_t made = 0;
   while (made < size.spans)
@@ -119,11 +119,11 @@ inline std::int64_t invent_heavy_run(const HeavySize& size, const std::function<
       const auto count = static_cast<std::int64_t>(batch.spans.size());
       made += count;
       if (std::uniform_real_distribution<double>(0, 1)(random) < size.lost)
-        say(r, Gap{r, begin, rank.now(), count});
+        publish(r, Gap{r, begin, rank.now(), count});
       else
-        say(r, std::move(batch));
+        publish(r, std::move(batch));
     }
-  say(-1, End{-1, true, 0, ""});
+  publish(-1, End{-1, true, 0, ""});
   return made;
 }
 

@@ -36,7 +36,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int ranks = 64, ops_a_step = 200;
 
 // In a process of its own: publisher and relay, as an engine has them.
-void tell(const std::string& endpoint, double seconds, double events_a_second) {
+void publish_run(const std::string& endpoint, double seconds, double events_a_second) {
   RelayOptions relay_options;
   relay_options.endpoint = endpoint;
   relay_options.session = {9};
@@ -53,12 +53,12 @@ void tell(const std::string& endpoint, double seconds, double events_a_second) {
   std::vector<LaneWriter*> lanes;
   for (int r = 0; r < ranks; ++r) lanes.push_back(&publisher.lane(r, Lane::compute));
   const auto begun = Clock::now();
-  std::int64_t told = 0;
+  std::int64_t published = 0;
   std::uint32_t step = 0;
   int op = 0;
   while (Clock::now() - begun < std::chrono::duration<double>(seconds)) {
     const double passed = std::chrono::duration<double>(Clock::now() - begun).count();
-    while (static_cast<double>(told) < passed * events_a_second) {
+    while (static_cast<double>(published) < passed * events_a_second) {
       const auto length = static_cast<std::int64_t>(1e9 * ranks / events_a_second);
       const std::int64_t begin = (std::int64_t{step} * ops_a_step + op) * length;
       const OpKind kind = op % 2 == 0 ? OpKind::forward : OpKind::backward;
@@ -66,7 +66,7 @@ void tell(const std::string& endpoint, double seconds, double events_a_second) {
       for (int r = 0; r < ranks; ++r)
         lanes[static_cast<std::size_t>(r)]->span(
             {r, step, id, begin, begin, begin + length * (70 + (op + r) % 25) / 100, 0});
-      told += ranks;
+      published += ranks;
       if (++op == ops_a_step) {
         for (int r = 0; r < ranks; ++r) {
           StepSummary summary;
@@ -87,7 +87,7 @@ void tell(const std::string& endpoint, double seconds, double events_a_second) {
   }
   const PublisherStatus status = publisher.status();
   std::printf("told %lld events in %u steps, dropped %lld, kept from a slow relay %lld messages\n",
-              static_cast<long long>(told), step, static_cast<long long>(status.dropped_events),
+              static_cast<long long>(published), step, static_cast<long long>(status.dropped_events),
               static_cast<long long>(status.unsent_detail));
   std::fflush(stdout);
 }
@@ -181,7 +181,7 @@ int main(int argc, char** argv) {
   const std::string endpoint = "ipc://" + folder + "/run";
   const pid_t child = fork();
   if (child == 0) {
-    tell(endpoint, seconds + 2, rate);
+    publish_run(endpoint, seconds + 2, rate);
     _exit(0);
   }
 

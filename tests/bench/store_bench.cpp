@@ -30,9 +30,9 @@ double resident_megabytes() {
   return 0;
 }
 
-void measure(std::int64_t wanted, bool disordered) {
+void measure(std::int64_t expected, bool disordered) {
   RunSize size;
-  size.spans = wanted;
+  size.spans = expected;
   std::vector<Message> pieces;
   std::int64_t spans = 0;
   const double before = resident_megabytes();

@@ -49,7 +49,7 @@ inline std::int64_t invent_run(const RunSize& size, const std::function<void(con
   std::vector<std::vector<OpId>> ops;
   for (int r = 0; r < size.ranks; ++r) ops.push_back(detail::ops_of_a_step(size, r));
   std::vector<std::uint64_t> sequence(static_cast<std::size_t>(size.ranks), 0);
-  const auto say = [&](int rank, Event event) {
+  const auto publish = [&](int rank, Event event) {
     Message message;
     message.session = {1, 2, 3};
     message.rank = rank;
@@ -60,7 +60,7 @@ inline std::int64_t invent_run(const RunSize& size, const std::function<void(con
   Hello hello;
   hello.title = "invented";
   hello.ranks = size.ranks;
-  say(0, hello);
+  publish(0, hello);
   std::int64_t made = 0;
   std::vector<std::int64_t> clock(static_cast<std::size_t>(size.ranks), 0);
   for (std::uint32_t step = 0; made < size.spans; ++step) {
@@ -81,21 +81,21 @@ inline std::int64_t invent_run(const RunSize& size, const std::function<void(con
         now = span.end_ns;
         batch.spans.push_back(span);
         ++made;
-        if (batch.spans.size() == size.batch_rows) say(r, std::exchange(batch, SpanBatch{}));
+        if (batch.spans.size() == size.batch_rows) publish(r, std::exchange(batch, SpanBatch{}));
       }
-      if (!batch.spans.empty()) say(r, batch);
+      if (!batch.spans.empty()) publish(r, batch);
       summary.rank = r;
       summary.step = step;
       summary.end_ns = now;
       if (r % 16 == 15) summary.loss = 5.5 - 0.001 * step;
       summary.tokens = r % 16 == 15 ? 8192 : 0;
       summary.peak_total_bytes = std::int64_t{1} << 30;
-      say(r, summary);
+      publish(r, summary);
     }
     const std::int64_t latest = *std::max_element(clock.begin(), clock.end());
     std::fill(clock.begin(), clock.end(), latest);
   }
-  say(0, End{-1, true, 0, ""});
+  publish(0, End{-1, true, 0, ""});
   return made;
 }
 

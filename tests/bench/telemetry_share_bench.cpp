@@ -61,12 +61,12 @@ class Switch : public RankObserver {
   void step_done(const StepSummary& summary, const StepTrace& trace) override {
     if (!on) return;
     StepSummary counted = summary;
-    counted.step = steps_told;  // the device clock waits for every step in turn
+    counted.step = steps_reported;  // the device clock waits for every step in turn
     inner_.step_done(counted, trace);
-    ++steps_told;
+    ++steps_reported;
   }
   bool on = false;
-  std::uint32_t steps_told = 0;
+  std::uint32_t steps_reported = 0;
 
  private:
   TelemetryObserver inner_;
@@ -203,7 +203,7 @@ int main(int argc, char** argv) {
              1e3 * median(on_s), 1e3 * median(off_s));
   fmt::print("cost of telemetry: mean {:+.2f} %, median {:+.2f} %, 95 % upper bound of the mean {:+.2f} % of a step\n",
              100 * mean, 100 * cost[cost.size() / 2], 100 * (mean + 1.645 * error));
-  const double told = observers.front()->steps_told, events = static_cast<double>(status.events);
+  const double told = observers.front()->steps_reported, events = static_cast<double>(status.events);
   const auto a_step = [&](double seconds) { return 1e3 * seconds / told; };
   fmt::print("{:.0f} events a step, {} dropped; {:.1f} bytes an event, {:.1f} in the recording\n", events / told,
              status.dropped_events, static_cast<double>(status.bytes) / events, static_cast<double>(recorded) / events);

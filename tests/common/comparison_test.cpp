@@ -16,7 +16,7 @@ using Values = std::vector<double>;
 
 }  // namespace
 
-TEST_CASE("a NaN first, in the middle or last is an infinite error, in what came and in what was expected") {
+TEST_CASE("a NaN first, in the middle or last is an infinite error, in the result and in the expected values") {
   const std::size_t at = GENERATE(0, 1, 2, 3, 4);
   const Values good{1, -2, 4, 0, 3};
   Values bad = good;

@@ -127,7 +127,7 @@ TEST_CASE("a ResNet's losses, first gradients and final weights are torchvision'
   check_run("resnet-micro-batches-of-2", "plan.data=2 plan.pipeline=2 plan.micro_batches=2", fp64);
 }
 
-TEST_CASE("a planted fault differs from PyTorch") {
+TEST_CASE("a planted fault is found by the comparison with PyTorch") {
   const json expected = reference("gpt");
   const auto faulty = [&](const char* fault) {
     return oracle::whole_run(read_scenario(here("gpt.toml"), {parse_override("plan.micro_batches=2"),
@@ -137,7 +137,7 @@ TEST_CASE("a planted fault differs from PyTorch") {
   CHECK(errors_of(faulty("dropped_micro_batch"), "final.", expected["weights"], 1e-6).first.value() > 1e-3);
 }
 
-TEST_CASE("an exported model has the tensors that transformers read, whatever the plan that trained it") {
+TEST_CASE("an exported model has the tensors that transformers read, whatever plan trained it") {
   const auto [name, plan] = GENERATE(table<std::string, std::vector<std::string>>(
       {{"hugging-face", {"plan.tensor=2", "plan.pipeline=2", "plan.micro_batches=2"}},
        {"hugging-face-untied", {"model.tied=false", "plan.data=2", "plan.zero=3"}}}));

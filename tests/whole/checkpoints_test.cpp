@@ -80,7 +80,7 @@ void exchange_two_tensors(const std::filesystem::path& file) {
 
 }  // namespace
 
-TEST_CASE("a run that loses a rank goes on by itself from the last checkpoint, to the same losses") {
+TEST_CASE("a run that loses a rank continues by itself from the last checkpoint, with the same losses") {
   const auto* communicator = GENERATE("loopback", "mpi");
   if (std::string(communicator) == "mpi" && !can_use_mpi()) return;
   const Folder folder;
@@ -106,7 +106,7 @@ TEST_CASE("a run that loses a rank goes on by itself from the last checkpoint, t
   CHECK(folder.sessions().empty());
 }
 
-TEST_CASE("a run goes on under another plan, and further than it was meant to") {
+TEST_CASE("a run continues under another plan, and for more steps than planned") {
   const Folder folder;
   folder.file("s.toml", scenario());
   const auto straight = losses(run(folder, {"--checkpoint", "a", "--steps", "12"}));
@@ -144,7 +144,7 @@ TEST_CASE("checkpoints that do not fit are refused before anything starts") {
   }
 }
 
-TEST_CASE("of damaged checkpoints the newest whole one is used, and what was passed over is named with its damage") {
+TEST_CASE("the newest complete checkpoint is used, and damaged ones are named with their damage") {
   const Folder folder;
   folder.file("s.toml", scenario());
   const auto straight = losses(run(folder, {"--checkpoint", "a", "--steps", "12"}));
@@ -190,7 +190,7 @@ TEST_CASE("of damaged checkpoints the newest whole one is used, and what was pas
     CHECK(refused.err.find(name) != std::string::npos);
 }
 
-TEST_CASE("a restart passes over a damaged checkpoint and writes a whole one in its place") {
+TEST_CASE("a restart skips a damaged checkpoint and replaces it by a complete one") {
   const Folder folder;
   folder.file("s.toml", scenario());
   const auto straight = losses(run(folder, {"--checkpoint", "a"}));
@@ -207,7 +207,7 @@ TEST_CASE("a restart passes over a damaged checkpoint and writes a whole one in 
   CHECK(run(folder, {"--resume", "b/step-00000006", "--checkpoint-every", "0"}).status == 0);
 }
 
-TEST_CASE("a second run in a checkpoint folder or a recording is refused and learns who has it") {
+TEST_CASE("a second run in a checkpoint folder or a recording is refused with the holder's name") {
   const Folder folder;
   folder.file("s.toml", scenario());
   const Arguments at_work{RANKSCOPE_ENGINE, "run", (folder / "s.toml").string(), "--steps", "100000",

@@ -81,7 +81,7 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 
 }  // namespace
 
-TEST_CASE("processes that mpirun starts are the run's ranks, and train the same as threads do") {
+TEST_CASE("processes started by mpirun are the run's ranks, and train the same as threads") {
   if (!can_use_mpi()) return;
   const Folder folder;
   const std::string file = (folder / "run.mcap").string();

@@ -68,7 +68,7 @@ class PretendedProcessors {
 
 }  // namespace
 
-TEST_CASE("a run on processors that count their energy tells joules a step and a token, and its recording the same") {
+TEST_CASE("a run on processors that count their energy reports joules per step and token, and so does its recording") {
   const std::string communicator = GENERATE(as<std::string>{}, "loopback", "mpi");
   if (communicator == "mpi" && !can_use_mpi()) return;
   INFO(communicator);

@@ -48,7 +48,7 @@ TEST_CASE("MFU is a share of the stored peak on the clock of its steps, on both 
   CHECK(used == Approx(peak[clock + "_flops"].get<double>()).epsilon(1e-9));
 }
 
-TEST_CASE("peak prints what is stored, and measures it again on request alone") {
+TEST_CASE("peak prints the stored peak, and measures it again only on request") {
   const Folder folder;
   const auto peak = [&](std::vector<std::string> more) {
     std::vector<std::string> arguments{"peak", "--precision", "fp32", "--json"};
@@ -69,7 +69,7 @@ TEST_CASE("peak prints what is stored, and measures it again on request alone") 
   CHECK(refused.err.find("fp64, fp32, bf16 or fp16") != std::string::npos);
 }
 
-TEST_CASE("a rank that the scenario makes slow is slow on the device clock, as simulated, and is named") {
+TEST_CASE("a rank that the scenario slows down is slow on the device clock, as simulated, and is named") {
   const Folder folder;
   const json simulated = only_object(engine(folder, with_slow_rank({"simulate", lab("pipeline-1f1b"), "--json"})));
   const json even = only_object(

@@ -27,7 +27,7 @@ class Attacker {
     socket_.set(zmq::sockopt::rcvtimeo, 2000);
     socket_.connect(endpoint);
   }
-  void say(const link::Header& header, const std::string& body) {
+  void send(const link::Header& header, const std::string& body) {
     const auto head = link::pack(header);
     socket_.send(zmq::buffer(head), zmq::send_flags::sndmore);
     socket_.send(zmq::buffer(body));
@@ -50,7 +50,7 @@ std::string session_from(const std::string& endpoint) {
   Attacker viewer(endpoint);
   std::string session;
   wait_until(some_seconds, [&] {
-    viewer.say({link::Type::viewer_hello, 1, 0, 0, 0}, "");
+    viewer.send({link::Type::viewer_hello, 1, 0, 0, 0}, "");
     if (const auto heard = viewer.hear(); heard && heard->first.type == link::Type::snapshot) session = heard->second;
     return !session.empty();
   });
@@ -84,22 +84,22 @@ TEST_CASE("forged workers and sequence numbers change nothing in a run, and are 
 
   // Summaries of a rank under the numbers that it will use itself, a rank's end, and the session's.
   Attacker forger(endpoint);
-  forger.say({link::Type::worker_hello, 7}, text);
+  forger.send({link::Type::worker_hello, 7}, text);
   const auto challenged = forger.hear();
   REQUIRE(challenged);
   CHECK(challenged->first.type == link::Type::worker_challenge);
-  forger.say({link::Type::worker_proof, 7}, text + std::string(32, 'x'));
+  forger.send({link::Type::worker_proof, 7}, text + std::string(32, 'x'));
   std::uint64_t number = 0;
   for (std::uint64_t sequence = 1; sequence <= 400; ++sequence) {
     StepSummary summary;
     summary.rank = 3;
     summary.step = static_cast<std::uint32_t>(sequence);
     summary.loss = 666;
-    forger.say({link::Type::worker_messages, 7, ++number, 1}, piece_of({session, 3, sequence, 0, summary}));
+    forger.send({link::Type::worker_messages, 7, ++number, 1}, piece_of({session, 3, sequence, 0, summary}));
   }
-  forger.say({link::Type::worker_messages, 7, ++number, 1},
+  forger.send({link::Type::worker_messages, 7, ++number, 1},
              piece_of({session, 3, 401, 0, End{3, false, 0, "forged", false}}));
-  forger.say({link::Type::worker_messages, 7, ++number, 1},
+  forger.send({link::Type::worker_messages, 7, ++number, 1},
              piece_of({session, -1, 1, 0, End{-1, false, 0, "forged", false}}));
   bool refused = false;
   for (int i = 0; i < 20 && !refused; ++i)
@@ -193,7 +193,7 @@ TEST_CASE("a worker that has another secret than the run's says once why it is n
   CHECK(run.wait(some_seconds).status == 1);
 }
 
-TEST_CASE("a viewer's key that is revoked during the run is shut out, and the run goes on") {
+TEST_CASE("a viewer's key that is revoked during the run is rejected, and the run continues") {
   const Folder folder;
   const std::string ada = (folder / "ada.join").string(), bob = (folder / "bob.join").string();
   Process run(folder, engine_command(with_small_model({"run", lab("pipeline-1f1b"), "--steps", "100000", "--publish",

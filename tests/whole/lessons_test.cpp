@@ -193,7 +193,7 @@ TEST_CASE("a hand-out names its lessons that are not translated") {
   CHECK(has(ended.err, "not translated, so in English: offload"));
 }
 
-TEST_CASE("what there is none of is refused in one line") {
+TEST_CASE("unknown labs, courses and languages are refused in one line") {
   const Folder folder;
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"lessons", "export", "wals"},

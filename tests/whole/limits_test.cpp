@@ -53,7 +53,7 @@ TEST_CASE("a run that gets too few threads ends soon with one line that says so"
   CHECK(folder.processes_after(some_seconds).empty());
 }
 
-TEST_CASE("ranks under mpi that get too few threads end soon, and why is said") {
+TEST_CASE("ranks under mpi that get too few threads end soon, with the reason") {
   if (!can_use_mpi()) return;
   if (geteuid() != 0 || !std::filesystem::exists("/usr/bin/setpriv")) return;
   const Folder folder;
@@ -83,7 +83,7 @@ TEST_CASE("a run without address space ends soon, with a reason and without a si
   CHECK(folder.processes_after(some_seconds).empty());
 }
 
-TEST_CASE("a proof in fp64 without address space ends, too, where its library would ask for ever") {
+TEST_CASE("a proof in fp64 without address space ends, too, although its library would retry for ever") {
   const Folder folder;
   const int mib = GENERATE(200, 450);
   INFO(mib << " MiB");
@@ -95,7 +95,7 @@ TEST_CASE("a proof in fp64 without address space ends, too, where its library wo
 }
 #endif
 
-TEST_CASE("a model that does not fit this machine is refused at once, with both figures and the way around") {
+TEST_CASE("a model that does not fit this machine is refused at once, with both figures and the remedy") {
   const Folder folder;
   const Ended ended = engine(folder, {"run", "gpt3-175b"});
   INFO(ended.err);
@@ -108,7 +108,7 @@ TEST_CASE("a model that does not fit this machine is refused at once, with both 
   CHECK(folder.sessions().empty());
 }
 
-TEST_CASE("what was typed is echoed at most in part") {
+TEST_CASE("long input is quoted only in part") {
   const Folder folder;
   const std::string much(3000, 'x');
   std::string words;

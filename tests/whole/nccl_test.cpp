@@ -103,7 +103,7 @@ std::map<int, pid_t> ranks_of(const Folder& folder) {
 
 }  // namespace
 
-TEST_CASE("ranks as processes over NCCL lose what ranks as threads lose that share a GPU") {
+TEST_CASE("ranks as processes over NCCL have the losses of ranks as threads that share a GPU") {
   if (!can_use_mpi()) return;
   const Plan plan = GENERATE(Plan{2, 1}, Plan{1, 2}, Plan{2, 2});
   INFO("data " << plan.data << ", pipeline " << plan.pipeline);
@@ -152,7 +152,9 @@ TEST_CASE("ranks as processes over NCCL lose what ranks as threads lose that sha
   CHECK(collectives > 0);  // gradients' of data-parallel ranks, or of the embedding at a pipeline's two ends
 }
 
-TEST_CASE("CUDA keeps the queues of ranks apart, whether they share a GPU or have one each, unless it is told not to") {
+TEST_CASE(
+    "CUDA keeps the queues of ranks separate, on a shared GPU and on separate ones, unless the environment forbids "
+    "it") {
   Place place;
   const fs::path notes = place.folder / "notes";
   place.options.environment.push_back("EMULATED_GPU_NOTES=" + notes.string());

@@ -72,7 +72,7 @@ TEST_CASE("one rank of the program is the reference that verify compares with, b
   CHECK(losses_of(program) == losses_of(observer));
 }
 
-TEST_CASE("four ranks lose what one rank loses") {
+TEST_CASE("four ranks have the losses of one rank") {
   const Folder folder;
   const std::string name = GENERATE(as<std::string>{}, "data-parallel", "pipeline-naive", "pipeline-gpipe",
                                     "pipeline-1f1b", "pipeline-interleaved", "pipeline-zb-h1");
@@ -89,7 +89,7 @@ TEST_CASE("four ranks lose what one rank loses") {
   for (std::size_t s = 0; s < 8; ++s) CHECK(many[s] == Approx(one[s]).epsilon(1e-5));
 }
 
-TEST_CASE("processes train what threads train, and a ring all-reduce moves 2(n-1)·S bytes a group on both") {
+TEST_CASE("processes train the same as threads, and a ring all-reduce moves 2(n-1)·S bytes per group on both") {
   if (!can_use_mpi()) return;
   const Folder folder;
   const std::vector<std::string> arguments =
@@ -117,7 +117,7 @@ TEST_CASE("processes train what threads train, and a ring all-reduce moves 2(n-1
   }
 }
 
-TEST_CASE("a pipeline of processes trains what one of threads does, and its messages are counted alike") {
+TEST_CASE("a pipeline of processes trains the same as one of threads, and its messages are counted the same") {
   if (!can_use_mpi()) return;
   const Folder folder;
   const std::vector<std::string> arguments =
@@ -132,7 +132,7 @@ TEST_CASE("a pipeline of processes trains what one of threads does, and its mess
   CHECK(processes["traffic"] == threads["traffic"]);
 }
 
-TEST_CASE("processes train what threads train, whatever is shared between them") {
+TEST_CASE("processes train the same as threads, whatever is sharded") {
   if (!can_use_mpi()) return;
   const Folder folder;
   using Set = std::vector<std::string>;

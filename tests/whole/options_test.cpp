@@ -132,7 +132,7 @@ TEST_CASE("--keep chooses the steps whose detail is recorded; each step's summar
   CHECK(only_object(trace_tool(folder, {"stats", file, "--json"}))["steps"].size() == steps);
 }
 
-TEST_CASE("--keep last:TIME records the detail of the end alone, and each step's summary") {
+TEST_CASE("--keep last:TIME records only the detail of the end, and each step's summary") {
   constexpr int steps = 400;
   const Folder folder;
   const std::string file = recorded(folder, steps, {"--keep", "last:100ms"});
@@ -147,7 +147,7 @@ TEST_CASE("--keep last:TIME records the detail of the end alone, and each step's
   CHECK_THAT(trace_tool(folder, {"info", file}).out, !ContainsText("damage"));
 }
 
-TEST_CASE("a word that is no way to keep detail is refused") {
+TEST_CASE("an unknown keep policy is refused") {
   const Folder folder;
   const Ended refused = engine(folder, {"run", lab("pipeline-1f1b"), "--keep", "some"});
   CHECK(refused.status == 2);
@@ -168,7 +168,7 @@ TEST_CASE("plan --program prints a rank's program, which parses back and is the 
   CHECK(std::count(none.err.begin(), none.err.end(), '\n') == 1);
 }
 
-TEST_CASE("export --obtained has the spans that were obtained so, and no others") {
+TEST_CASE("export --obtained has only the spans obtained in that way") {
   const Folder folder;
   const std::string file = recorded(folder, 4);
   const auto rows = [&](const std::vector<std::string>& further) {
@@ -196,7 +196,7 @@ TEST_CASE("export --obtained has the spans that were obtained so, and no others"
   CHECK(together == std::multiset<std::string>(all.begin(), all.end()));
 }
 
-TEST_CASE("a replay that stays serves who comes after its end, until it is interrupted") {
+TEST_CASE("a replay that stays open serves viewers that connect after its end, until it is interrupted") {
   const Folder folder;
   const std::string file = recorded(folder, 10);
   Process replay(folder,

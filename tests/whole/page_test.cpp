@@ -143,7 +143,7 @@ TEST_CASE("a page states the recording's report, to the printed digits") {
         Approx((*step)["bubble"].get<double>()).margin(1e-6));
 }
 
-TEST_CASE("a page has every span of the steps that it shows, and memory that adds up to the ledger's peak") {
+TEST_CASE("a page has every span of the steps that it shows, and its memory adds up to the ledger's peak") {
   const Folder folder;
   const std::string trace = recording(folder, 4);
   const json data = data_in(exported(folder, trace));
@@ -187,7 +187,7 @@ TEST_CASE("a page has every span of the steps that it shows, and memory that add
   }
 }
 
-TEST_CASE("a page loads nothing, and holds no text that could end its script") {
+TEST_CASE("a page loads no other files, and contains no text that could end its script") {
   const Folder folder;
   const std::string text = contents(exported(folder, recording(folder, 3)));
   for (const char* outside : {"http://", "https://", "src=", "@import", "url(", "fetch(", "XMLHttpRequest", "<link"}) {
@@ -198,7 +198,7 @@ TEST_CASE("a page loads nothing, and holds no text that could end its script") {
   CHECK(text.find("@PAGE_") == std::string::npos);
 }
 
-TEST_CASE("of a long recording the last steps are on the page, which says so") {
+TEST_CASE("a page shows the last steps of a long recording, and says so") {
   const Folder folder;
   const std::string trace = recording(folder, 120);
   const json data = data_in(exported(folder, trace));
@@ -213,7 +213,7 @@ TEST_CASE("of a long recording the last steps are on the page, which says so") {
                     std::to_string(kind["steps"].size())) == 0);
 }
 
-TEST_CASE("a recorded prediction becomes a page that says that nothing ran") {
+TEST_CASE("the page of a recorded prediction says that nothing ran") {
   const Folder folder;
   const std::string trace = (folder / "predicted.mcap").string();
   REQUIRE(engine(folder, {"simulate", lab("pipeline-gpipe"), "--record", trace}).status == 0);

@@ -6,7 +6,7 @@
 using namespace rankscope;
 using namespace rankscope::test;
 
-TEST_CASE("paths prints a table of the optimizers: where they ended, from when they are near, what they remember") {
+TEST_CASE("paths prints a table of the optimizers: their ends, when they are near the minimum, and their memory") {
   const Folder folder;
   const Ended ended = engine(folder, {"paths", "ravine", "--optimizer", "sgd,adam", "--rate", "sgd=0.11"});
   INFO(ended.err << ended.out);
@@ -20,7 +20,7 @@ TEST_CASE("paths prints a table of the optimizers: where they ended, from when t
   CHECK(ended.out.find("momentum") == std::string::npos);
 }
 
-TEST_CASE("paths --json is what was asked for, with every point") {
+TEST_CASE("paths --json has the request and every point") {
   const Folder folder;
   const PathRequest request{.surface = "saddle",
                             .optimizers = {"sgd", "momentum"},
@@ -44,7 +44,7 @@ TEST_CASE("paths --json is what was asked for, with every point") {
   CHECK_FALSE(paths.of("sgd")->points.back() == paths.of("momentum")->points.back());
 }
 
-TEST_CASE("a rate's schedule counts on a surface, too") {
+TEST_CASE("a learning-rate schedule applies on a surface, too") {
   const Folder folder;
   const Ended ended = engine(
       folder, {"paths", "--optimizer", "sgd", "--rate", "0.1", "--set", "warmup_steps=4", "--steps", "4", "--json"});

@@ -58,9 +58,9 @@ TEST_CASE("a cut or corrupted recording opens around the damage and says so, and
   const Ended recovered = trace_tool(folder, {"recover", damaged, "-o", mended, "--json"});
   INFO(recovered.err);
   CHECK(recovered.status == 0);
-  const json told = parse_json(recovered.out);
-  CHECK(told["damage"]["any"] == true);
-  CHECK(told["output"]["damage"]["any"] == false);
+  const json printed = parse_json(recovered.out);
+  CHECK(printed["damage"]["any"] == true);
+  CHECK(printed["output"]["damage"]["any"] == false);
 
   const Ended after = trace_tool(folder, {"stats", mended, "--json"});
   CHECK(after.err.empty());
@@ -85,7 +85,7 @@ TEST_CASE("files that are no recordings are refused in one line") {
     }
 }
 
-TEST_CASE("a recording replayed to a viewer gives the viewer what the recording holds") {
+TEST_CASE("a recording replayed to a viewer gives the viewer the recording's contents") {
   const Folder folder;
   recorded_run(folder);
   const std::string file = (folder / "run.mcap").string();

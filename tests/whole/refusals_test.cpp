@@ -54,7 +54,7 @@ std::string scenario(const std::string& lines) { return "title = \"mine\"\n" + l
 
 }  // namespace
 
-TEST_CASE("a scenario that cannot work is refused at its line and column") {
+TEST_CASE("an invalid scenario is refused at its line and column") {
   const Folder folder;
   folder.file("batch.toml", scenario("[plan]\nmicro_batches = 5\n[train]\nglobal_batch = 32\n"));
   folder.file("layers.toml", scenario("[model]\nlayers = 2\n[plan]\npipeline = 4\n"));
@@ -101,7 +101,7 @@ TEST_CASE("a scenario that cannot work is refused at its line and column") {
     }
 }
 
-TEST_CASE("an override that cannot work is refused by what was typed") {
+TEST_CASE("an invalid override is refused with what was typed") {
   const Folder folder;
   const std::string file = lab("pipeline-1f1b");
   const std::vector<Refused> rows{
@@ -118,7 +118,7 @@ TEST_CASE("an override that cannot work is refused by what was typed") {
   for (const Refused& row : rows) check(folder, row);
 }
 
-TEST_CASE("options that mean nothing are refused by name, with what would") {
+TEST_CASE("invalid options are refused by name, with valid ones") {
   const Folder folder;
   const std::string file = lab("pipeline-1f1b");
   const std::vector<Refused> rows{
@@ -157,7 +157,7 @@ TEST_CASE("options that mean nothing are refused by name, with what would") {
   for (const Refused& row : rows) check(folder, row);
 }
 
-TEST_CASE("paths that cannot be walked are refused by what was typed, with what would be right") {
+TEST_CASE("invalid requests for optimizers' paths are refused with what was typed and the remedy") {
   const Folder folder;
   const std::vector<Refused> rows{
       {{"paths", "ravin"}, "paths: unknown surface 'ravin'; ", {"did you mean 'ravine'?"}},
@@ -180,7 +180,7 @@ TEST_CASE("paths that cannot be walked are refused by what was typed, with what 
   for (const Refused& row : rows) check(folder, row);
 }
 
-TEST_CASE("what has no script in PyTorch is refused by its key, and a file that cannot be written by its name") {
+TEST_CASE("a scenario without a PyTorch script is refused by its key, and a file that cannot be written by its name") {
   const Folder folder;
   const std::string pipeline = lab("pipeline-1f1b");
   const std::vector<Refused> rows{
@@ -195,7 +195,7 @@ TEST_CASE("what has no script in PyTorch is refused by its key, and a file that 
   for (const Refused& row : rows) check(folder, row);
 }
 
-TEST_CASE("endpoints that are none, or that strangers could reach without keys, are refused") {
+TEST_CASE("invalid endpoints, and those open to others without keys, are refused") {
   const Folder folder;
   const std::string file = lab("pipeline-1f1b");
   const std::vector<Refused> rows{
@@ -215,7 +215,7 @@ TEST_CASE("endpoints that are none, or that strangers could reach without keys, 
   CHECK(!std::filesystem::exists(folder / "join"));
 }
 
-TEST_CASE("what is missing on the machine is named before anything starts") {
+TEST_CASE("a missing part of the machine's software is named before anything starts") {
   const Folder folder;
   if (!can_use_mpi()) return;
   const Ended ended = engine(folder, {"run", lab("pipeline-1f1b"), "--comm", "mpi"},
@@ -239,7 +239,7 @@ TEST_CASE("a GPU that is not there is refused in one line, whatever asks for it"
   CHECK(folder.sessions().empty());
 }
 
-TEST_CASE("a run that is refused leaves an older recording of that name alone") {
+TEST_CASE("a refused run keeps an older recording of that name") {
   const Folder folder;
   const std::string file = folder.file("yesterday.mcap", "what was measured yesterday");
   const std::vector<Arguments> refused{{"--publish", "nonsense"},

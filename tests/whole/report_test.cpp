@@ -108,7 +108,7 @@ void check_traffic(const json& report) {
 
 }  // namespace
 
-TEST_CASE("measured stages are told, run and recorded as the list that they became") {
+TEST_CASE("measured stages are printed, run and recorded as a list of layers") {
   const Folder folder;
   const std::vector<std::string> set{"--set", "plan.stages=measured", "vocabulary=8192", "width=32", "--json"};
   const auto stages_of = [&](std::vector<std::string> command, const std::string& known_from) {
@@ -212,7 +212,7 @@ TEST_CASE("a recording gives the numbers that the run printed") {
   }
 }
 
-TEST_CASE("what a program prints for people does not need --json, and says the same bubble") {
+TEST_CASE("the printed text has the same bubble as --json") {
   const Folder folder;
   const Ended ended = engine(folder, with_small_model({"run", lab("pipeline-1f1b"), "--steps", "2"}));
   CHECK(ended.status == 0);
@@ -221,7 +221,7 @@ TEST_CASE("what a program prints for people does not need --json, and says the s
   CHECK(ended.out.find("pipeline_forward") != std::string::npos);
 }
 
-TEST_CASE("three thousand ranks are simulated from the command line as four are, with what a whole run costs") {
+TEST_CASE("three thousand ranks are simulated from the command line like four, with the cost of a whole run") {
   const Folder folder;
   const Ended ended = engine(folder, {"simulate", "gpt-1t-frontier", "--json", "--tokens", "20e12"});
   CHECK(ended.status == 0);

@@ -80,7 +80,7 @@ TEST_CASE("under weak scaling the batch grows with the ranks and the efficiency 
         Approx(sweep["points"][0]["step_seconds"].get<double>() / sweep["points"][1]["step_seconds"].get<double>()));
 }
 
-TEST_CASE("a point that makes no sense is a row with its reason, and the sweep goes on to those that do") {
+TEST_CASE("an invalid point is a row with its reason, and the sweep continues with the others") {
   const Folder folder;
   const Ended ended = engine(folder, small_sweep({"--over", "plan.data=9,2", "--steps", "3", "--json"}));
   CHECK(ended.status == 1);
@@ -95,7 +95,7 @@ TEST_CASE("a point that makes no sense is a row with its reason, and the sweep g
   CHECK(sweep["points"][1]["efficiency"] == 1.0);
 }
 
-TEST_CASE("a point whose rank is killed is a row with the rank's name, and the sweep goes on") {
+TEST_CASE("a point whose rank is killed is a row with the rank's name, and the sweep continues") {
   const Folder folder;
   const Ended ended = engine(folder, small_sweep({"--over", "plan.data=4,8,2", "--set", "fault.kill_rank=3", "--set",
                                                   "fault.kill_step=2", "--steps", "4"}));
@@ -113,7 +113,7 @@ TEST_CASE("a point whose rank is killed is a row with the rank's name, and the s
   CHECK(folder.processes().empty());
 }
 
-TEST_CASE("what means nothing is refused in one line before anything starts, and leaves an older recording alone") {
+TEST_CASE("an invalid sweep is refused in one line before anything starts, and an older recording is kept") {
   const Folder folder;
   const std::string older = folder.file("older.mcap", "measured yesterday");
   const std::vector<std::pair<std::vector<std::string>, std::string>> rows{

@@ -57,7 +57,7 @@ TEST_CASE("every folder of engine/ is a room with a floor") {
     if (entry.is_directory()) CHECK(floors.contains(entry.path().filename().string()));
 }
 
-TEST_CASE("a room of engine/ includes itself and floors below it, nothing else") {
+TEST_CASE("a folder of engine/ includes only itself and folders on lower floors") {
   const std::vector<Include> all = includes_below("engine");
   REQUIRE(all.size() > 1000);
   for (const auto& [file, included] : all) {

@@ -97,8 +97,7 @@ class LongRun {
 
 }  // namespace
 
-TEST_CASE(
-    "a killed thread of a loopback run ends it with the rank's name and its last step, and what was recorded opens") {
+TEST_CASE("a killed thread of a loopback run ends it with the rank's name and its last step, and the recording opens") {
   const Folder folder;
   const std::string file = (folder / "run.mcap").string();
   const Ended ended = engine(folder, with_small_model({"run", lab("pipeline-1f1b"), "--json", "--record", file, "--set",
@@ -156,7 +155,7 @@ TEST_CASE("a rank process killed by a signal ends the run with its name and its 
   CHECK(folder.processes_after(some_seconds).empty());
 }
 
-TEST_CASE("fault.kill_rank kills a process by signal, at the step it says") {
+TEST_CASE("fault.kill_rank kills a process by signal, at the given step") {
   if (!can_use_mpi()) return;
   const Folder folder;
   const std::string file = (folder / "run.mcap").string();
@@ -230,7 +229,7 @@ TEST_CASE("a run removes what killed supervisors left behind, and only that") {
   CHECK(fs::exists(other));  // not a session's
 }
 
-TEST_CASE("a run does not take its caller's input") {
+TEST_CASE("a run does not read its caller's standard input") {
   const Folder folder;
   const std::string comm = GENERATE(as<std::string>{}, "loopback", "mpi");
   if (comm == "mpi" && !can_use_mpi()) return;
@@ -244,7 +243,7 @@ TEST_CASE("a run does not take its caller's input") {
   CHECK(ended.out == "the rest of a script");
 }
 
-TEST_CASE("a disk that is full costs the recording, which says so, and not the training") {
+TEST_CASE("a full disk ends the recording, with a message, and not the training") {
   const Folder folder;
   const std::string file = (folder / "run.mcap").string();
   // No file of this run may grow beyond 80 blocks of 512 bytes.

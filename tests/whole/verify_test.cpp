@@ -17,7 +17,7 @@ Ended verify(const Folder& folder, std::vector<std::string> overrides) {
 
 }  // namespace
 
-TEST_CASE("verify ends with 0 for the same training, 1 for another one, and 3 where neither is shown, and says which") {
+TEST_CASE("verify ends with 0 for the same training, 1 for another one, and 3 if neither is proved, and says which") {
   const Folder folder;
   struct Row {
     std::vector<std::string> overrides;
@@ -38,7 +38,7 @@ TEST_CASE("verify ends with 0 for the same training, 1 for another one, and 3 wh
   }
 }
 
-TEST_CASE("a collective alone is proved against its definition, and one that loses a rank's part is not") {
+TEST_CASE("a collective alone is proved against its definition, and the loss of a rank's part is detected") {
   const Folder folder;
   for (const bool lost : {false, true}) {
     std::vector<std::string> arguments{"verify", lab("collectives-eight"), "--json", "--set", "bytes=4096"};
@@ -55,7 +55,7 @@ TEST_CASE("a collective alone is proved against its definition, and one that los
   }
 }
 
-TEST_CASE("processes under MPI do every collective, and check what they have") {
+TEST_CASE("processes under MPI do every collective, and check the result") {
   if (!can_use_mpi()) return;
   const Folder folder;
   for (const char* operation :

@@ -46,7 +46,7 @@ bool session_ended(const StoreView& view) {
 
 }  // namespace
 
-TEST_CASE("a viewer that comes late gets the whole picture: what is recorded, it has") {
+TEST_CASE("a late viewer gets everything that is recorded") {
   const Folder folder;
   const std::string comm = GENERATE(as<std::string>{}, "loopback", "mpi");
   if (comm == "mpi" && !can_use_mpi()) return;
@@ -93,7 +93,7 @@ TEST_CASE("a viewer that comes late gets the whole picture: what is recorded, it
   }
 }
 
-TEST_CASE("viewers do not keep a run from ending, however many") {
+TEST_CASE("viewers do not prevent a run from ending, however many") {
   const Folder folder;
   Process run(folder, engine_command(with_small_model(
                           {"run", lab("pipeline-1f1b"), "--steps", "30", "--publish", "tcp://127.0.0.1:*"})));
@@ -110,7 +110,7 @@ TEST_CASE("viewers do not keep a run from ending, however many") {
   }
 }
 
-TEST_CASE("beyond this machine a listed key is served, another is not, and no secret is in an argument list") {
+TEST_CASE("beyond this machine only a listed key is served, and no secret is in an argument list") {
   const Folder folder;
   const std::string join_file = (folder / "join").string();
   Process run(folder, engine_command(with_small_model({"run", lab("pipeline-1f1b"), "--steps", "100000", "--publish",
@@ -147,7 +147,7 @@ TEST_CASE("beyond this machine a listed key is served, another is not, and no se
   CHECK(run.wait(some_seconds).status == 1);
 }
 
-TEST_CASE("noise on the socket is ignored by a run that trains") {
+TEST_CASE("a run ignores noise on its socket") {
   const Folder folder;
   Process run(folder, engine_command(with_small_model(
                           {"run", lab("pipeline-1f1b"), "--steps", "60", "--publish", "tcp://127.0.0.1:*"})));

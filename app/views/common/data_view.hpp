@@ -18,7 +18,7 @@ namespace rankscope::app {
 /// Properties of a view or a part of one: true where '.', ',', Space, Home and End play it while it has the focus, and
 /// not the time line; and how high it would be, in front of other tabs, to show what it has, as far as the time line
 /// yields.
-inline constexpr const char *plays_property = "plays", *wanted_height_property = "wantedHeight";
+inline constexpr const char *plays_property = "plays", *preferred_height_property = "wantedHeight";
 
 class DataView : public QWidget, public TableSource {
   Q_OBJECT

@@ -49,8 +49,8 @@ QString language_name(const QString& code) {
 
 QString system_language() {
   const QStringList known = window_languages();
-  for (const QString& wanted : QLocale::system().uiLanguages())
-    if (const QString code = wanted.section(QLatin1Char('-'), 0, 0); known.contains(code)) return code;
+  for (const QString& requested : QLocale::system().uiLanguages())
+    if (const QString code = requested.section(QLatin1Char('-'), 0, 0); known.contains(code)) return code;
   return QStringLiteral("en");
 }
 

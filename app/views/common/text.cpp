@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "app/models/said.hpp"
+#include "app/models/translated.hpp"
 
 namespace rankscope::app::text {
 namespace {

@@ -183,8 +183,8 @@ void FormatRows::mouseMoveEvent(QMouseEvent* event) {
 void FormatRows::keyPressEvent(QKeyEvent* event) {
   const auto last = static_cast<int>(every_number_format.size()) - 1;
   const int row = static_cast<int>(index_of(at_.format)), bits = facts_of(at_.format).bits();
-  const auto to_row = [&](int wanted) {
-    const NumberFormat format = every_number_format[static_cast<std::size_t>(std::clamp(wanted, 0, last))];
+  const auto to_row = [&](int requested) {
+    const NumberFormat format = every_number_format[static_cast<std::size_t>(std::clamp(requested, 0, last))];
     const int from_left = bits - 1 - at_.bit, others = facts_of(format).bits();
     at_ = {format, std::max(0, others - 1 - from_left)};
   };

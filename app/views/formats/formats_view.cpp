@@ -13,7 +13,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int control_height = 28, control_gap = 8, top = 6, words_height = 20, wanted_height = 480;
+constexpr int control_height = 28, control_gap = 8, top = 6, words_height = 20, preferred_height = 480;
 constexpr int page_width = 92, field_width = 150, box_width = 150;
 constexpr int largest_power = 60;
 
@@ -42,7 +42,7 @@ FormatsView::FormatsView(SharedState& state, SnapshotSource& source, FiguresMode
       ranges_(new FormatRanges(nullptr)),
       scales_(new RowsTable(scale_titles(), 2, tr("What scales save"), this)) {
   setMinimumSize(320, 140);
-  setProperty(wanted_height_property, wanted_height);
+  setProperty(preferred_height_property, preferred_height);
   make_controls();
   rows_scroll_ = scroll_around(rows_, this);
   ranges_scroll_ = scroll_around(ranges_, this);

@@ -60,7 +60,7 @@ std::vector<double> values_of(const Figures& figures, GridQuantity quantity) {
       if (!bytes) continue;
       const auto peak = static_cast<double>(bytes->peak);
       values[static_cast<std::size_t>(row.rank)] = peak;
-      if (row.alike < 2) continue;
+      if (row.identical_ranks < 2) continue;
       const int stage = grid.coordinates_of(row.rank).pipeline;  // a row of a folded plan is a stage's
       for (int rank = 0; rank < grid.workers(); ++rank)
         if (grid.coordinates_of(rank).pipeline == stage) values[static_cast<std::size_t>(rank)] = peak;

@@ -22,11 +22,11 @@ QString op_of_step(OpId op, std::uint32_t step) {
   return op.valid() ? QStringLiteral("%1 · %2").arg(token(op)).arg(step) : text::unknown();
 }
 
-QString ranks_of(const Meeting& meeting, Came came) {
+QString ranks_of(const Meeting& meeting, MemberState state) {
   QStringList ranks;
   std::size_t more = 0;
   for (std::size_t m = 0; m < meeting.members.size(); ++m) {
-    if (meeting.came[m] != came) continue;
+    if (meeting.states[m] != state) continue;
     if (ranks.size() < static_cast<qsizetype>(most_ranks_named))
       ranks << QString::number(meeting.members[m]);
     else
@@ -54,9 +54,9 @@ std::vector<Cell> row_of(const Meeting& meeting, const Standstill& still, std::i
                             : tr("%1 group of %2").arg(text::words(name_of(meeting.group))).arg(meeting.members.size());
   return {{op_of_step(meeting.op, meeting.step)},
           {group, Tone::dim},
-          {ranks_of(meeting, Came::not_yet), for_late ? Tone::bad : Tone::text},
-          {ranks_of(meeting, Came::in)},
-          {ranks_of(meeting, Came::left), Tone::dim},
+          {ranks_of(meeting, MemberState::not_arrived), for_late ? Tone::bad : Tone::text},
+          {ranks_of(meeting, MemberState::arrived)},
+          {ranks_of(meeting, MemberState::finished), Tone::dim},
           {text::nanoseconds(meeting.since_ns - origin_ns), Tone::dim}};
 }
 
@@ -97,7 +97,9 @@ std::vector<Cell> row_of(const LanePlace& lane, const Standstill& still, const R
       if (meeting.op != mine || meeting.step != lane.next_step || !member) continue;
       const std::vector<int> away = meeting.missing();
       const bool for_late = std::any_of(away.begin(), away.end(), is_late);
-      why = {tr("waits for rank %1").arg(ranks_of(meeting, Came::not_yet)), for_late ? Tone::bad : Tone::text, {}};
+      why = {tr("waits for rank %1").arg(ranks_of(meeting, MemberState::not_arrived)),
+             for_late ? Tone::bad : Tone::text,
+             {}};
       if (const HeldBack* bound = away.size() == 1 ? still.held_by_server(away.front()) : nullptr)
         why.words += tr(", which waits for %1").arg(words_of(*bound));
     }
@@ -138,7 +140,7 @@ QStringList lane_titles() {
           tr("since"), tr("why")};
 }
 
-HangPicture look_for_hang(const StoreView& run, const RunContext* context) {
+HangPicture hang_picture_of(const StoreView& run, const RunContext* context) {
   HangPicture picture;
   const auto steps = run.steps(Obtained::measured);
   const TimeRange extent = run.extent(Obtained::measured);

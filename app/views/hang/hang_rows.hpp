@@ -28,7 +28,7 @@ struct HangPicture {
 };
 
 /// Looks at the newest steps of the run. `context` may be null: then nothing but the events' times is known.
-HangPicture look_for_hang(const StoreView& run, const RunContext* context);
+HangPicture hang_picture_of(const StoreView& run, const RunContext* context);
 
 /// The time without a finished op after which a live run counts as hanging: ten steps, at least two seconds.
 double quiet_limit_s(const HangPicture& picture);

@@ -112,7 +112,7 @@ void HangView::tick() {
 void HangView::refresh() {
   looked_at_ = events_;
   latest_.request(
-      [view = source().view(), context = figures_.latest()->context] { return look_for_hang(*view, context.get()); });
+      [view = source().view(), context = figures_.latest()->context] { return hang_picture_of(*view, context.get()); });
 }
 
 void HangView::deliver(HangPicture picture) {
@@ -133,7 +133,7 @@ void HangView::take_headline() {
   const HangHeadline headline = headline_of(picture_, live_, quiet_s);
   title_->setText(headline.title);
   const bool hangs = live_ && !picture_.over && picture_.ran && headline.tone == Tone::bad;
-  if (hangs != hangs_) emit hang_told(hangs_ = hangs);
+  if (hangs != hangs_) emit hang_changed(hangs_ = hangs);
   words_->setText(headline.words);
   title_->setVisible(picture_.ran);  // else both stand where the lists would
   words_->setVisible(picture_.ran && !headline.words.isEmpty());

@@ -33,7 +33,7 @@ class HangView : public DataView {
 
  signals:
   /// A live run hangs, or moves again.
-  void hang_told(bool hangs);
+  void hang_changed(bool hangs);
 
  protected:
   /// Where every lane stands.

@@ -29,7 +29,7 @@ MemoryView::MemoryView(SharedState& state, SnapshotSource& source, BubbleSource*
       ranks_(new QComboBox(this)),
       latest_([this](MemoryPicture picture) {
         picture_ = std::move(picture);
-        look_at_moment();
+        list_alive();
         update();
       }) {
   setMouseTracking(true);
@@ -46,7 +46,7 @@ MemoryView::MemoryView(SharedState& state, SnapshotSource& source, BubbleSource*
   for (const auto signal : {&SharedState::visible_changed, &SharedState::shown_changed, &SharedState::step_changed})
     connect(&state, signal, this, &MemoryView::refresh);
   connect(&state, &SharedState::cursor_changed, this, [this] {
-    look_at_moment();
+    list_alive();
     update();
   });
   connect(&state, &SharedState::selected_changed, this, [this, &state] {
@@ -62,7 +62,8 @@ void MemoryView::set_rank(int rank) {
 }
 
 QString MemoryView::name_of(int rank) const {
-  return alike_ > 1 ? tr("stage %1, %2 identical ranks").arg(rank).arg(alike_) : tr("rank %1").arg(rank);
+  return identical_ranks_ > 1 ? tr("stage %1, %2 identical ranks").arg(rank).arg(identical_ranks_)
+                              : tr("rank %1").arg(rank);
 }
 
 void MemoryView::refresh_ranks() {
@@ -70,17 +71,18 @@ void MemoryView::refresh_ranks() {
   std::vector<int> known;
   for (const LaneKey& lane : view->lanes())
     if (known.empty() || known.back() != lane.rank) known.push_back(lane.rank);
-  int alike = alike_;
+  int identical_ranks = identical_ranks_;
   if (const Hello* hello = view->hello(); hello != nullptr && hello->scenario_toml != scenario_) {
     scenario_ = hello->scenario_toml;
     const auto plan = plan_of(*view);
-    alike = plan ? plan->alike : 1;
+    identical_ranks = plan ? plan->identical_ranks : 1;
   }
-  if (static_cast<int>(known.size()) != ranks_->count() || alike != alike_) {
-    alike_ = alike;
+  if (static_cast<int>(known.size()) != ranks_->count() || identical_ranks != identical_ranks_) {
+    identical_ranks_ = identical_ranks;
     ranks_->clear();
     // The number of identical ranks is above the picture; the legend needs the space.
-    for (const int rank : known) ranks_->addItem(alike_ > 1 ? tr("stage %1").arg(rank) : tr("rank %1").arg(rank), rank);
+    for (const int rank : known)
+      ranks_->addItem(identical_ranks_ > 1 ? tr("stage %1").arg(rank) : tr("rank %1").arg(rank), rank);
     ranks_->adjustSize();
     if (ranks_->findData(rank_) < 0 && !known.empty()) rank_ = known.front();
     ranks_->setCurrentIndex(ranks_->findData(rank_));
@@ -103,7 +105,7 @@ void MemoryView::showEvent(QShowEvent* event) {
 
 QRect MemoryView::alive_area() const {
   // A folded plan has no programs, whose buffers could be listed.
-  if (width() < list_from || programs_ == nullptr || alike_ > 1) return {};
+  if (width() < list_from || programs_ == nullptr || identical_ranks_ > 1) return {};
   const int wide = std::clamp(width() * 3 / 10, narrowest_list, widest_list);
   return {width() - view_margin - wide, header_height, wide, std::max(1, height() - header_height - 4)};
 }
@@ -111,8 +113,8 @@ QRect MemoryView::alive_area() const {
 QRect MemoryView::peak_area() const {
   const int right = alive_area().isEmpty() ? width() - view_margin : alive_area().left() - 2 * view_margin;
   const int bars = std::max<int>(1, static_cast<int>(picture_.peaks.size()));
-  const int wanted = std::clamp(bars * (widest_bar + 12), 140, std::max(140, right * 2 / 5 - axis_width));
-  return {right - wanted, top, wanted, std::max(1, height() - top - foot_height - 4)};
+  const int needed = std::clamp(bars * (widest_bar + 12), 140, std::max(140, right * 2 / 5 - axis_width));
+  return {right - needed, top, needed, std::max(1, height() - top - foot_height - 4)};
 }
 
 QRect MemoryView::time_area() const {
@@ -270,7 +272,7 @@ void MemoryView::paint_peaks(QPainter& painter) const {
   const QRect area = peak_area();
   painter.setPen(color(colours().dim));
   const QRect title(area.left() - axis_width + 8, header_height, area.width() + axis_width - 8, title_height);
-  const QString every = alike_ > 1 ? tr("every stage at its peak") : tr("every rank at its peak");
+  const QString every = identical_ranks_ > 1 ? tr("every stage at its peak") : tr("every rank at its peak");
   QString words = state().step() ? tr("%1, step %2").arg(every).arg(*state().step()) : every;
   if (painter.fontMetrics().horizontalAdvance(words) > title.width())
     words = state().step() ? tr("peaks, step %1").arg(*state().step()) : tr("peaks");
@@ -313,7 +315,7 @@ void MemoryView::paint_peaks(QPainter& painter) const {
     if (i % static_cast<std::size_t>(spacing) == 0) {
       painter.setPen(color(peak.rank == picture_.rank ? colours().text : colours().dim));
       painter.drawText(QRectF(left + bar / 2 - 40, area.bottom() + 4, 80, 18), Qt::AlignHCenter | Qt::AlignVCenter,
-                       i == 0 && slot > 60 && alike_ == 1 ? name_of(peak.rank) : QString::number(peak.rank));
+                       i == 0 && slot > 60 && identical_ranks_ == 1 ? name_of(peak.rank) : QString::number(peak.rank));
     }
   }
 }
@@ -323,7 +325,7 @@ AliveList MemoryView::alive_while(OpId op, const ClassBytes& seen, int rank, con
   return alive_list(program, rank, op, seen, moment, alive_);
 }
 
-void MemoryView::look_at_moment() {
+void MemoryView::list_alive() {
   const auto cursor = state().cursor();
   if (cursor && picture_.range.begin_ns <= *cursor && *cursor < picture_.range.end_ns && !picture_.columns.empty()) {
     const double share =

@@ -53,7 +53,7 @@ class MemoryView : public DataView {
   void paint_time_axis(QPainter& painter, const QRect& area) const;
   void paint_peaks(QPainter& painter) const;
   void paint_axis(QPainter& painter, const QRect& area, bool labels) const;
-  void look_at_moment();  ///< what is alive at the cursor, else at the peak
+  void list_alive();  ///< what is alive at the cursor, else at the peak
   AliveList alive_while(OpId op, const ClassBytes& seen, int rank, const QString& moment) const;
   double y_of(double bytes, const QRect& area) const;
 
@@ -62,8 +62,8 @@ class MemoryView : public DataView {
   Latest<MemoryPicture> latest_;
   MemoryPicture picture_;
   AliveList alive_;
-  std::string scenario_;  ///< of the run shown
-  int alike_ = 1;         ///< ranks that each of its ranks stands for: those of a stage of a folded plan
+  std::string scenario_;     ///< of the run shown
+  int identical_ranks_ = 1;  ///< ranks that each of its ranks stands for: those of a stage of a folded plan
   int rank_ = 0;
 };
 

@@ -156,9 +156,9 @@ bool PathsModel::setData(const QModelIndex& index, const QVariant& value, int ro
   }
   if (index.column() != rate || role != Qt::EditRole) return false;
   bool is_number = false;
-  const double wanted = value.toString().trimmed().replace(QLatin1Char(','), QLatin1Char('.')).toDouble(&is_number);
-  if (!is_number || !(wanted > 0) || !std::isfinite(wanted)) return false;
-  emit rate_wanted(name, wanted);
+  const double requested = value.toString().trimmed().replace(QLatin1Char(','), QLatin1Char('.')).toDouble(&is_number);
+  if (!is_number || !(requested > 0) || !std::isfinite(requested)) return false;
+  emit rate_wanted(name, requested);
   return true;
 }
 

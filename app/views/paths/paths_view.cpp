@@ -25,7 +25,7 @@ constexpr int patience_ms = 120;
 constexpr int control_height = 28, control_gap = 8, line = 18, player_height = 36;
 constexpr int side_least = 330, side_most = 660, picture_least = 300;
 constexpr int side_good = 512, picture_good = 500;  ///< in which all that matters is told
-constexpr int wanted_height = 350;
+constexpr int preferred_height = 350;
 constexpr int least_plot = 150, least_picture = 130, check_and_mark = 44, scroll_bar = 12;
 constexpr double lowest_drawn = 1e-15;  ///< of the start's height: what is below may be rounding alone
 
@@ -47,7 +47,7 @@ PathsView::PathsView(SharedState& state, SnapshotSource& source, PathCache& cach
       chart_(new PlotChart(this)) {
   setMinimumSize(320, 140);
   setProperty(plays_property, true);
-  setProperty(wanted_height_property, wanted_height);
+  setProperty(preferred_height_property, preferred_height);
   setFocusPolicy(Qt::StrongFocus);
   make_controls();
   set_up_table(*table_, tr("Optimizers"));
@@ -209,9 +209,9 @@ void PathsView::showEvent(QShowEvent* event) {
 // Until the new paths are there the old ones stay.
 void PathsView::take_answer() {
   if (!isVisible() || patience_.isActive()) return;
-  const PathRequest wanted = request();
-  const auto paths = cache_.get(wanted);
-  failure_ = cache_.failure(wanted);
+  const PathRequest requested = request();
+  const auto paths = cache_.get(requested);
+  failure_ = cache_.failure(requested);
   if (paths == nullptr && failure_.isEmpty()) {
     if (paths_ == nullptr) picture_->show_paths(nullptr, {});
     return;
@@ -268,8 +268,8 @@ void PathsView::arrange() {
 
   const int upper = 6 + control_height + 4 + (presents() ? 0 : line + 2);
   const bool two = width() >= picture_least + side_least;
-  const int wanted = std::max(width() * 47 / 100, std::min(side_good, width() - picture_good));
-  const int side = two ? std::clamp(wanted, side_least, std::min(side_most, width() - picture_least)) : 0;
+  const int requested = std::max(width() * 47 / 100, std::min(side_good, width() - picture_good));
+  const int side = two ? std::clamp(requested, side_least, std::min(side_most, width() - picture_least)) : 0;
   const int wide = width() - side;
   const bool plays = height() - upper - player_height >= least_picture;
   picture_->setVisible(shown);

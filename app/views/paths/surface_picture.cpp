@@ -223,7 +223,7 @@ void SurfacePicture::paint_path(QPainter& painter, const SurfaceScale& scale, co
   const Argb colour = colour_of(path.optimizer, *colours_);
   const int now = std::min(step_, path.steps());
   QPainterPath walked(within_reach(scale.at(path.points.front())));
-  QPainterPath comes(within_reach(scale.at(path.points[static_cast<std::size_t>(now)])));
+  QPainterPath now_at(within_reach(scale.at(path.points[static_cast<std::size_t>(now)])));
   double length = 0;
   for (int t = 1; t <= path.steps(); ++t) {
     const QPointF at = within_reach(scale.at(path.points[static_cast<std::size_t>(t)]));
@@ -231,12 +231,12 @@ void SurfacePicture::paint_path(QPainter& painter, const SurfaceScale& scale, co
       length += std::hypot((at - walked.currentPosition()).x(), (at - walked.currentPosition()).y());
       walked.lineTo(at);
     } else {
-      comes.lineTo(at);
+      now_at.lineTo(at);
     }
   }
   painter.setBrush(Qt::NoBrush);
   painter.setPen(QPen(faded(colour, 0.28), 1.2));
-  painter.drawPath(comes);
+  painter.drawPath(now_at);
   painter.setPen(QPen(faded(colours_->ground, 0.55), 3.4, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
   painter.drawPath(walked);
   painter.setPen(QPen(color(colour), 1.8, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
@@ -255,7 +255,7 @@ void SurfacePicture::paint_path(QPainter& painter, const SurfaceScale& scale, co
 // Each mark and place has its name where that covers no other: around it, or a line further.
 void SurfacePicture::paint_names(QPainter& painter, const SurfaceScale& scale) const {
   const QFontMetricsF metrics(painter.font());
-  const auto stands = places(scale);
+  const auto labels = places(scale);
   std::vector<QRectF> taken;
   const auto mark_at = [&](QPointF at) {
     taken.emplace_back(at.x() - mark_size, at.y() - mark_size, 2 * mark_size, 2 * mark_size);
@@ -267,7 +267,7 @@ void SurfacePicture::paint_names(QPainter& painter, const SurfaceScale& scale) c
     mark_at(at);
     named.emplace_back(at, within ? name : tr("%1, beyond").arg(name));
   }
-  for (const auto& [at, words] : stands) mark_at(at);
+  for (const auto& [at, words] : labels) mark_at(at);
   const auto write = [&](QPointF at, const QString& words, Argb ink) {
     const double wide = metrics.horizontalAdvance(words) + 8, high = metrics.height() + 2;
     for (int further = 0; further < 3; ++further)
@@ -287,7 +287,7 @@ void SurfacePicture::paint_names(QPainter& painter, const SurfaceScale& scale) c
         }
   };
   for (const auto& [at, words] : named) write(at, words, colours_->text);
-  for (const auto& [at, words] : stands) write(at, words, colours_->dim);
+  for (const auto& [at, words] : labels) write(at, words, colours_->dim);
 }
 
 QString SurfacePicture::words_at(QPointF at) const {

@@ -27,7 +27,7 @@ bool is_line(Mark mark) { return mark == Mark::line || mark == Mark::dashed; }
 /// On the axis as the chart has it.
 double on_axis(double value, bool logarithmic) { return logarithmic ? std::log10(value) : value; }
 
-bool can_stand(double value, bool logarithmic) { return std::isfinite(value) && (!logarithmic || value > 0); }
+bool can_be_plotted(double value, bool logarithmic) { return std::isfinite(value) && (!logarithmic || value > 0); }
 
 }  // namespace
 
@@ -77,9 +77,9 @@ std::vector<PlotChart::Piece> PlotChart::pieces() const {
   for (const PlotSeries& series : plot_.series) {
     Piece piece{series.mark, series.colour, series.name, {}, series.size};
     for (const PlotPoint& point : series.points) {
-      if (!can_stand(point.x, plot_.x.logarithmic) || !can_stand(point.y, plot_.y.logarithmic)) continue;
+      if (!can_be_plotted(point.x, plot_.x.logarithmic) || !can_be_plotted(point.y, plot_.y.logarithmic)) continue;
       piece.points << place(point.x, point.y);
-      if (!is_line(series.mark) && point.high > point.low && can_stand(point.low, plot_.y.logarithmic))
+      if (!is_line(series.mark) && point.high > point.low && can_be_plotted(point.low, plot_.y.logarithmic))
         pieces.push_back({Mark::line, series.colour, {}, {place(point.x, point.low), place(point.x, point.high)}, 0});
     }
     pieces.push_back(std::move(piece));

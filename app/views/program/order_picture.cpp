@@ -44,7 +44,7 @@ void OrderPicture::set_stale(bool stale) {
   update();
 }
 
-int OrderPicture::wanted_height() const {
+int OrderPicture::preferred_height() const {
   return stages_ == 0 ? 0 : static_cast<int>(title_height + stages_ * (row_most + gap) + axis_height);
 }
 

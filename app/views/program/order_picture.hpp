@@ -18,7 +18,7 @@ class OrderPicture : public QWidget {
   /// The text has gone on since, and makes no sense yet.
   void set_stale(bool stale);
   /// As high as rows of a comfortable height need.
-  int wanted_height() const;
+  int preferred_height() const;
 
   // What is on the screen.
   QRectF box_of(const UnitOp& op) const;

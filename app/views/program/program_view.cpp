@@ -282,7 +282,7 @@ void ProgramView::arrange() {
   const int visible_lines = static_cast<int>(text_->document()->size().height());
   const int lines = (visible_lines + 2) * text_->fontMetrics().lineSpacing() + 12;
   const int text_least = std::clamp(lines, room * 35 / 100, room * 55 / 100);
-  const int pictured = std::min(picture_->wanted_height(), room - text_least - picture_gap);
+  const int pictured = std::min(picture_->preferred_height(), room - text_least - picture_gap);
   const bool pictures = there && shown_ < 0 && pictured >= least_picture;
   picture_->setVisible(pictures);
   const int text_height = pictures ? room - pictured - picture_gap : room;

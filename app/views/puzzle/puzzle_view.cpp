@@ -12,7 +12,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int control_height = 28, control_gap = 8, top = 6, words_height = 20, wanted_height = 380;
+constexpr int control_height = 28, control_gap = 8, top = 6, words_height = 20, preferred_height = 380;
 
 }  // namespace
 
@@ -29,7 +29,7 @@ PuzzleView::PuzzleView(SharedState& state, Session& session, QWidget* parent)
       scroll_(new QScrollArea(this)),
       board_(new PuzzleBoard(nullptr)) {
   setMinimumSize(320, 140);
-  setProperty(wanted_height_property, wanted_height);
+  setProperty(preferred_height_property, preferred_height);
   make_controls();
   scroll_->setWidget(board_);
   scroll_->setWidgetResizable(true);

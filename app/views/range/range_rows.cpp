@@ -122,7 +122,7 @@ class Rows {
 
 }  // namespace
 
-RangePicture look_at_range(const RangeRequest& request) {
+RangePicture range_picture_of(const RangeRequest& request) {
   RangePicture picture;
   if (!request.context || !request.run) return picture;
   std::optional<std::uint32_t> number = request.step;

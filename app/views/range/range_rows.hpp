@@ -30,7 +30,7 @@ struct RangePicture {
   std::vector<std::vector<Cell>> gap;     ///< largest first
 };
 
-RangePicture look_at_range(const RangeRequest& request);
+RangePicture range_picture_of(const RangeRequest& request);
 
 /// Seconds by class of every rank, as it was, as predicted, and as in the textbook (in units of its own).
 ViewTable plain_table(const RangeAnalysis& analysis, Obtained shown);

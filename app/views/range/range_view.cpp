@@ -63,7 +63,7 @@ void RangeView::refresh() {
                        state().shown(), state().selected_range(), state().step()};
   if (const StepAnalysis* step = figures_.latest()->shown_step(); !request.step && step != nullptr)
     request.step = step->step;
-  latest_.request([request = std::move(request)] { return look_at_range(request); });
+  latest_.request([request = std::move(request)] { return range_picture_of(request); });
 }
 
 // Every row names its rank, where on the screen it stands once: in a file rows are sorted and filtered.

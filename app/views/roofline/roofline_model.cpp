@@ -155,7 +155,7 @@ QStringList roofline_titles() {
 
 std::vector<std::vector<Cell>> roofline_rows(const RooflinePicture& picture) {
   std::vector<std::vector<Cell>> rows;
-  for (const RooflinePoint& point : picture.told())
+  for (const RooflinePoint& point : picture.shown())
     rows.push_back(
         {{op_name(point)},
          {text::number(point.intensity())},

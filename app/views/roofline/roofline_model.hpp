@@ -22,7 +22,7 @@ struct RooflinePicture {
 
   bool empty() const { return ran.empty() && predicted.empty(); }
   /// What the table is of: what ran, else what was predicted.
-  const std::vector<RooflinePoint>& told() const { return ran.empty() ? predicted : ran; }
+  const std::vector<RooflinePoint>& shown() const { return ran.empty() ? predicted : ran; }
 };
 
 /// `measured_roof`: the FLOP/s that the run's machine has reached in products, where the run says them; else those of

@@ -13,7 +13,7 @@ namespace rankscope::app {
 namespace {
 
 constexpr int control_height = 28, gap = 8;
-constexpr int wanted_height = 400;
+constexpr int preferred_height = 400;
 constexpr int table_share = 56, scroll_bar = 18;  ///< per cent of the width, at most; pixels
 constexpr int beside = 640;                       ///< from this width on the table is at the chart's right
 constexpr int least_for_below = 380;              ///< heights: below it the narrow view has no table
@@ -28,7 +28,7 @@ RooflineView::RooflineView(SharedState& state, Session& session, QWidget* parent
       chart_(new PlotChart(this)),
       table_(new RowsTable(roofline_titles(), 1, tr("Ops of the step"), this)) {
   setMinimumSize(320, 140);
-  setProperty(wanted_height_property, wanted_height);
+  setProperty(preferred_height_property, preferred_height);
   roof_->setAccessibleName(tr("Which roof"));
   roof_->addItems({tr("Measured roof"), tr("Roof of the cluster file")});
   roof_->setToolTip(

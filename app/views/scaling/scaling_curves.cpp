@@ -76,7 +76,7 @@ void add_efficiency(std::vector<ScalingAt>& points) {
 }
 
 /// One point that ran has nothing to be compared with.
-bool tells_efficiency(const ScalingCurves& curves) {
+bool has_run_efficiency(const ScalingCurves& curves) {
   return curves.has_efficiency && std::any_of(curves.points.begin(), curves.points.end(),
                                               [](const ScalingAt& at) { return std::isfinite(at.run.efficiency); });
 }
@@ -240,8 +240,8 @@ QStringList scaling_titles(const ScalingCurves& curves) {
   if (ran) titles << curves.run_name << tr("error");
   titles << tr("%1, predicted").arg(curves.rate_name);
   if (ran) titles << curves.run_name;
-  if (curves.has_efficiency) titles << (tells_efficiency(curves) ? tr("efficiency, predicted") : tr("efficiency"));
-  if (tells_efficiency(curves)) titles << curves.run_name;
+  if (curves.has_efficiency) titles << (has_run_efficiency(curves) ? tr("efficiency, predicted") : tr("efficiency"));
+  if (has_run_efficiency(curves)) titles << curves.run_name;
   return titles;
 }
 
@@ -265,7 +265,7 @@ std::vector<std::vector<Cell>> scaling_rows(const ScalingCurves& curves) {
     row.push_back({text::number(at.predicted.rate), Tone::dim, {}});
     if (ran) row.push_back({text::number(at.run.rate), tone, {}});
     if (curves.has_efficiency) row.push_back({text::percent(at.predicted.efficiency), Tone::dim, {}});
-    if (tells_efficiency(curves)) row.push_back({text::percent(at.run.efficiency), tone, {}});
+    if (has_run_efficiency(curves)) row.push_back({text::percent(at.run.efficiency), tone, {}});
     rows.push_back(std::move(row));
   }
   return rows;

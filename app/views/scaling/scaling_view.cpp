@@ -21,7 +21,7 @@ namespace rankscope::app {
 namespace {
 
 constexpr int control_height = 30, line = 18, least_plot = 180, least_choice = 90;
-constexpr int wanted_height = 440;                           ///< with the table
+constexpr int preferred_height = 440;                        ///< with the table
 constexpr int least_for_table = 330, least_for_words = 220;  ///< heights: the charts go before them
 constexpr int most_predicted_ranks = 4096, most_measured_ranks = 8;
 constexpr int measured_steps = 12;  ///< of each point: enough for a median without the first
@@ -69,7 +69,7 @@ ScalingView::ScalingView(SharedState& state, Session& session, QWidget* parent)
         fill_choices();
       }) {
   setMinimumSize(320, 140);
-  setProperty(wanted_height_property, wanted_height);
+  setProperty(preferred_height_property, preferred_height);
   setMouseTracking(true);
   make_controls();
   connect(&session, &Session::scenario_changed, this, [this] {
@@ -177,10 +177,10 @@ void ScalingView::refresh() {
     case What::plan: {
       if (!session_.scenario()) return take_curves({});
       const std::shared_ptr<const Figures> figures = session_.figures().latest();
-      told_by_ = name_of_costs(session_, *figures);
+      costs_source_ = name_of_costs(session_, *figures);
       latest_.request([scenario = *session_.scenario(), key = key_->currentText().toStdString(),
                        scaling = how_->currentIndex() == 0 ? Scaling::strong : Scaling::weak,
-                       run = told_by_.isEmpty() ? nullptr : session_.view(), context = figures->context] {
+                       run = costs_source_.isEmpty() ? nullptr : session_.view(), context = figures->context] {
         CostSource costs;
         if (run) try {
             costs.run = costs_of_run(*run, *context);
@@ -215,7 +215,7 @@ void ScalingView::refresh() {
 void ScalingView::take_figures() {
   if (what() != What::plan) return;
   const Figures& figures = *session_.figures().latest();
-  if (name_of_costs(session_, figures) != told_by_) {
+  if (name_of_costs(session_, figures) != costs_source_) {
     stale_ = true;
     refresh();
   } else if (figures.run) {

@@ -75,7 +75,7 @@ class ScalingView : public DataView {
   RowsModel rows_;
   QTableView* table_;
   ScalingCurves bare_, curves_;  ///< as they were made, and with the point that ran
-  QString told_by_;              ///< which run's costs these are; empty: the cluster's
+  QString costs_source_;         ///< which run's costs these are; empty: the cluster's
   QString sweep_file_, measured_file_, progress_;
   std::vector<PublishedTable> published_;
   std::unique_ptr<EngineChild> engine_;

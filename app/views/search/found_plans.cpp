@@ -12,8 +12,8 @@
 namespace rankscope::app {
 namespace {
 
-constexpr double told_share = 0.02;  ///< of what a plan is slower: parts below it are not told
-constexpr std::size_t most_told = 3;
+constexpr double least_share = 0.02;  ///< of what a plan is slower: parts below it are not listed
+constexpr std::size_t most_reasons = 3;
 
 void add_best_and_front(FoundPlans& found) {
   std::vector<TwoCosts> costs;
@@ -109,7 +109,7 @@ QString why_not_this(const FoundPlans& found, std::size_t at) {
       text::tr("%1 (%2) slower than the fastest").arg(text::seconds(behind), text::percent(behind / fastest->seconds));
   QStringList parts;
   for (const LostTime& lost : why_slower(fastest->parts, point.parts))
-    if (std::fabs(lost.seconds) > told_share * behind && static_cast<std::size_t>(parts.size()) < most_told)
+    if (std::fabs(lost.seconds) > least_share * behind && static_cast<std::size_t>(parts.size()) < most_reasons)
       parts << QStringLiteral("%1 %2").arg(lost.part == "zero" ? QStringLiteral("ZeRO") : text::utf8(lost.part),
                                            signed_seconds(lost.seconds));
   return words + (parts.isEmpty() ? QString() : text::tr(": ") + parts.join(QStringLiteral(", "))) + QLatin1Char('.');

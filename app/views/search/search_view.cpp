@@ -16,7 +16,7 @@ namespace rankscope::app {
 namespace {
 
 constexpr int control_height = 28, line = 18, gap = 8;
-constexpr int wanted_height = 440;
+constexpr int preferred_height = 440;
 constexpr int plan_width = 330, widest_plan = 400, three_columns = 1040, two_columns = 560;
 constexpr int least_for_source = 240;
 constexpr int brief_tries = 40;
@@ -42,7 +42,7 @@ SearchView::SearchView(SharedState& state, Session& session, QWidget* parent)
       table_(new RowsTable({QString(), tr("chosen"), tr("fastest")}, 1, tr("The selected plan"), this)),
       sides_(new QButtonGroup(this)) {
   setMinimumSize(320, 140);
-  setProperty(wanted_height_property, wanted_height);
+  setProperty(preferred_height_property, preferred_height);
   make_controls();
   connect(&searcher_, &PlanSearcher::changed, this, &SearchView::take_search);
   connect(&session, &Session::scenario_changed, this, &SearchView::take_scenario);
@@ -236,11 +236,11 @@ void SearchView::arrange() {
   place(seed_, 96);
   words_->setVisible(shown && width() - x > 80);
   words_->setGeometry(x, 6, std::max(0, width() - x - view_margin), control_height);
-  const bool says_source = there && !presents() && height() >= least_for_source;
-  source_->setVisible(says_source);
+  const bool has_room_for_source = there && !presents() && height() >= least_for_source;
+  source_->setVisible(has_room_for_source);
   source_->setGeometry(view_margin, 6 + control_height + 2, width() - 2 * view_margin, line);
 
-  const int top = 6 + control_height + 6 + (says_source ? line + 2 : 0);
+  const int top = 6 + control_height + 6 + (has_room_for_source ? line + 2 : 0);
   const int high = std::max(40, height() - top - 4);
   const bool three = width() >= three_columns, two = width() >= two_columns;
   const int right =

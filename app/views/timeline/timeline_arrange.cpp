@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "app/models/range_statistics.hpp"
-#include "app/models/said.hpp"
 #include "app/models/time_axis.hpp"
+#include "app/models/translated.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 #include "app/views/timeline/timeline_view.hpp"
@@ -30,11 +30,11 @@ void TimelineView::lay_out() {
   choice_.groups = rank_groups(grouping_, ranks, scene_.plan.get());
   choice_.groups_open = ranks <= most_single_ranks;
   double label_width = fonts_.title.width(text::tr("rank %1").arg(std::max(ranks, 1) - 1));
-  for (const std::string& name : {said("predicted"), said("B receive")})
+  for (const std::string& name : {translated("predicted"), translated("B receive")})
     label_width = std::max(label_width, fonts_.tiny.width(QString::fromStdString(name)));
   if (scene_.plan && ranks > 0)
     label_width = std::max(label_width, fonts_.small.width(QString::fromStdString(place_of(*scene_.plan, ranks - 1))));
-  if (scene_.plan && scene_.plan->alike > 1)
+  if (scene_.plan && scene_.plan->identical_ranks > 1)
     for (std::int32_t rank = 0; rank < ranks; ++rank)
       label_width = std::max(label_width, fonts_.small.width(QString::fromStdString(folded_words(*scene_.plan, rank))));
   if (!choice_.groups.empty()) label_width += member_indent;
@@ -164,7 +164,7 @@ void TimelineView::fill_menu(QMenu& menu, QPoint at) {
   menu.addSeparator();
   auto* ways = new QActionGroup(&menu);
   for (const Grouping grouping : every_grouping) {
-    QAction* action = menu.addAction(QString::fromStdString(said(words_of(grouping))), this,
+    QAction* action = menu.addAction(QString::fromStdString(translated(words_of(grouping))), this,
                                      [this, grouping] { set_grouping(grouping); });
     action->setCheckable(true);
     action->setChecked(grouping == grouping_);
@@ -182,10 +182,11 @@ std::optional<HoverCard> TimelineView::group_card(QPoint at) const {
   const RankGroup& group = scene_.rows->groups[static_cast<std::size_t>(band->group)];
   const auto statistics = statistics_of(*source().view(), state().shown(), {time - half, time + half},
                                         [&](std::int32_t rank) { return group.contains(rank); });
-  HoverCard card{at, {group.name + " · " + size_words(group), {said("average here: %1", summary_of(statistics))}}, {}};
-  card.details.lines.push_back(said("height of a colour: mean share of the ranks' time"));
-  card.details.lines.push_back(band->open ? said("click its name to collapse it")
-                                          : said("click its name to expand it"));
+  HoverCard card{
+      at, {group.name + " · " + size_words(group), {translated("average here: %1", summary_of(statistics))}}, {}};
+  card.details.lines.push_back(translated("height of a colour: mean share of the ranks' time"));
+  card.details.lines.push_back(band->open ? translated("click its name to collapse it")
+                                          : translated("click its name to expand it"));
   return card;
 }
 

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-#include "app/models/said.hpp"
+#include "app/models/translated.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 #include "app/views/timeline/timeline_painter.hpp"
@@ -104,7 +104,7 @@ std::vector<std::string> TimelinePainter::labels_on(const FrameBox& box) const {
   std::vector<std::string> labels = labels_of(box.box);
   const bool asynchronous = s_.plan && s_.plan->grid.servers > 0 && s_.plan->scenario.plan.staleness > 0;
   if (!asynchronous || s_.rows->rows[box.row].kind != RowKind::compute) return labels;
-  const std::string step = said("step %1", static_cast<int>(box.box.step));
+  const std::string step = translated("step %1", static_cast<int>(box.box.step));
   std::vector<std::string> with_step;
   if (s_.plan->scenario.plan.micro_batches > 1 || labels.size() > 1)
     for (const std::string& label : labels) with_step.push_back(step + " · " + label);
@@ -208,7 +208,7 @@ void TimelinePainter::bands() {
     if (!band.pinned && top < area.top() + s_.rows->pinned_height - 8) continue;
     const TimelineRow& compute = s_.rows->rows[band.first_row];
     const RankGroup* group = band.group < 0 ? nullptr : &s_.rows->groups[static_cast<std::size_t>(band.group)];
-    const bool folded = s_.plan && s_.plan->alike > 1;
+    const bool folded = s_.plan && s_.plan->identical_ranks > 1;
     const QString name =
         group    ? (band.open ? QStringLiteral("▾ ") : QStringLiteral("▸ ")) + QString::fromStdString(group->name)
         : folded ? (s_.plan->grid.pipeline > 1 ? QString::fromStdString(place_of(*s_.plan, band.rank))
@@ -244,8 +244,8 @@ void TimelinePainter::bands() {
       if (row.kind == RowKind::communication && i + 1 < band.row_count &&
           s_.rows->rows[band.first_row + i + 1].y - row.y < tiny)
         break;
-      const QString words =
-          row.kind == RowKind::ghost ? app::text::tr("predicted") : QString::fromStdString(said(name_of_row(row.lane)));
+      const QString words = row.kind == RowKind::ghost ? app::text::tr("predicted")
+                                                       : QString::fromStdString(translated(name_of_row(row.lane)));
       const double middle = area.top() + s_.rows->view_y(row, s_.scroll) + row.height / 2.0;
       const double from = middle - tiny / 2;
       const bool beside = from < label_bottom;

@@ -9,8 +9,8 @@
 #include "app/models/dependencies.hpp"
 #include "app/models/range_statistics.hpp"
 #include "app/models/reuse.hpp"
-#include "app/models/said.hpp"
 #include "app/models/steps.hpp"
+#include "app/models/translated.hpp"
 #include "app/views/common/style.hpp"
 
 namespace rankscope::app {
@@ -220,9 +220,9 @@ void TimelineView::describe_step() {
   if (!range) return;
   step_range_ = *range;
   const auto insight = insight_of(*state().step());
-  const std::int32_t alike = scene_.plan ? scene_.plan->alike : 1;
+  const std::int32_t identical_ranks = scene_.plan ? scene_.plan->identical_ranks : 1;
   scene_.summary = QString::fromStdString(
-      step_summary(*state().step(), static_cast<std::int32_t>(lanes_.size()) * alike, *range, insight.get()));
+      step_summary(*state().step(), static_cast<std::int32_t>(lanes_.size()) * identical_ranks, *range, insight.get()));
   scene_.legend = legend_of(*view, state().shown(), *range);
   place_legend();
   update();
@@ -343,7 +343,7 @@ SpanDetails TimelineView::details_of_box(const ShownBox& box) const {
   const auto insight = insight_of(box.box.step);
   SpanDetails details = details_of(*view, predicted.get(), insight.get(), scene_.plan.get(), box.lane, box.box);
   if (box.row == RowKind::ghost) {
-    details.title += " · " + said("predicted");
+    details.title += " · " + translated("predicted");
   } else if (const auto program = bubbles_ ? bubbles_->program(box.lane.rank) : nullptr) {
     if (const auto span = view->find(box.lane.rank, box.box.step, box.box.first_op, box.lane.obtained)) {
       const auto needs = dependencies_of(*view, *program, scene_.plan.get(), box.lane.obtained, *span);

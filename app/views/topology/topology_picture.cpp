@@ -45,17 +45,19 @@ QString purposes_of(const LinkLoad& load, std::size_t most = purpose_count) {
 int ranks_of_stage(const StepProgram& step) { return step.grid.tensor * step.grid.data; }
 
 /// Whether all ranks of a stage send the same.
-bool ranks_alike(const StepProgram& step) { return step.scenario.plan.data_parallel == DataParallel::all_reduce; }
+bool are_ranks_identical(const StepProgram& step) {
+  return step.scenario.plan.data_parallel == DataParallel::all_reduce;
+}
 
 /// What all ranks of a plan send, as flows_of has it, where the ranks of a stage are alike: one's program stands for
 /// all.
-std::vector<Flow> flows_of_alike(const StepProgram& step) {
+std::vector<Flow> flows_of_identical_ranks(const StepProgram& step) {
   std::vector<Flow> flows;
-  const int alike = ranks_of_stage(step);
+  const int identical_ranks = ranks_of_stage(step);
   for (int stage = 0; stage < step.grid.pipeline; ++stage) {
-    RankProgram program = as_run_on(step.scenario.cluster, step.program_for(stage * alike));
+    RankProgram program = as_run_on(step.scenario.cluster, step.program_for(stage * identical_ranks));
     std::erase_if(program.ops, [](const Op& op) { return !is_communication(op.id.kind()); });
-    for (int i = 0; i < alike; ++i) {
+    for (int i = 0; i < identical_ranks; ++i) {
       const auto sent = flows_of(std::span(&program, 1), step.grid, step.scenario.plan.collective.name());
       flows.insert(flows.end(), sent.begin(), sent.end());
       // The next rank has the same place in the next stage's ranks to send to.
@@ -155,16 +157,16 @@ bool scale_to_counted(std::vector<Flow>& flows, const std::vector<StepSummary>& 
   return any;
 }
 
-bool scale_to_mean(std::vector<Flow>& flows, const RunTotals& told) {
+bool scale_to_mean(std::vector<Flow>& flows, const RunTotals& totals) {
   double steps = 0;
-  told.steps.for_each([&](std::uint32_t, const StepTotals&) { ++steps; });
+  totals.steps.for_each([&](std::uint32_t, const StepTotals&) { ++steps; });
   std::map<Purpose, double> counted, predicted;
   std::set<Purpose> opaque;
-  for (const auto& [key, totals] : told.traffic) {
+  for (const auto& [key, sum] : totals.traffic) {
     const auto& [purpose, kind, group] = key;
     if (kind == OpKind::receive) continue;
-    counted[purpose] += static_cast<double>(totals.wire_bytes);
-    if (totals.opaque) opaque.insert(purpose);
+    counted[purpose] += static_cast<double>(sum.wire_bytes);
+    if (sum.opaque) opaque.insert(purpose);
   }
   for (const Flow& flow : flows) predicted[flow.purpose] += flow.bytes;
   bool any = false;
@@ -195,7 +197,7 @@ Topology topology_of(const TopologyRequest& request) {
   topology.cluster = cluster_words(step.scenario.cluster);
   topology.ranks = step.grid.size();
   topology.step_seconds = request.step_seconds;
-  if (compiled && !ranks_alike(step)) {
+  if (compiled && !are_ranks_identical(step)) {
     topology.failure = tr("The programs of this plan's %1 ranks are too long to create each, and ranks are not "
                           "identical: a main device or servers differ from the others.")
                            .arg(text::count(topology.ranks));
@@ -209,7 +211,7 @@ Topology topology_of(const TopologyRequest& request) {
   }
   std::vector<Flow> flows;
   if (compiled) {
-    flows = flows_of_alike(step);
+    flows = flows_of_identical_ranks(step);
   } else if (auto counted = counted_flows(*request.context, request.links)) {
     flows = std::move(*counted);
     topology.source = LoadSource::links;
@@ -217,7 +219,7 @@ Topology topology_of(const TopologyRequest& request) {
     flows = flows_of(request.context->programs, step.grid, step.scenario.plan.collective.name());
     if (scale_to_counted(flows, request.summaries))
       topology.source = LoadSource::senders;
-    else if (request.summaries.empty() && request.told && scale_to_mean(flows, *request.told))
+    else if (request.summaries.empty() && request.totals && scale_to_mean(flows, *request.totals))
       topology.source = LoadSource::mean;
   }
   topology.loads = link_loads(topology.levels, flows, topology.ranks);

@@ -21,8 +21,8 @@ struct TopologyRequest {
   std::vector<LinkReport> links;              ///< of a run, or of a prediction; those that are counted go first
   std::vector<StepSummary> summaries;         ///< of a run's step: what is known of runs that tell no links
   double step_seconds = 0;
-  std::shared_ptr<const RunTotals> told;  ///< of all its steps: what stays where a step's summaries were let go
-  std::optional<Scenario> scenario{};     ///< without a context; neither: nothing can be told
+  std::shared_ptr<const RunTotals> totals;  ///< of all its steps: what stays where a step's summaries were let go
+  std::optional<Scenario> scenario{};       ///< without a context; neither: nothing can be told
 };
 
 /// Where the bytes on the links are known from, the best first.
@@ -59,7 +59,7 @@ std::optional<std::vector<Flow>> counted_flows(const RunContext& context, const 
 /// `flows` with each sender's bytes of a purpose scaled to what it has counted. True where anything was counted.
 bool scale_to_counted(std::vector<Flow>& flows, const std::vector<StepSummary>& summaries);
 /// The same with each purpose's bytes scaled to what all ranks have counted of it in a step, on average.
-bool scale_to_mean(std::vector<Flow>& flows, const RunTotals& told);
+bool scale_to_mean(std::vector<Flow>& flows, const RunTotals& totals);
 
 /// Devices at the bottom, in the order of ranks; above them the units that hold them, each as wide as its devices. As
 /// high as can be read well, in the middle of the area.

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int line = 20, side_label = 92, drawing_top = 2 * line + 16;
 constexpr int least_rows = 3, drawn_level = 76, least_level = 42;  ///< pixels of a level with the gap above it
-constexpr int scale_bar = 120, least_for_table = 260, wanted_height = 400;
+constexpr int scale_bar = 120, least_for_table = 260, preferred_height = 400;
 constexpr std::size_t most_units = 500;
 
 QString source_words(LoadSource source) {
@@ -50,7 +50,7 @@ TopologyView::TopologyView(SharedState& state, SnapshotSource& source, FiguresMo
         update();
       }) {
   setMinimumSize(320, 140);
-  setProperty(wanted_height_property, wanted_height);
+  setProperty(preferred_height_property, preferred_height);
   setMouseTracking(true);
   words_->setProperty("role", QStringLiteral("dim"));
   for (RowsTable* table : {table_, units_}) {
@@ -82,7 +82,7 @@ void TopologyView::refresh() {
   request.context = figures->context;
   if (!figures->context && figures->shown() != nullptr) request.scenario = figures->scenario;
   request.summaries = figures->summaries;
-  request.told = figures->told;
+  request.totals = figures->totals;
   if (const Report* report = figures->shown()) {
     request.links = report->links;
     request.step_seconds = report->step_seconds;
@@ -99,19 +99,19 @@ void TopologyView::showEvent(QShowEvent* event) {
 void TopologyView::arrange() {
   const bool there = topology_.failure.isEmpty() && !topology_.loads.empty() && !veiled();
   words_->setVisible(there);
-  const bool tells = height() >= least_for_table;  // else the drawing alone
-  table_->setVisible(there && tells);
+  const bool is_high_enough = height() >= least_for_table;  // else the drawing alone
+  table_->setVisible(there && is_high_enough);
   const int wide = width() - view_margin - cell_inset;
   words_->setGeometry(view_margin, 6, width() - 2 * view_margin, line);
   for (RowsTable* table : {table_, units_}) {
     table->resize(wide, table->height());
     fit_rows(*table);
   }
-  const int by_kind = tells ? height_of_whole_rows(*table_, height() / 3) : 0;
+  const int by_kind = is_high_enough ? height_of_whole_rows(*table_, height() / 3) : 0;
   const int levels = static_cast<int>(topology_.loads.size()) + 1;
   const int room = height() - drawing_top - by_kind - view_margin;  // for the drawing and all units
   const int all = height_of_whole_rows(*units_, std::max(room - levels * drawn_level - view_margin, 0));
-  const bool lists = there && tells && room - all - view_margin >= levels * least_level &&
+  const bool lists = there && is_high_enough && room - all - view_margin >= levels * least_level &&
                      all >= units_->height_of(std::min(least_rows, units_->rows().rowCount()));
   units_->setVisible(lists);
   const int drawing = lists ? room - all - view_margin : room;

@@ -201,10 +201,10 @@ void ExchangePainter::place_opaque(const QRectF& room) {
     times_.setRight(facts_area_.left() - 2 * view_margin);
     return;
   }
-  const double wanted = times_height(room.width(), layout_.row) + between;
-  if (room.height() < wanted + 3 * fact_line) return;
-  times_.setHeight(wanted - between);
-  facts_area_ = room.adjusted(0, wanted, 0, 0);
+  const double requested = times_height(room.width(), layout_.row) + between;
+  if (room.height() < requested + 3 * fact_line) return;
+  times_.setHeight(requested - between);
+  facts_area_ = room.adjusted(0, requested, 0, 0);
 }
 
 double ExchangePainter::height() const {

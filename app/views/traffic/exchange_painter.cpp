@@ -163,8 +163,8 @@ std::optional<ExchangePainter::TimesScale> ExchangePainter::times_scale(const QR
   }
   if (!any) return std::nullopt;
   // Of an opaque one rows may be high, but for what has to be said under them.
-  const double said = e.opaque ? explained_height(area.width()) : 0;
-  scale.row = std::clamp((area.height() - times_head - times_foot - said) / std::max(e.size(), 1), 4.0,
+  const double explained = e.opaque ? explained_height(area.width()) : 0;
+  scale.row = std::clamp((area.height() - times_head - times_foot - explained) / std::max(e.size(), 1), 4.0,
                          double(e.opaque ? most_opaque_row : times_row));
   scale.named = scale.row >= 14;
   scale.left = area.left() + (scale.named ? rank_width : 0);

@@ -116,11 +116,11 @@ void ExchangePlayer::set_exchange(std::shared_ptr<const GroupExchange> exchange)
 void ExchangePlayer::take_speed() {
   if (!exchange_) return;
   const Speed speed = speeds_there[std::max(speeds_->currentIndex(), 0)];
-  const ExchangeTime wanted(*exchange_, speed.clock);
-  if (wanted.clock() != time_.clock()) {
+  const ExchangeTime requested(*exchange_, speed.clock);
+  if (requested.clock() != time_.clock()) {
     // The same share of the whole, on the other clock.
-    at_ = time_.length() > 0 ? at_ / time_.length() * wanted.length() : 0;
-    time_ = wanted;
+    at_ = time_.length() > 0 ? at_ / time_.length() * requested.length() : 0;
+    time_ = requested;
   }
   show_moment();
 }

@@ -51,10 +51,10 @@ std::optional<LinkMatrix> link_matrix(const Figures& figures, std::optional<Traf
   matrix.predicted =
       traffic_matrix(context.programs, context.step.grid, algorithm_named(context.step.scenario.plan.collective.name()),
                      only, most_cells, Automatic::direct);
-  const bool tells = !only && figures.run &&
-                     std::any_of(figures.run->links.begin(), figures.run->links.end(),
-                                 [](const LinkReport& link) { return std::isfinite(link.bytes); });
-  if (!tells || matrix.predicted.side != matrix.predicted.ranks) return matrix;
+  const bool has_values = !only && figures.run &&
+                          std::any_of(figures.run->links.begin(), figures.run->links.end(),
+                                      [](const LinkReport& link) { return std::isfinite(link.bytes); });
+  if (!has_values || matrix.predicted.side != matrix.predicted.ranks) return matrix;
   // A pair that is not listed sent nothing, if its sender has counted what it sent.
   const auto side = static_cast<std::size_t>(matrix.predicted.side);
   std::vector<char> counts(side, 0), hides(side, 0);

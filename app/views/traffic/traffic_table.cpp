@@ -68,7 +68,7 @@ QString TrafficModel::words_of(const TrafficKey& key) {
   return tr("%1 of %2").arg(text::hyphened(name_of(key.kind)), text::words(name_of(key.purpose)));
 }
 
-bool TrafficModel::tells(int column) const {
+bool TrafficModel::has_values(int column) const {
   for (int row = 0; row < rowCount(); ++row)
     if (data(index(row, column), Qt::DisplayRole).toString() != text::unknown()) return true;
   return false;

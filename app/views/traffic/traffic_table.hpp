@@ -41,7 +41,7 @@ class TrafficModel : public QAbstractTableModel {
   /// "all-reduce of data gradient"
   static QString words_of(const TrafficKey& key);
   /// Whether any line knows something of it.
-  bool tells(int column) const;
+  bool has_values(int column) const;
 
   int rowCount(const QModelIndex& parent = {}) const override;
   int columnCount(const QModelIndex& parent = {}) const override;

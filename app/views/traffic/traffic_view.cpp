@@ -94,7 +94,7 @@ ViewTable TrafficView::rows_shown() const {
 }
 
 TrafficView::Answer TrafficView::answer(const Figures& figures, const StoreView& view, std::optional<TrafficKey> only,
-                                        std::optional<Chosen> wanted) {
+                                        std::optional<Chosen> requested) {
   Answer answer;
   answer.lines = traffic_lines(figures);
   const StepAnalysis* step = figures.shown_step();
@@ -131,16 +131,16 @@ TrafficView::Answer TrafficView::answer(const Figures& figures, const StoreView&
       if (seen.insert({op.id, group.front()}).second) answer.instances.push_back({program.rank, op.id});
     }
   answer.chosen = answer.instances.empty() ? Chosen{} : answer.instances.front();
-  if (wanted) {
-    answer.chosen = *wanted;
-    const bool receives = wanted->op.valid() && wanted->op.kind() == OpKind::receive;
-    const OpId op = receives ? counterpart(wanted->op) : wanted->op;
+  if (requested) {
+    answer.chosen = *requested;
+    const bool receives = requested->op.valid() && requested->op.kind() == OpKind::receive;
+    const OpId op = receives ? counterpart(requested->op) : requested->op;
     // The list names each exchange by its first member.
     for (const Chosen& instance : answer.instances) {
       if (instance.op != op) continue;
       const auto of_instance = exchange_of(programs, grid, algorithm, {}, {}, instance.rank, step->step, instance.op);
       if (!of_instance) continue;
-      if (std::find(of_instance->ranks.begin(), of_instance->ranks.end(), wanted->rank) != of_instance->ranks.end())
+      if (std::find(of_instance->ranks.begin(), of_instance->ranks.end(), requested->rank) != of_instance->ranks.end())
         answer.chosen = instance;
     }
   }
@@ -162,8 +162,8 @@ TrafficView::Answer TrafficView::answer(const Figures& figures, const StoreView&
 }
 
 void TrafficView::refresh() {
-  latest_.request([figures = figures_.latest(), view = source().view(), only = only_, wanted = wanted_] {
-    return answer(*figures, *view, only, wanted);
+  latest_.request([figures = figures_.latest(), view = source().view(), only = only_, requested = wanted_] {
+    return answer(*figures, *view, only, requested);
   });
 }
 
@@ -216,10 +216,10 @@ void TrafficView::take_row() {
 
 QRect TrafficView::table_area() const {
   const int header = table_->horizontalHeader()->sizeHint().height();
-  const int wanted = header + model_.rowCount() * row_height + 6, most = std::max(60, height() * 2 / 5);
+  const int requested = header + model_.rowCount() * row_height + 6, most = std::max(60, height() * 2 / 5);
   // Where it has to scroll, whole rows: none is cut.
   const int whole = header + std::max(1, (most - header) / row_height) * row_height;
-  return {cell_inset, 4, width() - view_margin - cell_inset, wanted <= most ? std::max(wanted, 60) : whole};
+  return {cell_inset, 4, width() - view_margin - cell_inset, requested <= most ? std::max(requested, 60) : whole};
 }
 
 /// As wide as their words and numbers, and what is left shared among the numbers. A column that knows nothing is left
@@ -231,9 +231,9 @@ void TrafficView::spread_columns() {
   int left = table_->width() - (scrolls ? table_->verticalScrollBar()->sizeHint().width() : 0), numbers = 0;
   std::vector<int> widths;
   for (int column = 0; column < model_.columnCount(); ++column) {
-    const bool tells = model_.tells(column);
-    header.setSectionHidden(column, !tells);
-    if (!tells) {
+    const bool has_values = model_.has_values(column);
+    header.setSectionHidden(column, !has_values);
+    if (!has_values) {
       widths.push_back(0);
       continue;
     }

@@ -51,7 +51,7 @@ class TrafficView : public DataView {
     Chosen chosen;
   };
   static Answer answer(const Figures& figures, const StoreView& view, std::optional<TrafficKey> only,
-                       std::optional<Chosen> wanted);
+                       std::optional<Chosen> requested);
 
   void refresh();
   void deliver(Answer answer);

@@ -43,8 +43,8 @@ std::pair<double, double> ends_of(const CurveData& data, bool from_zero) {
 /// At most `most` round ticks, but two at least where that is possible: one alone is no scale.
 std::vector<double> ticks_for(double low, double high, int most) {
   std::vector<double> ticks;
-  constexpr int further = 6;  // among so many steps of 1, 2 and 5 is one that stands twice in the range
-  for (int n = std::max(2, most), last = n + further; n <= last && ticks.size() < 2; ++n)
+  constexpr int extra_ticks = 6;  // among so many steps of 1, 2 and 5 is one that stands twice in the range
+  for (int n = std::max(2, most), last = n + extra_ticks; n <= last && ticks.size() < 2; ++n)
     ticks = round_ticks(low, high, n);
   return ticks;
 }

@@ -18,7 +18,7 @@ std::vector<TrainingRow> training_rows(const Figures& figures, const StoreView& 
     row[Curve::gradient_norm] = step.grad_norm;
     row[Curve::tokens_per_s] = step.tokens_per_s;
     row[Curve::power] = step.watts;
-    const StepTotals* totals = figures.told ? figures.told->steps.find(step.step) : nullptr;
+    const StepTotals* totals = figures.totals ? figures.totals->steps.find(step.step) : nullptr;
     if (totals == nullptr) continue;
     row[Curve::learning_rate] = totals->learning_rate;
     if (totals->loss_scale > 0) row[Curve::loss_scale] = totals->loss_scale;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int least_interval_ms = 200;
 constexpr int least_width = 230, least_height = 138;  ///< of a curve that can be read
-constexpr int wanted_height = 380;                    ///< of the view, for two rows of curves
+constexpr int preferred_height = 380;                 ///< of the view, for two rows of curves
 constexpr double best_shape = 1.6;                    ///< width over height of a curve that reads well
 
 /// Who counted, and what is drawn beside it.
@@ -61,7 +61,7 @@ std::vector<int> line_lengths(int charts, int columns) {
 
 TrainingView::TrainingView(SharedState& state, SnapshotSource& source, FiguresModel& figures, QWidget* parent)
     : DataView(state, source, parent), figures_(figures), scroll_(new QScrollArea(this)) {
-  setProperty(wanted_height_property, wanted_height);
+  setProperty(preferred_height_property, preferred_height);
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(4, 0, 4, 0);
   column->addWidget(scroll_);

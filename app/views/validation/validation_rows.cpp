@@ -99,21 +99,21 @@ Plot plot_of(const ValidatedTable& table, const Palette& colours) {
   plot.x = {true, {}, {}, number, {}, tr("published, %1").arg(unit)};
   plot.y = {true, {}, {}, number, {}, tr("predicted, %1").arg(unit)};
   PlotSeries line{tr("equal"), PlotSeries::Mark::dashed, colours.dim, {}};
-  PlotSeries told{tr("predicted"), PlotSeries::Mark::dots, colours.accent, {}};
+  PlotSeries predicted_points{tr("predicted"), PlotSeries::Mark::dots, colours.accent, {}};
   PlotSeries fitted{tr("fitted to"), PlotSeries::Mark::rings, colours.accent, {}};
   double least = std::numeric_limits<double>::infinity(), greatest = 0;
   for (const ValidatedRow& row : table.rows) {
     const QString help = tr("%1\npublished %2 %4, predicted %3 %4, %5")
                              .arg(QString::fromStdString(row.name), text::number(row.published),
                                   text::number(row.predicted()), unit, signed_percent(row.error()));
-    (row.fitted ? fitted : told)
+    (row.fitted ? fitted : predicted_points)
         .points.push_back(
             {row.published, row.predicted(), row.width() > 0 ? row.low : 0, row.width() > 0 ? row.high : 0, help});
     least = std::min({least, row.published, row.predicted()});
     greatest = std::max({greatest, row.published, row.predicted()});
   }
   if (greatest > 0) line.points = {{least, least, 0, 0, {}}, {greatest, greatest, 0, 0, {}}};
-  plot.series = {line, told, fitted};
+  plot.series = {line, predicted_points, fitted};
   return plot;
 }
 

@@ -133,17 +133,17 @@ void ValidationView::arrange() {
   table_list_->setGeometry(4, 4, list_width, list_height);
   const int left = is_wide() ? list_width + 2 * view_margin : view_margin, wide = width() - left - view_margin;
   int y = is_wide() ? 6 : list_height + 10;
-  const bool tells = height() >= least_for_words;  // else they are the rows' tool tip
-  row_list_->setToolTip(tells ? QString() : source_->text() + QLatin1Char('\n') + constants_->text());
+  const bool is_high_enough = height() >= least_for_words;  // else they are the rows' tool tip
+  row_list_->setToolTip(is_high_enough ? QString() : source_->text() + QLatin1Char('\n') + constants_->text());
   for (QLabel* label : {source_, constants_}) {
-    const int high = tells ? label->heightForWidth(wide) : 0;
+    const int high = is_high_enough ? label->heightForWidth(wide) : 0;
     label->setGeometry(left, y, wide, high);
     y += high + 2;
   }
   row_list_->setGeometry(left - 8, y + 4, width() - left + 4, height() - y - 8);
   fit_rows(*row_list_);
   for (QWidget* part : {static_cast<QWidget*>(table_list_), static_cast<QWidget*>(row_list_)}) part->setVisible(there);
-  for (QLabel* label : {source_, constants_}) label->setVisible(there && tells);
+  for (QLabel* label : {source_, constants_}) label->setVisible(there && is_high_enough);
   chart_->setGeometry(plot_area().toRect());
   chart_->setVisible(there && plot_area().height() > least_plot);
 }

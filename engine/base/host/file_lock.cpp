@@ -82,7 +82,7 @@ FileLock FileLock::take(const std::string& path, std::string& trouble) {
   }
   if (const auto holder = lock_open_file(file, path)) {
     trouble = *holder;
-    // The holder has written its name: for a holder on another machine nothing else is known.
+    // The holder has written its name: of a holder on another machine nothing else is known.
     std::array<char, 512> name{};
     const ssize_t length = pread(file, name.data(), name.size() - 1, 0);
     if (length > 0 && trouble.starts_with("a process that")) {

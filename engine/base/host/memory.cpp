@@ -45,7 +45,7 @@ std::int64_t reclaimable(const fs::path& stat) {
   return sum;
 }
 
-/// Left of the limits of this process's control group and those above it (versions 2 and 1).
+/// The bytes that remain under the limits of this process's control group and its parents (versions 2 and 1).
 std::optional<std::int64_t> left_in_groups() {
   std::ifstream groups("/proc/self/cgroup");
   std::optional<std::int64_t> least;
@@ -71,7 +71,7 @@ std::optional<std::int64_t> left_in_groups() {
 }
 
 void end_without_memory() {
-  // Nothing here may ask for memory.
+  // Nothing here may allocate memory.
   std::array<char, 400> line{};
   rlimit space{};
   getrlimit(RLIMIT_AS, &space);

@@ -87,7 +87,7 @@ std::uint32_t crc_of(const nlohmann::ordered_json& manifest) {
   return libdeflate_crc32(0, text.data(), text.size());
 }
 
-/// Of all ranks that find the files complete one writes the manifest: false for the others.
+/// True for the one rank that writes the manifest, of all ranks that find the files complete.
 bool write_manifest(const fs::path& directory, const Scenario& scenario, std::int64_t steps_done) {
   const fs::path path = directory / manifest_name;
   const int manifest_file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
@@ -118,8 +118,8 @@ bool write_manifest(const fs::path& directory, const Scenario& scenario, std::in
   return true;
 }
 
-/// Gives the directory its name. What has it already (a run that continued from an earlier checkpoint passes here
-/// again, perhaps because this one is damaged) makes room.
+/// Gives the directory its final name. An older directory of that name is replaced: a run that continued from an
+/// earlier checkpoint writes this one again, perhaps because it was damaged.
 void name_directory(const fs::path& partial, const fs::path& complete) {
   const fs::path older = complete.string() + ".older" + partial_suffix;
   std::error_code error;
@@ -138,7 +138,7 @@ bool is_checkpoint(const fs::path& directory) {
          fs::exists(directory / manifest_name, error);
 }
 
-/// [begin, end) of the whole, and where it begins in the tensor that has it.
+/// Elements [begin, end) of the whole tensor, and their position in the tensor that stores them.
 struct Stretch {
   std::int64_t begin = 0, end = 0, local = 0;
 };
@@ -229,9 +229,9 @@ Checkpoint::Checkpoint(const std::string& directory) : directory_(directory) {
     if (has_checked_headers_) {
       for (const auto& file : manifest.at("files"))
         header_crcs[file.at("name").get<std::string>()] = file.at("header_crc32").get<std::uint32_t>();
-      const auto said = manifest.at(manifest_crc).get<std::uint32_t>();
+      const auto stored_crc = manifest.at(manifest_crc).get<std::uint32_t>();
       manifest.erase(manifest_crc);
-      if (crc_of(manifest) != said) fail(path, "is damaged: it does not have the crc32 that it says");
+      if (crc_of(manifest) != stored_crc) fail(path, "is damaged: it does not have the crc32 that it says");
     }
   } catch (const CheckpointError&) {
     throw;
@@ -244,9 +244,9 @@ Checkpoint::Checkpoint(const std::string& directory) : directory_(directory) {
     const std::string file_path = (fs::path(directory) / file_name(rank)).string();
     const SafetensorsFile& file = *files_.emplace_back(std::make_unique<SafetensorsFile>(file_path));
     if (has_checked_headers_) {
-      const auto said = header_crcs.find(file_name(rank));
-      if (said == header_crcs.end()) fail(path, "is damaged: it does not name " + file_name(rank));
-      if (said->second != file.header_crc())
+      const auto stored_crc = header_crcs.find(file_name(rank));
+      if (stored_crc == header_crcs.end()) fail(path, "is damaged: it does not name " + file_name(rank));
+      if (stored_crc->second != file.header_crc())
         fail(file_path, "is damaged: its header does not have the crc32 that the manifest says");
     }
     file.check();
@@ -319,7 +319,7 @@ std::optional<std::string> Checkpoint::find_mismatch(const Scenario& wanted) con
   if (a.tied != b.tied) return differs("model.tied", a.tied, b.tied);
   const TrainSpec &x = scenario_.train, &y = wanted.train;
   if (x.optimizer != y.optimizer) return differs("train.optimizer", x.optimizer, y.optimizer);
-  // Which samples a step sees follows from its number and this.
+  // This and the step number determine the samples of a step.
   if (x.global_batch != y.global_batch) return differs("train.global_batch", x.global_batch, y.global_batch);
   const int here = scenario_.plan.updates_a_step(), there = wanted.plan.updates_a_step();
   if (here != there)
@@ -352,14 +352,14 @@ bool Checkpoint::read(const CheckpointTensor& target, const Model& model) const 
     as_stored.first = piece.first;
     const std::vector<Stretch> stored = stretches_of(as_stored, model_, elements);
     auto there = stored.begin();
-    for (const Stretch& want : wanted) {
-      while (there != stored.end() && there->end <= want.begin) ++there;
-      for (auto s = there; s != stored.end() && s->begin < want.end; ++s) {
-        const std::int64_t begin = std::max(want.begin, s->begin), end = std::min(want.end, s->end);
+    for (const Stretch& requested : wanted) {
+      while (there != stored.end() && there->end <= requested.begin) ++there;
+      for (auto s = there; s != stored.end() && s->begin < requested.end; ++s) {
+        const std::int64_t begin = std::max(requested.begin, s->begin), end = std::min(requested.end, s->end);
         if (begin >= end) continue;
         if (!loaded) piece.file->read(piece.tensor, 0, elements, bytes.data());
         loaded = true;
-        copy(target.view, want.local + begin - want.begin, from, s->local + begin - s->begin, end - begin);
+        copy(target.view, requested.local + begin - requested.begin, from, s->local + begin - s->begin, end - begin);
         missing -= end - begin;
       }
     }

@@ -36,10 +36,10 @@ nlohmann::ordered_json config_of(const ModelSpec& model) {
           {"torch_dtype", "float32"}};
 }
 
-/// A parameter of ours under its name there.
+/// A parameter of this engine under its name in the export.
 std::string name_there(const std::string& name) { return name.starts_with("lm_head.") ? name : "transformer." + name; }
 
-/// GPT-2's layers store their matrices for x·w, and ours for x·wᵀ; embeddings and the head are the same.
+/// GPT-2's layers store their matrices for x·w, this engine for x·wᵀ; embeddings and the head are identical.
 bool is_transposed(const ParameterSpec& parameter) {
   return parameter.whole.rank == 2 && parameter.name.starts_with("h.");
 }
@@ -65,7 +65,7 @@ SavedModel write_hugging_face(const Checkpoint& checkpoint, const std::string& f
     refuse(checkpoint.directory(),
            "holds a resnet, whose batch norms have no running averages here, and could not "
            "be used elsewhere; export writes models of kind gpt");
-  // One rank's model has every parameter whole.
+  // With one rank no parameter is split.
   Scenario alone = checkpoint.scenario();
   alone.plan = PlanSpec{};
   const Model model = make_model(alone);

@@ -36,7 +36,7 @@ const char* name_in_file(DType type) {
 
 [[noreturn]] void fail(const std::string& path, const std::string& why) { throw CheckpointError(path + ": " + why); }
 
-/// A file being written, closed whatever happens.
+/// A file being written, closed on every exit.
 class Output {
  public:
   explicit Output(const std::string& path)
@@ -98,7 +98,7 @@ void write_safetensors(const std::string& path, const std::vector<NamedView>& te
 
 namespace {
 
-/// The tensors in the order in which they lie, each where the one before ends, up to the file's end.
+/// The tensors in file order: each begins where the previous one ends, and the last one ends with the file.
 void check_places(const std::string& path, const std::map<std::string, SafetensorsFile::Tensor>& tensors,
                   std::int64_t bytes) {
   std::vector<std::pair<const std::string*, const SafetensorsFile::Tensor*>> in_order;
@@ -185,8 +185,8 @@ void SafetensorsFile::read(const Tensor& tensor, std::int64_t first, std::int64_
 }
 
 void SafetensorsFile::check() const {
-  const auto said = metadata_.find(crc_key);
-  if (said == metadata_.end()) fail(path_, "says no crc32 of its tensors");
+  const auto stored_crc = metadata_.find(crc_key);
+  if (stored_crc == metadata_.end()) fail(path_, "says no crc32 of its tensors");
   std::ifstream file(path_, std::ios::binary);
   file.seekg(data_begin_);
   std::vector<char> block(1 << 20);
@@ -198,7 +198,8 @@ void SafetensorsFile::check() const {
     crc = libdeflate_crc32(crc, block.data(), static_cast<std::size_t>(bytes));
     left -= bytes;
   }
-  if (std::to_string(crc) != said->second) fail(path_, "is damaged: its tensors do not have the crc32 that it says");
+  if (std::to_string(crc) != stored_crc->second)
+    fail(path_, "is damaged: its tensors do not have the crc32 that it says");
 }
 
 }  // namespace rankscope

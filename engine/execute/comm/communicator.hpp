@@ -87,8 +87,8 @@ struct LatePhase {
 struct CollectiveCall {
   OpKind kind = OpKind::all_reduce;
   View whole{}, part{};
-  int root = 0;  ///< an index into members(), where the kind has one
-  Mark came{};   ///< when this member's queue has reached it: filled in by communicators
+  int root = 0;    ///< an index into members(), where the kind has one
+  Mark arrived{};  ///< when this member's queue has reached it: filled in by communicators
 };
 
 class Communicator {

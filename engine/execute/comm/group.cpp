@@ -43,7 +43,7 @@ std::string list_ranks(std::span<const int> ranks) {
 std::string waited_in_vain(int rank, std::chrono::milliseconds limit, const char* call, Lane lane,
                            std::span<const int> missing) {
   const auto ms = limit.count();
-  std::vector<int> once;  // a peer that was to send and to receive is named once
+  std::vector<int> once;  // a peer that should have sent and received is named once
   for (const int one : missing)
     if (std::find(once.begin(), once.end(), one) == once.end()) once.push_back(one);
   const std::string time = ms % 1000 == 0 ? fmt::format("{} s", ms / 1000) : fmt::format("{} ms", ms);
@@ -138,7 +138,7 @@ CommResult GroupCommunicator::point_to_point(View data, int peer, bool is_send) 
   if (peer < 0 || peer >= size() || peer == index())
     throw std::invalid_argument(fmt::format("rank {}: {} with member {} of {}", setting_.rank(), call, peer, size()));
   Message message{is_send, false, peer, data.type, data.as<std::byte>(), data.elements()};
-  message.came = queue_->mark();
+  message.arrived = queue_->mark();
   const CommResult result = move(message, call);
   if (is_send) {
     last_sent_.clear();
@@ -173,7 +173,7 @@ CommResult GroupCommunicator::through_host(const View& whole, const View& part, 
              : stage_->take(1, part);
   if (const Mark here = stage_->queue.mark()) here->wait();
   const CommResult result = call(whole_here, part_here);
-  // What is copied back is copied before the next call's tensors come: all of it is in the queue's order.
+  // Results are copied back before the next call's tensors are used: the queue keeps the order.
   stage_->give_back(whole_here, whole);
   if (!inside) stage_->give_back(part_here, part);
   return result;
@@ -195,7 +195,7 @@ CommResult GroupCommunicator::collective(const CollectiveCall& call) {
 
 namespace {
 
-// When a member hangs, its neighbours of that phase stand still, and theirs in later phases. Later phases are given up
+// When a member hangs, its neighbours of that phase block, then their neighbours in later phases. Later phases get up
 // to a quarter more time, so that the first error is from a rank that knows which one hangs.
 std::chrono::milliseconds limit_of(std::chrono::milliseconds limit, int phase, int phases) {
   return limit + limit * phase / (4 * phases);
@@ -216,7 +216,7 @@ CommResult GroupCommunicator::run(CollectiveCall call) {
       queue_->copy(call.part.data, call.whole.data, call.part.bytes());
     return {active};
   }
-  call.came = queue_->mark();
+  call.arrived = queue_->mark();
   if (!setting_.algorithm) return run_library(call);
   const CommResult result = meet(call);
   run_transfers(call);
@@ -295,8 +295,8 @@ void GroupCommunicator::run_transfers(const CollectiveCall& call) {
       messages.push_back({is_send, t.add && !is_send, is_send ? t.to : t.from, type,
                           is_send ? source.at(t.from_offset, type) : target.at(t.to_offset, type), t.elements});
     }
-    const Mark came = queue_->mark();
-    for (Message& m : messages) m.came = came;
+    const Mark arrived = queue_->mark();
+    for (Message& m : messages) m.arrived = arrived;
     move_all(messages, call_name(call.kind), limit_of(setting_.options.time_limit, transfers[first].phase, own.phases));
     for (std::size_t i = first; i < end; ++i) {
       const Message& m = messages[i - first];

@@ -44,7 +44,7 @@ struct Message {
   /// When both ends had arrived (or, if that is unknown, when this end had) and when the data had been moved.
   std::int64_t begin_ns = 0, end_ns = 0;
   /// The same for queues: when this end had arrived, when both had, and when the data had been moved.
-  Mark came{}, begin{}, moved{};
+  Mark arrived{}, begin{}, moved{};
   std::int64_t bytes() const { return elements * bytes_of(type); }
 };
 

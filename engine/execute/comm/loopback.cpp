@@ -42,7 +42,7 @@ class LoopbackHub {
     if (!failure_.empty()) throw CommError(failure_);
   }
 
-  /// Fails every group, now and later. The first reason stays.
+  /// Fails every present and future group. The first reason is kept.
   void abort(const std::string& why) {
     std::lock_guard lock(mutex_);
     if (failure_.empty()) failure_ = why;
@@ -135,7 +135,7 @@ class LoopbackWorld final : public World {
     return std::make_unique<LoopbackCommunicator>(hub_, std::move(shared), std::move(setting));
   }
 
-  // Lengths first, then all strings one after the other, each in a part as long as the longest.
+  // Exchanges the lengths first, then all strings in parts of equal size, that of the longest string.
   std::vector<std::string> exchange(const std::string& mine) override {
     std::vector<std::int64_t> lengths(size());
     std::int64_t length = static_cast<std::int64_t>(mine.size());

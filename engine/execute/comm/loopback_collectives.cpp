@@ -11,7 +11,7 @@ using Calls = std::span<const CollectiveCall>;
 
 std::byte* at(const View& view, std::int64_t element) { return view.as<std::byte>() + element * bytes_of(view.type); }
 
-/// The same to everybody else.
+/// Sends the same to all other members.
 std::vector<std::int64_t> to_others(std::size_t members, int index, std::int64_t bytes) {
   std::vector<std::int64_t> sent(members, bytes);
   sent[static_cast<std::size_t>(index)] = 0;
@@ -98,7 +98,7 @@ Crossed all_gather(Calls calls, int index, Queue& queue) {
   return {to_others(calls.size(), index, call.part.bytes()), others * call.part.bytes()};
 }
 
-// `part` may be member i's own part of its whole: nobody else reads that part of that whole.
+// `part` may be member i's own part of its whole: no other member reads that part.
 Crossed reduce_scatter(Calls calls, int index, Queue& queue) {
   const CollectiveCall& call = calls[index];
   std::vector<const void*> parts;

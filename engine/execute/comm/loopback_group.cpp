@@ -14,7 +14,7 @@ struct LoopbackGroup::Post {
   State state = State::waiting;
   std::uint64_t number = 0;  // in the order of arrival of the group's posts
   Post* next = nullptr;
-  Post* to_move = nullptr;  // the other end, when this one came second and does the copying
+  Post* to_move = nullptr;  // the other end, if this end arrived second and so copies
 };
 
 LoopbackGroup::LoopbackGroup(std::vector<int> members, Lane lane, std::chrono::milliseconds time_limit)
@@ -25,8 +25,8 @@ LoopbackGroup::LoopbackGroup(std::vector<int> members, Lane lane, std::chrono::m
       waiting_(members_.size() * members_.size()),
       awaits_any_(members_.size()),
       calls_(members_.size()),
-      has_come_(members_.size()),
-      came_(members_.size()),
+      has_arrived_(members_.size()),
+      arrived_(members_.size()),
       done_(members_.size()) {}
 
 void LoopbackGroup::wake_all() {
@@ -43,7 +43,7 @@ LoopbackGroup::Waiting& LoopbackGroup::waiting_of(int member, const Message& mes
   return message.is_send ? waiting(member, message.peer) : waiting(message.peer, member);
 }
 
-// A queue holds sends or receives, never both: the second kind to come takes the first out.
+// A queue holds either sends or receives: an arriving post removes its counterpart.
 void LoopbackGroup::post_all(int member, std::span<Post> posts) {
   for (Post& post : posts) {
     Waiting& open = waiting_of(member, *post.message);
@@ -105,8 +105,8 @@ void LoopbackGroup::exchange(int member, Queue& queue, std::span<Message> messag
     lock.unlock();
     Message& sent = post.message->is_send ? *post.message : *post.to_move->message;
     Message& received = post.message->is_send ? *post.to_move->message : *post.message;
-    // Only the second to arrive can say this: the other's mark exists then.
-    queue.wait_for(post.to_move->message->came);
+    // Only the second to arrive can do this: by then the other's mark exists.
+    queue.wait_for(post.to_move->message->arrived);
     sent.begin = received.begin = queue.mark();
     if (received.add) {
       void* const into[] = {received.data};
@@ -176,9 +176,9 @@ std::int64_t LoopbackGroup::meet(int member, Queue& queue, const CollectiveCall&
   std::unique_lock lock(mutex_);
   if (!failure_.empty()) throw CommError(failure_);
   calls_[member] = call;
-  has_come_[member] = true;
+  has_arrived_[member] = true;
   const std::uint64_t meeting = meetings_;
-  if (++come_ == size()) {
+  if (++arrivals_ == size()) {
     for (int other = 0; other < size() && failure_.empty(); ++other)
       if (word_of(calls_[other]) != word_of(call))
         failure_ =
@@ -186,24 +186,24 @@ std::int64_t LoopbackGroup::meet(int member, Queue& queue, const CollectiveCall&
                         members_[member], describe(word_of(call)), name_of(lane_));
     if (failure_.empty()) {
       ++meetings_;
-      come_ = 0;
-      has_come_.assign(has_come_.size(), false);
+      arrivals_ = 0;
+      has_arrived_.assign(has_arrived_.size(), false);
       met_ns_ = now_ns();
-      for (int other = 0; other < size(); ++other) came_[other] = calls_[other].came;
+      for (int other = 0; other < size(); ++other) arrived_[other] = calls_[other].arrived;
     }
     wake_all();
   } else {
     wake_[member].wait_until(lock, deadline, [&] { return meetings_ != meeting || !failure_.empty(); });
   }
-  if (meetings_ != meeting) {  // also when the group failed since: the others count on this member now
+  if (meetings_ != meeting) {  // even if the group has failed since: the others now rely on this member
     for (int other = 0; other < size(); ++other)
-      if (other != member) queue.wait_for(came_[other]);
+      if (other != member) queue.wait_for(arrived_[other]);
     return met_ns_;
   }
   if (failure_.empty()) {
     std::vector<int> missing;
     for (int other = 0; other < size(); ++other)
-      if (!has_come_[other]) missing.push_back(members_[other]);
+      if (!has_arrived_[other]) missing.push_back(members_[other]);
     failure_ = waited_in_vain(members_[member], time_limit_, call_name(call.kind), lane_, missing);
     wake_all();
   }
@@ -215,14 +215,14 @@ void LoopbackGroup::depart(int member, Queue& queue) {
   std::unique_lock lock(mutex_);
   done_[member] = std::move(done);
   const std::uint64_t parting = partings_;
-  if (++gone_ == size()) {
+  if (++departures_ == size()) {
     ++partings_;
-    gone_ = 0;
+    departures_ = 0;
     wake_all();
   } else {
     wake_[member].wait(lock, [&] { return partings_ != parting; });
   }
-  // None of them can come to its next parting before this member has met them again.
+  // No member can finish its next call before this member has joined that call.
   for (int other = 0; other < size(); ++other)
     if (other != member) queue.wait_for(done_[other]);
 }

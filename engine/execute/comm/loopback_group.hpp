@@ -66,10 +66,10 @@ class LoopbackGroup {
   std::string failure_;
 
   std::vector<CollectiveCall> calls_;  // by member
-  std::vector<bool> has_come_;
-  std::vector<Mark> came_;  // by member, of the last meeting: the next one is not before all have read them
-  std::vector<Mark> done_;  // the same of its parting
-  int come_ = 0, gone_ = 0;
+  std::vector<bool> has_arrived_;
+  std::vector<Mark> arrived_;  // by member, of the last call: the next call begins after all have read them
+  std::vector<Mark> done_;     // likewise when the call was done
+  int arrivals_ = 0, departures_ = 0;
   std::uint64_t meetings_ = 0, partings_ = 0;
   std::int64_t met_ns_ = 0;
 };

@@ -13,7 +13,7 @@ using namespace comm;
 namespace {
 
 // Tags on the bookkeeping communicator: one pair a lane for making groups, one for exchange.
-constexpr int group_come_tag = 100, group_go_tag = 200, exchange_come_tag = 300, exchange_go_tag = 301;
+constexpr int group_arrive_tag = 100, group_release_tag = 200, exchange_arrive_tag = 300, exchange_release_tag = 301;
 
 class MpiWorld final : public World {
  public:
@@ -30,11 +30,11 @@ class MpiWorld final : public World {
     GroupSetting setting = make_setting(std::move(members), rank(), size(), lane, algorithm, process_->options());
     MPI_Comm comm = MPI_COMM_NULL;
     if (setting.size() > 1) {
-      // MPI makes a communicator without a time limit, so the members meet first.
+      // MPI creates a communicator without a time limit, so first all members must have arrived.
       const int tag = static_cast<int>(lane);
       const ArrivalWord word{setting.algorithm ? static_cast<std::int64_t>(*setting.algorithm) : -1, setting.size()};
       std::vector<int> ranks = setting.members;
-      arrive_as(ranks, setting.index, group_come_tag + tag, group_go_tag + tag, "making a group", lane, word);
+      arrive_as(ranks, setting.index, group_arrive_tag + tag, group_release_tag + tag, "making a group", lane, word);
       MPI_Group all = MPI_GROUP_NULL, some = MPI_GROUP_NULL;
       check("MPI_Comm_group", MPI_Comm_group(process_->bookkeeping(), &all));
       check("MPI_Group_incl", MPI_Group_incl(all, setting.size(), ranks.data(), &some));
@@ -47,7 +47,7 @@ class MpiWorld final : public World {
   }
 
   std::vector<std::string> exchange(const std::string& mine) override {
-    arrive_as(everyone_, rank(), exchange_come_tag, exchange_go_tag, "exchange", Lane::copy, {});
+    arrive_as(everyone_, rank(), exchange_arrive_tag, exchange_release_tag, "exchange", Lane::copy, {});
     const auto deadline = deadline_after(process_->options().time_limit);
     auto too_late = [&] {
       return waited_in_vain(rank(), process_->options().time_limit, "exchange", Lane::copy, everyone_);
@@ -77,9 +77,9 @@ class MpiWorld final : public World {
 
  private:
   // Member i of an arrival is rank i of its communicator; here that is the world, and members are some of it.
-  void arrive_as(std::span<const int> ranks, int index, int come, int go, const char* call, Lane lane,
+  void arrive_as(std::span<const int> ranks, int index, int arrive_tag, int release_tag, const char* call, Lane lane,
                  const ArrivalWord& word) {
-    arrive(*process_, {process_->bookkeeping(), ranks, index, come, go, call, lane, false, true}, word);
+    arrive(*process_, {process_->bookkeeping(), ranks, index, arrive_tag, release_tag, call, lane, false, true}, word);
   }
 
   std::shared_ptr<MpiProcess> process_;

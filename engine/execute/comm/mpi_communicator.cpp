@@ -11,9 +11,9 @@ namespace rankscope::comm {
 
 namespace {
 
-// Tags of a group's communicator. A send and a receive may be under way at once, so each has its own to say that it has
-// come; pairs are told apart by their source.
-constexpr int data_tag = 1, sender_came_tag = 2, receiver_came_tag = 3, come_tag = 4, go_tag = 5;
+// Tags of a group's communicator. A send and a receive may be in progress at once, so each has its own arrival tag;
+// pairs are distinguished by their source.
+constexpr int data_tag = 1, sender_ready_tag = 2, receiver_ready_tag = 3, arrive_tag = 4, release_tag = 5;
 
 constexpr std::int64_t piece_bytes = std::int64_t{1} << 30;  // MPI counts with int
 
@@ -44,7 +44,7 @@ void MpiCommunicator::wait(std::span<MPI_Request> requests, const char* call, st
 
 void MpiCommunicator::start(const Message& message, std::byte* data, std::vector<MPI_Request>& requests) {
   std::int64_t at = 0;
-  do {  // also once for a message of no bytes: it is a rendezvous all the same
+  do {  // also once for an empty message: it still synchronises both ends
     const int bytes = static_cast<int>(std::min(piece_bytes, message.bytes() - at));
     MPI_Request request = MPI_REQUEST_NULL;
     if (message.is_send)
@@ -65,9 +65,9 @@ void MpiCommunicator::refuse_sizes(const Message& message, std::int64_t theirs) 
                                              message.is_send ? peer : me, expected, name_of(setting().lane))));
 }
 
-// Each end tells the other that it has come and with how many bytes, the receiver with its receive already posted, and
-// the sender sends when it knows: so both know when bytes could move, and none need to be kept for a receiver that has
-// not come.
+// Each end reports its arrival and its number of bytes to the other, the receiver after posting its receive. The sender
+// then sends. So both know when bytes could move, and no message needs to be buffered for a receiver that has not
+// arrived.
 CommResult MpiCommunicator::move(Message& message, const char* call) {
   process_->throw_if_failed();
   const int peer_rank = setting().members[message.peer];
@@ -77,17 +77,17 @@ CommResult MpiCommunicator::move(Message& message, const char* call) {
   std::int64_t active_ns = -1;
   if (!message.is_send) start(message, message.data, requests);
   if (setting().options.stamp_arrivals) {
-    const int mine = message.is_send ? sender_came_tag : receiver_came_tag;
-    const int theirs = message.is_send ? receiver_came_tag : sender_came_tag;
-    // Of a failed wait MPI may use them until the process ends.
+    const int mine = message.is_send ? sender_ready_tag : receiver_ready_tag;
+    const int theirs = message.is_send ? receiver_ready_tag : sender_ready_tag;
+    // After a failed wait MPI may use them until the process ends.
     auto memory = std::make_unique_for_overwrite<std::byte[]>(2 * sizeof(std::int64_t));
     auto* bytes = reinterpret_cast<std::int64_t*>(memory.get());
     bytes[0] = message.bytes();
     try {
-      MPI_Request came[2];
-      check("MPI_Irecv", MPI_Irecv(&bytes[1], sizeof bytes[1], MPI_BYTE, message.peer, theirs, comm_, &came[0]));
-      check("MPI_Isend", MPI_Isend(&bytes[0], sizeof bytes[0], MPI_BYTE, message.peer, mine, comm_, &came[1]));
-      wait(came, call, both, MpiProcess::Waiting::for_peers, setting().options.time_limit);
+      MPI_Request arrived[2];
+      check("MPI_Irecv", MPI_Irecv(&bytes[1], sizeof bytes[1], MPI_BYTE, message.peer, theirs, comm_, &arrived[0]));
+      check("MPI_Isend", MPI_Isend(&bytes[0], sizeof bytes[0], MPI_BYTE, message.peer, mine, comm_, &arrived[1]));
+      wait(arrived, call, both, MpiProcess::Waiting::for_peers, setting().options.time_limit);
     } catch (...) {
       process_->keep(std::move(memory));
       throw;
@@ -107,14 +107,14 @@ CommResult MpiCommunicator::move(Message& message, const char* call) {
 
 int MpiCommunicator::wait_for_sender(std::span<const int> from, const char* call) {
   process_->throw_if_failed();
-  const int tag = setting().options.stamp_arrivals ? sender_came_tag : data_tag;
+  const int tag = setting().options.stamp_arrivals ? sender_ready_tag : data_tag;
   int found = -1;
   const auto look = [&] {
     for (std::size_t i = 0; i < from.size() && found < 0; ++i) {
       const int peer = from[++looked_last_ % from.size()];
-      int has_come = 0;
-      check("MPI_Iprobe", MPI_Iprobe(peer, tag, comm_, &has_come, MPI_STATUS_IGNORE));
-      if (has_come) found = peer;
+      int has_arrived = 0;
+      check("MPI_Iprobe", MPI_Iprobe(peer, tag, comm_, &has_arrived, MPI_STATUS_IGNORE));
+      if (has_arrived) found = peer;
     }
     return found >= 0;
   };
@@ -163,9 +163,10 @@ void MpiCommunicator::move_all(std::span<Message> messages, const char* call, st
 CommResult MpiCommunicator::meet(const CollectiveCall& call) {
   process_->throw_if_failed();
   if (!setting().options.stamp_arrivals) return {};
-  return {arrive(*process_,
-                 {comm_, setting().members, index(), come_tag, go_tag, call_name(call.kind), setting().lane, true},
-                 word_of(call))};
+  return {
+      arrive(*process_,
+             {comm_, setting().members, index(), arrive_tag, release_tag, call_name(call.kind), setting().lane, true},
+             word_of(call))};
 }
 
 CommResult MpiCommunicator::run_library(const CollectiveCall& call) {

@@ -1,4 +1,4 @@
-// The eight collectives as MPI does them itself.
+// The eight collectives by MPI's own functions.
 #include <fmt/format.h>
 
 #include <climits>
@@ -28,7 +28,7 @@ void in_pieces(const View& tensor, std::vector<MPI_Request>& requests, Start sta
 void MpiCommunicator::start_library(const CollectiveCall& call, std::vector<MPI_Request>& requests) {
   const MpiElement& element = process_->element(call.whole.data ? call.whole.type : call.part.type);
   const bool is_root = index() == call.root;
-  void* const place = MPI_IN_PLACE;  // MPI's name for a buffer that is already the result's
+  void* const place = MPI_IN_PLACE;  // MPI's marker for a buffer that is already the result's
 
   if (call.kind == OpKind::broadcast)
     return in_pieces(call.whole, requests, [&](void* data, int count, MPI_Request* request) {

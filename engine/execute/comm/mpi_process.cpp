@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr int failure_tag = 1, leave_come_tag = 2, leave_go_tag = 3;
+constexpr int failure_tag = 1, leave_arrive_tag = 2, leave_release_tag = 3;
 
 void add_bf16(void* in, void* inout, int* count, MPI_Datatype*) { add_to(DType::bf16, inout, in, *count); }
 void add_fp16(void* in, void* inout, int* count, MPI_Datatype*) { add_to(DType::f16, inout, in, *count); }
@@ -37,7 +37,7 @@ MPI_Comm copy_of_world() {
   return copy;
 }
 
-// Waits longer and longer between two looks.
+// Waits increasingly long between two polls.
 class Patience {
  public:
   explicit Patience(Clock::duration awake) : awake_(awake) {}
@@ -89,7 +89,7 @@ void MpiProcess::make_elements() {
   e[static_cast<std::size_t>(DType::u8)] = {MPI_UINT8_T, MPI_SUM};
 }
 
-// MPI_Finalize waits for all processes without a limit, so first make sure that all have come to it.
+// MPI_Finalize waits for all processes without a limit, so first make sure that all have reached it.
 bool MpiProcess::leave_together() {
   if (failed_) return false;
   try {
@@ -98,7 +98,7 @@ bool MpiProcess::leave_together() {
       for (int r = 0; r < size_; ++r) ranks[r] = r;
       return ranks;
     }();
-    arrive(*this, {control_, everyone, rank_, leave_come_tag, leave_go_tag, "MPI_Finalize", Lane::copy});
+    arrive(*this, {control_, everyone, rank_, leave_arrive_tag, leave_release_tag, "MPI_Finalize", Lane::copy});
     return true;
   } catch (const CommError&) {
     return false;
@@ -126,13 +126,13 @@ bool MpiProcess::note_failure(const std::string& why) {
 }
 
 std::string MpiProcess::fail(const std::string& why) {
-  if (note_failure(why)) tell_others(why);
+  if (note_failure(why)) notify_others(why);
   std::lock_guard lock(mutex_);
   return failure_;
 }
 
 // One message to each, without waiting: some may be dead.
-void MpiProcess::tell_others(const std::string& why) {
+void MpiProcess::notify_others(const std::string& why) {
   auto text = std::make_unique_for_overwrite<std::byte[]>(why.size());
   std::memcpy(text.get(), why.data(), why.size());
   for (int peer = 0; peer < size_; ++peer) {
@@ -149,18 +149,18 @@ void MpiProcess::keep(std::unique_ptr<std::byte[]> memory) {
   kept_.push_back(std::move(memory));
 }
 
-// Has another process failed? Whichever thread waits looks, about fifty times a second.
+// Has another process failed? Any waiting thread checks, about fifty times a second.
 void MpiProcess::listen() {
   constexpr std::int64_t every_ns = 20'000'000;
   if (now_ns() - listened_ns_ < every_ns) return;
   std::unique_lock lock(listening_, std::try_to_lock);
   if (!lock) return;
   listened_ns_ = now_ns();
-  int has_come = 0;
+  int has_arrived = 0;
   MPI_Message message = MPI_MESSAGE_NULL;
   MPI_Status status;
-  check("MPI_Improbe", MPI_Improbe(MPI_ANY_SOURCE, failure_tag, control_, &has_come, &message, &status));
-  if (!has_come) return;
+  check("MPI_Improbe", MPI_Improbe(MPI_ANY_SOURCE, failure_tag, control_, &has_arrived, &message, &status));
+  if (!has_arrived) return;
   int length = 0;
   MPI_Get_count(&status, MPI_BYTE, &length);
   std::string why(length, '\0');
@@ -193,7 +193,7 @@ void MpiProcess::wait(std::span<MPI_Request> requests, Clock::time_point deadlin
     return done != 0;
   };
   const auto name_missing = [&] {
-    for (MPI_Request& request : requests) {  // so that `too_late` sees which are open
+    for (MPI_Request& request : requests) {  // so that `too_late` sees which are pending
       int one_done = 0;
       if (request != MPI_REQUEST_NULL) MPI_Test(&request, &one_done, MPI_STATUS_IGNORE);
     }
@@ -243,9 +243,10 @@ std::int64_t arrive(MpiProcess& process, const Arrival& arrival, const ArrivalWo
     if (arrival.index != 0) {
       words[0] = word;
       requests.assign(2, MPI_REQUEST_NULL);
-      check("MPI_Irecv", MPI_Irecv(nullptr, 0, MPI_BYTE, rank_in_comm(0), arrival.go, arrival.comm, &requests[0]));
+      check("MPI_Irecv",
+            MPI_Irecv(nullptr, 0, MPI_BYTE, rank_in_comm(0), arrival.release_tag, arrival.comm, &requests[0]));
       check("MPI_Isend",
-            MPI_Isend(&words[0], length, MPI_BYTE, rank_in_comm(0), arrival.come, arrival.comm, &requests[1]));
+            MPI_Isend(&words[0], length, MPI_BYTE, rank_in_comm(0), arrival.arrive_tag, arrival.comm, &requests[1]));
       const auto grace = std::min<Clock::duration>(limit / 4, std::chrono::seconds(2));
       process.wait(
           requests, deadline + grace, [&] { return vain(arrival.ranks.first(1)); }, for_peers);
@@ -253,7 +254,7 @@ std::int64_t arrive(MpiProcess& process, const Arrival& arrival, const ArrivalWo
     }
     requests.assign(n - 1, MPI_REQUEST_NULL);
     for (int peer = 1; peer < n; ++peer)
-      check("MPI_Irecv", MPI_Irecv(&words[peer], length, MPI_BYTE, rank_in_comm(peer), arrival.come, arrival.comm,
+      check("MPI_Irecv", MPI_Irecv(&words[peer], length, MPI_BYTE, rank_in_comm(peer), arrival.arrive_tag, arrival.comm,
                                    &requests[peer - 1]));
     process.wait(
         requests, deadline,
@@ -268,8 +269,8 @@ std::int64_t arrive(MpiProcess& process, const Arrival& arrival, const ArrivalWo
     for (int peer = 1; peer < n; ++peer)
       if (words[peer] != word) throw CommError(process.fail(disagreement(arrival, peer, words[peer], word)));
     for (int peer = 1; peer < n; ++peer)
-      check("MPI_Isend",
-            MPI_Isend(nullptr, 0, MPI_BYTE, rank_in_comm(peer), arrival.go, arrival.comm, &requests[peer - 1]));
+      check("MPI_Isend", MPI_Isend(nullptr, 0, MPI_BYTE, rank_in_comm(peer), arrival.release_tag, arrival.comm,
+                                   &requests[peer - 1]));
     process.wait(
         requests, deadline, [&] { return vain(arrival.ranks.subspan(1)); }, for_peers);
     return met_ns;

@@ -63,7 +63,7 @@ class MpiProcess {
   void keep(std::unique_ptr<std::byte[]> memory);
 
  private:
-  void tell_others(const std::string& why);
+  void notify_others(const std::string& why);
   bool note_failure(const std::string& why);
   void make_elements();
   bool leave_together();
@@ -92,7 +92,7 @@ void check(const char* function, int code);
 struct Arrival {
   MPI_Comm comm = MPI_COMM_NULL;
   std::span<const int> ranks;
-  int index = 0, come = 0, go = 0;
+  int index = 0, arrive_tag = 0, release_tag = 0;
   const char* call = "";
   Lane lane = Lane::copy;
   bool is_collective = false;  ///< the words are CallWords

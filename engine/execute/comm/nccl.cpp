@@ -73,7 +73,7 @@ std::unique_ptr<World> nccl_world(std::unique_ptr<World> start_up, CommOptions o
   return std::make_unique<NcclWorld>(std::move(library), std::move(start_up), std::move(options));
 }
 
-// NCCL 2.27 and later then look for the plug-in among the program's own symbols.
+// NCCL 2.27 and later then search for the plug-in among the program's own symbols.
 void hear_nccl_phases() { setenv("NCCL_PROFILER_PLUGIN", "STATIC_PLUGIN", 0); }
 
 void prepare_cuda_for_nccl() { setenv("CUDA_MODULE_LOADING", "EAGER", 0); }
@@ -98,8 +98,8 @@ int gpu_of_rank(World& world, const std::vector<std::string>& visible, const std
   std::ostringstream mine;
   mine << host << '\n';
   for (const std::string& gpu : visible) mine << gpu << '\n';
-  // The ranks of a host choose in turn, each the first that it sees and none before has: every rank works out the same
-  // for all, and where one is left without they all end, instead of waiting for it.
+  // The ranks of a host choose in turn: each takes the first GPU that it sees and that no earlier rank has. Every rank
+  // computes the same choice for all. If one gets no GPU they all end, instead of waiting for it.
   std::map<std::string, std::set<std::string>> taken;
   std::map<std::string, int> ranks;
   const std::vector<std::string> all = world.exchange(mine.str());

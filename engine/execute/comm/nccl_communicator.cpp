@@ -26,11 +26,11 @@ NcclCommunicator::NcclCommunicator(std::shared_ptr<NcclSession> session, std::un
 
 bool NcclCommunicator::meets() const { return setting().options.stamp_arrivals || setting().lane == Lane::server; }
 
-// On the host alone: the queues come to it when they do, and NCCL's kernels wait for each other there.
+// On the host only: the queues reach it later, and NCCL's kernels wait for each other there.
 CommResult NcclCommunicator::meet(const CollectiveCall& call) {
   if (!meets()) return {};
   CollectiveCall word = call;
-  word.came = nullptr;
+  word.arrived = nullptr;
   const CommResult met = session_->or_fail([&] { return host_->meet(word); });
   return device().is_host() ? met : CommResult{};
 }
@@ -53,7 +53,7 @@ CommResult NcclCommunicator::move(Message& message, const char* call) {
                                                  setting().members[message.peer], counted(bytes, "byte"),
                                                  setting().rank(), message.bytes(), name_of(setting().lane))));
   }
-  issue_messages({&message, 1}, call_, call, message.came, setting().options.time_limit);
+  issue_messages({&message, 1}, call_, call, message.arrived, setting().options.time_limit);
   return device().is_host() ? met : CommResult{};
 }
 
@@ -65,21 +65,21 @@ bool NcclCommunicator::awaits_late_phases() const {
   return clique_ && clique_->recorder() && clique_->recorder()->awaits_more();
 }
 
-void NcclCommunicator::issue(const char* call, const NcclWorks& works, const Mark& came, std::span<const int> peers,
+void NcclCommunicator::issue(const char* call, const NcclWorks& works, const Mark& arrived, std::span<const int> peers,
                              std::chrono::milliseconds limit, const NcclClique::Enqueue& enqueue) {
   clique_->issue(call, works, peers, limit, enqueue);
-  clique_->look_after(call, came, queue().mark(), peers, limit);
+  clique_->watch(call, arrived, queue().mark(), peers, limit);
 }
 
 void NcclCommunicator::issue_messages(std::span<const Message> messages, std::optional<std::uint64_t> inside_of,
-                                      const char* call, const Mark& came, std::chrono::milliseconds limit) {
+                                      const char* call, const Mark& arrived, std::chrono::milliseconds limit) {
   std::vector<int> peers;
   for (const Message& m : messages)
     if (m.elements > 0) peers.push_back(setting().members[m.peer]);
   if (peers.empty()) return;
   const NcclStream stream = queue().handle();
   const NcclWorks works{static_cast<int>(peers.size()), inside_of};
-  issue(call, works, came, peers, limit, [&](const NcclLibrary& nccl, NcclComm comm) {
+  issue(call, works, arrived, peers, limit, [&](const NcclLibrary& nccl, NcclComm comm) {
     NcclResult result = nccl.group_start();
     for (const Message& m : messages) {
       if (m.elements == 0 || result != NcclResult::success) continue;
@@ -103,8 +103,8 @@ void NcclCommunicator::move_all(std::span<Message> messages, const char* call, s
     staged += m.bytes();
   }
   const std::int64_t begin_ns = now_ns();
-  const Mark came = messages.empty() ? nullptr : messages.front().came;
-  issue_messages(moved, {}, call, came, limit);  // its phases are known here
+  const Mark arrived = messages.empty() ? nullptr : messages.front().arrived;
+  issue_messages(moved, {}, call, arrived, limit);  // its phases are known here
   for (std::size_t i = 0; i < moved.size(); ++i) {
     if (!messages[i].add) continue;
     void* const into[] = {messages[i].data};
@@ -115,7 +115,7 @@ void NcclCommunicator::move_all(std::span<Message> messages, const char* call, s
   const Mark done = queue().mark();
   for (Message& m : messages) {
     m.begin_ns = begin_ns, m.end_ns = end_ns;
-    m.begin = came, m.moved = done;
+    m.begin = arrived, m.moved = done;
   }
 }
 
@@ -155,7 +155,7 @@ CommResult NcclCommunicator::run_library(const CollectiveCall& call) {
   const char* name = call_name(call.kind);
   const auto limit = setting().options.time_limit;
   if (call.kind == OpKind::scatter || call.kind == OpKind::gather || call.kind == OpKind::all_to_all) {
-    issue_messages(messages_of(call), call_, name, call.came, limit);
+    issue_messages(messages_of(call), call_, name, call.arrived, limit);
     return result;
   }
   const View& own = call.kind == OpKind::all_gather || call.kind == OpKind::reduce_scatter ? call.part : call.whole;
@@ -163,7 +163,7 @@ CommResult NcclCommunicator::run_library(const CollectiveCall& call) {
   if (elements == 0) return result;
   const int type = nccl_type_of(own.type);
   const NcclStream stream = queue().handle();
-  issue(name, {1, call_}, call.came, others_, limit, [&](const NcclLibrary& nccl, NcclComm comm) {
+  issue(name, {1, call_}, call.arrived, others_, limit, [&](const NcclLibrary& nccl, NcclComm comm) {
     void* data = call.whole.data;
     if (call.kind == OpKind::broadcast) return nccl.broadcast(data, data, elements, type, call.root, comm, stream);
     if (call.kind == OpKind::reduce) return nccl.reduce(data, data, elements, type, nccl_sum, call.root, comm, stream);

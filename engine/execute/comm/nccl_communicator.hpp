@@ -24,11 +24,11 @@ class NcclCommunicator final : public GroupCommunicator {
  private:
   bool meets() const;
   /// Enqueues, and lets the watch check it.
-  void issue(const char* call, const NcclWorks& works, const Mark& came, std::span<const int> peers,
+  void issue(const char* call, const NcclWorks& works, const Mark& arrived, std::span<const int> peers,
              std::chrono::milliseconds limit, const NcclClique::Enqueue& enqueue);
   /// Sends and receives at the same time; nothing if all are empty. Their phases are reported as that call's.
   void issue_messages(std::span<const Message> messages, std::optional<std::uint64_t> inside_of, const char* call,
-                      const Mark& came, std::chrono::milliseconds limit);
+                      const Mark& arrived, std::chrono::milliseconds limit);
   /// Scatter, gather and all_to_all are messages to NCCL.
   std::vector<Message> messages_of(const CollectiveCall& call);
 

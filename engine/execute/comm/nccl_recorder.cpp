@@ -23,10 +23,10 @@ namespace {
 
 constexpr std::string_view name_begins = "rankscope ";
 constexpr std::size_t most_phases = 1 << 16;  // not taken yet
-constexpr std::size_t most_works = 1024;      // reported, and perhaps not begun: more than a queue of NCCL holds
+constexpr std::size_t most_works = 1024;      // announced, perhaps not begun: more than NCCL's queue holds
 
-/// Events are known to NCCL by numbers that are never used twice, so that one which is long gone, or was never begun,
-/// is nobody's. The upper half is the recording's.
+/// NCCL knows events by numbers that are never reused, so that the number of an event that is over, or never began,
+/// matches none. The upper half is the recording's.
 using Number = std::uint64_t;
 constexpr int recording_shift = 32;
 Number number_of(const void* handle) { return reinterpret_cast<Number>(handle); }
@@ -44,7 +44,7 @@ struct Begin {
   std::int64_t timer_ns = 0;
 };
 
-/// The first part is common to both versions; which of the union is meant the type says.
+/// The first part is common to both versions; the type says which member of the union is valid.
 template <class Type>
 Begin begin_of(const Descriptor<Type>& d) {
   Begin begin;
@@ -92,12 +92,12 @@ class NcclRecording {
   std::vector<LatePhase> take() {
     const std::lock_guard lock(mutex_);
     std::vector<LatePhase> phases;
-    for (Told& told : std::exchange(told_, {})) {
-      if (told.is_on_timer) {
-        told.phase.phase.begin_ns = timer_.on_host(told.phase.phase.begin_ns);
-        told.phase.phase.end_ns = timer_.on_host(told.phase.phase.end_ns);
+    for (ReportedPhase& reported : std::exchange(reported_, {})) {
+      if (reported.is_on_timer) {
+        reported.phase.phase.begin_ns = timer_.on_host(reported.phase.phase.begin_ns);
+        reported.phase.phase.end_ns = timer_.on_host(reported.phase.phase.end_ns);
       }
-      phases.push_back(told.phase);
+      phases.push_back(reported.phase);
     }
     return phases;
   }
@@ -166,11 +166,11 @@ class NcclRecording {
       timer_.heard(now_ns(), event.end_ns);
     }
     if (event.type != proxy_step) return;
-    // It begins to move when what it waits for is there: data of the device, or room at the peer.
+    // It begins to move when its condition is met: data of the device, or room at the peer.
     if (state == step_send_wait || state == step_receive_wait) event.begin_ns = now_ns();
-    const bool says_bytes =
+    const bool has_bytes =
         state == step_send_wait || state == step_receive_flush_wait || state == step_receive_gpu_wait;
-    if (says_bytes && arguments != nullptr && arguments->proxy_step.bytes > 0)
+    if (has_bytes && arguments != nullptr && arguments->proxy_step.bytes > 0)
       event.bytes = static_cast<std::int64_t>(arguments->proxy_step.bytes);
   }
 
@@ -179,13 +179,13 @@ class NcclRecording {
     const auto found = events_.find(number);
     if (found == events_.end()) return;
     Event& event = found->second;
-    if (event.type == collective || event.type == message) return;  // enqueued; its inside is still to come
+    if (event.type == collective || event.type == message) return;  // enqueued; its phases are still to be reported
     if (event.type == proxy_step) {
       event.end_ns = now_ns();
-      tell(event, event.step + 1);
+      report(event, event.step + 1);
     }
     if (event.type == kernel_channel) {
-      if (event.has_end) tell(event, 0);
+      if (event.has_end) report(event, 0);
       if (const auto work = events_.find(event.parent); work != events_.end()) --work->second.channels_left;
     }
     events_.erase(found);
@@ -200,7 +200,7 @@ class NcclRecording {
     std::int64_t bytes = -1, begin_ns = 0, end_ns = 0;  ///< a kernel's channel has its times on the device's timer
     bool has_end = false;
   };
-  struct Told {
+  struct ReportedPhase {
     LatePhase phase;
     bool is_on_timer = false;
   };
@@ -217,8 +217,8 @@ class NcclRecording {
     return next_++;
   }
 
-  void tell(const Event& event, int phase) {
-    if (told_.size() >= most_phases) return;
+  void report(const Event& event, int phase) {
+    if (reported_.size() >= most_phases) return;
     PhaseRecord record{phase,
                        event.channel,
                        event.from,
@@ -226,7 +226,7 @@ class NcclRecording {
                        event.bytes,
                        event.begin_ns,
                        std::max(event.begin_ns, event.end_ns)};
-    told_.push_back({{event.call, record}, event.type == kernel_channel});
+    reported_.push_back({{event.call, record}, event.type == kernel_channel});
   }
 
   mutable std::mutex mutex_;
@@ -236,13 +236,13 @@ class NcclRecording {
   NcclWorks under_way_{};  ///< of the call that is being enqueued: those not reported yet
   std::map<Number, Event> events_;
   std::deque<Number> works_;  ///< the latest, all in events_
-  std::vector<Told> told_;
+  std::vector<ReportedPhase> reported_;
   DeviceTimer timer_;
 };
 
 namespace {
 
-/// All recordings of this process, by number: NCCL's interface has no place for them but this.
+/// All recordings of this process, by number: NCCL's interface has no other place for them.
 class Registry {
  public:
   std::shared_ptr<NcclRecording> make(const GroupSetting& setting, Number& number) {
@@ -319,7 +319,7 @@ bool NcclRecorder::awaits_more() const { return recording_->awaits_more(); }
 
 }  // namespace rankscope::comm
 
-// Where NCCL looks for a plug-in that is linked into the program, by name.
+// The symbol by which NCCL finds a plug-in that is linked into the program.
 extern "C" {
 extern rankscope::comm::profiler::Plugin4 ncclProfiler_v4;
 extern rankscope::comm::profiler::Plugin5 ncclProfiler_v5;

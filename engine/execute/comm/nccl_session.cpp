@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::chrono::milliseconds watch_interval = 20ms;
-// Ranks leave a group at about the same time; a peer that does not has failed, and says so itself.
+// Ranks leave a group at about the same time; a peer that does not has failed, and reports that itself.
 constexpr std::chrono::milliseconds leave_limit = 2s;
 
 std::vector<int> others_of(const GroupSetting& setting) {
@@ -24,9 +24,9 @@ std::vector<int> others_of(const GroupSetting& setting) {
   return others;
 }
 
-/// A kernel of NCCL's occupies multiprocessors while it waits for its peers, and one that cannot begin because the
-/// others take all of them would be waited for in vain: together the lanes' kernels must fit onto one GPU. Four lanes
-/// of messages and at most five of collectives may be under way at once; the smallest GPU meant has 108.
+/// A kernel of NCCL's occupies multiprocessors while it waits for its peers. If the others occupy all of them, a kernel
+/// cannot begin and its peers wait for ever: together the lanes' kernels must fit onto one GPU. Four lanes of messages
+/// and at most five of collectives may run at once; the smallest supported GPU has 108 multiprocessors.
 int most_blocks(Lane lane) {
   switch (lane) {
     case Lane::forward_send:
@@ -46,7 +46,7 @@ int most_blocks(Lane lane) {
   return 8;
 }
 
-/// Waits longer and longer between two looks: NCCL makes connections in the background, and enqueues within some
+/// Waits increasingly long between two polls: NCCL makes connections in the background, and enqueues within some
 /// microseconds.
 class Pause {
  public:
@@ -148,11 +148,11 @@ void NcclClique::abort() {
   comm_ = nullptr;
 }
 
-void NcclClique::look_after(const char* call, Mark came, Mark done, std::span<const int> peers,
-                            std::chrono::milliseconds limit) {
+void NcclClique::watch(const char* call, Mark arrived, Mark done, std::span<const int> peers,
+                       std::chrono::milliseconds limit) {
   if (!done) return;  // the calling thread has done it
   const std::lock_guard lock(under_way_mutex_);
-  under_way_.push_back({call, std::move(came), std::move(done), {peers.begin(), peers.end()}, limit});
+  under_way_.push_back({call, std::move(arrived), std::move(done), {peers.begin(), peers.end()}, limit});
 }
 
 std::string NcclClique::overdue() {
@@ -161,7 +161,7 @@ std::string NcclClique::overdue() {
     while (!under_way_.empty() && under_way_.front().done->reached()) under_way_.pop_front();
     if (under_way_.empty()) return {};
     UnderWay& first = under_way_.front();
-    if (first.came && !first.came->reached()) return {};
+    if (first.arrived && !first.arrived->reached()) return {};
     if (first.since_ns < 0) first.since_ns = now_ns();
     if (now_ns() - first.since_ns <= std::chrono::nanoseconds(first.limit).count()) return {};
     return waited_in_vain(rank_, first.limit, first.call, lane_, first.peers);
@@ -217,7 +217,7 @@ std::string NcclSession::fail(const std::string& why) {
   try {
     start_up_->throw_if_failed();
   } catch (const CommError& error) {
-    first = error.what();  // another rank's reason may have come before
+    first = error.what();  // another rank's reason may have been reported first
   }
   {
     const std::lock_guard lock(mutex_);

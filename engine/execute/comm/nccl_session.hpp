@@ -37,7 +37,7 @@ class NcclClique {
 
   /// Of what was issued to a device's queue: where that had come before it, and after it. When it takes longer than
   /// `limit` from the one to the other the session fails.
-  void look_after(const char* call, Mark came, Mark done, std::span<const int> peers, std::chrono::milliseconds limit);
+  void watch(const char* call, Mark arrived, Mark done, std::span<const int> peers, std::chrono::milliseconds limit);
 
   /// Null where phases are not recorded.
   NcclRecorder* recorder() const { return recorder_.get(); }
@@ -55,7 +55,7 @@ class NcclClique {
 
   struct UnderWay {
     const char* call = "";
-    Mark came, done;
+    Mark arrived, done;
     std::vector<int> peers;
     std::chrono::milliseconds limit{};
     std::int64_t since_ns = -1;  ///< when it was first seen that the queue had come to it

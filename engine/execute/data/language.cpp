@@ -30,7 +30,7 @@ class Draws {
 double minus_p_log_p(double p) { return p > 0 ? -p * std::log(p) : 0; }
 
 /// Integer shares of 2³² in proportion to the weights, each at least one, by rounding the running sums; returns for
-/// each the greatest word that falls to it.
+/// each the greatest word that selects it.
 template <std::size_t N>
 std::array<std::uint32_t, N> last_words(const std::array<double, N>& weights, int count) {
   const double sum = std::accumulate(weights.begin(), weights.begin() + count, 0.0);
@@ -100,7 +100,7 @@ std::vector<Language::Successor> Language::successors(std::int32_t token, int cl
 }
 
 void Language::find_stationary() {
-  // Power iteration of (I + P)/2, which has the same fixed point as P and converges where P alone would run in circles.
+  // Power iteration of (I + P)/2, which has the same fixed point as P and converges where P alone would oscillate.
   const std::size_t n = contexts_.size();
   std::vector<double> now(n, 1.0 / static_cast<double>(n)), next(n);
   constexpr int most_iterations = 20000;
@@ -149,7 +149,7 @@ void Language::find_entropies() {
 }
 
 void Language::draw(std::int64_t sample, int length, std::int32_t* tokens) const {
-  // One stream for all samples; a sample's words lie far from the next one's: 2²⁴ positions are more than any context.
+  // One stream for all samples; a sample's words are far from the next one's: 2²⁴ positions are more than any context.
   const std::uint64_t stream = random_stream(RandomPurpose::samples);
   const std::uint64_t first_word = static_cast<std::uint64_t>(sample) << 24;
 

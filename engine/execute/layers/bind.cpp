@@ -53,7 +53,7 @@ constexpr Implementation implementations[] = {
     {Segment::classifier, classifier_forward, classifier_backward},
 };
 
-/// By segment; one that no model has is bound by nothing.
+/// By segment; null for those that no model has.
 constexpr Implementation implementation_of(Segment segment) {
   for (const Implementation& row : implementations)
     if (row.segment == segment) return row;

@@ -38,8 +38,8 @@ double value_at(const ParameterSpec& spec, Normals& normals, std::int64_t index)
   return 0;
 }
 
-/// A billion draws take half a minute: all but short stretches are drawn on several cores. What is worth a thread takes
-/// milliseconds, and beginning one some ten µs.
+/// A billion draws take half a minute: all but short ranges are drawn on several cores. A thread's share must take
+/// milliseconds, since starting a thread takes some ten µs.
 template <class Draw>
 void on_cores(std::int64_t count, Draw draw) {
   constexpr std::int64_t worth_a_thread = std::int64_t{1} << 18;

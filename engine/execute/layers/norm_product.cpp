@@ -1,4 +1,4 @@
-// Layer norm and a product, perhaps with GELU behind it.
+// Layer norm and a product, optionally followed by GELU.
 #include "engine/execute/layers/layers.hpp"
 
 namespace rankscope {
@@ -23,7 +23,7 @@ kernels::LinearSpec linear_of(const Binding& binding, std::int64_t out) {
 struct NormProductBackward {
   Half half;
   View dresidual;  ///< written: the gradient of the norm's input, with the residual branch's added
-  View branch;     ///< read: the gradient that comes along the residual branch
+  View branch;     ///< read: the gradient of the residual branch
   View x, mean, rstd, norm, norm_weight, weight;
   View dnorm_weight, dnorm_bias, dweight, dbias;
   std::int64_t dnorm_at = 0;

@@ -1,6 +1,6 @@
-// The head of tensor ranks: each multiplies with its words. The logits never come together. Megatron-LM all-reduces
+// The head of tensor ranks: each multiplies with its words. The logits are never gathered. Megatron-LM all-reduces
 // three numbers a token one after the other: the greatest logit, the target's logit, and the sum of the exponentials
-// relative to the greatest. Here each rank tells all three at once, relative to its own greatest logit, in one
+// relative to the greatest. Here each rank sends all three at once, relative to its own greatest logit, in one
 // all-gather: one latency instead of three, no other operation than sums needed of a communicator, and since every rank
 // combines them in the same order, all have the same bits.
 //

@@ -1,6 +1,6 @@
-// The products of tensor ranks, each on its share of the matrix. Rows of it (output columns) are on their own, so that
-// attention and GELU go on without asking anybody: GELU(x·[A₁ A₂]) = [GELU(x·A₁) GELU(x·A₂)]. Columns of it make parts
-// of a sum, which others add up; only then a bias may be added, once.
+// The products of tensor ranks, each on its share of the matrix. Rows of it (output columns) are independent, so that
+// attention and GELU need no communication: GELU(x·[A₁ A₂]) = [GELU(x·A₁) GELU(x·A₂)]. Columns of it make parts of a
+// sum, which an all-reduce adds up; only then a bias may be added, once.
 #include "engine/execute/layers/layers.hpp"
 
 namespace rankscope {
@@ -17,7 +17,7 @@ kernels::LinearSpec linear_of(const Binding& binding, const View& weight) {
 }
 
 /// Both gradients of a product, or one of them; the weight is the segment's first parameter, its bias, if it has one
-/// here, the second. The operands are taken as they stand in the model's table.
+/// here, the second. The operands are in the order of the model's table.
 struct ProductBackward {
   Half half;
   View x, before, weight, dx, dy, dweight, dbias;

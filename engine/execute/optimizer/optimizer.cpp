@@ -113,9 +113,9 @@ Launch bind_update(const TrainSpec& train, std::span<const UpdateOperands> param
     updates.push_back(kernels.prepare(&KernelSet::update, spec));
     workspace.require(updates.back().workspace_bytes);
   }
-  return [updates = std::move(updates), told = step_with(resolved(train.hyper, rule.defaults)),
+  return [updates = std::move(updates), common = step_with(resolved(train.hyper, rule.defaults)),
           rate = LearningRate(train), clip_coefficient, &workspace](const LaunchContext& context) {
-    kernels::UpdateStep step = told;
+    kernels::UpdateStep step = common;
     step.learning_rate = rate.at(context.step);
     step.gradient_scale = {1.0, clip_coefficient};
     step.t = context.update.value_or(context.step) + 1;

@@ -1,5 +1,5 @@
 // RAPL's counters as Linux shows them (Documentation/power/powercap/powercap.rst): zones "intel-rapl:N", of AMD's
-// processors too, each with its energy in microjoules and where that turns over.
+// processors too, each with its energy in microjoules and the value at which that wraps around.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -26,7 +26,7 @@ std::string line_of(const fs::path& file) {
   return line;
 }
 
-/// A counter's file, kept open: a look at it is one call of the system, a microsecond or two in every step.
+/// A counter's file, kept open: reading it is one system call, a microsecond or two in every step.
 class Counter {
  public:
   explicit Counter(const fs::path& file) : descriptor_(open(file.c_str(), O_RDONLY | O_CLOEXEC)) {}

@@ -51,8 +51,8 @@ BubbleStretch of_server(BubbleStretch stretch) {
   return stretch;
 }
 
-/// What a parameter server does, by its own ops beside its all but empty compute lane: it moves bytes, updates, or has
-/// nothing to do until a worker comes. No chain of others' ops tells that.
+/// What a parameter server does, by its own ops on lanes other than its nearly empty compute lane: it moves bytes,
+/// updates, or is idle until a worker arrives. No chain of others' ops shows that.
 void add_server(const StepIndex& index, int rank, TimeRange step, SpanAt last, std::vector<BubbleStretch>& to) {
   std::int64_t free = step.begin_ns;
   const auto add = [&](std::int64_t until, BubbleCause cause, TimeClass time, SpanAt at = none) {
@@ -70,7 +70,7 @@ void add_server(const StepIndex& index, int rank, TimeRange step, SpanAt last, s
   };
   std::vector<SpanAt> ops = index.beside(rank);
   ops.insert(ops.end(), index.compute(rank).begin(), index.compute(rank).end());
-  std::sort(ops.begin(), ops.end());  // spans of a rank stand by begin
+  std::sort(ops.begin(), ops.end());  // spans of a rank are sorted by begin
   for (const SpanAt at : ops) {
     const Span& span = index[at];
     if (span.end_ns <= free || span.begin_ns >= step.end_ns) continue;
@@ -104,7 +104,7 @@ SpanAt last_of_step(const StepIndex& index, TimeRange step) {
 }
 
 /// Program positions between which a lost op of this step may have run in the idle time between two spans. Positions
-/// outside the program stand for spans of other steps and for none.
+/// outside the program represent spans of other steps, or none.
 bool may_have_lost(const StepIndex& index, int rank, SpanAt before, SpanAt next) {
   const auto step = static_cast<std::int64_t>(index.step());
   const auto end = static_cast<std::int32_t>(index.program(rank).ops.size());
@@ -142,7 +142,7 @@ void add_rank(const StepIndex& index, int rank, TimeRange step, SpanAt last, std
   idle_until(step.end_ns, none);
 }
 
-/// How much of a rank's waiting in each phase stays with it, and how the rest is shared.
+/// How much of a rank's waiting in each phase remains its own, and how the rest is shared.
 struct Refinement {
   std::array<double, 4> keep{1, 1, 1, 1};
   double straggler = 0;  ///< share of what does not stay; the rest of it is imbalance

@@ -22,7 +22,7 @@ Signatures signatures_of(const StepIndex& index) {
   return signatures;
 }
 
-/// What every compute op took; where its span is missing, the median of its signature.
+/// The time of every compute op; if its span is missing, the median of its signature.
 OpTimes measured_times(const StepIndex& index, const Signatures& signatures) {
   std::unordered_map<OpSignature, std::vector<std::int64_t>> known;
   OpTimes times(signatures.size());
@@ -46,7 +46,7 @@ bool is_model_op(const StepIndex& index, std::size_t rank, std::size_t op) {
   return is_model_compute(index.program(static_cast<int>(rank)).ops[op].id.kind());
 }
 
-/// Each rank's time for work that others do as well, over what it takes on the median of those others.
+/// Each rank's time for work that other ranks also do, relative to the median of those ranks.
 std::vector<double> slowness_of(const StepIndex& index, const Signatures& signatures, const OpTimes& times) {
   std::map<OpSignature, std::map<std::size_t, std::vector<std::int64_t>>> by_work;
   for (std::size_t r = 0; r < times.size(); ++r)

@@ -17,7 +17,7 @@ void add(DifferenceSide& side, double seconds, double count) {
   side.count = number(side.count) + count;
 }
 
-/// Those that spans are of: of a folded plan nothing else is known of single ranks.
+/// The ranks that have spans: of other ranks of a folded plan nothing is known.
 double ranks_of(const ComparedStep& step) {
   std::size_t ranks = std::max<std::size_t>(step.analysis->ranks.size(), 1);
   if (step.analysis->ranks.empty())
@@ -87,7 +87,7 @@ Table ops(const ComparedStep& a, const ComparedStep& b) {
   return table;
 }
 
-/// A class or two of each rank's time.
+/// One or two classes of each rank's time.
 void append_ranks(std::vector<DifferenceRow>& rows, DifferenceKind kind, const ComparedStep& a, const ComparedStep& b,
                   std::initializer_list<TimeClass> classes) {
   const auto side_of = [&](const ComparedStep& step, std::size_t rank) {

@@ -67,16 +67,16 @@ std::optional<Span> span_of(const std::vector<Span>& spans, int rank, std::uint3
   return std::nullopt;
 }
 
-void tell_waiting_of(GroupExchange& exchange) {
+void set_waiting_of(GroupExchange& exchange) {
   std::vector<Span*> members;
   for (std::optional<Span>& span : exchange.spans)
     if (span) members.push_back(&*span);
-  if (static_cast<int>(members.size()) == exchange.size()) tell_waiting(members);
+  if (static_cast<int>(members.size()) == exchange.size()) set_waiting(members);
 }
 
 }  // namespace
 
-void tell_waiting(std::span<Span*> members) {
+void set_waiting(std::span<Span*> members) {
   std::int64_t last = INT64_MIN;
   for (const Span* span : members) {
     if (span->active_ns > span->begin_ns) return;
@@ -109,7 +109,7 @@ std::optional<GroupExchange> exchange_of(const std::vector<RankProgram>& program
     exchange.phases = 1;
     exchange.spans = {span_of(spans, exchange.ranks[0], step, exchange.op),
                       span_of(spans, exchange.ranks[1], step, counterpart(exchange.op))};
-    tell_waiting_of(exchange);
+    set_waiting_of(exchange);
     ExchangeMove move{0, 0, 1, 0, 1, exchange.bytes, false, 0, -1};
     if (const auto& got = exchange.spans[1]) {
       move.begin_ns = got->active_ns;
@@ -129,7 +129,7 @@ std::optional<GroupExchange> exchange_of(const std::vector<RankProgram>& program
   if (root != exchange.ranks.end()) exchange.root = static_cast<int>(root - exchange.ranks.begin());
   exchange.bytes = whole_bytes(*program, *op, n);
   for (const int member : exchange.ranks) exchange.spans.push_back(span_of(spans, member, step, op_id));
-  tell_waiting_of(exchange);
+  set_waiting_of(exchange);
   exchange.algorithm = algorithm;
   exchange.opaque = !algorithm;
   if (!algorithm) {

@@ -52,7 +52,7 @@ struct GroupExchange {
 /// One exchange's spans, of all its members. Before the last of them has arrived no bytes move, but not every
 /// communicator reports when that was: an NCCL kernel waits inside. If no span reports waiting though they began apart,
 /// each gets its wait for the last member, unless it had ended by then (a sender whose message was buffered).
-void tell_waiting(std::span<Span*> members);
+void set_waiting(std::span<Span*> members);
 
 /// The exchange that op `op` of `rank` is part of. `spans` are the step's, obtained one way; `phases` those of all its
 /// members, in any order (doubles do no harm). `algorithm` as the plan names it; empty: the communicator's own. Nothing
@@ -84,7 +84,7 @@ struct ExchangeTimes {
   OpKind kind = OpKind::send;  ///< send stands for the message's both ends
   int members = 0;             ///< of a group; the largest where they differ
   int exchanges = 0;           ///< of all groups together
-  double waiting_s = 0;        ///< mean over the ranks that take part: inside the ops, before the last member came
+  double waiting_s = 0;        ///< mean over the ranks that take part: inside the ops, before the last member arrived
   /// Mean over the ranks that send, as their bytes are: while bytes moved. NaN where no sender's span is there.
   double transfer_s = 0;
   /// Bytes/s: sizes times bus_factor divided by the time of the last to arrive, all exchanges together. NaN if no

@@ -78,12 +78,12 @@ std::vector<ExchangeTimes> exchange_times(const std::vector<RankProgram>& progra
       if (instance.whole()) {
         std::vector<Span*> members;
         for (Span& span : instance.spans) members.push_back(&span);
-        tell_waiting(members);
+        set_waiting(members);
       }
       std::int64_t shortest_ns = std::numeric_limits<std::int64_t>::max();
       for (const Span& span : instance.spans) {
         waiting_ns += span.active_ns - span.begin_ns;
-        // A message's bytes are its sender's: counted at both ends, they would move twice.
+        // A message's bytes are counted at its sender only: at both ends they would count twice.
         if (span.op.kind() != OpKind::receive) {
           transfer_ns += span.end_ns - span.active_ns;
           senders.insert(span.rank);
@@ -123,7 +123,7 @@ TrafficMatrix traffic_matrix(const std::vector<RankProgram>& programs, const Ran
     return static_cast<std::size_t>(matrix.cell_of(from)) * static_cast<std::size_t>(matrix.side) +
            static_cast<std::size_t>(matrix.cell_of(to));
   };
-  // A step has many collectives alike: what each pair of members moves is found once for each size.
+  // A step has many identical collectives: what each pair of members moves is computed once for each size.
   std::map<std::tuple<OpKind, int, std::int64_t, int>, std::vector<PairElements>> known;
   for (const RankProgram& program : programs)
     for (const Op& op : program.ops) {

@@ -12,7 +12,7 @@
 namespace rankscope {
 namespace {
 
-/// One rank's program by lanes, and how far each is.
+/// One rank's program by lanes, and the progress of each.
 struct RankPlace {
   const RankProgram* program = nullptr;
   std::array<std::vector<OpIndex>, lane_count> lanes;
@@ -111,12 +111,12 @@ Group group_of(const Op& op, int rank, const RankGrid& grid) {
   return {counterpart(op.id), GroupKind::self, {op.peer, rank}};
 }
 
-/// How far each asynchronous server lets its workers go, by what has come of them.
+/// How far each asynchronous server lets its workers proceed, by the contributions that have arrived.
 std::vector<HeldBack> bounds_of(const std::vector<RankPlace>& ranks, std::uint32_t first_step) {
   std::vector<HeldBack> bounds;
   for (const RankPlace& server : ranks) {
     if (!server.program->arrivals_ahead) continue;
-    // Steps of each worker of which all has come: by the op that has come least far.
+    // Complete steps of each worker: those of its least advanced op.
     std::map<int, std::map<OpIndex, std::int64_t>> steps_of;
     for (OpIndex op = 0; op < server.program->ops.size(); ++op)
       if (server.program->ops[op].id.kind() == OpKind::receive)
@@ -143,25 +143,25 @@ std::vector<HeldBack> bounds_of(const std::vector<RankPlace>& ranks, std::uint32
   return bounds;
 }
 
-Came how_far(const std::vector<RankPlace>& ranks, const Standstill& still, const Group& group, std::size_t member,
-             std::uint32_t step, std::uint32_t first_step) {
+MemberState state_of_member(const std::vector<RankPlace>& ranks, const Standstill& still, const Group& group,
+                            std::size_t member, std::uint32_t step, std::uint32_t first_step) {
   const int rank = group.members[member];
-  if (rank < 0 || rank >= static_cast<int>(ranks.size())) return Came::not_yet;
+  if (rank < 0 || rank >= static_cast<int>(ranks.size())) return MemberState::not_arrived;
   const bool receiver = group.op.kind() == OpKind::send && member == 1;
   const OpId id = receiver ? counterpart(group.op) : group.op;
   const RankPlace& place = ranks[static_cast<std::size_t>(rank)];
   const auto found = place.by_id.find(id);
-  if (found == place.by_id.end()) return Came::not_yet;
-  if (place.has_ended(found->second, std::int64_t{step} - first_step)) return Came::left;
+  if (found == place.by_id.end()) return MemberState::not_arrived;
+  if (place.has_ended(found->second, std::int64_t{step} - first_step)) return MemberState::finished;
   const LanePlace* lane = still.find(rank, id.lane());
-  if (lane == nullptr) return Came::not_yet;
-  // A server that takes what comes is in none of its receives in particular: it is ready for all of them.
-  // But of who is ahead as far as staleness may be it takes nothing.
+  if (lane == nullptr) return MemberState::not_arrived;
+  // A server that serves any worker is not in one particular receive: it is ready for all of them.
+  // But it takes nothing from a worker that is ahead by the bound of staleness.
   if (!lane->in_order) {
     const HeldBack* bound = still.held_by_server(rank);
-    return receiver && bound != nullptr && step > bound->last ? Came::not_yet : Came::in;
+    return receiver && bound != nullptr && step > bound->last ? MemberState::not_arrived : MemberState::arrived;
   }
-  return lane->entered && lane->next == id && lane->next_step == step ? Came::in : Came::not_yet;
+  return lane->entered && lane->next == id && lane->next_step == step ? MemberState::arrived : MemberState::not_arrived;
 }
 
 void find_meetings(Standstill& still, const std::vector<RankPlace>& ranks, const RankGrid& grid,
@@ -179,7 +179,7 @@ void find_meetings(Standstill& still, const std::vector<RankPlace>& ranks, const
     }
     meeting = {group.op, lane.next_step, group.kind, group.members, {}, lane.entered_ns};
     for (std::size_t m = 0; m < group.members.size(); ++m)
-      meeting.came.push_back(how_far(ranks, still, group, m, lane.next_step, first_step));
+      meeting.states.push_back(state_of_member(ranks, still, group, m, lane.next_step, first_step));
   }
   for (auto& [key, meeting] : found)
     if (meeting.waits()) still.meetings.push_back(std::move(meeting));
@@ -204,7 +204,7 @@ bool at_own_work(const Standstill& still, int rank) {
     if (lane.entered && !is_communication(lane.next.kind())) return true;
     anything_left = anything_left || lane.next.valid() || !lane.in_order;
   }
-  return !anything_left;  // a rank that has done all steps will not come either
+  return !anything_left;  // a rank that has done all steps will not arrive either
 }
 
 /// Keeps the bounds that a worker has reached.
@@ -228,7 +228,7 @@ void find_late(Standstill& still, const std::vector<End>& ends) {
     const std::vector<int> away = meeting.missing();
     missing.insert(away.begin(), away.end());
     for (std::size_t m = 0; m < meeting.members.size(); ++m)
-      if (meeting.came[m] == Came::in) waits_for[meeting.members[m]].insert(away.begin(), away.end());
+      if (meeting.states[m] == MemberState::arrived) waits_for[meeting.members[m]].insert(away.begin(), away.end());
   }
   std::set<int> failed;
   for (const End& end : ends)
@@ -258,7 +258,7 @@ void find_late(Standstill& still, const std::vector<End>& ends) {
 }
 
 /// The lane of a rank that reported last, unless the rank has done everything.
-const LanePlace* last_told(const Standstill& still, int rank) {
+const LanePlace* last_reported(const Standstill& still, int rank) {
   const LanePlace* last = nullptr;
   bool more = false;
   for (const LanePlace& lane : still.lanes) {
@@ -280,12 +280,14 @@ std::string list_of(const std::vector<int>& ranks) {
 
 }  // namespace
 
-bool Meeting::waits() const { return std::find(came.begin(), came.end(), Came::not_yet) != came.end(); }
+bool Meeting::waits() const {
+  return std::find(states.begin(), states.end(), MemberState::not_arrived) != states.end();
+}
 
 std::vector<int> Meeting::missing() const {
   std::vector<int> ranks;
   for (std::size_t m = 0; m < members.size(); ++m)
-    if (came[m] == Came::not_yet) ranks.push_back(members[m]);
+    if (states[m] == MemberState::not_arrived) ranks.push_back(members[m]);
   return ranks;
 }
 
@@ -330,7 +332,7 @@ std::string sentence_of(const Standstill& still, const std::vector<End>& ends) {
   std::set<int> waiting;
   for (const Meeting& meeting : still.meetings)
     for (std::size_t m = 0; m < meeting.members.size(); ++m)
-      if (meeting.came[m] == Came::in) waiting.insert(meeting.members[m]);
+      if (meeting.states[m] == MemberState::arrived) waiting.insert(meeting.members[m]);
   for (const int rank : still.late) waiting.erase(rank);
   const std::vector<int> others(waiting.begin(), waiting.end());
   std::string text = list_of(still.late);
@@ -344,7 +346,7 @@ std::string sentence_of(const Standstill& still, const std::vector<End>& ends) {
       text += ": " + (end->message.empty() ? "it ended" : end->message);
     else if (const LanePlace* work = still.own_work(rank))
       text += fmt::format(": it is in {} of step {}", to_token(work->next), work->next_step);
-    else if (const LanePlace* last = last_told(still, rank))
+    else if (const LanePlace* last = last_reported(still, rank))
       text += fmt::format(": it has reported nothing since {} of step {}", to_token(last->left), last->left_step);
     else
       text += ": it has done all its steps";

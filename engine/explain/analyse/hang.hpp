@@ -29,7 +29,7 @@ struct LanePlace {
 };
 
 /// The state of a member of a communication.
-enum class Came : std::uint8_t { not_yet, in, left };
+enum class MemberState : std::uint8_t { not_arrived, arrived, finished };
 
 /// A communication that some of its members are in.
 struct Meeting {
@@ -37,7 +37,7 @@ struct Meeting {
   std::uint32_t step = 0;
   GroupKind group = GroupKind::self;  ///< of a collective
   std::vector<int> members;           ///< of a message: sender and receiver
-  std::vector<Came> came;             ///< [member]
+  std::vector<MemberState> states;    ///< [member]
   std::int64_t since_ns = 0;          ///< when the first of its present members arrived
   bool waits() const;                 ///< a member is missing
   std::vector<int> missing() const;   ///< their ranks

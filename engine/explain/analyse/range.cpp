@@ -54,7 +54,7 @@ RangeTime time_in(const AnalysedStep& step, int rank, TimeRange range) {
   return time;
 }
 
-/// The analysis of each rank's own stretch, as shares of one length, so that explain_gap can compare two of them.
+/// The analysis of each rank's own time range, as shares of one length, so that explain_gap can compare two of them.
 StepAnalysis as_analysis(const AnalysedStep& step, const std::vector<RangeTime>& times, double length_s) {
   StepAnalysis result;
   result.step = step.analysis.step;
@@ -90,7 +90,7 @@ TimeRange counterpart_of(const AnalysedStep& from, const AnalysedStep& to, int r
   std::unordered_map<OpId, Span> there;
   for (const Span& span : compute_of(to, rank))
     if (span.step == to.analysis.step) there.emplace(span.op, span);
-  // Moments that are the same in both, in order.
+  // Moments that both steps have, in order.
   std::vector<std::pair<std::int64_t, std::int64_t>> knots{{from.analysis.range.begin_ns, to.analysis.range.begin_ns}};
   const auto knot = [&](std::int64_t here, std::int64_t other) {
     if (here >= knots.back().first && other >= knots.back().second && here <= from.analysis.range.end_ns &&

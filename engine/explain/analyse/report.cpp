@@ -36,7 +36,7 @@ std::map<std::int32_t, ClockRecord> latest_clocks(const std::vector<ClockRecord>
 
 /// All ranks' reports of all steps, each rank's step once, on rank 0's clock.
 RunTotals totals_of(const RunFacts& facts) {
-  RunTotals totals = facts.told ? *facts.told : RunTotals{};
+  RunTotals totals = facts.totals ? *facts.totals : RunTotals{};
   const auto clocks = latest_clocks(facts.clocks);
   std::set<std::pair<std::uint32_t, std::int32_t>> seen;
   for (const StepSummary& summary : facts.summaries) {
@@ -62,17 +62,17 @@ TimeRange range_of(const ObservedStep& step) {
   return step.range.empty() ? step_range(step.spans, step.step) : step.range;
 }
 
-void add_steps(Report& report, const RunFacts& facts, const RunTotals& told) {
+void add_steps(Report& report, const RunFacts& facts, const RunTotals& totals) {
   const auto observed = headline_steps(facts);
   std::map<std::uint32_t, StepRow> rows;
-  told.steps.for_each([&](std::uint32_t number, const StepTotals& step) {
+  totals.steps.for_each([&](std::uint32_t number, const StepTotals& step) {
     StepRow& row = rows.emplace_hint(rows.end(), number, StepRow{})->second;
     row.loss = step.loss();
     if (step.ranks == report.ranks) row.grad_norm = std::sqrt(step.square_norm);
     if (step.ranks == report.ranks) row.magnitudes = step.magnitudes;
     row.loss_scale = step.loss_scale;
     row.skipped = step.skips_update();
-    if (facts.obtained == Obtained::measured) row.seconds = wall_seconds(told.steps, number, report.ranks);
+    if (facts.obtained == Obtained::measured) row.seconds = wall_seconds(totals.steps, number, report.ranks);
   });
   for (const auto& [number, step] : observed) {
     StepRow& row = rows[number];
@@ -84,7 +84,7 @@ void add_steps(Report& report, const RunFacts& facts, const RunTotals& told) {
   for (auto& [number, row] : rows) {
     row.step = number;
     analysis::withdraw_impossible_time(report, row);
-    const StepTotals* step = told.steps.find(number);
+    const StepTotals* step = totals.steps.find(number);
     const std::int64_t tokens = step != nullptr && step->tokens > 0 ? step->tokens : facts.tokens_per_step;
     if (tokens > 0) row.tokens_per_s = static_cast<double>(tokens) / row.seconds;
     seconds.push_back(row.seconds);
@@ -94,11 +94,11 @@ void add_steps(Report& report, const RunFacts& facts, const RunTotals& told) {
   report.step_seconds = median_known(std::move(seconds));
 }
 
-/// The analysed steps of the run, without its very first one (which pays for start-up) unless there is no other.
-std::vector<StepAnalysis> steady_steps(const RunFacts& facts, const RunTotals& told) {
+/// The analysed steps of the run, without the very first one (which includes start-up) unless there is no other.
+std::vector<StepAnalysis> steady_steps(const RunFacts& facts, const RunTotals& totals) {
   const auto observed = headline_steps(facts);
   std::uint32_t first = observed.empty() ? 0 : observed.begin()->first;
-  if (!told.steps.empty()) first = std::min(first, told.steps.first());
+  if (!totals.steps.empty()) first = std::min(first, totals.steps.first());
   std::vector<StepAnalysis> steady;
   for (const auto& [number, step] : observed) {
     if (step->spans.empty() || (number == first && observed.size() > 1)) continue;
@@ -108,7 +108,7 @@ std::vector<StepAnalysis> steady_steps(const RunFacts& facts, const RunTotals& t
   return steady;
 }
 
-void add_bubbles(Report& report, const RunFacts& facts, const RunTotals& told) {
+void add_bubbles(Report& report, const RunFacts& facts, const RunTotals& totals) {
   report.time.share.fill(unknown);
   report.time.unknown = unknown;
   report.bubble.ideal = facts.ideal_bubble;
@@ -120,7 +120,7 @@ void add_bubbles(Report& report, const RunFacts& facts, const RunTotals& told) {
   if (const auto ideal = analyse(facts.ideal)) report.bubble_span.ideal = ideal->bubble_span;
   report.predicted = analyse(facts.predicted);
 
-  std::vector<StepAnalysis> steady = steady_steps(facts, told);
+  std::vector<StepAnalysis> steady = steady_steps(facts, totals);
   if (!steady.empty()) {
     const auto middle = steady.begin() + static_cast<std::ptrdiff_t>((steady.size() - 1) / 2);
     std::nth_element(steady.begin(), middle, steady.end(),
@@ -151,10 +151,10 @@ bool knows_energy(const StepTotals& step, int ranks) {
   return step.energy_ranks == ranks && step.ranks == ranks && step.counters > 0;
 }
 
-/// A step's power is that of it and of steps before it that take so long together.
+/// A step's power is averaged over it and earlier steps that take this long together.
 constexpr std::int64_t power_ns = 100'000'000;
 
-void add_energy(Report& report, const RunFacts& facts, const RunTotals& told) {
+void add_energy(Report& report, const RunFacts& facts, const RunTotals& totals) {
   struct Used {
     double joules = 0;
     std::int64_t ns = 0;
@@ -165,9 +165,9 @@ void add_energy(Report& report, const RunFacts& facts, const RunTotals& told) {
   double tokens = 0;
   int steps = 0;
   auto row = report.steps.begin();  // by step, as the totals are
-  const bool one = !told.steps.empty() && report.steps.size() == 1;
-  told.steps.for_each([&](std::uint32_t number, const StepTotals& step) {
-    const double seconds = wall_seconds(told.steps, number, report.ranks);
+  const bool one = !totals.steps.empty() && report.steps.size() == 1;
+  totals.steps.for_each([&](std::uint32_t number, const StepTotals& step) {
+    const double seconds = wall_seconds(totals.steps, number, report.ranks);
     if (!knows_energy(step, report.ranks) || !(seconds > 0)) {
       latest.clear();
       window = {};
@@ -187,7 +187,7 @@ void add_energy(Report& report, const RunFacts& facts, const RunTotals& told) {
     while (row->step != number) ++row;
     row->joules = step.joules;
     row->watts = window.joules / (static_cast<double>(window.ns) * 1e-9);
-    if (number == told.steps.first() && !one) return;  // pays for start-up
+    if (number == totals.steps.first() && !one) return;  // includes start-up
     ++steps;
     sum.joules += step.joules;
     sum.ns += ns;
@@ -207,19 +207,19 @@ void add_energy(Report& report, const RunFacts& facts, const RunTotals& told) {
   }
 }
 
-/// Rates relative to the step's time. FLOPs are the same in every step; the first complete one says them.
-analysis::RateInputs add_rates(Report& report, const RunFacts& facts, const RunTotals& told) {
+/// Rates relative to the step's time. FLOPs are the same in every step; they are taken from the first complete one.
+analysis::RateInputs add_rates(Report& report, const RunFacts& facts, const RunTotals& totals) {
   double model = facts.model_flops, hardware = facts.hardware_flops;
-  bool said = false;
-  told.steps.for_each([&](std::uint32_t, const StepTotals& step) {
-    if (said || step.ranks != report.ranks) return;
-    said = true;
+  bool is_reported = false;
+  totals.steps.for_each([&](std::uint32_t, const StepTotals& step) {
+    if (is_reported || step.ranks != report.ranks) return;
+    is_reported = true;
     if (step.model_flops > 0) model = step.model_flops;
     if (step.hardware_flops > 0) hardware = step.hardware_flops;
   });
   const double device_seconds = report.step_seconds * report.ranks;
   const analysis::RateInputs inputs{model, hardware, facts.peak_flops};
-  // A collective alone has no FLOPs, of which no share of a peak is worth telling.
+  // A collective alone has no FLOPs, so no share of the peak is reported.
   if (!(device_seconds > 0) || !facts.task.empty()) return inputs;
   report.tflops_per_device = model / device_seconds * 1e-12;
   if (facts.peak_flops > 0) {
@@ -229,10 +229,10 @@ analysis::RateInputs add_rates(Report& report, const RunFacts& facts, const RunT
   return inputs;
 }
 
-void add_memory(Report& report, const RunFacts& facts, const RunTotals& told) {
+void add_memory(Report& report, const RunFacts& facts, const RunTotals& totals) {
   for (std::int32_t rank = 0; rank < report.ranks; ++rank) {
     MemoryRow row{rank, std::nullopt, std::nullopt};
-    if (const auto of_rank = told.ranks.find(rank); of_rank != told.ranks.end())
+    if (const auto of_rank = totals.ranks.find(rank); of_rank != totals.ranks.end())
       row.measured = {of_rank->second.peak_bytes, of_rank->second.peak_total_bytes, std::nullopt};
     if (static_cast<std::size_t>(rank) < facts.programs.size()) {
       const MemoryProfile profile = memory_profile(facts.programs[static_cast<std::size_t>(rank)]);
@@ -245,15 +245,15 @@ void add_memory(Report& report, const RunFacts& facts, const RunTotals& told) {
   }
 }
 
-void add_telemetry(Report& report, const RunFacts& facts, const RunTotals& told) {
+void add_telemetry(Report& report, const RunFacts& facts, const RunTotals& totals) {
   report.telemetry = {facts.events, facts.dropped, facts.telemetry_overhead};
   std::int64_t emitted = 0, dropped = 0;
-  for (const auto& [rank, totals] : told.ranks) {
-    emitted += totals.spans_emitted;
-    dropped += totals.spans_dropped;
+  for (const auto& [rank, of_rank] : totals.ranks) {
+    emitted += of_rank.spans_emitted;
+    dropped += of_rank.spans_dropped;
   }
-  if (!told.ranks.empty() && report.telemetry.events < 0) report.telemetry.events = emitted;
-  if (!told.ranks.empty() && report.telemetry.dropped < 0) report.telemetry.dropped = dropped;
+  if (!totals.ranks.empty() && report.telemetry.events < 0) report.telemetry.events = emitted;
+  if (!totals.ranks.empty() && report.telemetry.dropped < 0) report.telemetry.dropped = dropped;
 }
 
 }  // namespace
@@ -304,15 +304,15 @@ Report make_report(const RunFacts& facts) {
   for (const auto& [rank, record] : latest_clocks(facts.clocks))
     report.clock_uncertainty_s =
         std::fmax(report.clock_uncertainty_s, static_cast<double>(record.uncertainty_ns) * 1e-9);
-  const RunTotals told = totals_of(facts);
-  add_steps(report, facts, told);
-  add_bubbles(report, facts, told);
-  const analysis::RateInputs rates = add_rates(report, facts, told);
-  add_memory(report, facts, told);
-  add_energy(report, facts, told);
-  report.traffic = analysis::traffic_of(facts, told);
-  report.links = analysis::links_of(facts, told);
-  add_telemetry(report, facts, told);
+  const RunTotals totals = totals_of(facts);
+  add_steps(report, facts, totals);
+  add_bubbles(report, facts, totals);
+  const analysis::RateInputs rates = add_rates(report, facts, totals);
+  add_memory(report, facts, totals);
+  add_energy(report, facts, totals);
+  report.traffic = analysis::traffic_of(facts, totals);
+  report.links = analysis::links_of(facts, totals);
+  add_telemetry(report, facts, totals);
   analysis::withdraw_impossible_shares(report, rates);
   return report;
 }

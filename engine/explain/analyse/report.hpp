@@ -54,7 +54,7 @@ struct RunFacts {
   double others_share = std::numeric_limits<double>::quiet_NaN();    ///< Report::others_share
 
   /// What steps told is put together in `told` (null: nothing), on one clock, or stands in `summaries`, any order.
-  std::shared_ptr<const RunTotals> told;
+  std::shared_ptr<const RunTotals> totals;
   std::vector<StepSummary> summaries;
   std::vector<ObservedStep> observed;  ///< any order; those not of the headline are ignored
   std::vector<ClockRecord> clocks;
@@ -116,7 +116,7 @@ struct MemoryBytes {
 struct MemoryRow {
   std::int32_t rank = 0;
   std::optional<MemoryBytes> measured, predicted;
-  std::int32_t alike = 1;  ///< ranks that this row stands for
+  std::int32_t identical_ranks = 1;  ///< ranks that this row stands for
 };
 
 /// The memory of the rank that needs most, on its device.

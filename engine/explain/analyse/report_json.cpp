@@ -127,7 +127,7 @@ nlohmann::json to_json(const Report& report) {
       for (int c = 0; c < memory_class_count; ++c)
         predicted["at_peak"][std::string(name_of(static_cast<MemoryClass>(c)))] =
             (*row.predicted->at_peak)[static_cast<std::size_t>(c)];
-    entry["ranks_alike"] = row.alike;
+    entry["ranks_alike"] = row.identical_ranks;
     entry["predicted"] = std::move(predicted);
     memory.push_back(std::move(entry));
   }

@@ -192,7 +192,7 @@ std::string memory_table(const Report& report) {
   return text;
 }
 
-/// What is left without a lost node.
+/// The run after the loss of a node.
 std::string lost_line(const Report& report) {
   const LostReplicas& lost = *report.lost;
   if (lost.replicas == 0) return row("lost node", fmt::format("node {}: it had no rank of this plan", lost.node));
@@ -244,15 +244,15 @@ std::string busiest_link(const Report& report) {
   const LinkReport& most =
       *std::max_element(report.links.begin(), report.links.end(),
                         [&](const LinkReport& x, const LinkReport& y) { return load(x) < load(y); });
-  std::size_t known = 0, alike = 0;
+  std::size_t known = 0, matching = 0;
   for (const LinkReport& link : report.links) {
     known += !std::isnan(link.bytes);
-    alike += std::abs(link.bytes - link.predicted) < 0.5;
+    matching += std::abs(link.bytes - link.predicted) < 0.5;
   }
   std::string text = fmt::format("  {}; busiest {} → {}: ", counted(std::ssize(report.links), "rank-to-rank link"),
                                  most.from, most.to) +
                      bytes(most.bytes) + ", predicted " + bytes(most.predicted);
-  if (known > 0) text += fmt::format("; {} of {} counted as predicted", alike, known);
+  if (known > 0) text += fmt::format("; {} of {} counted as predicted", matching, known);
   return text + "\n";
 }
 

@@ -18,7 +18,7 @@ std::vector<std::string> keys_of(const std::string& path) {
   }
 }
 
-/// The list's entry that is about `name`: its rank, its purpose, its optimizer, or else its place.
+/// The list's entry for `name`: a rank, a purpose, an optimizer, or else an index.
 const nlohmann::json* entry_of(const nlohmann::json& list, const std::string& name) {
   int number = -1;
   const auto [end, bad] = std::from_chars(name.data(), name.data() + name.size(), number);
@@ -54,7 +54,7 @@ std::vector<double> series_in(const nlohmann::json& root, const std::string& pat
   return series;
 }
 
-/// What stands where nothing ran is null, and its prediction beside it.
+/// The measured value is null if nothing ran; its prediction is another entry.
 nlohmann::json with_predictions(const Report& report) {
   nlohmann::json root = to_json(report);
   for (const char* name : {"bubble", "bubble_span"})

@@ -77,7 +77,7 @@ void compare(ScalingFigures& side, const ScalingFigures& baseline, double times_
   side.efficiency = side.speedup / times_the_ranks;
 }
 
-/// The swept key that changes what is trained, if there is one: a token then costs more or less.
+/// The swept key that changes what is trained, if there is one: the cost of a token then changes, too.
 std::string model_key(const Sweep& sweep) {
   for (const Axis& axis : sweep.axes)
     if (axis.key.starts_with("model.")) return axis.key;

@@ -16,8 +16,8 @@ using figure::duration;
 using figure::number;
 using figure::percent;
 
-// Where the middle half of the steps is wider than this share of their median, two points that differ by less are not
-// told apart; a few steps alone show little of it.
+// If the middle half of the steps is wider than this share of their median, two points that differ by less cannot be
+// distinguished; few steps show little of it.
 constexpr double wide_spread = 0.2;
 constexpr int steps_to_judge = 4;
 
@@ -28,7 +28,7 @@ std::string line(const std::string& label, const std::string& value) {
 struct Column {
   std::string name;
   std::function<std::string(const SweepPoint&, const ScalingRow&)> cell;
-  bool says_what = false;  ///< there also for a point without figures
+  bool has_explanation = false;  ///< there also for a point without figures
 };
 
 bool batch_varies(const Sweep& sweep) {
@@ -87,7 +87,9 @@ std::string grid(const Sweep& sweep, const ScalingTable& table) {
   const auto point_of = [&](const ScalingRow& row) -> const SweepPoint& {
     return sweep.points[static_cast<std::size_t>(row.point)];
   };
-  const auto is_there = [](const Column& column, const ScalingRow& row) { return column.says_what || row.runs > 0; };
+  const auto is_there = [](const Column& column, const ScalingRow& row) {
+    return column.has_explanation || row.runs > 0;
+  };
   std::vector<std::size_t> widths;
   for (const Column& column : columns) {
     std::size_t width = column.name.size();

@@ -61,7 +61,7 @@ StepIndex::StepIndex(const std::vector<RankProgram>& programs, const RankGrid& g
   note_meetings();
 }
 
-// By rank first: simulated spans come rank by rank in order already, and a run's nearly so.
+// By rank first: simulated spans are already in order rank by rank, and a run's nearly so.
 void StepIndex::take_spans(const std::vector<Span>& spans) {
   const auto is_kept = [&](const Span& span) {
     return span.rank >= 0 && span.rank < ranks() && span.end_ns >= span.begin_ns &&
@@ -87,14 +87,14 @@ void StepIndex::share_places() {
   for (std::size_t r = 0; r < programs_.size(); ++r) {
     std::uint64_t hash = programs_[r].ops.size();
     for (const Op& op : programs_[r].ops) hash = (hash ^ op.id.value()) * 0x9E3779B97F4A7C15U;
-    auto& alike = known[hash];
-    const auto same = std::find_if(alike.begin(), alike.end(),
+    auto& equal_hash = known[hash];
+    const auto same = std::find_if(equal_hash.begin(), equal_hash.end(),
                                    [&](std::size_t other) { return have_same_ids(programs_[other], programs_[r]); });
-    if (same != alike.end()) {
+    if (same != equal_hash.end()) {
       places_of_.push_back(places_of_[*same]);
       continue;
     }
-    alike.push_back(r);
+    equal_hash.push_back(r);
     places_of_.push_back(places_.size());
     OpPlaces& places = places_.emplace_back();
     places.reserve(programs_[r].ops.size());
@@ -115,7 +115,7 @@ void StepIndex::find_groups() {
   }
 }
 
-// Ranks come in ascending order, so of those that came together the first rank is told.
+// Ranks are visited in ascending order, so of those that arrived together the first rank is reported.
 void StepIndex::note_meetings() {
   const auto begin_of = [&](SpanAt at) { return (*this)[at].begin_ns; };
   for (SpanAt at = 0; at < static_cast<SpanAt>(spans_.size()); ++at) {
@@ -169,7 +169,7 @@ Holder StepIndex::holder_of(SpanAt at) const {
   return holder;
 }
 
-SpanAt StepIndex::last_to_come(SpanAt at) const {
+SpanAt StepIndex::last_to_arrive(SpanAt at) const {
   const Span& span = (*this)[at];
   if (!is_communication(span.op.kind()) || op_index(at) < 0) return none;
   const Op& op = program(span.rank).ops[static_cast<std::size_t>(op_index(at))];
@@ -183,7 +183,7 @@ SpanAt StepIndex::last_to_come(SpanAt at) const {
 std::int64_t StepIndex::active_ns(SpanAt at) const {
   const Span& span = (*this)[at];
   std::int64_t active = std::max(span.begin_ns, span.active_ns);
-  if (const SpanAt last = last_to_come(at); last != none) active = std::max(active, (*this)[last].begin_ns);
+  if (const SpanAt last = last_to_arrive(at); last != none) active = std::max(active, (*this)[last].begin_ns);
   return std::min(active, span.end_ns);
 }
 

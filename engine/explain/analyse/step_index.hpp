@@ -52,11 +52,11 @@ class StepIndex {
   SpanAt lane_previous(SpanAt at) const { return previous_[static_cast<std::size_t>(at)]; }
 
   Holder holder_of(SpanAt at) const;
-  /// Of a communication's other members the one that came last; none if no other's span is here.
-  SpanAt last_to_come(SpanAt communication) const;
+  /// Of a communication's other members the last to arrive; none if no other's span is here.
+  SpanAt last_to_arrive(SpanAt communication) const;
   /// The first rank of the group of that kind which holds `rank`.
   int first_of_group(int rank, GroupKind kind) const;
-  /// When its bytes began to move: not before its last member came, where that is known.
+  /// When its bytes began to move: not before its last member arrived, where that is known.
   std::int64_t active_ns(SpanAt at) const;
 
   /// Ops of this step without a span: on one rank's compute lane with program positions within (after, before), and in
@@ -65,7 +65,7 @@ class StepIndex {
   std::int64_t missing() const { return missing_; }
 
  private:
-  /// Of a collective's members those that came last and second to last: whoever asks is not told of itself.
+  /// Of a collective's members the last and the second to last to arrive: the answer is never the rank itself.
   struct Latest {
     SpanAt last = none, before = none;
   };

@@ -15,7 +15,7 @@ namespace rankscope::analysis {
 namespace {
 
 using Key = std::tuple<Purpose, OpKind, GroupKind>;
-// More than that are told by purpose alone: pairs are too many to read.
+// Above this number the report is by purpose only: the pairs would be too many to read.
 constexpr int most_linked_ranks = 64;
 
 struct Sum {
@@ -23,7 +23,7 @@ struct Sum {
   int ranks = 0;
 };
 
-/// Bytes that one member of a collective sends, on average over the group. "auto" is what loopback does by itself.
+/// Bytes that one member of a collective sends, on average over the group. "auto" is loopback's own choice.
 double sent_per_member(const RankProgram& program, const Op& op, const std::vector<int>& group,
                        const std::optional<Algorithm>& algorithm) {
   const auto n = static_cast<int>(group.size());
@@ -64,18 +64,18 @@ std::map<Key, Sum> predicted_traffic(const RunFacts& facts) {
 
 }  // namespace
 
-std::vector<TrafficReport> traffic_of(const RunFacts& facts, const RunTotals& told) {
+std::vector<TrafficReport> traffic_of(const RunFacts& facts, const RunTotals& totals) {
   std::map<Key, TrafficReport> rows;
   for (const auto& [key, sum] : predicted_traffic(facts)) {
     TrafficReport& row = rows[key];
     row.count = sum.count / sum.ranks;
     row.predicted = sum.bytes / sum.ranks;
   }
-  for (const auto& [key, sum] : told.traffic) {
+  for (const auto& [key, sum] : totals.traffic) {
     TrafficReport& row = rows[key];
-    const auto rows_told = static_cast<double>(sum.rows);
-    row.count = static_cast<double>(sum.count) / rows_told;
-    if (!sum.opaque) row.bytes_per_rank = static_cast<double>(sum.wire_bytes) / rows_told;
+    const auto reports = static_cast<double>(sum.rows);
+    row.count = static_cast<double>(sum.count) / reports;
+    if (!sum.opaque) row.bytes_per_rank = static_cast<double>(sum.wire_bytes) / reports;
   }
   std::vector<TrafficReport> traffic;
   for (auto& [key, row] : rows) {
@@ -85,7 +85,7 @@ std::vector<TrafficReport> traffic_of(const RunFacts& facts, const RunTotals& to
   return traffic;
 }
 
-std::vector<LinkReport> links_of(const RunFacts& facts, const RunTotals& told) {
+std::vector<LinkReport> links_of(const RunFacts& facts, const RunTotals& totals) {
   const auto ranks = static_cast<int>(facts.programs.size());
   if (ranks > most_linked_ranks) return {};
   const TrafficMatrix predicted =
@@ -93,11 +93,11 @@ std::vector<LinkReport> links_of(const RunFacts& facts, const RunTotals& told) {
                      Automatic::direct);
   std::vector<LinkReport> links;
   for (int from = 0; from < ranks; ++from) {
-    const auto sender = told.ranks.find(from);
+    const auto sender = totals.ranks.find(from);
     for (int to = 0; to < ranks; ++to) {
       LinkReport link{from, to};
       link.predicted = predicted.at(from, to);
-      if (sender != told.ranks.end() && sender->second.tells_links) {
+      if (sender != totals.ranks.end() && sender->second.links_complete) {
         const auto measured = sender->second.sent.find(to);
         link.bytes = measured == sender->second.sent.end()
                          ? 0

@@ -7,8 +7,8 @@
 namespace rankscope::analysis {
 
 /// Per step and participating rank; see TrafficReport.
-std::vector<TrafficReport> traffic_of(const RunFacts& facts, const RunTotals& told);
+std::vector<TrafficReport> traffic_of(const RunFacts& facts, const RunTotals& totals);
 /// All pairs of ranks that are to exchange anything, or have.
-std::vector<LinkReport> links_of(const RunFacts& facts, const RunTotals& told);
+std::vector<LinkReport> links_of(const RunFacts& facts, const RunTotals& totals);
 
 }  // namespace rankscope::analysis

@@ -80,8 +80,8 @@ class Walk {
   }
 
   /// The rank's last communication of a later step whose bytes began to move within the stretch: what its next forward
-  /// waits for, such as parameters that a main device sends. That forward itself begins where the step ends, and need
-  /// not be among the spans.
+  /// waits for, such as parameters that a main device sends. That forward itself begins where the step ends, and may
+  /// be missing among the spans.
   SpanAt last_talk_ahead() const {
     SpanAt latest = none;
     for (const SpanAt at : index_.beside(rank_)) {
@@ -104,7 +104,7 @@ class Walk {
     }
   }
 
-  /// One op of the rank itself, which ended at or after time_. Returns where to go on; none when the chain left the
+  /// One op of the rank itself, which ended at or after time_. Returns where to continue; none when the chain left the
   /// rank.
   SpanAt own_op(SpanAt at) {
     const Span& span = index_[at];
@@ -114,10 +114,10 @@ class Walk {
       emit(span.begin_ns, offload ? PieceKind::own_transfer : PieceKind::own_overhead, at);
       return at;
     }
-    const SpanAt peer = index_.last_to_come(at);
+    const SpanAt peer = index_.last_to_arrive(at);
     emit(index_.active_ns(at), PieceKind::own_transfer, peer == none ? at : peer);
     if (done() || time_ <= span.begin_ns) return at;
-    // Until its last member came this was waiting; before it began, look on this rank again.
+    // Until its last member arrived this was waiting; before it began, search on this rank again.
     const std::int64_t began = std::max(span.begin_ns, idle_.begin_ns);
     if (peer == none) {
       emit(began, PieceKind::peer_unknown, at);
@@ -154,7 +154,7 @@ class Walk {
       } else if (is_communication(span.op.kind())) {
         give(index_.active_ns(at), takes_part(at) ? PieceKind::own_transfer : PieceKind::peer_transfer, at);
         if (stop() || time_ <= span.begin_ns) continue;
-        const SpanAt other = index_.last_to_come(at);
+        const SpanAt other = index_.last_to_arrive(at);
         if (other == none)
           give(span.begin_ns, PieceKind::peer_unknown, at);
         else
@@ -177,7 +177,8 @@ class Walk {
   const StepIndex& index_;
   int rank_;
   TimeRange idle_;
-  std::ptrdiff_t steps_left_;  ///< contradictory stamps could lead in circles; below 0 after several loops have ended
+  std::ptrdiff_t
+      steps_left_;  ///< contradictory time stamps could lead to cycles; below 0 after several loops have ended
   std::int64_t time_ = 0;
   std::int64_t floor_ = std::numeric_limits<std::int64_t>::min();  ///< how far back the present wait reaches
   std::vector<Piece> pieces_;

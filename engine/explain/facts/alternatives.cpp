@@ -12,7 +12,7 @@ namespace rankscope {
 namespace {
 
 constexpr double most_ops = 1e5;     ///< of a plan that is not folded: its programs are laid out in tenths of a second
-constexpr double least_gain = 0.01;  ///< of step time that is told
+constexpr double least_gain = 0.01;  ///< of step time: smaller changes are not reported
 constexpr double least_saving = 0.10;  ///< of memory
 
 class Changes {
@@ -24,7 +24,7 @@ class Changes {
       algorithms();
       return std::move(found_);
     }
-    // Whatever changes when a stage updates trains another model.
+    // A change of when a stage updates would train another model.
     if (plan_.updates_each_micro_batch()) return std::move(found_);
     schedules();
     micro_batches();
@@ -123,7 +123,7 @@ class Changes {
       add("all-reduce instead of a main device", [](PlanSpec& plan) { plan.data_parallel = DataParallel::all_reduce; });
   }
 
-  /// All that a collective alone can be changed in, with the same ranks.
+  /// All changes of a collective alone, with the same ranks.
   void algorithms() {
     for (const std::string_view name : collective_words)
       if (name != "auto") add(std::string(name), [&](PlanSpec& plan) { plan.collective = name; });
@@ -151,18 +151,18 @@ void predict_into(Alternative& alternative, Scenario scenario) {
 
 }  // namespace
 
-std::vector<Alternative> plans_beside(const Scenario& scenario) { return Changes(scenario).all(); }
+std::vector<Alternative> neighbouring_plans(const Scenario& scenario) { return Changes(scenario).all(); }
 
 Alternatives alternatives_to(const Scenario& scenario, const std::function<bool()>& go_on) {
   Alternatives result;
   result.now.plan = scenario.plan;
   predict_into(result.now, scenario);
-  for (Alternative& alternative : plans_beside(scenario)) {
+  for (Alternative& alternative : neighbouring_plans(scenario)) {
     if (go_on && !go_on()) break;
     try {
       predict_into(alternative, scenario);
     } catch (const std::exception&) {
-      continue;  // refused: this plan does not go with the model, the batch or the other choices
+      continue;  // refused: this plan does not fit the model, the batch or the other choices
     }
     result.others.push_back(std::move(alternative));
   }

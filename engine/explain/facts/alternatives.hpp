@@ -22,7 +22,7 @@ struct Alternative {
 /// Changes that leave model, data, precision, optimizer, global batch and the number of ranks as they are: another
 /// schedule, more or fewer micro-batches, layers by cost, recomputation, ZeRO, sequence parallelism, a synchronous
 /// all-reduce, and ranks moved from one kind of parallelism to another. Whether one can run is not asked.
-std::vector<Alternative> plans_beside(const Scenario& scenario);
+std::vector<Alternative> neighbouring_plans(const Scenario& scenario);
 
 /// The plan itself, and those beside it that can run.
 struct Alternatives {

@@ -103,7 +103,7 @@ RunFacts facts_of_plan(const RunContext& context, const Costs& costs) {
 
 namespace {
 
-/// Steps with what lies beside them: each is asked of the store once, if they are asked for in their order.
+/// Steps with their neighbours: each is read from the store once, if they are requested in order.
 class StepsInOrder {
  public:
   StepsInOrder(const StoreView& store, const RunContext& context, Obtained obtained)
@@ -163,7 +163,7 @@ RunFacts facts_of_run(const StoreView& store, const RunContext& context, std::si
   for (ClockRecord& clock : facts.clocks) clock.offset_ns = 0;  // the store's times are on the corrected time line
   facts.events = store.event_count() + store.evicted_count();
   facts.dropped = store.dropped_count();
-  facts.told = store.totals();
+  facts.totals = store.totals();
 
   if (const auto steps = store.steps(Obtained::simulated); !steps.empty()) {
     Simulation predicted;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t spans_per_batch = 4096;
 constexpr int folded_steps = 2;
-/// The text of a program is wanted for details of an op; writing it for plans of many ranks would make editing slow.
+/// The text of a program is needed for details of an op; writing it for plans of many ranks would make editing slow.
 constexpr std::size_t most_ops_with_text = 100'000;
 
 MemoryBatch memory_of(const RankProgram& program, const std::vector<Span>& spans) {
@@ -33,7 +33,7 @@ MemoryBatch memory_of(const RankProgram& program, const std::vector<Span>& spans
 
 std::int64_t nanoseconds(double seconds) { return static_cast<std::int64_t>(std::llround(seconds * 1e9)); }
 
-/// A folded rank's levels in time: what an op needs from its begin to its end, and then what it leaves.
+/// A folded rank's memory levels in time: what an op needs while it runs, and then what remains.
 std::vector<MemorySample> levels_at(int rank, const std::vector<FoldedSpan>& ops,
                                     const std::vector<MemoryLevel>& levels) {
   std::unordered_map<OpId, const FoldedSpan*> span_of;
@@ -60,46 +60,47 @@ Hello completed(Hello hello, const Scenario& scenario, int ranks, int steps) {
   return hello;
 }
 
-void tell_spans(int rank, const std::vector<Span>& spans, const TellEvent& tell) {
+void publish_spans(int rank, const std::vector<Span>& spans, const EventPublisher& publish) {
   for (std::size_t begin = 0; begin < spans.size(); begin += spans_per_batch) {
     const auto from = spans.begin() + static_cast<std::ptrdiff_t>(begin);
     const auto to = spans.begin() + static_cast<std::ptrdiff_t>(std::min(begin + spans_per_batch, spans.size()));
-    tell(rank, SpanBatch{Obtained::simulated, ClockDomain::device, {from, to}});
+    publish(rank, SpanBatch{Obtained::simulated, ClockDomain::device, {from, to}});
   }
 }
 
 }  // namespace
 
-void tell_forecast(const Scenario& scenario, const std::vector<RankProgram>& programs, const std::vector<Span>& spans,
-                   const TellEvent& tell, Hello hello) {
+void publish_forecast(const Scenario& scenario, const std::vector<RankProgram>& programs,
+                      const std::vector<Span>& spans, const EventPublisher& publish, Hello hello) {
   std::uint32_t last_step = 0;
   std::vector<std::vector<Span>> by_rank(programs.size());
   for (const Span& span : spans) {
     last_step = std::max(last_step, span.step);
     by_rank.at(static_cast<std::size_t>(span.rank)).push_back(span);
   }
-  tell(-1, completed(std::move(hello), scenario, scenario.plan.ranks(), static_cast<int>(last_step) + 1));
+  publish(-1, completed(std::move(hello), scenario, scenario.plan.ranks(), static_cast<int>(last_step) + 1));
   std::size_t ops = 0;
   for (const RankProgram& program : programs) ops += program.ops.size();
   if (ops <= most_ops_with_text)
     for (const RankProgram& program : programs) {
       ProgramRecord record{program.rank, 0, to_text(program)};
       record.hash = hash_of(record.text);
-      tell(program.rank, std::move(record));
+      publish(program.rank, std::move(record));
     }
   for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
-    tell_spans(static_cast<int>(rank), by_rank[rank], tell);
-    tell(static_cast<int>(rank), memory_of(programs[rank], by_rank[rank]));
+    publish_spans(static_cast<int>(rank), by_rank[rank], publish);
+    publish(static_cast<int>(rank), memory_of(programs[rank], by_rank[rank]));
   }
-  tell(-1, End{-1, true, last_step, {}, false});
+  publish(-1, End{-1, true, last_step, {}, false});
 }
 
 int shown_replica(const Scenario& scenario) {
   return scenario.fault.slow_rank >= 0 ? scenario.plan.grid().coordinates_of(scenario.fault.slow_rank).data : 0;
 }
 
-void tell_folded_forecast(const Scenario& scenario, double step_seconds, const TellEvent& tell, Hello hello) {
-  tell(-1, completed(std::move(hello), scenario, scenario.plan.pipeline, folded_steps));
+void publish_folded_forecast(const Scenario& scenario, double step_seconds, const EventPublisher& publish,
+                             Hello hello) {
+  publish(-1, completed(std::move(hello), scenario, scenario.plan.pipeline, folded_steps));
   const RankGrid grid = scenario.plan.grid();
   const int replica = shown_replica(scenario);
   for (int stage = 0; stage < scenario.plan.pipeline; ++stage) {
@@ -125,10 +126,10 @@ void tell_folded_forecast(const Scenario& scenario, double step_seconds, const T
         memory.samples.push_back(sample);
       }
     }
-    tell_spans(stage, spans, tell);
-    tell(stage, std::move(memory));
+    publish_spans(stage, spans, publish);
+    publish(stage, std::move(memory));
   }
-  tell(-1, End{-1, true, folded_steps - 1, {}, false});
+  publish(-1, End{-1, true, folded_steps - 1, {}, false});
 }
 
 }  // namespace rankscope

@@ -14,18 +14,19 @@ namespace rankscope {
 inline constexpr std::string_view simulated_device = "simulated";
 
 /// `rank` is the sender; -1 the supervisor.
-using TellEvent = std::function<void(int rank, Event event)>;
+using EventPublisher = std::function<void(int rank, Event event)>;
 
 /// The spans, and the memory that the programs need, over the same time. `spans` are of any ranks and steps. Of `hello`
 /// counts what the scenario does not say: device, host, when; its peak_flops where that is not 0, else the cluster's.
-void tell_forecast(const Scenario& scenario, const std::vector<RankProgram>& programs, const std::vector<Span>& spans,
-                   const TellEvent& tell, Hello hello = {});
+void publish_forecast(const Scenario& scenario, const std::vector<RankProgram>& programs,
+                      const std::vector<Span>& spans, const EventPublisher& publish, Hello hello = {});
 
 /// One of the identical replicas is shown: the slow rank's, for which the others wait, or the first.
 int shown_replica(const Scenario& scenario);
 
 /// One rank of each stage of that replica, which stands for all of its stage: rank s here is stage s, and hello has as
 /// many ranks as there are stages, fewer than the plan. For plans of too many ops; two steps, one after the other.
-void tell_folded_forecast(const Scenario& scenario, double step_seconds, const TellEvent& tell, Hello hello = {});
+void publish_folded_forecast(const Scenario& scenario, double step_seconds, const EventPublisher& publish,
+                             Hello hello = {});
 
 }  // namespace rankscope

@@ -14,16 +14,16 @@
 namespace rankscope {
 namespace {
 
-constexpr double many_ops = 3e4;      // built, laid out and taken apart in two or three seconds
+constexpr double many_ops = 3e4;      // built, laid out and freed in two or three seconds
 constexpr double too_many_ops = 4e7;  // some 10 GB of programs and spans
 
-/// By the rank that needs most; of several the first.
+/// Of the rank that needs most; of several the first.
 void add_device(Report& report, const ClusterSpec& cluster) {
   if (!(cluster.memory_bytes > 0)) return;
   DeviceFit fit{cluster.memory_bytes, cluster.context_bytes, cluster.allocator_slack, 0, 0};
   for (const MemoryRow& row : report.memory) {
     if (!row.predicted) continue;
-    // An allocator that keeps freed blocks holds each class's own peak; the context is not of its making.
+    // An allocator that keeps freed blocks holds each class's own peak; it does not allocate the context.
     const ClassBytes& most = row.predicted->by_class;
     const auto reserved = static_cast<double>(device_sum(most) - most[static_cast<std::size_t>(MemoryClass::context)]);
     const double needed = reserved * (1 + fit.slack) + fit.context;

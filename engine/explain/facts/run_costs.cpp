@@ -10,12 +10,12 @@ namespace rankscope {
 namespace {
 
 struct Sum {
-  double told = 0, modelled = 0;
-  void add(std::int64_t told_ns, std::int64_t modelled_ns) {
-    told += static_cast<double>(told_ns);
+  double measured = 0, modelled = 0;
+  void add(std::int64_t measured_ns, std::int64_t modelled_ns) {
+    measured += static_cast<double>(measured_ns);
     modelled += static_cast<double>(modelled_ns);
   }
-  double ratio() const { return modelled > 0 ? told / modelled : 1; }
+  double ratio() const { return modelled > 0 ? measured / modelled : 1; }
 };
 
 Costs modelled_without_fault(Scenario scenario, const Model& model) {
@@ -61,7 +61,7 @@ std::optional<RunCosts> costs_of_run(const StoreView& run, const RunContext& con
     }
   if (samples.empty()) return std::nullopt;
   RunCosts costs;
-  costs.told = calibrate(context.programs, samples, {});
+  costs.measured = calibrate(context.programs, samples, {});
   for (const auto& [key, sum] : sums) costs.over_model[key] = sum.ratio();
   costs.compute_over_model = compute.ratio();
   return costs;
@@ -71,7 +71,7 @@ Costs costs_as_in(const RunCosts& run, const Scenario& scenario, const Model& mo
   Costs costs = modelled_without_fault(scenario, model);
   costs.compute_ns = [run, modelled = std::move(costs.compute_ns)](const RankProgram& program,
                                                                    const Op& op) -> std::int64_t {
-    if (const auto known = run.told.ops.find(signature_of(program, op)); known != run.told.ops.end())
+    if (const auto known = run.measured.ops.find(signature_of(program, op)); known != run.measured.ops.end())
       return known->second.ns;
     const OpFields f = op.id.fields();
     const auto ratio = run.over_model.find({f.kind, f.segment});

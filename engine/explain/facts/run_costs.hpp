@@ -11,7 +11,7 @@
 namespace rankscope {
 
 struct RunCosts {
-  Calibration told;  ///< what each kind of work was said to take
+  Calibration measured;  ///< what each kind of work was said to take
   /// Of all ops of a kind and segment, what they were said to take over what modelled_costs has for them.
   std::map<std::pair<OpKind, Segment>, double> over_model;
   double compute_over_model =

@@ -34,7 +34,7 @@ PublishedTable with_efficiencies(PublishedTable table, double product, double me
   return table;
 }
 
-/// Of a row: ln(predicted / published) as the files stand, and its slopes by ln of the two efficiencies.
+/// Of a row: ln(predicted / published) with the files unchanged, and its slopes by ln of the two efficiencies.
 struct Slope {
   double residual = 0, product = 0, memory = 0;
 };

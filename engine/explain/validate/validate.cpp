@@ -56,16 +56,16 @@ ValidatedTable validate(const PublishedTable& published) {
 }
 
 double kendalls_tau(std::span<const double> a, std::span<const double> b) {
-  double alike = 0, pairs_a = 0, pairs_b = 0;
+  double pairs_in_both = 0, pairs_a = 0, pairs_b = 0;
   for (std::size_t i = 0; i < a.size(); ++i)
     for (std::size_t k = i + 1; k < a.size(); ++k) {
       const double x = (a[i] > a[k]) - (a[i] < a[k]), y = (b[i] > b[k]) - (b[i] < b[k]);
-      alike += x * y;
+      pairs_in_both += x * y;
       pairs_a += x * x;
       pairs_b += y * y;
     }
   const double pairs = std::sqrt(pairs_a * pairs_b);
-  return pairs > 0 ? alike / pairs : std::numeric_limits<double>::quiet_NaN();
+  return pairs > 0 ? pairs_in_both / pairs : std::numeric_limits<double>::quiet_NaN();
 }
 
 }  // namespace rankscope

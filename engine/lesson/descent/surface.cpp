@@ -21,7 +21,7 @@ std::string short_text(double value) {
   return text.data();
 }
 
-// SGD's rate is nine tenths of where it diverges, so that it is seen to turn back and forth; momentum's effective rate,
+// SGD's rate is nine tenths of where it diverges, so that it visibly oscillates; momentum's effective rate,
 // ten times its own, is as much below its limit of 2(1 + μ)/κ. RAdam's first five steps are momentum's. The other steps
 // do not know the curvature.
 Surface ravine(double condition) {

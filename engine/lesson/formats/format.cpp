@@ -15,7 +15,7 @@ constexpr FormatFacts facts[] = {
     {NumberFormat::int8, "int8", 0, 7, false},
 };
 
-/// Bits of the largest number, without a sign. Behind them come infinity and NaN, or NaN alone.
+/// Bits of the largest number, without a sign. After them come infinity and NaN, or only NaN.
 std::uint32_t largest_bits(const FormatFacts& f) {
   if (f.is_integer()) return f.magnitude_mask();
   if (!f.infinities) return f.magnitude_mask() - 1;

@@ -39,7 +39,7 @@ void add_held(NumberFormat format, std::span<const double> values, double scale,
     sums.not_zero += value != 0;
     sums.zeroed += held.outcome == RoundingOutcome::underflow;
     sums.beyond += held.outcome == RoundingOutcome::overflow;
-    // What is infinite has no error that could be added; it is counted as lost whole.
+    // Infinite values have no error that could be added; they are counted as lost.
     const double error = std::isfinite(held.value) ? held.error() : value;
     sums.squares += value * value;
     sums.error_squares += error * error;

@@ -89,7 +89,7 @@ class TimeScale {
   std::string language_;
 };
 
-/// A stretch of one row in one colour: ops of one chunk and micro-batch that touch each other.
+/// A box of one row in one colour: adjacent ops of one chunk and micro-batch.
 struct Stretch {
   std::int64_t begin_ns = 0, end_ns = 0;
   SpanClass kind = SpanClass::other;
@@ -217,7 +217,7 @@ Picture draw_memory(const DrawnStep& step) {
   const TimeScale time(step.range, step.language);
   const auto y_of = [&](double bytes) { return bottom - high * bytes * scale / most; };
 
-  // What is alive from each moment on; the last one before the range holds at its begin.
+  // What is alive from each moment on; the last one before the range is valid at its begin.
   std::vector<MemorySample> levels;
   for (const MemorySample& sample : step.samples) {
     if (sample.rank != greatest->first || sample.time_ns >= step.range.end_ns) continue;

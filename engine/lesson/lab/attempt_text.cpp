@@ -24,7 +24,7 @@ json json_of(const PointedLink& link) {
   return {{"from", link.from}, {"to", link.to}};
 }
 
-/// nullopt for what is no whole number that a rank or a unit may have.
+/// nullopt unless it is a valid integer for a rank or a unit.
 std::optional<int> index_of(const json& from, const char* key) {
   const auto found = from.find(key);
   if (found == from.end() || !found->is_number_integer()) return std::nullopt;

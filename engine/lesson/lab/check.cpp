@@ -60,7 +60,7 @@ class LabCheck {
 
   std::vector<std::string> faults() {
     check_names();
-    for (const std::string& fault : faults_of_text(lab_.text, view_names())) tell("text", fault);
+    for (const std::string& fault : faults_of_text(lab_.text, view_names())) add_fault("text", fault);
     check_symbols("text", lab_.text);
     const std::string before = parts_of(lab_.text).before;
     for (std::size_t i = 0; i < lab_.questions.size(); ++i)
@@ -69,36 +69,37 @@ class LabCheck {
   }
 
  private:
-  void tell(const std::string& where, const std::string& what) {
+  void add_fault(const std::string& where, const std::string& what) {
     faults_.push_back(fmt::format("{}:{}: {}", lab_.file, where, what));
   }
 
   void check_names() {
     for (const std::string& need : lab_.needs)
       if (std::find(against_.labs.begin(), against_.labs.end(), need) == against_.labs.end())
-        tell("needs", no_such("lab", need, against_.labs));
+        add_fault("needs", no_such("lab", need, against_.labs));
     if (!lab_.view.empty()) check_view("view", lab_.view);
   }
 
   void check_view(const std::string& where, const std::string& view) {
     if (std::find(std::begin(views), std::end(views), view) == std::end(views))
-      tell(where, no_such("view", view, {std::begin(views), std::end(views)}));
+      add_fault(where, no_such("view", view, {std::begin(views), std::end(views)}));
   }
 
   void check_symbols(const std::string& where, const std::string& text) {
     for (const std::string& symbol : undefined_symbols(text, lab_.symbols, against_.glossary))
-      if (told_symbols_.insert(symbol).second)
-        tell(where, fmt::format("the symbol '{}' is not defined; add it to [lab.symbols], such as {} = \"what it is, "
-                                "with its unit\", or to the glossary",
-                                symbol, symbol));
+      if (reported_symbols_.insert(symbol).second)
+        add_fault(where,
+                  fmt::format("the symbol '{}' is not defined; add it to [lab.symbols], such as {} = \"what it is, "
+                              "with its unit\", or to the glossary",
+                              symbol, symbol));
   }
 
   void check_question(const Question& question, const std::string& where, const std::string& before) {
     if (question.evidence) check_view(where, question.evidence->view);
     check_symbols(where, question.ask + "\n" + question.hint + "\n" + question.why);
     if (question.kind == QuestionKind::number) {
-      if (question.hint.empty()) tell(where, "it has no hint; give hint = \"a step towards the answer\"");
-      if (question.why.empty()) tell(where, "it has no why; give why = \"the reason, with the arithmetic\"");
+      if (question.hint.empty()) add_fault(where, "it has no hint; give hint = \"a step towards the answer\"");
+      if (question.why.empty()) add_fault(where, "it has no why; give why = \"the reason, with the arithmetic\"");
     }
     if (question.kind == QuestionKind::point) check_places(question, where);
     const std::optional<Target> simulated = simulated_answer(question, where);
@@ -106,8 +107,8 @@ class LabCheck {
     if (!truth) truth = simulated;
     if (!truth) return;
     if (const auto printed = printed_answer(question, *truth, before))
-      tell(where,
-           fmt::format("the text prints the answer before Run: '{}'; remove it, or ask for something else", *printed));
+      add_fault(where, fmt::format("the text prints the answer before Run: '{}'; remove it, or ask for something else",
+                                   *printed));
     check_mistakes(question, where, *truth);
     if (question.kind == QuestionKind::number) {
       if (simulated) check_agreement(question, where, std::get<double>(*truth), std::get<double>(*simulated));
@@ -116,19 +117,19 @@ class LabCheck {
     if (question.drawn()) check_drawing(question, where, std::get<std::vector<double>>(*truth));
   }
 
-  /// Ranks and links that the lesson's plan has none of can never be clicked.
+  /// Ranks and links that the lesson's plan does not have can never be clicked.
   void check_places(const Question& question, const std::string& where) {
     if (!against_.places || question.at == PointAt::op) return;
     try {
       const ClickedPlaces places = against_.places(lab_);
       const auto check = [&](const Target& target) {
         const std::string fault = fault_of_place(target, places);
-        if (!fault.empty()) tell(where, fault);
+        if (!fault.empty()) add_fault(where, fault);
       };
       check(*question.answer);
       for (const Mistake& mistake : question.mistakes) check(mistake.near);
     } catch (const std::exception& error) {
-      tell(where, fmt::format("its scenario cannot be compiled: {}", error.what()));
+      add_fault(where, fmt::format("its scenario cannot be compiled: {}", error.what()));
     }
   }
 
@@ -147,7 +148,7 @@ class LabCheck {
       const auto value = against_.simulated(lab_, question);
       return value ? std::optional<Target>(*value) : std::nullopt;
     } catch (const std::exception& error) {
-      tell(where, fmt::format("its scenario cannot be simulated: {}", error.what()));
+      add_fault(where, fmt::format("its scenario cannot be simulated: {}", error.what()));
       return std::nullopt;
     }
   }
@@ -156,11 +157,12 @@ class LabCheck {
   void check_agreement(const Question& question, const std::string& where, double truth, double simulated) {
     const double off = std::fabs(truth - simulated);
     if (off <= question.tolerance) return;
-    tell(where, fmt::format("{} to {} is accepted, which excludes the simulated {}; the {} gives {}: correct it, or "
-                            "accept {} more or less",
-                            short_number(truth - question.tolerance), in_unit(truth + question.tolerance, question),
-                            in_unit(simulated, question), question.formula_value ? "formula" : "answer",
-                            short_number(truth), in_unit(off, question)));
+    add_fault(where,
+              fmt::format("{} to {} is accepted, which excludes the simulated {}; the {} gives {}: correct it, or "
+                          "accept {} more or less",
+                          short_number(truth - question.tolerance), in_unit(truth + question.tolerance, question),
+                          in_unit(simulated, question), question.formula_value ? "formula" : "answer",
+                          short_number(truth), in_unit(off, question)));
   }
 
   void check_range(const Question& question, const std::string& where, double truth) {
@@ -168,17 +170,18 @@ class LabCheck {
     const std::string accepted =
         fmt::format("{} to {} is accepted", short_number(truth - tolerance), in_unit(truth + tolerance, question));
     if (size > 0 && tolerance >= size / 2)
-      tell(where, fmt::format("{}, half of the value or more; a tolerance below {} would exclude a guess", accepted,
-                              in_unit(size / 2, question)));
+      add_fault(where, fmt::format("{}, half of the value or more; a tolerance below {} would exclude a guess",
+                                   accepted, in_unit(size / 2, question)));
     if (question.unit != "%") return;
     const double opposite = 100 - truth, apart = std::fabs(opposite - truth);
     if (apart > 1e-9 && apart <= tolerance)
-      tell(where, fmt::format("{}, which includes the opposite answer, {}; a tolerance below {} would exclude it",
-                              accepted, in_unit(opposite, question), in_unit(apart, question)));
+      add_fault(where, fmt::format("{}, which includes the opposite answer, {}; a tolerance below {} would exclude it",
+                                   accepted, in_unit(opposite, question), in_unit(apart, question)));
     constexpr double little = 1;  // a point: the smallest useful tolerance
     if (truth < 100 && truth > 50 && tolerance > little && tolerance >= opposite / 2)
-      tell(where, fmt::format("{}, half of what is left to 100 % or more; a tolerance below {} would exclude a guess",
-                              accepted, in_unit(std::max(opposite / 2, little), question)));
+      add_fault(where,
+                fmt::format("{}, half of what is left to 100 % or more; a tolerance below {} would exclude a guess",
+                            accepted, in_unit(std::max(opposite / 2, little), question)));
   }
 
   void check_mistakes(const Question& question, const std::string& where, const Target& truth) {
@@ -199,7 +202,7 @@ class LabCheck {
       } else if (mistake.near == truth) {
         what = "a mistake is the right answer; list wrong answers";
       }
-      if (!what.empty()) tell(where, what);
+      if (!what.empty()) add_fault(where, what);
     }
   }
 
@@ -210,20 +213,21 @@ class LabCheck {
                  to_reversed = mean_distance(reversed, series);
     constexpr double same = 0.02;  // of the mean: then it is flat, or as it is reversed
     if (question.tolerance >= size / 2 && size > 0)
-      tell(where, fmt::format("a drawing that is {} off is accepted, half of the mean or more; a tolerance below {} "
-                              "would exclude a guess",
-                              in_unit(question.tolerance, question), in_unit(size / 2, question)));
+      add_fault(where,
+                fmt::format("a drawing that is {} off is accepted, half of the mean or more; a tolerance below {} "
+                            "would exclude a guess",
+                            in_unit(question.tolerance, question), in_unit(size / 2, question)));
     if (to_flat > same * size && to_flat <= question.tolerance)
-      tell(where,
-           fmt::format("a flat line is accepted; a tolerance below {} would exclude it", in_unit(to_flat, question)));
+      add_fault(where, fmt::format("a flat line is accepted; a tolerance below {} would exclude it",
+                                   in_unit(to_flat, question)));
     if (to_reversed > same * size && to_reversed <= question.tolerance)
-      tell(where, fmt::format("the reversed drawing is accepted; a tolerance below {} would exclude it",
-                              in_unit(to_reversed, question)));
+      add_fault(where, fmt::format("the reversed drawing is accepted; a tolerance below {} would exclude it",
+                                   in_unit(to_reversed, question)));
   }
 
   const Lab& lab_;
   const CheckAgainst& against_;
-  std::set<std::string> told_symbols_;
+  std::set<std::string> reported_symbols_;
   std::vector<std::string> faults_;
 };
 

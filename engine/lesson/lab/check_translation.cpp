@@ -70,13 +70,14 @@ class Comparison {
  public:
   explicit Comparison(const std::string& file) : file_(file) {}
 
-  void tell(const std::string& where, const std::string& what) {
+  void add_fault(const std::string& where, const std::string& what) {
     faults_.push_back(fmt::format("{}:{}: {}", file_, where, what));
   }
 
   void compare(const std::string& where, const std::string& original, const std::string& translation) {
     if (original.empty() != translation.empty())
-      return tell(where, original.empty() ? "the original has no such text; take it away" : "it is not translated");
+      return add_fault(where,
+                       original.empty() ? "the original has no such text; take it away" : "it is not translated");
     using Count = void (*)(std::string_view, Counts&);
     constexpr std::pair<const char*, Count> kinds[] = {
         {"numbers", count_numbers}, {"links", count_links}, {"commands", count_commands}, {"parts", count_parts}};
@@ -85,15 +86,15 @@ class Comparison {
       count(original, of_original);
       count(translation, of_translation);
       if (const std::string what = difference(of_original, of_translation); !what.empty())
-        tell(where, fmt::format("{} are not those of the original: {}", kind, what));
+        add_fault(where, fmt::format("{} are not those of the original: {}", kind, what));
     }
   }
 
   void compare_age(const std::string& mark, const std::string& of_original) {
     if (mark == of_original) return;
-    tell("original",
-         fmt::format("it is of an older text; translate what was changed since, then write original = \"{}\"",
-                     of_original));
+    add_fault("original",
+              fmt::format("it is of an older text; translate what was changed since, then write original = \"{}\"",
+                          of_original));
   }
 
   std::vector<std::string> take() { return std::move(faults_); }
@@ -124,7 +125,7 @@ class Comparison {
 void compare_counts(Comparison& comparison, const std::string& where, const char* what, std::size_t original,
                     std::size_t translation) {
   if (original != translation)
-    comparison.tell(
+    comparison.add_fault(
         where, fmt::format("{} {}; the original has {}, and one translation is for each", translation, what, original));
 }
 
@@ -139,10 +140,10 @@ std::vector<std::string> faults_of(const LabTranslation& translation, const Lab&
   comparison.compare("teacher", lab.teacher, translation.teacher);
   for (const auto& [symbol, means] : lab.symbols)
     if (translation.symbols.count(symbol) == 0)
-      comparison.tell("symbols", fmt::format("the symbol '{}' is not translated", symbol));
+      comparison.add_fault("symbols", fmt::format("the symbol '{}' is not translated", symbol));
   for (const auto& [symbol, means] : translation.symbols)
     if (lab.symbols.count(symbol) == 0)
-      comparison.tell("symbols", fmt::format("the original defines no symbol '{}'; take it away", symbol));
+      comparison.add_fault("symbols", fmt::format("the original defines no symbol '{}'; take it away", symbol));
   compare_counts(comparison, "questions", "questions", lab.questions.size(), translation.questions.size());
   for (std::size_t i = 0; i < std::min(lab.questions.size(), translation.questions.size()); ++i) {
     const Question& question = lab.questions[i];
@@ -160,7 +161,7 @@ std::vector<std::string> faults_of(const LabTranslation& translation, const Lab&
     for (std::size_t k = 1; k < words.options.size(); ++k)
       if (std::find(words.options.begin(), words.options.begin() + static_cast<std::ptrdiff_t>(k), words.options[k]) !=
           words.options.begin() + static_cast<std::ptrdiff_t>(k))
-        comparison.tell(where, fmt::format("two options are '{}'; give each its own words", words.options[k]));
+        comparison.add_fault(where, fmt::format("two options are '{}'; give each its own words", words.options[k]));
   }
   return comparison.take();
 }

@@ -11,7 +11,7 @@
 namespace rankscope {
 namespace {
 
-/// With the usual signs of print as those of a keyboard.
+/// Replaces typographic signs by those of a keyboard.
 std::string plain_signs(std::string_view text) {
   constexpr std::pair<std::string_view, std::string_view> signs[] = {
       {"×", "*"}, {"·", "*"}, {"÷", "/"}, {"−", "-"}, {"–", "-"}, {"√", "sqrt"}, {"\u00a0", " "}, {"\u202f", " "}};

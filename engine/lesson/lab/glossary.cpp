@@ -52,10 +52,10 @@ Glossary glossary_of(const document::Table& root, const std::string& name) {
 const Term* Glossary::find(std::string_view word) const {
   for (const Term& term : terms_)
     if (!term.symbol.empty() && term.symbol == word) return &term;
-  const std::string wanted = lower(word);
+  const std::string requested = lower(word);
   for (const Term& term : terms_)
-    if (lower(term.name) == wanted ||
-        std::any_of(term.also.begin(), term.also.end(), [&](const std::string& form) { return lower(form) == wanted; }))
+    if (lower(term.name) == requested || std::any_of(term.also.begin(), term.also.end(),
+                                                     [&](const std::string& form) { return lower(form) == requested; }))
       return &term;
   return nullptr;
 }

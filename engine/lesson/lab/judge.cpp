@@ -9,10 +9,10 @@
 namespace rankscope {
 namespace {
 
-constexpr double close_share = 0.25;  ///< of the value itself: what is farther off is not simply right
-constexpr double least_points = 1;    ///< of shares: so little is never far off
+constexpr double close_share = 0.25;  ///< of the value itself: a larger difference is not simply right
+constexpr double least_points = 1;    ///< of shares: a smaller difference is never far off
 
-/// An answer in another unit than the question's: what it is off by; empty where it is not.
+/// By which factor an answer in another unit than the question's is off; empty if it is not.
 std::string unit_mistake(const Question& question, double guess, double truth) {
   if (question.unit.empty() || guess == 0 || truth == 0) return {};
   const double allowed = question.tolerance;

@@ -11,11 +11,11 @@ namespace rankscope {
 namespace {
 
 template <class Value>
-bool agrees(const std::optional<Value>& wanted, Value value) {
-  return !wanted || *wanted == value;
+bool agrees(const std::optional<Value>& expected, Value value) {
+  return !expected || *expected == value;
 }
 
-/// A fixed order of strings that says nothing about their meaning (FNV-1a).
+/// A fixed order of strings that does not depend on their meaning (FNV-1a).
 std::uint64_t hash_of(const std::string& text) {
   std::uint64_t hash = 14695981039346656037ull;
   for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * 1099511628211ull;

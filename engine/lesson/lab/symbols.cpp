@@ -10,7 +10,7 @@ namespace {
 
 using Letters = std::u32string;
 
-/// Code points; a byte that begins none stands for itself.
+/// Code points; an invalid byte is its own code point.
 Letters decoded(std::string_view text) {
   Letters letters;
   for (std::size_t i = 0; i < text.size();) {

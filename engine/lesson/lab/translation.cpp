@@ -75,7 +75,7 @@ void translate(Question& question, const QuestionTranslation& words) {
   }
 }
 
-/// What is read of a translation; a file that cannot be read is as none: `lessons check` reports it.
+/// The parsed translation; a file that cannot be read counts as missing: `lessons check` reports it.
 template <class Read>
 auto read_or_none(Read read, const std::string& file) -> decltype(read(file)) {
   try {

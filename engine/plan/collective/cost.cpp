@@ -133,7 +133,7 @@ std::int64_t direct_between(OpKind kind, int n, std::int64_t elements, int root,
     case OpKind::broadcast: return from == root ? elements : 0;
     case OpKind::scatter: return from == root ? elements / n : 0;
     case OpKind::gather: return to == root ? elements / n : 0;
-    // To each its chunk, to be summed there, and the sums of one's own to whoever wants them.
+    // Each member gets its chunk to sum there, and the sums of the own chunk go to all that need them.
     case OpKind::all_reduce: return chunk(to) + chunk(from);
     case OpKind::reduce: return chunk(to) + (to == root ? chunk(from) : 0);
     default: return elements / n;

@@ -32,7 +32,7 @@ std::vector<Transfer> ring_all_reduce(int n, std::int64_t elements) {
   return then(ring_reduce_scatter(n, elements), n - 1, ring_all_gather(n, elements));
 }
 
-// In the chains, `step` counts hops away from the root. In each phase chunks go on by one.
+// In the chains, `step` counts hops from the root. In each phase chunks move one hop.
 
 std::vector<Transfer> ring_broadcast(int n, std::int64_t elements, int root) {
   std::vector<Transfer> list;

@@ -8,13 +8,13 @@ using namespace collective;
 
 namespace {
 
-// One edge of the tree in positions (steps from the root): `parent` reaches `child`, below which hang the positions
+// One edge of the tree in positions (steps from the root): `parent` reaches `child`, whose subtree is the positions
 // [child, end).
 struct Edge {
   int phase, parent, child, end;
 };
 
-// Edges in the order in which a scatter uses them: the root first hands away the upper half.
+// Edges in the order in which a scatter uses them: the root first sends the upper half.
 std::vector<Edge> edges_downwards(int n) {
   std::vector<Edge> edges;
   const int depth = tree_depth(n);

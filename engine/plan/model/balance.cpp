@@ -29,7 +29,7 @@ class ChunkCosts {
     if (chunk + 1 == chunks_) cost += costs_.last;
     return cost;
   }
-  /// The blocks that can stand before the end of that chunk: each chunk has one at least.
+  /// The possible numbers of blocks before the end of that chunk: each chunk has at least one.
   int least_end(int chunk) const { return chunk + 1; }
   int greatest_end(int chunk) const { return blocks() - (chunks_ - 1 - chunk); }
 

@@ -88,7 +88,7 @@ class Maker {
     }
   }
 
-  /// By name; those that this part does not have are of no use.
+  /// By name; tensors that this part does not have are ignored.
   TensorSpecs tensors_of(const Part& part) const {
     TensorSpecs specs{};
     for (const TensorRow& row : architecture_.tensors) {

@@ -20,7 +20,7 @@ Model make_model(const Scenario& scenario) {
   switch (model.spec.kind) {
     case ModelKind::gpt: make_gpt(model, scenario); break;
     case ModelKind::resnet: make_resnet(model, scenario); break;
-    case ModelKind::collective: break;  // nothing to compute with
+    case ModelKind::collective: break;  // no parameters to compute with
   }
   return model;
 }

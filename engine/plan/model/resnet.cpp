@@ -15,7 +15,7 @@ namespace {
 constexpr Architecture resnet{"block.", resnet_rows::parameters, resnet_rows::tensors, resnet_rows::segments, {}};
 constexpr int colours = 3, expansion = 4;
 
-/// Images of a part of the network: what it is given, what it makes in between, and what it hands on.
+/// Images of a part of the network: its input, its intermediate results, and its output.
 Part part_of(std::int64_t samples, std::array<std::int64_t, 3> sides, std::array<std::int64_t, 3> channels,
              bool other_size = false) {
   Part part{{}, other_size};

@@ -26,7 +26,7 @@ States means_by_row_and_column(const UpdateTarget& target) {
 }
 
 /// 2 + 8/256 bytes a parameter (fp32) instead of 8. Tensors of fewer than 4096 elements (norms, biases) keep moments in
-/// full, as the paper's own software does: they are next to nothing, and what they hold is touchy.
+/// full, as the paper's own software does: they need little memory, and their values are sensitive.
 States quantised_moments(const UpdateTarget& target) {
   constexpr std::int64_t least_quantised = 4096;
   if (target.tensor_elements < least_quantised) return moments(target);
@@ -89,7 +89,7 @@ std::span<const OptimizerRule> optimizer_rules() {
        .kernel = UpdateRule::adam8bit,
        .defaults = {.weight_decay = 0.0, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8},
        .states = quantised_moments,
-       // A second moment may be rounded to 0 beside a first that is not: then this alone divides.
+       // A second moment may be rounded to 0 while the first is not: then this is the only divisor.
        .parity_epsilon = 1e-6,
        .grain = kernels::quantised_block},
       {.name = "sophia",

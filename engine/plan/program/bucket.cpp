@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t first_bucket_bytes = 1 << 20;  // PyTorch DDP's: the first all-reduce should start early
 constexpr std::int64_t aligned_elements = 16;         // a cache line of fp32
 
-/// What of the rank's model a parameter belongs to: its first chunk there, and its first segment.
+/// Where a parameter belongs in the rank's model: its first chunk, and its first segment.
 struct Home {
   int chunk = -1, block = -1;
   Segment segment = Segment::whole;
@@ -54,9 +54,9 @@ std::vector<int> completion_order(const StepProgram& step, int stage) {
 
 namespace {
 
-/// The order in which a stage's parameters lie in its buckets: completion_order, but that those which tensor ranks sum
-/// stand together within a chunk (at its end, since one bucket of them is complete with its last), or in ZeRO's stage 3
-/// at the begin of what is gathered together.
+/// The order of a stage's parameters in its buckets: completion_order, except that those which tensor ranks sum are
+/// adjacent within a chunk (at its end, since one bucket of them is complete with its last), or in ZeRO's stage 3 at
+/// the begin of what is gathered together.
 std::vector<int> bucket_order(const StepProgram& step, int stage, const std::map<int, Home>& homes) {
   std::vector<int> order = completion_order(step, stage);
   if (!step.model.sequence_parallel) return order;

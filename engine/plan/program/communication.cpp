@@ -97,7 +97,7 @@ std::optional<std::string> find_wrong_size(const RankProgram& program, const Op&
     if (in != out) return fmt::format("sends {} and receives {}: must be equal", counted(in, "element"), out);
     return std::nullopt;
   }
-  if (is_one_operand) return std::nullopt;  // a part alone: the members' agreement settles the rest
+  if (is_one_operand) return std::nullopt;  // a part alone: the rest is checked by the agreement of members
   const std::int64_t part = gathers_parts(kind) ? in : out, whole = gathers_parts(kind) ? out : in;
   if (whole != part * n)
     return fmt::format("the whole has {}, {} × a part of {} are {}", counted(whole, "element"), times_text(n), part,
@@ -197,12 +197,12 @@ std::optional<std::string> find_misuse(const std::vector<RankProgram>& programs,
         const Op* first = find(group.front(), op.id);
         if (!first) continue;
         const RankProgram& other = programs[static_cast<std::size_t>(group.front())];
-        const auto say = [n](const RankProgram& p, const Op& o) {
+        const auto describe = [n](const RankProgram& p, const Op& o) {
           return fmt::format("{} of {}{} over its {} group", counted(whole_bytes(p, o, n), "byte"),
                              name_of(type_of(p, o)), o.root < 0 ? "" : fmt::format(" with root {}", o.root),
                              name_of(o.group));
         };
-        if (const std::string mine = say(program, op), theirs = say(other, *first); mine != theirs)
+        if (const std::string mine = describe(program, op), theirs = describe(other, *first); mine != theirs)
           return fmt::format("{} calls {} on {}, but rank {} on {}", who, to_token(op.id), mine, other.rank, theirs);
       }
     }

@@ -119,9 +119,9 @@ RankProgram StepProgram::program_for(int rank) const {
 
 namespace {
 
-/// Of replicas that all do the same: what one rank of the first one does, as its like in replica `data` does it.
+/// For identical replicas: the program of a rank of the first one, as the same rank of replica `data` has it.
 RankProgram as_in_replica(RankProgram program, int data, const RankGrid& grid) {
-  const int shift = data * grid.tensor;  // data ranks of a stage stand side by side, tensor ranks within them
+  const int shift = data * grid.tensor;  // data ranks of a stage are adjacent, tensor ranks within them
   program.rank += shift;
   for (Op& op : program.ops)
     if (op.peer >= 0) op.peer += shift;
@@ -132,7 +132,7 @@ RankProgram as_in_replica(RankProgram program, int data, const RankGrid& grid) {
 
 std::vector<RankProgram> StepProgram::all_programs() const {
   const PlanSpec& plan = scenario.plan;
-  // Shards, the ranks that write checkpoints, main devices, servers and roots set data ranks apart.
+  // Shards, the ranks that write checkpoints, main devices, servers and roots make data ranks differ.
   const bool identical = grid.data > 1 && !scenario.model.is_collective() && grid.servers == 0 &&
                          plan.data_parallel == DataParallel::all_reduce && plan.zero == 0 &&
                          scenario.train.checkpoint_every == 0 && scenario.fault.plant == Plant::none;

@@ -69,7 +69,7 @@ class DryRun {
     return nullptr;
   }
 
-  bool stands_at(std::size_t rank, OpId id, std::size_t step) const {
+  bool is_at(std::size_t rank, OpId id, std::size_t step) const {
     const auto lane = static_cast<std::size_t>(id.lane());
     const Op* op = current(rank, lane);
     return op && op->id == id && ranks_[rank][lane].next / ranks_[rank][lane].ops.size() == step &&
@@ -94,13 +94,13 @@ class DryRun {
     const std::size_t step = ranks_[rank][lane].next / ranks_[rank][lane].ops.size();
     const auto others = partners(rank, *op);
     for (const auto& [other, id] : others)
-      if (other >= ranks_.size() || !stands_at(other, id, step)) return false;
+      if (other >= ranks_.size() || !is_at(other, id, step)) return false;
     for (const auto& [other, id] : others) ++ranks_[other][static_cast<std::size_t>(id.lane())].next;
     ++ranks_[rank][lane].next;
     return true;
   }
 
-  /// A lane that is stuck: at which op, and which lane of which rank it waits for.
+  /// A blocked lane: its op, and the rank and lane it waits for.
   struct Hop {
     std::size_t rank, lane;
     const Op* at;
@@ -118,7 +118,7 @@ class DryRun {
       hop.missing = "which waits for nobody";
       const std::size_t step = ranks_[rank][lane].next / ranks_[rank][lane].ops.size();
       for (const auto& [other, id] : partners(rank, *hop.at)) {
-        if (other < ranks_.size() && stands_at(other, id, step)) continue;
+        if (other < ranks_.size() && is_at(other, id, step)) continue;
         hop.next_rank = other;
         hop.next_lane = static_cast<std::size_t>(id.lane());
         hop.missing = other < ranks_.size() ? "" : "which does not exist";
@@ -128,7 +128,7 @@ class DryRun {
     return hop;
   }
 
-  // Follows the waits from one stuck lane, and names the places where one rank waits for another.
+  // Follows the waits from one blocked lane, and names the places where one rank waits for another.
   std::string describe(std::size_t rank, std::size_t lane) const {
     using Place = std::pair<std::size_t, std::size_t>;
     const auto next = [&](const Place& at) -> std::optional<Place> {
@@ -141,8 +141,8 @@ class DryRun {
     const std::string missing = hops.back().missing;
     std::erase_if(hops, [](const Hop& h) { return h.rank == h.next_rank && h.missing.empty(); });
     std::string text = "deadlock: ";
-    const std::size_t told = std::min<std::size_t>(hops.size(), 2);
-    for (std::size_t i = 0; i < told; ++i) {
+    const std::size_t shown_hops = std::min<std::size_t>(hops.size(), 2);
+    for (std::size_t i = 0; i < shown_hops; ++i) {
       const Hop& h = hops[i];
       text += fmt::format("{}rank {}", i > 0 ? ", " : "", h.rank);
       if (!h.missing.empty()) return text + ", " + h.missing;
@@ -150,7 +150,7 @@ class DryRun {
                           h.next_rank);
     }
     if (!missing.empty()) return text + ", " + missing;
-    return hops.size() > told ? fmt::format("{}, and so on round {}", text, counted(hops.size(), "rank")) : text;
+    return hops.size() > shown_hops ? fmt::format("{}, and so on round {}", text, counted(hops.size(), "rank")) : text;
   }
 
   const std::vector<RankProgram>& programs_;

@@ -7,7 +7,7 @@
 namespace rankscope {
 namespace {
 
-// Ops are numbered through two laps of the program, since the second lap meets what the first one left behind: an op's
+// Ops are numbered through two laps of the program, since the second lap depends on accesses of the first one: an op's
 // number is lap × ops + index. Lane clocks count ops of a lane through both laps.
 using Number = std::int64_t;
 constexpr Number nobody = -1;
@@ -80,7 +80,7 @@ class EdgeFinder {
     LaneClock& known = lane_known_[lane];
     std::vector<Number> needs = hazards(memory, number);
 
-    // In the second lap the edges found in the first one hold already.
+    // In the second lap the edges found in the first one already apply.
     if (number >= count_)
       for (const OpIndex before : op.after) merge(known, finished_[static_cast<std::size_t>(count_ + before)]);
     if (const Number pace = pace_of(number); pace != nobody) needs.push_back(pace);
@@ -96,9 +96,9 @@ class EdgeFinder {
     finished_[static_cast<std::size_t>(number)] = known;
   }
 
-  /// A gather of parameters, or of rows that a weight gradient needs once more, comes after the compute op that it
-  /// stands behind: its lane would otherwise run ahead as far as there is memory, and hold what stage 3 of ZeRO, or
-  /// sequence parallelism, is there not to hold.
+  /// A gather of parameters, or of rows that a weight gradient needs once more, depends on the compute op before it in
+  /// program order. Otherwise its lane would run ahead as far as there is memory, and keep what stage 3 of ZeRO, or
+  /// sequence parallelism, is meant not to keep.
   Number pace_of(Number number) {
     const OpFields f = op_of(number).id.fields();
     const bool gathers = f.purpose == Purpose::zero_parameter || (f.purpose == Purpose::tensor && f.micro_batch >= 0 &&

@@ -45,7 +45,7 @@ class Expander {
   }
 
  private:
-  // A tensor's identity on this rank: micro-batch, segment index of whoever has it as input or output by that name.
+  // A tensor's identity on this rank: micro-batch, index of the segment that has it as input or output by that name.
   // Blocks share one place (their first segment's index), so that a name means one tensor within a block.
   using Key = std::tuple<int, int, TensorName>;
 
@@ -117,8 +117,8 @@ class Expander {
     return *found;
   }
 
-  /// True for a gradient that no op here computes whole: tensor ranks gather it from what they have.
-  bool comes_by_exchange(TensorName gradient) const {
+  /// True for a gradient that no op here computes completely: tensor ranks gather it from their parts.
+  bool is_exchanged(TensorName gradient) const {
     return std::any_of(step_.model.exchanges.begin(), step_.model.exchanges.end(),
                        [&](const Exchange& e) { return e.from == gradient && e.to != gradient && e.backward; });
   }
@@ -135,7 +135,7 @@ class Expander {
             {}};
       for (const TensorSpec& input : spec.inputs) {
         auto [found, made] = values_.try_emplace(Key{m, place, input.name}, 0);
-        // Inputs that no op here has computed come from outside: the batch, or the chunk before.
+        // Inputs that no op here has computed are received: the batch, or the previous chunk's output.
         if (made) found->second = add_value(chunk, m, s, input, MemoryClass::buffers, false);
         op.uses.push_back({found->second, Access::read});
       }
@@ -146,7 +146,7 @@ class Expander {
           continue;
         }
         const bool leaves = output.name == TensorName::output && s + 1 == end_of(chunk) && !is_mine(chunk + 1);
-        // What leaves may be kept for the backward, too.
+        // A tensor that is sent may also be kept for the backward.
         const bool stays = std::find(spec.kept.begin(), spec.kept.end(), output.name) != spec.kept.end();
         const bool is_kept = (!leaves || stays) && !is_exchanged_only(step_.model, output.name);
         const BufferIndex b =
@@ -159,7 +159,7 @@ class Expander {
     }
   }
 
-  /// The use of a parameter's gradient by the op that stands next in program order.
+  /// The use of a parameter's gradient by the next op in program order.
   BufferUse into_gradient(int parameter) {
     return {gradients_.at(parameter), begun_.insert(parameter).second ? Access::write : Access::accumulate};
   }
@@ -216,7 +216,7 @@ class Expander {
             {}};
       for (const TensorName name : spec.weight_gradient_inputs) {
         auto found = value_gradients_.find(Key{m, place, name});
-        if (found == value_gradients_.end() && comes_by_exchange(name))
+        if (found == value_gradients_.end() && is_exchanged(name))
           found = value_gradients_
                       .emplace(Key{m, place, name},
                                add_value(chunk, m, s, tensor_of(spec, name), MemoryClass::buffers, true))

@@ -82,8 +82,8 @@ void Ledger::add_moves(const BufferLife& life) {
   }
 }
 
-/// Behind each op of the main lane, where in the moves of the ops that follow it on other lanes most is alive; of the
-/// last one all of them, and of the first one those in front of it.
+/// After each op of the main lane, the move with the most bytes alive among the ops that follow it on other lanes;
+/// after the last op all of them, and for the first op those before it.
 void Ledger::find_pauses(const RankProgram& program) {
   bool first = true;
   for (OpIndex op = 0; op < program.ops.size(); ++op) {
@@ -174,7 +174,7 @@ std::vector<AliveFrom> memory_along(Ledger& ledger, std::span<const OpTime> ops)
     ledger.begin(op.op, op.step, changed_at(op.begin_ns, op.step));
     ledger.end(op.op, op.step, changed_at(op.end_ns, op.step));
   }
-  for (const OpTime& op : ops) ledger.take_peaks(op.step);  // nobody asks for them here
+  for (const OpTime& op : ops) ledger.take_peaks(op.step);  // not needed here
   return levels;
 }
 

@@ -1,6 +1,6 @@
 // Data parallelism of one main device, as torch.nn.DataParallel has it: the first rank of the data group loads the
 // samples of all, scatters them, broadcasts the parameters, gathers the losses, has the gradients reduced to it and
-// alone updates. What it costs is seen at once: one link carries everybody's bytes, and the others wait for one update.
+// alone updates. The costs are plain: one link carries all ranks' bytes, and the others wait for one update.
 // (Parameters go out once a step; PyTorch's sends them with every forward.)
 #include <fmt/format.h>
 
@@ -38,7 +38,7 @@ RankProgram scatter_batches(RankProgram program, const StepProgram& step) {
   for (std::size_t i = 0; i < program.ops.size(); ++i) {
     const OpFields f = program.ops[i].id.fields();
     if (f.kind == OpKind::load_batch) {
-      // Tokens, then targets; a chunk that wants both loads both.
+      // Tokens, then targets; a chunk that needs both loads both.
       std::vector<BufferUse> parts = program.ops[i].uses;
       for (std::size_t u = 0; u < parts.size(); ++u) {
         std::vector<BufferUse> uses{{parts[u].buffer, Access::write}};
@@ -81,13 +81,13 @@ RankProgram replicate_parameters(RankProgram program, const StepProgram& step) {
         {0, collective({OpKind::broadcast, Purpose::data_parameter, chunk, -1, -1, Segment::whole, index}, root,
                        {{buffer, access}})});
   };
-  // The loss scale goes first: no op names it, and all of the step's compute comes after some parameters.
+  // The loss scale is sent first: no op names it, and all of the step's compute depends on some parameters.
   if (step.model.type == DType::f16) {
     if (program.rank != root) program.buffers.push_back(loss_scale_buffer());
     for (BufferIndex b = 0; b < program.buffers.size(); ++b)
       if (program.buffers[b].role == BufferRole::loss_scale) broadcast(-1, -1, b);
   }
-  // What the first forward needs, which the backward completes last, goes first.
+  // The first forward's parameters, whose gradients the backward completes last, are sent first.
   std::vector<Bucket> buckets = buckets_of(step, step.grid.coordinates_of(program.rank).pipeline);
   std::reverse(buckets.begin(), buckets.end());
   for (const Bucket& bucket : buckets) {

@@ -1,4 +1,4 @@
-// ZeRO-Offload (Ren et al. 2021, arXiv 2101.06840): the optimizer's states lie in the host's memory, which is cheap,
+// ZeRO-Offload (Ren et al. 2021, arXiv 2101.06840): the optimizer's states are in the host's memory, which is cheap,
 // and never cross to the device: the host updates. What crosses is each gradient, once it is final, and each new
 // parameter.
 //
@@ -80,7 +80,7 @@ class OffloadPass {
     return targets;
   }
 
-  /// The square norm, and with it the loss scale that it was taken under, before the device changes that.
+  /// The square norm, and the loss scale that it was computed with, before the device changes that.
   void move_scalars(std::size_t at) {
     const Op& update = program_.ops[at];
     std::vector<BufferIndex> scalars{update.uses.front().buffer};

@@ -46,7 +46,7 @@ class OptimizerPass {
 
  private:
   bool scales_loss() const { return step_.model.type == DType::f16; }
-  /// Clipping, and whether an overflow somewhere leaves the update out everywhere, hang on the global norm.
+  /// Clipping depends on the global norm, and so does skipping the update on all ranks after an overflow on any.
   bool needs_total() const { return step_.scenario.train.clip > 0 || scales_loss(); }
 
   /// Micikevicius et al. 2018 (arXiv 1710.03740), section 3.2. The state is the scale, the steps since it has changed,
@@ -76,7 +76,7 @@ class OptimizerPass {
             {}};
   }
 
-  /// By parameter. `contribution`: of which an asynchronous server's gradients are; -1: what a step has one of.
+  /// By parameter. `contribution`: the one whose gradients an asynchronous server uses; -1: a step's only ones.
   std::vector<Target> find_targets(int contribution = -1) const {
     std::map<int, Target> targets;
     for (BufferIndex b = 0; b < program_.buffers.size(); ++b) {

@@ -2,7 +2,7 @@
 // own, each with an equal part of the parameters, their states and their updates. Workers send gradients and receive
 // parameters, so that a server's link carries every worker's traffic: 2Ψ/servers a worker and step.
 //
-// The parts are those of one bucket with all parameters, cut wherever that cuts a tensor.
+// The parts are equal parts of one bucket with all parameters; a cut may be inside a tensor.
 #include "engine/plan/program/bucket.hpp"
 
 #include <fmt/format.h>
@@ -79,7 +79,7 @@ class Server {
   RankProgram program_;
 };
 
-/// The whole buffers that lie, in part or whole, in one of the servers' shards.
+/// The whole buffers that are at least partly in one of the servers' shards.
 std::vector<BufferIndex> buffers_in_shard(const Bucket& bucket, const std::vector<BufferIndex>& whole, int server,
                                           int servers) {
   const std::int64_t size = bucket.elements / servers, begin = size * server, end = begin + size;

@@ -10,7 +10,7 @@ namespace {
 constexpr std::int64_t cache_line = 64;
 std::int64_t aligned(std::int64_t offset) { return (offset + cache_line - 1) / cache_line * cache_line; }
 
-/// Lifetimes, found by the ops at which they meet another: a segment tree for those alive at an op, a sorted list for
+/// Lifetimes, indexed to find those that overlap another: a segment tree for those alive at an op, a sorted list for
 /// those that begin later.
 class Calendar {
  public:
@@ -34,7 +34,8 @@ class Calendar {
 
  private:
   std::size_t leaves_;
-  std::vector<std::vector<BufferIndex>> nodes_;  ///< node i holds what is alive all over its leaves, its parent's not
+  std::vector<std::vector<BufferIndex>>
+      nodes_;  ///< node i has the lifetimes that cover all its leaves, but not its parent's
   std::multimap<OpIndex, BufferIndex> begins_;
 };
 
@@ -54,7 +55,7 @@ std::int64_t best_gap(std::vector<Stretch>& taken, std::int64_t bytes) {
   return best < 0 ? free : best;
 }
 
-/// By buffer: whether ops of another lane than compute use it, or what lies in it.
+/// By buffer: whether ops of another lane than compute use it or a view of it.
 std::vector<bool> used_by_other_lanes(const RankProgram& program) {
   std::vector<bool> used(program.buffers.size(), false);
   for (const Op& op : program.ops)
@@ -68,8 +69,8 @@ std::vector<bool> used_by_other_lanes(const RankProgram& program) {
 /// the matrix of plans the arena is 1.005 times the peak so; by first fit in order of time it was 1.02. Returns the
 /// end.
 ///
-/// What two lanes use is not given to the op right behind, where that costs no memory: that op would wait for the other
-/// lane, which it otherwise overlaps with.
+/// Memory that two lanes use is not reused by the very next op if that costs no memory: that op would wait for the
+/// other lane, which it otherwise overlaps with.
 std::int64_t place_transients(RankProgram& program) {
   const std::vector<Lifetime> lifetimes = lifetimes_of(program);
   std::vector<BufferIndex> order;
@@ -80,7 +81,7 @@ std::int64_t place_transients(RankProgram& program) {
     return program.buffers[x].bytes() > program.buffers[y].bytes();
   });
 
-  // Lifetimes with that op.
+  // Lifetimes that include that op.
   std::vector<Lifetime> longer = lifetimes;
   const std::vector<bool> by_others = used_by_other_lanes(program);
   const auto last_op = static_cast<OpIndex>(program.ops.size()) - 1;
@@ -127,7 +128,7 @@ RankProgram place_buffers(RankProgram program) {
     if (!buffer.persistent && !buffer.host && buffer.offset >= 0) buffer.offset += base;
   program.arena_bytes = base + transient;
 
-  // The host's memory is plenty: what lies there keeps its place.
+  // The host has enough memory: buffers there are not packed.
   std::int64_t host = program.arena_bytes;
   for (Buffer& buffer : program.buffers)
     if (buffer.host && buffer.within < 0) {

@@ -5,7 +5,7 @@
 namespace rankscope {
 
 // Faults of the launches ("gradient_scale", "dropped_micro_batch") are planted by engine/execute/run,
-// "lost_part" by what loads there, "unmasked_padding" by the model.
+// "lost_part" by the loader there, "unmasked_padding" by the model.
 RankProgram plant_fault(RankProgram program, const StepProgram& step) {
   const Plant plant = step.scenario.fault.plant;
   if (plant == Plant::untied_embedding)

@@ -26,7 +26,7 @@ struct Group {
   std::vector<std::size_t> forwards, backwards;
 };
 
-/// How many blocks are repeated at a time; their inputs are what is kept.
+/// How many blocks are recomputed at a time; only their inputs are kept.
 int blocks_a_group(const PlanSpec& plan, int blocks) {
   // Chen et al. 2016, "Training Deep Nets with Sublinear Memory Cost": with groups of √n, what is kept and what is
   // repeated at once are both of order √n.
@@ -69,16 +69,16 @@ std::set<BufferIndex> used(const RankProgram& program, const std::vector<std::si
   return buffers;
 }
 
-/// The forwards that must run again so that the backwards find what they read; what the others computed is not needed.
+/// The forwards that must run again to produce what the backwards read; results of the others are not needed.
 std::vector<std::size_t> repeated(const RankProgram& program, const Group& group, std::set<BufferIndex> needed) {
   std::vector<std::size_t> ops;
   for (auto op = group.forwards.rbegin(); op != group.forwards.rend(); ++op) {
     const auto& uses = program.ops[*op].uses;
     // What is accumulated (parts of a sum) is both read and written.
-    const bool wanted = std::any_of(uses.begin(), uses.end(), [&](const BufferUse& use) {
+    const bool is_needed = std::any_of(uses.begin(), uses.end(), [&](const BufferUse& use) {
       return use.access != Access::read && needed.contains(use.buffer);
     });
-    if (!wanted) continue;
+    if (!is_needed) continue;
     for (const BufferUse& use : uses)
       if (use.access != Access::write) needed.insert(use.buffer);
     ops.insert(ops.begin(), *op);
@@ -102,7 +102,7 @@ RankProgram add_recomputation(RankProgram program, const StepProgram& step) {
           needed.insert(use.buffer);
           first_reader = std::min(first_reader, op);
         }
-    // The second computation has buffers of its own: the first one's die with their last forward reader.
+    // The second computation has its own buffers: the first one's are freed after their last forward reader.
     std::map<BufferIndex, BufferIndex> again;
     const auto renamed = [&](BufferUse use) {
       const auto found = again.find(use.buffer);

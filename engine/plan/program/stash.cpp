@@ -4,8 +4,8 @@
 //   F m2 │ B m0 │ OPT m0 │ F m3 │ B m1 │ OPT m1 │ …      a stage with two more after it
 //                ↑ version 0 is copied: m1 and m2 went forward with it
 //
-// Weights change in place, so the newest version costs nothing more. What is copied is what some backward, or some
-// forward repeated for it, reads of an older one.
+// Weights change in place, so the newest version needs no copy. Copied is what some backward, or some forward repeated
+// for it, reads of an older version.
 #include <map>
 #include <utility>
 
@@ -20,7 +20,7 @@ class StashPass {
 
   RankProgram run() {
     const std::size_t ops = program_.ops.size();
-    std::map<int, int> version_of;  // by micro-batch: what its forward had
+    std::map<int, int> version_of;  // by micro-batch: the version that its forward used
     for (std::size_t i = 0; i < ops; ++i) {
       const OpFields f = program_.ops[i].id.fields();
       if (f.kind == OpKind::optimizer && f.segment == Segment::update)
@@ -60,7 +60,7 @@ class StashPass {
     return found->second;
   }
 
-  /// What is read, then where each of it goes.
+  /// The sources, then their destinations.
   Op copy_op(int version, const Copies& copies) const {
     OpFields f = program_.ops[ends_[static_cast<std::size_t>(version)]].id.fields();
     f.segment = Segment::stash;

@@ -111,7 +111,7 @@ class TensorCollectives {
       const Key key = key_of(f, name, gradient);
       if (use.access == Access::write) written_[key] = {use.buffer, id};
       for (const Exchange& e : step_.model.exchanges) {
-        // A value goes from `from` to `to`, a gradient the other way.
+        // A value moves from `from` to `to`, a gradient in the other direction.
         const TensorName source = gradient ? e.to : e.from, target = gradient ? e.from : e.to;
         const auto kind = gradient ? e.backward : e.forward;
         if (!kind || name != target) continue;
@@ -137,7 +137,7 @@ class TensorCollectives {
   RankProgram program_;
   const StepProgram& step_;
   std::map<Key, Written> written_;
-  std::set<BufferIndex> moved_;  ///< what an exchange has filled
+  std::set<BufferIndex> moved_;  ///< results of exchanges
   std::vector<Insertion> insertions_;
 };
 

@@ -14,7 +14,7 @@
 //   op ALLREDUCE.data_gradient:c2:i0 group data bytes 4096 uses 3a previous OPT:c2:.update
 //   op BROADCAST.tensor:c2:m3 group tensor root 4 bytes 4096 uses 3w
 //
-// `bytes` is for readers: those of the first operand (communication.hpp); it is checked when parsed.
+// `bytes` is informative: those of the first operand (communication.hpp); it is checked when parsed.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -82,7 +82,7 @@ class Parser {
   [[noreturn]] void fail(const std::string& why) const {
     throw std::invalid_argument(fmt::format("line {}: {}", line_, why));
   }
-  /// Built by append: GCC 12 warns of an overlap in "literal" + std::string that is not there.
+  /// Built by append: GCC 12 falsely warns of an overlap in "literal" + std::string.
   static std::string expected(const char* what) {
     std::string text = "expected ";
     text.append(what);

@@ -14,7 +14,7 @@ Op load_op(int chunk, int micro_batch, std::vector<BufferUse> uses) {
           {}};
 }
 
-/// Where an op must stand so that it is issued one action before `action` begins.
+/// The position at which an op is issued one action before `action` begins.
 std::size_t one_action_ahead(const std::vector<Action>& actions, std::size_t action) {
   return actions[action > 0 ? action - 1 : 0].begin;
 }
@@ -62,7 +62,7 @@ RankProgram add_pipeline_transfers(RankProgram program, const StepProgram& step)
     action_of[actions[a].id] = a;
     const OpFields f = actions[a].id.fields();
     const int from = f.kind == OpKind::forward ? f.chunk - 1 : f.chunk + 1;
-    // What comes from outside is the first segment's first operand: its input, or the gradient of its output.
+    // The first segment's first operand is received: its input, or the gradient of its output.
     if (f.kind != OpKind::weight_gradient && is_elsewhere(from))
       add(one_action_ahead(actions, a), OpKind::receive, f, from, program.ops[actions[a].begin].uses[0].buffer);
   }

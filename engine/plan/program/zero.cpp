@@ -99,7 +99,7 @@ class GradientSharding {
     return own_shard(bucket, base, name_of_base("gradients", bucket, ":shard"));
   }
 
-  /// Where each bucket of each micro-batch is complete.
+  /// The position where each bucket of each micro-batch is complete.
   std::set<std::size_t> completions_of(const std::vector<Bucket>& buckets) const {
     std::map<BufferIndex, int> bucket_of;
     for (const Bucket& bucket : buckets)
@@ -115,8 +115,8 @@ class GradientSharding {
   }
 
   /// Where compute waits for the reduction of a bucket that is complete at `position`: when the next bucket of the same
-  /// action is complete, or after the action's last bucket at the next action's end. So the reduction has that time to
-  /// pass, and whole gradients of few buckets are there at a time. Against waiting at the step's end this halves the
+  /// action is complete, or after the action's last bucket at the next action's end. So the reduction has that time,
+  /// and whole gradients of only few buckets are alive at a time. Against waiting at the step's end this halves the
   /// peak of the lab "zero" with four micro-batches; simulated over links of 10 to 0.1 GB/s it costs 0 to 2 % of a step
   /// of one micro-batch, and 0 to 14 % of one of four, most where a reduction takes about as long as a bucket's
   /// backward.
@@ -171,7 +171,7 @@ class GradientSharding {
       const std::string name = name_of_base("gradients", bucket, fmt::format(":m{}", m));
       const BufferIndex base = add_base(program_, bucket, name, gradients);
       reduce_scatter(own.complete, bucket, m, {{base, Access::accumulate}});
-      // It is compute that gives the whole gradients up, so their memory does not depend on the reduction's timing.
+      // The compute lane releases the whole gradients, so their memory does not depend on the reduction's timing.
       const BufferIndex part = own_shard(bucket, base, name + ":shard");
       insertions_.push_back(
           {one_bucket_later(own.complete),
@@ -205,7 +205,7 @@ class GradientSharding {
   std::vector<bool> unused_;  ///< whole gradients that micro-batches' own have replaced
 };
 
-/// Ops that do alike with a bucket's parameters, in a row and of one micro-batch, share a gather; its id says which.
+/// Consecutive ops of one kind and micro-batch that use a bucket's parameters share a gather; its id says which.
 int phase_of(OpKind kind) {
   if (kind == OpKind::forward) return 0;
   if (kind == OpKind::recompute) return 1;
@@ -261,7 +261,7 @@ class ParameterGathering {
       if (is_whole(use.buffer)) used.push_back(place_of_.at(use.buffer).bucket);
     std::sort(used.begin(), used.end());
     used.erase(std::unique(used.begin(), used.end()), used.end());
-    if (used.empty()) return;  // attention's core, say: it stands in its block's row
+    if (used.empty()) return;  // for example attention's core: it belongs to its block's row
     if (used != row_) {
       row_ = used;
       row_begins_.push_back(op);
@@ -294,7 +294,7 @@ class ParameterGathering {
     const bool second =
         step_.model.spec.tied && bucket.entries.front().parameter == step_.model.segments.front().parameters.front();
     const Segment segment = f.block < 0 ? f.segment : Segment::whole;
-    // One row ahead, so that it can hide behind that.
+    // One row ahead, so that it overlaps with that row.
     const std::size_t ahead = row_begins_[row_begins_.size() > 1 ? row_begins_.size() - 2 : 0];
     gathers_.push_back({ahead, collective({OpKind::all_gather, Purpose::zero_parameter, f.chunk, f.micro_batch, f.block,
                                            segment, phase_of(f.kind) + (second ? phases : 0)},

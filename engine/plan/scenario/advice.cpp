@@ -7,7 +7,7 @@
 namespace rankscope {
 namespace {
 
-constexpr int most_tried = 64;  // numbers that suit, in each direction
+constexpr int most_tried = 64;  // suitable numbers in each direction
 
 }  // namespace
 
@@ -32,12 +32,12 @@ bool Advisor::works(const Changes& changes) const {
   });
 }
 
-std::vector<std::string> Advisor::numbers_near(const std::string& key, std::int64_t wanted, std::int64_t greatest,
+std::vector<std::string> Advisor::numbers_near(const std::string& key, std::int64_t requested, std::int64_t greatest,
                                                const std::function<bool(std::int64_t)>& suits) const {
   std::vector<std::string> near;
   for (const int direction : {-1, 1}) {
     int tried = 0;
-    for (std::int64_t n = wanted + direction; n >= 1 && n <= greatest && tried < most_tried; n += direction) {
+    for (std::int64_t n = requested + direction; n >= 1 && n <= greatest && tried < most_tried; n += direction) {
       if (!suits(n)) continue;
       ++tried;
       if (!works({{key, std::to_string(n)}})) continue;
@@ -48,12 +48,13 @@ std::vector<std::string> Advisor::numbers_near(const std::string& key, std::int6
   return near;
 }
 
-std::vector<std::string> Advisor::divisors_near(const std::string& key, std::int64_t n, std::int64_t wanted) const {
-  return numbers_near(key, std::min(wanted, n + 1), n, [n](std::int64_t divisor) { return n % divisor == 0; });
+std::vector<std::string> Advisor::divisors_near(const std::string& key, std::int64_t n, std::int64_t requested) const {
+  return numbers_near(key, std::min(requested, n + 1), n, [n](std::int64_t divisor) { return n % divisor == 0; });
 }
 
-std::vector<std::string> Advisor::multiples_near(const std::string& key, std::int64_t n, std::int64_t wanted) const {
-  return numbers_near(key, wanted, wanted + most_tried * n, [n](std::int64_t multiple) { return multiple % n == 0; });
+std::vector<std::string> Advisor::multiples_near(const std::string& key, std::int64_t n, std::int64_t requested) const {
+  return numbers_near(key, requested, requested + most_tried * n,
+                      [n](std::int64_t multiple) { return multiple % n == 0; });
 }
 
 std::vector<std::string> Advisor::working(const std::string& key, std::vector<std::string> words) const {

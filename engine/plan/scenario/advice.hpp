@@ -26,10 +26,10 @@ class Advisor {
   /// True when the scenario so changed is accepted, or is refused for none of these keys.
   bool works(const Changes& changes) const;
   /// Of 1 … `greatest` the numbers next to the key's value `wanted`, below and above, that suit and work.
-  std::vector<std::string> numbers_near(const std::string& key, std::int64_t wanted, std::int64_t greatest,
+  std::vector<std::string> numbers_near(const std::string& key, std::int64_t requested, std::int64_t greatest,
                                         const std::function<bool(std::int64_t)>& suits) const;
-  std::vector<std::string> divisors_near(const std::string& key, std::int64_t n, std::int64_t wanted) const;
-  std::vector<std::string> multiples_near(const std::string& key, std::int64_t n, std::int64_t wanted) const;
+  std::vector<std::string> divisors_near(const std::string& key, std::int64_t n, std::int64_t requested) const;
+  std::vector<std::string> multiples_near(const std::string& key, std::int64_t n, std::int64_t requested) const;
   /// Those of `words` that work.
   std::vector<std::string> working(const std::string& key, std::vector<std::string> words) const;
 

@@ -46,7 +46,7 @@ Axis parse_axis(const std::string& text) {
     if (std::find(axis.values.begin(), axis.values.end(), value) != axis.values.end())
       refuse_axis(text,
                   "the value " + value + " is given twice; once is enough (--repeat N runs each N times)");
-    // A name that there is none of is a point all the same: the plan's checks judge it.
+    // An unknown name is a point, too: the plan's checks judge it.
     if (choices(axis.key).empty()) set_value(scratch, {axis.key, value}, "--over " + text);
     axis.values.push_back(value);
   }

@@ -392,7 +392,7 @@ std::string nearest(std::string_view given_word, const std::vector<std::string>&
   std::string best;
   std::size_t fewest = word.size() / 3 + 2;  // more edits than that and it is another word
   for (const std::string& candidate : known) {
-    // A word that begins another one is meant as it, whatever is missing: "micro" for "micro_batches".
+    // A prefix of a known word is taken for that word: "micro" for "micro_batches".
     const bool begins = word.size() >= 3 && word.size() < candidate.size() && candidate.starts_with(word);
     const std::size_t distance = begins ? 1 : edits(word, candidate);
     if (distance < fewest && distance < std::max(word.size(), candidate.size())) {

@@ -75,7 +75,7 @@ Scenario left_to_search(const Scenario& scenario) {
     return after_lost_node(scenario)->scenario;
   Scenario others = scenario;
   take_node_away(others.cluster);
-  // A search keeps what no plan decides, and the product of these.
+  // A search keeps all values that no plan decides, and the product of these.
   others.plan.data = left;
   others.plan.tensor = others.plan.pipeline = others.plan.virtual_stages = others.plan.micro_batches = 1;
   others.plan.schedule = ScheduleKind::one_f_one_b;
@@ -84,7 +84,7 @@ Scenario left_to_search(const Scenario& scenario) {
   return others;
 }
 
-std::string what_is_left(const AfterLoss& after, int node) {
+std::string describe_after_loss(const AfterLoss& after, int node) {
   const std::string place = fmt::format("node {}", node);
   if (after.replicas_lost == 0) return place + " is lost, on which this plan has no rank";
   const PlanSpec& plan = after.scenario.plan;

@@ -28,6 +28,6 @@ Scenario left_to_search(const Scenario& scenario);
 /// What goes on, in one line with the keys that say so: "node 5 is lost, and with it 1 of 8 replicas: 448 ranks go on
 /// (plan.data = 7, train.global_batch = 448), and the other 56 ranks of that replica have nothing to do". `node` is
 /// cluster.lost_node.
-std::string what_is_left(const AfterLoss& after, int node);
+std::string describe_after_loss(const AfterLoss& after, int node);
 
 }  // namespace rankscope

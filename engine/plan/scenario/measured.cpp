@@ -49,15 +49,15 @@ MeasuredTable read_measured(const std::filesystem::path& file) {
 }
 
 std::filesystem::path find_measured(const std::string& name, const std::filesystem::path& scenario_file) {
-  const std::filesystem::path wanted = std::filesystem::path("measured") / (name + ".toml");
+  const std::filesystem::path requested = std::filesystem::path("measured") / (name + ".toml");
   std::error_code error;
   const std::filesystem::path from = std::filesystem::absolute(scenario_file, error).parent_path();
   for (std::filesystem::path folder = from; !folder.empty(); folder = folder.parent_path()) {
-    if (std::filesystem::is_regular_file(folder / wanted, error)) return folder / wanted;
+    if (std::filesystem::is_regular_file(folder / requested, error)) return folder / requested;
     if (folder == folder.parent_path()) break;
   }
   for (const std::filesystem::path& folder : resource_folders())
-    if (std::filesystem::is_regular_file(folder / wanted, error)) return folder / wanted;
+    if (std::filesystem::is_regular_file(folder / requested, error)) return folder / requested;
   return {};
 }
 

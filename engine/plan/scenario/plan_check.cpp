@@ -165,7 +165,7 @@ std::optional<Complaint> stages_complaint(const Scenario& scenario, const Adviso
   const std::string& stages = scenario.plan.stages;
   if (stages == "even" || stages == "cost" || stages == "measured") return std::nullopt;
   const auto layers = listed_layers(stages);
-  const std::string wanted =
+  const std::string requested =
       fmt::format("{}{} of together {}", scenario.plan.chunks(),
                   scenario.plan.virtual_stages > 1 ? " chunks" : " stages", counted(scenario.model.layers, "layer"));
   const std::string even = advisor.works({{"plan.stages", "even"}}) ? "; stages = \"even\" would do" : "";
@@ -180,7 +180,7 @@ std::optional<Complaint> stages_complaint(const Scenario& scenario, const Adviso
   if (static_cast<int>(layers->size()) != scenario.plan.chunks() || sum != scenario.model.layers)
     return Complaint{{"plan.stages", "plan.pipeline", "model.layers"},
                      fmt::format("stages = \"{}\" lists {} of together {}, and there are {}{}", shortened(stages),
-                                 static_cast<std::int64_t>(layers->size()), counted(sum, "layer"), wanted, even)};
+                                 static_cast<std::int64_t>(layers->size()), counted(sum, "layer"), requested, even)};
   if (layers->size() > 2 && std::count(layers->begin() + 1, layers->end() - 1, 0) > 0)
     return Complaint{{"plan.stages"},
                      "stages = \"" + shortened(stages) +
@@ -400,8 +400,8 @@ std::optional<Complaint> plan_complaint(const Scenario& scenario, const Advisor&
 std::optional<Complaint> complaint_about_plan(const Scenario& scenario) {
   const auto culprits = [](const Scenario& changed) {
     const auto complaint = complaint_about_values(changed);
-    const auto further = complaint ? complaint : plan_complaint(changed, {changed, nullptr});
-    return further ? further->keys : std::vector<std::string>{};
+    const auto complaint_of_change = complaint ? complaint : plan_complaint(changed, {changed, nullptr});
+    return complaint_of_change ? complaint_of_change->keys : std::vector<std::string>{};
   };
   return plan_complaint(scenario, {scenario, culprits});
 }

@@ -23,15 +23,14 @@ using document::Table;
 using document::trimmed;
 using document::Value;
 
-/// Where each value that was given stands, and whether it was given after --set: for complaints about it.
+/// Where each given value is written, and whether it was given after --set: for complaints about it.
 struct Places {
   std::map<std::string, std::string> file, set;
-  /// Names that their keys' sets do not have, by key. What is read later may replace them, so that they are complained
-  /// about last.
+  /// Unknown names of choices, by key. Later values may replace them, so that complaints about them come last.
   std::map<std::string, std::string> unknown;
 };
 
-/// "file:1:1", or the words that name an override: what stands in a message where a key is to blame.
+/// "file:1:1", or the words that name an override: the place of a key in messages.
 std::string place_of(const Complaint& complaint, const Places& places, const std::string& name) {
   // The file is more likely to be right than the override just typed.
   for (const auto* known : {&places.set, &places.file})
@@ -133,7 +132,7 @@ class Assign {
     *field = value;
   }
 
-  /// The name that the field's set does not have; the field is as it was then.
+  /// The unknown name, if the field's set does not have it; the field is unchanged then.
   const std::optional<std::string>& unknown() const { return unknown_; }
 
  private:
@@ -143,9 +142,9 @@ class Assign {
     if (const auto* value = std::get_if<std::int64_t>(&value_.content)) return *value;
     wrong_type("an integer", fmt::to_string(usual));
   }
-  [[noreturn]] void wrong_type(const std::string& wanted, const std::string& example) const {
-    refuse(at_, name_ + " is " + std::string(kind_of(value_)) + "; it takes " + wanted + ", such as " + name_ + " = " +
-                    example);
+  [[noreturn]] void wrong_type(const std::string& requested, const std::string& example) const {
+    refuse(at_, name_ + " is " + std::string(kind_of(value_)) + "; it takes " + requested + ", such as " + name_ +
+                    " = " + example);
   }
 
   const std::string& at_;
@@ -296,7 +295,7 @@ void read_cluster(Scenario& scenario, const std::string& name, const Places& pla
   }
   if (const auto complaint = complaint_about_names(in_file))
     refuse(place_of(*complaint, in_file, file.string()), complaint->what);
-  // The scenario's own figures are not yet among them: what is wrong with one of those is not the file's fault.
+  // The scenario's own figures are not yet included: an error in one of those is not the file's.
   if (const auto complaint = complaint_about_values(of_file);
       complaint && find_key(complaint->keys[0])->is_of_cluster())
     refuse(place_of(*complaint, in_file, file.string()), complaint->what);
@@ -323,7 +322,7 @@ void read_costs(Scenario& scenario, const std::string& name, const Places& place
 }
 
 Scenario read(const Table& root, const std::string& name, const std::vector<Override>& overrides,
-              const FurtherCheck& further) {
+              const ExtraCheck& extra_check) {
   Scenario scenario;
   scenario.file = name;
   Places places;
@@ -333,7 +332,7 @@ Scenario read(const Table& root, const std::string& name, const std::vector<Over
   read_costs(scenario, name, places);
   auto complaint = complaint_about_names(places);
   if (!complaint) complaint = first_complaint(scenario);
-  if (!complaint && further) complaint = further(scenario);
+  if (!complaint && extra_check) complaint = extra_check(scenario);
   if (complaint) refuse(place_of(*complaint, places, name), complaint->what);
   return scenario;
 }
@@ -358,8 +357,8 @@ void set_value(Scenario& scenario, const Override& given, const std::string& at)
     refuse(at, unknown_name(key.path(), *unknown).what);
 }
 
-Scenario read_scenario(const std::string& path, const std::vector<Override>& overrides, const FurtherCheck& further) {
-  return read(document::parse_file(path), path, overrides, further);
+Scenario read_scenario(const std::string& path, const std::vector<Override>& overrides, const ExtraCheck& extra_check) {
+  return read(document::parse_file(path), path, overrides, extra_check);
 }
 
 Scenario read_unchecked(const std::string& path, const std::vector<Override>& overrides) {

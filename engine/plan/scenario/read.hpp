@@ -35,13 +35,13 @@ std::string place_of_key(const std::string& path, const std::vector<Override>& o
 void set_value(Scenario& scenario, const Override& given, const std::string& at);
 
 /// Why another room refuses a scenario, if it does; the message then names the place of the complaint's first key.
-using FurtherCheck = std::function<std::optional<Complaint>(const Scenario&)>;
+using ExtraCheck = std::function<std::optional<Complaint>(const Scenario&)>;
 
 /// Reads, applies the overrides in order, checks. `cluster.spec` names a file under the folder "clusters" beside or
 /// above the scenario, or in the installed resources. Throws ScenarioError.
 /// `further` is asked last: what other rooms know about a scenario that cannot work.
 Scenario read_scenario(const std::string& path, const std::vector<Override>& overrides = {},
-                       const FurtherCheck& further = {});
+                       const ExtraCheck& extra_check = {});
 /// Reads and applies alone: whether what results can work is not asked, because it will be changed further. A name that
 /// there is none of is refused.
 Scenario read_unchecked(const std::string& path, const std::vector<Override>& overrides = {});

@@ -33,7 +33,7 @@ class Reader {
       if (!row.empty()) read_stage(row);
     }
     check_whole();
-    lay_out(schedule_);  // throws when it waits for itself
+    lay_out(schedule_);  // throws if it deadlocks
     return std::move(schedule_);
   }
 

@@ -13,8 +13,8 @@ ChunkSchedule interleaved_schedule(PipelineShape shape) {
   ChunkSchedule schedule = empty_schedule("interleaved", shape);
   for (int stage = 0; stage < p; ++stage) {
     auto& order = schedule.order[stage];
-    // A group of p micro-batches goes through all of the stage's chunks before the next group begins; backwards take
-    // the chunks from the last.
+    // A group of p micro-batches passes all of the stage's chunks before the next group begins; backwards take the
+    // chunks in reverse order.
     const auto micro_batch_at = [&](int i) { return i / (p * v) * p + i % p; };
     const auto level_at = [&](int i) { return i / p % v; };
     int forward = 0, backward = 0;

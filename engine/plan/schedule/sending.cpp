@@ -20,7 +20,7 @@ std::optional<OpId> consumer_elsewhere(const ChunkSchedule& schedule, const OpFi
 }
 
 /// True when all messages of one direction from any stage go to one other stage, which takes them in the order in which
-/// they are computed. Of an order written by hand nobody knows.
+/// they are computed. Of an order written by hand this is unknown.
 bool is_straight(const ChunkSchedule& schedule) {
   if (schedule.name == "by-hand") return false;
   for (int chunk = 0; chunk < schedule.shape.chunks(); ++chunk)
@@ -28,7 +28,7 @@ bool is_straight(const ChunkSchedule& schedule) {
   return true;
 }
 
-/// Where each op stands, and when the schedule's own time line begins it.
+/// The position of each op, and its begin on the schedule's own time line.
 struct Begun {
   int stage = 0, position = 0;
   std::int64_t at = 0;
@@ -36,10 +36,10 @@ struct Begun {
 
 }  // namespace
 
-// No plan of these orders can deadlock. Let the time line begin every op, and a message be taken at a time between the
-// end of what computes it and the begin of what needs it, when its receive is posted: in program order all that
-// stands before either end of it then happens before, and all that stands behind it happens after. Dependencies point
-// forward in program order, so that the reuse of memory never makes an op wait for a later one, on whatever rank.
+// No plan of these orders can deadlock. Let every op begin on the time line, and let a message be taken between the end
+// of the op that computes it and the begin of the op that needs it, when its receive is posted. In program order all
+// ops before either end of it then happen earlier, and all ops after it happen later. Dependencies point forward in
+// program order, so that the reuse of memory never makes an op wait for a later one, on any rank.
 std::vector<Sending> sending_order(const ChunkSchedule& schedule, int stage) {
   const auto& order = schedule.order[static_cast<std::size_t>(stage)];
   const bool straight = is_straight(schedule);

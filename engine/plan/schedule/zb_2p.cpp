@@ -28,7 +28,7 @@ class Placement {
         gradient_end_(stages_.size()),
         schedule_(empty_schedule("zb-2p", shape)) {
     for (int s = 0; s < shape.stages; ++s) {
-      // What the first gradient's way to the last stage and back leaves time for.
+      // The passes that fit into the first gradient's way to the last stage and back.
       const int behind = shape.stages - s - 1;
       const double way = behind * (times_.forward + times_.input_gradient + 2 * times_.message);
       at(s).warm_up = std::min({shape.micro_batches, limit_, 1 + static_cast<int>(way / times_.forward + small)});
@@ -53,7 +53,7 @@ class Placement {
     Pass pass;
     double begin;
   };
-  static constexpr double small = 1e-9;  // of a pass: times that are equal but for rounding
+  static constexpr double small = 1e-9;  // of a pass: times that differ by rounding only
 
   Stage& at(int stage) { return stages_[static_cast<std::size_t>(stage)]; }
 
@@ -66,7 +66,7 @@ class Placement {
     return std::nullopt;
   }
 
-  /// When what the pass needs is there; nullopt while that has not been placed.
+  /// When the pass's inputs are ready; nullopt while those have not been placed.
   std::optional<double> ready(int s, Pass pass) {
     if (pass == Pass::weight_gradient || (pass == Pass::forward && s == 0)) return 0;
     const bool forward = pass == Pass::forward, turns = !forward && s + 1 == shape_.stages;
@@ -90,8 +90,8 @@ class Placement {
     return first;
   }
 
-  /// Where a forward has no memory; where one fits into the gap before `begin`; or where the gap would make this
-  /// stage's bubble the greatest of all.
+  /// If a forward has no memory; if one fits into the gap before `begin`; or if the gap would make this stage's bubble
+  /// the greatest of all.
   bool weight_gradient_goes_before(int s, Pass pass, double begin) {
     const Stage& stage = at(s);
     if (pass == Pass::weight_gradient || !stage.owes_weight_gradient()) return false;

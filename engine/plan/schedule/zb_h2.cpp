@@ -2,7 +2,7 @@
 
 namespace rankscope {
 
-// Twice the warm-up fills the wait for the first gradient with forwards, and twice as many weight gradients held back
+// Twice the warm-up fills the wait for the first gradient with forwards, and twice as many delayed weight gradients
 // fill the cool-down, so that the stages end one after the other as they began.
 ChunkSchedule zb_h2_schedule(PipelineShape shape) {
   ChunkSchedule schedule = empty_schedule("zb-h2", shape);

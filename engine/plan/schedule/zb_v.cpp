@@ -37,11 +37,11 @@ class VOrder {
 
 std::vector<OpId> order_of(PipelineShape shape, int stage) {
   const int p = shape.stages, r = stage;
-  // The pattern needs 2p-1 micro-batches to unfold; fewer run in the order that they have in it.
+  // The full pattern needs 2p-1 micro-batches; fewer run in the order that they have in it.
   const int m = std::max(2 * p - 1, shape.micro_batches);
   VOrder order(shape, stage);
-  // Down the V until the first micro-batch comes up again, then down and up in turn, then what turned round first
-  // goes back.
+  // Down the V until the first micro-batch returns, then down and up in turn, then the backwards of the first
+  // micro-batches.
   for (int i = 0; i < 2 * (p - r) - 1; ++i) order.forward(0);
   for (int i = 0; i < r; ++i) {
     order.forward(1);
@@ -58,7 +58,7 @@ std::vector<OpId> order_of(PipelineShape shape, int stage) {
     order.forward(1);
     order.backward(1);
   }
-  // Cool-down: input gradients first, as others wait for them; weight gradients fill what is left.
+  // Cool-down: input gradients first, as others wait for them; weight gradients fill the remaining gaps.
   for (int i = 0; i < r; ++i) {
     order.input_gradient(0);
     order.input_gradient(1);

@@ -36,7 +36,7 @@ class LaidOut {
       const std::lock_guard lock(mutex_);
       if (const auto known = known_.find(key); known != known_.end()) return known->second;
     }
-    const auto groups = groups_beside(grid_, members, wires_);
+    const auto groups = concurrent_groups(grid_, members, wires_);
     double best = std::numeric_limits<double>::infinity();
     for (const Protocol& protocol : protocols_of(cluster_))
       best =

@@ -12,7 +12,7 @@
 namespace rankscope {
 namespace {
 
-// FlashAttention on causal sequences with heads of 128: of the share of the peak that the products it does near on long
+// FlashAttention on causal sequences with heads of 128: of the share of the peak that its products approach on long
 // ones, s / (s + 476) is left on sequences of s tokens. FlashAttention-2 does 99, 131, 155, 182, 189 and 189 TFLOP/s on
 // an A100 and 163, 221, 265, 294, 308 and 328 on an H100 with 512 to 16,384 tokens, forward and backward (Dao 2023,
 // arXiv 2307.08691, figures 4 and 7); the line through the third is within 7 % of all. A forward's rate is 0.55 / 0.45
@@ -87,7 +87,7 @@ class Builder {
       memory(kernels_.forward, logits(), 2);  // read once, and replaced by its gradient
       return;
     }
-    // To fp32; greatest, less the greatest, exponential, sum, quotient.
+    // To fp32; maximum, minus the maximum, exponential, sum, quotient.
     for (const double bytes : {element_ + 4, 4.0, 8.0, 8.0, 4.0, 8.0})
       kernels_.forward.push_back({{}, logits() * bytes});
   }
@@ -157,7 +157,7 @@ class Builder {
     }
     if (dropout_) memory(forward, scores, 2, 1);    // dropped
     forward.push_back({{s, d, s, batch}});          // values
-    memory(forward, elements(tokens_, share_), 2);  // heads side by side again
+    memory(forward, elements(tokens_, share_), 2);  // heads joined again
     auto& backward = kernels_.input_gradient;
     memory(backward, elements(tokens_, share_), 2);
     backward.push_back({{s, s, d, batch}});  // of what was dropped
@@ -172,7 +172,7 @@ class Builder {
     }
     backward.push_back({{s, d, s, batch}});          // of the queries
     backward.push_back({{s, d, s, batch}});          // of the keys
-    memory(backward, elements(tokens_, share_), 6);  // q, k and v side by side again
+    memory(backward, elements(tokens_, share_), 6);  // q, k and v joined again
   }
   void flash_attention() {
     const double products = 4 * elements(context_, context_) * static_cast<double>(samples_ * heads_ * head_width_);

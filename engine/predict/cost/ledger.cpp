@@ -77,7 +77,7 @@ class Keeper {
       add(kept, segment, segment.kept, seen.values, made_again(selective));
       if (segment.does(Work::attention)) {
         if (selective)
-          kept.statistics = statistics;  // its rows' sums come again with the scores
+          kept.statistics = statistics;  // its rows' sums are recomputed with the scores
         else
           kept.tensors += scores();
       }
@@ -96,8 +96,8 @@ class Keeper {
         .sum();
   }
 
-  /// The most that the backward of segments [begin, end) needs beside what they keep, less what of that it has given up
-  /// by then; with selective recomputation the scores that are there again.
+  /// The most that the backward of segments [begin, end) needs besides what they keep, less what of that it has freed
+  /// by then; with selective recomputation the recomputed scores.
   double transient(int begin, int end, bool selective) {
     double most = 0, freed = 0;
     for (int i = end - 1; i >= begin; --i) {
@@ -118,7 +118,7 @@ class Keeper {
   struct BackwardBytes {
     double needs = 0, gives_up = 0;
   };
-  /// Of segments [begin, end), of which blocks are whole: those are alike, and `a_block` is one's.
+  /// Of segments [begin, end) of complete, identical blocks; `a_block` is the result of one.
   template <class Add>
   KeptBytes sum(int begin, int end, std::optional<KeptBytes>& a_block, Add add_to) {
     KeptBytes kept;
@@ -156,13 +156,13 @@ class Keeper {
       // The repeated core writes its result again.
       if (selective) bytes += bytes_of_tensor(model_, segment, TensorName::attended);
     }
-    // Its gradient is cast back, and the product's own result is still there.
+    // Its gradient is cast back, and the product's own result is still alive.
     if (segment.does(Work::loss_gradient) && !cluster_.software.fused)
       bytes += 2 * bytes_of_tensor(model_, segment, TensorName::logits);
     return {bytes, given_up_behind(segment, i, begin, selective)};
   }
 
-  /// Of what segment i keeps, that which no segment before it in [begin, i) reads too.
+  /// Of what segment i keeps, the part that no earlier segment in [begin, i) also reads.
   double given_up_behind(const SegmentSpec& segment, int i, int begin, bool selective) const {
     KeptBytes kept;
     Names seen;
@@ -178,7 +178,7 @@ class Keeper {
 
   const Model& model_;
   const ClusterSpec& cluster_;
-  // What has been found of one block, or of the segments of one: [selective].
+  // Results for one block, or for the segments of one: [selective].
   std::optional<KeptBytes> kept_[2], halves_;
   std::array<std::optional<BackwardBytes>, segment_count> backward_[2];
 };
@@ -209,7 +209,7 @@ std::array<int, 3> parts_of(const Model& model, int begin, int end) {
   const auto in_block = [&](int i) { return model.segments[static_cast<std::size_t>(i)].block >= 0; };
   int first = begin, last = end;
   while (first < end && !in_block(first)) ++first;
-  if (first == end && begin > 0) first = begin;  // the head alone is behind the blocks, not before them
+  if (first == end && begin > 0) first = begin;  // only the head is after the blocks
   while (last > first && !in_block(last - 1)) --last;
   return {first - begin, (last - first) / model.segments_a_block(), end - last};
 }
@@ -268,11 +268,11 @@ ChunkBytes bytes_of_chunk(const Scenario& scenario, const Model& model, int begi
     chunk.transient = keeper.transient(begin, end, selective);
     return chunk;
   }
-  // From the last segment to the first; what is behind is given up.
+  // From the last segment to the first; later ones are freed.
   chunk.transient = keeper.transient(last, end, false);
   double given_up = keeper.of(last, end, false).sum();
   const int groups = (blocks + together - 1) / together;
-  // On the host, all but one that leaves and one that comes.
+  // On the host, all but one being sent and one being fetched.
   const bool on_host = scenario.cluster.software.host_checkpoints;
   const double input = checkpoint_bytes_of_group(scenario.cluster, model);
   chunk.kept += (on_host ? std::min(groups, 2) : groups) * input;

@@ -30,7 +30,7 @@ double sum(const Terms& terms, const OpWork& work) {
 bool solve(const std::vector<MeasuredCost>& sizes, unsigned mask, Terms& terms) {
   double a[count][count + 1] = {};
   for (const MeasuredCost& size : sizes) {
-    // Relative errors count: rows are divided by what was measured. A term that is left out is held at 0.
+    // Relative errors count: rows are divided by the measured values. A term that is left out is fixed at 0.
     Terms x = factors_of(work_of(size));
     for (double& factor : x) factor /= size.seconds;
     for (std::size_t i = 0; i < count; ++i) {
@@ -79,7 +79,7 @@ OpWork work_of(const SegmentSpec& s, OpKind kind) {
   if (kind == OpKind::weight_gradient) return {s.weight_gradient_flops, s.weight_gradient_bytes, s.walked_bytes};
   if (kind == OpKind::backward)
     return {s.input_gradient_flops + s.weight_gradient_flops, s.backward_bytes, s.walked_bytes};
-  return {s.forward_flops, s.forward_bytes, s.walked_bytes};  // forward, and done again
+  return {s.forward_flops, s.forward_bytes, s.walked_bytes};  // forward, and recomputed
 }
 
 MeasuredOps::MeasuredOps(const std::vector<MeasuredCost>& costs, std::string_view precision) {

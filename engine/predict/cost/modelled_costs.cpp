@@ -77,7 +77,7 @@ class Spread {
   std::int64_t given_ = 0;
 };
 
-/// What the host reads and writes at its own pace; what is copied, over the link.
+/// Bytes that the host reads and writes at its own bandwidth; copies go over the link.
 double bytes_a_second(const ClusterSpec& cluster, const Op& op) {
   if (op.id.kind() == OpKind::copy) return positive_figure(cluster.host_bandwidth, "host_bandwidth", cluster);
   if (is_on_host(op.lane())) return positive_figure(cluster.host_memory_bandwidth, "host_memory_bandwidth", cluster);
@@ -138,7 +138,7 @@ SegmentTable modelled_table(const Scenario& scenario, const Model& model) {
                                 ? hidden_exchange_seconds(scenario, model, static_cast<std::size_t>(i), tensor_group)
                                 : 0;
       cost.backward -= ns(std::min(hidden, seconds.backward));
-      // The last op of a block's that this engine repeats stands for what other software repeats behind it.
+      // The last op of a block that this engine repeats includes what other software repeats after it.
       if (const auto rest = model.unrepeated_behind(s); to_the_end && !rest.empty()) {
         cost.recompute = cost.forward;
         for (const SegmentSpec& other : rest)

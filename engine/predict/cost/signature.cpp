@@ -24,7 +24,7 @@ OpSignature signature_of(const RankProgram& program, const Op& op) {
     hash ^= hash >> 29;
   };
   const OpFields f = op.id.fields();
-  // A forward done again is the same work.
+  // A recomputed forward is the same work.
   mix(static_cast<std::uint64_t>(f.kind == OpKind::recompute ? OpKind::forward : f.kind));
   mix(static_cast<std::uint64_t>(f.segment));
   for (const BufferUse& use : op.uses) {

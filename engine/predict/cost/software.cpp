@@ -43,8 +43,8 @@ void reduce_in(RankProgram& program, int bytes) {
   }
 }
 
-/// Moves reductions that come once a step behind the last op of the model. What reads their result before that (ZeRO-2
-/// and 3, micro-batch by micro-batch) keeps them where they are.
+/// Moves reductions that occur once a step behind the last op of the model. If their result is read before that (ZeRO-2
+/// and 3, micro-batch by micro-batch) they stay where they are.
 void reduce_last(RankProgram& program) {
   std::size_t last = 0;
   for (std::size_t i = 0; i < program.ops.size(); ++i)
@@ -73,8 +73,8 @@ void reduce_last(RankProgram& program) {
   program.ops = std::move(ops);
 }
 
-/// Compute waits for what was issued before it; receives are issued early everywhere, and are waited for by who reads
-/// them.
+/// Compute waits for what was issued before it; receives are issued early everywhere, and the ops that read
+/// them wait for them.
 void block_compute(RankProgram& program) {
   std::vector<OpIndex> issued;
   std::vector<OpIndex> repeated;  // by the ops that run next
@@ -88,7 +88,7 @@ void block_compute(RankProgram& program) {
       if (kind == OpKind::recompute) {
         repeated.push_back(i);
       } else {
-        // What is computed again for a backward begins when its gradient has come.
+        // Recomputation for a backward begins when its gradient has arrived.
         for (const OpIndex before : op.after)
           if (program.ops[before].id.kind() == OpKind::receive && !repeated.empty() && before < repeated.front())
             wait_for(program.ops[repeated.front()], before);

@@ -16,7 +16,7 @@ ClassBytes classes(double parameters, double gradients, double optimizer, double
   return {whole(parameters), whole(gradients), whole(optimizer), whole(activations), whole(buffers), whole(host)};
 }
 
-/// As a program's, without anybody's memo.
+/// As a program's ledger, without a cache.
 struct Alone {
   Alone(const Scenario& scenario, const Model& model, const ChunkSchedule& of, const std::vector<int>& first_segment)
       : schedule(folded(of)),
@@ -43,7 +43,7 @@ struct Alone {
 
 }  // namespace
 
-/// What is there all the time, and what is copied for the update.
+/// Permanent bytes, and copies for the update.
 struct StageLedger::Stage {
   double parameters = 0, gradients = 0, states = 0;
   double copies = 0;  ///< of all gradients, to be sent or for the update
@@ -61,7 +61,7 @@ StageLedger::StageLedger(const Scenario& scenario, const Model& model, const Fol
       parameters_(parameters),
       of_chunk_(std::move(of_chunk)) {}
 
-/// One on its way in each direction, coming and going.
+/// One transfer in each direction.
 double StageLedger::messages(int stage) const {
   double bytes = 0;
   const int chunks = schedule_.shape.chunks();
@@ -87,7 +87,7 @@ double StageLedger::largest_part(int stage) const {
   return elements;
 }
 
-/// States, sums of gradients and those of the update in fp32 are the host's; two buckets are on their way, and of the
+/// States, sums of gradients and those of the update in fp32 are the host's; two buckets are in transfer, and of the
 /// largest parameter the fetched sum and a copy in fp32.
 void StageLedger::to_host(Stage& bytes, const StageParameters& own, double bucket) const {
   const auto element = static_cast<double>(bytes_of(model_.type));
@@ -116,7 +116,7 @@ StageLedger::Stage StageLedger::stage(int stage) const {
   const auto element = static_cast<double>(bytes_of(model_.type));
   const double gradient = gradient_bytes(cluster, model_.type);
   Stage bytes;
-  // What is copied to the sum stays until the next backward makes it anew.
+  // What is copied to the sum stays until the next backward computes it again.
   const double kept_gradient = gradient + (cluster.software.accumulation == Accumulation::copied ? element : 0);
   const ModelStates states =
       model_states(own.elements, {element, kept_gradient, own.state_bytes / own.elements}, plan.zero, plan.data);
@@ -127,7 +127,7 @@ StageLedger::Stage StageLedger::stage(int stage) const {
   // deepspeed/runtime/engine.py).
   if (const double sent = sent_gradient_bytes(cluster, model_.type); sent != gradient && plan.data > 1)
     bytes.copies = std::max(bytes.copies, sent * own.elements);
-  // With shards, whole parameters and gradients of the parts at work: one that computes, and one on its way.
+  // With shards, whole parameters and gradients of the active parts: one that computes, and one in transfer.
   const bool shards = plan.data > 1 && plan.zero >= 2;
   const double part = shards ? largest_part(stage) : 0;
   const double bucket = plan.zero == 3 ? part * gradient : std::max(own.largest * gradient, plan.bucket_mib * 1048576);
@@ -140,7 +140,7 @@ StageLedger::Stage StageLedger::stage(int stage) const {
 }
 
 /// Calls look(pass, activations, buffers, more gradients) for every moment of the stage's order that may be its
-/// greatest, and last for what a pass leaves behind.
+/// peak, and last for what a pass leaves.
 template <class Look>
 void StageLedger::follow(int stage, Look look) const {
   const double on_their_way = messages(stage), being_cast = cast(stage);

@@ -13,7 +13,7 @@ class Earliest {
   std::vector<double> ends() const {
     const auto stages = schedule_.stages.size();
     const std::vector<double> there = first_inputs(), work = own_work();
-    // When the last pass that another stage waits for has ended, and what a stage has still to do then.
+    // The end of the last pass that another stage waits for, and the stage's remaining work after it.
     std::vector<double> gradient(stages), behind(stages);
     for (std::size_t s = 0; s < stages; ++s) {
       behind[s] = behind_last_gradient(s);
@@ -44,7 +44,7 @@ class Earliest {
     return blocks_ && kind != OpKind::weight_gradient ? costs_.message(kind == OpKind::forward, chunk) : 0;
   }
 
-  /// [chunk]: when the first micro-batch can have come there.
+  /// [chunk]: the earliest arrival of the first micro-batch.
   std::vector<double> first_inputs() const {
     std::vector<double> there{0};
     for (int c = 0; c + 1 < costs_.chunks(); ++c)
@@ -77,8 +77,8 @@ class Earliest {
     return seconds;
   }
 
-  /// The first chunk takes a micro-batch only when the one so many before it has come back: as many ways there and back
-  /// one after the other, behind the forwards before the first of these.
+  /// The first chunk starts a micro-batch only when the one so many before it has returned: as many round trips one
+  /// after the other, after the forwards before the first of them.
   double rounds() const {
     double round = 0;
     for (int c = 0; c < costs_.chunks(); ++c) {

@@ -45,7 +45,7 @@ class Folded {
   }
 
   PlanBound bound() {
-    // What is summed up in another order may differ in its last digits.
+    // Sums in another order may differ in their last digits.
     constexpr double rounding = 1e-12;
     PlanBound bound;
     bound.seconds = step_seconds(plan_, costs_, earliest_ends(plan_, costs_)) * (1 - rounding);
@@ -57,8 +57,8 @@ class Folded {
   void draw(OpId op, double begin, double end) { spans_.push_back({op, begin, end}); }
   int stage_of(int chunk) const { return plan_.stage_of(chunk); }
 
-  /// The straggler's replica is the one in whose time all the others' reductions begin. Its tensor group waits for it
-  /// at every exchange, and so computes at its pace. The account stays that of the others: what they wait is bubble.
+  /// The straggler's replica determines when all the others' reductions begin. Its tensor group waits for it at every
+  /// exchange, and so computes at its speed. The shares are those of the other replicas: their waiting is bubble.
   void lay_out_everybody() {
     if (scenario_.fault.slow_rank >= 0) {
       const int slow = plan_.grid.coordinates_of(scenario_.fault.slow_rank).pipeline;
@@ -72,7 +72,7 @@ class Folded {
     const auto stages = schedule_.stages.size();
     const int chunks = plan_.chunks();
     const auto m = static_cast<std::size_t>(schedule_.shape.micro_batches);
-    // When what an op needs from another chunk is there: [direction][chunk · m + micro-batch], negative until known.
+    // When an op's input from another chunk is ready: [direction][chunk · m + micro-batch], negative until known.
     std::vector<double> there[2];
     for (auto& direction : there) direction.assign(static_cast<std::size_t>(chunks) * m, -1);
     struct Lanes {
@@ -133,7 +133,7 @@ class Folded {
                                     to_token(passes[next[s]].id()));
   }
 
-  /// All passes of a chunk and kind take equally long, but for the first micro-batch's.
+  /// All passes of a chunk and kind take equally long, except the first micro-batch's.
   void account_for_passes() {
     const int m = schedule_.shape.micro_batches;
     const auto add = [&](OpKind kind, int chunk) {
@@ -179,14 +179,14 @@ class Folded {
     for (double* part :
          {&step_.compute, &step_.recompute, &step_.tensor, &step_.pipeline, &step_.data, &step_.zero, &step_.optimizer})
       rest -= * part /= count;
-    // Without a pipeline only the sums' rounding is left.
+    // Without a pipeline only the sums' rounding remains.
     step_.bubble = std::abs(rest) > 1e-9 * step_.seconds ? rest : 0;
     const PlanSpec& plan = scenario_.plan;
     step_.model_flops = plan_.model.model_flops_per_sample() * scenario_.train.global_batch;
     step_.hardware_flops = step_.model_flops + step_.hardware_flops * plan.tensor * plan.data * plan.micro_batches;
   }
 
-  /// What the drawn stage does behind its last pass.
+  /// The drawn stage's ops after its last pass.
   void draw_end() {
     const auto s = static_cast<std::size_t>(drawn_stage_);
     const StepEnd& behind = plan_.step_end();

@@ -49,7 +49,7 @@ PassSeconds FoldedCosts::parts(OpKind kind, int chunk, bool is_first) const {
   // The first micro-batch writes its shard, the others add theirs.
   const bool reduces = c.sharding.shard_bytes > 0 && (whole || kind == OpKind::weight_gradient);
   if (reduces) pass.adding = memory_seconds(plan_.cluster, c.sharding.shard_bytes * (is_first ? 2 : 3));
-  // All that data ranks exchange beside an op shares the links.
+  // All exchanges of data ranks during an op share the links.
   pass.exposed = plan_.cluster.software.overlap ? std::max(0.0, shared - pass.own()) : shared;
   pass.copying = copying(kind, chunk, is_first, pass.own());
   return pass;
@@ -57,7 +57,7 @@ PassSeconds FoldedCosts::parts(OpKind kind, int chunk, bool is_first) const {
 
 double FoldedCosts::copying(OpKind kind, int chunk, bool is_first, double own) const {
   const ClusterSpec& cluster = plan_.cluster;
-  // Inputs of blocks leave as the next block begins, and are waited for.
+  // Inputs of blocks are sent when the next block begins, and are waited for.
   double seconds = cluster.software.host_checkpoints && kind != OpKind::weight_gradient
                        ? host_copy_seconds(cluster, plan_.checkpoint_bytes(chunk))
                        : 0;

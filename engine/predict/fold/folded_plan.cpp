@@ -149,13 +149,13 @@ std::vector<ChunkSeconds> FoldedPlan::chunk_seconds() {
   for (int c = 0; c < chunks(); ++c) {
     const Parts& parts = split.parts[static_cast<std::size_t>(c)];
     const int rank = grid.rank_of({0, 0, stage_of(c)}), place = rank % per_node;
-    const auto alike = std::find_if(known.rbegin(), known.rend(),
-                                    [&](const Known& one) { return *one.parts == parts && one.place == place; });
-    if (alike != known.rend()) {
-      seconds.push_back(seconds[alike->chunk]);
+    const auto same = std::find_if(known.rbegin(), known.rend(),
+                                   [&](const Known& one) { return *one.parts == parts && one.place == place; });
+    if (same != known.rend()) {
+      seconds.push_back(seconds[same->chunk]);
       continue;
     }
-    // A tensor group within a node is as any other there.
+    // All tensor groups within a node are identical.
     const std::tuple key{again, parts, place + grid.tensor <= per_node ? place : rank};
     auto found = tables.chunks.find(key);
     if (found == tables.chunks.end())
@@ -180,7 +180,7 @@ ChunkSeconds FoldedPlan::seconds_of(int begin, int end, int stage) {
     OpKind kind;
     double bytes, seconds;
   };
-  std::vector<Exchanged> known;  // blocks are alike: a handful
+  std::vector<Exchanged> known;  // blocks are identical: a handful
   const auto exchange_seconds = [&](OpKind kind, double bytes) {
     for (const Exchanged& one : known)
       if (one.kind == kind && one.bytes == bytes) return one.seconds;
@@ -223,7 +223,7 @@ ChunkSeconds FoldedPlan::seconds_of(int begin, int end, int stage) {
   return sum;
 }
 
-// Part by part: blocks, and what is in front of them and behind.
+// Part by part: blocks, and the segments before and after them.
 const Sharding& FoldedPlan::sharding(int chunk) {
   const int stage = stage_of(chunk), zero = scenario.plan.zero;
   const Parts& parts = split.parts[static_cast<std::size_t>(chunk)];
@@ -233,7 +233,7 @@ const Sharding& FoldedPlan::sharding(int chunk) {
   const double gradient = gradient_bytes(cluster, model.type), sent = sent_gradient_bytes(cluster, model.type);
   const auto element = static_cast<double>(bytes_of(model.type));
   Sharding sum;
-  double known = 0, gather = 0, reduce = 0;  // blocks are alike
+  double known = 0, gather = 0, reduce = 0;  // blocks are identical
   for (const double elements : elements_of_parts(model, begin_of(chunk), end_of(chunk))) {
     if (elements != known) {
       known = elements;
@@ -250,7 +250,7 @@ const Sharding& FoldedPlan::sharding(int chunk) {
 
 double FoldedPlan::message_seconds(int from, int to) const {
   const auto receivers = model.sequence_parallel ? std::vector<int>{} : group(to, GroupKind::tensor);
-  // Replicas are alike, but one may have a node with slow ports: it sets the pace.
+  // Replicas are identical, but one may have a node with slow ports: it is the slowest.
   double seconds = 0;
   const int replicas = cluster.slow_node >= 0 ? grid.data : 1;
   for (int d = 0; d < replicas; ++d)
@@ -267,9 +267,9 @@ double FoldedPlan::message(int from, int to) {
 }
 
 StagesKey FoldedPlan::stages_key() const {
-  // All others go round: chunk c on stage c mod p.
-  const bool goes_round = schedule.name != "zb-v" && schedule.name != "by-hand";
-  return {grid.tensor, grid.pipeline, schedule.shape.virtual_stages, goes_round ? "" : schedule.name,
+  // All others are cyclic: chunk c on stage c mod p.
+  const bool wraps_around = schedule.name != "zb-v" && schedule.name != "by-hand";
+  return {grid.tensor, grid.pipeline, schedule.shape.virtual_stages, wraps_around ? "" : schedule.name,
           scenario.plan.stages};
 }
 

@@ -50,7 +50,7 @@ simulation::Rows lane_rows(const simulation::Graph& graph, const ExecutedStep& s
   return rows;
 }
 
-/// [rank]; the steps' own order where no server serves as they come.
+/// [rank]; the steps' own order if no server serves in order of arrival.
 std::vector<std::vector<std::uint64_t>> arrivals_of(const simulation::Graph& graph, const ExecutedStep& step) {
   for (std::size_t rank = 0; rank < graph.ranks(); ++rank) {
     const RankProgram& program = (*graph.programs)[rank];

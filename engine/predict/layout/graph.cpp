@@ -147,7 +147,7 @@ void join(Graph& graph, const RankGrid& grid) {
         join_message(graph, node, tables);
       } else if (is_collective(kind)) {
         const auto& group = groups[static_cast<std::size_t>(op.group)];
-        if (group.front() != static_cast<int>(rank)) continue;  // the first member speaks for the group
+        if (group.front() != static_cast<int>(rank)) continue;  // the first member represents the group
         join_collective(graph, node, group, tables);
       } else {
         continue;

@@ -112,7 +112,7 @@ bool Layout::is_over(Step& of, Node before, LaneNumber number) {
   return true;
 }
 
-bool Layout::comes_after_all(LaneNumber number, Node node) {
+bool Layout::arrives_last(LaneNumber number, Node node) {
   LaneState& lane = states_[number];
   const auto after = graph_.after[node], after_previous = graph_.after_previous[node];
   for (; lane.dependency < after.size(); ++lane.dependency)
@@ -131,7 +131,7 @@ void Layout::advance(LaneNumber number) {
   while (!lane.arrived && !lane.waits && (lane.next < lane.last || begin_row(number))) {
     Step& now = step(lane.step);
     const Node node = now.lanes[number][lane.next];
-    if (!comes_after_all(number, node)) return;
+    if (!arrives_last(number, node)) return;
     now.begin[node] = lane.ready;
     const Meeting meeting = graph_.meeting[node];
     if (meeting == nobody) {
@@ -169,7 +169,7 @@ void Layout::finish(LaneNumber number, Node node, std::int64_t active, std::int6
 }
 
 bool Layout::Choice::operator<(const Choice& other) const {
-  return std::tie(begin, came, server, worker) < std::tie(other.begin, other.came, other.server, other.worker);
+  return std::tie(begin, arrived, server, worker) < std::tie(other.begin, other.arrived, other.server, other.worker);
 }
 
 bool Layout::is_idle(const Server& server) const {
@@ -231,7 +231,7 @@ void Layout::serve(std::size_t server, std::size_t worker) {
   work_.push_back(of.lane);
 }
 
-// A server may serve a contribution of a later step first, of which nothing has been added yet: but no later than it
+// A server may serve a contribution of a later step first, of which nothing has been added yet, but within the bound
 // may be ahead.
 bool Layout::waits_for_order() const {
   if (!is_order_brought_) return false;
@@ -286,10 +286,10 @@ bool Layout::is_stuck(LaneNumber number) const {
   return std::any_of(next.begin(), next.end(), [&](std::uint32_t step) { return step < added(); });
 }
 
-Node Layout::standing_at(LaneNumber number) const {
+Node Layout::current_node(LaneNumber number) const {
   const LaneState& lane = states_[number];
   if (lane.next < lane.last) return step(lane.step).lanes[number][lane.next];
-  // A server that waits for anybody waits for the one who is behind all others.
+  // A server that waits for any worker waits for the slowest one.
   const std::uint32_t server = server_of_lane_[number];
   const auto& next = servers_[server].next_step;
   const auto oldest = std::min_element(next.begin(), next.end());
@@ -298,7 +298,7 @@ Node Layout::standing_at(LaneNumber number) const {
 }
 
 Node Layout::waits_for(LaneNumber number) const {
-  const Node node = standing_at(number);
+  const Node node = current_node(number);
   const LaneState& lane = states_[number];
   if (lane.waits) {
     const auto after = graph_.after[node];
@@ -307,12 +307,12 @@ Node Layout::waits_for(LaneNumber number) const {
   }
   for (const Node member : graph_.members[graph_.meeting[node]]) {
     const LaneNumber theirs = graph_.lane[member];
-    if (theirs != number && !(states_[theirs].arrived && standing_at(theirs) == member)) return member;
+    if (theirs != number && !(states_[theirs].arrived && current_node(theirs) == member)) return member;
   }
   return node;
 }
 
-// A chain that ends does so at an op that its lane never runs again: the executed order lacks it.
+// A chain ends at an op that its lane never runs: the executed order lacks it.
 void Layout::report_deadlock() const {
   LaneNumber lane = 0;
   while (!is_stuck(lane)) ++lane;
@@ -323,7 +323,7 @@ void Layout::report_deadlock() const {
   std::string text = fmt::format("deadlock in step {}: ", open_.front().number);
   for (std::size_t i = 0; i < chain.size(); ++i) {
     const Node other = waits_for(chain[i]);
-    text += (i ? "; " : "") + graph_.place(chain[i]) + " at " + to_token(graph_.op(standing_at(chain[i])).id) +
+    text += (i ? "; " : "") + graph_.place(chain[i]) + " at " + to_token(graph_.op(current_node(chain[i])).id) +
             " waits for " + graph_.place(graph_.lane[other]) + " to " +
             (states_[chain[i]].waits ? "finish " : "come to ") + to_token(graph_.op(other).id);
   }

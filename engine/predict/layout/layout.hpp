@@ -49,7 +49,7 @@ class Layout {
     std::uint32_t dependency = 0;  ///< of the next op's, the one to look at next: this step's, then the one's before
     LaneNumber waiter = nobody;    ///< the next lane that waits for the same op
     bool waits = false;            ///< is in an op's list of waiters
-    bool arrived = false;          ///< stands in a meeting
+    bool arrived = false;          ///< has arrived at a communication
     std::int64_t ready = 0;        ///< earliest begin of the next op, as far as is known
   };
   struct MeetingState {
@@ -79,7 +79,7 @@ class Layout {
   };
   struct Choice {
     std::size_t server = 0, worker = 0;
-    std::int64_t begin = 0, came = 0;
+    std::int64_t begin = 0, arrived = 0;
     bool operator<(const Choice& other) const;
   };
 
@@ -90,7 +90,7 @@ class Layout {
   void advance(LaneNumber lane);
   bool begin_row(LaneNumber lane);
   bool is_over(Step& step, Node before, LaneNumber lane);
-  bool comes_after_all(LaneNumber lane, Node node);
+  bool arrives_last(LaneNumber lane, Node node);
   void finish(LaneNumber lane, Node node, std::int64_t active, std::int64_t end);
   bool is_idle(const Server& server) const;
   std::optional<std::size_t> brought_next(std::size_t server) const;
@@ -100,7 +100,7 @@ class Layout {
   bool waits_for_order() const;
   void write(const Step& step, std::vector<Span>& spans) const;
   bool is_stuck(LaneNumber lane) const;
-  Node standing_at(LaneNumber lane) const;
+  Node current_node(LaneNumber lane) const;
   Node waits_for(LaneNumber lane) const;
   [[noreturn]] void report_deadlock() const;
 

@@ -6,7 +6,7 @@
 namespace rankscope {
 namespace {
 
-/// What every link carries in one phase; only what was touched is cleared.
+/// The load of every link in one phase; only touched entries are cleared.
 class Loads {
  public:
   explicit Loads(int links) : bytes_(static_cast<std::size_t>(links), 0) {}
@@ -34,7 +34,7 @@ class Loads {
   std::vector<int> touched_;
 };
 
-/// A list as it is gone through, phase by phase.
+/// A transfer list that is read phase by phase.
 struct Cursor {
   std::size_t begin = 0, end = 0;
 };
@@ -45,7 +45,7 @@ WirePath way_of(const Wires& wires, const HopLatencies& hops, const PlacedList& 
   return wires.way(rank_of(list, t.from), rank_of(list, t.to), hops);
 }
 
-bool phases_are_alike(OpKind kind) {
+bool have_equal_phases(OpKind kind) {
   return kind == OpKind::all_reduce || kind == OpKind::all_gather || kind == OpKind::reduce_scatter;
 }
 
@@ -78,7 +78,7 @@ double laid_out_seconds(const Wires& wires, const HopLatencies& hops, std::span<
   next = clocks;
   for (bool left = true; left;) {
     left = false;
-    int phase = -1;  // the next that any list has
+    int phase = -1;  // the next phase of any list
     for (std::size_t i = 0; i < lists.size(); ++i)
       if (const std::size_t at = cursors[i].begin = cursors[i].end; at < lists[i].transfers.size())
         phase = phase < 0 ? lists[i].transfers[at].phase : std::min(phase, lists[i].transfers[at].phase);
@@ -109,14 +109,15 @@ double laid_out_seconds(const Wires& wires, const HopLatencies& hops, std::span<
   return last;
 }
 
-std::vector<std::vector<int>> groups_beside(const RankGrid& grid, std::span<const int> members, const Wires& wires) {
+std::vector<std::vector<int>> concurrent_groups(const RankGrid& grid, std::span<const int> members,
+                                                const Wires& wires) {
   std::vector<std::vector<int>> groups{{members.begin(), members.end()}};
   const int widest = wires.devices_of_widest();
   for (const GroupKind kind :
        {GroupKind::tensor, GroupKind::data, GroupKind::pipeline, GroupKind::embedding, GroupKind::model}) {
     if (members.empty() || grid.is_server(members.front()) || grid.group_of(members.front(), kind) != groups.front())
       continue;
-    // Of the ranks in the members' units each belongs to one group, which is made once: grids have many thousands.
+    // Each rank in the members' units belongs to one group, which is made once: grids have many thousands.
     std::set<int> known(members.begin(), members.end()), units;
     for (const int member : members)
       if (units.insert(member / widest).second)
@@ -132,20 +133,20 @@ std::vector<std::vector<int>> groups_beside(const RankGrid& grid, std::span<cons
   return groups;
 }
 
-// A chain of phases may stay on an edge, or go on to the next with the latency of the one it leaves. Staying on the
-// slowest all the time is what there is to beat: a run over others gains their latencies and loses by their being
-// faster. So the longest is that and the greatest gain of any run of at most so many edges. Where a whole round gains
+// A chain of phases may stay on an edge, or move to the next with the latency of the one it leaves. The reference is to
+// stay on the slowest edge all the time: a run over others gains their latencies and loses because they are faster. So
+// the longest chain is the reference and the greatest gain of any run of at most so many edges. If a whole round gains
 // nothing no run is longer than one, and the greatest is found in two rounds (Kadane); else with prefix sums in a
 // sliding window.
 double ring_phases_seconds(std::span<const RingEdge> edges, int phases) {
   const auto n = edges.size();
   double slowest = 0;
-  bool alike = true;
+  bool all_equal = true;
   for (const RingEdge& edge : edges) {
     slowest = std::max(slowest, edge.seconds);
-    alike = alike && edge.seconds == edges.front().seconds && edge.latency == edges.front().latency;
+    all_equal = all_equal && edge.seconds == edges.front().seconds && edge.latency == edges.front().latency;
   }
-  if (alike) return phases * (slowest + edges.front().latency);
+  if (all_equal) return phases * (slowest + edges.front().latency);
   const auto gain_of = [&](const RingEdge& edge) { return edge.latency - (slowest - edge.seconds); };
   double round = 0;
   for (const RingEdge& edge : edges) round += gain_of(edge);
@@ -173,7 +174,7 @@ double ring_phases_seconds(std::span<const RingEdge> edges, int phases) {
 double algorithm_seconds(const Wires& wires, const HopLatencies& hops, OpKind kind, Algorithm algorithm,
                          std::span<const std::vector<int>> groups, std::int64_t elements, double share) {
   if (groups.front().size() < 2) return 0;
-  if (algorithm == Algorithm::ring && phases_are_alike(kind))
+  if (algorithm == Algorithm::ring && have_equal_phases(kind))
     return ring_seconds(wires, hops, kind, groups, elements, share);
   const auto n = static_cast<int>(groups.front().size());
   if (has_parts(kind)) elements = (elements + n - 1) / n * n;  // lists cut parts evenly

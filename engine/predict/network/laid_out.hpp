@@ -32,7 +32,7 @@ double laid_out_seconds(const Wires& wires, const HopLatencies& hops, std::span<
 
 /// The groups that do what this one does at the same time: all of the grid's of its kind, itself first, that share a
 /// link with it. A group that is no slice of the grid is alone.
-std::vector<std::vector<int>> groups_beside(const RankGrid& grid, std::span<const int> members, const Wires& wires);
+std::vector<std::vector<int>> concurrent_groups(const RankGrid& grid, std::span<const int> members, const Wires& wires);
 
 /// One of a ring's edges: seconds of a phase's transfer on its links, and its latency.
 struct RingEdge {
@@ -42,8 +42,8 @@ struct RingEdge {
 /// edge, or with that one's latency on the next. O(edges).
 double ring_phases_seconds(std::span<const RingEdge> edges, int phases);
 
-/// One of plan.collective's algorithms among these members, with groups_beside, `elements` of one byte. All-reduces,
-/// all-gathers and reduce-scatters by ring through ring_phases_seconds, since their phases are alike.
+/// One of plan.collective's algorithms among these members, with concurrent_groups, `elements` of one byte.
+/// All-reduces, all-gathers and reduce-scatters by ring through ring_phases_seconds, since their phases are alike.
 double algorithm_seconds(const Wires& wires, const HopLatencies& hops, OpKind kind, Algorithm algorithm,
                          std::span<const std::vector<int>> groups, std::int64_t elements, double share = 1);
 

@@ -24,7 +24,7 @@ std::vector<Ranks> by_unit(std::span<const int> ranks, int devices) {
   return units;
 }
 
-/// The ring that leaves the node behind its device `turn` - 1: cards turned, and the devices of each.
+/// The ring that leaves the node after its device `turn` - 1: cards rotated, and the devices of each.
 Ranks turned(const Ranks& node, int devices_per_card, int turn) {
   std::vector<Ranks> cards = by_unit(node, devices_per_card);
   const auto on_a_card = static_cast<int>(cards.front().size());
@@ -60,8 +60,8 @@ struct Lists {
   }
 };
 
-/// Into how many chunks a tree's part is cut: few for short tensors, whose chunks would each cost their hops; many for
-/// long ones, which fill and drain the tree with one. A library takes what suits.
+/// The number of chunks of a tree's part: few for short tensors, whose chunks would each cost their hops; many for long
+/// ones, which fill and drain the tree with one chunk. A library chooses a suitable number.
 constexpr int chunk_counts[] = {1, 8, 64};
 
 /// The double tree over the nodes of one ring's order, chains within them.
@@ -112,7 +112,7 @@ std::vector<int> in_order_tree(int n, bool mirrored) {
     parents[static_cast<std::size_t>(i)] = above < n ? above : i ^ bit;
   }
   if (!mirrored) return parents;
-  // Even numbers have children, odd ones none: an even count is turned round, an odd one moved on by one.
+  // Even numbers have children, odd ones none: an even count is reversed, an odd one shifted by one.
   const auto other = [&](int i) { return n % 2 == 0 ? n - 1 - i : (i + 1) % n; };
   std::vector<int> mirror(parents.size(), -1);
   for (int i = 0; i < n; ++i) {
@@ -157,7 +157,7 @@ double listed_seconds(const ClusterSpec& cluster, const RankGrid& grid, Route ro
   const auto n = static_cast<int>(members.size());
   if (n < 2) return 0;
   const Wires wires(cluster, std::max(grid.size(), members.back() + 1));
-  const auto groups = groups_beside(grid, members, wires);
+  const auto groups = concurrent_groups(grid, members, wires);
   const bool sum = kind == OpKind::all_reduce;
   const auto fastest = [&](const Lists& lists, std::size_t own, double fill) {
     double best = infinite;

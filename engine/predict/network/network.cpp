@@ -65,7 +65,7 @@ bool within_one(std::span<const int> members, int devices) {
   return members.front() / devices == members.back() / devices;
 }
 
-/// The share of such a unit's way out that a group has, with so many members on the unit.
+/// A group's share of such a unit's uplink, with so many members on the unit.
 double share_of(const ClusterSpec& cluster, const NetworkLevel& level, int members) {
   const double share = static_cast<double>(members) / level.devices;
   const bool is_node = level.devices == cluster.devices_per_node;
@@ -89,24 +89,24 @@ double slowest_way_out(const ClusterSpec& cluster, std::span<const int> members,
 
 /// An edge of a ring before its bytes and protocol are known.
 struct Edge {
-  double rate = no_limit;  ///< bytes/s of one phase's transfer, with those beside it
+  double rate = no_limit;  ///< bytes/s of one phase's transfer, with concurrent ones
   bool leaves_card = true, leaves_node = false;
 };
 
-/// What of a group decides its collectives' time.
+/// The properties of a group that determine its collectives' time.
 struct Ring {
   Placement placement;
   double bandwidth = 0;
   std::vector<Edge> edges;
 };
 
-/// As many rings as the node with the fewest members has of them run side by side, so that none has more ports than it.
+/// The number of concurrent rings is that of the node with the fewest members, so that none has more ports than it.
 std::vector<Edge> edges_of(const ClusterSpec& cluster, std::span<const int> members) {
   std::vector<Edge> edges(members.size());
   for (const NetworkLevel& level : levels_of(cluster, cluster.inter_efficiency)) {
     if (level.devices > 1 && within_one(members, level.devices)) break;
     const Placement placement = placement_of(members, level.devices);
-    // All below a leaf share its uplinks, those that are there.
+    // All devices below a leaf share its uplinks, as far as there are any.
     const bool is_leaf = level.devices > cluster.devices_per_node;
     const double share = share_of(cluster, level, is_leaf ? placement.greatest : placement.least);
     for (std::size_t i = 0; i < members.size(); ++i) {
@@ -168,7 +168,7 @@ double tree_seconds(const ClusterSpec& cluster, const Ring& ring, const Protocol
   const int depth = static_cast<int>(std::bit_width(static_cast<unsigned>(ring.placement.nodes - 1)));
   double a_byte = 0;
   for (const Edge& edge : ring.edges) {
-    // Of two nodes each is the root of one tree and the leaf of the other: half goes up, and half comes down.
+    // Of two nodes each is the root of one tree and the leaf of the other: half moves up, and half down.
     const double times = edge.leaves_node && ring.placement.nodes == 2 ? 1 : rounds;
     a_byte = std::max(a_byte, times / edge.rate);
   }
@@ -260,7 +260,7 @@ MessageCost stage_message_cost(const ClusterSpec& cluster, int from, int to, std
   const auto n = static_cast<double>(tensor_group.size());
   const double times = cluster.software.serial_messages ? 2 : 1;
   if (!cluster.software.split_transfers || n < 2) return {cost.latency * times, cost.bandwidth / times};
-  // The line that the gather nears for activations of any size: of next to nothing hops are not hidden yet, and another
+  // The line that the gather approaches for large activations: for tiny ones hops are not hidden yet, and another
   // protocol is faster.
   const auto gather = [&](double bytes) {
     return collective_seconds(cluster, Route::ring, OpKind::all_gather, tensor_group, bytes);

@@ -35,9 +35,9 @@ void on_all_threads(std::size_t n, unsigned threads, const Progress& progress, c
       next = n;
     }
   };
-  const unsigned wanted = threads > 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
+  const unsigned requested = threads > 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
   {
-    const auto team = start_helpers(wanted - 1, run);
+    const auto team = start_helpers(requested - 1, run);
     run();
   }
   if (failure) std::rethrow_exception(failure);

@@ -20,7 +20,7 @@ namespace rankscope {
 namespace {
 
 constexpr std::size_t most_points = 1500;          ///< that are reported one by one
-constexpr int time_cells = 96, memory_cells = 64;  ///< of the grid that more are thinned by
+constexpr int time_cells = 96, memory_cells = 64;  ///< of the grid by which more points are thinned
 
 /// A plan that was tried, in the order of trying.
 struct Tried {
@@ -59,9 +59,9 @@ class Grid {
   Side time_, memory_;
 };
 
-/// Fills `points`, and says which of them each of `wanted` (indices of `tried`) is.
+/// Fills `points`, and returns the point of each of `selected` (indices of `tried`).
 std::map<std::size_t, std::size_t> report_points(const std::vector<Tried>& tried, const Space& space,
-                                                 const std::vector<std::size_t>& wanted, PlanSearchReport& report) {
+                                                 const std::vector<std::size_t>& selected, PlanSearchReport& report) {
   std::map<std::size_t, std::size_t> point_of;  // tried → points
   const auto add = [&](std::size_t i) {
     const auto [at, made] = point_of.try_emplace(i, report.points.size());
@@ -72,7 +72,7 @@ std::map<std::size_t, std::size_t> report_points(const std::vector<Tried>& tried
         {tried[i].number, judged.fate, judged.seconds, judged.bytes, judged.parts, {values.begin(), values.end()}, 1});
     return at->second;
   };
-  for (const std::size_t i : wanted) add(i);
+  for (const std::size_t i : selected) add(i);
   std::vector<std::size_t> others;
   for (std::size_t i = 0; i < tried.size(); ++i)
     if (std::isfinite(tried[i].judged.seconds) && !point_of.contains(i)) others.push_back(i);
@@ -168,7 +168,7 @@ PlanSearchReport search_plans(const PlanTrials& trials, const PlanSearch& how, c
   const auto begin = std::chrono::steady_clock::now();
   const Space space = plan_space(trials.plans);
   PlanSearchReport report;
-  report.strategy = name_of(how.strategy);
+  report.strategy = how.strategy;
   report.judged = trials.judged;
   report.seed = how.how.seed;
   report.ranks = trials.scenario.plan.ranks();
@@ -180,7 +180,7 @@ PlanSearchReport search_plans(const PlanTrials& trials, const PlanSearch& how, c
                                                                         : try_some(trials, space, how, progress);
   report.tried = tried.size();
 
-  std::vector<std::size_t> by_time, wanted;
+  std::vector<std::size_t> by_time, selected;
   std::vector<TwoCosts> costs;
   std::vector<std::pair<std::size_t, std::size_t>> better;  // tries until then, and which
   double best = std::numeric_limits<double>::infinity();
@@ -201,10 +201,10 @@ PlanSearchReport search_plans(const PlanTrials& trials, const PlanSearch& how, c
   };
   std::sort(by_time.begin(), by_time.end(), [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
   by_time.resize(std::min(by_time.size(), std::max<std::size_t>(1, how.keep)));
-  wanted = by_time;
-  wanted.insert(wanted.end(), front.begin(), front.end());
-  for (const auto& [count, i] : better) wanted.push_back(i);
-  const auto point_of = report_points(tried, space, wanted, report);
+  selected = by_time;
+  selected.insert(selected.end(), front.begin(), front.end());
+  for (const auto& [count, i] : better) selected.push_back(i);
+  const auto point_of = report_points(tried, space, selected, report);
   for (const std::size_t i : by_time) report.best.push_back(point_of.at(i));
   for (const std::size_t i : front) report.front.push_back(point_of.at(i));
   for (const auto& [count, i] : better) report.trajectory.push_back({count, point_of.at(i)});

@@ -52,7 +52,8 @@ struct Improvement {
 };
 
 struct PlanSearchReport {
-  std::string strategy, judged;
+  Strategy strategy = Strategy::exhaustive;
+  std::string judged;
   std::uint64_t seed = 0;
   int ranks = 0, global_batch = 0;
   double device_bytes = 0;

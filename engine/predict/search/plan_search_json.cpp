@@ -38,7 +38,7 @@ nlohmann::json to_json(const PlanSearchReport& report) {
     for (const LostTime& lost : why_slower(report.points[report.best[0]].parts, report.points[report.best[1]].parts))
       runner_up.push_back({{"part", lost.part}, {"seconds", lost.seconds}});
   }
-  return {{"strategy", report.strategy},
+  return {{"strategy", name_of(report.strategy)},
           {"judged", report.judged},
           {"seed", report.seed},
           {"ranks", report.ranks},

@@ -67,8 +67,8 @@ std::string importance_text(const PlanSearchReport& report) {
 
 std::string to_text(const PlanSearchReport& report) {
   std::string text =
-      fmt::format("{} search{}: {} of {} of {} tried in {:.2f} s, {} out of memory", report.strategy,
-                  report.strategy == "exhaustive" ? "" : fmt::format(" (seed {})", report.seed), report.tried,
+      fmt::format("{} search{}: {} of {} of {} tried in {:.2f} s, {} out of memory", name_of(report.strategy),
+                  report.strategy == Strategy::exhaustive ? "" : fmt::format(" (seed {})", report.seed), report.tried,
                   counted(report.plans, "plan"), counted(report.ranks, "rank"), report.seconds, report.out_of_memory);
   if (report.refused > 0) text += fmt::format(", {} refused", report.refused);
   text += "; " + report.judged + "\n";

@@ -27,8 +27,8 @@ struct Recomputation {
   int blocks;  ///< together
 };
 
-/// None, attention's scores, and all blocks in groups: of every size up to a chunk that leaves another number of
-/// groups, since of such sizes the least needs least.
+/// None, attention's scores, and all blocks in groups: for every possible number of groups the least group size, since
+/// that needs least memory.
 std::vector<Recomputation> recomputations(int blocks) {
   std::vector<Recomputation> found = {{Recompute::none, 1}, {Recompute::selective, 1}};
   int groups = 0;
@@ -62,7 +62,7 @@ std::vector<Placement> placements(int pipeline, int micro_batches, int layers) {
   if (pipeline == 1) return {{one_f_one_b, 1}};
   std::vector<Placement> found = {{naive, 1}, {gpipe, 1}, {one_f_one_b, 1}, {zb_h1, 1}, {zb_h2, 1}, {zb_2p, 1}};
   if (layers >= 2 * pipeline) found.push_back({zb_v, 2});
-  // Also where layers do not come out even: then some chunks have one more.
+  // Also if layers do not divide evenly: then some chunks have one more.
   if (micro_batches % pipeline == 0)
     for (int v = 2; v * pipeline <= layers; ++v) found.push_back({interleaved, v});
   return found;

@@ -19,8 +19,8 @@ class Found {
  public:
   explicit Found(std::size_t keep) : keep_(keep) {}
 
-  /// True where the plan is not missed, however near it comes to its bound: `keep` simulated ones are faster, and one
-  /// of those that are needs no more memory.
+  /// True if the plan can be skipped, even if it reached its bound: `keep` simulated ones are faster, and one of the
+  /// faster ones needs no more memory.
   bool beats(const PlanBound& bound) const {
     const std::lock_guard lock(mutex_);
     if (best_.size() < keep_ || best_.back().step.seconds > bound.seconds) return false;
@@ -92,7 +92,7 @@ SearchResult search(const Scenario& scenario, std::size_t keep, unsigned threads
   Schedules schedules;
   // Without a value: a plan that is not possible.
   std::vector<std::optional<PlanBound>> bounds(plans.size());
-  // Neighbours share the most: a thread takes so many at a time.
+  // Neighbouring plans share most of their work: a thread takes so many at a time.
   constexpr std::size_t at_a_time = 64;
   const std::size_t parts = (plans.size() + at_a_time - 1) / at_a_time;
   on_all_threads(parts, threads, progress, "bounds of all plans, part", [&] {

@@ -10,7 +10,7 @@
 namespace rankscope {
 namespace {
 
-/// However sure the forest is that a point fails: the one that it has not seen may not.
+/// The least probability that a point does not fail, however certain the forest is.
 constexpr double least_probability = 0.01;
 /// Knobs in which a point differs from the best one that is near it: ranks moved from one kind of parallelism to
 /// another change two.
@@ -32,7 +32,7 @@ class Bayes {
     const std::size_t budget = std::min(how_.budget, space_.size());
     shuffle_first(open_, std::min(how_.first, budget), random_);
     while (order_.size() < std::min(how_.first, budget)) take(order_.size());
-    // What was tried stands first in open_.
+    // Tried points are first in open_.
     while (order_.size() < budget) take(order_.size() + next());
     return order_;
   }
@@ -49,7 +49,7 @@ class Bayes {
     if (known_.size() == 1 || known_.back().value < known_[best_].value) best_ = known_.size() - 1;
   }
 
-  /// Which of the points that are left, counted from the first of these.
+  /// The next of the remaining points, counted from the first of these.
   std::size_t next() {
     const std::span<std::size_t> left = std::span(open_).subspan(order_.size());
     // A sample of them in front, then those near the best one.
@@ -87,7 +87,7 @@ class Bayes {
   const Exploration& how_;
   const TryPoint& attempt_;
   SearchRandom random_;
-  std::vector<std::size_t> open_;  ///< all points: those that were tried, and behind them the others
+  std::vector<std::size_t> open_;  ///< all points: tried ones, then the others
   std::vector<std::size_t> order_;
   std::vector<Known> known_;  ///< logarithms: plans differ by factors
   std::vector<Known> ran_;    ///< 1 where it did, 0 where it failed
@@ -95,21 +95,6 @@ class Bayes {
 };
 
 }  // namespace
-
-std::string_view name_of(Strategy strategy) {
-  switch (strategy) {
-    case Strategy::exhaustive: return "exhaustive";
-    case Strategy::random: return "random";
-    case Strategy::bayes: return "bayes";
-  }
-  return "";
-}
-
-std::optional<Strategy> strategy_named(std::string_view name) {
-  for (const Strategy strategy : every_strategy)
-    if (name_of(strategy) == name) return strategy;
-  return std::nullopt;
-}
 
 std::vector<std::size_t> explore(const Space& space, Strategy strategy, const Exploration& how,
                                  const TryPoint& attempt) {

@@ -20,8 +20,8 @@ namespace rankscope {
 
 enum class Strategy : std::uint8_t { exhaustive, random, bayes };
 inline constexpr Strategy every_strategy[] = {Strategy::exhaustive, Strategy::random, Strategy::bayes};
-std::string_view name_of(Strategy strategy);
-std::optional<Strategy> strategy_named(std::string_view name);
+inline constexpr std::string_view strategy_words[] = {"exhaustive", "random", "bayes"};
+constexpr std::string_view name_of(Strategy strategy) { return strategy_words[static_cast<std::size_t>(strategy)]; }
 
 /// A point's value, which must be positive; empty where trying it failed.
 using TryPoint = std::function<std::optional<double>(std::size_t point)>;

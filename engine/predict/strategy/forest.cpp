@@ -8,7 +8,7 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t fewest_to_cut = 3;  ///< known points; two share a leaf, and lend each other their values
+constexpr std::size_t fewest_to_cut = 3;  ///< known points; two share a leaf and its mean value
 
 /// Of values that are added one by one.
 struct Sum {

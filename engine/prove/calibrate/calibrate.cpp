@@ -76,10 +76,10 @@ StepProgram with_blocks(const StepProgram& step, int blocks) {
 }
 
 /// As many blocks as fill what a core's caches and its table of pages hold, where the model has them: two small blocks
-/// stay there from step to step, and came out 6 % (of four blocks) to 12 % (of eight) too fast, on a Xeon with 2 MiB of
-/// cache a core. Two of large ones do not fit either.
+/// stay there from step to step, and were measured 6 % (of four blocks) to 12 % (of eight) too fast, on a Xeon with 2
+/// MiB of cache a core. Two of large ones do not fit either.
 StepProgram calibration_of(const StepProgram& step) {
-  if (step.scenario.model.is_collective()) return step;  // it computes nothing, on however many ranks
+  if (step.scenario.model.is_collective()) return step;  // it computes nothing, on any number of ranks
   constexpr double beyond_caches = 32 << 20;
   constexpr int least = 2, most = 8;
   StepProgram calibration = with_blocks(step, least);

@@ -11,7 +11,7 @@
 namespace rankscope {
 namespace {
 
-constexpr int steps = 5;  // of each scenario, behind one that warms up
+constexpr int steps = 5;  // of each scenario, after one warm-up step
 
 double mean(const std::vector<std::int64_t>& samples) {
   return std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(samples.size());

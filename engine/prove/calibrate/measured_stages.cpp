@@ -19,8 +19,8 @@ std::string listed(const std::vector<int>& blocks) {
   return text;
 }
 
-/// In twentieths of the mean block. A measurement says no more, and so what is equal within that is equal: of such
-/// splits the one with the greater chunks in front is taken, whose waits at a step's begin and end are shorter.
+/// In twentieths of the mean block, the accuracy of a measurement. Of splits that are equal within that the one with
+/// the greater chunks first is chosen, whose waits at a step's begin and end are shorter.
 PartCosts in_twentieths(const PartCosts& costs) {
   constexpr double unit = 20;
   const double block =

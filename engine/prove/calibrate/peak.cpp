@@ -15,8 +15,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Uniform in [-1, 1): a million values, again and again. What a GPU's clock is at depends on how many bits change from
-/// product to product: with zeros it is some 13 % quicker than with any data that are trained on.
+/// Uniform in [-1, 1): a million values, repeated. A GPU's clock rate depends on how many bits change from product to
+/// product: with zeros it is about 13 % faster than with real training data.
 void put_random(Device& device, Queue& queue, const View& tensor) {
   const std::int64_t block = std::min<std::int64_t>(1'000'000, tensor.elements());
   const Memory values = device.reserve_host(block * bytes_of(tensor.type));
@@ -45,7 +45,7 @@ class Product {
         queue_(platform.device->make_queue()) {
     for (int i = 0; i < 3; ++i) views_[i] = {matrices_.get() + i * n * n * bytes_of(type), type, {n, n}};
     put_random(*platform.device, *queue_, {views_[1].data, type, {2 * n, n}});
-    run();  // the first one pays for what the others find ready
+    run();  // the first one includes initialisation
   }
 
   std::int64_t size() const { return size_; }

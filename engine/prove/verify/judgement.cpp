@@ -11,7 +11,7 @@
 namespace rankscope::parity {
 namespace {
 
-/// Judges one run step by step, as its training comes to them.
+/// Judges one run step by step while it trains.
 class Judgement {
  public:
   Judgement(ParityRun& run, const ParityErrors& twin) : run_(run), twin_(twin) {}
@@ -49,7 +49,7 @@ class Judgement {
   bool shows() const { return bound() <= ParityRun::still_shows; }
   bool is_within(double error) const { return !is_worse(error, run_.tolerance); }
 
-  /// Where bounds show nothing any more, nothing is held against them, unless it is of the first step, before which
+  /// If bounds prove nothing any more, values are not compared with them, except those of the first step, before which
   /// both had the same weights.
   void hold(double error, const std::string& what, bool of_first_step) {
     if (!std::isfinite(bound()) || (!shows() && !of_first_step)) return;

@@ -8,7 +8,7 @@
 namespace rankscope::parity {
 namespace {
 
-constexpr double least_digits = 10;  // an update must be so many times what rounding hides of it
+constexpr double least_digits = 10;  // an update must be this many times its rounding error
 
 double distance(const Values& a, const Values& b) {
   double sum = 0;
@@ -16,7 +16,7 @@ double distance(const Values& a, const Values& b) {
   return std::sqrt(sum);
 }
 
-/// Of gradients: where both overflowed, and so both leave the step out, neither has a value that could differ.
+/// Of gradients: if both overflowed, and so both skip the step, no value can differ.
 double distance_where_known(const Values& a, const Values& b) {
   double sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i)
@@ -190,7 +190,7 @@ void Judge::update(UpdateErrors& errors, const Held& held, const Values& values,
   double off = equal ? 0 : distance(values, expected);
   if (off <= rounding) off = 0;  // a NaN is neither
   const double error = off == 0 ? 0 : (off - rounding) / moved;
-  // A copy that is rounded too coarsely to show anything is shown by its master.
+  // If a copy is rounded too coarsely to prove anything, its master is compared.
   if (!held.is_rounded && moved < least_digits * rounding && !(equal && moved > 0)) {
     ++errors.unmoved;
     errors.unmoved_one = where;

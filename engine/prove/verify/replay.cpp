@@ -16,7 +16,7 @@
 namespace rankscope {
 namespace {
 
-/// Data parallel without servers: what its ranks compute, a step's workers compute.
+/// The same plan as data parallelism without servers: its ranks compute what the workers of a step compute.
 StepProgram without_servers(const Scenario& scenario) {
   Scenario plain = scenario;
   plain.plan.data_parallel = DataParallel::all_reduce;
@@ -55,8 +55,8 @@ class Worker {
     }
   }
 
-  /// Its gradients, from the parameters that it has. (Its own optimizer then moves those, and nobody looks: pull()
-  /// puts all of them right.)
+  /// Its gradients, from its present parameters. (Its own optimizer then changes those, which has no effect: pull()
+  /// overwrites all of them.)
   WholeValues compute(std::uint32_t step) {
     run_->run(step, 1);
     return values(gradients_);
@@ -133,7 +133,7 @@ class Shard {
   }
 
   /// Writes its part: of the masters, where there are any, and of the parameters.
-  void tell(WholeValues& parameters, WholeValues& rounded) const {
+  void copy_to(WholeValues& parameters, WholeValues& rounded) const {
     for (const Piece& piece : pieces_) {
       const bool has_master = accumulation_type(step_.model.type) != step_.model.type;
       if (has_master) write(piece, piece.operands.parameter, rounded);
@@ -192,7 +192,7 @@ class Shard {
 Replay replay(const StepProgram& step, const std::vector<std::vector<Contribution>>& served,
               const RunSettings& settings, bool changed) {
   const StepProgram plain = without_servers(step.scenario);
-  // Workers compute with what the run's did; 16-bit numbers of other kernels would be others.
+  // Workers use the kernels of the run: 16-bit results of other kernels would differ.
   const std::shared_ptr<const Platform> platform =
       settings.platform      ? settings.platform
       : settings.platform_of ? settings.platform_of(0)
@@ -212,7 +212,7 @@ Replay replay(const StepProgram& step, const std::vector<std::vector<Contributio
       for (const auto& worker : workers) shard->answer(*worker);
     }
   Replay result;
-  for (const auto& shard : shards) shard->tell(result.before, result.rounded_before);
+  for (const auto& shard : shards) shard->copy_to(result.before, result.rounded_before);
   std::vector<std::size_t> next(served.size());
   std::vector<std::size_t> answers(workers.size(), served.size());  // of servers to the worker's last contribution
   for (bool moved = true; moved;) {
@@ -239,7 +239,7 @@ Replay replay(const StepProgram& step, const std::vector<std::vector<Contributio
       throw std::invalid_argument(
           fmt::format("server {} has served worker {}'s step {} before that worker had its parameters from all servers",
                       s, served[s][next[s]].worker, served[s][next[s]].step));
-  for (const auto& shard : shards) shard->tell(result.after, result.rounded_after);
+  for (const auto& shard : shards) shard->copy_to(result.after, result.rounded_after);
   for (const auto& worker : workers) result.pulled.push_back(worker->parameters());
   return result;
 }

@@ -68,7 +68,7 @@ void record(const StepProgram& step, RunSettings settings, Recording& recording,
       });
 }
 
-/// What one rank that trains the whole model held of each parameter.
+/// The state of each parameter on one rank that trains the whole model.
 class Truth {
  public:
   explicit Truth(const Recording& reference) {
@@ -76,7 +76,7 @@ class Truth {
       (held.is_rounded ? rounded_ : parameters_)[held.parameter] = &held;
     for (const auto& [buffer, held] : reference.ranks.front().gradients) gradients_[held.parameter] = &held;
   }
-  /// As accurate, or as rounded, as `held` is.
+  /// With the precision of `held`.
   const parity::Held& parameter(const parity::Held& held) const {
     return *(held.is_rounded ? rounded_ : parameters_).at(held.parameter);
   }

@@ -19,7 +19,7 @@ struct Arrival {
 };
 
 /// Watches one server: while its lane has launched an update and nothing after it, the gradients that it reads are
-/// still there.
+/// still valid.
 class WatchedServer {
  public:
   explicit WatchedServer(RankRun& run) : run_(run), gradients_(parity::held_gradients(run.program())) {}

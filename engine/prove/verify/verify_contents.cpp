@@ -16,12 +16,12 @@ VerifyResult verify_contents(const Scenario& scenario, const RunSettings& settin
   ContentsProof proof{task.kind, task.n, parity::steps, 0, {}};
   for (int member = 0; member < task.n; ++member) proof.elements += left_elements(task, member);
   std::mutex mutex;
-  const auto tell = [&](std::uint32_t steps) {
+  const auto report = [&](std::uint32_t steps) {
     if (progress)
       progress(fmt::format("{}: step {} of {}", name_of(task.kind), steps, parity::steps),
                static_cast<double>(steps) / parity::steps);
   };
-  tell(0);
+  report(0);
   try {
     run_loopback(step, settings, {}, [&](RankRun& run, int rank) {
       for (std::uint32_t s = 0; s < parity::steps; ++s) {
@@ -32,7 +32,7 @@ VerifyResult verify_contents(const Scenario& scenario, const RunSettings& settin
           if (proof.wrong.empty()) proof.wrong = wrong.what();
           throw;
         }
-        if (rank == 0) tell(s + 1);
+        if (rank == 0) report(s + 1);
       }
     });
   } catch (const RunFailure&) {

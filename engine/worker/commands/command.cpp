@@ -98,7 +98,7 @@ void refuse_lost_node(const Scenario& scenario) {
     throw ScenarioError(
         fmt::format("cluster.lost_node = {} is for plan, simulate and search, and nothing that runs loses a node: {}; "
                     "to run that, set these keys and cluster.lost_node = -1",
-                    scenario.cluster.lost_node, what_is_left(*after, scenario.cluster.lost_node)));
+                    scenario.cluster.lost_node, describe_after_loss(*after, scenario.cluster.lost_node)));
 }
 
 StepProgram compile_rest(const Scenario& scenario) {

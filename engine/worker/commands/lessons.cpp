@@ -276,7 +276,7 @@ void check_glossary(const CheckAgainst& against, Checked& checked) {
       }
 }
 
-/// A course has sections; all else is read as a lesson.
+/// A file with sections is a course; any other is read as a lesson.
 bool is_course(const std::string& file) {
   std::ifstream text(file);
   for (std::string line; std::getline(text, line);)

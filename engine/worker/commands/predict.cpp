@@ -22,11 +22,11 @@ int print_plan(const Input& input, int program_of) {
     std::cout << to_text(step.program_for(program_of));
     return 0;
   }
-  if (!is_folded(step)) check_runs(step);  // what is folded finds a circle itself
+  if (!is_folded(step)) check_runs(step);  // folding detects a deadlock itself
   const Report report = predict_scenario(scenario, add_host_scratch);
   if (!input.json) {
     if (const auto after = after_lost_node(scenario))
-      std::cout << what_is_left(*after, scenario.cluster.lost_node) << "\n";
+      std::cout << describe_after_loss(*after, scenario.cluster.lost_node) << "\n";
     std::cout << plan_text(step);
   }
   print(report, input.json);

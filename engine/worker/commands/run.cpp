@@ -52,7 +52,7 @@ int run_in_job(RunLine given) {
     WorkerJob job;
     job.request = given.request;
     const int status = run_worker(job);
-    // Dismissed: rank 0 has yet to report why, and the launcher ends all when the first process ends.
+    // Dismissed: rank 0 must still report why, and the launcher ends all when the first process ends.
     if (status == bad_input) report_once();
     return status;
   }

@@ -11,12 +11,24 @@
 #include "engine/predict/fold/folded.hpp"
 #include "engine/worker/commands/command.hpp"
 
+namespace rankscope {
+
+/// How plans are searched. `automatic`: bounded if plans fold, else exhaustive; `bounded` is search() (search.hpp), the
+/// others are strategies of search_plans().
+enum class SearchMethod : std::uint8_t { automatic, bounded, exhaustive, random, bayes };
+inline constexpr std::string_view search_method_words[] = {"auto", "bounded", name_of(Strategy::exhaustive),
+                                                           name_of(Strategy::random), name_of(Strategy::bayes)};
+template <>
+inline constexpr std::span<const std::string_view> word_table<SearchMethod> = search_method_words;
+
+}  // namespace rankscope
+
 namespace rankscope::command {
 namespace {
 
 struct SearchRequest {
   Input input;
-  std::string strategy;  ///< empty: bounded where plans fold, else exhaustive
+  Choice<SearchMethod> method = SearchMethod::automatic;
   PlanSearch how;
 };
 
@@ -29,13 +41,20 @@ int print(const Result& result, bool json) {
   return result.best.empty() ? failed : 0;
 }
 
+Strategy strategy_of(SearchMethod method) {
+  if (method == SearchMethod::random) return Strategy::random;
+  return method == SearchMethod::bayes ? Strategy::bayes : Strategy::exhaustive;
+}
+
 int search_plans(const SearchRequest& request) {
   const Scenario scenario = read(request.input), left = left_to_search(scenario);
   if (scenario.cluster.lost_node >= 0 && !request.input.json)
     std::cout << "node " << scenario.cluster.lost_node << " is lost: plans of " << left.plan.ranks() << " ranks for "
               << left.train.global_batch << " samples a step\n";
-  const bool folds = std::string_view(why_not_folded(left)).empty();
-  if (request.strategy == "bounded" || (request.strategy.empty() && folds)) {
+  SearchMethod method = request.method;
+  if (method == SearchMethod::automatic)
+    method = std::string_view(why_not_folded(left)).empty() ? SearchMethod::bounded : SearchMethod::exhaustive;
+  if (method == SearchMethod::bounded) {
     const SearchResult result = [&] {
       ProgressLine line("search");
       return search(left, request.how.keep, 0, line.progress());
@@ -43,7 +62,7 @@ int search_plans(const SearchRequest& request) {
     return print(result, request.input.json);
   }
   PlanSearch how = request.how;
-  how.strategy = strategy_named(request.strategy).value_or(Strategy::exhaustive);
+  how.strategy = strategy_of(method);
   const PlanSearchReport report = [&] {
     ProgressLine line("search");
     return rankscope::search_plans(trials_of(left, add_host_scratch), how, line.progress());
@@ -59,12 +78,11 @@ Command search(CLI::App& app) {
       "search", "find the best plans for the model on the same number of ranks of its cluster; nothing runs");
   add_input(line, given->input);
   line->add_option("--best", given->how.keep, "number of fastest plans to print")->check(whole_number(1));
-  line->add_option(
-          "--strategy", given->strategy,
-          "bounded: every plan, but only those that may be best are simulated (the default if plans "
-          "fold); exhaustive: every plan is simulated; random; bayes: a random forest of the plans tried so far "
-          "selects the next plan")
-      ->check(CLI::IsMember({"bounded", "exhaustive", "random", "bayes"}));
+  add_choice(line, "--strategy", given->method,
+             "bounded: every plan, but only those that may be best are simulated (the default if plans "
+             "fold); exhaustive: every plan is simulated; random; bayes: a random forest of the plans tried so far "
+             "selects the next plan",
+             {std::begin(search_method_words) + 1, std::end(search_method_words)});
   line->add_option("--budget", given->how.how.budget, "for random and bayes: number of plans to try")
       ->check(whole_number(1));
   line->add_option("--seed", given->how.how.seed, "for random and bayes: seed of the choice of plans");

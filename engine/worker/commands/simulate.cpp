@@ -52,15 +52,15 @@ void record(const SimulateRequest& request, const Scenario& predicted, const Ste
   TraceWriter writer(request.record);
   const SessionId session = new_session_id();
   std::map<int, std::pair<std::uint64_t, std::uint64_t>> sent;  // by sender: messages, and control messages of these
-  const TellEvent tell = [&](int rank, Event event) {
+  const EventPublisher publish = [&](int rank, Event event) {
     auto& [messages, controls] = sent[rank];
     if (is_control(event)) ++controls;
     writer.accept(Message{session, rank, ++messages, controls, std::move(event)});
   };
   if (step.facts)
-    tell_forecast(predicted, step.facts->programs, step.facts->predicted->spans, tell, hello);
+    publish_forecast(predicted, step.facts->programs, step.facts->predicted->spans, publish, hello);
   else
-    tell_folded_forecast(predicted, step.report.step_seconds, tell, hello);
+    publish_folded_forecast(predicted, step.report.step_seconds, publish, hello);
   if (!writer.close())
     throw TraceError(writer.error() + "; " + counted(writer.lost_messages(), "message") + " are not in the recording");
 }

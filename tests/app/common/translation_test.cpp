@@ -58,7 +58,7 @@ QStringList ts_files() { return translations.entryList({QStringLiteral("rankscop
 TEST_CASE("Each language's file has a finished translation of each text, with its placeholders and blanks") {
   REQUIRE(!ts_files().isEmpty());
   for (const QString& name : ts_files()) {
-    std::map<QString, QString> said;
+    std::map<QString, QString> translated;
     for (const Translated& message : messages_of(translations.filePath(name))) {
       INFO(name.toStdString() << ": '" << message.source.toStdString() << "' as '" << message.translation.toStdString()
                               << "'");
@@ -68,10 +68,10 @@ TEST_CASE("Each language's file has a finished translation of each text, with it
       CHECK(message.source.front().isSpace() == message.translation.front().isSpace());
       CHECK(message.source.back().isSpace() == message.translation.back().isSpace());
       // The window looks texts up without the class that says them (release.cmake).
-      const auto [first, is_new] = said.emplace(message.source + QChar(4) + message.comment, message.translation);
+      const auto [first, is_new] = translated.emplace(message.source + QChar(4) + message.comment, message.translation);
       CHECK(first->second == message.translation);
     }
-    CHECK(said.size() > 1000);
+    CHECK(translated.size() > 1000);
   }
 }
 

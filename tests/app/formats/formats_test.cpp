@@ -47,7 +47,7 @@ struct Shown {
     return {};
   }
   double value(NumberFormat format) { return cell(format, "value").toDouble(); }
-  bool says(const QString& words) {
+  bool contains(const QString& words) {
     for (const PaintedText& text : painted_texts(view))
       if (text.words.contains(words)) return true;
     return false;
@@ -79,7 +79,7 @@ std::shared_ptr<const Figures> counted() {
 
 }  // namespace
 
-TEST_CASE("The number that is typed becomes what each format holds, and an update is lost where it is too small") {
+TEST_CASE("A typed number is rounded to every format, and an update that is too small is lost") {
   Shown shown;
   CHECK(shown.value(NumberFormat::fp16) == 1.0009765625);
   CHECK(shown.value(NumberFormat::bf16) == 1);
@@ -97,10 +97,10 @@ TEST_CASE("The number that is typed becomes what each format holds, and an updat
   shown.view.value_field()->setText("2^-24");
   CHECK(shown.cell(NumberFormat::fp16, "outcome") == "subnormal");
   CHECK(shown.cell(NumberFormat::e4m3, "outcome") == "underflow");
-  CHECK(shown.says("underflow"));
+  CHECK(shown.contains("underflow"));
 }
 
-TEST_CASE("What is no number is said in words, and the rows keep the last number") {
+TEST_CASE("Invalid input is reported, and the rows keep the last number") {
   Shown shown;
   shown.view.value_field()->setText("0.5");
   for (const char* wrong : {"", "abc", "0x", "0x1234567890", "fp8:0x1", "bf16:1", "bf16:0x1ffff", "1/0"}) {
@@ -109,7 +109,7 @@ TEST_CASE("What is no number is said in words, and the rows keep the last number
     CHECK_FALSE(shown.view.fault().isEmpty());
     CHECK(shown.value(NumberFormat::fp16) == 0.5);
   }
-  CHECK(shown.says("is not a finite number"));
+  CHECK(shown.contains("is not a finite number"));
   shown.view.value_field()->setText("0x40490fdb");
   CHECK(shown.view.fault().isEmpty());
   CHECK(shown.value(NumberFormat::fp32) == static_cast<double>(3.14159274101257324f));
@@ -129,11 +129,11 @@ TEST_CASE("A click on a bit flips it, and the number follows in every format") {
   shown.view.value_field()->setText("fp16:0x7c00");
   CHECK(shown.cell(NumberFormat::fp16, "bits") == "0111110000000000");
   CHECK(shown.cell(NumberFormat::e4m3, "bits") == "01111111");
-  CHECK(shown.says("∞"));
+  CHECK(shown.contains("∞"));
   shown.view.value_field()->setText("448");
   shown.click(NumberFormat::e4m3, 0);
   CHECK(shown.view.value_field()->text() == "E4M3:0x7f");
-  CHECK(shown.says("NaN"));
+  CHECK(shown.contains("NaN"));
 }
 
 TEST_CASE("Arrow keys choose a bit, and Space flips it") {
@@ -197,13 +197,13 @@ TEST_CASE("A lesson's link types a number, an update, and turns the page") {
 TEST_CASE("Without counted gradients the page says what would fill it; with them it shows their shares") {
   Shown shown;
   shown.view.show_page(FormatsView::Page::gradients);
-  CHECK(shown.says("No gradients are counted"));
-  CHECK(shown.says("magnitudes_every"));
+  CHECK(shown.contains("No gradients are counted"));
+  CHECK(shown.contains("magnitudes_every"));
   CHECK(shown.view.table().rows.empty());
   shown.figures.set(counted());
-  CHECK(shown.says("Gradients of step 3"));
+  CHECK(shown.contains("Gradients of step 3"));
   shown.state.set_step(1);
-  CHECK(shown.says("Gradients of step 0"));
+  CHECK(shown.contains("Gradients of step 0"));
   shown.state.set_step(3);
   const auto& fits = shown.view.ranges().fits();
   REQUIRE(fits.size() == every_number_format.size());
@@ -235,10 +235,10 @@ TEST_CASE("A scale of 2^k moves the gradients into the range, and each format's 
   CHECK(fit(NumberFormat::e4m3).shift == 7 - -24);  // E4M3's last power of two is not whole
 }
 
-TEST_CASE("The page of scales is computed of the stated tensors, and says that they are no run's") {
+TEST_CASE("The page of scales uses example tensors and says so") {
   Shown shown;
   shown.view.show_page(FormatsView::Page::scales);
-  CHECK(shown.says("Not from a run"));
+  CHECK(shown.contains("Not from a run"));
   const auto& rows = shown.view.scales().rows();
   REQUIRE(rows.size() == 5 * every_scaling.size());
   const ScaleLoss loss = loss_of(NumberFormat::int8, Scaling::per_tensor, stated_tensors());

@@ -92,7 +92,7 @@ TEST_CASE("A busier rank is painted stronger") {
   }
 }
 
-TEST_CASE("The ranks stand under the grid in the order of the chosen quantity, and the scale says what colours mean") {
+TEST_CASE("Ranks are listed under the grid by the chosen quantity, with a colour scale") {
   application();
   SharedState state;
   EmptySource source;
@@ -130,7 +130,7 @@ TEST_CASE("The ranks stand under the grid in the order of the chosen quantity, a
   CHECK_FALSE(table->isVisible());
 }
 
-TEST_CASE("A cell's words lie within it, however narrow it is, or are left out") {
+TEST_CASE("A cell's text fits into it or is omitted") {
   application();
   SharedState state;
   EmptySource source;
@@ -161,7 +161,7 @@ TEST_CASE("A cell's words lie within it, however narrow it is, or are left out")
   CHECK(inside > 100);
 }
 
-TEST_CASE("A rank is as late as it enters collectives after the first of its group") {
+TEST_CASE("A rank's lateness is its delay in collectives after the first of its group") {
   RunContext context;
   context.step.grid = RankGrid{1, 2, 2};  // ranks 0 and 1 are replicas of stage 0, 2 and 3 of stage 1
   const OpId first = parse_token("ALLREDUCE.data_gradient:c0:i0").value();
@@ -210,7 +210,7 @@ TEST_CASE("The grid of a folded plan of 1,024 ranks has a cell for each stage, a
     MemoryRow row;
     row.rank = report.plan.grid().rank_of({0, 0, stage});
     row.predicted = MemoryBytes{{}, (std::int64_t{10} + stage) << 30, {}};
-    row.alike = 256;
+    row.identical_ranks = 256;
     report.memory.push_back(row);
   }
   const bool slow = GENERATE(false, true);
@@ -243,7 +243,7 @@ TEST_CASE("The grid of a folded plan of 1,024 ranks has a cell for each stage, a
   CHECK_THAT(words.join(' ').toStdString(), ContainsText("Not known for each rank"));
 }
 
-TEST_CASE("Where replicas are too many for a row each, a row is several of them, and no row is too low for its value") {
+TEST_CASE("If there are too many replicas, a row stands for several, and every row is high enough for its value") {
   application();
   SharedState state;
   EmptySource source;

@@ -17,7 +17,7 @@ namespace {
 class Held : public SnapshotSource {
  public:
   std::shared_ptr<const StoreView> view() const override { return store.view(); }
-  void tell(int rank, Event event) {
+  void send(int rank, Event event) {
     Message message;
     message.rank = rank;
     message.sequence = ++sequence_[rank];
@@ -38,21 +38,21 @@ struct Place {
         prediction((application(), predict(scenario))),
         view(state, source, figures) {
     REQUIRE(prediction.refusal.empty());
-    auto told = std::make_shared<Figures>();
-    told->context = prediction.context;
-    figures.set(told);
+    auto known = std::make_shared<Figures>();
+    known->context = prediction.context;
+    figures.set(known);
     view.resize(1000, 640);
     view.show();
   }
-  void say_hello(int steps) {
+  void send_hello(int steps) {
     Hello hello;
     hello.scenario_toml = to_toml(scenario);
     hello.ranks = scenario.plan.ranks();
     hello.steps = steps;
-    source.tell(0, hello);
+    source.send(0, hello);
   }
-  void say(const std::vector<Span>& spans) {
-    for (const Span& span : spans) source.tell(span.rank, SpanBatch{Obtained::measured, ClockDomain::wall, {span}});
+  void send(const std::vector<Span>& spans) {
+    for (const Span& span : spans) source.send(span.rank, SpanBatch{Obtained::measured, ClockDomain::wall, {span}});
     source.done();
     if (!live) settle();
   }
@@ -96,17 +96,17 @@ OpId forward_of_rank(const Prediction& prediction, int rank) {
 TEST_CASE("A live run with a missing rank is shown as a hang while it lasts, with the rank's name") {
   Place p;
   p.go_live();
-  p.say_hello(5);
+  p.send_hello(5);
   const OpId stops = forward_of_rank(p.prediction, 1);
   REQUIRE(stops.valid());
-  QSignalSpy told_of(&p.view, &HangView::hang_told);
-  p.say(told(p.prediction.context->programs, p.prediction.context->step.grid, p.steps(5), 1, stops, 2));
+  QSignalSpy emitted(&p.view, &HangView::hang_changed);
+  p.send(reported_spans(p.prediction.context->programs, p.prediction.context->step.grid, p.steps(5), 1, stops, 2));
   CHECK(wait_until([&] { return p.view.title().startsWith("Running, step "); }));
-  CHECK(told_of.isEmpty());
+  CHECK(emitted.isEmpty());
   CHECK_FALSE(p.view.settled());  // whether it moves is not known yet
   REQUIRE(wait_until([&] { return p.view.title().startsWith("Hang: no op has ended for 2"); }, 8000));
-  CHECK(told_of.count() == 1);
-  CHECK(told_of.last().first().toBool());
+  CHECK(emitted.count() == 1);
+  CHECK(emitted.last().first().toBool());
   INFO(p.view.words().toStdString());
   CHECK(p.view.words().startsWith(
       QString::fromStdString("Rank 1 is missing: it is in " + to_token(stops) + " of step 2. ")));
@@ -118,17 +118,17 @@ TEST_CASE("A live run with a missing rank is shown as a hang while it lasts, wit
   // An event that comes late ends it.
   const auto whole = p.steps(5);
   for (const Span& span : whole)
-    if (span.rank == 1 && span.step == 2 && span.op == stops) p.say({span});
+    if (span.rank == 1 && span.step == 2 && span.op == stops) p.send({span});
   REQUIRE(wait_until([&] { return p.view.title().startsWith("Running, step "); }));
-  CHECK(told_of.count() == 2);
-  CHECK_FALSE(told_of.last().first().toBool());
+  CHECK(emitted.count() == 2);
+  CHECK_FALSE(emitted.last().first().toBool());
 }
 
 TEST_CASE("Every lane shows its last finished op and its current op") {
   Place p;
-  p.say_hello(5);
+  p.send_hello(5);
   const OpId stops = forward_of_rank(p.prediction, 1);
-  p.say(told(p.prediction.context->programs, p.prediction.context->step.grid, p.steps(5), 1, stops, 2));
+  p.send(reported_spans(p.prediction.context->programs, p.prediction.context->step.grid, p.steps(5), 1, stops, 2));
   const RowsModel& lanes = p.view.lanes();
   REQUIRE(lanes.rowCount() == static_cast<int>(p.view.picture().still.lanes.size()));
   bool found = false;
@@ -150,9 +150,9 @@ TEST_CASE("Every lane shows its last finished op and its current op") {
 TEST_CASE("A run that has done all its steps says that there is no hang, however long it is silent") {
   Place p;
   p.go_live();
-  p.say_hello(3);
-  p.source.tell(-1, End{-1, true, 2, {}});
-  p.say(p.steps(3));
+  p.send_hello(3);
+  p.source.send(-1, End{-1, true, 2, {}});
+  p.send(p.steps(3));
   CHECK(wait_until([&] { return p.view.title() == "No hang"; }));
   QTest::qWait(2600);
   CHECK(p.view.title() == "No hang");
@@ -160,18 +160,19 @@ TEST_CASE("A run that has done all its steps says that there is no hang, however
 
 TEST_CASE("A rank that failed is named after the run, with where the others were") {
   Place p;
-  p.say_hello(5);
+  p.send_hello(5);
   const OpId stops = forward_of_rank(p.prediction, 1);
-  const auto spans = told(p.prediction.context->programs, p.prediction.context->step.grid, p.steps(5), 1, stops, 2);
-  p.source.tell(1, End{1, false, 1, "killed", false});
-  p.source.tell(0, End{0, false, 1, "waited for rank 1", true});
-  p.source.tell(-1, End{-1, false, 1, "rank 1 was killed"});
-  p.say(spans);
+  const auto spans =
+      reported_spans(p.prediction.context->programs, p.prediction.context->step.grid, p.steps(5), 1, stops, 2);
+  p.source.send(1, End{1, false, 1, "killed", false});
+  p.source.send(0, End{0, false, 1, "waited for rank 1", true});
+  p.source.send(-1, End{-1, false, 1, "rank 1 was killed"});
+  p.send(spans);
   CHECK(p.view.title().startsWith("The run failed in step "));
   CHECK(p.view.words().startsWith("Rank 1 is missing: killed."));
 }
 
-TEST_CASE("Where nothing ran there is nothing to hang") {
+TEST_CASE("Without a run no hang is shown") {
   Place p;
   CHECK(p.view.title() == "Nothing ran");
   CHECK(p.view.lanes().rowCount() == 0);

@@ -25,11 +25,11 @@ Question number(const std::string& unit, double tolerance) {
 }
 
 /// Answered twice where once does not settle it, as one does who insists.
-Answer answered(const Question& question, double guess, std::optional<double> told = {}) {
+Answer answered(const Question& question, double guess, std::optional<double> result = {}) {
   Answer answer;
   answer.question = question;
-  if (told) answer.told = *told;
-  while (answer.wants_try() && answer.tries.size() < most_tries) {
+  if (result) answer.result = *result;
+  while (answer.accepts_try() && answer.tries.size() < most_tries) {
     answer.tries.push_back({guess, "2026-11-24T09:30:00Z"});
     if (!answer.truth()) break;
   }
@@ -42,17 +42,17 @@ TEST_CASE("An answer that only a run can judge opens after an answer and a run")
   Answer answer;
   answer.question = number("", 2);
   CHECK_FALSE(answer.open());
-  CHECK(answer.wants_try());
+  CHECK(answer.accepts_try());
   answer.tries.push_back({27.0, {}});
   CHECK(answer.waits());
   CHECK_FALSE(answer.open());
-  CHECK_FALSE(answer.wants_try());
-  answer.told = 28.5;
+  CHECK_FALSE(answer.accepts_try());
+  answer.result = 28.5;
   CHECK(answer.open());
   CHECK(answer.right());
-  answer.told = 31.0;  // as a run goes on, its value may move: the answer is wrong now, and there is another try
+  answer.result = 31.0;  // as a run goes on, its value may move: the answer is wrong now, and there is another try
   CHECK_FALSE(answer.right());
-  CHECK(answer.wants_try());
+  CHECK(answer.accepts_try());
 }
 
 TEST_CASE("With a formula an answer is judged at once; after two wrong ones it is open") {
@@ -61,7 +61,7 @@ TEST_CASE("With a formula an answer is judged at once; after two wrong ones it i
   answer.question.formula_value = 300.0 / 11;
   answer.tries.push_back({37.5, {}});
   CHECK(answer.reply()->grade == Grade::wrong);
-  CHECK(answer.wants_try());
+  CHECK(answer.accepts_try());
   CHECK_FALSE(answer.open());
   CHECK(verdict_words(answer) == "Too high. One more try.");  // how far off would give it away
   answer.tries.push_back({27.0, {}});
@@ -74,8 +74,8 @@ TEST_CASE("With a formula an answer is judged at once; after two wrong ones it i
 }
 
 TEST_CASE("A verdict says how far off an answer is, which way, and how far it may be") {
-  const auto verdict = [](const std::string& unit, double guess, double told, double tolerance) {
-    return verdict_words(answered(number(unit, tolerance), guess, told));
+  const auto verdict = [](const std::string& unit, double guess, double result, double tolerance) {
+    return verdict_words(answered(number(unit, tolerance), guess, result));
   };
   CHECK(verdict("%", 27, 29.7, 4) == "Right (2.7 points off; 4 allowed)");
   CHECK(verdict("MiB", 13.4, 10, 3) == u("3.4\u00A0MiB too high (3 allowed)"));
@@ -106,7 +106,7 @@ TEST_CASE("Answers of every kind are kept with their times, and are there again"
   struct Row {
     Question question;
     Attempt attempt;
-    std::optional<Target> told;
+    std::optional<Target> result;
   };
   const std::vector<Row> rows{{number("%", 2), 27.25, Target(28.0)},
                               {choice, std::string("b"), {}},
@@ -120,8 +120,8 @@ TEST_CASE("Answers of every kind are kept with their times, and are there again"
       Answer answer;
       answer.question = row.question;
       answer.tries = {{row.attempt, "2026-11-24T09:30:00Z"}};
-      answer.told = row.told;
-      answer.told_by = "Run";
+      answer.result = row.result;
+      answer.result_source = "Run";
       CHECK(book.keep("lab", answer).isEmpty());
     }
   }
@@ -133,7 +133,7 @@ TEST_CASE("Answers of every kind are kept with their times, and are there again"
     INFO(row.question.ask);
     REQUIRE(answer.tries.size() == 1);
     CHECK(answer.tries[0] == Try{row.attempt, "2026-11-24T09:30:00Z"});
-    CHECK(answer.told == row.told);
+    CHECK(answer.result == row.result);
     Answer elsewhere;
     elsewhere.question = row.question;
     book.fill("another lab", elsewhere);
@@ -145,7 +145,7 @@ TEST_CASE("Answers of every kind are kept with their times, and are there again"
   CHECK(book.answered(lab) == 4);  // the order was wrong, and there is another try
 }
 
-TEST_CASE("An answer that is forgotten is gone, and a file that cannot be read is set aside") {
+TEST_CASE("A deleted answer stays deleted, and an unreadable file is renamed") {
   const QTemporaryDir folder;
   const QString file = folder.filePath("answers.json");
   Answer answer = answered(number("%", 2), 27, 28);

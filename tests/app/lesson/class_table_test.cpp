@@ -52,7 +52,7 @@ std::vector<Student> some_class() {
 
 }  // namespace
 
-TEST_CASE("A class is a table by name: right at which try, wrong, waiting, not yet; and how many") {
+TEST_CASE("The class table shows for each student: right at which try, wrong, waiting, not answered; and the counts") {
   const auto rows = class_rows(some_class(), "lab", {share(), drawing()});
   REQUIRE(rows.size() == class_summary_rows + 4);
   const auto words = [&](std::size_t row) {
@@ -76,7 +76,7 @@ TEST_CASE("A class is a table by name: right at which try, wrong, waiting, not y
   CHECK(class_titles({share(), drawing()}) == QStringList{"student", "question 1", "question 2"});
 }
 
-TEST_CASE("Tags in the words of others are shown, not followed") {
+TEST_CASE("HTML tags in students' texts are shown as text") {
   Question choice;
   choice.kind = QuestionKind::choice;
   choice.options = {"a", "b"};
@@ -89,14 +89,16 @@ TEST_CASE("Tags in the words of others are shown, not followed") {
   CHECK(rows[2][1].words == QString::fromUtf8("✗ wrong"));
 }
 
-TEST_CASE("Another lesson's answers are not shown, and a class without questions is names alone") {
+TEST_CASE("Answers of another lesson are not shown, and without questions the table has names only") {
   const auto other = class_rows(some_class(), "another", {share()});
   CHECK(other[0][1].words == "0 of 4");
   CHECK(class_rows(some_class(), "lab", {}).size() == class_summary_rows + 4);
   CHECK(class_rows({}, "lab", {share()})[0][1].words == "0 of 0");
 }
 
-TEST_CASE("Where the lesson states what is right the student's window is not believed; of a run's value it is") {
+TEST_CASE(
+    "The teacher's window judges answers if the lesson states the value, and trusts the student's window if only a run "
+    "does") {
   CHECK(judged(share(), {10.0, 1, Verdict::right, nine}) == false);
   CHECK(judged(share(), {27.0, 1, Verdict::wrong, nine}) == true);
   const std::vector<double> drawn{1, 2}, far{9, 9};
@@ -104,9 +106,9 @@ TEST_CASE("Where the lesson states what is right the student's window is not bel
   CHECK(judged(drawing(), {drawn, 1, Verdict::right, nine}) == true);
   CHECK(judged(drawing(Target(far)), {drawn, 1, Verdict::open, nine}) == false);
   CHECK(judged(share(), {std::string("of another kind"), 1, Verdict::right, nine}) == false);
-  CHECK(standing_of(share(), {{1.0, 1, Verdict::wrong, nine},
-                              {2.0, 2, Verdict::wrong, ten},
-                              {27.0, 1, Verdict::right, eleven}}) == Standing::later);
+  CHECK(answer_state_of(share(), {{1.0, 1, Verdict::wrong, nine},
+                                  {2.0, 2, Verdict::wrong, ten},
+                                  {27.0, 1, Verdict::right, eleven}}) == AnswerState::later);
 }
 
 TEST_CASE("A class's file has a row for each student, question and try, and nothing that a spreadsheet executes") {

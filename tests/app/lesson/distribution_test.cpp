@@ -9,7 +9,7 @@
 using namespace rankscope;
 using namespace rankscope::app;
 
-TEST_CASE("Guesses that are no shares are spread over their own range") {
+TEST_CASE("The histogram of guesses that are not shares covers their own range") {
   const Bins bins = bins_of({4, 4, 16, 10}, "MiB");
   CHECK(bins.low == 4);
   CHECK(bins.high == 16);
@@ -35,7 +35,7 @@ TEST_CASE("Quartiles lie between the two nearest values") {
   CHECK(std::isnan(quartiles_of({}).median));
 }
 
-TEST_CASE("Numbers are binned, with what is right and the usual mistakes once they may be marked") {
+TEST_CASE("Numbers are binned; the right value and the usual mistakes are marked once they may be shown") {
   Question question;
   question.unit = "%";
   question.tolerance = 1;
@@ -46,12 +46,12 @@ TEST_CASE("Numbers are binned, with what is right and the usual mistakes once th
   CHECK(hidden.bins.counts == std::vector<int>{0, 0, 2, 1, 0, 0, 0, 0, 0, 1});
   CHECK_FALSE(hidden.truth);
   CHECK(hidden.mistakes.empty());
-  const Distribution told = distribution_of(question, given, Target(300.0 / 11));
-  CHECK(*told.truth == Approx(27.27).margin(0.01));
-  CHECK(told.mistakes == std::vector<double>{37.5});
+  const Distribution distribution = distribution_of(question, given, Target(300.0 / 11));
+  CHECK(*distribution.truth == Approx(27.27).margin(0.01));
+  CHECK(distribution.mistakes == std::vector<double>{37.5});
 }
 
-TEST_CASE("Options are counted in their order, orders and places by how many gave them") {
+TEST_CASE("Options are counted in their order; orders and positions by frequency") {
   Question choice;
   choice.kind = QuestionKind::choice;
   choice.options = {"a", "b", "c"};
@@ -90,7 +90,7 @@ TEST_CASE("Options are counted in their order, orders and places by how many gav
   CHECK(orders.counted[0].right == false);
 }
 
-TEST_CASE("Of drawings each point has its median and quartiles; one of another size is left out and counted") {
+TEST_CASE("Drawings have a median and quartiles at each point; one of another size is left out and counted") {
   Question question;
   question.kind = QuestionKind::draw;
   question.answer_from = "memory.*.peak";

@@ -44,13 +44,13 @@ TEST_CASE("Commands of a lesson are links, whether they are in a line or have on
   CHECK(text.experiments()[1].command == "verify");
   CHECK(text.toPlainText().contains("rankscope-engine verify pipeline-1f1b --set data=2"));
   CHECK(text.toPlainText().contains("bubble = (p - 1)/m"));
-  std::vector<Experiment> wanted;
-  QObject::connect(&text, &LessonText::experiment_wanted, [&](const Experiment& one) { wanted.push_back(one); });
+  std::vector<Experiment> requested;
+  QObject::connect(&text, &LessonText::experiment_wanted, [&](const Experiment& one) { requested.push_back(one); });
   click(text, "run:1");
-  REQUIRE(wanted.size() == 1);
-  CHECK(wanted[0].command == "verify");
+  REQUIRE(requested.size() == 1);
+  CHECK(requested[0].command == "verify");
   click(text, "run:9");
-  CHECK(wanted.size() == 1);
+  CHECK(requested.size() == 1);
 }
 
 TEST_CASE("Answers are folded until they are asked for") {

@@ -106,7 +106,7 @@ TEST_CASE("Items are moved until their order is right") {
   CHECK(items() == question.options);
 }
 
-TEST_CASE("Items are dragged to their place, and with Alt and the arrows or the buttons they go one place on") {
+TEST_CASE("Items can be dragged, or moved one position with Alt and the arrow keys or the buttons") {
   application();
   Question question;
   question.kind = QuestionKind::order;
@@ -158,7 +158,7 @@ TEST_CASE("Items are dragged to their place, and with Alt and the arrows or the 
   CHECK(lines >= 5);
 }
 
-TEST_CASE("A rank and a link are pointed at in their views, and what was clicked of another kind is no answer") {
+TEST_CASE("A rank or a link is answered by a click in its view, and a click on anything else is no answer") {
   application();
   Answer answer;
   answer.question.kind = QuestionKind::point;
@@ -219,7 +219,7 @@ TEST_CASE("A wrong answer gets its mistake's reason and another try; then the re
   }
 }
 
-TEST_CASE("An op is pointed at in a view, and named before it is submitted") {
+TEST_CASE("An op is answered by a click in a view, and named before it is submitted") {
   application();
   Answer answer;
   answer.question.kind = QuestionKind::point;

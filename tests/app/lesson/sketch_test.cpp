@@ -25,7 +25,7 @@ TEST_CASE("Keys draw bars one by one") {
   CHECK(sketch.values()[2] == 3 - 0.2);
 }
 
-TEST_CASE("Keys draw a curve of many places in some thirty strides, and lines between them") {
+TEST_CASE("Keys draw a curve of many points in about thirty steps, with lines between them") {
   application();
   Sketch sketch(palette_of(Theme::light), 800, 5, "nats", "step");
   const auto up = [&](int times) {
@@ -46,7 +46,7 @@ TEST_CASE("Keys draw a curve of many places in some thirty strides, and lines be
   CHECK(sketch.values()[787] < 0.6);
 }
 
-TEST_CASE("A stroke of the pointer over many places leaves none out") {
+TEST_CASE("A fast drag of the pointer sets every point that it passes") {
   application();
   Sketch sketch(palette_of(Theme::light), 800, 5, "nats", "step");
   sketch.resize(260, 132);

@@ -87,7 +87,7 @@ TEST_CASE("The predicted memory is drawn under the run's step, independent of th
   CHECK(picture.greatest == 1000);
 }
 
-TEST_CASE("Memory measured on the wall clock stands on the device clock where its op stands") {
+TEST_CASE("Memory measured on the wall clock is placed on the device clock with its op") {
   RunStore store;
   StoreFiller filler(store);
   Hello hello;

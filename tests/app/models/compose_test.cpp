@@ -41,7 +41,7 @@ const Palette& dark = palette_of(Theme::dark);
 
 }  // namespace
 
-TEST_CASE("a span has its class's colour from its first pixel to its last, and no other pixel has it") {
+TEST_CASE("a span has its class's colour from its first pixel to its last, and nowhere else") {
   KnownRun run;
   run.span(0, 0, "F:c0:m0", 100, 200).span(0, 0, "B:c0:m0", 300, 500).span(0, 0, "OPT:c0:.update", 500, 520);
   const Frame frame = compose(request_for(run.view()));
@@ -187,7 +187,7 @@ TEST_CASE("the prediction is a ghost under the step that it predicts, on the run
   CHECK(at(frame, 250, RowKind::ghost, Lane::compute, 0, 0.5) == dark.ground);  // hollow
 }
 
-TEST_CASE("the forecast of the step one looks at stands whole, and those beside it give way with open ends") {
+TEST_CASE("the prediction of the current step is shown completely, those of its neighbours are cut with open ends") {
   // The run takes 300 µs a step, the forecast 400.
   KnownRun run;
   for (std::uint32_t step = 0; step < 3; ++step)
@@ -222,8 +222,8 @@ TEST_CASE("threads compose the same picture as one") {
       run.span(r, 0, "F:c" + std::to_string(r) + ":m" + std::to_string(i), i * 15 + r, i * 15 + r + 9);
   const FrameRequest request = request_for(run.view(), {0, 1'000'000}, 6);
   const Frame expected = compose(request);
-  std::atomic<int> told = 0;
-  Composer composer([&] { ++told; }, 3);
+  std::atomic<int> notified = 0;
+  Composer composer([&] { ++notified; }, 3);
   for (int i = 0; i < 20; ++i) {
     const std::uint64_t number = composer.request(request);
     REQUIRE(composer.wait_for(number, std::chrono::seconds(10)));
@@ -232,7 +232,7 @@ TEST_CASE("threads compose the same picture as one") {
   }
 }
 
-TEST_CASE("a picture moved by whole pixels is the picture composed anew, however often it is moved") {
+TEST_CASE("a picture moved by whole pixels equals one composed from scratch, however often it is moved") {
   KnownRun run;
   for (int r = 0; r < 3; ++r) {
     int at = 0;
@@ -250,17 +250,17 @@ TEST_CASE("a picture moved by whole pixels is the picture composed anew, however
     request.range = moved(request.range, by * 1000);
     REQUIRE(reuse_of(moving, request).has_value());
     Frame next = compose(request, &moving);
-    const Frame anew = compose(request);
+    const Frame recomposed = compose(request);
     INFO("moved by " << by << " to " << request.range.begin_ns);
     int different = 0;
-    for (std::size_t i = 0; i < anew.pixels.size(); ++i) different += anew.pixels[i] != next.pixels[i];
+    for (std::size_t i = 0; i < recomposed.pixels.size(); ++i) different += recomposed.pixels[i] != next.pixels[i];
     CHECK(different == 0);
-    CHECK(next.boxes.size() == anew.boxes.size());
+    CHECK(next.boxes.size() == recomposed.boxes.size());
     moving = std::move(next);
   }
 }
 
-TEST_CASE("of many requests at once the newest is composed, and the others are not waited for") {
+TEST_CASE("of many requests at once only the newest is composed") {
   KnownRun run;
   for (int i = 0; i < 60; ++i) run.span(0, 0, "F:c0:m" + std::to_string(i), i * 15, i * 15 + 9);
   Composer composer({}, 2);

@@ -34,7 +34,7 @@ RankProgram program_of(int rank, std::initializer_list<const char*> tokens, int 
 
 }  // namespace
 
-TEST_CASE("an op waited for the last to end of all its dependencies") {
+TEST_CASE("an op waited for the dependency that ended last") {
   const auto run = two_stages();
   const auto view = run->view();
   RankProgram program = program_of(1, {"RECV.pipeline_forward:c1:m0", "F:c1:m0", "B:c1:m0"}, 0);
@@ -53,7 +53,7 @@ TEST_CASE("an op waited for the last to end of all its dependencies") {
   CHECK(lane[0].op == op("F:c1:m0"));
 }
 
-TEST_CASE("a receive waits for its sender, who may come after it began") {
+TEST_CASE("a receive waits for its sender, which may arrive after the receive began") {
   const auto run = two_stages();
   const auto view = run->view();
   const RankProgram program = program_of(1, {"RECV.pipeline_forward:c1:m0", "F:c1:m0"}, 0);

@@ -136,7 +136,7 @@ TEST_CASE("a label yields from micro-batch and segment to the shorter one") {
   CHECK(labels_of(box).front() == "all-reduce 1");
 }
 
-TEST_CASE("a finely cut wait is one idle stretch with its main cause, its parts itemised") {
+TEST_CASE("a wait of many parts is one idle interval with its main cause and a list of its parts") {
   StepAnalysis step;
   std::int64_t at = 0;
   for (int i = 0; i < 10; ++i) {
@@ -154,7 +154,7 @@ TEST_CASE("a finely cut wait is one idle stretch with its main cause, its parts 
   CHECK(stretches[0].parts[1].length_ns == 1'000);
 }
 
-TEST_CASE("waiting and the rank's own exposed communication keep their own names, however finely each is cut") {
+TEST_CASE("waiting and the rank's own exposed communication keep separate names, however many parts they have") {
   StepAnalysis step;
   step.stretches.push_back(idle(0, 0, 4'000, BubbleCause::peers));
   step.stretches.push_back(idle(0, 4'000, 8'000, BubbleCause::straggler));
@@ -168,7 +168,7 @@ TEST_CASE("waiting and the rank's own exposed communication keep their own names
   CHECK(stretches[1].main().time == TimeClass::data);
 }
 
-TEST_CASE("exposed communication is a rank's own; others' bytes and others' compute it waits for, by whose they are") {
+TEST_CASE("exposed communication is a rank's own; waiting names the rank whose transfer or compute is awaited") {
   BubbleStretch stretch = idle(0, 0, 100, BubbleCause::exposed_communication, TimeClass::data);
   stretch.purpose = Purpose::server;
   stretch.waits_for_rank = 4;
@@ -189,7 +189,7 @@ TEST_CASE("the line above a step with servers states which ranks' time its bubbl
   CHECK(step_summary(29, 4, {}, &insight) == "step 29 · 4 ranks · bubble 49.7 % of the step");
 }
 
-TEST_CASE("two causes that are both wide enough for a name keep their own stretches, and a gap parts any") {
+TEST_CASE("two causes that are both wide enough for a name are separate intervals, and a gap separates any two") {
   StepAnalysis step;
   step.stretches.push_back(idle(0, 0, 10'000, BubbleCause::cool_down));
   step.stretches.push_back(idle(0, 10'000, 20'000, BubbleCause::exposed_communication, TimeClass::data));

@@ -100,7 +100,7 @@ TEST_CASE("the colour difference agrees with the published test data") {
   CHECK(ciede2000({60.2574, -34.0099, 36.2677}, {60.4626, -34.1751, 39.4387}) == Approx(1.2644).margin(1e-4));
 }
 
-TEST_CASE("any two colours of data differ by at least 12, however one sees") {
+TEST_CASE("any two colours of data differ by at least 12, also with colour blindness") {
   for (const Theme theme : every_theme)
     for (const auto& [sight, matrix] : {std::pair{"normal", normal}, std::pair{"protanopia", protanopia},
                                         std::pair{"deuteranopia", deuteranopia}, std::pair{"tritanopia", tritanopia}}) {
@@ -115,7 +115,7 @@ TEST_CASE("any two colours of data differ by at least 12, however one sees") {
     }
 }
 
-TEST_CASE("marks stand out from the ground by 3:1, and text can be read at 4.5:1") {
+TEST_CASE("marks have a contrast of 3:1 to the background, and text of 4.5:1") {
   for (const Theme theme : every_theme) {
     const Palette& colours = palette_of(theme);
     for (const Argb behind : {colours.ground, colours.panel}) {
@@ -134,7 +134,7 @@ TEST_CASE("marks stand out from the ground by 3:1, and text can be read at 4.5:1
   }
 }
 
-TEST_CASE("a hatch is seen on the ground by 2.5:1, and is quieter than every box") {
+TEST_CASE("a hatch has a contrast of 2.5:1 to the background, and less than every box") {
   for (const Theme theme : every_theme) {
     const Palette& colours = palette_of(theme);
     const auto marks = marks_of(colours);

@@ -67,7 +67,7 @@ TEST_CASE("rows never overlap, whatever the number of ranks and the height") {
       }
 }
 
-TEST_CASE("what fits is fitted: four ranks in a laptop's window, thirty-two as heat rows") {
+TEST_CASE("four ranks fit into a laptop's window, and thirty-two as heat rows") {
   for (const int ranks : {1, 4, 8, 16, 32}) {
     INFO(ranks);
     CHECK(lay_out_rows(pipeline_ranks(ranks), true, {}, 360).height <= 360);
@@ -87,7 +87,7 @@ TEST_CASE("a higher window gives taller rows") {
   }
 }
 
-TEST_CASE("a rank folded by hand keeps its compute row alone, and the others keep their size") {
+TEST_CASE("a collapsed rank keeps only its compute row, and the others keep their size") {
   const auto ranks = pipeline_ranks(4);
   const TimelineRows before = lay_out_rows(ranks, true, {}, 420);
   const TimelineRows after = lay_out_rows(ranks, true, with({{1, false}}), 420);
@@ -137,7 +137,7 @@ TEST_CASE("groups are the slices of the grid, and every rank is in one") {
   CHECK(rank_groups(Grouping::tensor, 64, &plan)[5].name == "stage 2 · data 1");
 }
 
-TEST_CASE("up to 32 ranks stand alone, more stand by stage, or in blocks where nothing is known of them") {
+TEST_CASE("up to 32 ranks have their own rows; more are grouped by stage, or in blocks if nothing is known of them") {
   const RunPlan plan = megatron();
   RunPlan small;
   small.grid = {1, 4, 8};
@@ -173,7 +173,7 @@ TEST_CASE("sixty-four ranks are eight heat rows that fit, and one of them opens 
   CHECK(open.rows[0].height == closed.rows[0].height);
 }
 
-TEST_CASE("a few ranks stand under the rows of their groups, each once") {
+TEST_CASE("a few ranks are shown under the rows of their groups, each once") {
   RunPlan plan;
   plan.grid = {2, 2, 2};
   const TimelineRows rows = lay_out_rows(pipeline_ranks(8), true, by(Grouping::data, 8, plan), 700);
@@ -203,7 +203,7 @@ TEST_CASE("pinned ranks stay at the top while scrolling") {
         rows.find(9, RowKind::compute, Lane::compute));
 }
 
-TEST_CASE("pins that would take all the room scroll with the rest") {
+TEST_CASE("pinned ranks scroll with the rest if they would take all the space") {
   RowChoice choice;
   for (int r = 0; r < 20; ++r) choice.pinned.insert(r);
   const TimelineRows rows = lay_out_rows(pipeline_ranks(24), true, choice, 240);
@@ -211,7 +211,7 @@ TEST_CASE("pins that would take all the room scroll with the rest") {
   for (const TimelineRow& row : rows.rows) CHECK_FALSE(row.pinned);
 }
 
-TEST_CASE("lanes are grouped by rank, and a rank that has said nothing has a band all the same") {
+TEST_CASE("lanes are grouped by rank, and a rank that has not reported has a row, too") {
   const std::vector<LaneKey> lanes{{0, Lane::compute, Obtained::emulated},
                                    {0, Lane::data, Obtained::emulated},
                                    {0, Lane::tensor, Obtained::measured},

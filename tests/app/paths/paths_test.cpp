@@ -45,7 +45,7 @@ struct Shown {
     return view.model().index(static_cast<int>(std::find(names.begin(), names.end(), optimizer) - names.begin()),
                               column);
   }
-  bool says(const QString& words) {
+  bool contains(const QString& words) {
     QString all;  // a sentence may be painted in several lines
     for (const PaintedText& text : painted_texts(view)) all += text.words + QLatin1Char(' ');
     return all.simplified().contains(words);
@@ -58,7 +58,7 @@ void choose(PathsView& view, const char* surface) {
 
 }  // namespace
 
-TEST_CASE("A surface is scaled so that its window is seen whole, and a pixel is a point again") {
+TEST_CASE("A surface is scaled to show its whole window, and pixels convert back to points") {
   const SurfaceWindow window{-4, 2, -1, 1};
   const QRectF area = GENERATE(QRectF(50, 20, 600, 600), QRectF(0, 0, 900, 100), QRectF(10, 10, 300, 100));
   const SurfaceScale scale = scale_for(window, area);
@@ -74,7 +74,7 @@ TEST_CASE("A surface is scaled so that its window is seen whole, and a pixel is 
   CHECK(std::max(x / y, y / x) < 2 + 1e-6);
 }
 
-TEST_CASE("Contours stand at 1, 2, 5 and their decades, and between them a fill is one colour") {
+TEST_CASE("Contours are at 1, 2, 5 and their decades, and the fill between them has one colour") {
   Surface plane = make_surface("ravine");
   plane.value = [](Point p) { return p.x; };  // its height is x: a contour of 2 stands at x = 2
   plane.least = 0;
@@ -95,7 +95,7 @@ TEST_CASE("Contours stand at 1, 2, 5 and their decades, and between them a fill 
   CHECK(at(1.5) != at(2.5));
 }
 
-TEST_CASE("Optimizers differ in colour, as they do for every eye, and in shape") {
+TEST_CASE("Optimizers differ in colour, also with colour blindness, and in shape") {
   const Palette& colours = palette_of(GENERATE(Theme::dark, Theme::light));
   std::set<Argb> seen;
   std::set<std::string> shapes;
@@ -129,7 +129,7 @@ TEST_CASE("The view shows the engine's own paths: on the ravine, with four optim
   for (const char* words :
        {"start", "minimum", "x", "y", "contours", "Loss above the minimum", "step", "step 100 of 100"}) {
     INFO(words);
-    CHECK(shown.says(QString::fromLatin1(words)));
+    CHECK(shown.contains(QString::fromLatin1(words)));
   }
   // One curve and one dot for each that is ticked, and the present step.
   CHECK(view.plot().series.size() == 4 + 1 + 4);
@@ -145,7 +145,7 @@ TEST_CASE("The view shows the engine's own paths: on the ravine, with four optim
   CHECK(plot.title == "Loss above the minimum, by step");
 }
 
-TEST_CASE("Keys step through the paths, and the table says where each stands then") {
+TEST_CASE("Keys step through the paths, and the table shows the position of each") {
   Shown shown;
   PathsView& view = shown.view;
   QTest::keyClick(&view, Qt::Key_Home);
@@ -183,8 +183,8 @@ TEST_CASE("A rate is typed in the table, and an invalid rate is refused") {
   // Beyond 2/κ = 0.1: it leaves, and says at which step.
   CHECK(shown.cell("sgd", PathsModel::reached).startsWith("diverged, "));
   CHECK(view.paths()->of("sgd")->diverged.has_value());
-  CHECK(shown.says("diverged, "));
-  CHECK(shown.says("sgd, beyond"));
+  CHECK(shown.contains("diverged, "));
+  CHECK(shown.contains("sgd, beyond"));
   for (const char* bad : {"fast", "0", "-1", ""})
     CHECK_FALSE(view.model().setData(shown.index("sgd", PathsModel::rate), QString::fromLatin1(bad), Qt::EditRole));
   CHECK(view.request().rates.at("sgd") == 0.11);
@@ -193,7 +193,7 @@ TEST_CASE("A rate is typed in the table, and an invalid rate is refused") {
   CHECK(shown.cell("sgd", PathsModel::rate) == "0.09");
 }
 
-TEST_CASE("Surface, condition number, steps, noise and start are asked of the engine, each surface with its own") {
+TEST_CASE("Surface, condition number, steps, noise and start are passed to the engine, separately for each surface") {
   Shown shown;
   PathsView& view = shown.view;
   view.condition()->setValue(200);
@@ -207,7 +207,7 @@ TEST_CASE("Surface, condition number, steps, noise and start are asked of the en
   shown.settle();
   CHECK(view.paths()->request.surface == "saddle");
   CHECK(view.player().steps() == 120);
-  CHECK(shown.says("saddle"));
+  CHECK(shown.contains("saddle"));
   CHECK_FALSE(view.condition()->isVisible());
   view.noise()->setValue(0.5);
   shown.settle();
@@ -223,7 +223,7 @@ TEST_CASE("Surface, condition number, steps, noise and start are asked of the en
   CHECK(view.paths()->request.noise == 0);
 }
 
-TEST_CASE("What is asked again is there at once, and what is under way leaves the old paths standing") {
+TEST_CASE("A repeated request is answered from the cache, and a pending request keeps the old paths visible") {
   Shown shown;
   PathsView& view = shown.view;
   const auto ravine = view.paths();
@@ -235,14 +235,14 @@ TEST_CASE("What is asked again is there at once, and what is under way leaves th
   CHECK(view.paths() == ravine);
 }
 
-TEST_CASE("Ticks say which paths are drawn; without any the view says so") {
+TEST_CASE("Check boxes choose which paths are drawn; without any the view says so") {
   Shown shown;
   PathsView& view = shown.view;
   CHECK(view.model().setData(shown.index("sophia", PathsModel::optimizer), Qt::Checked, Qt::CheckStateRole));
   CHECK(view.model().drawn().count("sophia") == 1);
-  CHECK(shown.says("sophia"));
+  CHECK(shown.contains("sophia"));
   view.model().set_drawn({});
-  CHECK(shown.says("No optimizer is ticked"));
+  CHECK(shown.contains("No optimizer is ticked"));
   CHECK(view.table().rows.empty());
   view.model().set_drawn({"adam"});
   CHECK(view.table().rows.size() == 101);
@@ -252,13 +252,13 @@ TEST_CASE("Ticks say which paths are drawn; without any the view says so") {
 TEST_CASE("The view reports a missing engine, or one that refuses") {
   Shown none{QString()};
   CHECK_FALSE(none.view.paths());
-  CHECK(none.says("No paths"));
-  CHECK(none.says("rankscope-engine is neither in the folder of this program nor on PATH."));
+  CHECK(none.contains("No paths"));
+  CHECK(none.contains("rankscope-engine is neither in the folder of this program nor on PATH."));
   Shown refused;
   refused.view.show_request({.surface = "ravine", .settings = {"momentum=2"}});
   refused.settle();
   CHECK_FALSE(refused.view.paths());
-  CHECK(refused.says("less than 1"));
+  CHECK(refused.contains("less than 1"));
   choose(refused.view, "saddle");
   refused.settle();
   CHECK(refused.view.paths());
@@ -267,12 +267,12 @@ TEST_CASE("The view reports a missing engine, or one that refuses") {
 TEST_CASE("While a question about it is open the view shows nothing") {
   Shown shown;
   shown.view.set_veiled(true);
-  CHECK(shown.says("Hidden until you answer the questions on the left."));
-  CHECK_FALSE(shown.says("momentum"));
-  CHECK_FALSE(shown.says("minimum"));
+  CHECK(shown.contains("Hidden until you answer the questions on the left."));
+  CHECK_FALSE(shown.contains("momentum"));
+  CHECK_FALSE(shown.contains("minimum"));
   CHECK(shown.view.table().rows.empty());
   shown.view.set_veiled(false);
-  CHECK(shown.says("momentum"));
+  CHECK(shown.contains("momentum"));
 }
 
 TEST_CASE("The paths of a lesson are shown: its surface, its rates, and only its optimizers") {

@@ -59,7 +59,7 @@ struct Editing {
 
 }  // namespace
 
-TEST_CASE("An order that makes sense has the bubble that its layout has") {
+TEST_CASE("A valid order has the bubble of its layout") {
   const OrderCheck check = check_order(hand, two_stages());
   CHECK(check.ok);
   CHECK(check.units.size() == 8);
@@ -102,7 +102,7 @@ TEST_CASE("An error in an order is reported with its line and its op") {
   CHECK_FALSE(check_order("", two_stages()).ok);
 }
 
-TEST_CASE("Choosing by hand begins with the order that there was, and leaving it takes the order away") {
+TEST_CASE("Choosing \"by hand\" begins with the present order, and leaving it removes the order") {
   PlanSpec plan = two_stages();
   plan.schedule = "gpipe";
   choose_schedule(plan, ScheduleKind::by_hand);
@@ -112,7 +112,7 @@ TEST_CASE("Choosing by hand begins with the order that there was, and leaving it
   CHECK(plan.order.empty());
 }
 
-TEST_CASE("The text begins as the schedule's own, and typing a mistake marks its line and leaves the plan alone") {
+TEST_CASE("The text begins as the schedule's own, and a mistake marks its line and does not change the plan") {
   Editing editing;
   CHECK(editing.view->editor().toPlainText().toStdString() == to_text(gpipe_schedule({2, 1, 2})));
   editing.type_at_end_of(1, " F:c1:m0");
@@ -129,7 +129,7 @@ TEST_CASE("The text begins as the schedule's own, and typing a mistake marks its
   CHECK_FALSE(editing.session.edited());
 }
 
-TEST_CASE("An order typed to its end becomes the plan, is predicted, and can be run") {
+TEST_CASE("A completely typed order becomes the plan, is predicted, and can be run") {
   Editing editing;
   const double before = editing.session.figures().latest()->predicted->step_seconds;
   editing.view->editor().selectAll();
@@ -151,7 +151,7 @@ TEST_CASE("An order typed to its end becomes the plan, is predicted, and can be 
   CHECK(editing.view->editor().toPlainText().toStdString() == to_text(gpipe_schedule({2, 1, 2})));
 }
 
-TEST_CASE("Another plan has another text, and a rank's whole program can be read but not written") {
+TEST_CASE("Another plan has another text, and a rank's whole program is read-only") {
   Editing editing;
   Scenario changed = *editing.session.scenario();
   changed.plan.schedule = "1f1b";

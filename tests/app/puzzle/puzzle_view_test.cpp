@@ -42,7 +42,7 @@ struct Shown {
     move((from + to) / 2, to);
     QTest::mouseRelease(&board, Qt::LeftButton, {}, to);
   }
-  bool says(const QString& words) {
+  bool contains(const QString& words) {
     QString all;
     for (const PaintedText& text : painted_texts(view)) all += text.words + QLatin1Char(' ');
     return all.simplified().contains(words);
@@ -63,16 +63,16 @@ TEST_CASE("Clicks place ready boxes at the end of their rows; a box that is not 
   shown.rules(2, 2);
   shown.click(forward_of(1, 0));
   CHECK(shown.board.puzzle().placed_count() == 0);
-  CHECK(shown.says("F0 of stage 1 needs the activations of F0 of stage 0, which is not placed yet."));
+  CHECK(shown.contains("F0 of stage 1 needs the activations of F0 of stage 0, which is not placed yet."));
   shown.click(forward_of(0, 0));
   CHECK(shown.board.puzzle().placed(forward_of(0, 0)));
-  CHECK_FALSE(shown.says("needs the activations"));
+  CHECK_FALSE(shown.contains("needs the activations"));
   for (const OpId box : {forward_of(1, 0), backward_of(1, 0), forward_of(0, 1), backward_of(0, 0), forward_of(1, 1),
                          backward_of(1, 1), backward_of(0, 1)})
     shown.click(box);
   CHECK(shown.board.puzzle().complete());
   CHECK(shown.board.puzzle().layout().end == 9);
-  CHECK(shown.says("Complete: 9 units, bubble 33.3 % of (step × stages). No order is shorter."));
+  CHECK(shown.contains("Complete: 9 units, bubble 33.3 % of (step × stages). No order is shorter."));
   CHECK(shown.view.table().rows.size() == 8);
   CHECK(shown.view.table().rows[0] == QStringList{"0", "F0", "0", "1", "1"});
 }
@@ -85,12 +85,12 @@ TEST_CASE("A box is dragged into its row, within it, and out of it; a wrong row 
   };
   shown.drag(forward_of(0, 0), row(1, 20));
   CHECK(shown.board.puzzle().placed_count() == 0);
-  CHECK(shown.says("F0 runs on stage 0 only"));
+  CHECK(shown.contains("F0 runs on stage 0 only"));
   shown.drag(forward_of(0, 0), row(0, 20));
   shown.drag(forward_of(0, 1), row(0, 2));  // in front of it
   CHECK(shown.board.puzzle().rows()[0] == std::vector{forward_of(0, 1), forward_of(0, 0)});
   shown.drag(forward_of(0, 2), row(0, 200));
-  CHECK(shown.says("With F2 there, stage 0 would keep more than 2 micro-batches. A B frees one."));
+  CHECK(shown.contains("With F2 there, stage 0 would keep more than 2 micro-batches. A B frees one."));
   CHECK(shown.board.puzzle().placed_count() == 2);
   shown.drag(forward_of(0, 1), row(0, 300));  // to the end
   CHECK(shown.board.puzzle().rows()[0] == std::vector{forward_of(0, 0), forward_of(0, 1)});

@@ -31,9 +31,9 @@ struct Place {
     REQUIRE(prediction.refusal.empty());
     source.run = known_run(scenario, 3);
     source.predicted = prediction.view;
-    auto told = std::make_shared<Figures>();
-    told->context = prediction.context;
-    figures.set(told);
+    auto known = std::make_shared<Figures>();
+    known->context = prediction.context;
+    figures.set(known);
     state.set_shown(Obtained::measured);
     state.set_step(1);
     view = std::make_unique<RangeView>(state, source, figures);
@@ -71,7 +71,7 @@ TEST_CASE("Without a range the whole step is shown, with its prediction") {
   CHECK(p.view->gap().rowCount() == 0);
 }
 
-TEST_CASE("A chosen range's table is that of the range, and the whole comes back when it is dropped") {
+TEST_CASE("The table is that of the selected range, and of the whole step when the range is cleared") {
   Place p;
   const auto step = p.source.view()->step_range(Obtained::measured, 1);
   REQUIRE(step);
@@ -93,7 +93,7 @@ TEST_CASE("The causes of the gap are shown completely, on more lines if space is
   // Every op took a third longer than was predicted.
   auto store = std::make_shared<RunStore>();
   StoreFiller filler(*store);
-  tell_run(
+  publish_run(
       [&](int rank, Event event) {
         if (auto* batch = std::get_if<SpanBatch>(&event))
           for (Span& span : batch->spans)
@@ -128,7 +128,7 @@ TEST_CASE("Every column of the shares is seen beside the gap, and no table's las
   Place p(small_scenario(plan + "\nmicro_batches = 4"));
   auto store = std::make_shared<RunStore>();
   StoreFiller filler(*store);
-  tell_run(
+  publish_run(
       [&](int rank, Event event) {
         if (auto* batch = std::get_if<SpanBatch>(&event))
           for (Span& span : batch->spans)
@@ -166,7 +166,7 @@ TEST_CASE("A hidden view shows nothing") {
   for (QTableView* table : p.view->findChildren<QTableView*>()) CHECK_FALSE(table->isVisible());
 }
 
-TEST_CASE("Every rank's time is all of its stretch, also where ops of other steps reach into it") {
+TEST_CASE("Every rank's time is its whole interval, also where ops of other steps overlap it") {
   // Asynchronous servers: workers are up to three steps apart, so a step's time is full of others' ops.
   const std::string plan = GENERATE("data = 4\ndata_parallel = \"parameter-server\"\nservers = 1\nstaleness = 2",
                                     "pipeline = 2\nschedule = \"1f1b\"\nmicro_batches = 4");

@@ -74,7 +74,7 @@ TEST_CASE("the roofline's table for a file has every kind of op with its FLOPs a
   }
 }
 
-TEST_CASE("what ran is dots, under the peak that its machine was measured to have or the cluster's") {
+TEST_CASE("measured kernels are dots, under the measured peak of the machine or the cluster's") {
   RooflinePicture picture;
   picture.roof = {100e9, 10e9};
   picture.ran_name = "emulated";

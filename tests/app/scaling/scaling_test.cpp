@@ -74,7 +74,7 @@ struct SlowMachine {
     return make_report(facts_of_plan(context_of(of), costs(of))).step_seconds;
   }
   /// What a run there tells before its first step: who it is, its programs, and what it expects.
-  void tell(const std::function<void(int rank, Event event)>& to) const {
+  void publish(const std::function<void(int rank, Event event)>& to) const {
     Hello hello;
     hello.title = "a slow machine";
     hello.scenario_toml = to_toml(scenario);
@@ -99,7 +99,7 @@ struct SlowMachine {
   std::shared_ptr<const StoreView> view() const {
     RunStore store;
     StoreFiller filler(store);
-    tell([&](int rank, Event event) { filler.add(rank, std::move(event)); });
+    publish([&](int rank, Event event) { filler.add(rank, std::move(event)); });
     return store.view();
   }
 };
@@ -175,7 +175,7 @@ TEST_CASE("Weak scaling lets the batch grow with the ranks") {
   CHECK(curves.points[2].predicted.efficiency == Approx(alone / all));
 }
 
-TEST_CASE("A run's own costs carry its prediction to other numbers of ranks") {
+TEST_CASE("Measured costs of a run predict other numbers of ranks") {
   const SlowMachine machine;
   CostSource costs;
   costs.run = costs_of_run(*machine.view(), machine.context);
@@ -200,18 +200,19 @@ TEST_CASE("A run's own costs carry its prediction to other numbers of ranks") {
 
 TEST_CASE("Costs that are not measured on a machine are not applied to other plans") {
   const SlowMachine machine;
-  const auto told = [&](const std::function<bool(int rank, Event& event)>& keep) {
+  const auto has_costs = [&](const std::function<bool(int rank, Event& event)>& keep) {
     RunStore store;
     StoreFiller filler(store);
-    machine.tell([&](int rank, Event event) {
+    machine.publish([&](int rank, Event event) {
       if (keep(rank, event)) filler.add(rank, std::move(event));
     });
     return costs_of_run(*store.view(), machine.context);
   };
-  CHECK(told([](int, Event&) { return true; }));
-  CHECK_FALSE(told([](int, Event& event) { return !std::holds_alternative<SpanBatch>(event); }));
-  CHECK_FALSE(told([](int rank, Event& event) { return rank == 0 || !std::holds_alternative<ProgramRecord>(event); }));
-  CHECK_FALSE(told([](int, Event& event) {  // it sleeps what the cluster's figures say
+  CHECK(has_costs([](int, Event&) { return true; }));
+  CHECK_FALSE(has_costs([](int, Event& event) { return !std::holds_alternative<SpanBatch>(event); }));
+  CHECK_FALSE(
+      has_costs([](int rank, Event& event) { return rank == 0 || !std::holds_alternative<ProgramRecord>(event); }));
+  CHECK_FALSE(has_costs([](int, Event& event) {  // it sleeps what the cluster's figures say
     if (auto* hello = std::get_if<Hello>(&event)) hello->device = "sleep";
     return true;
   }));
@@ -235,7 +236,7 @@ TEST_CASE("The plan that ran is a point on its own curve") {
     CHECK(static_cast<qsizetype>(row.size()) == scaling_titles(curves).size());
 }
 
-TEST_CASE("Published rows stand over their numbers of ranks with the engine's own predictions") {
+TEST_CASE("Published rows are at their numbers of ranks, with the engine's own predictions") {
   for (const PublishedTable& table : read_all_published()) {
     if (table.file != "megatron-sc21") continue;
     REQUIRE(can_be_scaled(table));

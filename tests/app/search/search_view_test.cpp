@@ -17,7 +17,7 @@ using namespace rankscope::app;
 namespace {
 
 /// Four plans of one knob: 2 s with 30 bytes, 1 s with 40, 3 s with 10, and one that needs 90 of 50 bytes.
-PlanSearchReport known_report(const std::string& strategy) {
+PlanSearchReport known_report(Strategy strategy) {
   PlanSearchReport report;
   report.strategy = strategy;
   report.judged = "by hand";
@@ -33,7 +33,7 @@ PlanSearchReport known_report(const std::string& strategy) {
   report.best = {1, 0, 2};
   report.front = {1, 0, 2};
   report.importance = {1, 0};
-  report.importance_is_exact = strategy == "exhaustive";
+  report.importance_is_exact = strategy == Strategy::exhaustive;
   report.trajectory = {{1, 0}, {2, 1}};
   return report;
 }
@@ -41,7 +41,7 @@ PlanSearchReport known_report(const std::string& strategy) {
 SearchReports known(std::initializer_list<Strategy> strategies) {
   SearchReports reports;
   for (const Strategy strategy : strategies)
-    reports[strategy] = std::make_shared<PlanSearchReport>(known_report(std::string(name_of(strategy))));
+    reports[strategy] = std::make_shared<PlanSearchReport>(known_report(strategy));
   return reports;
 }
 
@@ -218,7 +218,7 @@ TEST_CASE("a stopped search keeps its results, and another can begin") {
   CHECK_FALSE(shown.view.found().empty());
 }
 
-TEST_CASE("the same training on as many ranks is the same search, another model is not") {
+TEST_CASE("changes that keep training and number of ranks keep the search's results, another model does not") {
   Scenario one = parse_scenario("[plan]\ndata = 4\n", "a.toml"), other = one;
   other.plan.data = 2;
   other.plan.pipeline = 2;

@@ -27,7 +27,7 @@ TEST_CASE("A plan of too many ops is shown by one rank of each stage, as long as
   const auto plan = plan_of(*prediction.view);
   REQUIRE(plan);
   CHECK(plan->grid.size() == prediction.scenario.plan.pipeline);
-  CHECK(plan->alike * plan->grid.size() == prediction.scenario.plan.ranks());
+  CHECK(plan->identical_ranks * plan->grid.size() == prediction.scenario.plan.ranks());
   REQUIRE(prediction.view);
   CHECK(prediction.view->hello()->ranks == scenario.plan.pipeline);
   const double predicted = predict_step(compile(scenario)).step_seconds;
@@ -48,7 +48,7 @@ TEST_CASE("A plan of too many ops is shown by one rank of each stage, as long as
   CHECK(static_cast<double>(range->length()) * 1e-9 == Approx(predicted).epsilon(1e-6));
 }
 
-TEST_CASE("Of a folded plan with a straggler its own replica is shown, in which it is slow") {
+TEST_CASE("A folded plan with a straggler shows the straggler's replica") {
   Scenario scenario = read_scenario(find_scenario("bloom-jean-zay").string());
   const Prediction even = predict(scenario);
   REQUIRE_FALSE(even.folded.empty());
@@ -71,8 +71,8 @@ TEST_CASE("Of a folded plan with a straggler its own replica is shown, in which 
   const auto plan = plan_of(*slow.view);
   REQUIRE(plan);
   CHECK(folded_words(*plan, stage) == "rank " + std::to_string(scenario.fault.slow_rank) + " is slow; " +
-                                          std::to_string(plan->alike - 1) + " others wait");
-  CHECK(folded_words(*plan, stage + 1) == std::to_string(plan->alike) + " identical ranks");
+                                          std::to_string(plan->identical_ranks - 1) + " others wait");
+  CHECK(folded_words(*plan, stage + 1) == std::to_string(plan->identical_ranks) + " identical ranks");
   REQUIRE(slow.report.slow);
   CHECK(slow.report.slow->rank == scenario.fault.slow_rank);
 }
@@ -100,7 +100,7 @@ TEST_CASE("The prediction of a plan that lost a node is for the remaining ranks,
   CHECK(predict(scenario).lost.empty());
 }
 
-TEST_CASE("A plan that has nothing left without a node is refused") {
+TEST_CASE("A plan is refused if no replica remains without a node") {
   Scenario scenario = read_scenario(find_scenario("pipeline-1f1b").string());
   scenario.cluster.lost_node = 0;
   const Prediction prediction = predict(scenario);
@@ -122,13 +122,14 @@ TEST_CASE("Shares of a folded plan's step are shown, and those of a recording of
   // Every event of the prediction, as `simulate --record` writes them.
   auto store = std::make_shared<RunStore>();
   StoreFiller filler(*store);
-  const TellEvent tell = [&](int rank, Event event) { filler.add(rank, std::move(event)); };
+  const EventPublisher publish = [&](int rank, Event event) { filler.add(rank, std::move(event)); };
   Hello hello;
   hello.device = simulated_device;
   if (folded)
-    tell_folded_forecast(scenario, request.prediction->report.step_seconds, tell, hello);
+    publish_folded_forecast(scenario, request.prediction->report.step_seconds, publish, hello);
   else
-    tell_forecast(scenario, request.prediction->context->programs, request.prediction->predicted.spans, tell, hello);
+    publish_forecast(scenario, request.prediction->context->programs, request.prediction->predicted.spans, publish,
+                     hello);
   request.run = store->view();
   const Analysis recorded = analyse(request);
   CHECK_FALSE(recorded.figures->run);  // nothing ran

@@ -14,7 +14,7 @@ namespace rankscope::app {
 inline QString record(const QString& path, const Scenario& scenario, int steps) {
   TraceWriter writer(path.toStdString());
   std::map<int, std::pair<std::uint64_t, std::uint64_t>> counts;
-  tell_run(
+  publish_run(
       [&](int rank, Event event) {
         auto& [messages, control] = counts[rank];
         if (is_control(event)) ++control;

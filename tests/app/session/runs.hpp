@@ -18,8 +18,8 @@ inline Scenario small_scenario(const std::string& plan = "pipeline = 2\nschedule
 }
 
 /// Control, summaries and spans of `steps` steps on the wall clock: the prediction's second step again and again.
-inline void tell_run(const std::function<void(int rank, Event event)>& tell, const Scenario& scenario, int steps,
-                     bool end = true) {
+inline void publish_run(const std::function<void(int rank, Event event)>& publish, const Scenario& scenario, int steps,
+                        bool end = true) {
   const Prediction prediction = predict(scenario);
   if (!prediction.refusal.empty()) throw std::runtime_error(prediction.refusal);
   Hello hello;
@@ -29,11 +29,11 @@ inline void tell_run(const std::function<void(int rank, Event event)>& tell, con
   hello.steps = steps;
   hello.entropy_nats = 1.5;
   hello.peak_flops = 1e9;
-  tell(0, hello);
+  publish(0, hello);
   for (const RankProgram& program : prediction.context->programs) {
     ProgramRecord record{program.rank, 0, to_text(program)};
     record.hash = hash_of(record.text);
-    tell(program.rank, record);
+    publish(program.rank, record);
   }
   const auto pattern = prediction.view->step_range(Obtained::simulated, 1);
   for (int step = 0; step < steps; ++step)
@@ -57,8 +57,8 @@ inline void tell_run(const std::function<void(int rank, Event event)>& tell, con
                                 {1000, 1000, 2000, 500 * (rank + 1), 250}});
       memory.samples.push_back(
           {rank, number, batch.spans.back().op, batch.spans.back().begin_ns, {1000, 1000, 2000, 0, 250}});
-      tell(rank, std::move(batch));
-      tell(rank, std::move(memory));
+      publish(rank, std::move(batch));
+      publish(rank, std::move(memory));
       StepSummary summary;
       summary.rank = rank;
       summary.step = number;
@@ -67,15 +67,15 @@ inline void tell_run(const std::function<void(int rank, Event event)>& tell, con
       summary.loss = rank == hello.ranks - 1 ? 4.0 - 0.25 * step : std::nan("");
       summary.gradient_square_norm = rank == 0 ? 9 : 16;
       summary.tokens = rank == hello.ranks - 1 ? scenario.train.global_batch * scenario.model.context : 0;
-      tell(rank, summary);
+      publish(rank, summary);
     }
-  if (end) tell(-1, End{-1, true, steps - 1, {}});
+  if (end) publish(-1, End{-1, true, steps - 1, {}});
 }
 
 inline std::shared_ptr<RunStore> known_run(const Scenario& scenario, int steps) {
   auto store = std::make_shared<RunStore>();
   StoreFiller filler(*store);
-  tell_run([&](int rank, Event event) { filler.add(rank, std::move(event)); }, scenario, steps);
+  publish_run([&](int rank, Event event) { filler.add(rank, std::move(event)); }, scenario, steps);
   return store;
 }
 

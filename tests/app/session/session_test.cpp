@@ -73,7 +73,7 @@ TEST_CASE("A scenario that cannot be read fails with the file's position") {
   CHECK_FALSE(session.can_run());
 }
 
-TEST_CASE("A plan that cannot run is refused in words, and keeps Run off until it is mended") {
+TEST_CASE("A plan that cannot run is refused with a reason, and Run is disabled until it is corrected") {
   application();
   const Place place;
   Session session;
@@ -122,7 +122,7 @@ TEST_CASE("An engine that dies before its first message fails the run, and the p
   CHECK(session.can_run());
 }
 
-TEST_CASE("An engine that says nothing is given up after its limit") {
+TEST_CASE("An engine that reports nothing is ended after the time limit") {
   application();
   const Place place;
   Session session(place.engine("sleep 60"));
@@ -154,7 +154,7 @@ TEST_CASE("The engine receives the edited plan") {
   CHECK_FALSE(all.contains("plan.pipeline="));
 }
 
-TEST_CASE("Stopping a run that has not spoken yet ends it") {
+TEST_CASE("A run that has not reported yet can be stopped") {
   application();
   const Place place;
   Session session(place.engine("sleep 60"));
@@ -167,7 +167,7 @@ TEST_CASE("Stopping a run that has not spoken yet ends it") {
   CHECK(wait_until([&] { return session.state() == SessionState::ended; }));
 }
 
-TEST_CASE("A recording opens with its numbers, and with the prediction laid under it") {
+TEST_CASE("A recording opens with its numbers and its prediction") {
   application();
   const Place place;
   const QString path = record(place, "run.mcap", 5);
@@ -215,7 +215,7 @@ TEST_CASE("A truncated recording opens with its readable part, and reports that 
   CHECK(lines.join('\n').contains("half.mcap"));
 }
 
-TEST_CASE("Opening another scenario forgets the one before") {
+TEST_CASE("Opening another scenario closes the previous one") {
   application();
   const Place place;
   Session session;

@@ -36,7 +36,8 @@ QString lab_of(MainWindow& window) { return QFileInfo(window.session().spec().te
 
 }  // namespace
 
-TEST_CASE("Students' windows follow the teacher's lab, step, range, selection and view, and one may look away") {
+TEST_CASE(
+    "Students' windows follow the teacher's lab, step, range, selection and view until a student stops following") {
   const auto teacher = window_on("pipeline-1f1b");
   const auto student = window_on("data-parallel");
   const QTemporaryDir folder;
@@ -70,7 +71,7 @@ TEST_CASE("Students' windows follow the teacher's lab, step, range, selection an
   CHECK(wait_until([&] { return student->state().visible() == teacher->state().visible(); }));
 }
 
-TEST_CASE("Where a student's step takes longer, the same part of it is to be seen") {
+TEST_CASE("If a student's step takes longer, the same part of it is shown") {
   const QTemporaryDir folder;
   const QString slower = folder.filePath("pipeline-1f1b.toml");
   QFile file(slower);
@@ -130,7 +131,7 @@ TEST_CASE("Students' answers are a histogram in the teacher's window, hidden unt
   CHECK(ada->lab_panel().findChildren<AnswersPlot*>().isEmpty());
 }
 
-TEST_CASE("The teacher's window shows who has answered what at which try, and students' windows nothing of it") {
+TEST_CASE("The teacher's window shows who has answered what at which try, and students' windows do not") {
   const QTemporaryDir folder;
   const QString lesson = write_file(folder, "small.toml", small_lesson(formula_question + memory_question));
   const auto teacher = window_on(lesson);
@@ -194,7 +195,7 @@ TEST_CASE("The teacher's window shows who has answered what at which try, and st
   for (const QString& line : lines) CHECK_FALSE(QString("=+-@").contains(line.front()));
 }
 
-TEST_CASE("What a student's run says of an answer reaches the teacher after it") {
+TEST_CASE("The result of a student's run reaches the teacher after the answer") {
   const QTemporaryDir folder;
   const QString lesson = write_file(folder, "small.toml", small_lesson(bubble_question));
   const auto teacher = window_on(lesson);
@@ -239,7 +240,7 @@ TEST_CASE("A class with an invalid join file is refused with a message, and leav
   CHECK(window->class_room().words().isEmpty());
 }
 
-TEST_CASE("A share is guessed by dragging the edge of the bar, or with the keys, until it is kept") {
+TEST_CASE("A share is guessed by dragging the edge of the bar, or with the keys, and then submitted") {
   application();
   ShareGuess guess(palette_of(Theme::light));
   guess.resize(204, guess.sizeHint().height());

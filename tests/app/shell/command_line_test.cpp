@@ -50,12 +50,12 @@ TEST_CASE("Without arguments the window opens as the system looks") {
   CHECK(line.screenshot.isEmpty());
 }
 
-TEST_CASE("A surface for the optimizers' paths is named, and none is as usual") {
+TEST_CASE("The option for a surface of optimizers' paths is read; without it nothing changes") {
   CHECK(parse({"--surface", "saddle"}).surface == "saddle");
   CHECK(parse({}).surface.isEmpty());
 }
 
-TEST_CASE("A class for other machines names the address that these know, and one for this machine none") {
+TEST_CASE("A class for other machines needs an address, a class for this machine does not") {
   const CommandLine beyond = parse({"--teach", "class.join", "--network", "10.0.0.1"});
   CHECK(beyond.teach == "class.join");
   CHECK(beyond.network == "10.0.0.1");

@@ -99,13 +99,13 @@ TEST_CASE("\"This plan\" states ideal, predicted and measured of one plan") {
   CHECK(lines[static_cast<std::size_t>(PlanRow::mfu)].predicted == u("60.0\u00A0%"));  // 0.5 × 12 / 10
 }
 
-TEST_CASE("Nothing known is dashes, never zeros") {
+TEST_CASE("Unknown values are dashes, never zeros") {
   for (const PlanLine& line : plan_lines(Figures{}))
     for (const QString& value : {line.ideal, line.predicted, line.measured}) CHECK(value == u("–"));
   CHECK(gap_sentence(Figures{}).isEmpty());
 }
 
-TEST_CASE("The gap is a sentence with its largest reasons, of one rank or of all together") {
+TEST_CASE("The gap is a sentence with its largest causes, of one rank or of all ranks") {
   Figures figures = a_run();
   figures.step.emplace();
   figures.step->range = {0, 12'000'000};
@@ -145,16 +145,16 @@ TEST_CASE("A report's value is found by its path, lists by rank or purpose") {
 }
 
 TEST_CASE("An open question hides the rows that would answer it, and no others") {
-  CHECK(rows_telling("bubble.measured") == std::set<PlanRow>{PlanRow::bubble});
-  CHECK(rows_telling("memory.0.activations") == std::set<PlanRow>{PlanRow::peak_memory});
-  CHECK(rows_telling("step_seconds") == std::set<PlanRow>{PlanRow::step, PlanRow::tokens});
-  CHECK(rows_telling("steps.*.tokens_per_s") == std::set<PlanRow>{PlanRow::step, PlanRow::tokens});
-  CHECK(rows_telling("steps.*.loss").empty());
-  CHECK(training_telling("steps.*.loss"));
-  CHECK_FALSE(training_telling("step_seconds"));
-  CHECK(rows_telling("time.data").empty());
-  CHECK(shares_telling("time.data"));
-  CHECK_FALSE(shares_telling("memory.0.activations"));
+  CHECK(rows_revealing("bubble.measured") == std::set<PlanRow>{PlanRow::bubble});
+  CHECK(rows_revealing("memory.0.activations") == std::set<PlanRow>{PlanRow::peak_memory});
+  CHECK(rows_revealing("step_seconds") == std::set<PlanRow>{PlanRow::step, PlanRow::tokens});
+  CHECK(rows_revealing("steps.*.tokens_per_s") == std::set<PlanRow>{PlanRow::step, PlanRow::tokens});
+  CHECK(rows_revealing("steps.*.loss").empty());
+  CHECK(training_reveals("steps.*.loss"));
+  CHECK_FALSE(training_reveals("step_seconds"));
+  CHECK(rows_revealing("time.data").empty());
+  CHECK(shares_reveal("time.data"));
+  CHECK_FALSE(shares_reveal("memory.0.activations"));
 }
 
 TEST_CASE("The command palette finds an action by letters in order") {

@@ -64,7 +64,7 @@ TEST_CASE("Only pieces too narrow for their names are listed by colour under the
   }
 }
 
-TEST_CASE("Behind a question the names of pieces are hidden with them") {
+TEST_CASE("An open question hides pieces and their names") {
   application();
   FiguresModel model;
   auto figures = std::make_shared<Figures>();

@@ -180,11 +180,11 @@ TEST_CASE("An op that is pointed at in the time line answers its question") {
   REQUIRE(button_named(lab, "Submit") != nullptr);
   CHECK_FALSE(button_named(lab, "Submit")->isEnabled());
   const auto spans = window->session().view()->step_spans(Obtained::simulated, 1);
-  const auto wanted = std::find_if(spans.begin(), spans.end(), [](const Span& span) {
+  const auto expected = std::find_if(spans.begin(), spans.end(), [](const Span& span) {
     return span.rank == 1 && to_token(folded_to_chunk(span.op)) == "B:c1:m2";
   });
-  REQUIRE(wanted != spans.end());
-  window->state().set_selected(SpanRef{1, 1, wanted->op, Obtained::simulated});
+  REQUIRE(expected != spans.end());
+  window->state().set_selected(SpanRef{1, 1, expected->op, Obtained::simulated});
   CHECK(words_in(lab).contains("backward, micro-batch 2, rank 1"));
   REQUIRE(button_named(lab, "Submit")->isEnabled());
   QTest::mouseClick(button_named(lab, "Submit"), Qt::LeftButton);
@@ -201,8 +201,8 @@ TEST_CASE("A variant is simulated for its question, whatever plan is shown") {
   LabPanel& lab = window->lab_panel();
   lab.keep(0, 11.0);
   REQUIRE(wait_until([&] { return lab.answers()[0].open(); }));
-  CHECK(*lab.answers()[0].told_number() == Approx(100.0 / 9));
+  CHECK(*lab.answers()[0].result_number() == Approx(100.0 / 9));
   CHECK(lab.answers()[0].right());
-  CHECK(lab.answers()[0].told_by == "Simulation");
+  CHECK(lab.answers()[0].result_source == "Simulation");
   CHECK(window->session().scenario()->plan.micro_batches == 4);
 }

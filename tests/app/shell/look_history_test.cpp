@@ -34,7 +34,7 @@ struct Looking {
 
 }  // namespace
 
-TEST_CASE("A zoom is undone and done again, and a new one forgets what was undone") {
+TEST_CASE("A zoom can be undone and redone, and a new zoom clears the redo history") {
   Looking looking;
   looking.state.set_visible({1000, 500'000});
   looking.settle();
@@ -71,7 +71,7 @@ TEST_CASE("Undo restores the selection and the layout") {
   CHECK(looking.layout == "second");
 }
 
-TEST_CASE("A drag is one step back, also while it has not come to rest") {
+TEST_CASE("A drag is one undo step, also while it continues") {
   Looking looking;
   const TimeRange before = looking.state.visible();
   for (int i = 1; i <= 20; ++i) looking.state.set_visible({i * 1000, 500'000 + i * 1000});

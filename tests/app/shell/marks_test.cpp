@@ -79,7 +79,7 @@ using Notes = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("Ctrl+D marks the chosen op; who opens the recording sees the note, finds it and goes there") {
+TEST_CASE("Ctrl+D marks the selected op; the note is in the recording and can be found and visited") {
   const QTemporaryDir folder;
   const QString path = record(folder.filePath("run.mcap"), small_scenario(), 6);
   TraceMark mark;
@@ -118,7 +118,7 @@ TEST_CASE("Ctrl+D marks the chosen op; who opens the recording sees the note, fi
   CHECK(window->state().selected() == some_op(*window));
 }
 
-TEST_CASE("A mark is changed, deleted and undone, and the recording goes with it") {
+TEST_CASE("A mark is changed, deleted and restored, and the recording is changed accordingly") {
   const QTemporaryDir folder;
   const QString path = record(folder.filePath("run.mcap"), small_scenario(), 6);
   const auto window = window_on_recording(path);

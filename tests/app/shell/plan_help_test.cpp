@@ -113,7 +113,7 @@ TEST_CASE("While a lab's question is open no better plans are listed") {
   CHECK(buttons.front()->text() == "Show anyway");
 }
 
-TEST_CASE("A plan is proved against one rank on demand, and another plan is not what was proved") {
+TEST_CASE("A plan is proved against one rank on demand, and the proof is not valid for another plan") {
   const Opened opened(R"(#!/bin/sh
 test "$1" = verify || exit 3
 cat <<END
@@ -134,7 +134,7 @@ END
   CHECK(opened.proof().proof().state() == Proof::State::none);
 }
 
-TEST_CASE("A proof that fails, one that is not given, and one that is stopped say so") {
+TEST_CASE("A failed, a missing and a stopped proof are reported") {
   const Verdict failed =
       verdict_of(R"({"verify": {"passed": false, "losses": 0.5, "gradients": 0.1, "parameters": 0, "tensors": 7}})");
   CHECK_FALSE(failed.passed);
@@ -173,7 +173,7 @@ TEST_CASE("A proof that fails, one that is not given, and one that is stopped sa
   CHECK(slow.proof().proof().state() == Proof::State::none);
 }
 
-TEST_CASE("Tabs there is no room for are listed at the end, none is cut, and the chosen one is always there") {
+TEST_CASE("Tabs without room are in a list at the end, none is cut, and the selected one is always visible") {
   const Opened opened;
   auto* bar = opened.window->workspace().findChild<QTabBar*>();
   REQUIRE(bar);

@@ -173,7 +173,7 @@ TEST_CASE("every view that the program names draws a picture of its own of a rec
   CHECK(table.readAll().contains("\nbubble,"));
 }
 
-TEST_CASE("a view's table is written where its file's name asks for one") {
+TEST_CASE("a view's table is written if the file's name ends like a table's") {
   const Person person;
   const QString file = person.path("saddle.csv");
   CHECK(person.run({"pipeline-gpipe", "--surface", "saddle", "--screenshot", file, "--view", "paths"}).status == 0);

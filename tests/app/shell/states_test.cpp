@@ -43,14 +43,14 @@ QAbstractButton* continue_button(MainWindow& window) {
 }
 
 /// Share of the bar's middle line that has this colour.
-double share_of_colour(QWidget& widget, const QColor& wanted) {
+double share_of_colour(QWidget& widget, const QColor& expected) {
   const QImage image = widget.grab().toImage();
   const int y = 14;
   int found = 0, all = 0;
   for (int x = 4; x < image.width() - 4; ++x, ++all) {
     const QColor at = image.pixelColor(x, y);
-    const int far =
-        std::abs(at.red() - wanted.red()) + std::abs(at.green() - wanted.green()) + std::abs(at.blue() - wanted.blue());
+    const int far = std::abs(at.red() - expected.red()) + std::abs(at.green() - expected.green()) +
+                    std::abs(at.blue() - expected.blue());
     found += far < 12;
   }
   return static_cast<double>(found) / all;
@@ -58,7 +58,7 @@ double share_of_colour(QWidget& widget, const QColor& wanted) {
 
 }  // namespace
 
-TEST_CASE("A run that one stops has stopped after its last step, and has not failed") {
+TEST_CASE("A run stopped by the user is shown as stopped after its last step, not as failed") {
   const QTemporaryDir folder;
   const auto window = empty_window(real_engine());
   window->open(write_file(folder, "plain.toml", small_plan(100000)));
@@ -242,7 +242,7 @@ TEST_CASE("The list of labs is numbered and grouped, and what was opened goes by
   CHECK(std::set<QString>(after.begin(), after.end()).size() == static_cast<std::size_t>(after.size()));
 }
 
-TEST_CASE("A window goes on with what was open, its plan as it was edited, and lists fresh runs among the recent") {
+TEST_CASE("A new window reopens what was open, with the edited plan, and lists new runs among the recent ones") {
   application();
   const QTemporaryDir folder;
   QCoreApplication::setOrganizationName("rankscope-test");
@@ -335,7 +335,7 @@ TEST_CASE("A plan that cannot run says so and why, and a plan too large to run s
   CHECK(window->status_line().left_text().contains("1,024 ranks (8 shown)"));
 }
 
-TEST_CASE("A step many times as long as predicted is a multiple, and names contention where it was recorded") {
+TEST_CASE("A step many times as long as predicted is shown as a multiple, with contention if that was recorded") {
   Figures figures;
   figures.run.emplace();
   figures.run->obtained = Obtained::measured;

@@ -118,7 +118,7 @@ TEST_CASE("A source that cannot be opened leaves the open recording unchanged, a
   CHECK(w.banner().text(opening).isEmpty());
 }
 
-TEST_CASE("A silent address says how long it was called, is not called live, and is given up with a reason") {
+TEST_CASE("A silent address shows the waiting time, is not shown as live, and ends with a reason") {
   const Silent silent;
   SessionOptions options;
   options.connect_limit_ms = 2500;
@@ -135,7 +135,7 @@ TEST_CASE("A silent address says how long it was called, is not called live, and
   CHECK(button_named(window->banner(), "Try again") != nullptr);
 }
 
-TEST_CASE("Calling an address can be cancelled, and what was open stays") {
+TEST_CASE("Connecting can be cancelled, and what was open stays open") {
   const Silent silent;
   const auto window = window_on_lab("pipeline-1f1b");
   window->open(silent.address());
@@ -170,7 +170,7 @@ TEST_CASE("A recording that was cut opens with a banner that says what is missin
   CHECK(window->banner().text(damage).isEmpty());
 }
 
-TEST_CASE("After a change of the plan the time line shows the new step, whole or the same part of it") {
+TEST_CASE("After a change of the plan the time line shows the new step, completely or the same part of it") {
   const auto window = window_on_lab("pipeline-1f1b");
   MainWindow& w = *window;
   REQUIRE(fits_step(w));

@@ -99,7 +99,7 @@ inline Attempt some_attempt(const Answer& answer, double number) {
 /// Answers everything until nothing wants an answer, or a run must judge.
 inline void answer_all(LabPanel& lab, double number) {
   for (std::size_t i = 0; i < lab.answers().size(); ++i)
-    for (std::size_t t = 0; t < most_tries && lab.answers()[i].wants_try(); ++t)
+    for (std::size_t t = 0; t < most_tries && lab.answers()[i].accepts_try(); ++t)
       lab.keep(i, some_attempt(lab.answers()[i], number));
 }
 

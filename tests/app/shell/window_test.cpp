@@ -92,7 +92,7 @@ TEST_CASE("No lesson is wider than its panel, with all its questions") {
   }
 }
 
-TEST_CASE("The lesson leads to its questions, and stays where one reads when an answer is kept") {
+TEST_CASE("The lesson scrolls to its questions, and does not scroll when an answer is submitted") {
   const QTemporaryDir folder;
   const auto window = window_on(write_file(folder, "l.toml", small_lesson(bubble_question + memory_question)));
   LabPanel& lab = window->lab_panel();
@@ -119,7 +119,7 @@ TEST_CASE("The lesson leads to its questions, and stays where one reads when an 
 }
 
 TEST_CASE(
-    "A lesson on a machine that is not here is answered by the simulation, and its answers stay when the plan "
+    "A lesson on a machine that is not available is answered by the simulation, and its answers stay when the plan "
     "changes") {
   // The same plan on a machine that is not here.
   const QTemporaryDir folder;
@@ -129,18 +129,18 @@ TEST_CASE(
   REQUIRE(lab.answers().size() == 1);
   CHECK_FALSE(lab.answers()[0].open());
   lab.keep(0, 99.0);
-  CHECK(lab.answers()[0].wants_try());  // the simulation has judged it
+  CHECK(lab.answers()[0].accepts_try());  // the simulation has judged it
   lab.keep(0, 99.0);
-  const Report& told = *window->session().figures().latest()->predicted;
+  const Report& predicted = *window->session().figures().latest()->predicted;
   REQUIRE(lab.answers()[0].open());
-  CHECK(*lab.answers()[0].told_number() == *value_at(told, "bubble.predicted") * 100);
-  const std::vector<double> answers{*lab.answers()[0].told_number()};
+  CHECK(*lab.answers()[0].result_number() == *value_at(predicted, "bubble.predicted") * 100);
+  const std::vector<double> answers{*lab.answers()[0].result_number()};
   CHECK_FALSE(window->plan_panel().cell_text(PlanRow::step, 1).contains('?'));
   Scenario other = *window->session().scenario();
   other.plan.micro_batches *= 2;
   window->session().edit(other);
   REQUIRE(wait_until([&] { return window->session().state() == SessionState::ready && window->settled(); }, 30000));
-  for (std::size_t i = 0; i < answers.size(); ++i) CHECK(lab.answers()[i].told_number() == answers[i]);
+  for (std::size_t i = 0; i < answers.size(); ++i) CHECK(lab.answers()[i].result_number() == answers[i]);
 }
 
 TEST_CASE("A lesson of optimizers' paths opens their view, and is answered by them without a run") {
@@ -184,7 +184,7 @@ TEST_CASE("A lesson of optimizers' paths opens their view, and is answered by th
   CHECK(after.end_ns - after.begin_ns < before.end_ns - before.begin_ns);
 }
 
-TEST_CASE("Every lesson that opens a view names one that there is") {
+TEST_CASE("Every view that a lesson opens exists") {
   for (const Lab& lab : all_labs()) {
     INFO(lab.file);
     CHECK((lab.view.empty() || view_names().contains(QString::fromStdString(lab.view))));
@@ -226,7 +226,7 @@ TEST_CASE("Choosing a range with Shift and the pointer brings its table to the f
   CHECK(range->picture().analysis->range == window->state().selected_range());
 }
 
-TEST_CASE("However much there is to say of an op, the window keeps its size") {
+TEST_CASE("Long details of an op do not change the window's size") {
   const auto window = window_on("pipeline-1f1b");
   REQUIRE(window->width() == 1280);
   const OpId op = parse_token("RECV.pipeline_backward:c1:m2").value();
@@ -239,7 +239,7 @@ TEST_CASE("However much there is to say of an op, the window keeps its size") {
   CHECK(timeline->scene().details.contains("waited for: send of activation gradients, micro-batch 2, rank 2"));
 }
 
-TEST_CASE("A view behind another tab is not visible, so it computes nothing, and floats when it is asked to") {
+TEST_CASE("A view behind another tab computes nothing, and can be detached") {
   const auto window = window_on("recomputation");
   auto* memory = window->findChild<MemoryView*>();
   QWidget* range = window->view_named("range");
@@ -313,7 +313,7 @@ TEST_CASE("Both themes paint the whole window") {
   CHECK(themed > 0.8 * points);
 }
 
-TEST_CASE("Alone, the plan is as wide as its fields and numbers") {
+TEST_CASE("The plan panel alone is as wide as its fields and numbers") {
   for (const QSize size : {QSize(1280, 800), QSize(1920, 1080)}) {
     const auto window = window_on("optimizers");
     window->resize(size);

@@ -23,7 +23,7 @@ std::unique_ptr<KnownRun> steps(std::uint32_t count, Obtained obtained = Obtaine
 
 }  // namespace
 
-TEST_CASE("following shows the last whole step, and a new one moves it on") {
+TEST_CASE("following shows the last complete step, and moves with each new one") {
   application();
   const auto run = steps(3);
   HeldSource source(run->view());
@@ -42,7 +42,7 @@ TEST_CASE("following shows the last whole step, and a new one moves it on") {
   CHECK(state.step() == 3u);
 }
 
-TEST_CASE("a person who looks around is left alone when new steps come in") {
+TEST_CASE("navigation by the user is not interrupted by new steps") {
   application();
   const auto run = steps(3);
   HeldSource source(run->view());
@@ -56,7 +56,7 @@ TEST_CASE("a person who looks around is left alone when new steps come in") {
   CHECK(state.step() == 1u);
 }
 
-TEST_CASE("flipping through steps keeps the place within the step, and stops at the ends") {
+TEST_CASE("stepping through steps keeps the position within the step, and stops at the ends") {
   application();
   const auto run = steps(5, Obtained::emulated);
   HeldSource source(run->view());
@@ -94,7 +94,7 @@ TEST_CASE("fit goes to the selected range, else to the selected op, else to the 
   CHECK(state.visible() == TimeRange{-10'000, 1'010'000});
 }
 
-TEST_CASE("a step is fitted with its forecast, where that takes longer, and again when the forecast comes later") {
+TEST_CASE("a step is fitted with its prediction if that is longer, and again when the prediction arrives later") {
   const auto forecast = [](double us) {
     KnownRun run;
     run.predicted(0, 0, "F:c0:m0", 0, us / 2).predicted(0, 0, "B:c0:m0", us / 2, us);

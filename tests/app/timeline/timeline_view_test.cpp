@@ -105,7 +105,7 @@ TEST_CASE("the wheel zooms at the pointer") {
   CHECK(f.colour(0, 180) == of(SpanClass::forward));
 }
 
-TEST_CASE("dragging moves what is under the pointer with it, to the pixel") {
+TEST_CASE("dragging moves the picture with the pointer, to the pixel") {
   Fixture f;
   f.key(Qt::Key_W);
   f.key(Qt::Key_W);
@@ -276,7 +276,7 @@ TEST_CASE("more than thirty-two ranks are heat rows by group, and a click on a g
   CHECK(*f.state.selected() == SpanRef{16, 0, op("B:c0:m0"), Obtained::emulated});
 }
 
-TEST_CASE("a pinned rank stands still at the top while the others scroll under it, in rows and in pixels") {
+TEST_CASE("a pinned rank stays at the top while the others scroll under it, in rows and in pixels") {
   auto run = std::make_unique<KnownRun>();
   for (int rank = 0; rank < 30; ++rank) run->span(rank, 0, rank == 17 ? "B:c0:m0" : "F:c0:m0", 0, 1000);
   Fixture f(std::move(run), {900, 260});
@@ -344,7 +344,7 @@ TEST_CASE("a press in the overview brings that time to the middle") {
   CHECK(static_cast<double>(seen.begin_ns + seen.length() / 2) == Approx(755'000).margin(12'000));
 }
 
-TEST_CASE("while a new picture is composed the old one is shown at its place") {
+TEST_CASE("while a new picture is composed the old one is shown, moved to its position") {
   Fixture f;
   // Without an event loop turn in between no new frame can have been taken over except by waiting in paint.
   for (int i = 0; i < 6; ++i) {
@@ -354,15 +354,15 @@ TEST_CASE("while a new picture is composed the old one is shown at its place") {
     for (const auto& [us, kind] : {std::pair{520.0, SpanClass::backward}, std::pair{560.0, SpanClass::backward}}) {
       if (KnownRun::ns(us) <= seen.begin_ns || KnownRun::ns(us) >= seen.end_ns) continue;
       INFO("zoom " << i << " at " << us);
-      const QColor c = f.colour(0, us), wanted = of(kind);
-      CHECK(std::abs(c.red() - wanted.red()) + std::abs(c.green() - wanted.green()) +
-                std::abs(c.blue() - wanted.blue()) <
+      const QColor c = f.colour(0, us), expected = of(kind);
+      CHECK(std::abs(c.red() - expected.red()) + std::abs(c.green() - expected.green()) +
+                std::abs(c.blue() - expected.blue()) <
             30);
     }
   }
 }
 
-TEST_CASE("what an older picture covers is what of its time is seen, and no more") {
+TEST_CASE("an older picture covers only the visible part of its time") {
   Frame frame;
   frame.request.range = {1000, 2000};
   frame.request.width = 100;
@@ -379,7 +379,7 @@ TEST_CASE("what an older picture covers is what of its time is seen, and no more
   CHECK(covered_by(frame, place, {1000, 2000}).isEmpty());
 }
 
-TEST_CASE("the labels of like boxes in a lane have one form, but for a box much narrower than the others") {
+TEST_CASE("labels of similar boxes in a lane have one form, except for a much narrower box") {
   const LabelFit wide{50, 0, 0}, tight{46, 0, 1}, narrow{20, 2, 2}, none{5, no_label, no_label};
   CHECK(form_of_lane({wide, wide, tight}) == 0);             // a pixel too little air is no reason for another form
   CHECK(form_of_lane({wide, tight, tight}) == 1);            // what has air on most
@@ -389,7 +389,7 @@ TEST_CASE("the labels of like boxes in a lane have one form, but for a box much 
   CHECK(form_of_lane({}) == 0);
 }
 
-TEST_CASE("where workers stand at different steps at one time, every box says which is its") {
+TEST_CASE("if workers are at different steps at one time, every box names its step") {
   Hello hello;
   hello.scenario_toml =
       "title = \"servers\"\n[model]\nlayers = 2\nwidth = 32\nheads = 2\ncontext = 16\nvocabulary = 64\n[plan]\ndata = "

@@ -34,7 +34,7 @@ const LinkLoad& load_of(const std::vector<std::vector<LinkLoad>>& loads, std::si
 
 }  // namespace
 
-TEST_CASE("A message within a node passes two devices, one between nodes the nodes' ways out as well") {
+TEST_CASE("A message within a node passes two devices, a message between nodes also the nodes' uplinks") {
   const auto levels = network_levels(two_nodes());
   REQUIRE(levels.size() == 2);
   CHECK(levels[1].way_out == 50);
@@ -51,7 +51,7 @@ TEST_CASE("A message within a node passes two devices, one between nodes the nod
   CHECK(utilisation(load_of(loads, 1, 0), levels[1], 2) == Approx(0.3));
 }
 
-TEST_CASE("An all-reduce over four ranks sends 2 · 3/4 of the tensor from each, and once over each node's way out") {
+TEST_CASE("An all-reduce over four ranks sends 2 · 3/4 of the tensor from each, and once over each node's uplink") {
   const Prediction prediction = predict(small_scenario("data = 4\nmicro_batches = 1"));
   REQUIRE(prediction.context);
   const auto& programs = prediction.context->programs;
@@ -81,7 +81,7 @@ TEST_CASE("An all-reduce over four ranks sends 2 · 3/4 of the tensor from each,
   CHECK(load_of(loads, 1, 0).in == Approx(of_rank_0));   // 3 → 0
 }
 
-TEST_CASE("Counted bytes take the place of predicted ones, where they were counted") {
+TEST_CASE("Counted bytes replace predicted ones") {
   std::vector<Flow> flows{{0, 1, Purpose::tensor, 10}, {0, 2, Purpose::tensor, 30}, {1, 0, Purpose::tensor, 40}};
   StepSummary first, second;
   first.rank = 0;
@@ -95,28 +95,28 @@ TEST_CASE("Counted bytes take the place of predicted ones, where they were count
   CHECK_FALSE(scale_to_counted(flows, {second}));
 }
 
-TEST_CASE("Of a step whose own counts were let go, the mean of all steps is the load") {
+TEST_CASE("If a step's own counts were discarded, the load is the mean of all steps") {
   std::vector<Flow> flows{{0, 1, Purpose::tensor, 10}, {1, 0, Purpose::tensor, 30}, {0, 1, Purpose::norm, 5}};
-  RunTotals told;
+  RunTotals totals;
   StepSummary summary;
   // Two steps of two ranks: 120 + 40 bytes in the first, none in the second.
   for (int rank = 0; rank < 2; ++rank) {
     summary.rank = rank;
     summary.traffic = {{Purpose::tensor, OpKind::all_reduce, 1, 0, rank == 0 ? 120 : 40},
                        {Purpose::norm, OpKind::all_reduce, 1, 0, -1}};
-    told.add(summary);
+    totals.add(summary);
   }
   summary.step = 1;
   summary.traffic.clear();
-  told.add(summary);
-  CHECK(scale_to_mean(flows, told));
+  totals.add(summary);
+  CHECK(scale_to_mean(flows, totals));
   CHECK(flows[0].bytes == Approx(20));  // 160 over two steps, one to three
   CHECK(flows[1].bytes == Approx(60));
   CHECK(flows[2].bytes == 5);  // the library hid it
   CHECK_FALSE(scale_to_mean(flows, RunTotals{}));
 }
 
-TEST_CASE("Links that a run has counted are the load, to the byte, whatever the collectives' way") {
+TEST_CASE("Counted links are the load, to the byte, whatever the collectives' algorithm") {
   // "auto" reads straight from where it is, which is no ring.
   const Prediction prediction = predict(small_scenario("data = 4\nmicro_batches = 1\ncollective = \"auto\""));
   REQUIRE(prediction.context);
@@ -160,7 +160,7 @@ TEST_CASE("The strongest shade is a round share that no unit passes") {
   CHECK(topology.full_share() == 1);
 }
 
-TEST_CASE("Every box lies over those that it holds, and the pointer finds it") {
+TEST_CASE("Every box is drawn over the boxes that it contains, and the pointer finds it") {
   application();
   SharedState state;
   NoRun source;
@@ -250,7 +250,7 @@ TEST_CASE("A plan whose ranks are not held in memory has the same links as one w
   }
 }
 
-TEST_CASE("What is too long to be made for its links says so, and what would help") {
+TEST_CASE("A program too large for the view of links is reported, with a remedy") {
   TopologyRequest request;
   request.scenario = small_scenario("data = 2\npipeline = 2");
   request.scenario->plan.micro_batches = 20000;
@@ -260,7 +260,7 @@ TEST_CASE("What is too long to be made for its links says so, and what would hel
   CHECK(none.loads.empty());
 }
 
-TEST_CASE("The table names what a way out carries most of, and how much more there is; the tip names all") {
+TEST_CASE("The table names an uplink's largest traffic and how much more there is; the tool tip names all") {
   Topology topology;
   topology.ranks = 2;
   topology.step_seconds = 1;
@@ -280,7 +280,7 @@ TEST_CASE("The table names what a way out carries most of, and how much more the
   CHECK_FALSE(rows.front()[1].help.contains("more"));
 }
 
-TEST_CASE("A cluster whose figures a scenario changed is not called as if it had not") {
+TEST_CASE("A cluster whose figures a scenario changed is marked as changed") {
   Scenario scenario = small_scenario("data = 2");
   scenario.cluster = parse_scenario("[cluster]\nspec = \"laptop\"\n", "plain.toml").cluster;
   TopologyRequest request;

@@ -92,7 +92,7 @@ TEST_CASE("The keys have the same effect as the buttons") {
   CHECK_FALSE(p.player.playing());
 }
 
-TEST_CASE("It plays at the speed that is chosen, pauses, and stops at the end") {
+TEST_CASE("The exchange plays at the selected speed, pauses, and stops at the end") {
   Played p(ring());
   p.player.set_moment(0);
   p.player.speeds()->setCurrentText("5 phases/s");
@@ -157,7 +157,7 @@ TEST_CASE("A chunk is painted between the ranks that it moves between") {
   CHECK(mark_pixels(p.picture(), QRectF(middle.x() - 22, middle.y() - 22, 44, 44)) == 0);
 }
 
-TEST_CASE("Members of a ring stand apart, a tree's root on top, and all within their room") {
+TEST_CASE("Members of a ring do not overlap, a tree's root is on top, and all are within the picture") {
   const QRectF area(10, 20, 400, 300);
   for (const Algorithm algorithm : {Algorithm::ring, Algorithm::tree, Algorithm::naive, Algorithm::halving_doubling})
     for (int members = 2; members <= 16; ++members) {
@@ -213,11 +213,11 @@ TEST_CASE("Phases reported by a library are one line per channel under each rank
   const RankGrid grid{1, n, 1};
   const OpId op = parse_token(reduce_token).value();
   std::vector<Span> spans;
-  std::vector<PhaseSpan> told;
+  std::vector<PhaseSpan> phases;
   for (int rank = 0; rank < n; ++rank) {
     spans.push_back({rank, 3, op, 0, 100'000, 1'000'000, 0});
     for (int channel = 0; channel < 2; ++channel)
-      told.push_back({rank, 3, op, 0, channel, -1, -1, -1, 200'000, 900'000});
+      phases.push_back({rank, 3, op, 0, channel, -1, -1, -1, 200'000, 900'000});
   }
   const auto lines_in = [](Played& p) {
     const QRgb line = palette_of(Theme::dark).text;
@@ -234,7 +234,7 @@ TEST_CASE("Phases reported by a library are one line per channel under each rank
     return rows;
   };
   Played without(std::make_shared<const GroupExchange>(*exchange_of(replicas(), grid, {}, spans, {}, 0, 3, op)));
-  Played with(std::make_shared<const GroupExchange>(*exchange_of(replicas(), grid, {}, spans, told, 0, 3, op)));
+  Played with(std::make_shared<const GroupExchange>(*exchange_of(replicas(), grid, {}, spans, phases, 0, 3, op)));
   CHECK(lines_in(without) == 0);
   CHECK(lines_in(with) >= 2 * n);
 }
@@ -256,7 +256,7 @@ TEST_CASE("The map's cells are coloured by bytes, and its tool tip names them wi
   CHECK(map.words_at({2, 2}).isEmpty());
 }
 
-TEST_CASE("No phase's words are longer than the room that is kept for them") {
+TEST_CASE("No phase's text is longer than the space reserved for it") {
   for (const Algorithm algorithm : {Algorithm::ring, Algorithm::tree, Algorithm::naive, Algorithm::halving_doubling}) {
     const auto exchange =
         exchange_of(replicas(), {1, n, 1}, algorithm, {}, {}, 0, 3, parse_token(reduce_token).value());

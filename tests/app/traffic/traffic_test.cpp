@@ -49,7 +49,7 @@ TEST_CASE("Waiting is separated from transfer, and the bus bandwidth counts only
   CHECK(lines[0].bus_bandwidth == Approx(4e9));  // 8 MB / 2 ms
 }
 
-TEST_CASE("Bytes that an opaque library hides stay unknown, and the prediction stands beside them") {
+TEST_CASE("Bytes that an opaque library hides stay unknown, and the prediction is shown with them") {
   Figures figures = one_all_reduce();
   figures.run->traffic[0].bytes_per_rank = std::nan("");
   TrafficModel model;
@@ -137,7 +137,7 @@ TEST_CASE("What a sender sent over the time it took is a message's bandwidth, th
   CHECK(lines[0].most == 2);
 }
 
-TEST_CASE("A count that differs between senders is told as its range and its mean, and a mean alone as one") {
+TEST_CASE("A count that differs between senders is shown as range and mean, and a mean alone as a mean") {
   TrafficLine line;
   line.purpose = Purpose::server;
   const auto words = [&] {
@@ -161,8 +161,8 @@ TEST_CASE("A column without any known value differs from a partly known one") {
   known.bytes = 8;
   TrafficModel model;
   model.set_lines({unknown, unknown});
-  CHECK_FALSE(model.tells(TrafficModel::sent));
-  CHECK(model.tells(TrafficModel::purpose));
+  CHECK_FALSE(model.has_values(TrafficModel::sent));
+  CHECK(model.has_values(TrafficModel::purpose));
   model.set_lines({unknown, known});
-  CHECK(model.tells(TrafficModel::sent));
+  CHECK(model.has_values(TrafficModel::sent));
 }

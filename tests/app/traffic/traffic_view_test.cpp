@@ -35,14 +35,14 @@ struct Place {
     application();
     const Prediction prediction = predict(small_scenario(plan));
     REQUIRE(prediction.refusal.empty());
-    auto told = std::make_shared<Figures>();
-    told->predicted = prediction.report;
-    told->forecast = prediction.report.predicted;
-    told->context = prediction.context;
-    told->step_spans = prediction.view->step_spans(Obtained::simulated, told->forecast->step);
+    auto known = std::make_shared<Figures>();
+    known->predicted = prediction.report;
+    known->forecast = prediction.report.predicted;
+    known->context = prediction.context;
+    known->step_spans = prediction.view->step_spans(Obtained::simulated, known->forecast->step);
     source = std::make_unique<Held>(prediction.view);
     state.set_shown(Obtained::simulated);
-    figures.set(told);
+    figures.set(known);
     view = std::make_unique<TrafficView>(state, *source, figures);
     view->resize(1200, 760);
     view->show();
@@ -58,7 +58,7 @@ struct Place {
   }
 
   /// All that the player says, in one line.
-  QString said() const {
+  QString explanation() const {
     QStringList words;
     for (const PaintedText& text : painted_texts(*view->player())) words << text.words;
     return words.join(' ').simplified();
@@ -128,7 +128,7 @@ TEST_CASE("The map's rows add up to what the table says that a rank sends") {
   }
 }
 
-TEST_CASE("Where a run has counted its links the map draws those, and says so; else it draws the prediction") {
+TEST_CASE("The map draws counted links if the run has them, and says so; else it draws the prediction") {
   // The communicator's own collectives too: what they send is counted like all else.
   const std::string collective = GENERATE("auto", "ring");
   application();
@@ -205,7 +205,7 @@ TEST_CASE("The map names its axes, and nothing of the view's words is cut or hid
   CHECK(header->length() <= p.view->list()->viewport()->width());
 }
 
-TEST_CASE("What belongs together stands together: the diagram of a message over its times, the buttons under both") {
+TEST_CASE("The diagram of a message is above its times, and the buttons are below both") {
   Place p;
   p.view->resize(1280, 800);
   p.view->list()->selectRow(p.row(Purpose::pipeline_forward));
@@ -220,7 +220,7 @@ TEST_CASE("What belongs together stands together: the diagram of a message over 
   CHECK(map->geometry().bottom() - (map->y() + map->cell_rect(3, 3).bottom()) < 24);
 }
 
-TEST_CASE("Where there is little room one part is seen at a time, and its button brings it") {
+TEST_CASE("In a small view one part is shown at a time, chosen by its button") {
   Place p;
   p.view->resize(700, 260);
   CHECK(p.view->list()->isVisible());
@@ -244,7 +244,7 @@ TEST_CASE("A veiled view shows none of its parts") {
   CHECK_FALSE(p.view->heat_map()->isVisible());
 }
 
-TEST_CASE("Every number beside the map stands around the middle of its rank's cells, and both axes have the same") {
+TEST_CASE("Every number at the map is centred on its rank's cells, and both axes have the same numbers") {
   application();
   const int ranks = GENERATE(4, 64, 200, 1024);
   const auto [size, smallest] =
@@ -283,7 +283,7 @@ TEST_CASE("Every number beside the map stands around the middle of its rank's ce
         CHECK(std::fabs(text.box.center().x() - tick.box.center().x()) < 1.5);
 }
 
-TEST_CASE("Of a plan that has not run the table leaves out what was sent: the prediction is what there is") {
+TEST_CASE("Without a run the table omits the sent bytes and shows the prediction") {
   Place p;
   CHECK(p.view->list()->isColumnHidden(TrafficModel::sent));
   CHECK_FALSE(p.view->list()->isColumnHidden(TrafficModel::predicted));
@@ -300,7 +300,7 @@ TEST_CASE("A table that scrolls its rows has all its columns beside the bar") {
   CHECK(p.view->list()->horizontalHeader()->length() <= p.view->list()->viewport()->width());
 }
 
-TEST_CASE("All that is known of an opaque collective is told, with its reasons, in a presentation too") {
+TEST_CASE("All that is known of an opaque collective is shown, with its reasons, in a presentation too") {
   const std::string plan = GENERATE("pipeline = 4\nmicro_batches = 4", "data = 2\npipeline = 2\nmicro_batches = 4",
                                     "data = 4\ntensor = 2\npipeline = 2\nmicro_batches = 4");
   Place p(plan + "\ncollective = \"auto\"");
@@ -314,13 +314,13 @@ TEST_CASE("All that is known of an opaque collective is told, with its reasons, 
     const GroupExchange* exchange = p.view->player()->exchange();
     REQUIRE(exchange != nullptr);
     REQUIRE(exchange->opaque);
-    const QString said = p.said();
-    INFO(plan << ", " << size.width() << ": " << said.toStdString());
-    CHECK(said.contains("Phases unknown"));
+    const QString explanation = p.explanation();
+    INFO(plan << ", " << size.width() << ": " << explanation.toStdString());
+    CHECK(explanation.contains("Phases unknown"));
     for (const ExchangeFact& fact : facts_of(*exchange)) {
       if (fact.name == "algorithm") continue;  // the explanation says it too
-      CHECK(said.contains(fact.name + ' ' + fact.value.simplified()));
-      CHECK(said.contains(fact.why.simplified()));
+      CHECK(explanation.contains(fact.name + ' ' + fact.value.simplified()));
+      CHECK(explanation.contains(fact.why.simplified()));
     }
     // The length of the whole is not taken for the time when it began.
     const PaintedText *zero = nullptr, *foot = nullptr;
@@ -351,21 +351,21 @@ TEST_CASE("The meaning of a cell of a ring's members is also shown in a presenta
   p.view->list()->selectRow(p.row(Purpose::data_gradient));
   p.settle();
   REQUIRE(p.view->player()->exchange()->size() == 4);
-  const QString said = p.said();
-  INFO(said.toStdString());
-  CHECK(said.contains("A cell is a chunk of the buffer"));
-  CHECK(said.contains("it has all 4."));
+  const QString explanation = p.explanation();
+  INFO(explanation.toStdString());
+  CHECK(explanation.contains("A cell is a chunk of the buffer"));
+  CHECK(explanation.contains("it has all 4."));
   for (int a = 0; a < 4; ++a)
     for (int b = a + 1; b < 4; ++b)
       CHECK_FALSE(p.view->player()->member_box(a).intersects(p.view->player()->member_box(b)));
 }
 
-TEST_CASE("A parameter server's message is named by what it carries, which its id does not tell") {
+TEST_CASE("A parameter server's message is named by its content, which its id does not have") {
   Place p("data = 4\ndata_parallel = \"parameter-server\"\nservers = 1");
-  CHECK(p.said().startsWith("Send of gradients to a server"));
+  CHECK(p.explanation().startsWith("Send of gradients to a server"));
   const OpId op = p.view->player()->exchange()->op;
   p.state.set_selected(SpanRef{4, p.figures.latest()->forecast->step, op, Obtained::simulated});
   p.settle();
   REQUIRE(p.view->player()->exchange()->ranks.front() == 4);
-  CHECK(p.said().startsWith("Send of parameters from a server"));
+  CHECK(p.explanation().startsWith("Send of parameters from a server"));
 }

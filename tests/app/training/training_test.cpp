@@ -170,7 +170,7 @@ TEST_CASE("MFU is the model's FLOPs over the peak, HFU with recomputation, and b
   auto latest = std::make_shared<Figures>();
   latest->run.emplace();
   latest->run->ranks = 1;
-  latest->told = source.view()->totals();
+  latest->totals = source.view()->totals();
   latest->run->steps.push_back({0, 5.0, 1.0, 0.1, 1000.0});
   figures.set(latest);
   REQUIRE(wait_until([&] { return view.chart(Curve::mfu).points().size() == 1; }));
@@ -184,7 +184,7 @@ TEST_CASE("MFU is the model's FLOPs over the peak, HFU with recomputation, and b
   CHECK(table.rows[0].last().toDouble() == Approx(30));
 }
 
-TEST_CASE("Power is drawn where something counted it, with who did and the prediction under it") {
+TEST_CASE("Power is drawn if it was measured, with its source and the prediction under it") {
   application();
   SharedState state;
   KnownSource source;
@@ -240,7 +240,7 @@ TEST_CASE("A curve breaks at steps without a value and at steps that are not the
   CHECK(view.chart(Curve::loss).pieces().size() == 1);
 }
 
-TEST_CASE("A power of nothing has ticks that say so") {
+TEST_CASE("A power of zero has valid ticks") {
   application();
   SharedState state;
   EmptySource source;
@@ -284,7 +284,7 @@ TEST_CASE("Every curve that is known is drawn, however low the view is, with two
   auto latest = std::make_shared<Figures>();
   latest->run.emplace();
   latest->run->ranks = 1;
-  latest->told = source.view()->totals();
+  latest->totals = source.view()->totals();
   for (std::uint32_t i = 0; i < 30; ++i)
     latest->run->steps.push_back({i, 5.5 - 0.1 * i, 1.0 + i % 3, 0.1, 43000.0 + 700 * (i % 2)});
   figures.set(latest);

@@ -29,7 +29,7 @@ ValidatedTable known_table() {
 
 }  // namespace
 
-TEST_CASE("Rows say how far they are off, which are open and which were fitted to") {
+TEST_CASE("Rows state their errors, which are open and which were used to fit constants") {
   const auto rows = validated_rows(known_table());
   REQUIRE(rows.size() == 4);
   CHECK(plain(rows[0][3].words) == "+0.0 %");
@@ -50,7 +50,7 @@ TEST_CASE("Rows say how far they are off, which are open and which were fitted t
   CHECK(validated_titles(known_table())[1] == QString::fromUtf8("published, µs"));
 }
 
-TEST_CASE("A row that was fitted to is a ring, and equal lies on the line") {
+TEST_CASE("A fitted row is a ring, and equality is the diagonal") {
   const Plot plot = plot_of(known_table(), palette_of(Theme::light));
   REQUIRE(plot.series.size() == 3);
   CHECK(plot.series[1].points.size() == 3);
@@ -63,7 +63,7 @@ TEST_CASE("A row that was fitted to is a ring, and equal lies on the line") {
   CHECK(middle.y() == Approx((low.y() + high.y()) / 2));
 }
 
-TEST_CASE("Ticks are round and yield to room") {
+TEST_CASE("Ticks are round numbers, and fewer in a small plot") {
   CHECK(ticks_of(0, 1, false, 5) == std::vector<double>{0, 0.2, 0.4, 0.6000000000000001, 0.8, 1});
   CHECK(ticks_of(1, 100, true, 10) == std::vector<double>{1, 2, 5, 10, 20, 50, 100});
   CHECK(ticks_of(1, 1000, true, 4) == std::vector<double>{1, 10, 100, 1000});
@@ -74,7 +74,7 @@ TEST_CASE("Ticks are round and yield to room") {
   CHECK(ticks_of(40, 205, true, 2) == std::vector<double>{100, 200});  // 50, 100 and 200 would crowd
 }
 
-TEST_CASE("A tick beyond its axis is not painted, and an axis' name has room of its own") {
+TEST_CASE("A tick beyond its axis is not painted, and an axis' name has its own space") {
   application();
   Plot plot;
   plot.x = {true, {}, {}, {}, {1, 4, 64}, {}};

@@ -68,7 +68,7 @@ TEST_CASE("a field too large for an id is refused, not wrapped") {
   CHECK_THROWS_AS(OpId::of(f), std::out_of_range);
 }
 
-TEST_CASE("bit patterns of no op are recognised") { CHECK_FALSE(OpId(~std::uint64_t{0}).valid()); }
+TEST_CASE("invalid bit patterns of op ids are recognised") { CHECK_FALSE(OpId(~std::uint64_t{0}).valid()); }
 
 TEST_CASE("the data of each member before and after each collective") {
   struct Row {

@@ -6,7 +6,7 @@
 
 using namespace rankscope;
 
-TEST_CASE("a count has its noun in the number that goes with it") {
+TEST_CASE("a count has its noun in singular or plural") {
   CHECK(counted(1, "head") == "1 head");
   CHECK(counted(0, "head") == "0 heads");
   CHECK(counted(12, "micro-batch", ending_es) == "12 micro-batches");
@@ -15,7 +15,7 @@ TEST_CASE("a count has its noun in the number that goes with it") {
   CHECK(agreeing(2, "is", "are") == "are");
 }
 
-TEST_CASE("figures have their units, and what is not known is a dash") {
+TEST_CASE("figures have their units, and unknown figures are a dash") {
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   CHECK(figure::percent(0.1234) == "12.3 %");
   CHECK(figure::duration(12.5e-6) == "12.5 us");

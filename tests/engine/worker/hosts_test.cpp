@@ -34,14 +34,14 @@ std::string refusal(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a line names a host and how many ranks it may have, one where it does not say") {
+TEST_CASE("a line names a host and its number of ranks, by default one") {
   const HostFile file("# rack 7\nnode1 slots=4\n\n  node-2.lab:3   # the other\n10.0.0.3\n");
   const auto hosts = read_hosts(file.path);
   REQUIRE(hosts.size() == 3);
   CHECK(host_list(hosts) == "node1:4,node-2.lab:3,10.0.0.3:1");
 }
 
-TEST_CASE("a line that is no host is refused with its number and what would be right") {
+TEST_CASE("an invalid line is refused with its number and the remedy") {
   const std::string cure = "' is not a host; write NAME slots=N, such as node1 slots=4";
   for (const std::string line : {"node1 slots=0", "node1 slots=-2", "node1 slots=many", "node1 4", "node1:0", "node1:",
                                  "node1:2 slots=2", "node1 slots=2 more", "--host", "node1;reboot", "a,b", ":4"})
@@ -54,7 +54,7 @@ TEST_CASE("a host that is listed twice, and a file without hosts, are refused") 
   CHECK_THROWS_AS(read_hosts("/no/such/file"), ScenarioError);
 }
 
-TEST_CASE("a host has the ranks for which the slots of those before it do not suffice") {
+TEST_CASE("a host gets the ranks that exceed the slots of the hosts before it") {
   const std::vector<Host> hosts = {{"a", 2}, {"b", 3}, {"c", 4}};
   const auto on = [&](const std::string& name, int ranks) {
     return ranks_on(hosts, ranks, [&](const std::string& host) { return host == name; });

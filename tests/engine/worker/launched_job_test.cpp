@@ -26,7 +26,7 @@ const Variables of_srun = {{"SLURM_PROCID", "1"},
 
 }  // namespace
 
-TEST_CASE("a process that nobody launched belongs to no job") { CHECK(!job_in({})); }
+TEST_CASE("a process without a launcher belongs to no job") { CHECK(!job_in({})); }
 
 TEST_CASE("a process of mpirun knows its rank, the job's size and whether all are on this host") {
   const auto job = job_in(of_mpirun);
@@ -77,7 +77,7 @@ TEST_CASE("ranks that mpirun starts in an allocation are mpirun's") {
   CHECK(job_in(both)->launcher == "mpirun");
 }
 
-TEST_CASE("numbers that are none are no job") {
+TEST_CASE("invalid numbers are no job") {
   Variables odd = of_mpirun;
   odd["OMPI_COMM_WORLD_SIZE"] = "four";
   CHECK(!job_in(odd));

@@ -35,7 +35,7 @@ class Job {
     while (std::chrono::steady_clock::now() < end && !report.over()) {
       watch.alive(0);
       if (steps) finish(0, ++step_);
-      report.look([&](const std::string& line) { lines.push_back(line); });
+      report.poll([&](const std::string& line) { lines.push_back(line); });
       std::this_thread::sleep_for(10ms);
     }
   }
@@ -52,7 +52,7 @@ class Job {
 
 }  // namespace
 
-TEST_CASE("a rank of another host is given up when it is silent and no rank finishes a step") {
+TEST_CASE("a rank of another host is declared lost when it is silent and no rank finishes a step") {
   Job job(true);
   job.pass(1500ms * slowness, true);
   REQUIRE(job.lines.size() == 1);
@@ -67,7 +67,7 @@ TEST_CASE("a rank of another host is given up when it is silent and no rank fini
   CHECK_THAT(end->why, ContainsText("it sent nothing for "));
 }
 
-TEST_CASE("a rank of this host whose process nobody stopped is named, and left to its peers' patience") {
+TEST_CASE("a silent rank of this host whose process is not stopped is named, and its peers' time limit decides") {
   Job job(false);
   job.pass(2500ms * slowness, false);
   CHECK(job.lines.size() == 1);

@@ -42,7 +42,7 @@ TEST_CASE("under strong scaling all points have the scenario's batch, under weak
   CHECK(plan_sweep(request).sweep.points[0].tokens_per_step == 32 * 64);
 }
 
-TEST_CASE("a point that makes no sense keeps its place and its reason, and the others can run") {
+TEST_CASE("an invalid point keeps its place and its reason, and the others can run") {
   const SweepPlan plan = plan_sweep(over({"plan.pipeline=1,9,2", "plan.micro_batches=4,5"}, "pipeline-1f1b"));
   REQUIRE(plan.sweep.points.size() == 6);
   std::vector<bool> can_run;
@@ -54,7 +54,7 @@ TEST_CASE("a point that makes no sense keeps its place and its reason, and the o
   for (const SweepPoint& point : plan.sweep.points) CHECK(point.refused.find("--set") == std::string::npos);
 }
 
-TEST_CASE("under weak scaling a batch that would not be whole samples is the point's reason") {
+TEST_CASE("under weak scaling a batch that is not a whole number of samples is refused at its point") {
   SweepRequest request = over({"plan.data=4,3,1"});
   request.weak = true;
   request.set = {{"train.global_batch", "6"}, {"plan.micro_batches", "1"}};
@@ -74,7 +74,7 @@ TEST_CASE("under weak scaling a batch that would not be whole samples is the poi
   CHECK_THAT(plan.sweep.points[1].refused, ContainsText("no whole number on 1"));
 }
 
-TEST_CASE("one clock serves all points: the wall's only where the greatest has a core for every rank's threads") {
+TEST_CASE("all points use one clock: the wall clock only if the largest point has a core for every rank's threads") {
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
   SweepRequest request = over({"plan.data=1"});
   CHECK(plan_sweep(request).sweep.clock == ClockDomain::wall);
@@ -89,7 +89,7 @@ TEST_CASE("one clock serves all points: the wall's only where the greatest has a
   CHECK(plan_sweep(request).sweep.clock == ClockDomain::wall);
 }
 
-TEST_CASE("a run has a sweep's own number of steps unless something is said, and writes no checkpoints") {
+TEST_CASE("a run of a sweep has the sweep's default number of steps unless it is given, and writes no checkpoints") {
   SweepRequest request = over({"plan.data=1,2"});
   CHECK(plan_sweep(request).sweep.steps == sweep_steps);
   request.set = {{"steps", "7"}, {"train.checkpoint_every", "2"}};
@@ -101,10 +101,10 @@ TEST_CASE("a run has a sweep's own number of steps unless something is said, and
   CHECK(plan_sweep(request).sweep.steps == 9);
 }
 
-TEST_CASE("what contradicts itself is refused in one line, with what would be right") {
+TEST_CASE("contradicting options are refused in one line, with the remedy") {
   struct Row {
     SweepRequest request;
-    std::string begins, says;
+    std::string begins, expected_text;
   };
   SweepRequest set = over({"data=1,2"}), weak = over({"train.global_batch=8,16"});
   set.set = {{"plan.data", "4"}};
@@ -125,7 +125,7 @@ TEST_CASE("what contradicts itself is refused in one line, with what would be ri
     INFO(line);
     CHECK(!line.empty());
     CHECK(line.rfind(row.begins, 0) == 0);
-    CHECK(line.find(row.says) != std::string::npos);
+    CHECK(line.find(row.expected_text) != std::string::npos);
     CHECK(line.find('\n') == std::string::npos);
   }
   std::string many = "data.seed=1";

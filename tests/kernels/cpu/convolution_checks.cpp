@@ -261,8 +261,8 @@ void check_max_pool_forward(const SetUnderTest& set, DType type) {
     pool(spec, x.values(), expected, places);
     set.launch(set.prepare(&KernelSet::max_pool_forward, spec), y, index, x);
     CHECK(y.values() == expected);
-    const auto* told = index.view().as<std::int32_t>();
-    CHECK(std::vector<std::int32_t>(told, told + places.size()) == places);
+    const auto* found = index.view().as<std::int32_t>();
+    CHECK(std::vector<std::int32_t>(found, found + places.size()) == places);
     CHECK(y.guarded());
     CHECK(index.guarded());
   }

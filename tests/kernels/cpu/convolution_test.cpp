@@ -119,7 +119,7 @@ TEST_CASE("pools' gradients are the slopes of their results") {
   }
 }
 
-TEST_CASE("many samples unfolded part by part are what each of them is alone") {
+TEST_CASE("many samples unfolded in parts give the same as each alone") {
   // 1.8 MB of columns a sample in fp64: parts of two.
   const ConvolutionSpec together{DType::f64, 6, 34, 31, 24, 8, 3, 1, 1};
   ConvolutionSpec alone = together;
@@ -156,7 +156,7 @@ TEST_CASE("many samples unfolded part by part are what each of them is alone") {
   CHECK(difference(dw.values(), dws.values()) < 1e-13);
 }
 
-TEST_CASE("a NaN is neither cut by a ReLU nor passed over by a pool") {
+TEST_CASE("a ReLU and a pool keep a NaN") {
   const SetUnderTest set(cpu_kernels());
   const DType type = GENERATE(DType::f64, DType::f32, DType::bf16, DType::f16);
   Values values = random_values(16 * 20, type, 1);
@@ -177,7 +177,7 @@ TEST_CASE("a NaN is neither cut by a ReLU nor passed over by a pool") {
   CHECK_FALSE(std::isnan(pooled.values()[4]));
 }
 
-TEST_CASE("windows that no image has are refused") {
+TEST_CASE("windows larger than the image are refused") {
   const KernelSet set = cpu_kernels();
   CHECK_THROWS_WITH(set.prepare(&KernelSet::convolution_forward, ConvolutionSpec{DType::f32, 1, 4, 5, 3, 2, 7, 1, 1}),
                     "there is no convolution of 4 x 5 pixels with a kernel of 7, a stride of 1 and a padding of 1");

@@ -63,7 +63,7 @@ TEST_CASE("a kernel set refuses by name what it does not have") {
   CHECK_THROWS_WITH(cpu_kernels(options), "this machine has no instruction set 'x86-64-v9'");
 }
 
-TEST_CASE("where the CPU cannot multiply bf16, products are widened, which the other tests then cover") {
+TEST_CASE("if the CPU cannot multiply bf16, products are widened, which the other tests then cover") {
   if (std::getenv("RANKSCOPE_EXPECT_WIDENED_BF16") != nullptr)
     CHECK_FALSE(cpu::native_bf16_products());
   else

@@ -170,9 +170,9 @@ void check_count_magnitudes(const SetUnderTest& set, DType type) {
         bin = std::clamp(std::ilogb(value) + 45, 1, 62);
       expected[static_cast<std::size_t>(bin)] += 1;
     }
-    const Tensor told({magnitude_bins}, DType::f64, std::vector<double>(magnitude_bins, 3.0));
-    set.launch(set.prepare(&KernelSet::count_magnitudes, FlatSpec{type, n}), told, x);
-    CHECK(told.values() == expected);
+    const Tensor bins({magnitude_bins}, DType::f64, std::vector<double>(magnitude_bins, 3.0));
+    set.launch(set.prepare(&KernelSet::count_magnitudes, FlatSpec{type, n}), bins, x);
+    CHECK(bins.values() == expected);
   }
 }
 

@@ -174,11 +174,11 @@ void check_vocabulary_numerators(const SetUnderTest& set, DType type) {
           CHECK(written.values() == expected);
         CHECK(written.guarded());
         CHECK(statistics.guarded());
-        const Values told = statistics.values();
+        const Values computed = statistics.values();
         for (std::size_t r = 0; r < static_cast<std::size_t>(rows); ++r) {
-          CHECK(told[3 * r] == greatest[r]);
-          CHECK(difference({1 + told[3 * r + 1]}, {1 + sums[r]}) < set.bound(type, wide(type)));
-          CHECK(told[3 * r + 2] == target[r]);
+          CHECK(computed[3 * r] == greatest[r]);
+          CHECK(difference({1 + computed[3 * r + 1]}, {1 + sums[r]}) < set.bound(type, wide(type)));
+          CHECK(computed[3 * r + 2] == target[r]);
         }
       }
     }
@@ -208,8 +208,8 @@ void check_vocabulary_loss(const SetUnderTest& set, DType type) {
           shares.emplace_back(Shape{rows, columns}, type);
           set.launch(set.prepare(&KernelSet::vocabulary_numerators, spec), shares.back(), own, logits,
                      integers(targets), part);
-          const Values told = own.values();
-          statistics.insert(statistics.end(), told.begin(), told.end());
+          const Values computed = own.values();
+          statistics.insert(statistics.end(), computed.begin(), computed.end());
         }
         const Tensor everybodys({ranks, rows, 3}, wide(type), statistics);
         double expected_loss = accumulate ? 1.5 : 0;

@@ -54,7 +54,9 @@ bool same_bytes(const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
-TEST_CASE("quantised moments have the CPU's bytes after steps over eight decades, block by block and at a ragged end") {
+TEST_CASE(
+    "quantised moments have the CPU's bytes after steps over eight decades, in whole blocks and in a partial last "
+    "one") {
   const DType type = GENERATE(DType::f64, DType::f32);
   const std::int64_t n = GENERATE(1, 300, 2048);
   INFO(name_of(type) << ", " << n << " elements");
@@ -71,8 +73,8 @@ TEST_CASE("quantised moments have the CPU's bytes after steps over eight decades
 }
 
 TEST_CASE(
-    "a gradient's factor that lies in memory counts like one that is told, in the optimizers with launches of their "
-    "own") {
+    "a gradient's factor in memory has the same effect as one passed by value, in the optimizers with their own "
+    "launches") {
   const SetUnderTest set(cuda_kernels());
   const double half = 0.5;
   const auto adam8bit = [&](Factor factor) {

@@ -27,7 +27,7 @@ std::shared_ptr<std::int64_t> stamp_in(Queue& queue) {
 }  // namespace
 
 // The device's clock is slow, so that what a fit says is always before what the one before would have it.
-TEST_CASE("a mark's time is off by no more than the device says, fit after fit") {
+TEST_CASE("a mark's time error is at most the device's stated bound, fit after fit") {
   emulated::set_pace({.seed = 3, .greatest_delay_us = 100, .slow_by = 20'000});
   const auto device = kernels::cuda_device(0);
   device->use();

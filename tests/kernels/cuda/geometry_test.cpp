@@ -48,7 +48,7 @@ TEST_CASE("a row-major product is the column-major product of its transposes: no
   CHECK(column_major_multiply(p, b, a) == expected);
 }
 
-TEST_CASE("pieces cover what they are cut from, and nothing has no pieces") {
+TEST_CASE("pieces cover the whole, and an empty whole has none") {
   CHECK(cuda::pieces_of(0, 64) == 0);
   CHECK(cuda::pieces_of(1, 64) == 1);
   CHECK(cuda::pieces_of(64, 64) == 1);

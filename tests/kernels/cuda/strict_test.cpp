@@ -65,7 +65,7 @@ TEST_CASE("a block of more threads than its kernel was compiled for is not launc
   CHECK(to[threads] == 0);
 }
 
-TEST_CASE("more than 48 KiB of shared memory must be asked for, by each kernel and on each device") {
+TEST_CASE("more than 48 KiB of shared memory must be requested, by each kernel and on each device") {
   std::vector<float> a(1), b(1);
   std::vector<double> c(1), d(1);
   auto small = config(1, 1, 48 << 10), large = config(1, 1, 64 << 10);
@@ -79,7 +79,7 @@ TEST_CASE("more than 48 KiB of shared memory must be asked for, by each kernel a
   REQUIRE(cudaSetDevice(0) == cudaSuccess);
 }
 
-TEST_CASE("shared memory has nothing in it that could be taken for a number, in every block") {
+TEST_CASE("shared memory is filled with NaN at the begin of every block") {
   std::vector<double> a(3, 1), b(3, 1);
   std::vector<float> c(3, 1);
   auto blocks = config(3, 1, 64);
@@ -93,8 +93,7 @@ TEST_CASE("shared memory has nothing in it that could be taken for a number, in 
   }
 }
 
-TEST_CASE(
-    "streams that would wait for the null stream, flags that are none and times of events without any are refused") {
+TEST_CASE("streams that would wait for the null stream, invalid flags and times of events without timing are refused") {
   cudaStream_t stream = nullptr;
   CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamDefault) == cudaErrorInvalidValue);
   cudaEvent_t event = nullptr;

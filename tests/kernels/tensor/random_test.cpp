@@ -90,7 +90,7 @@ TEST_CASE("normal numbers have the moments of the normal distribution, and depen
   CHECK(pair.second == normal(7, 3, 1001));
 }
 
-TEST_CASE("an element is dropped as often as asked") {
+TEST_CASE("elements are dropped with the given probability") {
   CHECK(drop_threshold(0) == 0);
   CHECK(drop_threshold(1) == std::uint64_t{1} << 32);
   const double p = 0.1;

@@ -77,7 +77,7 @@ TEST_CASE("an answer of every kind arrives whole, with its try, verdict and time
   }
 }
 
-TEST_CASE("a drawing of as many points as may be told fits a message, to seven digits") {
+TEST_CASE("a drawing with the maximum number of points fits a message, to seven digits") {
   std::vector<double> drawn;
   for (std::size_t i = 0; i < most_points; ++i)
     drawn.push_back(-std::numeric_limits<double>::max() / (3.0 + double(i)));
@@ -85,16 +85,16 @@ TEST_CASE("a drawing of as many points as may be told fits a message, to seven d
   CHECK(text.size() < longest_message);
   const auto read = parse(text);
   REQUIRE(read);
-  const auto& told = std::get<std::vector<double>>(std::get<Answer>(*read).attempt);
-  REQUIRE(told.size() == drawn.size());
-  for (std::size_t i = 0; i < drawn.size(); ++i) CHECK(told[i] == Approx(drawn[i]).epsilon(1e-6));
+  const auto& sent = std::get<std::vector<double>>(std::get<Answer>(*read).attempt);
+  REQUIRE(sent.size() == drawn.size());
+  for (std::size_t i = 0; i < drawn.size(); ++i) CHECK(sent[i] == Approx(drawn[i]).epsilon(1e-6));
   drawn.push_back(0);
   CHECK(why_untold(answer_of(drawn)) == "a drawing has too many points");
   CHECK_FALSE(why_untold(answer_of(std::vector<double>{1, std::nan("")})).empty());
   CHECK_FALSE(why_untold(answer_of(std::numeric_limits<double>::infinity())).empty());
 }
 
-TEST_CASE("a window of before sends a number alone, and reads one beside the answer") {
+TEST_CASE("an older window sends only a number, and reads the number next to the answer") {
   const auto read = parse(R"({"kind":"answer","lab":"x","question":1,"guess":31.5})");
   REQUIRE(read);
   const auto& answer = std::get<Answer>(*read);
@@ -104,7 +104,7 @@ TEST_CASE("a window of before sends a number alone, and reads one beside the ans
   CHECK(to_text(answer_of(31.5)).find("\"guess\":31.5") != std::string::npos);
 }
 
-TEST_CASE("an answer that is none is refused with a reason") {
+TEST_CASE("an invalid answer is refused with a reason") {
   const std::string long_words(longest_item + 1, 'x');
   struct Row {
     std::string text, why;
@@ -138,7 +138,7 @@ TEST_CASE("an answer that is none is refused with a reason") {
   CHECK(refusal_of(std::string(longest_message + 1, ' ')).starts_with("a message of 16"));
 }
 
-TEST_CASE("damaged answers are read as what they still are, or refused: never more than may be told") {
+TEST_CASE("damaged answers are read as far as valid, or refused, never beyond the limits") {
   std::mt19937 random(7);
   int read = 0, refused = 0;
   for (int i = 0; i < 40000; ++i) {
@@ -170,7 +170,7 @@ TEST_CASE("damaged answers are read as what they still are, or refused: never mo
   CHECK(refused > 10000);
 }
 
-TEST_CASE("answers that come late stand where they were given, and those that come twice once") {
+TEST_CASE("late answers are put in order, and duplicates are stored once") {
   OneStudent ada;
   const Answer first = answer_of(10.0, 1, Verdict::wrong, "2026-11-24T09:30:00Z");
   const Answer second = answer_of(27.0, 2, Verdict::right, "2026-11-24T09:31:00Z");
@@ -185,7 +185,7 @@ TEST_CASE("answers that come late stand where they were given, and those that co
   CHECK(std::get<double>(ada.tries()[0].attempt) == 10.0);
 }
 
-TEST_CASE("what a run says later of an answer is taken, and is not forgotten again") {
+TEST_CASE("a later result of a run is stored with the answer, and kept") {
   OneStudent ada;
   CHECK(ada.give(answer_of(27.0, 1, Verdict::open)).empty());
   const auto before = ada.members.changes();
@@ -196,7 +196,7 @@ TEST_CASE("what a run says later of an answer is taken, and is not forgotten aga
   CHECK(ada.tries()[0].verdict == Verdict::right);
 }
 
-TEST_CASE("of many tries the first ones and the last ones are kept, and a student's answers have a room") {
+TEST_CASE("of many tries the first and the last ones are kept, and a student's answers have a limit") {
   ClassLimits limits;
   limits.tries = 4;
   limits.answer_bytes = 4000;
@@ -215,7 +215,7 @@ TEST_CASE("of many tries the first ones and the last ones are kept, and a studen
   CHECK(ada.members.answers() == 4);
 }
 
-TEST_CASE("a window of before has one answer to a question, its last") {
+TEST_CASE("an older window has one answer to a question, its last") {
   OneStudent ada;
   CHECK(ada.give({"data-parallel", 2, 10.0, 1, Verdict::open, {}}).empty());
   CHECK(ada.give({"data-parallel", 2, 12.0, 1, Verdict::open, {}}).empty());

@@ -70,7 +70,7 @@ struct Rude {
     socket.set(zmq::sockopt::immediate, false);
     socket.connect(join.endpoint);
   }
-  void say(const std::string& bytes) { socket.send(zmq::buffer(bytes), zmq::send_flags::none); }
+  void send(const std::string& bytes) { socket.send(zmq::buffer(bytes), zmq::send_flags::none); }
   /// What the teacher answers, of some kind, within a limit.
   template <class Kind>
   std::optional<Kind> hear() {
@@ -86,11 +86,11 @@ struct Rude {
     return heard;
   }
   /// Comes in as a student does. Empty, or why it was refused.
-  std::string come_in(const Join& join, const std::string& name, const Identity& identity) {
-    say(to_text(classroom::Hello{name, {}, {}}));
+  std::string handshake(const Join& join, const std::string& name, const Identity& identity) {
+    send(to_text(classroom::Hello{name, {}, {}}));
     const auto challenge = hear<Challenge>();
     if (!challenge) return "no challenge";
-    say(to_text(
+    send(to_text(
         classroom::Hello{name, identity.public_key(), identity.prove(join.server_key, challenge->challenge, name)}));
     std::string why = "no answer";
     within([&] {
@@ -107,7 +107,7 @@ struct Rude {
 
 }  // namespace
 
-TEST_CASE("what the windows of a class say survives being written and read") {
+TEST_CASE("a class's messages are read back as they were written") {
   const auto look = parse(to_text(some_look()));
   REQUIRE(look);
   CHECK(std::get<classroom::Look>(*look) == some_look());
@@ -115,7 +115,7 @@ TEST_CASE("what the windows of a class say survives being written and read") {
   CHECK(std::get<classroom::Look>(*parse(to_text(nothing))) == nothing);
 }
 
-TEST_CASE("whatever is no message of a class is refused with a reason") {
+TEST_CASE("invalid messages of a class are refused with a reason") {
   const std::string big = "{\"kind\":\"hello\",\"name\":\"" + std::string(5000, 'a') + "\"}";
   for (const std::string& text :
        {std::string(), std::string("null"), std::string("[1]"), std::string("{\"kind\":\"run\"}"),
@@ -132,7 +132,7 @@ TEST_CASE("whatever is no message of a class is refused with a reason") {
   }
 }
 
-TEST_CASE("students see what the teacher looks at, also those who come later") {
+TEST_CASE("students see what the teacher looks at, also those who join later") {
   const Room room;
   Teacher teacher(room.options());
   StudentLine early(teacher.join(), "Ada");
@@ -167,7 +167,7 @@ TEST_CASE("the teacher has each student's answers to each question") {
   CHECK(guesses(teacher, "another", 0).empty());
 }
 
-TEST_CASE("whole answers of several students reach the teacher, and what a run says of them later") {
+TEST_CASE("complete answers of several students reach the teacher, and later results of runs") {
   const Room room;
   Teacher teacher(room.options());
   StudentLine ada(teacher.join(), "Ada"), grace(teacher.join(), "Grace"), alan(teacher.join(), "Alan");
@@ -202,15 +202,15 @@ TEST_CASE("answers that are damaged or too large are refused, and those of other
   StudentLine ada(teacher.join(), "Ada");
   ada.answer(given(0, 20));
   Rude rude(teacher.join());
-  REQUIRE(rude.come_in(teacher.join(), "Rude", Identity()).empty());
-  rude.say(
+  REQUIRE(rude.handshake(teacher.join(), "Rude", Identity()).empty());
+  rude.send(
       to_text(Answer{"lab", 0, std::vector<double>(most_points + 1, 1.0), 1, Verdict::right, "2026-11-24T10:00:00Z"}));
   REQUIRE(within([&] { return teacher.status().last_garbage == "a drawing has too many points"; }));
-  rude.say(
+  rude.send(
       R"({"kind":"answer","lab":"lab","question":0,"question_kind":"draw","answer":[null],"try":1,"verdict":"right",)"
       R"("at":"2026-11-24T10:00:00Z"})");
   REQUIRE(within([&] { return teacher.status().last_garbage == "an answer has something in it that is no number"; }));
-  rude.say(R"({"kind":"answer","lab":"lab","question":0,"guess":7})");  // of a window of before
+  rude.send(R"({"kind":"answer","lab":"lab","question":0,"guess":7})");  // of a window of before
   REQUIRE(within([&] { return teacher.status().answers == 2; }));
   auto numbers = guesses(teacher, "lab", 0);
   std::sort(numbers.begin(), numbers.end());
@@ -237,22 +237,22 @@ TEST_CASE("garbage is counted and changes nothing") {
   StudentLine ada(teacher.join(), "Ada");
   ada.answer(given(0, 20));
   Rude rude(teacher.join());
-  rude.say("not a message");
-  rude.say(to_text(some_look()));  // nobody teaches the teacher
+  rude.send("not a message");
+  rude.send(to_text(some_look()));  // nobody teaches the teacher
   REQUIRE(within([&] { return teacher.status().garbage >= 2; }));
   REQUIRE(within([&] { return guesses(teacher, "lab", 0).size() == 1; }));
   CHECK(teacher.students().size() == 1);  // who has not said hello is none
   CHECK_FALSE(teacher.status().last_garbage.empty());
 }
 
-TEST_CASE("a student that never stops talking is not listened to, and holds nobody up") {
+TEST_CASE("a student that floods the class with messages is ignored, and delays nobody") {
   const Room room;
   TeacherOptions options = room.options();
   options.limits.messages_a_second = 10;
   Teacher teacher(options);
   Rude rude(teacher.join());
-  REQUIRE(rude.come_in(teacher.join(), "Rude", Identity()).empty());
-  for (int i = 0; i < 500; ++i) rude.say(to_text(given(0, i, i % 60, i + 1)));
+  REQUIRE(rude.handshake(teacher.join(), "Rude", Identity()).empty());
+  for (int i = 0; i < 500; ++i) rude.send(to_text(given(0, i, i % 60, i + 1)));
   REQUIRE(within([&] { return teacher.status().garbage >= 400; }));
   StudentLine ada(teacher.join(), "Ada");
   teacher.show(some_look());
@@ -271,7 +271,7 @@ TEST_CASE("a class is full at its limit") {
   CHECK(teacher.students().size() == 1);
 }
 
-TEST_CASE("connections that answer and leave do not close the class") {
+TEST_CASE("connections that answer and disconnect do not close the class") {
   const Room room;
   const bool same_key = GENERATE(true, false);
   TeacherOptions options = room.options();
@@ -281,8 +281,9 @@ TEST_CASE("connections that answer and leave do not close the class") {
   const Identity one;
   for (int i = 0; i < 70; ++i) {
     Rude leaves(teacher.join());
-    const std::string why = leaves.come_in(teacher.join(), "nobody " + std::to_string(i), same_key ? one : Identity());
-    if (why.empty()) leaves.say(to_text(given(0, 99)));
+    const std::string why =
+        leaves.handshake(teacher.join(), "nobody " + std::to_string(i), same_key ? one : Identity());
+    if (why.empty()) leaves.send(to_text(given(0, 99)));
   }
   StudentLine ada(teacher.join(), "Ada"), grace(teacher.join(), "Grace"), alan(teacher.join(), "Alan");
   for (StudentLine* student : {&ada, &grace, &alan}) {
@@ -294,7 +295,7 @@ TEST_CASE("connections that answer and leave do not close the class") {
   if (same_key) CHECK(guesses(teacher, "lab", 0).size() <= ClassLimits().names_a_key);
 }
 
-TEST_CASE("a name belongs to the key that used it first; the other student is told so") {
+TEST_CASE("a name belongs to the key that used it first; the other student gets an error that says so") {
   const Room room;
   Teacher teacher(room.options());
   teacher.show(some_look());
@@ -321,25 +322,25 @@ TEST_CASE("a name belongs to the key that used it first; the other student is to
   CHECK(within([&] { return guesses(teacher, "lab", 0) == std::vector<double>{21}; }));
 }
 
-TEST_CASE("a proof is worth nothing for another name, key or connection") {
+TEST_CASE("a proof is invalid for another name, key or connection") {
   const Room room;
   Teacher teacher(room.options());
   const Identity ada, mallory;
   Rude first(teacher.join()), second(teacher.join());
-  first.say(to_text(classroom::Hello{"Ada", {}, {}}));
-  second.say(to_text(classroom::Hello{"Ada", {}, {}}));
+  first.send(to_text(classroom::Hello{"Ada", {}, {}}));
+  second.send(to_text(classroom::Hello{"Ada", {}, {}}));
   const auto to_first = first.hear<Challenge>(), to_second = second.hear<Challenge>();
   REQUIRE((to_first && to_second));
   const std::string proof = ada.prove("", to_first->challenge, "Ada");
-  second.say(to_text(classroom::Hello{"Ada", ada.public_key(), proof}));
+  second.send(to_text(classroom::Hello{"Ada", ada.public_key(), proof}));
   CHECK(second.hear<Refused>());
-  first.say(to_text(classroom::Hello{"Grace", ada.public_key(), proof}));
+  first.send(to_text(classroom::Hello{"Grace", ada.public_key(), proof}));
   CHECK(first.hear<Refused>());
-  first.say(to_text(classroom::Hello{"Ada", mallory.public_key(), proof}));
+  first.send(to_text(classroom::Hello{"Ada", mallory.public_key(), proof}));
   CHECK(first.hear<Refused>());
-  first.say(to_text(given(0, 99)));
+  first.send(to_text(given(0, 99)));
   CHECK(teacher.students().empty());
-  first.say(to_text(classroom::Hello{"Ada", ada.public_key(), proof}));
+  first.send(to_text(classroom::Hello{"Ada", ada.public_key(), proof}));
   CHECK(first.hear<Welcome>());
 }
 
@@ -409,7 +410,7 @@ TEST_CASE("when all places are taken, one address cannot keep another out") {
   CHECK(members.admit("c30", "10.0.0.66", "key 30", "name 30", later).empty());
 }
 
-TEST_CASE("beyond this machine a class needs keys, and a wrong one is turned away") {
+TEST_CASE("beyond this machine a class needs keys, and a wrong one is rejected") {
   TeacherOptions open;
   open.endpoint = "tcp://0.0.0.0:*";
   CHECK_THROWS_AS(Teacher(open), JoinError);
@@ -424,7 +425,7 @@ TEST_CASE("beyond this machine a class needs keys, and a wrong one is turned awa
   Join wrong = teacher.join();
   wrong.keys = new_curve_keys();
   StudentLine mallory(wrong, "Mallory");
-  CHECK(within([&] { return teacher.status().turned_away > 0; }));
+  CHECK(within([&] { return teacher.status().rejected > 0; }));
   CHECK_FALSE(mallory.look());
   CHECK(teacher.students().size() == 1);
 }

@@ -6,7 +6,7 @@
 namespace rankscope::testing {
 namespace {
 
-TEST_CASE("a cut by steps keeps those steps whole, and all that is said once") {
+TEST_CASE("a cut by steps keeps those steps completely, and all messages that occur once") {
   RunStore whole, part;
   CutLimits limits;
   limits.first_step = 1;
@@ -33,15 +33,15 @@ TEST_CASE("a cut by time keeps what overlaps it") {
   limits.from_ns = 3'000'000;
   limits.to_ns = 5'000'000;
   CutSink sink(part, limits);
-  std::int64_t wanted = 0;
+  std::int64_t overlaps = 0;
   for (const Message& m : small_run(4000)) {
     sink.accept(m);
     if (const auto* batch = std::get_if<SpanBatch>(&m.event))
-      for (const Span& s : batch->spans) wanted += s.end_ns >= 3'000'000 && s.begin_ns < 5'000'000;
+      for (const Span& s : batch->spans) overlaps += s.end_ns >= 3'000'000 && s.begin_ns < 5'000'000;
   }
   const auto view = part.view();
-  REQUIRE(wanted > 10);
-  CHECK(view->event_count() == wanted);
+  REQUIRE(overlaps > 10);
+  CHECK(view->event_count() == overlaps);
 }
 
 TEST_CASE("a cut by time is one on rank 0's clock, whichever clock a rank has") {

@@ -92,7 +92,7 @@ TEST_CASE("info prints one JSON object when asked") {
   CHECK(info["messages"].get<int>() > 60);
 }
 
-TEST_CASE("recover, cut and export do what they say to a damaged recording, and name the damage") {
+TEST_CASE("recover, cut and export process a damaged recording, and name the damage") {
   const TemporaryDirectory folder;
   const std::string damaged = folder / "damaged.mcap", whole = folder / "whole.mcap", part = folder / "part.mcap";
   write_trace(damaged, small_run(4000));
@@ -139,7 +139,7 @@ TEST_CASE("info lists the marks, cut keeps those of its part, and recover all") 
   CHECK(read_trace_info(part).marks == marks);
 }
 
-TEST_CASE("an output that is the input is refused, under whatever name, and the input stays") {
+TEST_CASE("an output that is the input is refused, under any name, and the input is unchanged") {
   const TemporaryDirectory folder;
   const std::string trace = folder / "run.mcap", link = folder / "link.mcap", hard = folder / "hard.mcap";
   write_trace(trace, small_run());

@@ -28,8 +28,8 @@ using rankscope::testing::TemporaryDirectory;
 namespace {
 
 int rounds(int usual) {
-  const char* wanted = std::getenv("RANKSCOPE_DAMAGE_ROUNDS");
-  return wanted != nullptr && std::atoi(wanted) > 0 ? std::atoi(wanted) : usual;
+  const char* expected = std::getenv("RANKSCOPE_DAMAGE_ROUNDS");
+  return expected != nullptr && std::atoi(expected) > 0 ? std::atoi(expected) : usual;
 }
 
 std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
@@ -108,7 +108,7 @@ TEST_CASE("damaged recordings are read or refused") {
   }
 }
 
-TEST_CASE("recordings with damaged messages behind right checksums are read or refused") {
+TEST_CASE("recordings with damaged messages and valid checksums are read or refused") {
   const TemporaryDirectory folder;
   Damage damage(2);
   RandomEvents random(2);
@@ -122,7 +122,7 @@ TEST_CASE("recordings with damaged messages behind right checksums are read or r
   }
 }
 
-TEST_CASE("damaged messages are decoded to something sound or refused, in both ways of reading alike") {
+TEST_CASE("damaged messages are decoded to valid events or refused, identically in both ways of reading") {
   Damage damage(3);
   RandomEvents random(3);
   for (int i = rounds(2000); i > 0; --i) {
@@ -156,7 +156,7 @@ TEST_CASE("damaged messages at a relay change nothing but its counts") {
   CHECK(exchange.session() == session);
 }
 
-TEST_CASE("damaged headers, bodies and histories of the link are taken apart or refused") {
+TEST_CASE("damaged headers, bodies and histories of the link are parsed or refused") {
   Damage damage(5);
   RandomEvents random(5);
   for (int i = rounds(2000); i > 0; --i) {

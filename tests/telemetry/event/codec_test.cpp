@@ -15,10 +15,10 @@ namespace {
 
 // Where in an encoded batch these eight bytes lie.
 std::size_t find_bytes(const std::vector<std::byte>& bytes, std::uint64_t value) {
-  std::byte wanted[8];
-  std::memcpy(wanted, &value, 8);
+  std::byte expected[8];
+  std::memcpy(expected, &value, 8);
   for (std::size_t i = 0; i + 8 <= bytes.size(); ++i)
-    if (std::memcmp(bytes.data() + i, wanted, 8) == 0) return i;
+    if (std::memcmp(bytes.data() + i, expected, 8) == 0) return i;
   FAIL("value not found in the encoded message");
   return 0;
 }
@@ -34,7 +34,7 @@ OpId with_kind_bits(std::uint64_t kind) { return OpId((kind << 59) | (std::uint6
 
 }  // namespace
 
-TEST_CASE("every kind of event comes back as it was sent, wherever its bytes lie in memory") {
+TEST_CASE("every kind of event is decoded as it was encoded, at any address in memory") {
   RandomEvents random(1);
   for (int round = 0; round < 300; ++round)
     for (int kind = 0; kind < RandomEvents::kinds; ++kind) {
@@ -57,7 +57,7 @@ TEST_CASE("every kind of event comes back as it was sent, wherever its bytes lie
     }
 }
 
-TEST_CASE("a loss that nobody has stays not-a-number") {
+TEST_CASE("an unknown loss stays not-a-number") {
   Message m;
   m.event = StepSummary{};
   const Decoded got = decode(encode(m));
@@ -176,7 +176,7 @@ TEST_CASE("values out of their range are refused, with the reason") {
   CHECK_FALSE(refused(Gap{0, 5, 4, 1}).empty());
 }
 
-TEST_CASE("caps hold before anything is allocated") {
+TEST_CASE("limits are checked before anything is allocated") {
   Message m = one_span(OpId::of({}));
   std::get<SpanBatch>(m.event).spans.resize(100, std::get<SpanBatch>(m.event).spans[0]);
   const auto bytes = encode(m);
@@ -211,7 +211,7 @@ TEST_CASE("a column whose length differs from the others' is refused") {
   CHECK(decode(bytes).error == "column begin has a different length");
 }
 
-TEST_CASE("bytes in which all rows are alike take no room, wherever they are in the number") {
+TEST_CASE("bytes that are identical in all rows take no space, at any position of the number") {
   Message m;
   MemoryBatch batch;
   for (int i = 0; i < 1000; ++i)
@@ -222,7 +222,7 @@ TEST_CASE("bytes in which all rows are alike take no room, wherever they are in 
   CHECK(decode(encode(m)).message == m);
 }
 
-TEST_CASE("a message looked at without being decoded says what the decoded one says") {
+TEST_CASE("a message's header without decoding agrees with the decoded message") {
   RandomEvents random(11);
   for (int round = 0; round < 100; ++round)
     for (int kind = 0; kind < RandomEvents::kinds; ++kind) {
@@ -268,7 +268,7 @@ TEST_CASE("an encoder that is used again makes the same bytes as a fresh one") {
     }
 }
 
-TEST_CASE("stray bytes in text are replaced before they are sent, and refused when they come") {
+TEST_CASE("invalid bytes in text are replaced before sending, and refused when received") {
   Message m;
   m.event = End{0, false, 3, "caf\xE9 \xF0\x9F\x98\x80 \xC0\x80", false};
   const Decoded got = decode(encode(m));

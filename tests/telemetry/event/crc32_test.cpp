@@ -14,7 +14,7 @@ TEST_CASE("the checksum is the one of zlib, PNG and MCAP") {
   CHECK(crc32({}) == 0);
 }
 
-TEST_CASE("a checksum goes on over pieces of any length") {
+TEST_CASE("a checksum can be computed over pieces of any length") {
   std::vector<std::byte> data(1000);
   for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(i * 31 + i / 7);
   const std::span<const std::byte> all(data);

@@ -14,19 +14,19 @@ TEST_CASE("garbage on the socket is counted and ignored") {
   const auto header = link::pack({link::Type::worker_messages, 1, 1, 1});
   const std::string good_header(reinterpret_cast<const char*>(header.data()), header.size());
   for (int i = 0; i < 50; ++i) {
-    stranger.say_raw({"x"});
-    stranger.say_raw({"", "", "", "", ""});
-    stranger.say_raw({noise, noise});
-    stranger.say_raw({good_header, noise, noise});
-    stranger.say_raw({good_header.substr(0, 39), noise});
+    stranger.send_raw({"x"});
+    stranger.send_raw({"", "", "", "", ""});
+    stranger.send_raw({noise, noise});
+    stranger.send_raw({good_header, noise, noise});
+    stranger.send_raw({good_header.substr(0, 39), noise});
   }
-  stranger.say({link::Type::snapshot, 1}, noise);            // only relays say this
-  stranger.say({link::Type::worker_hello, 1}, "too short");  // no session
+  stranger.send({link::Type::snapshot, 1}, noise);            // only relays say this
+  stranger.send({link::Type::worker_hello, 1}, "too short");  // no session
   CHECK(eventually([&] { return run.relay->status().garbage >= 252; }));
   // As a worker that knows the run's secret it is let in, and its damaged messages are refused one by one.
-  REQUIRE(stranger.come_in(run.relay->worker_join().run_secret, 2));
+  REQUIRE(stranger.handshake(run.relay->worker_join().run_secret, 2));
   const auto before = run.relay->status().garbage;
-  for (std::uint64_t n = 1; n <= 20; ++n) stranger.say({link::Type::worker_messages, 2, n, 1}, noise);
+  for (std::uint64_t n = 1; n <= 20; ++n) stranger.send({link::Type::worker_messages, 2, n, 1}, noise);
   CHECK(eventually([&] { return run.relay->status().garbage == before + 20; }));
   Collector seen;
   const auto viewer = view(run.relay->join(), seen);
@@ -38,10 +38,10 @@ TEST_CASE("garbage on the socket is counted and ignored") {
 TEST_CASE("a viewer can only read") {
   Run run;
   Stranger viewer(run.relay->join());
-  REQUIRE(viewer.say({link::Type::viewer_hello, 1, 0, 0, 10}));
+  REQUIRE(viewer.send({link::Type::viewer_hello, 1, 0, 0, 10}));
   REQUIRE(viewer.hear([](const link::Incoming& in) { return in.header && in.header->type == link::Type::snapshot; }));
-  viewer.say({link::Type::worker_hello, 2}, session_text());
-  viewer.say({link::Type::worker_messages, 2, 1, 1}, body_of({{a_session(), 0, 1, 0, a_summary(0, 7)}}));
+  viewer.send({link::Type::worker_hello, 2}, session_text());
+  viewer.send({link::Type::worker_messages, 2, 1, 1}, body_of({{a_session(), 0, 1, 0, a_summary(0, 7)}}));
   CHECK(eventually([&] { return run.relay->status().garbage >= 2; }));
   CHECK(run.tap.summaries() == 0);
 }
@@ -50,7 +50,7 @@ TEST_CASE("a worker of another session is refused") {
   Run run;
   Stranger worker(run.relay->join());
   const SessionId other = a_session(99);
-  REQUIRE(worker.say({link::Type::worker_hello, 1}, {reinterpret_cast<const char*>(other.data()), other.size()}));
+  REQUIRE(worker.send({link::Type::worker_hello, 1}, {reinterpret_cast<const char*>(other.data()), other.size()}));
   std::string why;
   CHECK(worker.hear([&](const link::Incoming& in) {
     if (in.header && in.header->type == link::Type::refused) why = in.body;
@@ -59,7 +59,7 @@ TEST_CASE("a worker of another session is refused") {
   CHECK(why.find(to_string(a_session())) != std::string::npos);
 }
 
-TEST_CASE("with keys, listed viewers and workers come in, and nobody else is served") {
+TEST_CASE("with keys, listed viewers and workers are admitted, and nobody else is served") {
   const RelayKeys keys = new_relay_keys();
   RelayOptions options;
   options.keys = keys.relay;
@@ -76,7 +76,7 @@ TEST_CASE("with keys, listed viewers and workers come in, and nobody else is ser
     const auto unlisted = view(run.relay->join(new_curve_keys()), nothing);
     CHECK(eventually([&] { return unlisted->status().state == ViewerState::refused; }));
     CHECK(unlisted->status().why.find("not accept") != std::string::npos);
-    CHECK(eventually([&] { return run.relay->status().turned_away >= 1; }));
+    CHECK(eventually([&] { return run.relay->status().rejected >= 1; }));
   }
   SECTION("a client without keys gets nothing") {
     const auto bare = view({run.relay->endpoint(), {}, {}}, nothing);
@@ -92,7 +92,7 @@ TEST_CASE("with keys, listed viewers and workers come in, and nobody else is ser
   }
   SECTION("a viewer's key cannot speak as a worker") {
     Stranger forger(run.relay->join(keys.viewers[0]));
-    forger.say({link::Type::worker_hello, 1}, session_text());
+    forger.send({link::Type::worker_hello, 1}, session_text());
     std::string why;
     CHECK(forger.hear([&](const link::Incoming& in) {
       if (in.header && in.header->type == link::Type::refused) why = in.body;
@@ -109,7 +109,7 @@ TEST_CASE("with keys, listed viewers and workers come in, and nobody else is ser
   CHECK(eventually([&] { return seen.summaries() == 20; }));
 }
 
-TEST_CASE("a key that is revoked during the run loses its connection and gets no new one; the others go on") {
+TEST_CASE("a key that is revoked during the run loses its connection and gets no new one; the others continue") {
   const RelayKeys keys = new_relay_keys(2);
   RelayOptions options;
   options.keys = keys.relay;
@@ -138,7 +138,7 @@ TEST_CASE("a key that is revoked during the run loses its connection and gets no
   CHECK(nothing.messages().empty());
 }
 
-TEST_CASE("what cannot be revoked is said in one line") {
+TEST_CASE("a failed revocation is reported in one line") {
   const Directory directory;
   const std::string file = directory.file("run.join");
   CHECK_THROWS_AS(revoke_key(file, {}), JoinError);

@@ -73,18 +73,18 @@ class Stranger {
     link::set_up_client(socket_, join);
     socket_.connect(join.endpoint);
   }
-  bool say(const link::Header& header, const std::string& body = {}) {
+  bool send(const link::Header& header, const std::string& body = {}) {
     return eventually([&] { return link::send(socket_, header, std::as_bytes(std::span(body))); }, 5s);
   }
-  void say_raw(const std::vector<std::string>& frames) {
+  void send_raw(const std::vector<std::string>& frames) {
     socket_.set(zmq::sockopt::sndtimeo, 5000);
     for (std::size_t i = 0; i < frames.size(); ++i)
       socket_.send(zmq::buffer(frames[i]), i + 1 < frames.size() ? zmq::send_flags::sndmore : zmq::send_flags::none);
   }
   // Says hello as a worker, and answers the relay's challenge with this secret. True: it was let in.
-  bool come_in(const std::string& secret, std::uint64_t generation = 1, const SessionId& session = a_session()) {
+  bool handshake(const std::string& secret, std::uint64_t generation = 1, const SessionId& session = a_session()) {
     const std::string id(reinterpret_cast<const char*>(session.data()), session.size());
-    if (!say({link::Type::worker_hello, generation}, id)) return false;
+    if (!send({link::Type::worker_hello, generation}, id)) return false;
     ProofCode challenge;
     bool is_challenged = false;
     hear([&](const link::Incoming& in) {
@@ -95,7 +95,7 @@ class Stranger {
     });
     if (!is_challenged) return false;
     const ProofCode answer = answer_challenge(secret, session, generation, challenge);
-    say({link::Type::worker_proof, generation},
+    send({link::Type::worker_proof, generation},
         id + std::string(reinterpret_cast<const char*>(answer.data()), answer.size()));
     bool granted = false;
     hear([&](const link::Incoming& in) {

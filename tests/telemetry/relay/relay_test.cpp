@@ -6,7 +6,7 @@
 using namespace rankscope;
 using namespace rankscope::test;
 
-TEST_CASE("viewer and tap get all that two ranks say, each message once, over ipc and tcp") {
+TEST_CASE("viewer and tap get all messages of two ranks, each once, over ipc and tcp") {
   const std::string endpoint = GENERATE(std::string(), std::string("tcp://127.0.0.1:*"));
   Run run(endpoint);
   Collector seen;
@@ -72,7 +72,7 @@ TEST_CASE(
   CHECK(eventually([&] { return seen.spans() == 2 * 205 * 100 && seen.summaries() == 410; }));
 }
 
-TEST_CASE("a run that is over before its viewer has joined stays open until it has had everything") {
+TEST_CASE("a run that is over before its viewer has joined stays open until the viewer has everything") {
   Run run;
   run.start_worker();
   run.worker->control(0, a_hello(2));
@@ -89,7 +89,7 @@ TEST_CASE("a run that is over before its viewer has joined stays open until it h
   CHECK(run.relay->status().joined == 1);
 }
 
-TEST_CASE("where the spools cannot be reached, lost detail stays a gap that counts its events") {
+TEST_CASE("if the spools cannot be read, lost detail stays a gap that counts its events") {
   RelayOptions options;
   options.ring_bytes = 40'000;
   Run run({}, options, false);
@@ -114,11 +114,11 @@ TEST_CASE("where the spools cannot be reached, lost detail stays a gap that coun
   CHECK(seen.summaries() == 400);
 }
 
-TEST_CASE("a viewer that never grants credits, and one that never reads, hold nobody up") {
+TEST_CASE("a viewer that never grants credits, and one that never reads, delay nobody") {
   Run run;
   Stranger never_grants(run.relay->join()), never_reads(run.relay->join());
-  REQUIRE(never_grants.say({link::Type::viewer_hello, 1, 0, 0, 0}));
-  REQUIRE(never_reads.say({link::Type::viewer_hello, 1, 0, 0, UINT64_MAX}));
+  REQUIRE(never_grants.send({link::Type::viewer_hello, 1, 0, 0, 0}));
+  REQUIRE(never_reads.send({link::Type::viewer_hello, 1, 0, 0, UINT64_MAX}));
   Collector seen;
   const auto viewer = view(run.relay->join(), seen);
   REQUIRE(is_live(*viewer));
@@ -145,7 +145,7 @@ TEST_CASE("a viewer that never grants credits, and one that never reads, hold no
   CHECK(detail == 0);
 }
 
-TEST_CASE("a viewer whose sink is slow misses detail, is told so, and gets it all in the end") {
+TEST_CASE("a viewer whose sink is slow misses detail, gets a gap for it, and all detail in the end") {
   class Slow : public Collector {
    public:
     void accept(const Message& message) override {
@@ -195,7 +195,7 @@ TEST_CASE("a viewer finds a relay that starts late, and a worker too") {
 }
 
 TEST_CASE(
-    "after a relay died, worker and viewer go on with its successor, and the viewer misses nothing and gets nothing "
+    "after a relay died, worker and viewer continue with its successor, and the viewer misses nothing and gets nothing "
     "twice") {
   Run run("tcp://127.0.0.1:*");
   run.relay_options.endpoint = run.relay->endpoint();
@@ -218,7 +218,7 @@ TEST_CASE(
   CHECK(viewer->status().doubled > 0);
 }
 
-TEST_CASE("a viewer that the relay forgot for its silence comes back where it was") {
+TEST_CASE("a viewer that the relay removed for its silence continues where it was") {
   RelayOptions options;
   options.viewer_limit = 300ms;
   Run run({}, options);

@@ -6,7 +6,7 @@
 using namespace rankscope;
 using namespace rankscope::test;
 
-TEST_CASE("disordered and doubled batches make the same picture, and what never comes is a gap") {
+TEST_CASE("disordered and duplicate batches make the same picture, and missing ones are a gap") {
   RelayOptions options;
   options.hole_limit = 300ms;
   Run run({}, options, false);
@@ -14,7 +14,7 @@ TEST_CASE("disordered and doubled batches make the same picture, and what never 
   const auto viewer = view(run.relay->join(), seen);
   REQUIRE(is_live(*viewer));
   Stranger worker(run.relay->join());
-  REQUIRE(worker.come_in(run.relay->worker_join().run_secret));
+  REQUIRE(worker.handshake(run.relay->worker_join().run_secret));
   std::uint64_t number = 0;
   const auto send = [&](std::uint64_t sequence) {
     Message m{a_session(), 3, sequence, 0, {}};
@@ -22,7 +22,7 @@ TEST_CASE("disordered and doubled batches make the same picture, and what never 
       m.event = a_summary(3, static_cast<std::uint32_t>(sequence));
     else
       m.event = SpanBatch{{}, {}, {a_span(3, 0, static_cast<std::int64_t>(sequence))}};
-    worker.say({link::Type::worker_messages, 1, ++number, 1}, body_of({m}));
+    worker.send({link::Type::worker_messages, 1, ++number, 1}, body_of({m}));
   };
   for (std::uint64_t sequence : {5, 1, 5, 2, 9, 4, 3, 3, 1, 10, 12}) send(sequence);  // 6, 7, 8 and 11 never come
   CHECK(eventually([&] { return run.relay->status().messages == 8; }));
@@ -42,7 +42,7 @@ TEST_CASE("disordered and doubled batches make the same picture, and what never 
   CHECK(eventually([&] { return seen.spans() == 5; }));
 }
 
-TEST_CASE("what the relay's window has no room for comes from the spool: the tap loses nothing") {
+TEST_CASE("messages beyond the relay's window are read from the spool: the tap loses nothing") {
   RelayOptions options;
   options.worker_window = 2;
   Run run({}, options);
@@ -58,8 +58,7 @@ TEST_CASE("what the relay's window has no room for comes from the spool: the tap
   CHECK(run.relay->status().recovered > 0);
 }
 
-TEST_CASE(
-    "a tap that is slow, or stands still for longer than the worker's patience, loses nothing and repeats little") {
+TEST_CASE("a tap that is slow, or blocks for longer than the worker's time limit, loses nothing and repeats little") {
   class Slow : public Collector {
    public:
     void accept(const Message& message) override {

@@ -12,12 +12,12 @@ namespace {
 
 class Session {
  public:
-  explicit Session(int ranks) { say(0, a_hello(ranks)); }
-  void say(std::int32_t rank, Event event) {
+  explicit Session(int ranks) { report(0, a_hello(ranks)); }
+  void report(std::int32_t rank, Event event) {
     watch.accept({a_session(), rank, ++sequence_[rank], 0, std::move(event)});
   }
   void steps(std::int32_t rank, std::uint32_t last) {
-    for (std::uint32_t step = 0; step <= last; ++step) say(rank, a_summary(rank, step));
+    for (std::uint32_t step = 0; step <= last; ++step) report(rank, a_summary(rank, step));
   }
   SessionWatch watch;
 
@@ -29,11 +29,11 @@ constexpr ChildExit well{0, 0}, failed{1, 0};
 
 }  // namespace
 
-TEST_CASE("a run whose ranks all ended well is well") {
+TEST_CASE("a run whose ranks all succeeded has succeeded") {
   Session s(2);
   for (std::int32_t rank : {0, 1}) {
     s.steps(rank, 9);
-    s.say(rank, End{rank, true, 9, "", false});
+    s.report(rank, End{rank, true, 9, "", false});
   }
   const Verdict verdict = s.watch.verdict(well);
   CHECK(verdict.ok);
@@ -41,13 +41,13 @@ TEST_CASE("a run whose ranks all ended well is well") {
   CHECK(verdict.end().rank == -1);
 }
 
-TEST_CASE("the rank that fell silent is named when the others report that it did not come") {
+TEST_CASE("the rank that became silent is named when the others report that it did not arrive") {
   Session s(3);
   s.steps(0, 7);
   s.steps(1, 6);
   s.steps(2, 7);
-  s.say(2, End{2, false, 7, "rank 2, lane data: rank 1 did not come within 5 s", true});
-  s.say(0, End{0, false, 7, "rank 0, lane data: rank 1 did not come within 5 s", true});
+  s.report(2, End{2, false, 7, "rank 2, lane data: rank 1 did not come within 5 s", true});
+  s.report(0, End{0, false, 7, "rank 0, lane data: rank 1 did not come within 5 s", true});
   const Verdict verdict = s.watch.verdict(failed);
   CHECK_FALSE(verdict.ok);
   CHECK(verdict.rank == 1);
@@ -55,23 +55,23 @@ TEST_CASE("the rank that fell silent is named when the others report that it did
   CHECK(verdict.message == "rank 1 died after step 6 (exit status 1)");
 }
 
-TEST_CASE("a rank that says what went wrong with itself is named before those that miss it") {
+TEST_CASE("a rank that reports its own failure is named before those that miss it") {
   Session s(2);
   s.steps(0, 3);
   s.steps(1, 3);
-  s.say(0, End{0, false, 3, "the peer rank 1 is gone", true});
-  s.say(1, End{1, false, 3, "fault: killed at step 4, as the scenario says", false});
+  s.report(0, End{0, false, 3, "the peer rank 1 is gone", true});
+  s.report(1, End{1, false, 3, "fault: killed at step 4, as the scenario says", false});
   const Verdict verdict = s.watch.verdict(failed);
   CHECK(verdict.rank == 1);
   CHECK(verdict.message == "rank 1 failed after step 3: fault: killed at step 4, as the scenario says");
 }
 
-TEST_CASE("the launcher's word counts most") {
+TEST_CASE("the launcher's report takes precedence") {
   Session s(2);
   s.steps(0, 4);
   s.steps(1, 4);
-  s.watch.launcher_said("some other line of process rank 0");
-  s.watch.launcher_said("mpirun noticed that process rank 1 with PID 4711 on node n exited on signal 9 (Killed).");
+  s.watch.read_launcher_line("some other line of process rank 0");
+  s.watch.read_launcher_line("mpirun noticed that process rank 1 with PID 4711 on node n exited on signal 9 (Killed).");
   const Verdict verdict = s.watch.verdict({137, 0});
   CHECK(verdict.rank == 1);
   CHECK(verdict.last_step == 4);
@@ -85,7 +85,7 @@ TEST_CASE("a single process killed by a signal is named with the signal") {
   CHECK(verdict.message == "rank 0 died after step 2 (signal 9 (Killed))");
 }
 
-TEST_CASE("where all went down together no rank is blamed, and the last common step is told") {
+TEST_CASE("if all ranks ended together none is blamed, and the last common step is reported") {
   Session s(2);
   s.steps(0, 5);
   s.steps(1, 4);
@@ -96,9 +96,9 @@ TEST_CASE("where all went down together no rank is blamed, and the last common s
   CHECK(verdict.message == "the run ended after step 4 (signal 9 (Killed)); no rank can be named");
 }
 
-TEST_CASE("a rank that died before its first step is told so, and a run that never spoke too") {
+TEST_CASE("a rank that died before its first step is reported, and so is a run that never reported") {
   Session s(2);
-  s.say(0, End{0, false, -1, "rank 1 did not come", true});
+  s.report(0, End{0, false, -1, "rank 1 did not come", true});
   CHECK(s.watch.verdict(failed).message == "rank 1 died before it finished a step (exit status 1)");
   SessionWatch nothing;
   CHECK_FALSE(nothing.verdict(well).ok);
@@ -107,20 +107,20 @@ TEST_CASE("a rank that died before its first step is told so, and a run that nev
 TEST_CASE("an exit status of zero does not hide a rank that never ended") {
   Session s(2);
   s.steps(0, 5);
-  s.say(0, End{0, true, 5, "", false});
+  s.report(0, End{0, true, 5, "", false});
   CHECK_FALSE(s.watch.verdict(well).ok);
 }
 
-TEST_CASE("silent ranks are those that spoke once, have not ended, and were not heard lately") {
+TEST_CASE("silent ranks are those that have reported, have not ended, and have not reported recently") {
   Session s(3);
   s.steps(1, 0);
-  s.say(2, End{2, true, 0, "", false});
+  s.report(2, End{2, true, 0, "", false});
   CHECK(s.watch.silent(std::chrono::hours(1)).empty());
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
   CHECK(s.watch.silent(std::chrono::milliseconds(1)) == std::vector<std::int32_t>{0, 1});
 }
 
-TEST_CASE("a heartbeat without an event ends a silence, and a mark of a finished step counts as told") {
+TEST_CASE("a heartbeat without an event ends a silence, and a mark of a finished step counts as a report") {
   Session s(2);
   s.steps(0, 3);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));

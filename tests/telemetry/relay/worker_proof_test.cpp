@@ -38,15 +38,15 @@ TEST_CASE("without the run's secret nobody is a worker, and forged messages chan
   // Even with the worker's CURVE key, which the secret is not a part of.
   Stranger forger(run.relay->join(keys.worker));
   // Straight away, after a hello alone, after a proof made up, and after a proof with another secret.
-  forger.say({link::Type::worker_messages, 1, 1, 1}, forged_summary(100));
+  forger.send({link::Type::worker_messages, 1, 1, 1}, forged_summary(100));
   CHECK(refusal(forger).find("without proof") != std::string::npos);
-  forger.say({link::Type::worker_hello, 1}, session_text());
-  forger.say({link::Type::worker_messages, 1, 1, 1}, forged_summary(101));
+  forger.send({link::Type::worker_hello, 1}, session_text());
+  forger.send({link::Type::worker_messages, 1, 1, 1}, forged_summary(101));
   CHECK(refusal(forger).find("without proof") != std::string::npos);
-  forger.say({link::Type::worker_proof, 1}, session_text() + std::string(32, 'x'));
+  forger.send({link::Type::worker_proof, 1}, session_text() + std::string(32, 'x'));
   CHECK(refusal(forger).find("secret") != std::string::npos);
-  CHECK_FALSE(forger.come_in(new_run_secret(), 2));
-  for (std::uint64_t n = 1; n <= 50; ++n) forger.say({link::Type::worker_messages, 2, n, 1}, forged_summary(200 + n));
+  CHECK_FALSE(forger.handshake(new_run_secret(), 2));
+  for (std::uint64_t n = 1; n <= 50; ++n) forger.send({link::Type::worker_messages, 2, n, 1}, forged_summary(200 + n));
   CHECK(eventually([&] { return run.relay->status().forged >= 54; }));
 
   run.train(5, 10);
@@ -57,13 +57,13 @@ TEST_CASE("without the run's secret nobody is a worker, and forged messages chan
   CHECK(run.tap.all<Gap>().empty());
 }
 
-TEST_CASE("an answer to a challenge is worth nothing on another connection, nor at another relay") {
+TEST_CASE("an answer to a challenge is invalid on another connection and at another relay") {
   Run run("tcp://127.0.0.1:*");
   const std::string secret = run.relay->worker_join().run_secret;
   Stranger worker(run.relay->join()), thief(run.relay->join());
   // What an honest worker sends, overheard.
   ProofCode challenge;
-  REQUIRE(worker.say({link::Type::worker_hello, 1}, session_text()));
+  REQUIRE(worker.send({link::Type::worker_hello, 1}, session_text()));
   REQUIRE(worker.hear([&](const link::Incoming& in) {
     if (!in.header || in.header->type != link::Type::worker_challenge) return false;
     std::memcpy(challenge.data(), in.body.data(), challenge.size());
@@ -71,23 +71,23 @@ TEST_CASE("an answer to a challenge is worth nothing on another connection, nor 
   }));
   const ProofCode answer = answer_challenge(secret, a_session(), 1, challenge);
   const std::string proof = session_text() + std::string(reinterpret_cast<const char*>(answer.data()), answer.size());
-  thief.say({link::Type::worker_hello, 1}, session_text());
-  thief.say({link::Type::worker_proof, 1}, proof);
+  thief.send({link::Type::worker_hello, 1}, session_text());
+  thief.send({link::Type::worker_proof, 1}, proof);
   CHECK(refusal(thief).find("secret") != std::string::npos);
   // Late answers of an earlier connection are no help, either.
-  worker.say({link::Type::worker_proof, 2}, proof);
+  worker.send({link::Type::worker_proof, 2}, proof);
   CHECK(refusal(worker).find("secret") != std::string::npos);
   CHECK(run.relay->status().workers == 0);
-  worker.say({link::Type::worker_proof, 1}, proof);
+  worker.send({link::Type::worker_proof, 1}, proof);
   CHECK(eventually([&] { return run.relay->status().workers == 1; }));
   // Once more it changes nothing: the worker's numbers go on.
-  worker.say({link::Type::worker_messages, 1, 1, 1}, forged_summary(1));
-  worker.say({link::Type::worker_proof, 1}, proof);
-  worker.say({link::Type::worker_messages, 1, 2, 1}, forged_summary(2));
+  worker.send({link::Type::worker_messages, 1, 1, 1}, forged_summary(1));
+  worker.send({link::Type::worker_proof, 1}, proof);
+  worker.send({link::Type::worker_messages, 1, 2, 1}, forged_summary(2));
   CHECK(eventually([&] { return run.tap.summaries() == 2; }));
 }
 
-TEST_CASE("a worker with another secret, or none, is told once why it is not admitted") {
+TEST_CASE("a worker with another secret, or none, gets the reason once") {
   Run run;
   const std::string secret = GENERATE(as<std::string>{}, new_run_secret(), "");
   std::atomic<int> times = 0;
@@ -123,7 +123,7 @@ TEST_CASE("neither the snapshot nor a viewer's join string holds the run's secre
   REQUIRE(secret.size() == 40);
   CHECK(to_string(run.relay->join(keys.viewers[0])).find(secret) == std::string::npos);
   Stranger viewer(run.relay->join(keys.viewers[0]));
-  REQUIRE(viewer.say({link::Type::viewer_hello, 1, 0, 0, 10}));
+  REQUIRE(viewer.send({link::Type::viewer_hello, 1, 0, 0, 10}));
   std::string heard;
   viewer.hear([&](const link::Incoming& in) {
     heard += in.body;
@@ -133,12 +133,12 @@ TEST_CASE("neither the snapshot nor a viewer's join string holds the run's secre
   CHECK(new_run_secret() != new_run_secret());
 }
 
-TEST_CASE("viewers cannot take the workers' places, and a viewer that speaks as a worker stays a viewer") {
+TEST_CASE("viewers cannot take the workers' places, and a viewer that sends as a worker stays a viewer") {
   Run run;
   Stranger viewer(run.relay->join());
-  REQUIRE(viewer.say({link::Type::viewer_hello, 1, 0, 0, 10}));
+  REQUIRE(viewer.send({link::Type::viewer_hello, 1, 0, 0, 10}));
   REQUIRE(viewer.hear([](const link::Incoming& in) { return in.header && in.header->type == link::Type::snapshot; }));
-  CHECK_FALSE(viewer.come_in(run.relay->worker_join().run_secret, 2));
+  CHECK_FALSE(viewer.handshake(run.relay->worker_join().run_secret, 2));
   CHECK(run.relay->status().forged >= 1);
 }
 
@@ -163,12 +163,12 @@ TEST_CASE("workers of this machine have an endpoint of their own, and viewers el
   CHECK(nothing.messages().empty());
 }
 
-TEST_CASE("a client of the link's first version is told that it is too old") {
+TEST_CASE("a client of the link's first version gets the error that it is too old") {
   Run run;
   Stranger old(run.relay->join());
   auto hello = link::pack({link::Type::viewer_hello, 1, 0, 0, 10});
   hello[3] = std::byte{'1'};
-  old.say_raw({{reinterpret_cast<const char*>(hello.data()), hello.size()}, ""});
+  old.send_raw({{reinterpret_cast<const char*>(hello.data()), hello.size()}, ""});
   std::string why;
   CHECK(old.hear([&](const link::Incoming& in) {
     why = in.body;

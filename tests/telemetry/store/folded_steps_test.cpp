@@ -39,62 +39,62 @@ StepSummary summary_of(std::int32_t rank, std::uint32_t step) {
 std::vector<Message> a_run() {
   std::vector<Message> run;
   std::array<std::uint64_t, ranks> sequence{};
-  const auto say = [&](std::int32_t rank, Event event) {
+  const auto publish = [&](std::int32_t rank, Event event) {
     run.push_back(numbered(rank, ++sequence[static_cast<std::size_t>(rank)], std::move(event)));
   };
   Hello hello;
   hello.ranks = ranks;
-  say(0, hello);
-  say(1, ClockRecord{1, 0, 40, 5});
+  publish(0, hello);
+  publish(1, ClockRecord{1, 0, 40, 5});
   for (std::uint32_t step = 0; step < steps; ++step)
     for (std::int32_t rank = 0; rank < ranks; ++rank) {
       const std::int64_t begin = std::int64_t{step} * 10'000 + rank * 13;
       for (const Obtained obtained : {Obtained::measured, Obtained::emulated})
-        say(rank, SpanBatch{obtained,
-                            ClockDomain::wall,
-                            {{rank, step, send, begin - 50, begin - 20, begin, -1},
-                             {rank, step, forward, begin, begin, begin + 8'000, -1}}});
-      say(rank, summary_of(rank, step));
+        publish(rank, SpanBatch{obtained,
+                                ClockDomain::wall,
+                                {{rank, step, send, begin - 50, begin - 20, begin, -1},
+                                 {rank, step, forward, begin, begin, begin + 8'000, -1}}});
+      publish(rank, summary_of(rank, step));
     }
   return run;
 }
 
 void check_same(const RunTotals& a, const RunTotals& b) {
   std::uint32_t seen = 0;
-  b.steps.for_each([&](std::uint32_t step, const StepTotals& told) {
+  b.steps.for_each([&](std::uint32_t step, const StepTotals& expected) {
     ++seen;
     INFO("step " << step);
     const StepTotals* other = a.steps.find(step);
     REQUIRE(other != nullptr);
-    REQUIRE(other->ranks == told.ranks);
-    REQUIRE(other->begin_ns == told.begin_ns);
-    REQUIRE(other->end_ns == told.end_ns);
-    REQUIRE(other->weighted_loss == told.weighted_loss);
-    REQUIRE(other->tokens == told.tokens);
-    REQUIRE(other->square_norm == told.square_norm);
-    REQUIRE(other->learning_rate == told.learning_rate);
-    REQUIRE(other->model_flops == told.model_flops);
-    REQUIRE(other->joules == told.joules);
-    REQUIRE(other->energy_ranks == told.energy_ranks);
-    REQUIRE(other->counters == told.counters);
+    REQUIRE(other->ranks == expected.ranks);
+    REQUIRE(other->begin_ns == expected.begin_ns);
+    REQUIRE(other->end_ns == expected.end_ns);
+    REQUIRE(other->weighted_loss == expected.weighted_loss);
+    REQUIRE(other->tokens == expected.tokens);
+    REQUIRE(other->square_norm == expected.square_norm);
+    REQUIRE(other->learning_rate == expected.learning_rate);
+    REQUIRE(other->model_flops == expected.model_flops);
+    REQUIRE(other->joules == expected.joules);
+    REQUIRE(other->energy_ranks == expected.energy_ranks);
+    REQUIRE(other->counters == expected.counters);
   });
   CHECK(seen == steps);
   REQUIRE(a.ranks.size() == b.ranks.size());
-  for (const auto& [rank, told] : b.ranks) {
+  for (const auto& [rank, expected] : b.ranks) {
     const RankTotals& other = a.ranks.at(rank);
-    CHECK(other.steps == told.steps);
-    CHECK(other.peak_bytes == told.peak_bytes);
-    CHECK(other.peak_total_bytes == told.peak_total_bytes);
-    CHECK(other.spans_emitted == told.spans_emitted);
-    CHECK(other.spans_dropped == told.spans_dropped);
-    CHECK(other.sent == told.sent);
-    CHECK(other.tells_links == told.tells_links);
+    CHECK(other.steps == expected.steps);
+    CHECK(other.peak_bytes == expected.peak_bytes);
+    CHECK(other.peak_total_bytes == expected.peak_total_bytes);
+    CHECK(other.spans_emitted == expected.spans_emitted);
+    CHECK(other.spans_dropped == expected.spans_dropped);
+    CHECK(other.sent == expected.sent);
+    CHECK(other.links_complete == expected.links_complete);
   }
   REQUIRE(a.traffic.size() == b.traffic.size());
-  for (const auto& [key, told] : b.traffic) {
-    CHECK(a.traffic.at(key).count == told.count);
-    CHECK(a.traffic.at(key).wire_bytes == told.wire_bytes);
-    CHECK(a.traffic.at(key).rows == told.rows);
+  for (const auto& [key, expected] : b.traffic) {
+    CHECK(a.traffic.at(key).count == expected.count);
+    CHECK(a.traffic.at(key).wire_bytes == expected.wire_bytes);
+    CHECK(a.traffic.at(key).rows == expected.rows);
   }
 }
 
@@ -111,7 +111,8 @@ void check_same(const StoreView& folded, const StoreView& whole) {
   }
 }
 
-TEST_CASE("a store that folds says of a long run what one that keeps all says, but for the old steps' summaries") {
+TEST_CASE(
+    "a store that folds steps agrees with one that keeps all on a long run, except for the old steps' summaries") {
   std::vector<Message> run = a_run();
   SECTION("as it came") {}
   SECTION("much of it twice") {
@@ -163,32 +164,32 @@ TEST_CASE("a snapshot stays as it was when steps in it are folded later") {
   CHECK(early->summaries(1).back() == early_whole->summaries(1).back());
 }
 
-TEST_CASE("a rank whose word of an old step comes late is added once, with its spans") {
+TEST_CASE("a late summary of an old step is added once, with its spans") {
   RunStore store(0, kept);
   std::array<std::uint64_t, ranks> sequence{};
-  const auto say = [&](std::int32_t rank, Event event) {
+  const auto publish = [&](std::int32_t rank, Event event) {
     store.accept(numbered(rank, ++sequence[static_cast<std::size_t>(rank)], std::move(event)));
   };
   Hello hello;
   hello.ranks = ranks;
-  say(0, hello);
+  publish(0, hello);
   for (std::uint32_t step = 0; step < 400; ++step)
     for (std::int32_t rank = 0; rank < ranks; ++rank)
-      if (rank != 1 || step != 40) say(rank, summary_of(rank, step));
+      if (rank != 1 || step != 40) publish(rank, summary_of(rank, step));
   CHECK(store.view()->totals()->steps.find(40)->ranks == 2);
   for (int again = 0; again < 2; ++again) {
-    say(1, summary_of(1, 40));
-    say(1, summary_of(1, 39));
+    publish(1, summary_of(1, 40));
+    publish(1, summary_of(1, 39));
     CHECK(store.view()->totals()->steps.find(40)->ranks == 3);
     CHECK(store.view()->totals()->steps.find(39)->ranks == 3);
   }
   CHECK(store.view()->totals()->ranks.at(1).steps == 400);
   CHECK(store.view()->dropped_count() == 21);
-  say(2, SpanBatch{Obtained::measured, ClockDomain::wall, {{2, 5, forward, 50'100, 50'100, 50'900, -1}}});
+  publish(2, SpanBatch{Obtained::measured, ClockDomain::wall, {{2, 5, forward, 50'100, 50'100, 50'900, -1}}});
   CHECK(store.view()->step_range(Obtained::measured, 5) == TimeRange{50'100, 50'900});
-  say(0, SpanBatch{Obtained::measured, ClockDomain::wall, {{0, 5, forward, 50'000, 50'000, 50'200, -1}}});
+  publish(0, SpanBatch{Obtained::measured, ClockDomain::wall, {{0, 5, forward, 50'000, 50'000, 50'200, -1}}});
   for (std::uint32_t step = 400; step < 700; ++step)
-    for (std::int32_t rank = 0; rank < ranks; ++rank) say(rank, summary_of(rank, step));
+    for (std::int32_t rank = 0; rank < ranks; ++rank) publish(rank, summary_of(rank, step));
   CHECK(store.view()->step_range(Obtained::measured, 5) == TimeRange{50'000, 50'900});
   CHECK(store.view()->step_spans(Obtained::measured, 5).size() == 2);
 }

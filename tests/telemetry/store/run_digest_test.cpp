@@ -26,7 +26,7 @@ Span a_span(std::int32_t rank, std::uint32_t step, int number) {
 std::vector<Message> a_run() {
   std::vector<Message> run;
   std::map<std::int32_t, std::uint64_t> sequence;
-  const auto say = [&](std::int32_t rank, Event event) {
+  const auto publish = [&](std::int32_t rank, Event event) {
     Message m;
     m.session[0] = 1;
     m.rank = rank;
@@ -36,8 +36,8 @@ std::vector<Message> a_run() {
   };
   Hello hello;
   hello.ranks = ranks;
-  say(0, hello);
-  say(1, ClockRecord{1, 0, 40, 5});
+  publish(0, hello);
+  publish(1, ClockRecord{1, 0, 40, 5});
   for (std::uint32_t step = 0; step < steps; step += 2)
     for (std::int32_t rank = 0; rank < ranks; ++rank) {
       SpanBatch measured{Obtained::measured, ClockDomain::wall, {}},
@@ -49,13 +49,14 @@ std::vector<Message> a_run() {
           emulated.spans.push_back(a_span(rank, s, i));
           memory.samples.push_back({rank, s, OpId(), s * 10'000 + i, {1, 2, 3, 4, i}});
         }
-      say(rank, measured);
-      say(rank, emulated);
-      say(rank, memory);
-      say(rank, PhaseBatch{{},
-                           {},
-                           {PhaseSpan{rank, step, OpId::of({}), 0, 0, 0, 1, 64, step * 10'000, step * 10'000 + 5},
-                            PhaseSpan{rank, step, OpId::of({}), 0, 2, -1, -1, -1, step * 10'000, step * 10'000 + 4}}});
+      publish(rank, measured);
+      publish(rank, emulated);
+      publish(rank, memory);
+      publish(rank,
+              PhaseBatch{{},
+                         {},
+                         {PhaseSpan{rank, step, OpId::of({}), 0, 0, 0, 1, 64, step * 10'000, step * 10'000 + 5},
+                          PhaseSpan{rank, step, OpId::of({}), 0, 2, -1, -1, -1, step * 10'000, step * 10'000 + 4}}});
       for (const std::uint32_t s : {step, step + 1}) {
         StepSummary summary;
         summary.rank = rank;
@@ -64,16 +65,16 @@ std::vector<Message> a_run() {
         summary.end_ns = s * 10'000 + 9'000;
         summary.loss = 1.5;
         summary.spans_dropped = s == 40 ? 7 : 0;
-        say(rank, summary);
+        publish(rank, summary);
       }
     }
-  say(2, Gap{2, 5'000, 6'000, 11, 0, 0});
+  publish(2, Gap{2, 5'000, 6'000, 11, 0, 0});
   return run;
 }
 
 }  // namespace
 
-TEST_CASE("a digest knows of a run what a store knows, but for the spans of all steps before the latest") {
+TEST_CASE("a digest has the data of a store, except for the spans of all steps before the latest") {
   std::vector<Message> run = a_run();
   SECTION("as it came") {}
   SECTION("disordered over some steps") {
@@ -112,7 +113,7 @@ TEST_CASE("a digest knows of a run what a store knows, but for the spans of all 
   }
 }
 
-TEST_CASE("a digest goes on after it was looked at") {
+TEST_CASE("a digest can be updated after it was read") {
   RunDigest digest(kept);
   const std::vector<Message> run = a_run();
   const std::size_t half = run.size() / 2;
@@ -128,7 +129,7 @@ TEST_CASE("a digest goes on after it was looked at") {
   CHECK(second->event_count() == whole.view()->event_count());
 }
 
-TEST_CASE("another session's words are no part of a digest") {
+TEST_CASE("messages of another session are no part of a digest") {
   RunDigest digest;
   std::vector<Message> run = a_run();
   digest.accept(run[0]);

@@ -36,7 +36,7 @@ TEST_CASE("an empty store answers every question with nothing") {
   CHECK(shares(*view, lane, {10, 10}, 1)[0].busy[0] == 0);
 }
 
-TEST_CASE("waiting for a peer is told apart from the transfer, and only for communication") {
+TEST_CASE("waiting for a peer is separated from the transfer, and only for communication") {
   RunStore store;
   add(store, {span_of(0, 0, send0, 0, 10, 6), span_of(0, 0, forward0, 0, 10, 6)});
   const auto view = store.view();
@@ -48,7 +48,7 @@ TEST_CASE("waiting for a peer is told apart from the transfer, and only for comm
   CHECK(compute.busy[static_cast<std::size_t>(SpanClass::forward)] == Approx(0.5));
 }
 
-TEST_CASE("of two reports of one op the first stays, whatever the second says") {
+TEST_CASE("of two reports of one op the first is kept") {
   RunStore store;
   add(store, {span_of(0, 4, forward0, 100, 200)});
   const auto revision = store.view()->revision();
@@ -59,13 +59,13 @@ TEST_CASE("of two reports of one op the first stays, whatever the second says") 
   CHECK(store.view()->event_count() == 2);
 }
 
-TEST_CASE("a span that ends before it begins is not taken") {
+TEST_CASE("a span that ends before it begins is ignored") {
   RunStore store;
   add(store, {span_of(0, 0, forward0, 10, 5), span_of(0, 0, forward1, 10, 20, 30)});
   CHECK(store.view()->event_count() == 0);
 }
 
-TEST_CASE("a gap is unknown, not idle, until all its messages have come") {
+TEST_CASE("a gap is unknown, not idle, until all its messages have arrived") {
   RunStore store;
   add(store, {span_of(0, 0, forward0, 0, 50), span_of(0, 0, forward1, 250, 400)});
   add(store, {span_of(0, 0, forward1, 250, 400)}, Obtained::simulated);
@@ -103,7 +103,7 @@ TEST_CASE("a gap is unknown, not idle, until all its messages have come") {
   }
 }
 
-TEST_CASE("all times are on the corrected time line, and the latest fit counts whenever it comes") {
+TEST_CASE("all times are on the corrected time line, and the latest fit applies whenever it arrives") {
   RunStore store;
   add(store, {span_of(1, 0, forward0, 1000, 1100)});
   add(store, {span_of(1, 0, forward0, 1000, 1100)}, Obtained::emulated);
@@ -157,9 +157,9 @@ TEST_CASE("memory keeps its peaks and valleys at every zoom") {
   for (const TimeRange range : {TimeRange{0, 50'000}, TimeRange{12'345, 23'456}, TimeRange{100, 101}}) {
     const int buckets = GENERATE(1, 7, 100);
     const auto found = view->memory(0, Obtained::measured, range, buckets);
-    std::vector<MemorySample> wanted;
+    std::vector<MemorySample> expected;
     for (const MemorySample& s : samples)
-      if (s.time_ns < range.begin_ns) wanted = {s};
+      if (s.time_ns < range.begin_ns) expected = {s};
     for (int b = 0; b < buckets; ++b) {
       std::optional<MemorySample> least, greatest;
       for (const MemorySample& s : samples) {
@@ -170,14 +170,14 @@ TEST_CASE("memory keeps its peaks and valleys at every zoom") {
         if (!greatest || sum(s) > sum(*greatest)) greatest = s;
       }
       if (!least) continue;
-      wanted.push_back(least->time_ns < greatest->time_ns ? *least : *greatest);
-      if (!(*least == *greatest)) wanted.push_back(least->time_ns < greatest->time_ns ? *greatest : *least);
+      expected.push_back(least->time_ns < greatest->time_ns ? *least : *greatest);
+      if (!(*least == *greatest)) expected.push_back(least->time_ns < greatest->time_ns ? *greatest : *least);
     }
-    REQUIRE(found == wanted);
+    REQUIRE(found == expected);
   }
 }
 
-TEST_CASE("phases of an op come by phase, once each") {
+TEST_CASE("phases of an op are ordered, once each") {
   RunStore store;
   const auto phase = [](int number, std::int64_t begin) {
     return PhaseSpan{2, 7, reduce0, number, 0, 2, 3, 64, begin, begin + 5};
@@ -189,7 +189,7 @@ TEST_CASE("phases of an op come by phase, once each") {
   CHECK(store.view()->event_count() == 3);
 }
 
-TEST_CASE("phases whose peers and bytes nobody knows are kept as they are, channel by channel") {
+TEST_CASE("phases with unknown peers and bytes are stored unchanged, channel by channel") {
   RunStore store;
   const auto channel = [](int number, std::int64_t begin) {
     return PhaseSpan{2, 7, reduce0, 0, number, -1, -1, -1, begin, begin + 5};
@@ -200,7 +200,7 @@ TEST_CASE("phases whose peers and bytes nobody knows are kept as they are, chann
   CHECK(store.view()->phases(2, 7, reduce0) == std::vector<PhaseSpan>{channel(0, 10), channel(1, 10), transfer});
 }
 
-TEST_CASE("control and summaries are kept as said last, hello as said by the lowest rank") {
+TEST_CASE("the latest control and summaries are kept, and the lowest rank's hello") {
   RunStore store;
   Hello hello;
   hello.title = "two";
@@ -238,7 +238,7 @@ TEST_CASE("messages of another session change nothing") {
   CHECK(store.view()->event_count() == 1);
 }
 
-TEST_CASE("much that came late, which is merged rank beside rank, ends as the same run") {
+TEST_CASE("many late messages, merged rank by rank in parallel, give the same run") {
   RunStore late, ordered;
   // A tenth is late: not so much of a rank that it is merged as it comes, but together more than one thread merges.
   constexpr int ranks = 24, each = 10'000;

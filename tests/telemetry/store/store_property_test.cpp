@@ -20,11 +20,12 @@ bool alike(const PixelShare& a, const PixelShare& b) {
   return near(a.waiting, b.waiting) && near(a.unknown, b.unknown);
 }
 
-void require_alike(const std::vector<PixelShare>& wanted, const std::vector<PixelShare>& got, TimeRange range) {
-  for (std::size_t p = 0; p < wanted.size(); ++p)
-    if (!alike(wanted[p], got[p])) {
-      FAIL("column " << p << " of " << wanted.size() << " over " << range.begin_ns << " … " << range.end_ns
-                     << "\nwanted " << shown(wanted[p]) << "\ngot    " << shown(got[p]));
+void require_equal_shares(const std::vector<PixelShare>& expected, const std::vector<PixelShare>& got,
+                          TimeRange range) {
+  for (std::size_t p = 0; p < expected.size(); ++p)
+    if (!alike(expected[p], got[p])) {
+      FAIL("column " << p << " of " << expected.size() << " over " << range.begin_ns << " … " << range.end_ns
+                     << "\nwanted " << shown(expected[p]) << "\ngot    " << shown(got[p]));
     }
 }
 
@@ -59,7 +60,7 @@ void compare(const Reference& reference, const StoreView& view, unsigned seed) {
       const std::size_t columns = trial % 2 ? 1 + random() % 7 : 1 + random() % 60;
       std::vector<PixelShare> pixels(columns);
       view.shares(key, range, pixels);
-      require_alike(reference.shares(key, range, columns), pixels, range);
+      require_equal_shares(reference.shares(key, range, columns), pixels, range);
       REQUIRE(view.span_at(key, range.begin_ns) == reference.span_at(key, range.begin_ns));
       const Span& from = lane[random() % lane.size()];
       REQUIRE(view.next_span(key, from) == reference.next(key, from));
@@ -82,11 +83,11 @@ void compare(const Reference& reference, const StoreView& view, unsigned seed) {
     REQUIRE(view.steps(obtained) == std::vector<std::uint32_t>(steps.begin(), steps.end()));
     for (const std::uint32_t step : steps) {
       REQUIRE(view.step_range(obtained, step) == reference.step_range(obtained, step));
-      auto wanted = by_step[step];
-      std::sort(wanted.begin(), wanted.end(), [](const Span& a, const Span& b) {
+      auto expected = by_step[step];
+      std::sort(expected.begin(), expected.end(), [](const Span& a, const Span& b) {
         return std::tie(a.rank, a.begin_ns, a.end_ns, a.op) < std::tie(b.rank, b.begin_ns, b.end_ns, b.op);
       });
-      REQUIRE(view.step_spans(obtained, step) == wanted);
+      REQUIRE(view.step_spans(obtained, step) == expected);
     }
     REQUIRE_FALSE(view.step_range(obtained, 2).has_value());
   }
@@ -94,7 +95,7 @@ void compare(const Reference& reference, const StoreView& view, unsigned seed) {
 
 using Spans = std::vector<std::pair<Span, Obtained>>;
 
-TEST_CASE("every question to the store is answered as by looking at every span") {
+TEST_CASE("every query of the store agrees with a scan of all spans") {
   const bool overlap = GENERATE(false, true), strange = GENERATE(false, true);
   const int ops = GENERATE(5, 150, 900);
   CAPTURE(overlap, strange, ops);
@@ -111,7 +112,7 @@ TEST_CASE("every question to the store is answered as by looking at every span")
   compare(reference, *store.view(), 2);
 }
 
-TEST_CASE("late, doubled and disordered batches end as the same picture as ordered ones") {
+TEST_CASE("late, duplicate and disordered batches give the same picture as ordered ones") {
   const bool overlap = GENERATE(false, true);
   const unsigned seed = GENERATE(1u, 2u, 3u);
   RunShape shape;
@@ -150,7 +151,7 @@ TEST_CASE("late, doubled and disordered batches end as the same picture as order
   compare(reference, *store.view(), seed);
 }
 
-TEST_CASE("a snapshot stays what it was while the run goes on and late spans come") {
+TEST_CASE("a snapshot is unchanged while the run continues and late spans arrive") {
   RunShape shape;
   shape.ranks = 1;
   shape.ops = 700;

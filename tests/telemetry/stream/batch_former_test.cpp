@@ -52,7 +52,7 @@ TEST_CASE("a full ring keeps what it has and drops the rest, and the next row re
   CHECK(gaps[0].first_sequence == 0);
 }
 
-TEST_CASE("drops that no later row reports are told at the end, and none twice") {
+TEST_CASE("drops that no later row reports are reported at the end, and none twice") {
   OneLane one;
   one.write(0, 100);
   one.drain(false);

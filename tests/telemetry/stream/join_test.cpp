@@ -26,7 +26,7 @@ std::string refusal(const std::string& endpoint, bool keys = false) {
 
 }  // namespace
 
-TEST_CASE("a join string carries endpoint and keys, whatever characters the keys have") {
+TEST_CASE("a join string has endpoint and keys, whatever characters the keys have") {
   for (int i = 0; i < 50; ++i)
     for (const char* endpoint : {"tcp://cluster.example:7070", "tcp://[fe80::1]:7070", "ipc:///tmp/a b/relay"}) {
       const Join join = secured(endpoint);

@@ -8,7 +8,7 @@
 using namespace rankscope;
 using rankscope::test::RandomEvents;
 
-TEST_CASE("the pieces of a body come back as they were put in, each at a multiple of eight bytes") {
+TEST_CASE("the pieces of a body are read as they were written, each at a multiple of eight bytes") {
   RandomEvents random(1);
   std::vector<std::vector<std::byte>> sent;
   std::vector<std::optional<SpoolPosition>> places;

@@ -27,7 +27,7 @@ PublisherOptions spool_only(const Directory& directory) {
 
 }  // namespace
 
-TEST_CASE("what the lanes of two ranks write stands in two spools, whole and in sequence") {
+TEST_CASE("the rows of two ranks' lanes are in two spools, complete and in sequence") {
   const Directory directory;
   const int spans = 20'000;
   {
@@ -122,7 +122,7 @@ TEST_CASE("full rings drop without waiting, and every dropped row is in a gap, t
   CHECK(in_gaps > 0);
 }
 
-TEST_CASE("rows that make no sense are left out and counted, and the rest of their batch goes on") {
+TEST_CASE("invalid rows are left out and counted, and the rest of their batch is kept") {
   const Directory directory;
   {
     Publisher publisher(spool_only(directory));
@@ -170,7 +170,7 @@ TEST_CASE("keep every:N produces the detail of those steps alone, summaries alwa
   CHECK(steps == std::multiset<std::uint32_t>{0, 0, 5, 5, 10, 10, 15, 15});
 }
 
-TEST_CASE("ways to keep detail parse, and what is none is refused with what would be right") {
+TEST_CASE("keep policies are parsed, and an invalid one is refused with the valid forms") {
   CHECK(parse_keep("all")->every == 1);
   CHECK(parse_keep("every:12")->every == 12);
   CHECK(parse_keep("last:30s")->last == 30s);
@@ -262,7 +262,7 @@ TEST_CASE("a disk that is full does not stop training, and is reported") {
   CHECK(warnings.size() == 1);
 }
 
-TEST_CASE("a process killed while it trains leaves a spool that lacks the last moment alone") {
+TEST_CASE("a process killed while it trains leaves a spool that lacks only the last moment") {
   const Directory directory;
   int to_parent[2];
   REQUIRE(pipe(to_parent) == 0);

@@ -41,7 +41,7 @@ TEST_CASE("numbers in any order, however often, make the fewest intervals") {
   }
 }
 
-TEST_CASE("what a viewer has travels to the relay, and nonsense does not hurt") {
+TEST_CASE("a viewer's history is sent to the relay, and invalid history is refused") {
   std::map<std::int32_t, SequenceSet> seen;
   seen[-1].insert(SequenceSet::Interval{1, 4});
   seen[3].insert(SequenceSet::Interval{1, 900});

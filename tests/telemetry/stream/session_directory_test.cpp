@@ -33,17 +33,17 @@ class TemporaryBase {
 /// What an owner that is killed leaves behind. `does` runs in it.
 template <class Does>
 fs::path left_by_killed_owner(const fs::path& base, Does does) {
-  const fs::path told = base / "told";
+  const fs::path path_file = base / "told";
   const pid_t owner = fork();
   REQUIRE(owner >= 0);
   if (owner == 0) {
     const SessionDirectory mine;
     does(mine.path());
-    std::ofstream(told) << mine.path().string();
+    std::ofstream(path_file) << mine.path().string();
     kill(getpid(), SIGKILL);
   }
   waitpid(owner, nullptr, 0);
-  std::ifstream in(told);
+  std::ifstream in(path_file);
   std::string path;
   std::getline(in, path);
   REQUIRE(fs::is_directory(path));
@@ -69,7 +69,7 @@ TEST_CASE("a session's directory is its user's alone and goes with its owner") {
   CHECK(!fs::exists(path));
 }
 
-TEST_CASE("what a killed owner leaves is removed by the next one, with the shared memory that is noted there") {
+TEST_CASE("the directory of a killed owner is removed by the next one, with the shared memory that is listed there") {
   const Directory base;
   const TemporaryBase temporary(base.path);
   const fs::path memory = "/dev/shm/rankscope-test-" + std::to_string(getpid());

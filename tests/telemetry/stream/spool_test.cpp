@@ -30,7 +30,7 @@ std::vector<Message> write_spool(const std::string& directory, int rank, int cou
 
 }  // namespace
 
-TEST_CASE("a spool gives back what was written, from any frame on") {
+TEST_CASE("a spool is read as it was written, from any frame on") {
   const Directory directory;
   const auto sent = write_spool(directory.path, 3, 100);
   Collector sink;
@@ -39,7 +39,7 @@ TEST_CASE("a spool gives back what was written, from any frame on") {
   CHECK(sink.messages() == sent);
 }
 
-TEST_CASE("a frame is found again at the position that its writer told") {
+TEST_CASE("a frame is found at the position that its writer reported") {
   const Directory directory;
   RandomEvents random(8);
   SpoolWriter writer({directory.path, {}}, a_session(), 0);
@@ -77,7 +77,7 @@ TEST_CASE("a spool that was cut anywhere opens up to the cut") {
   CHECK(before < 3);
 }
 
-TEST_CASE("a flipped bit in a spool is noticed, and what stands before it is kept") {
+TEST_CASE("a flipped bit in a spool is detected, and everything before it is kept") {
   const Directory directory;
   const auto sent = write_spool(directory.path, 0, 30);
   const std::string path = spool_file(directory.path, 0, 0);
@@ -116,7 +116,7 @@ TEST_CASE("a reader follows a spool that grows") {
   CHECK(reader.session() == a_session());
 }
 
-TEST_CASE("a full disk loses messages, counts them and says so, and the rest goes on") {
+TEST_CASE("a full disk loses messages, which are counted and reported, and the rest continues") {
   const Directory directory;
   // /dev/full takes no byte: every write to it fails with "no space left on device".
   std::filesystem::create_symlink("/dev/full", spool_file(directory.path, 0, 0));

@@ -84,7 +84,7 @@ TEST_CASE("marks survive the loss of the index, and a damaged one is noticed") {
   CHECK(info.marks == std::vector{two_marks()[1]});
 }
 
-TEST_CASE("a recording that cannot hold marks is refused in words, and stays as it is") {
+TEST_CASE("a recording that cannot store marks is refused with a reason, and is unchanged") {
   const TemporaryDirectory folder;
   const std::string path = folder / "run.mcap";
   write_trace(path, small_run());

@@ -47,7 +47,7 @@ std::map<Key, Message> by_key(const std::vector<Message>& messages) {
   return map;
 }
 
-TEST_CASE("a trace cut at any byte opens with what came before the cut") {
+TEST_CASE("a trace cut at any byte opens with everything before the cut") {
   const TemporaryDirectory folder;
   const auto messages = small_run(800, 2, 40);
   write_trace(folder / "whole.mcap", messages, 4096);
@@ -103,7 +103,7 @@ TEST_CASE("a flipped bit anywhere is noticed, skipped, and costs one chunk at mo
   CHECK(noticed > 25);
 }
 
-TEST_CASE("noise in the middle is stepped over, and each rank's loss becomes a gap where it lies") {
+TEST_CASE("noise in the middle is skipped, and each rank's loss becomes a gap at its place") {
   const TemporaryDirectory folder;
   const auto messages = small_run(4000, 3, 40);
   write_trace(folder / "whole.mcap", messages, 8192);
@@ -119,13 +119,13 @@ TEST_CASE("noise in the middle is stepped over, and each rank's loss becomes a g
   CHECK(outcome.invented == 0);
   CHECK(outcome.missing > 0);
   CHECK(outcome.missing < written.size() / 2);
-  std::int64_t told = 0;
+  std::int64_t missing_events = 0;
   RunStore whole, store;
   for (const Message& m : messages) whole.accept(m);
   read_trace(folder / "noisy.mcap", store);
   for (const Gap& gap : outcome.gaps) {
     REQUIRE(gap.last_sequence - gap.first_sequence + 1 == static_cast<std::uint64_t>(gap.events));
-    told += gap.events;
+    missing_events += gap.events;
     // All that is missing of the rank lies within its gap.
     for (std::uint64_t number = gap.first_sequence; number <= gap.last_sequence; ++number)
       if (const auto* batch = std::get_if<SpanBatch>(&written.at({gap.rank, number}).event))
@@ -134,8 +134,8 @@ TEST_CASE("noise in the middle is stepped over, and each rank's loss becomes a g
           REQUIRE(span.end_ns <= gap.end_ns);
         }
   }
-  CHECK(told == static_cast<std::int64_t>(outcome.missing));
-  CHECK(store.view()->dropped_count() == whole.view()->dropped_count() + told);
+  CHECK(missing_events == static_cast<std::int64_t>(outcome.missing));
+  CHECK(store.view()->dropped_count() == whole.view()->dropped_count() + missing_events);
   const Gap& gap = outcome.gaps.front();
   std::vector<PixelShare> pixel(1);
   store.view()->shares({gap.rank, Lane::compute, Obtained::measured}, {gap.begin_ns + 1, gap.end_ns - 1}, pixel);
@@ -264,9 +264,9 @@ TEST_CASE("chunks that unpack to much more than they are do not exhaust the read
   const TemporaryDirectory folder;
   struct Case {
     std::size_t chunks, bytes, named;
-    const char* said;
+    const char* explanation;
   };
-  const auto [chunks, bytes, named, said] = GENERATE(
+  const auto [chunks, bytes, named, explanation] = GENERATE(
       Case{6, std::size_t{256} << 20, 1, "larger than any chunk"}, Case{1, std::size_t{32} << 20, 1, "times its size"},
       Case{300, std::size_t{8} << 20, 1, "more than a file of this size may hold"},
       Case{1, std::size_t{1} << 20, 20000, "twice"});
@@ -281,13 +281,13 @@ TEST_CASE("chunks that unpack to much more than they are do not exhaust the read
     return all;
   }();
   CAPTURE(notes.substr(0, 2000));
-  CHECK(notes.find(said) != std::string::npos);
+  CHECK(notes.find(explanation) != std::string::npos);
   CHECK(damage.any());
   // The file's own size, and the 64 MiB that any file may unpack to, in each of four threads at the most.
   if (test::slowness == 1) CHECK(resident_peak_bytes() - before < std::int64_t{500} << 20);
 }
 
-TEST_CASE("rows that are all alike, and take next to no room in the file, do not exhaust the reader") {
+TEST_CASE("identical rows, which take almost no space in the file, do not exhaust the reader") {
   const TemporaryDirectory folder;
   Message message;
   message.session = new_session_id();

@@ -34,7 +34,7 @@ TEST_CASE("what was recorded is read back, message for message, with any number 
   }
 }
 
-TEST_CASE("a trace says what it holds without its messages being read") {
+TEST_CASE("a trace's contents are listed without reading its messages") {
   const TemporaryDirectory folder;
   const std::string path = folder / "run.mcap";
   const auto messages = small_run();
@@ -57,10 +57,10 @@ TEST_CASE("a trace says what it holds without its messages being read") {
   CHECK(ours == static_cast<std::int64_t>(messages.size()));
 }
 
-TEST_CASE("a step's joules and watts can be plotted where all its ranks know theirs") {
-  std::map<std::string, std::vector<double>> told;
+TEST_CASE("a step's joules and watts can be plotted if all its ranks have reported theirs") {
+  std::map<std::string, std::vector<double>> published;
   ScalarTopics topics([&](const std::string& topic, std::int64_t, const ScalarValues& values) {
-    told[topic].push_back(values.back().second);
+    published[topic].push_back(values.back().second);
   });
   for (std::uint32_t step = 0; step < 3; ++step)
     for (int rank = 0; rank < 2; ++rank) {
@@ -74,9 +74,9 @@ TEST_CASE("a step's joules and watts can be plotted where all its ranks know the
       topics.accept(summary);
     }
   topics.finish();
-  CHECK(told["/energy"] == std::vector<double>{20, 20});
-  CHECK(told["/power"] == std::vector<double>{40, 40});
-  CHECK(told["/step_seconds"].size() == 3);
+  CHECK(published["/energy"] == std::vector<double>{20, 20});
+  CHECK(published["/power"] == std::vector<double>{40, 40});
+  CHECK(published["/step_seconds"].size() == 3);
 }
 
 TEST_CASE("the store of a recording is the store of the run") {
@@ -106,7 +106,7 @@ TEST_CASE("the store of a recording is the store of the run") {
   }
 }
 
-TEST_CASE("reading can be ended") {
+TEST_CASE("reading can be stopped") {
   const TemporaryDirectory folder;
   write_trace(folder / "run.mcap", small_run());
   Collected read;
@@ -145,7 +145,7 @@ TEST_CASE("a recorder that dies loses at most its open chunk") {
   delete writer;
 }
 
-TEST_CASE("an old chunk is handed over though nothing new comes") {
+TEST_CASE("an old chunk is written even if no new message arrives") {
   const TemporaryDirectory folder;
   TraceWriterOptions options;
   options.chunk_age = std::chrono::milliseconds(20);

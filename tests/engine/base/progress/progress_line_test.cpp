@@ -40,7 +40,7 @@ class Written {
 
 }  // namespace
 
-TEST_CASE("the time that is left follows from the share that was done since the count began") {
+TEST_CASE("the remaining time follows from the share that was done since the count began") {
   // A tenth in 3 s: the other nine take 27.
   CHECK(progress_text("step 12 of 120", 0.1, 0, 3s) == "step 12 of 120, 10%, about 27 s left");
   // From 0.5 on, 0.25 took 60 s: as much again.
@@ -53,7 +53,7 @@ TEST_CASE("an unknown value is not shown as a number") {
   CHECK(progress_text("starting", share_not_known, share_not_known, 3s) == "starting, 3 s so far");
 }
 
-TEST_CASE("on a terminal one line is rewritten in place, cut to its width, and taken away at the end") {
+TEST_CASE("on a terminal one line is rewritten in place, cut to the width, and removed at the end") {
   Written written;
   {
     ProgressLine line("run", written.output(true));
@@ -79,7 +79,7 @@ TEST_CASE("while nothing is done no line is there, so that other words can be wr
   CHECK(written.all().size() == before.size());
 }
 
-TEST_CASE("elsewhere each line ends, and nothing is taken away") {
+TEST_CASE("without a terminal each line ends, and none is removed") {
   Written written;
   {
     ProgressLine line("verify", written.output(false));
@@ -101,7 +101,7 @@ TEST_CASE("work that ends within two seconds shows no progress") {
   CHECK(written.all().empty());
 }
 
-TEST_CASE("a share below the one before begins a new count") {
+TEST_CASE("a share below the previous one begins a new count") {
   Written written;
   ProgressLine line("search", written.output(false));
   const Progress progress = line.progress();

@@ -19,7 +19,7 @@ void write(const std::string& path, const std::string& text) { std::ofstream(pat
 
 }  // namespace
 
-TEST_CASE("tensors come back as they were written, with their metadata") {
+TEST_CASE("tensors are read as they were written, with their metadata") {
   const TemporaryDirectory folder;
   const std::string path = (folder.path() / "a.safetensors").string();
   std::vector<float> a{1, -2, 3.5f, 4, 5, 6};
@@ -68,7 +68,7 @@ TEST_CASE("an invalid, truncated or changed file is refused in one line with its
   }
 }
 
-TEST_CASE("tensors lie side by side: holes, overlaps and bytes of nobody are refused") {
+TEST_CASE("tensors must be adjacent: gaps, overlaps and unused bytes are refused") {
   const TemporaryDirectory folder;
   const std::string path = (folder.path() / "a.safetensors").string();
   const auto with_places = [&](int a_begin, int a_end, int b_begin, int b_end, int bytes) {

@@ -104,7 +104,7 @@ TEST_CASE("after an abort nothing begins any more, also in groups made later") {
   CHECK(errors == std::vector<std::string>{"no more", "no more"});
 }
 
-TEST_CASE("members that call different things are told so") {
+TEST_CASE("members that call different collectives get an error that says so") {
   SECTION("different collectives") {
     const auto errors = run_ranks(2, {}, [&](World& world) {
       const auto group = world.group({0, 1}, Lane::data, "auto");
@@ -164,7 +164,7 @@ TEST_CASE("active splits waiting for the last participant from moving bytes") {
   }
 }
 
-TEST_CASE("a send returns only when its receiver has come") {
+TEST_CASE("a send returns only when its receiver has arrived") {
   std::atomic<bool> has_received{false}, too_early{false};
   const auto errors = run_ranks(2, {}, [&](World& world) {
     const auto group = world.group({0, 1}, Lane::forward_send, "auto");
@@ -182,7 +182,7 @@ TEST_CASE("a send returns only when its receiver has come") {
   CHECK_FALSE(too_early);
 }
 
-TEST_CASE("the hook sees every call with its rank and lane, and what it throws leaves the call") {
+TEST_CASE("the hook sees every call with its rank and lane, and its exceptions end the call") {
   CommOptions options;
   std::atomic<int> calls{0};
   options.before = [&](int rank, Lane lane, const char* call) {

@@ -61,7 +61,7 @@ TEST_CASE("a member sends and receives at the same time, in two threads") {
   }
 }
 
-TEST_CASE("many lanes of many ranks talk at once") {
+TEST_CASE("many lanes of many ranks communicate at once") {
   const auto wrong = wrong_on_ranks(4, {}, [&](World& world) {
     const Lane lanes[] = {Lane::tensor,       Lane::data,          Lane::zero_gather,    Lane::zero_reduce,
                           Lane::forward_send, Lane::backward_send, Lane::forward_receive};
@@ -199,7 +199,7 @@ TEST_CASE("groups and tensors that make no sense are refused by the rank that as
   REQUIRE(errors == std::vector<std::string>{""});
 }
 
-TEST_CASE("of several senders the one that came first is received first, and one that nobody asks for waits") {
+TEST_CASE("of several senders the first to arrive is received first, and a sender without a receive waits") {
   REQUIRE(wrong_on_ranks(4, {}, wrong_arrivals) == Wrong{});
 }
 

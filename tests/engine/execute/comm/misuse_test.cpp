@@ -26,7 +26,7 @@ std::vector<std::string> errors_of(const char* algorithm, const std::function<vo
   });
 }
 
-void check_told(const std::vector<std::string>& errors, const std::string& most, const std::string& one) {
+void check_reported(const std::vector<std::string>& errors, const std::string& most, const std::string& one) {
   for (const std::string& error : errors) {
     CHECK(error == errors[0]);
     CHECK(error.find("rank 1 ") != std::string::npos);
@@ -54,11 +54,11 @@ TEST_CASE("every pair of different collectives ends with both ranks and both cal
               call(group, b, 0);
             });
         INFO(algorithm << ": " << name_of(kind) << " against " << name_of(other));
-        check_told(errors, std::string(name_of(kind)) + " of ", std::string(name_of(other)) + " of ");
+        check_reported(errors, std::string(name_of(kind)) + " of ", std::string(name_of(other)) + " of ");
       }
 }
 
-TEST_CASE("members that differ in size, type or root are told so") {
+TEST_CASE("members that differ in size, type or root get an error that says so") {
   const auto all_reduce = [](DType type, std::int64_t elements) {
     return [type, elements](Communicator& group) {
       Buffers b(OpKind::all_reduce, type, 3, elements);
@@ -72,11 +72,11 @@ TEST_CASE("members that differ in size, type or root are told so") {
     };
   };
   for (const char* algorithm : algorithms) {
-    check_told(errors_of(algorithm, all_reduce(DType::f32, 12), all_reduce(DType::f32, 13)), "all_reduce of 12 fp32",
-               "all_reduce of 13 fp32");
-    check_told(errors_of(algorithm, all_reduce(DType::f32, 12), all_reduce(DType::bf16, 12)), "all_reduce of 12 fp32",
-               "all_reduce of 12 bf16");
-    check_told(errors_of(algorithm, broadcast(0), broadcast(2)), "with root 0", "with root 2");
+    check_reported(errors_of(algorithm, all_reduce(DType::f32, 12), all_reduce(DType::f32, 13)),
+                   "all_reduce of 12 fp32", "all_reduce of 13 fp32");
+    check_reported(errors_of(algorithm, all_reduce(DType::f32, 12), all_reduce(DType::bf16, 12)),
+                   "all_reduce of 12 fp32", "all_reduce of 12 bf16");
+    check_reported(errors_of(algorithm, broadcast(0), broadcast(2)), "with root 0", "with root 2");
   }
 }
 
@@ -156,7 +156,7 @@ TEST_CASE("a member that hangs between two phases is named, not the one that wai
   }
 }
 
-TEST_CASE("who waits in a later phase for one that waits itself gives it the time to say for whom") {
+TEST_CASE("a member that waits in a later phase lets earlier waits report the missing member first") {
   // Halving and doubling among four: rank 3 hangs before phase 1, where rank 2 waits for it, a little late. Rank 0 has
   // waited for rank 2 in phase 3 since before that, and must not be the first to complain.
   CommOptions options;
@@ -173,7 +173,7 @@ TEST_CASE("who waits in a later phase for one that waits itself gives it the tim
   for (const std::string& error : errors) CHECK(error == "rank 2 waited 850 ms in all_reduce on lane data for rank 3");
 }
 
-TEST_CASE("a rank's data, tensor and pipeline groups work at once, each on its lane, whatever is late") {
+TEST_CASE("a rank's data, tensor and pipeline groups work at once, each on its lane, whatever is delayed") {
   const RankGrid grid{2, 2, 2};
   CommOptions options;
   options.before_phase = [](int rank, Lane lane, const char*, int phase) {

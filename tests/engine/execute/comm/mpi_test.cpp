@@ -14,7 +14,7 @@ struct Ended {
   std::string output;
   int status = -1;
   double seconds = 0;
-  bool says(const std::string& text) const { return output.find(text) != std::string::npos; }
+  bool printed(const std::string& text) const { return output.find(text) != std::string::npos; }
 };
 
 Ended run(const std::string& mode, int ranks) {
@@ -46,20 +46,20 @@ TEST_CASE("processes do all eight collectives and messages as threads do") {
   }
 }
 
-TEST_CASE("what lies in a memory that MPI does not reach goes through the host's, and comes back") {
+TEST_CASE("tensors in memory that MPI cannot access are copied through the host's, and back") {
   const Ended ended = run("staged", 3);
   INFO(ended.output);
   CHECK(ended.status == 0);
   CHECK(ended.output.empty());
 }
 
-TEST_CASE("many lanes of many processes talk at once") {
+TEST_CASE("many lanes of many processes communicate at once") {
   const Ended ended = run("lanes", 4);
   INFO(ended.output);
   CHECK(ended.status == 0);
 }
 
-TEST_CASE("processes know when the last participant had come") {
+TEST_CASE("processes know when the last participant arrived") {
   const Ended ended = run("late", 3);
   INFO(ended.output);
   CHECK(ended.status == 0);
@@ -70,33 +70,33 @@ TEST_CASE("a time-out among processes names the missing ranks") {
     const Ended ended = run("missing", 4);
     INFO(ended.output);
     CHECK(ended.status != 0);
-    CHECK(ended.says("rank 0 ends: rank 0 waited 500 ms in all_reduce on lane data for rank 1, rank 3"));
-    CHECK(ended.says("rank 2 ends: rank 0 waited 500 ms in all_reduce on lane data for rank 1, rank 3"));
+    CHECK(ended.printed("rank 0 ends: rank 0 waited 500 ms in all_reduce on lane data for rank 1, rank 3"));
+    CHECK(ended.printed("rank 2 ends: rank 0 waited 500 ms in all_reduce on lane data for rank 1, rank 3"));
   }
   SECTION("to a message") {
     const Ended ended = run("missing-receiver", 2);
     INFO(ended.output);
     CHECK(ended.status != 0);
-    CHECK(ended.says("rank 0 ends: rank 0 waited 500 ms in send on lane forward_send for rank 1"));
+    CHECK(ended.printed("rank 0 ends: rank 0 waited 500 ms in send on lane forward_send for rank 1"));
   }
 }
 
-TEST_CASE("processes that call different things are told so") {
+TEST_CASE("processes that call different operations get an error that says so") {
   const Ended ended = run("different", 3);
   INFO(ended.output);
   CHECK(ended.status != 0);
   for (const char* rank : {"0", "1", "2"})
-    CHECK(ended.says(std::string("rank ") + rank +
+    CHECK(ended.printed(std::string("rank ") + rank +
                      " ends: rank 0 calls all_reduce of 1 fp32, rank 2 all_reduce of 2 fp32, on lane data"));
 }
 
-TEST_CASE("processes that call different collectives, or disagree on a message, are told so") {
+TEST_CASE("processes that call different collectives, or disagree on a message, get an error that says so") {
   SECTION("collectives") {
     const Ended ended = run("different-kind", 3);
     INFO(ended.output);
     CHECK(ended.status != 0);
     for (const char* rank : {"0", "1", "2"})
-      CHECK(ended.says(std::string("rank ") + rank +
+      CHECK(ended.printed(std::string("rank ") + rank +
                        " ends: rank 0 calls reduce_scatter of 4 fp32, rank 1 all_gather of 4 fp32, on lane tensor"));
   }
   SECTION("messages") {
@@ -104,7 +104,7 @@ TEST_CASE("processes that call different collectives, or disagree on a message, 
     INFO(ended.output);
     CHECK(ended.status != 0);
     for (const char* rank : {"0", "1"})
-      CHECK(ended.says(std::string("rank ") + rank +
+      CHECK(ended.printed(std::string("rank ") + rank +
                        " ends: rank 0 sends 12 bytes to rank 1, which expects 8, on lane forward_send"));
   }
 }
@@ -121,9 +121,9 @@ TEST_CASE("a process that hangs in the midst of a ring is named by its neighbour
   INFO(ended.output);
   CHECK(ended.status != 0);
   // Phase 3 of 6: an eighth more than 500 ms. Rank 1 waits to send to rank 2, rank 3 to receive from it.
-  CHECK((ended.says("rank 1 waited 562 ms in all_reduce on lane data for rank 2") ||
-         ended.says("rank 3 waited 562 ms in all_reduce on lane data for rank 2")));
-  CHECK_FALSE(ended.says("rank 0 waited"));
+  CHECK((ended.printed("rank 1 waited 562 ms in all_reduce on lane data for rank 2") ||
+         ended.printed("rank 3 waited 562 ms in all_reduce on lane data for rank 2")));
+  CHECK_FALSE(ended.printed("rank 0 waited"));
   CHECK(ended.seconds < 20);
 }
 
@@ -131,8 +131,8 @@ TEST_CASE("a process killed in the midst of a ring ends the job within seconds, 
   const Ended ended = run("killed-in-ring", 4);
   INFO(ended.output);
   CHECK(ended.status != 0);
-  CHECK(ended.says("process rank 2"));
-  CHECK(ended.says("signal 9"));
+  CHECK(ended.printed("process rank 2"));
+  CHECK(ended.printed("signal 9"));
   CHECK(ended.seconds < 20);
 }
 
@@ -141,7 +141,7 @@ TEST_CASE("a failed process's reason ends the waits of all others within seconds
   INFO(ended.output);
   CHECK(ended.status != 0);
   const std::string why = " ends: rank 2 failed: rank 2: all_gather on lane tensor: 0 elements where 4 belong";
-  for (const char* rank : {"0", "1", "3"}) CHECK(ended.says(std::string("rank ") + rank + why));
+  for (const char* rank : {"0", "1", "3"}) CHECK(ended.printed(std::string("rank ") + rank + why));
   CHECK(ended.seconds < 20);  // their time limit is a minute
 }
 
@@ -149,7 +149,7 @@ TEST_CASE("mpirun ends the job within seconds when a process is killed, and name
   const Ended ended = run("killed", 4);
   INFO(ended.output);
   CHECK(ended.status != 0);
-  CHECK(ended.says("process rank 2"));
-  CHECK(ended.says("signal 9"));
+  CHECK(ended.printed("process rank 2"));
+  CHECK(ended.printed("signal 9"));
   CHECK(ended.seconds < 20);
 }

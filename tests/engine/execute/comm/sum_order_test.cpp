@@ -114,7 +114,7 @@ std::vector<std::vector<std::byte>> results(int n, const CommOptions& options, O
 
 }  // namespace
 
-TEST_CASE("a sum has the bits of its documented order: the transfer list's, or member order") {
+TEST_CASE("a sum is bit-equal to its documented order: the transfer list's, or member order") {
   for (int n = 1; n <= 9; ++n)
     for (const std::string algorithm : algorithms)
       for (OpKind kind : {OpKind::reduce, OpKind::all_reduce, OpKind::reduce_scatter})

@@ -67,7 +67,7 @@ TEST_CASE("a tree's root sends log2 n buffers where the naive root sends n - 1")
   }
 }
 
-TEST_CASE("each member counts what goes to each other one, as its transfers or direct copies between memories say") {
+TEST_CASE("each member counts the bytes to each other member, as its transfers or direct copies between memories say") {
   for (int n = 2; n <= 9; ++n)
     for (const std::string name : algorithms)
       for (OpKind kind : collectives)

@@ -142,7 +142,7 @@ TEST_CASE("16-bit tokens are little-endian") {
   CHECK(batch.targets == std::vector<std::int32_t>{0x0001, 0x00ff});
 }
 
-TEST_CASE("data that do not fit are refused with the file, the trouble and the remedy") {
+TEST_CASE("data that do not fit are refused with the file, the error and the remedy") {
   const Folder folder;
   const std::string text = folder.file("short.txt", "12345678");
   const std::string odd = folder.file("odd.bin", "123");

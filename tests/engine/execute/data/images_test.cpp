@@ -43,7 +43,7 @@ int recognised(const std::vector<std::int32_t>& bytes, int image, int classes) {
 
 }  // namespace
 
-TEST_CASE("an image tells its class") {
+TEST_CASE("an image determines its class") {
   constexpr int image = 32, classes = 10, samples = 2000;
   const SyntheticImages images(image, classes, 7);
   std::vector<std::int32_t> bytes(image * image * 3);

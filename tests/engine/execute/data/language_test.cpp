@@ -29,7 +29,7 @@ TEST_CASE("every context's successors are distinct and their probabilities sum t
   }
 }
 
-TEST_CASE("the stationary distribution stays as it is under one step of the chain") {
+TEST_CASE("the stationary distribution is unchanged by one step of the chain") {
   for (const int vocabulary : {2, 3, 17, 256, 2000}) {
     const Language language(vocabulary, 3);
     std::vector<double> next(static_cast<std::size_t>(vocabulary) * Language::classes);
@@ -77,7 +77,7 @@ TEST_CASE("entropies meet a calculation by hand on the joint distribution of thr
   CHECK(language.floor(10) == Approx((language.entropy_given_one() + 9 * language.entropy_rate()) / 10));
 }
 
-TEST_CASE("looking two tokens back pays: the floor lies well below what one token tells") {
+TEST_CASE("two tokens of context help: the floor is well below the entropy given one token") {
   const Language language(256, 1);
   CHECK(language.entropy_rate() < 0.85 * language.entropy_given_one());
   CHECK(language.entropy_given_one() < 0.4 * std::log(256.0));

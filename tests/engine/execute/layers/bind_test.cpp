@@ -116,7 +116,7 @@ TEST_CASE("initial weights are the normals of their positions, wherever threads 
   CHECK(wrong == 0);
 }
 
-TEST_CASE("initial weights have their deviation, and are the same number rounded in every type") {
+TEST_CASE("initial weights have the right deviation, and in every type are the same number rounded") {
   const std::int64_t n = 40000;
   const ParameterSpec spec{.name = "w", .shape = {n}, .whole = {n}, .init = Init::normal, .std_dev = 0.02};
   std::vector<double> exact(n);

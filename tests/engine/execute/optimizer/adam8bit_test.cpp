@@ -53,11 +53,11 @@ void check_quantiser(const Loops& loops, bool is_signed) {
       CHECK(levels[static_cast<std::size_t>(127 - c)] == -levels[static_cast<std::size_t>(127 + c)]);
 
   // Every code comes back as itself, whatever the scale: the block has the level 1.
-  for (const A wanted : {A(1), A(3.7e-9), A(12345.678)}) {
+  for (const A expected : {A(1), A(3.7e-9), A(12345.678)}) {
     A scale = 0;
-    const std::vector<A> values = q.levels(wanted);
+    const std::vector<A> values = q.levels(expected);
     const std::vector<std::uint8_t> codes = q.codes(values, scale);
-    CHECK(scale == wanted);
+    CHECK(scale == expected);
     for (int c = 0; c < 256; ++c) REQUIRE(codes[static_cast<std::size_t>(c)] == c);
     CHECK(q.back(codes, scale) == values);
   }
@@ -147,7 +147,7 @@ TEST_CASE("8-bit Adam's first step is AdamW's, to the bit: it rounds what it kee
   CHECK(train("adam8bit", 1).parameter == train("adamw", 1).parameter);
 }
 
-TEST_CASE("what 8-bit Adam keeps after a step is as near as the bins of its block are fine") {
+TEST_CASE("the error of 8-bit Adam's states after a step is at most the bin width of their block") {
   const Trained small = train("adam8bit", 1), full = train("adamw", 1);
   const kernels::Options options;
   const Loops& loops = kernels::cpu::loops_for(DType::f32, options);
@@ -174,7 +174,7 @@ TEST_CASE("what 8-bit Adam keeps after a step is as near as the bins of its bloc
   }
 }
 
-TEST_CASE("after fifty steps 8-bit Adam is within a twentieth of the way that AdamW went") {
+TEST_CASE("after fifty steps 8-bit Adam differs from AdamW by at most a twentieth of AdamW's way") {
   const Trained small = train("adam8bit", 50), full = train("adamw", 50);
   double apart = 0, way = 0;
   for (std::size_t i = 0; i < full.parameter.size(); ++i) {

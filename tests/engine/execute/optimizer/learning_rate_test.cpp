@@ -35,7 +35,7 @@ TEST_CASE("without a decay the rate stays") {
   CHECK(rate.at(100000) == 0.8);
 }
 
-TEST_CASE("a linear decay is half way half way, and ends at the least rate for good") {
+TEST_CASE("a linear decay is at half its range halfway, and then stays at the least rate") {
   const int decay_steps = GENERATE(0, 60);  // 0: with the run, at 110
   const LearningRate rate(train_of("linear", 10, decay_steps));
   const int end = decay_steps > 0 ? decay_steps : 110, length = end - 10;

@@ -133,7 +133,7 @@ TEST_CASE("every optimizer is compared with a reference, but 8-bit Adam, which h
   }
 }
 
-TEST_CASE("an optimizer whose elements are on their own gives the same bits when a tensor is cut anywhere") {
+TEST_CASE("an elementwise optimizer gives the same bits when a tensor is cut anywhere") {
   const std::string optimizer = GENERATE(from_range(optimizer_names()));
   const OptimizerRule& rule = optimizer_rule(optimizer);
   if (rule.grain == 0) return;  // nowhere

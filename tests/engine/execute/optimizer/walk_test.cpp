@@ -92,7 +92,7 @@ TEST_CASE("Adam's first step is the rate in each coordinate, whatever the gradie
   for (const int t : {1, 4, 9, 16}) CHECK(adam.step_length(t) == Approx(0.05).epsilon(1e-6));
 }
 
-TEST_CASE("from next to a saddle's ridge the adaptive ones leave at once, and SGD by a constant factor a step") {
+TEST_CASE("near a saddle adaptive optimizers leave at once, and SGD by a constant factor per step") {
   const Surface saddle = make_surface("saddle");
   const OptimizerPath sgd = walked(saddle, walker("sgd", 0.02, 120));
   // While y is small the slope is -2y: y = 0.001·1.04^t.
@@ -106,7 +106,7 @@ TEST_CASE("from next to a saddle's ridge the adaptive ones leave at once, and SG
   }
 }
 
-TEST_CASE("the noise of a step is the same for every optimizer, of the deviation that was asked for, and the seed's") {
+TEST_CASE("the noise of a step is the same for every optimizer, has the given deviation, and depends on the seed") {
   Surface flat = make_surface("ravine");
   flat.value = [](Point) { return 1.0; };
   flat.gradient = [](Point) { return Point{0, 0}; };
@@ -121,7 +121,7 @@ TEST_CASE("the noise of a step is the same for every optimizer, of the deviation
   CHECK(walked(flat, walker("sgd", 1e-3, 50), 0.5).points.back() == sum.points[50]);
 }
 
-TEST_CASE("weights decay where it is said, not by an optimizer's default: a surface keeps its minimum") {
+TEST_CASE("weight decay on a surface is off unless requested: the surface keeps its minimum") {
   const Surface ravine = make_surface("ravine");
   CHECK(walked(ravine, walker("adamw", 0.1, 50)).points == walked(ravine, walker("adam", 0.1, 50)).points);
   TrainSpec decays = walker("adamw", 0.1, 1);
@@ -158,7 +158,7 @@ TEST_CASE("every optimizer walks every surface at its rate there without divergi
   }
 }
 
-TEST_CASE("what lessons ask of paths has an answer, at the rates and on the surface that they name") {
+TEST_CASE("questions of lessons about paths have an answer, at the rates and on the surface that they name") {
   int asked = 0;
   for (const Lab& lab : all_labs())
     for (const Question& question : lab.questions) {

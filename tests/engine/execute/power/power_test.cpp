@@ -49,7 +49,7 @@ class Powercap {
 
 }  // namespace
 
-TEST_CASE("a step's energy on a GPU is what NVML's counter went up by since the step before") {
+TEST_CASE("a step's energy on a GPU is the increase of NVML's counter since the previous step") {
   std::string why;
   auto meter = open_nvml_meter("0000:3b:00.0", &why, RANKSCOPE_FAKE_NVML);
   INFO(why);
@@ -63,7 +63,7 @@ TEST_CASE("a step's energy on a GPU is what NVML's counter went up by since the 
   CHECK_FALSE(energy.take().has_value());
 }
 
-TEST_CASE("without NVML, a driver, the GPU or its counter the energy is unknown, and the reason is said") {
+TEST_CASE("without NVML, a driver, the GPU or its counter the energy is unknown, with the reason") {
   std::string why;
   CHECK(open_nvml_meter("0000:3b:00.0", &why, "/nowhere/libnvidia-ml.so.1") == nullptr);
   CHECK_THAT(why, ContainsText("NVML was not found (/nowhere/libnvidia-ml.so.1"));
@@ -81,7 +81,7 @@ TEST_CASE("without NVML, a driver, the GPU or its counter the energy is unknown,
   CHECK(why == "the GPU's energy is unknown: NVML, of 0000:3b:00.0: Not Supported");
 }
 
-TEST_CASE("processors' energy is that of packages and memory, each once, also when a counter turns over") {
+TEST_CASE("processors' energy is that of packages and memory, each once, also when a counter wraps around") {
   Powercap powercap;
   std::string why;
   StepEnergy energy(open_rapl_meter(&why, powercap.root()));

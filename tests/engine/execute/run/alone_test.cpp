@@ -27,7 +27,7 @@ TEST_CASE("every collective by every algorithm over 1 to 9 ranks leaves what its
       }
 }
 
-TEST_CASE("so it does in every precision, from the first and the last root") {
+TEST_CASE("every collective is right in every precision, from the first and the last root") {
   const auto* precision = GENERATE("fp64", "fp32", "bf16", "fp16");
   const int root = GENERATE(0, 4);
   for (const OpKind kind : collectives) {
@@ -39,7 +39,7 @@ TEST_CASE("so it does in every precision, from the first and the last root") {
   }
 }
 
-TEST_CASE("a rank whose part is lost makes verify say different, and a run fail") {
+TEST_CASE("a rank whose part is lost fails verify and the run") {
   for (const OpKind kind : collectives) {
     Scenario s = one_collective(kind, 4, 256, 1, "tree");
     s.fault.plant = Plant::lost_part;
@@ -55,7 +55,7 @@ TEST_CASE("a rank whose part is lost makes verify say different, and a run fail"
   }
 }
 
-TEST_CASE("a single wrong element is found wherever it is, and two that changed places") {
+TEST_CASE("a single wrong element is found anywhere, and so are two exchanged elements") {
   for (const DType type : {DType::f64, DType::f32, DType::bf16, DType::f16})
     for (const OpKind kind : collectives) {
       const CollectiveTask task{kind, 4, 64, 1};

@@ -69,7 +69,7 @@ TEST_CASE("under any other plan it continues with the same training") {
   }
 }
 
-TEST_CASE("adafactor's rows and columns and adam8bit's blocks are found again") {
+TEST_CASE("a checkpoint restores adafactor's rows and columns and adam8bit's blocks") {
   const auto* optimizer = GENERATE("adafactor", "adam8bit", "momentum");
   const TemporaryDirectory folder;
   Scenario written = scenario_of(2, 1, 0);
@@ -111,7 +111,7 @@ TEST_CASE("only the newest checkpoints are kept, and a partial one is none") {
   CHECK_FALSE(std::filesystem::exists(found.back() + ".partial"));
 }
 
-TEST_CASE("a checkpoint that does not fit, or is damaged, is refused with what would be right") {
+TEST_CASE("a checkpoint that does not fit, or is damaged, is refused with a remedy") {
   const TemporaryDirectory folder;
   const Scenario s = scenario_of(2, 1, 0);
   train(s, folder.path().string());

@@ -11,7 +11,7 @@
 
 using namespace rankscope;
 
-TEST_CASE("what another process computes is taken by others, and one's own child's work is not once it has ended") {
+TEST_CASE("CPU time of other processes counts as taken by others, that of an ended child does not") {
   if (CoreTicks::now().all == 0) return test::not_judged("the processors' ticks: this system does not count them");
   constexpr double seconds = 0.4;
   int ready[2];

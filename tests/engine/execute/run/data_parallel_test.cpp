@@ -103,7 +103,7 @@ TEST_CASE("a wrong gradient of one worker is found") {
     }
 }
 
-TEST_CASE("the main device alone updates, and its link carries everybody's samples and parameters") {
+TEST_CASE("only the main device updates, and its link carries all ranks' samples and parameters") {
   const StepProgram step = compile(scenario_of({"main-device"}));
   CHECK(updates_of(step, 0) == 1);
   CHECK(updates_of(step, 1) == 0);
@@ -140,7 +140,7 @@ TEST_CASE("servers share the parameters, and each worker's gradient and paramete
   CHECK(kept == elements);
 }
 
-TEST_CASE("plans that make no sense with servers or a main device are refused") {
+TEST_CASE("invalid plans with servers or a main device are refused") {
   const auto refused = [](void (*change)(Scenario&), const char* data_parallel = "parameter-server") {
     Scenario scenario = scenario_of({data_parallel});
     change(scenario);
@@ -161,7 +161,7 @@ TEST_CASE("plans that make no sense with servers or a main device are refused") 
   CHECK(refused([](Scenario& s) { s.plan.staleness = 1; }, "all-reduce"));
 }
 
-TEST_CASE("an asynchronous server updates for each worker as it comes, and answers that worker") {
+TEST_CASE("an asynchronous server updates for each worker in order of arrival, and answers that worker") {
   Scenario scenario = scenario_of({.data_parallel = "parameter-server", .servers = 2});
   scenario.plan.staleness = 2;
   const StepProgram step = compile(scenario);
@@ -200,7 +200,7 @@ TEST_CASE("workers of asynchronous servers learn, and finish every step") {
   CHECK(last < 0.9 * first);
 }
 
-TEST_CASE("what asynchronous servers made is what their arrivals make when they are replayed serially") {
+TEST_CASE("a serial replay of the arrivals gives the asynchronous servers' results") {
   struct Case {
     Plan plan;
     int staleness;

@@ -38,7 +38,7 @@ std::vector<StepSummary> trained(const std::function<std::shared_ptr<StepEnergy>
 
 }  // namespace
 
-TEST_CASE("of ranks that share a device the first tells its joules, and the steps' sum is what the counter counted") {
+TEST_CASE("of ranks that share a device the first reports its joules, and their sum over steps is the counter's") {
   const auto shared = std::make_shared<StepEnergy>(std::make_unique<TwoJoules>());
   const auto summaries = trained(
       [&](int rank) { return rank == 0 ? shared : std::make_shared<StepEnergy>(StepEnergy::told_by_another()); });
@@ -50,7 +50,7 @@ TEST_CASE("of ranks that share a device the first tells its joules, and the step
   }
 }
 
-TEST_CASE("where nothing counts, no rank says that nothing was used") {
+TEST_CASE("without a counter no rank reports an energy of zero") {
   for (const StepSummary& summary : trained({})) CHECK_FALSE(summary.energy_joules.has_value());
   const auto unknown = std::make_shared<StepEnergy>(nullptr);
   for (const StepSummary& summary : trained([&](int rank) {

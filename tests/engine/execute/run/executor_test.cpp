@@ -92,7 +92,7 @@ TEST_CASE("when an op fails, no lane begins another one, and the failure is thro
   CHECK(begun_after <= lane_count);  // those that had passed their check already
 }
 
-TEST_CASE("contributions run as they come, no further ahead of the slowest than allowed") {
+TEST_CASE("contributions run in order of arrival, no further ahead of the slowest than allowed") {
   // Three workers, of which the last one is always late.
   RankProgram program;
   program.arrivals_ahead = 1;

@@ -91,7 +91,7 @@ TEST_CASE("in fp16 every plan trains the same model as one rank") {
   CHECK(result.passed);
 }
 
-TEST_CASE("steps that overflow in the plan and on one rank alike are no difference, those on one side alone are") {
+TEST_CASE("an overflow both in the plan and on one rank is no difference, an overflow on one side is") {
   const auto plan = GENERATE(Plan{2, 1, 0}, Plan{1, 4, 0}, Plan{2, 2, 2});
   Scenario s = scenario_of(plan);
   s.train.loss_scale = 0x1p24;  // more than the first of five steps can hold

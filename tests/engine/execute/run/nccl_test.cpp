@@ -155,7 +155,7 @@ class TakingWorld : public World {
 
 }  // namespace
 
-TEST_CASE("what NCCL takes of a GPU's memory while it comes up is workspace, and not the context's") {
+TEST_CASE("GPU memory that NCCL allocates at its start is workspace, not context") {
   const StepProgram step = compile(scenario_of({"1f1b", 2, 1, 1, 0, "auto"}));
   RunSettings settings = over_emulated_nccl(2);
   settings.over = [](std::unique_ptr<World> threads) {
@@ -192,7 +192,7 @@ TEST_CASE("over nccl every plan trains the same model as one rank, with a GPU fo
   CHECK(misuse() == "");
 }
 
-TEST_CASE("what ranks on GPUs of their own lose over nccl is what they lose on one that they share") {
+TEST_CASE("over nccl the losses are the same on separate GPUs and on a shared one") {
   const Plan plan = GENERATE(Plan{"1f1b", 2, 1, 2, 0, "auto"}, Plan{"1f1b", 2, 2, 1, 2, "auto"});
   INFO(text_of(plan));
   const StepProgram step = compile(scenario_of(plan));
@@ -206,7 +206,7 @@ TEST_CASE("what ranks on GPUs of their own lose over nccl is what they lose on o
   CHECK(misuse() == "");
 }
 
-TEST_CASE("what NCCL tells of its inside is told of the op that called it, of every rank and step") {
+TEST_CASE("phases reported by NCCL belong to the op that called it, on every rank and step") {
   const Plan plan =
       GENERATE(Plan{"1f1b", 2, 1, 2, 0, "auto"}, Plan{"1f1b", 4, 1, 1, 3, "auto"}, Plan{"gpipe", 2, 1, 2, 0, "ring"});
   INFO(text_of(plan));
@@ -226,7 +226,7 @@ TEST_CASE("what NCCL tells of its inside is told of the op that called it, of ev
   };
   // Of all fits of the devices' clocks: a busy machine's may be bad ones.
   std::int64_t uncertainty_ns = 0;
-  const emulated_nccl::Telling telling;
+  const emulated_nccl::ProfilerBehaviour telling;
   hear_nccl_phases();
   settings.start_ns = now_ns();
   Told told;
@@ -273,7 +273,7 @@ TEST_CASE("what NCCL tells of its inside is told of the op that called it, of ev
 }
 
 // Hidden: run by the next test in a process of its own.
-TEST_CASE("a plan over nccl whose edges between streams are as the environment says", "[.][edges]") {
+TEST_CASE("the plan over nccl whose edges between streams the environment selects", "[.][edges]") {
   const RunSettings settings = over_emulated_nccl(1);
   const char* missing = std::getenv("RANKSCOPE_TEST_EDGES_MISSING");
   emulated::set_pace({.seed = 5, .greatest_delay_us = 50, .ignores_waits = missing != nullptr});
@@ -318,7 +318,7 @@ TEST_CASE("a rank that fails in the midst of a run over nccl ends the others, st
   misuse();                                               // ranks could not leave in order
 }
 
-TEST_CASE("a peer that is gone while its collective is on the device ends the run with the call and its peers named") {
+TEST_CASE("a peer lost while its collective is on the device ends the run with the call and its peers named") {
   const StepProgram step = compile(scenario_of({"1f1b", 2, 1, 1, 0, "auto"}));
   RunSettings settings = over_emulated_nccl(1000);
   std::atomic<int> calls{0};

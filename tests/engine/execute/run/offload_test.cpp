@@ -103,7 +103,7 @@ TEST_CASE("an update that an overflow leaves out is left out on the host as well
   CHECK(trained(s, with) == trained(plain, without));
 }
 
-TEST_CASE("what is offloaded counts as the host's memory, and what is copied as traffic, as the program says") {
+TEST_CASE("offloaded states count as host memory, and copies as traffic, as in the program") {
   const auto plan = GENERATE(Plan{2, 1, 1, 0, "fp32", "adamw"}, Plan{2, 1, 2, 3, "bf16", "adamw"},
                              Plan{1, 2, 1, 0, "fp16", "adamw"}, Plan{1, 1, 1, 0, "fp32", "adafactor"});
   INFO(plan.words());

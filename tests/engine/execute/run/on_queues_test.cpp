@@ -113,7 +113,7 @@ class Told : public RankObserver {
     peak[summary.rank] = std::max(peak[summary.rank], summary.peak_total_bytes);
     for (std::size_t c = 0; c < memory_class_count; ++c)
       peaks[summary.rank][c] = std::max(peaks[summary.rank][c], summary.peak_bytes[c]);
-    for (const std::int64_t cost : trace.cpu_ns) costs_are_told = costs_are_told && cost >= 0;
+    for (const std::int64_t cost : trace.cpu_ns) has_costs = has_costs && cost >= 0;
   }
 
   std::map<std::uint32_t, double> losses, square_norm, scales;
@@ -121,7 +121,7 @@ class Told : public RankObserver {
   std::map<int, std::int64_t> peak;
   std::map<int, ClassBytes> peaks;
   int spans = 0, phases = 0;
-  bool in_order = true, costs_are_told = true;
+  bool in_order = true, has_costs = true;
 
  private:
   std::mutex mutex_;
@@ -171,7 +171,7 @@ TEST_CASE("on streams every plan trains the same model as one rank") {
   CHECK(result.passed);
 }
 
-TEST_CASE("a GPU's losses and norms are the CPU's, and what it tells is in order") {
+TEST_CASE("a GPU's losses and norms are the CPU's, and its reports are in order") {
   const Plan plan = GENERATE(Plan{"1f1b"}, Plan{"1f1b", 2, 1, 2, 1}, Plan{"1f1b", 2, 1, 1, 0, "ring"});
   INFO(text_of(plan));
   Scenario scenario = scenario_of(plan);
@@ -198,7 +198,7 @@ TEST_CASE("a GPU's losses and norms are the CPU's, and what it tells is in order
   CHECK(on_device.spans == on_cpu.spans);
   CHECK(on_device.phases == on_cpu.phases);
   CHECK(on_device.in_order);
-  CHECK(on_device.costs_are_told);
+  CHECK(on_device.has_costs);
 }
 
 TEST_CASE("bf16 with masters trains on streams, too") {
@@ -207,7 +207,7 @@ TEST_CASE("bf16 with masters trains on streams, too") {
   CHECK(result.passed);
 }
 
-TEST_CASE("a resnet over two stages trains on streams as on one rank, and loses what it loses on the CPU") {
+TEST_CASE("a resnet over two stages trains on streams as on one rank, with the losses of the CPU") {
   Scenario scenario = scenario_of({"1f1b", 1, 1, 2});
   scenario.model = {.kind = "resnet", .layers = 4, .width = 4, .image = 40, .classes = 5};
   const VerifyResult result = verify(scenario, on_gpu());
@@ -326,7 +326,7 @@ TEST_CASE("an op on a queue begins when the ops that it comes after have ended, 
 }
 
 TEST_CASE(
-    "a GPU's context and workspaces are classes of their own, as told as predicted, and all of its memory is told") {
+    "a GPU's context and workspaces are separate classes, reported as predicted, and all of its memory is reported") {
   const StepProgram step = compile(scenario_of({"1f1b"}));
   const RunSettings settings = on_gpu(0);
   Device& device = *settings.platform->device;
@@ -363,7 +363,7 @@ TEST_CASE(
   emulated::take(-code);
 }
 
-TEST_CASE("what a cluster says of its devices' contexts is what is predicted") {
+TEST_CASE("the predicted context is the one that the cluster's file states") {
   Scenario scenario = scenario_of({"1f1b"});
   scenario.cluster.context_bytes = 1.5e9;
   const StepProgram step = compile(scenario);
@@ -381,7 +381,7 @@ TEST_CASE("what a cluster says of its devices' contexts is what is predicted") {
 }
 
 // Hidden: run by the next test in a process of its own.
-TEST_CASE("a plan on streams whose edges are as the environment says", "[.][edges]") {
+TEST_CASE("the plan on streams whose edges the environment selects", "[.][edges]") {
   RunSettings settings = on_gpu();
   const char* missing = std::getenv("RANKSCOPE_TEST_EDGES_MISSING");
   emulated::set_pace({.seed = 7, .greatest_delay_us = greatest_delay_us, .ignores_waits = missing != nullptr});
@@ -390,7 +390,7 @@ TEST_CASE("a plan on streams whose edges are as the environment says", "[.][edge
 
 // A kernel that does not wait for its operands may read token numbers that nobody has written, and crash: that is a
 // training that is not the same, too.
-TEST_CASE("what streams do not order shows: with every edge between them missing, plans do not train the same model") {
+TEST_CASE("without the edges between streams, plans do not train the same model") {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   const auto trains_the_same = [&](const std::string& environment) {
     return std::system((environment + " '" + self + "' '[edges]' > /dev/null 2>&1").c_str()) == 0;
@@ -407,14 +407,14 @@ TEST_CASE("an edge that is missing in a program shows on streams as it does on t
   CHECK(is_wrong(scenario, settings));
 }
 
-TEST_CASE("the device's memory is out of the host's reach") {
+TEST_CASE("the host cannot access the device's memory") {
   const auto device = kernels::cuda_device(0);
   const Memory memory = device->reserve(64);
   CHECK(status_of_child([] {}) == 0);
   CHECK(status_of_child([&] { _exit(static_cast<int>(*reinterpret_cast<volatile char*>(memory.get()))); }) == -SIGSEGV);
 }
 
-TEST_CASE("an event that was never recorded holds nobody up, which is why the engine has none") {
+TEST_CASE("a wait for an event that was never recorded returns at once, so the engine has none") {
   kernels::DeviceStream stream;
   const kernels::DeviceEvent never;
   const std::uint64_t before = emulated::counts().waits_for_nothing;
@@ -431,7 +431,7 @@ TEST_CASE("fp16 with a loss scale trains on streams, on the host's lane too, and
   CHECK(result.passed);
 }
 
-TEST_CASE("a GPU leaves out the step that overflows, halves the loss scale, and tells the CPU's norms") {
+TEST_CASE("a GPU skips the step that overflows, halves the loss scale, and reports the CPU's norms") {
   Scenario scenario = scenario_of({"1f1b", 2, 1, 1}, "fp16");
   scenario.train.optimizer = "adamw";
   scenario.train.loss_scale = 1024;
@@ -476,7 +476,7 @@ TEST_CASE("asynchronous servers on streams do what a serial replay of their arri
   CHECK(result.passed);
 }
 
-TEST_CASE("a fault of one worker shows in the replay of an asynchronous server on streams") {
+TEST_CASE("a fault of one worker is found by the replay of an asynchronous server on streams") {
   Scenario scenario = scenario_of({"1f1b", 2, 1, 1, 0, "auto", "none", "none", false, "parameter-server"});
   scenario.plan.staleness = 1;
   scenario.train.clip = 0;
@@ -484,7 +484,7 @@ TEST_CASE("a fault of one worker shows in the replay of an asynchronous server o
   CHECK(is_wrong(scenario, on_gpu()));
 }
 
-TEST_CASE("a rank runs on its platform's GPU, whichever the thread had before that makes it") {
+TEST_CASE("a rank runs on its platform's GPU, whatever device its thread used before") {
   const StepProgram step = compile(scenario_of({"1f1b"}));
   const std::unique_ptr<Dataset> dataset = open_dataset(step.scenario);
   on_gpu(0);

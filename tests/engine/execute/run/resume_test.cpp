@@ -96,7 +96,7 @@ Scenario overflowing() {
 
 }  // namespace
 
-TEST_CASE("whatever a plan shares and wherever its states lie, under the same plan it goes on bit for bit") {
+TEST_CASE("under the same plan a run continues bit for bit, whatever it shards or offloads") {
   const auto [precision, optimizer] = GENERATE(
       table<const char*, const char*>({{"fp64", "adamw"}, {"fp32", "sophia"}, {"bf16", "adamw"}, {"fp16", "adamw"}}));
   for (const Plan& plan : plans) {
@@ -117,7 +117,7 @@ TEST_CASE("whatever a plan shares and wherever its states lie, under the same pl
   }
 }
 
-TEST_CASE("from each of these plans to the next, to one rank and from one rank, training goes on as it would have") {
+TEST_CASE("training continues unchanged from each of these plans to the next, to one rank and from one rank") {
   const std::size_t count = std::size(plans);
   for (std::size_t from = 0; from < count; ++from) {
     const TemporaryDirectory folder;
@@ -143,7 +143,7 @@ TEST_CASE("a checkpoint of a resumed run is as good as the first one: through th
   CHECK(difference(train(scenario_of(last), "", &after_4).weights, straight) < 1e-12);
 }
 
-TEST_CASE("fp16 goes on with its scale and its count of updates under every plan") {
+TEST_CASE("fp16 continues with its loss scale and its count of updates under every plan") {
   const TemporaryDirectory folder;
   const Trained straight = train(overflowing(), folder.path().string());
   const Checkpoint checkpoint = after_two(folder);
@@ -160,7 +160,7 @@ TEST_CASE("fp16 goes on with its scale and its count of updates under every plan
   }
 }
 
-TEST_CASE("an update that fp16 left out is none in other precisions either, and the scale waits there for fp16") {
+TEST_CASE("an update that fp16 skipped stays skipped in other precisions, which pass the loss scale on") {
   const TemporaryDirectory folder, other;
   const Trained straight = train(overflowing(), folder.path().string());
   const Checkpoint in_fp16 = after_two(folder);

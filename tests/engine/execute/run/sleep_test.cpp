@@ -120,7 +120,7 @@ void check_bubble_asleep(const StepProgram& step, std::chrono::nanoseconds unit,
 
 }  // namespace
 
-TEST_CASE("asleep, the wall clock shows the bubble that theory says, and lanes run in program order") {
+TEST_CASE("with sleeping ops the wall clock shows the theoretical bubble, and lanes run in program order") {
   const auto* schedule = GENERATE("naive", "gpipe", "1f1b");
   const int p = GENERATE(4, 8, 16);
   const StepProgram step = compile(balanced(schedule, 1, p, 8));
@@ -130,7 +130,7 @@ TEST_CASE("asleep, the wall clock shows the bubble that theory says, and lanes r
   check_bubble_asleep(step, unit, std::string(schedule) + " on " + std::to_string(p) + " ranks");
 }
 
-TEST_CASE("asleep, interleaved and zero-bubble schedules have the bubble that theory says, too") {
+TEST_CASE("with sleeping ops interleaved and zero-bubble schedules have the theoretical bubble, too") {
   const auto* schedule = GENERATE("interleaved", "zb-h1", "zb-h2", "zb-2p", "zb-v");
   const int p = GENERATE(4, 8);
   Scenario scenario = balanced(schedule, 1, p, 8);
@@ -143,7 +143,7 @@ TEST_CASE("asleep, interleaved and zero-bubble schedules have the bubble that th
                       std::string(schedule) + " on " + std::to_string(p) + " ranks");
 }
 
-TEST_CASE("an order that shuffles ready ops is not the schedule's, and shows in order and bubble") {
+TEST_CASE("an executor that shuffles ready ops is detected by its order and bubble") {
   // Ready forwards are taken before ready backwards, and the last micro-batch before the first: all dependencies hold.
   StepProgram step = compile(balanced("1f1b", 1, 4, 8));
   const auto honest = step.all_programs();
@@ -165,7 +165,7 @@ TEST_CASE("an order that shuffles ready ops is not the schedule's, and shows in 
   CHECK(to_text(programs[0]) != to_text(honest[0]));
 }
 
-TEST_CASE("a slow all-reduce under backward that covers it leaves the step as long as it was") {
+TEST_CASE("a slow all-reduce that the backward covers does not lengthen the step") {
   Scenario scenario = balanced("1f1b", 2, 1, 1);
   scenario.plan.bucket_mib = 0.01;  // several buckets: the first is complete early in the backward
   const StepProgram step = compile(scenario);

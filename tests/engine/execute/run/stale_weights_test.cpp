@@ -258,7 +258,7 @@ TEST_CASE("with weight stashing what is computed again is the same to the bit") 
   CHECK((again.weights == kept.weights));
 }
 
-TEST_CASE("every rank holds the bytes that its program says, with each version of its weights that is kept") {
+TEST_CASE("every rank holds the bytes that its program states, with each stored version of its weights") {
   const Scenario plan = scenario_of("adam", 4, 8, GENERATE(false, true), GENERATE("fp64", "bf16"));
   const StepProgram step = compile(plan);
   testing::Summaries summaries;
@@ -277,7 +277,8 @@ TEST_CASE("every rank holds the bytes that its program says, with each version o
   }
 }
 
-TEST_CASE("from a checkpoint it goes on bit for bit, and under a plan of as many updates a step alone") {
+TEST_CASE(
+    "a run with stale weights continues bit for bit, and only under a plan with the same number of updates per step") {
   Scenario plan = scenario_of("adam", 4, 8, true);
   plan.train.checkpoint_every = 2;
   const testing::TemporaryDirectory folder;
@@ -292,7 +293,7 @@ TEST_CASE("from a checkpoint it goes on bit for bit, and under a plan of as many
         std::string::npos);
 }
 
-TEST_CASE("verify says of stale weights that they are another training, and of none that it is the same") {
+TEST_CASE("verify reports stale weights as another training, and a plan without them as the same") {
   const VerifyResult stale = verify(scenario_of("sgd", 2, 4, GENERATE(false, true)), {});
   CHECK(stale.outcome == Outcome::different);
   CHECK_FALSE(stale.passed);
@@ -306,7 +307,7 @@ TEST_CASE("verify says of stale weights that they are another training, and of n
   }
 }
 
-TEST_CASE("what updates after each micro-batch cannot go together with is refused in one line") {
+TEST_CASE("options that cannot be combined with updates after each micro-batch are refused in one line") {
   CHECK(refusal([](Scenario&) {}) == "");
   CHECK(refusal([](Scenario& s) { s.plan.data = 2; }).find("use data = 1") != std::string::npos);
   CHECK(refusal([](Scenario& s) { s.plan.tensor = 2; }).find("use tensor = 1") != std::string::npos);

@@ -81,7 +81,7 @@ TEST_CASE("in bf16 tensor ranks have the losses of one rank within a thousandth"
                 .dropout = tied ? 0.2 : 0.0});
 }
 
-TEST_CASE("some ranks may have no word at all, and a tensor group more ranks than a sample tokens") {
+TEST_CASE("a rank may have no word of the vocabulary, and a tensor group more ranks than a sample has tokens") {
   const bool sequence_parallel = GENERATE(false, true);
   check_parity({.tensor = 4, .sequence_parallel = sequence_parallel, .vocabulary = 5});
   Scenario s = scenario_of({.tensor = 4, .sequence_parallel = sequence_parallel});

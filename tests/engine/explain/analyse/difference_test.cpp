@@ -54,7 +54,7 @@ TEST_CASE("the classes of time differ by as much as the steps do") {
   CHECK(sum == Approx(800e-9).epsilon(1e-9));
 }
 
-TEST_CASE("a class is averaged over ranks, and the one that differs most stands first") {
+TEST_CASE("a class is averaged over ranks, and the one that differs most is first") {
   const Pipeline a(400, 100), b(700, 300);
   const auto times = of_kind(difference_of(a.compared(), b.compared()), DifferenceKind::time);
   // Each rank computes 400 of 900, and 700 of 1700.

@@ -67,7 +67,7 @@ TEST_CASE("whatever the algorithm and the number of ranks, an all-reduce ends wi
     }
 }
 
-TEST_CASE("of fewer elements than ranks some chunks are empty, and the others are summed all the same") {
+TEST_CASE("with fewer elements than ranks some chunks are empty, and the others are summed") {
   const auto exchange = reduce_of(4, 1, Algorithm::ring);
   REQUIRE(exchange);
   Holdings holdings(*exchange);
@@ -81,7 +81,7 @@ TEST_CASE("of fewer elements than ranks some chunks are empty, and the others ar
   CHECK(bytes == 1);
 }
 
-TEST_CASE("recorded phases give the moves their times; one that is missing leaves the whole untimed") {
+TEST_CASE("recorded phases give the moves their times; if one is missing all are untimed") {
   std::vector<PhaseSpan> phases;
   const auto plain = reduce_of(2, 200, Algorithm::ring);
   REQUIRE(plain);
@@ -103,7 +103,7 @@ TEST_CASE("recorded phases give the moves their times; one that is missing leave
   CHECK_FALSE(reduce_of(2, 200, Algorithm::ring, phases)->timed);
 }
 
-TEST_CASE("of the communicator's own collectives no phase is claimed") {
+TEST_CASE("a communicator's own collectives have no phases") {
   const auto exchange = reduce_of(4, 400, std::nullopt);
   REQUIRE(exchange);
   CHECK(exchange->opaque);
@@ -111,17 +111,17 @@ TEST_CASE("of the communicator's own collectives no phase is claimed") {
   CHECK(exchange->bytes == 400);
 }
 
-TEST_CASE("what a library tells of its own collective is kept beside it, once each, and makes no moves") {
+TEST_CASE("phases reported by a library are stored with its collective, once each, and are no moves") {
   const auto channel = [](int rank, int number, std::int64_t begin) {
     return PhaseSpan{rank, 0, token(reduce_token), 0, number, -1, -1, -1, begin, begin + 90};
   };
-  const std::vector<PhaseSpan> told = {channel(1, 0, 20), channel(0, 1, 11), channel(0, 0, 10), channel(0, 1, 11)};
-  const auto exchange = reduce_of(2, 400, std::nullopt, told);
+  const std::vector<PhaseSpan> phases = {channel(1, 0, 20), channel(0, 1, 11), channel(0, 0, 10), channel(0, 1, 11)};
+  const auto exchange = reduce_of(2, 400, std::nullopt, phases);
   REQUIRE(exchange);
   CHECK(exchange->opaque);
   CHECK(exchange->moves.empty());
   CHECK(exchange->inside == std::vector<PhaseSpan>{channel(0, 0, 10), channel(0, 1, 11), channel(1, 0, 20)});
-  CHECK(reduce_of(2, 200, Algorithm::ring, told)->inside.empty());
+  CHECK(reduce_of(2, 200, Algorithm::ring, phases)->inside.empty());
 }
 
 TEST_CASE("a message is one move from sender to receiver, asked from either end") {
@@ -143,7 +143,7 @@ TEST_CASE("a message is one move from sender to receiver, asked from either end"
   CHECK_FALSE(exchange_of(programs, {1, 1, 2}, {}, spans, {}, 0, 0, token("F:c0:m0")));
 }
 
-TEST_CASE("bus bandwidth is nccl-tests': size times 2(n-1)/n of an all-reduce, over the time of the last to come") {
+TEST_CASE("bus bandwidth is nccl-tests': size times 2(n-1)/n of an all-reduce, over the time of the last to arrive") {
   // Four ranks, 8 MB: rank 3 comes last, at 3 ms, and takes 2 ms: 8e6 · 1.5 / 2e-3 = 6 GB/s.
   std::vector<Span> spans;
   for (int r = 0; r < 4; ++r) spans.push_back(span(r, reduce_token, 1'000'000 * r, 5'000'000, 3'000'000));
@@ -158,7 +158,7 @@ TEST_CASE("bus bandwidth is nccl-tests': size times 2(n-1)/n of an all-reduce, o
   CHECK(std::isnan(exchange_times(replicas(4, 8'000'000), {1, 4, 1}, spans)[0].bus_bandwidth));
 }
 
-TEST_CASE("where no member tells what it waited, it is what passed until the last one came") {
+TEST_CASE("if no member reports its waiting time, it is the time until the last one arrived") {
   // Kernels that wait inside: begun 0, 1 and 3 ms after the first, all ended at 5.
   std::vector<Span> spans;
   for (const std::int64_t begin : {0, 1'000'000, 3'000'000})
@@ -202,7 +202,7 @@ TEST_CASE("a ring sends to neighbours alone: each rank 2(n-1)/n of the buffer to
   CHECK(matrix.total == Approx(4 * 6000));
 }
 
-TEST_CASE("where opaque collectives move bytes the matrix says that it does not know how many") {
+TEST_CASE("bytes of opaque collectives are unknown in the matrix") {
   const TrafficMatrix matrix = traffic_matrix(replicas(3, 300), {1, 3, 1}, std::nullopt);
   CHECK(matrix.total == 0);
   CHECK(matrix.hides(0, 2));
@@ -218,7 +218,7 @@ TEST_CASE("loopback's own collectives are not opaque: each rank has its chunk su
     }
 }
 
-TEST_CASE("more ranks than cells share cells, and no byte is lost") {
+TEST_CASE("if there are more ranks than cells, ranks share cells, and no byte is lost") {
   const TrafficMatrix fine = traffic_matrix(replicas(10, 1000), {1, 10, 1}, Algorithm::ring);
   const TrafficMatrix coarse = traffic_matrix(replicas(10, 1000), {1, 10, 1}, Algorithm::ring, {}, 4);
   CHECK(coarse.side == 4);

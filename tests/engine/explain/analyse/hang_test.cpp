@@ -32,7 +32,7 @@ TEST_CASE("of four replicas the one missing in the all-reduce is named, with its
   const auto programs = replicas(4);
   const RankGrid grid{1, 4, 1};
   const auto run = simulate(programs, grid, unit_costs(1000), 3);
-  const auto spans = told(programs, grid, run.spans, 2, parse_token("B:c0:m0").value(), 1);
+  const auto spans = reported_spans(programs, grid, run.spans, 2, parse_token("B:c0:m0").value(), 1);
   const Standstill still = where_ranks_are(programs, grid, spans, 0, 3, {});
   CHECK(still.late == std::vector<int>{2});
   CHECK_FALSE(still.cycle);
@@ -66,7 +66,7 @@ TEST_CASE("in a pipeline all others wait, through each other, for the stage that
   const auto run = simulate(programs, grid, unit_costs(1000), 2);
   for (const int gone : {0, 1, 2, 3}) {
     const OpId stops = parse_token("B:c" + std::to_string(gone) + ":m3").value();
-    const auto spans = told(programs, grid, run.spans, gone, stops, 1);
+    const auto spans = reported_spans(programs, grid, run.spans, gone, stops, 1);
     const Standstill still = where_ranks_are(programs, grid, spans, 0, 2, {});
     INFO("stage " << gone);
     CHECK(still.late == std::vector<int>{gone});
@@ -87,12 +87,12 @@ TEST_CASE("a rank without any report is late in the first communication with oth
   CHECK(still.last_event_ns == 30);
 }
 
-TEST_CASE("a rank whose last events never came is late too: others have left what it seems to be in") {
+TEST_CASE("a rank whose last events were lost is late, too: others have finished the op that it seems to be in") {
   const auto programs = replicas(3);
   const RankGrid grid{1, 3, 1};
   const auto run = simulate(programs, grid, unit_costs(1000), 3);
   // Rank 1 stopped in step 2's backward, and what it did from step 1's reduction on it has not told.
-  auto spans = told(programs, grid, run.spans, 1, parse_token("B:c0:m0").value(), 2);
+  auto spans = reported_spans(programs, grid, run.spans, 1, parse_token("B:c0:m0").value(), 2);
   const OpId reduce = parse_token("ALLREDUCE.data_gradient:c0:i0").value();
   std::erase_if(spans, [&](const Span& s) {
     return s.rank == 1 && (s.step == 2 || (s.step == 1 && (s.op == reduce || s.op.kind() == OpKind::optimizer)));
@@ -151,7 +151,7 @@ TEST_CASE("a worker of an asynchronous server that stops is late to those whom t
   const std::uint32_t stops = 2, last = stops + ahead;
   const auto run = simulate(programs, grid, unit_costs(step.model, step.first_segment), static_cast<int>(last) + 3);
   // Rank 2 never begins step 2. The others are served up to the bound, then compute one step more and push in vain.
-  const auto told_by = [&](std::uint32_t others_until) {
+  const auto sentence_until = [&](std::uint32_t others_until) {
     std::vector<Span> spans;
     for (const Span& span : run.spans) {
       const bool of_two = span.rank == 2 || (span.rank == server && span.op.fields().micro_batch == 2);
@@ -161,7 +161,7 @@ TEST_CASE("a worker of an asynchronous server that stops is late to those whom t
     }
     return spans;
   };
-  const Standstill still = where_ranks_are(programs, grid, told_by(last), 0, 100, {});
+  const Standstill still = where_ranks_are(programs, grid, sentence_until(last), 0, 100, {});
   CHECK(still.late == std::vector<int>{2});
   REQUIRE(still.held_back.size() == 1);
   CHECK(still.held_back[0].server == server);
@@ -176,7 +176,7 @@ TEST_CASE("a worker of an asynchronous server that stops is late to those whom t
   CHECK(sentence.find(" of step 2. Ranks 0, 1 and 3 wait for it.") != std::string::npos);
 
   // Before the bound is met nobody waits: the server takes what comes.
-  const Standstill moving = where_ranks_are(programs, grid, told_by(last - 1), 0, 100, {});
+  const Standstill moving = where_ranks_are(programs, grid, sentence_until(last - 1), 0, 100, {});
   CHECK(moving.meetings.empty());
   CHECK(moving.held_back.empty());
   CHECK(moving.late.empty());

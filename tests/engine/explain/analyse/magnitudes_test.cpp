@@ -7,7 +7,7 @@
 
 using namespace rankscope;
 
-TEST_CASE("magnitudes are shared out over what fp16 holds, holds with fewer digits, and does not") {
+TEST_CASE("magnitudes are split into those that fp16 represents, represents with fewer digits, and does not") {
   std::vector<std::int64_t> counts(magnitude_bins);
   const auto at = [&](int exponent) -> std::int64_t& {
     return counts[static_cast<std::size_t>(bin_of_exponent(exponent))];

@@ -13,8 +13,8 @@ namespace rankscope {
 
 /// What a run tells of whose rank `gone` never ends the op `stops` of step `step`: the simulated spans without that op,
 /// without what comes after it on its lane, and without all that cannot begin or end without these.
-inline std::vector<Span> told(const std::vector<RankProgram>& programs, const RankGrid& grid,
-                              const std::vector<Span>& spans, int gone, OpId stops, std::uint32_t step) {
+inline std::vector<Span> reported_spans(const std::vector<RankProgram>& programs, const RankGrid& grid,
+                                        const std::vector<Span>& spans, int gone, OpId stops, std::uint32_t step) {
   using Key = std::tuple<int, std::uint32_t, OpId>;
   std::set<Key> lost{{gone, step, stops}};
   for (bool more = true; more;) {

@@ -26,7 +26,7 @@ double sum_of(const RangeTime& time) { return std::accumulate(time.seconds.begin
 
 }  // namespace
 
-TEST_CASE("in any stretch each rank's classes fill it, and the whole step's shares are the step's own") {
+TEST_CASE("in any range each rank's classes fill it, and the shares of the whole step are the step's own") {
   const Stages stages;
   const AnalysedStep run = stages.step(3);
   const TimeRange all = run.analysis.range;
@@ -45,7 +45,7 @@ TEST_CASE("in any stretch each rank's classes fill it, and the whole step's shar
             Approx(run.analysis.ranks[r][static_cast<TimeClass>(c)]).margin(1e-12));
 }
 
-TEST_CASE("an op's stretch lies in the prediction where the same op is, whatever time it took") {
+TEST_CASE("the range of an op corresponds to the same op in the prediction, whatever its duration") {
   const Stages stages;
   const AnalysedStep run = stages.step(3), predicted = stages.step(1);
   for (const Span& span : run.spans) {
@@ -60,7 +60,7 @@ TEST_CASE("an op's stretch lies in the prediction where the same op is, whatever
   }
 }
 
-TEST_CASE("a step three times as slow as predicted has a gap of 200 points, whichever part one chooses") {
+TEST_CASE("a step three times as slow as predicted has a gap of 200 points, in any part of it") {
   const Stages stages;
   const AnalysedStep run = stages.step(3), predicted = stages.step(1);
   const TimeRange all = run.analysis.range;
@@ -81,7 +81,8 @@ TEST_CASE("a step three times as slow as predicted has a gap of 200 points, whic
   }
 }
 
-TEST_CASE("the whole step lies on the whole prediction, also for a rank that begins the one and waits in the other") {
+TEST_CASE(
+    "the whole step corresponds to the whole prediction, also for a rank that begins one and waits in the other") {
   std::vector<RankProgram> programs(2);
   for (RankProgram& program : programs) add_op(program, "F:c0:m0");
   programs[1].rank = 1;

@@ -145,18 +145,18 @@ TEST_CASE("summaries that arrive twice or in disorder change no number") {
   CHECK(to_json(make_report(facts)) == once);
 }
 
-TEST_CASE("a report is the same whether it gets the summaries or what they say together") {
+TEST_CASE("a report is the same from summaries and from their totals") {
   RunFacts facts = facts_of(5);
   for (std::size_t i = 0; i < facts.summaries.size(); ++i)
     if (facts.summaries[i].rank != 1) facts.summaries[i].energy_joules = 0.5;
   const nlohmann::json whole = to_json(make_report(facts));
   const std::size_t together = GENERATE(std::size_t{9}, std::size_t{20});  // in the middle of a step, and all
-  auto told = std::make_shared<RunTotals>();
-  for (std::size_t i = 0; i < together; ++i) told->add(facts.summaries[i]);
+  auto totals = std::make_shared<RunTotals>();
+  for (std::size_t i = 0; i < together; ++i) totals->add(facts.summaries[i]);
   facts.summaries.erase(facts.summaries.begin(), facts.summaries.begin() + static_cast<std::ptrdiff_t>(together));
-  facts.told = told;
+  facts.totals = totals;
   CHECK(to_json(make_report(facts)) == whole);
-  CHECK(told->steps.find(0)->ranks == p);
+  CHECK(totals->steps.find(0)->ranks == p);
   CHECK(to_json(make_report(facts)) == whole);  // what a report adds it adds to a copy
 }
 
@@ -197,7 +197,7 @@ TEST_CASE("energy is that of all devices over the steady steps, on the wall cloc
   CHECK(make_report(facts).energy.source == PowerSource::none);
 }
 
-TEST_CASE("the power that a cluster's devices would draw is laid beside what one device a rank has drawn") {
+TEST_CASE("the predicted power of a cluster's devices is reported with the measured power of one device per rank") {
   RunFacts facts = facts_of(3);
   for (StepSummary& s : facts.summaries) {
     s.energy_joules = 1;
@@ -210,7 +210,7 @@ TEST_CASE("the power that a cluster's devices would draw is laid beside what one
   CHECK(report.energy.predicted_watts == Approx(p * (700 - 600 * report.bubble.predicted)));
 }
 
-TEST_CASE("a step's power is that of a tenth of a second, since counters go on in jumps") {
+TEST_CASE("a step's power is averaged over a tenth of a second, since counters are updated in jumps") {
   RunFacts facts;
   facts.grid = {1, 1, 1};
   for (std::uint32_t step = 0; step < 100; ++step) {  // of 10 ms each; the counter goes on by 6 J in every fifth
@@ -338,7 +338,7 @@ TEST_CASE("a step that ends before it begins has no time, and is a measurement f
   CHECK(report.step_seconds == Approx(report.steps[1].seconds));
 }
 
-TEST_CASE("the one rank that takes longer for equal work is named, and nobody where all take the same") {
+TEST_CASE("the one rank that takes longer for equal work is named, and none if all take the same time") {
   CHECK_FALSE(make_report(facts_of(3)).slow);
   RunFacts facts = facts_of(3);
   Costs costs = costs_of(1000);
@@ -451,7 +451,7 @@ TEST_CASE("--json has every key of the design, null where nothing is known, and 
   CHECK(empty["telemetry"]["events"].is_null());
 }
 
-TEST_CASE("a step whose scaled gradients overflow on any rank is told as skipped, beside its scale") {
+TEST_CASE("a step whose scaled gradients overflow on any rank is reported as skipped, with its loss scale") {
   RunFacts facts = facts_of(3);
   CHECK(to_json(make_report(facts))["steps"][1]["loss_scale"].is_null());
   CHECK(to_text(make_report(facts)).find("loss scale") == std::string::npos);
@@ -470,7 +470,7 @@ TEST_CASE("a step whose scaled gradients overflow on any rank is told as skipped
   CHECK(to_text(report).find("skipped") != std::string::npos);
 }
 
-TEST_CASE("the data's entropy stands under the losses where the run says it") {
+TEST_CASE("the data's entropy is printed under the losses if the run has it") {
   RunFacts facts = facts_of(3);
   CHECK(to_json(make_report(facts))["loss_floor"].is_null());
   CHECK(to_text(make_report(facts)).find("floor") == std::string::npos);
@@ -501,7 +501,7 @@ TEST_CASE("the report as text says how its numbers were obtained and stays align
   CHECK(to_text(make_report(RunFacts{})).find("nan") == std::string::npos);
 }
 
-TEST_CASE("predicted peaks of memory stand in columns, whatever the ranks are called") {
+TEST_CASE("predicted memory peaks are aligned in columns, whatever the ranks' names") {
   Report report;
   for (const int rank : {7, 104, 3071}) {
     MemoryBytes memory;

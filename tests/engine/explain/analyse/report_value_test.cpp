@@ -47,7 +47,7 @@ TEST_CASE("a series has a value for each rank, and none where it is not known") 
   CHECK(series_at(run_report(), "memory.0.activations").empty());
 }
 
-TEST_CASE("where nothing ran, what a run would tell is its prediction") {
+TEST_CASE("without a run a value is its prediction") {
   Report report = run_report();
   report.bubble.measured = std::nan("");
   for (MemoryRow& row : report.memory) {

@@ -59,7 +59,7 @@ TEST_CASE("a folded op is the sum of its segments, and what is computed again is
   CHECK(points[1].flops == Approx(block));
 }
 
-TEST_CASE("what computes nothing is no point: updates, messages, the lookup of tokens") {
+TEST_CASE("ops without FLOPs are no points: updates, messages, the lookup of tokens") {
   const StepProgram step = two_blocks();
   CHECK(roofline_points(step, {span_of(op_of(OpKind::forward, -1, Segment::embedding), 5),
                                span_of(op_of(OpKind::optimizer, -1, Segment::update), 5),

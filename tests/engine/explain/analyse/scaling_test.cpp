@@ -88,7 +88,7 @@ TEST_CASE("weak scaling: the efficiency is T1/Tn, and the speed-up counts the to
   CHECK_THAT(table.formula, ContainsText("efficiency = T1/Tn"));
 }
 
-TEST_CASE("a baseline of several ranks has an efficiency of one, and the others are held against it") {
+TEST_CASE("a baseline of several ranks has an efficiency of one, and the others are relative to it") {
   Sweep sweep = sweep_of(Scaling::strong, {2, 8}, {32, 32});
   sweep.runs = {run_of(0, {1.2}), run_of(1, {0.4})};
   const ScalingTable table = scaling_table(sweep);
@@ -98,7 +98,7 @@ TEST_CASE("a baseline of several ranks has an efficiency of one, and the others 
   CHECK_THAT(table.formula, ContainsText("n1 = 2"));
 }
 
-TEST_CASE("the first point that was measured is the baseline, and it is said that an earlier one was not") {
+TEST_CASE("the first measured point is the baseline, and missing earlier points are reported") {
   Sweep sweep = sweep_of(Scaling::strong, {1, 2, 4}, {32, 32, 32});
   sweep.points[0].refused = "one rank cannot";
   sweep.runs = {run_of(1, {1.0}), failure_of(2, "rank 3 died after step 1")};
@@ -130,7 +130,7 @@ TEST_CASE("repeats are pooled: the median and the quartiles are over the steps o
   CHECK(row.reason == "run 3 of 3: killed");
 }
 
-TEST_CASE("a sweep that nothing was measured in has no baseline, and says so for every point") {
+TEST_CASE("a sweep without measurements has no baseline, and says so for every point") {
   Sweep sweep = sweep_of(Scaling::strong, {1, 2}, {32, 32});
   const ScalingTable table = scaling_table(sweep);
   CHECK(table.baseline == -1);
@@ -140,7 +140,7 @@ TEST_CASE("a sweep that nothing was measured in has no baseline, and says so for
   CHECK_THAT(to_text(sweep, table), ContainsText("not measured: stopped before its turn"));
 }
 
-TEST_CASE("points that train different models have no speed-up, and it is said why") {
+TEST_CASE("points that train different models have no speed-up, with the reason") {
   Sweep sweep = sweep_of(Scaling::strong, {1, 2}, {32, 32});
   sweep.axes[0].key = "model.layers";
   sweep.runs = {run_of(0, {1}), run_of(1, {2})};
@@ -152,7 +152,7 @@ TEST_CASE("points that train different models have no speed-up, and it is said w
   CHECK(to_text(sweep, table).find("efficiency") == std::string::npos);
 }
 
-TEST_CASE("where steps vary widely the table says at which point, and otherwise nothing of it") {
+TEST_CASE("the table names points whose steps vary widely") {
   Sweep sweep = sweep_of(Scaling::strong, {1, 2, 4}, {32, 32, 32});
   sweep.points[0].refused = "no";
   sweep.runs = {run_of(1, {1, 1.1, 1.2, 1.1, 1}), run_of(2, {1, 1.3, 2, 1.5, 1})};
@@ -170,7 +170,7 @@ TEST_CASE("the batch of weak scaling is whole samples or none") {
   CHECK(weak_batch(6, 3, 0) == -1);
 }
 
-TEST_CASE("every line of the table is as long as its head, but for points without figures, and nothing is cut off") {
+TEST_CASE("every line of the table is as long as its head, except for points without figures, and nothing is cut") {
   Sweep sweep = sweep_of(Scaling::strong, {1, 2, 1024}, {32, 32, 32});
   sweep.points[2].refused = "a long reason that stands there whole";
   sweep.runs = {run_of(0, {123.456}, 99), run_of(1, {0.000012}, 0.00001)};

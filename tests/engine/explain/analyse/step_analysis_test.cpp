@@ -95,7 +95,7 @@ TEST_CASE("waiting for the sender is bubble, moving the bytes is exposed communi
   CHECK_FALSE(a.stretches[1].next.valid());
 }
 
-TEST_CASE("a transport that cannot tell waiting from moving is told by the sender's begin") {
+TEST_CASE("if a transport cannot distinguish waiting from moving, the sender's begin decides") {
   const std::vector<Span> spans = {span(0, "F:c0:m0", 0, 60), span(0, "SEND.pipeline_forward:c0:m0", 60, 80),
                                    span(1, "RECV.pipeline_forward:c1:m0", 0, 80), span(1, "F:c1:m0", 80, 100)};
   const StepAnalysis a = analyse_step(two_stages(), {1, 1, 2}, spans, {0, 100}, 0);
@@ -103,7 +103,7 @@ TEST_CASE("a transport that cannot tell waiting from moving is told by the sende
   CHECK(ns_of(a, 1, TimeClass::pipeline) == Approx(20));
 }
 
-TEST_CASE("a launch that comes late without anybody being waited for is overhead, not bubble") {
+TEST_CASE("a late launch without a wait for another rank is overhead, not bubble") {
   const std::vector<Span> spans = {span(0, "F:c0:m0", 0, 60), span(0, "SEND.pipeline_forward:c0:m0", 60, 80),
                                    span(1, "RECV.pipeline_forward:c1:m0", 0, 80, 60), span(1, "F:c1:m0", 95, 100)};
   const StepAnalysis a = analyse_step(two_stages(), {1, 1, 2}, spans, {0, 100}, 0);
@@ -260,7 +260,7 @@ TEST_CASE("a stage with more work makes the others wait in every micro-batch: im
   }
 }
 
-TEST_CASE("transfers on the chain waited for are named by their purpose") {
+TEST_CASE("transfers on the critical chain are named by their purpose") {
   const int p = 4, m = 8;
   const auto programs = pipeline_programs(make_schedule("1f1b", {p, 1, m}));
   const std::int64_t alpha = 100;
@@ -282,7 +282,7 @@ TEST_CASE("transfers on the chain waited for are named by their purpose") {
   CHECK(others == 2 * alpha);
 }
 
-TEST_CASE("bubble_span knows no optimizer: clipping changes the textbook's figure in no rank") {
+TEST_CASE("bubble_span excludes the optimizer: clipping does not change the textbook's figure on any rank") {
   Scenario scenario;
   scenario.model = {"gpt", 4, 16, 2, 8, 32, false, 0.0};
   scenario.plan.pipeline = 4;
@@ -320,7 +320,7 @@ TEST_CASE("missing spans make unknown time, never idle time") {
   for (const int r : {0, 2, 3}) CHECK(ns_of(a, r, TimeClass::bubble) == Approx(ns_of(whole, r, TimeClass::bubble)));
 }
 
-TEST_CASE("a rank of which nothing is known is unknown throughout") {
+TEST_CASE("a rank without data is unknown throughout") {
   const auto programs = two_stages();
   const StepAnalysis a = analyse_step(programs, {1, 1, 2}, {span(0, "F:c0:m0", 0, 60)}, {0, 100}, 0);
   CHECK(a.ranks[1][TimeClass::other] == Approx(1.0));
@@ -328,7 +328,7 @@ TEST_CASE("a rank of which nothing is known is unknown throughout") {
   CHECK(a.ranks[1][TimeClass::bubble] == 0);
 }
 
-TEST_CASE("steps that reach into each other are analysed by what ran within the range") {
+TEST_CASE("overlapping steps are analysed by what ran within the range") {
   const int p = 4, m = 8;
   const auto programs = pipeline_programs(make_schedule("1f1b", {p, 1, m}));
   const Simulation s = simulate(programs, {1, 1, p}, unit_costs(unit), 4);
@@ -405,7 +405,7 @@ TEST_CASE("a split over more ranks than programs is refused") {
   CHECK_THROWS_AS(analyse_step(two_stages(), {1, 1, 3}, {}, {0, 10}, 0), std::invalid_argument);
 }
 
-TEST_CASE("what a parameter server does not do while its worker computes is waiting for workers, and no bubble") {
+TEST_CASE("a parameter server's idle time while its worker computes is waiting for workers, not bubble") {
   std::vector<RankProgram> programs(2);
   programs[1].rank = 1;
   const OpIndex f = add_op(programs[0], "F:c0:m0");
@@ -426,7 +426,9 @@ TEST_CASE("what a parameter server does not do while its worker computes is wait
   CHECK(a.ranks[1].unknown == Approx(0).margin(1e-9));
 }
 
-TEST_CASE("a parameter server's time is told by its own ops: bytes moved, updates, and waiting for workers between") {
+TEST_CASE(
+    "a parameter server's time is classified by its own ops: bytes moved, updates, and waiting for workers in "
+    "between") {
   std::vector<RankProgram> programs(2);
   programs[1].rank = 1;
   const OpIndex b = add_op(programs[0], "B:c0:m0");
@@ -444,7 +446,8 @@ TEST_CASE("a parameter server's time is told by its own ops: bytes moved, update
   CHECK(ns_of(a, 0, TimeClass::bubble) == Approx(0).margin(1e-9));
 }
 
-TEST_CASE("a rank that still talks does not wait for the step's end, and without a pipeline nothing warms up") {
+TEST_CASE(
+    "a rank that still communicates does not wait for the step's end, and without a pipeline there is no warm-up") {
   // Two workers and a server, which takes rank 0's gradient and then rank 1's:
   //   rank 0   B [0, 20)    SEND [20, 30)   then nothing
   //   rank 1   B [0, 60)    SEND [60, 80)
@@ -471,7 +474,7 @@ TEST_CASE("a rank that still talks does not wait for the step's end, and without
   CHECK(a.bubble == Approx(50.0 / 160));
 }
 
-TEST_CASE("what is exchanged for the next step before the step ends is exposed communication, at all ranks") {
+TEST_CASE("communication for the next step before the step ends is exposed communication, on all ranks") {
   // A main device updates, and sends the parameters: what their forward waits for, with which the next step begins.
   //   rank 0   B [0, 50)    REDUCE [50, 60)    OPT [60, 70)   BROADCAST [70, 95)   of the next step
   //   rank 1   B [0, 50)    REDUCE [50, 60)    waits          BROADCAST [60, 95)   whose bytes move from 70 on

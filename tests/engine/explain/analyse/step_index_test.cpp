@@ -27,7 +27,9 @@ struct Simulated {
 
 }  // namespace
 
-TEST_CASE("of those who meet, the one that came last is told, of several the first rank, and to nobody itself") {
+TEST_CASE(
+    "of the members of a communication the last to arrive is found, of several the first rank, and never the rank "
+    "itself") {
   Simulated s;
   std::mt19937 random(7);
   for (Span& span : s.spans) {  // whoever comes when; some at the same time
@@ -48,13 +50,13 @@ TEST_CASE("of those who meet, the one that came last is told, of several the fir
       const SpanAt theirs = member == span.rank ? none : index.find(member, op.id, span.step);
       if (theirs != none && (last == none || index[theirs].begin_ns > index[last].begin_ns)) last = theirs;
     }
-    REQUIRE(index.last_to_come(at) == last);
+    REQUIRE(index.last_to_arrive(at) == last);
     meetings += last != none;
   }
   CHECK(meetings > 500);
 }
 
-TEST_CASE("in whatever order spans come, an index is the same") {
+TEST_CASE("the index does not depend on the order of spans") {
   Simulated s;
   const StepIndex ordered(s.programs, s.step.grid, s.spans, 1);
   std::shuffle(s.spans.begin(), s.spans.end(), std::mt19937(3));

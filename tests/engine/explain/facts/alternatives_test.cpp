@@ -23,7 +23,7 @@ const Alternative* named(const std::vector<Alternative>& all, const std::string&
 
 }  // namespace
 
-TEST_CASE("beside a pipeline of 1F1B stand interleaved chunks, zero bubble, more micro-batches and fewer stages") {
+TEST_CASE("alternatives of a 1F1B pipeline are interleaved chunks, zero bubble, more micro-batches and fewer stages") {
   const Scenario s = lab("pipeline-1f1b.toml");
   const Alternatives all = alternatives_to(s);
   const Alternative* interleaved = named(all.others, "interleaved");
@@ -41,7 +41,8 @@ TEST_CASE("beside a pipeline of 1F1B stand interleaved chunks, zero bubble, more
   CHECK(recomputed->peak_bytes < all.now.peak_bytes);
 }
 
-TEST_CASE("each is what its own prediction says, on as many ranks, and those that cannot run are left out") {
+TEST_CASE(
+    "each alternative has its own prediction, on the same number of ranks, and those that cannot run are left out") {
   Scenario s = lab("pipeline-1f1b.toml", {{"plan.data", "2"}, {"plan.pipeline", "2"}, {"plan.micro_batches", "4"}});
   const Alternatives all = alternatives_to(s);
   REQUIRE(all.others.size() >= 6);

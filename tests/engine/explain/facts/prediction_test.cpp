@@ -30,7 +30,7 @@ Scenario on_selene(int data, int tensor, int pipeline, int micro_batches) {
 
 }  // namespace
 
-TEST_CASE("a large plan of ranks alike is folded, a small one is not, and both reports say the same things") {
+TEST_CASE("a large plan of identical ranks is folded, a small one is not, and both reports have the same content") {
   const StepProgram large = compile(on_selene(8, 8, 8, 64)), small = compile(on_selene(1, 2, 4, 8));
   REQUIRE(is_folded(large));
   REQUIRE_FALSE(is_folded(small));
@@ -50,7 +50,7 @@ TEST_CASE("a large plan of ranks alike is folded, a small one is not, and both r
       REQUIRE(row.predicted);
       REQUIRE(row.predicted->at_peak);
       CHECK(device_sum(*row.predicted->at_peak) == row.predicted->peak);
-      ranks += row.alike;
+      ranks += row.identical_ranks;
     }
     CHECK(ranks == step->grid.size());
     const auto json = to_json(report);
@@ -62,7 +62,7 @@ TEST_CASE("a large plan of ranks alike is folded, a small one is not, and both r
   }
 }
 
-TEST_CASE("a plan with its optimizer on the host as other software has it is folded, however small") {
+TEST_CASE("a plan with its optimizer on the host, as in other software, is folded, however small") {
   Scenario s = on_selene(1, 1, 1, 4);
   s.plan.offload = "optimizer";
   CHECK_FALSE(predict_step(compile(s)).folded);
@@ -85,7 +85,7 @@ TEST_CASE("folded and unfolded reports of one plan agree in time, in its parts a
   CHECK(report.hfu == Approx(folded.hfu(s.cluster, DType::f16, 8)).epsilon(0.03));
 }
 
-TEST_CASE("a budget is tokens over the pace, and energy what all devices take meanwhile") {
+TEST_CASE("a budget is tokens divided by tokens per second, and energy is that of all devices in that time") {
   const Scenario s = on_selene(8, 8, 8, 64);
   const Report report = predict_step(compile(s));
   const RunBudget budget = budget_of(report, s.cluster, 1e12);
@@ -93,7 +93,7 @@ TEST_CASE("a budget is tokens over the pace, and energy what all devices take me
   CHECK(budget.joules == Approx(budget.days * 86400 * 400 * 512));
 }
 
-TEST_CASE("a plan of too many ops whose ranks are not alike is refused with the reason") {
+TEST_CASE("a plan of too many ops whose ranks differ is refused with the reason") {
   Scenario s = on_selene(64, 8, 8, 512);
   s.plan.recompute = "none";
   s.plan.data_parallel = "main-device";
@@ -164,7 +164,7 @@ TEST_CASE("a device that waits draws less, and a run's energy is its average") {
   CHECK(waiting.joules / busy.joules == Approx(waiting.watts / 400));
 }
 
-TEST_CASE("a lost node's report is that of the replicas that are left, and says what was lost") {
+TEST_CASE("the report after the loss of a node is that of the remaining replicas, and says what was lost") {
   Scenario s = on_selene(8, 8, 8, 64);
   const Report before = predict_scenario(s);
   CHECK_FALSE(before.lost);
@@ -179,7 +179,7 @@ TEST_CASE("a lost node's report is that of the replicas that are left, and says 
   CHECK(to_json(after)["lost"]["replicas_before"] == 8);
 }
 
-TEST_CASE("a prediction looks at a steady step that has a successor: without clipping, ranks run into the next step") {
+TEST_CASE("a prediction is of a steady step that has a successor: without clipping, ranks run into the next step") {
   const std::string name = GENERATE(as<std::string>{}, "1f1b", "zb-h1", "zb-h2", "zb-2p", "zb-v");
   CAPTURE(name);
   Scenario s =

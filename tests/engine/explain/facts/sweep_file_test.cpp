@@ -55,7 +55,7 @@ std::string before_closing(const Directory& directory) {
 
 }  // namespace
 
-TEST_CASE("a sweep is read back as it was recorded, and its file is whole by its own index") {
+TEST_CASE("a sweep is read back as it was recorded, and its file is complete by its own index") {
   const Directory directory;
   const std::string path = directory / "sweep.mcap";
   SweepRecorder recorder(path, two_points());
@@ -76,7 +76,7 @@ TEST_CASE("a sweep is read back as it was recorded, and its file is whole by its
   CHECK(info.last_ns == 2000);
 }
 
-TEST_CASE("no damage of a bit changes what a sweep's recording says about itself without a word") {
+TEST_CASE("every flipped bit in a sweep's recording is detected") {
   const Directory directory;
   const std::string path = directory / "sweep.mcap", damaged = directory / "damaged.mcap";
   SweepRecorder recorder(path, two_points());

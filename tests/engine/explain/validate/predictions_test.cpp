@@ -51,7 +51,7 @@ bool same(const Range& a, const Range& b) { return same(a.low, b.low) && same(a.
 
 }  // namespace
 
-TEST_CASE("each published row's prediction is the one that is kept") {
+TEST_CASE("each published row's prediction is the stored one") {
   const Predictions now = predict_all(), kept = read_kept();
   REQUIRE(now.size() > 500);
   std::string moved;

@@ -78,7 +78,7 @@ TEST_CASE("every published table says its source and its constants, and every ro
   }
 }
 
-TEST_CASE("constants are fitted to at most six rows, which come out") {
+TEST_CASE("constants are fitted to at most six rows, and reproduce them") {
   int fitted = 0;
   for (const PublishedTable& published : tables())
     for (const ValidatedRow& row : validate(published).rows) {
@@ -105,7 +105,7 @@ TEST_CASE("rows that a constant was fitted to are marked, and are no part of a t
   CHECK(to_text({table}).find("fitted to") != std::string::npos);
 }
 
-TEST_CASE("a row that was measured several times says how sure its error is, and no other does") {
+TEST_CASE("only a row that was measured several times states the uncertainty of its error") {
   ValidatedTable table;
   table.rows = {{.name = "often", .published = 10, .low = 11, .high = 11, .uncertainty = 0.013},
                 {.name = "once", .published = 10, .low = 12, .high = 12}};
@@ -174,7 +174,7 @@ TEST_CASE("memory is within 5 % of what was published") {
   CHECK(rows == 57);
 }
 
-TEST_CASE("tables that came after the constants are predicted as far as this software's kernels are known") {
+TEST_CASE("tables published after the constants are predicted as far as this software's kernels are known") {
   // Mean and worst error. Those of Megatron-LM are as near as its tables that had been seen. FlashAttention-2's runs
   // are 8 to 10 % slower than predicted on one node, and MPT's of 2,048 tokens 1 to 15 %, which is not explained; of
   // MPT on 64 GPUs of 40 GB one row is 35 % slower, whose memory was full. In the pipelines with large vocabularies
@@ -240,7 +240,7 @@ TEST_CASE("without a table the others of its device give nearly the same constan
   CHECK(to_text(left_out).find("memory 0.") != std::string::npos);
 }
 
-TEST_CASE("efficiencies that a table was made with are found again from the other tables") {
+TEST_CASE("efficiencies that a table was made with are recovered from the other tables") {
   // Two tables of one device whose published figures are the model's own with other efficiencies.
   const auto made = [](const char* quantity, double product, double memory) {
     PublishedTable table = table_of(
@@ -306,7 +306,7 @@ TEST_CASE("model states with ZeRO are those of the paper's table to the printed 
   }
 }
 
-TEST_CASE("bubbles from the zero-bubble paper's passes come out to its printed digits, but for interleaved 1F1B") {
+TEST_CASE("bubbles from the zero-bubble paper's passes match its printed digits, except for interleaved 1F1B") {
   int exact = 0;
   for (const PublishedTable& published : tables()) {
     if (published.file != "zero-bubble-rates") continue;
@@ -335,7 +335,7 @@ PublishedTable small_table(const std::string& quantity, const std::string& unit,
 
 }  // namespace
 
-TEST_CASE("a row that is held against another scenario is their ratio, choice by choice") {
+TEST_CASE("a row relative to another scenario is their ratio, choice by choice") {
   const PublishedTable table = small_table("samples_per_device_second", "%",
                                            ", train = { global_batch = 8 }, choices = [{ plan = { data = 2 } }, { plan "
                                            "= { data = 4 } }], against = { plan = "
@@ -392,7 +392,7 @@ TEST_CASE("the largest model fits its device, and a layer more does not") {
   CHECK(predict(s, Quantity::largest_parameters, row) == 0);
 }
 
-TEST_CASE("tables that judge nothing, since inputs are open, come out as they have been explained") {
+TEST_CASE("tables that judge nothing, since inputs are open, have the explained results") {
   // ZeRO-3's steps are predicted far too fast, so that nothing gains on it; its own table says so.
   const std::map<std::string, double> worst{
       {"zero-offload", 0.06},     {"zero-offload-speed", 0.11}, {"zero-largest-measured", 0.14},

@@ -22,7 +22,7 @@ OptimizerPath path_along(std::initializer_list<double> xs) {
 
 }  // namespace
 
-TEST_CASE("a path has reached the minimum from where its loss stays within a hundredth of the start's") {
+TEST_CASE("a path has reached the minimum when its loss stays within a hundredth of the start's") {
   // Losses of x are x²/2: a tenth of the start's x is a hundredth of its loss.
   CHECK(path_along({4, 2, 0.41, 0.39, 0.1}).reached == 3);
   CHECK(path_along({4, 0.1, 2, 0.3, 0.2}).reached == 3);  // what only crosses it does not count
@@ -30,7 +30,7 @@ TEST_CASE("a path has reached the minimum from where its loss stays within a hun
   CHECK(path_along({4, 0.399}).reached == 1);
 }
 
-TEST_CASE("a path ends where it leaves the window ten times over, or is no number any more") {
+TEST_CASE("a path ends when it leaves ten times the window, or is not a number") {
   const Surface ravine = make_surface("ravine");
   OptimizerPath path;
   CHECK(add_point(path, ravine, {0, 1}));

@@ -27,9 +27,9 @@ TEST_CASE("a surface's gradient is its slope by finite differences, all over its
   for (int i = 0; i <= 10; ++i)
     for (int j = 0; j <= 10; ++j) {
       const Point at{w.x_low + (w.x_high - w.x_low) * i / 10, w.y_low + (w.y_high - w.y_low) * j / 10};
-      const Point told = surface.gradient(at), found = by_differences(surface, at);
+      const Point stated = surface.gradient(at), found = by_differences(surface, at);
       INFO(name << " at " << at.x << ", " << at.y);
-      CHECK(length({told.x - found.x, told.y - found.y}) <= 1e-6 * (1 + length(told)));
+      CHECK(length({stated.x - found.x, stated.y - found.y}) <= 1e-6 * (1 + length(stated)));
     }
 }
 

@@ -71,7 +71,7 @@ class Search {
 
 }  // namespace
 
-TEST_CASE("every pattern of TF32, bf16, fp16 and fp8 is the number that it rounds to") {
+TEST_CASE("every bit pattern of TF32, bf16, fp16 and fp8 rounds to itself") {
   for (const NumberFormat format : every_number_format) {
     if (format == NumberFormat::fp32) continue;
     INFO(facts_of(format).name);
@@ -85,7 +85,7 @@ TEST_CASE("every pattern of TF32, bf16, fp16 and fp8 is the number that it round
   }
 }
 
-TEST_CASE("all 65,536 patterns of fp16 and bf16, and all of TF32, mean what the compiler's numbers of these bits are") {
+TEST_CASE("all bit patterns of fp16, bf16 and TF32 have the compiler's values") {
   std::uint32_t wrong = 0;
   for (std::uint32_t bits = 0; bits < 65536; ++bits) {
     const auto half = std::bit_cast<_Float16>(static_cast<std::uint16_t>(bits));
@@ -137,7 +137,7 @@ TEST_CASE("a number becomes the nearest one of its format, and a tie the even on
   CHECK(ties > 100);
 }
 
-TEST_CASE("numbers and fp8's patterns become what ml_dtypes says") {
+TEST_CASE("conversions to and from fp8 agree with ml_dtypes") {
   std::ifstream file(RANKSCOPE_REFERENCE);
   REQUIRE(file);
   int patterns = 0, roundings = 0, wrong = 0, part = 0;
@@ -229,7 +229,7 @@ TEST_CASE("int8 holds whole numbers in two's complement, ties to even, and stops
   CHECK(rounded_bits(NumberFormat::int8, std::nan("")) == 0);
 }
 
-TEST_CASE("the next number is one pattern away, and there is none behind the last") {
+TEST_CASE("the next number is one bit pattern away, and the last has none") {
   for (const NumberFormat format : {NumberFormat::bf16, NumberFormat::fp16, NumberFormat::e4m3, NumberFormat::e5m2}) {
     std::uint32_t wrong = 0;
     for (std::uint32_t bits = 0; bits < patterns_of(format); ++bits) {

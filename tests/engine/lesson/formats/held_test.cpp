@@ -7,7 +7,7 @@
 
 using namespace rankscope;
 
-TEST_CASE("1.001 becomes 1.00098 in fp16 and 1 in bf16, with the errors that paper gives") {
+TEST_CASE("1.001 becomes 1.00098 in fp16 and 1 in bf16, with the errors computed by hand") {
   const Held fp16 = hold(NumberFormat::fp16, 1.001), bf16 = hold(NumberFormat::bf16, 1.001);
   CHECK(fp16.value == 1 + 0x1p-10);
   CHECK(fp16.error() == Approx(1 + 1.0 / 1024 - 1.001));
@@ -19,7 +19,7 @@ TEST_CASE("1.001 becomes 1.00098 in fp16 and 1 in bf16, with the errors that pap
   CHECK(bf16.spacing == 0x1p-7);
 }
 
-TEST_CASE("each outcome has its name where it happens") {
+TEST_CASE("each outcome of a conversion has its name") {
   struct Row {
     NumberFormat format;
     double number;

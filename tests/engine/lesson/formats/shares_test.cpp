@@ -87,7 +87,7 @@ TEST_CASE("the largest scale is the last with nothing beyond") {
   CHECK_FALSE(largest_shift(range, counted({0x1p30})).has_value());  // in the outermost bin: nobody knows how large
 }
 
-TEST_CASE("the stated tensors are what their words say") {
+TEST_CASE("the example tensors match their descriptions") {
   const std::vector<StatedTensor> tensors = stated_tensors();
   REQUIRE(tensors.size() == 4);
   const auto deviation = [](const std::vector<double>& values, std::size_t from, std::size_t count) {
@@ -104,7 +104,7 @@ TEST_CASE("the stated tensors are what their words say") {
   CHECK(std::fabs(tensors[3].values[512]) < 5 * 0x1p-8);
 }
 
-TEST_CASE("what scales lose of the stated tensors is what numpy and ml_dtypes give") {
+TEST_CASE("the losses of scales on the example tensors agree with numpy and ml_dtypes") {
   std::ifstream file(RANKSCOPE_SCALES);
   REQUIRE(file);
   const std::vector<StatedTensor> tensors = stated_tensors();
@@ -126,7 +126,7 @@ TEST_CASE("what scales lose of the stated tensors is what numpy and ml_dtypes gi
   CHECK(rows == 20);
 }
 
-TEST_CASE("a finer scale loses less, and what is lost is what a plain loop counts") {
+TEST_CASE("a finer scale loses less, and the loss agrees with a plain loop") {
   const std::vector<StatedTensor> tensors = stated_tensors();
   const auto format = GENERATE(NumberFormat::fp16, NumberFormat::e4m3, NumberFormat::e5m2, NumberFormat::int8);
   INFO(facts_of(format).name);

@@ -136,7 +136,7 @@ TEST_CASE("a choice of the quiz has one right option, and the reason of each wro
   CHECK(choice.answers[1].text == "the first");
 }
 
-TEST_CASE("an order of the quiz matches places with items, and one of two is a choice") {
+TEST_CASE("an order of the quiz matches positions with items, and an order of two is a choice") {
   const auto questions = parse_gift(gift(sample_handout(false)).text).questions;
   const Asked order = questions.at(2), pair = questions.at(3);
   REQUIRE(order.answers.size() == 3);

@@ -18,7 +18,7 @@ Question share() {
 
 }  // namespace
 
-TEST_CASE("A number is right within the tolerance, its ends included") {
+TEST_CASE("A number is right within the tolerance, including its ends") {
   const Question question = share();
   CHECK(judge(question, 27.0, 27.3).grade == Grade::right);
   CHECK(judge(question, 29.3, 27.3).grade == Grade::right);
@@ -27,7 +27,7 @@ TEST_CASE("A number is right within the tolerance, its ends included") {
   CHECK(judge(question, std::nan(""), 27.3).grade == Grade::wrong);
 }
 
-TEST_CASE("What is right by the tolerance, but far off for a value so small, is close") {
+TEST_CASE("A number within the tolerance, but relatively far off for a small value, is judged close") {
   Question question = share();
   question.tolerance = 6;
   CHECK(judge(question, 8.0, 13.1).grade == Grade::close);
@@ -90,7 +90,7 @@ TEST_CASE("Options, orders, drawings and ops are compared as what they are") {
   CHECK(judge(question, PointedOp{0, *parse_token("F:c0:m0")}, forward).because.empty());
 }
 
-TEST_CASE("A rank and a link that were clicked are right where they fit, and else a mistake's where they fit that") {
+TEST_CASE("A clicked rank or link is right if it fits, else a usual mistake if it fits that") {
   Question question;
   question.kind = QuestionKind::point;
   question.at = PointAt::rank;

@@ -60,9 +60,7 @@ TEST_CASE("a lesson is read with its questions") {
   CHECK(!parse_lab("title = \"no lesson\"\n", "x.toml").has_value());
 }
 
-TEST_CASE("the scenario itself does not mind the lesson") {
-  CHECK(parse_scenario(good, "lab.toml").plan == PlanSpec{});
-}
+TEST_CASE("the scenario is read whatever its lesson") { CHECK(parse_scenario(good, "lab.toml").plan == PlanSpec{}); }
 
 TEST_CASE("a lesson that cannot be taught is refused with its place") {
   struct Row {

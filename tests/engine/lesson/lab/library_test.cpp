@@ -21,7 +21,7 @@ TEST_CASE("every lab is in the natural order, once, and is read without complain
   for (std::size_t i = 0; i < order.size(); ++i) CHECK(library.labs()[i]->name() == order[i]);
 }
 
-TEST_CASE("courses and lessons name lessons that there are, and what a lesson needs is before it") {
+TEST_CASE("courses and lessons name existing lessons, and a lesson's prerequisites precede it") {
   const Library library = read_library();
   for (const Course& course : library.courses) {
     INFO(course.file);
@@ -55,7 +55,7 @@ TEST_CASE("labs have lessons in five parts, and questions") {
   }
 }
 
-TEST_CASE("a term's lesson is one that there is") {
+TEST_CASE("a term's lesson exists") {
   const Library library = read_library();
   const Glossary glossary = read_glossary();
   for (const Term& term : glossary.terms()) {

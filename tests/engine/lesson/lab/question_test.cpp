@@ -121,7 +121,7 @@ mistakes = [{ near = { level = "leaf switch", unit = 1 }, because = "Wider." }]
   CHECK(question_of("kind = \"point\"\nanswer = { rank = 3 }\n").at == PointAt::op);
 }
 
-TEST_CASE("An answer's text is read as the answer it was, and nothing else is one") {
+TEST_CASE("An answer's text is read back as the answer, and other text is refused") {
   const Attempt answers[] = {31.5,
                              std::string("an \"option\""),
                              std::vector<std::string>{"a", "b"},
@@ -146,7 +146,7 @@ TEST_CASE("An answer's text is read as the answer it was, and nothing else is on
   }
 }
 
-TEST_CASE("Without a formula a run says what is right; a stated number may have any unit") {
+TEST_CASE("Without a formula a run gives the right value; a stated number may have any unit") {
   CHECK_FALSE(known_answer(question_of("unit = \"%\"\nanswer_from = \"bubble.measured\"\ntolerance = 2\n")));
   CHECK(std::get<double>(*known_answer(question_of("unit = \"days\"\nanswer = 34\ntolerance = 2\n"))) == 34);
 }

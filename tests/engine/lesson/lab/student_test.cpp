@@ -84,8 +84,8 @@ TEST_CASE("A student who is right is accepted, and every listed mistake gets its
         const std::vector<Attempt> made = attempts_of(mistake.near);
         INFO(mistake.because);
         CHECK(std::any_of(made.begin(), made.end(), [&](const Attempt& attempt) {
-          const Reply said = judge(question, attempt, *truth);
-          return said.grade == Grade::wrong && said.because == mistake.because;
+          const Reply reply = judge(question, attempt, *truth);
+          return reply.grade == Grade::wrong && reply.because == mistake.because;
         }));
         ++wrong;
       }
@@ -94,7 +94,7 @@ TEST_CASE("A student who is right is accepted, and every listed mistake gets its
   CHECK(wrong > 100);
 }
 
-TEST_CASE("An order is never shown as it is right, and a choice has its right option") {
+TEST_CASE("An order is never shown in the right order, and a choice has its right option") {
   for (const Lab& lab : all_labs())
     for (const Question& question : lab.questions) {
       INFO(lab.file << ": " << question.ask);

@@ -106,7 +106,7 @@ struct Files {
 
 }  // namespace
 
-TEST_CASE("A translation gives a lesson its words, and leaves it its answers") {
+TEST_CASE("A translation replaces a lesson's words, not its answers") {
   const Files files;
   CHECK(files.faults().empty());
   const Lab lab = in_language(files.original(), "de");
@@ -144,7 +144,7 @@ TEST_CASE("Without a translation, or with one that does not fit, a lesson stays 
   CHECK(in_language(unreadable.original(), "de") == unreadable.original());
 }
 
-TEST_CASE("The check finds what a translation changes beside words") {
+TEST_CASE("The check finds what a translation changes besides words") {
   const auto only_fault = [](const std::string& what, const std::string& with) {
     const std::vector<std::string> faults = Files(replaced(german, what, with)).faults();
     REQUIRE(faults.size() == 1);
@@ -164,7 +164,7 @@ TEST_CASE("The check finds what a translation changes beside words") {
   CHECK_THAT(only_fault("symbols = { q = \"eine Hälfte\" }\n", ""), ContainsText("the symbol 'q' is not translated"));
 }
 
-TEST_CASE("A translation of an older text is found by the original's mark") {
+TEST_CASE("A translation of an older text is detected by the original's hash") {
   const Files files;
   std::ofstream(files.file) << replaced(english, "Two stages.", "Both stages.");
   const std::vector<std::string> faults = files.faults();

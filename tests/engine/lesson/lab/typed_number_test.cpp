@@ -26,7 +26,7 @@ TEST_CASE("a number is typed as arithmetic, as bits of fp32, or as bits of a for
   CHECK(typed_number("int8:0x80")->value == -128);
 }
 
-TEST_CASE("what is no number is refused in one line that says what would be right") {
+TEST_CASE("invalid numbers are refused in one line with the accepted forms") {
   const auto why = [](const char* text) {
     std::string reason;
     CHECK_FALSE(typed_number(text, &reason).has_value());

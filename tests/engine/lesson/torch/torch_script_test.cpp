@@ -53,7 +53,7 @@ TEST_CASE("every lab has a script, or one line that names the key for which it h
   CHECK(refused >= 5);
 }
 
-TEST_CASE("a plan is written in PyTorch's words, and what it does not have is not there") {
+TEST_CASE("a plan's script has PyTorch's calls for what it uses, and no others") {
   struct Row {
     std::string lab;
     Settings settings;
@@ -135,7 +135,7 @@ TEST_CASE("scenarios without a script are refused by their key") {
   }
 }
 
-TEST_CASE("a title of any text stays a comment") {
+TEST_CASE("a title stays a comment, whatever its text") {
   Scenario scenario = lab("walls");
   scenario.title = "mine\nimport os\r\"\"\"";
   CHECK(holds(torch_script(scenario), "\n# mine import os \"\"\"\n"));

@@ -71,7 +71,7 @@ TEST_CASE("bytes become whole elements, and equal parts where there are parts") 
   CHECK(whole_elements(OpKind::all_to_all, 3, 1, 4) == 3);
 }
 
-TEST_CASE("sums of drawn numbers are exact: the type holds the greatest that may come") {
+TEST_CASE("sums of drawn numbers are exact: the type represents the greatest possible sum") {
   for (const int digits : {8, 11, 24, 53})
     for (const int n : {1, 2, 3, 8, 9, 100, 256}) {
       const std::uint32_t levels = exact_levels(digits, n);

@@ -98,7 +98,7 @@ TEST_CASE("every algorithm's transfers do what the collective's definition says"
         }
 }
 
-TEST_CASE("within a phase no member writes what it sends, and none is written twice at one place") {
+TEST_CASE("within a phase no member overwrites what it sends, and no element is written twice") {
   for (int n = 1; n <= 16; ++n)
     for (OpKind kind : collectives)
       for (Algorithm algorithm : algorithms) {
@@ -118,7 +118,7 @@ TEST_CASE("within a phase no member writes what it sends, and none is written tw
       }
 }
 
-TEST_CASE("lists are ordered by phase, stay inside the buffer and never send to oneself or nothing") {
+TEST_CASE("lists are ordered by phase, stay inside the buffer, and have no empty transfers and none to oneself") {
   for (int n = 1; n <= 16; ++n)
     for (OpKind kind : collectives)
       for (Algorithm algorithm : algorithms) {
@@ -160,7 +160,7 @@ TEST_CASE("chunks tile the buffer, differ by one element at most, and are equal 
     }
 }
 
-TEST_CASE("a collective that makes no sense is refused") {
+TEST_CASE("an invalid collective is refused") {
   REQUIRE_THROWS_AS(transfers_of(OpKind::send, Algorithm::ring, 4, 8), std::invalid_argument);
   REQUIRE_THROWS_AS(transfers_of(OpKind::all_reduce, Algorithm::ring, 0, 8), std::invalid_argument);
   REQUIRE_THROWS_AS(transfers_of(OpKind::broadcast, Algorithm::ring, 4, 8, 4), std::invalid_argument);

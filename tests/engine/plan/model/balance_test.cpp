@@ -42,7 +42,7 @@ std::pair<double, double> by_trying(const PartCosts& costs, int chunks) {
 
 }  // namespace
 
-TEST_CASE("no split has a cheaper greatest chunk, and none of those that tie is more even: against all splits") {
+TEST_CASE("the chosen split has the least greatest cost of all splits, and is the most even of those") {
   std::mt19937 random(3);
   for (int layers = 1; layers <= 10; ++layers)
     for (int chunks = 1; chunks <= layers; ++chunks)

@@ -108,7 +108,7 @@ TEST_CASE("a tied head reads the token embedding, an untied one has a matrix of 
   CHECK(untied.parameters[untied.segments.back().parameters.back()].name == "lm_head.weight");
 }
 
-TEST_CASE("parameters are named, shaped and drawn as GPT-2's, and lie one behind the other") {
+TEST_CASE("parameters are named, shaped and initialised as GPT-2's, and are contiguous") {
   const Model model = make_model(scenario_of(gpt(8, 32, 4, 16, 64, false)));
   std::int64_t next = 0;
   std::set<std::string> names;
@@ -202,7 +202,7 @@ TEST_CASE("the halves of a split backward read, write and cost what the whole on
   CHECK(model.segments[3].weight_gradient_bytes == 4 * (64 + 64 + 72));
 }
 
-TEST_CASE("of a block all is repeated but what makes only the block's output, which no backward of it reads") {
+TEST_CASE("recomputation repeats all of a block except what computes only its output, which no backward of it reads") {
   using enum Segment;
   struct Row {
     int tensor;
@@ -268,7 +268,7 @@ TEST_CASE("a product's traffic is its operands, each once") {
   CHECK(model.segments[0].forward_bytes == 4 * (8 + 8 * 8 + 4 * 8 + 8 * 8));
 }
 
-TEST_CASE("every head of attention walks over all of qkv") {
+TEST_CASE("every attention head spans all of qkv") {
   // Two samples of 4 tokens, width 8, fp32: qkv is 8·24. Of two tensor ranks each has half the heads and of qkv's rows.
   Scenario s = scenario_of(gpt(1, 8, 2, 4, 16), 2);
   CHECK(make_model(s).segment(0, Segment::attention).walked_bytes == 2 * 4 * 8 * 24);

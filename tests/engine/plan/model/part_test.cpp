@@ -29,7 +29,7 @@ using Runs = std::vector<ElementRun>;
 
 }  // namespace
 
-TEST_CASE("a parameter that is not split is one run, from wherever a piece of it begins") {
+TEST_CASE("a parameter that is not split is one contiguous range, wherever a piece of it begins") {
   const ParameterSpec spec = split({6, 10}, {6, 10}, {});
   CHECK(element_runs(spec, 0, 0, 60) == Runs{{0, 0, 60}});
   CHECK(element_runs(spec, 3, 7, 20) == Runs{{0, 7, 20}});
@@ -43,13 +43,13 @@ TEST_CASE("shares by rows, by columns and by groups of rows cover the whole once
   }
 }
 
-TEST_CASE("of a QKV matrix a rank has its rows of q, of k and of v") {
+TEST_CASE("a rank's part of a QKV matrix is its rows of q, of k and of v") {
   const ParameterSpec spec = split({12, 2}, {6, 2}, {0, 3});  // q k v of 4 rows, 2 ranks
   CHECK(element_runs(spec, 1, 0, 12) == Runs{{0, 4, 4}, {4, 12, 4}, {8, 20, 4}});
   CHECK(element_runs(spec, 1, 3, 4) == Runs{{0, 7, 1}, {1, 12, 3}});  // a piece, cut inside rows
 }
 
-TEST_CASE("rows behind the vocabulary's end are padding") {
+TEST_CASE("rows beyond the vocabulary are padding") {
   const ParameterSpec spec = split({5, 2}, {3, 2}, {0, 1});
   CHECK(element_runs(spec, 1, 0, 6) == Runs{{0, 6, 4}, {4, ElementRun::padding, 2}});
 }

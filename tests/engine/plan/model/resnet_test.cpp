@@ -83,7 +83,7 @@ TEST_CASE("each block reads what the one before has written, and the first of a 
   }
 }
 
-TEST_CASE("chunks of a resnet are balanced by the FLOPs of its blocks, which are not alike") {
+TEST_CASE("chunks of a resnet are balanced by the FLOPs of its blocks, which differ") {
   const Model model = make_model(resnet(16));
   const auto flops = [&](int begin, int end) {
     double sum = 0;
@@ -111,7 +111,7 @@ TEST_CASE("chunks of a resnet are balanced by the FLOPs of its blocks, which are
   CHECK(worst(balanced) == Approx(best).epsilon(1e-12));
 }
 
-TEST_CASE("a resnet that there is not is refused") {
+TEST_CASE("an unknown resnet is refused") {
   CHECK_THROWS_AS(make_model(resnet(7)), std::invalid_argument);
   Scenario split = resnet(16);
   split.plan.tensor = 2;

@@ -30,7 +30,7 @@ TEST_CASE("every collective's programs keep the rules of communication, end, and
       }
 }
 
-TEST_CASE("on the root of a scatter: the whole is loaded, then handed out, then its own part looked at") {
+TEST_CASE("on the root of a scatter the whole is loaded, then scattered, then its own part checked") {
   Scenario s = one_collective(OpKind::scatter, 4, 64, 2);
   const StepProgram step = compile(s);
   const RankProgram root = step.program_for(2), other = step.program_for(0);
@@ -48,7 +48,7 @@ TEST_CASE("on the root of a scatter: the whole is loaded, then handed out, then 
   CHECK(task_words(step) == "one scatter a step, ring, of 64 B in 4 parts of 16 B, root 2");
 }
 
-TEST_CASE("the next step's numbers wait until this step's have been looked at") {
+TEST_CASE("the next step's numbers are written after this step's have been checked") {
   const RankProgram program = compile(one_collective(OpKind::all_reduce, 4, 64, 0)).program_for(1);
   REQUIRE(program.buffers.size() == 1);  // in place
   CHECK(program.ops[0].lane() == program.ops[2].lane());

@@ -69,7 +69,7 @@ TEST_CASE("wrong uses are refused with rank, op and the correction") {
   CHECK(says(misuse("ALLREDUCE.data_gradient:c0:i0 group data", {}), "uses its buffers as ''"));
 }
 
-TEST_CASE("parts that are not equal are refused with the numbers") {
+TEST_CASE("unequal parts are refused with their sizes") {
   CHECK(says(misuse("ALLGATHER.zero_parameter:c0:i0 group data uses 0r 1w", {2, 7}),
              "the whole has 7 elements, 4 members × a part of 2 are 8"));
   CHECK(says(misuse("REDUCESCATTER.zero_gradient:c0:i0 group data uses 0a 1w", {9, 2}), "the whole has 9 elements"));
@@ -78,7 +78,7 @@ TEST_CASE("parts that are not equal are refused with the numbers") {
   CHECK(says(misuse("ALLTOALL.tensor:c0:i0 group data uses 0r 1w", {8, 4}), "sends 8 elements and receives 4"));
 }
 
-TEST_CASE("roots, peers, types and gaps that make no sense are refused") {
+TEST_CASE("invalid roots, peers, types and gaps are refused") {
   CHECK(says(misuse("BROADCAST.server:c0:i0 group data uses 0r", {8}), "says no root"));
   CHECK(says(misuse("BROADCAST.server:c0:i0 group data root 7 uses 0w", {8}), "rank 7, is not in its group"));
   CHECK(says(misuse("ALLREDUCE.data_gradient:c0:i0 group data root 0 uses 0a", {8}), "has a root"));

@@ -87,7 +87,7 @@ TEST_CASE("golden bytes: ZeRO's second stage keeps a share of the gradients") {
   }
 }
 
-TEST_CASE("golden bytes: ZeRO's third stage has whole blocks only while they are used") {
+TEST_CASE("golden bytes: ZeRO's third stage has complete blocks only while they are used") {
   Scenario s = data_scenario(2);
   s.plan.zero = 3;
   // Cut into two shares of whole 16 elements: head 544 and embeddings 640 are multiples of 32, a block becomes 3296.
@@ -101,7 +101,7 @@ TEST_CASE("golden bytes: ZeRO's third stage has whole blocks only while they are
         {4 * (share + 2 * padded), 4 * (share + 2 * padded), 8 * (share - 4 * 16), all_activations});
 }
 
-TEST_CASE("golden bytes: of two tensor ranks each has half of every product") {
+TEST_CASE("golden bytes: each of two tensor ranks has half of every product") {
   Scenario s = data_scenario(1);
   s.plan.tensor = 2;
   // A rank's block: norms whole, c_attn 24·16+24, c_proj 16·8 and its bias whole, c_fc 32·16+32, c_proj 16·32 and its
@@ -137,7 +137,7 @@ TEST_CASE("golden bytes: interleaved chunks of one block each on two stages") {
   check(step.program_for(1), {4 * second, 4 * second, 8 * second, on_second});
 }
 
-TEST_CASE("golden bytes: ZB-H1 holds back what weight gradients read") {
+TEST_CASE("golden bytes: ZB-H1 keeps longer what weight gradients read") {
   const StepProgram step = compile(small_scenario("zb-h1", 1, 2, 4, false));
   const std::int64_t first = 2 * block + embeddings, second = 2 * block + head;
   // Between its input gradient and its weight gradient a block keeps norm1 16, attended 16, norm2 16, activated 64,
@@ -174,14 +174,14 @@ TEST_CASE("golden bytes: recomputation keeps blocks' inputs, or all but attentio
         {4 * model, 4 * model, 8 * model, 4 * T * (16 + 4 * (block_rows - 16) + head_rows) + loss});
 }
 
-TEST_CASE("golden bytes: offloaded states lie on the host, with a copy of what an update reads and writes") {
+TEST_CASE("golden bytes: offloaded states are on the host, with a copy of what an update reads and writes") {
   Scenario s = data_scenario(1);
   s.plan.offload = "optimizer";
   // The host: m and v, gradients, parameters, and the square norm by which gradients are clipped.
   check(compile(s).program_for(0), {4 * model, 4 * model, 0, all_activations, 8 * model + 4 * model + 4 * model + 8});
 }
 
-TEST_CASE("golden bytes: a main device alone has states") {
+TEST_CASE("golden bytes: only a main device has states") {
   Scenario s = data_scenario(2);
   s.plan.data_parallel = "main-device";
   const StepProgram step = compile(s);

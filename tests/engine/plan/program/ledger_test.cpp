@@ -36,7 +36,7 @@ std::vector<OpTime> in_a_row(const RankProgram& program, int steps) {
 
 }  // namespace
 
-TEST_CASE("memory over time peaks where the program's profile does, also with parameters that are gathered ahead") {
+TEST_CASE("the peak of memory over time is the program's, also with parameters that are gathered ahead") {
   const int zero = GENERATE(0, 1, 3);
   const StepProgram step = compile(plan_of(zero, GENERATE("none", "blocks")));
   for (RankProgram& program : step.all_programs()) {

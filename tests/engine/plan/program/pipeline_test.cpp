@@ -53,7 +53,7 @@ TEST_CASE("interleaved and zero-bubble programs complete under rendezvous on 1 t
         }
 }
 
-TEST_CASE("with data parallelism beside them, they complete as well") {
+TEST_CASE("interleaved and zero-bubble programs with data parallelism complete as well") {
   for (const auto* schedule : {"interleaved", "zb-h1", "zb-h2", "zb-2p", "zb-v"}) {
     const StepProgram step = compile(chunked_scenario(schedule, 2, 4, 8));
     INFO(schedule);
@@ -158,7 +158,7 @@ TEST_CASE("ZB-H1's greatest activation peak is 1F1B's, ZB-H2's nearly twice that
   }
 }
 
-TEST_CASE("an order by hand makes the programs of the schedule that it writes out, and may place chunks as it likes") {
+TEST_CASE("an order by hand makes the programs of the schedule that it lists, and may place chunks freely") {
   for (const auto* schedule : {"1f1b", "zb-h1"}) {
     const StepProgram built = compile(chunked_scenario(schedule, 1, 3, 4));
     Scenario s = built.scenario;
@@ -223,7 +223,7 @@ TEST_CASE("stages may have the layers that a list gives them") {
   CHECK_THROWS_AS(compile(s), PlanError);
 }
 
-TEST_CASE("embedding and head may be all that the first and the last chunk have") {
+TEST_CASE("the first and the last chunk may have only the embedding and the head") {
   Scenario s = small_scenario("interleaved", 1, 3, 3);
   s.plan.virtual_stages = 2;
   s.plan.stages = "0 1 1 1 1 0";  // more chunks than layers
@@ -278,7 +278,7 @@ TEST_CASE("programs of replicas that are copied are those that are made one by o
     }
 }
 
-TEST_CASE("zb-2p deadlocks for no pass times, whatever is computed again") {
+TEST_CASE("zb-2p never deadlocks, for any pass times and recomputation") {
   // Two that did: a stage that is ahead of its neighbour gave the memory of messages away that nobody had taken yet.
   struct Plan {
     int pipeline, micro_batches;

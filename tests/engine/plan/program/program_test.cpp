@@ -69,7 +69,7 @@ TEST_CASE("golden bytes: the second of two stages of a small untied model, by ha
   CHECK(of(MemoryClass::activations) == 4 * (16 * rows + 2 * 32) + 8);
 }
 
-TEST_CASE("buffers that are alive at the same time do not overlap, and views lie in theirs") {
+TEST_CASE("buffers that are alive at the same time do not overlap, and views are inside their buffers") {
   const int zero = GENERATE(0, 1, 2, 3);
   for (const auto* schedule : {"naive", "gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-2p", "zb-v"}) {
     Scenario s = chunked_scenario(schedule, 2, 2, 4);
@@ -99,7 +99,7 @@ TEST_CASE("buffers that are alive at the same time do not overlap, and views lie
   }
 }
 
-TEST_CASE("every gradient lies in one bucket, at the same place on every rank of the data group") {
+TEST_CASE("every gradient is in one bucket, at the same offset on every rank of the data group") {
   Scenario s = small_scenario("1f1b", 2, 2, 2);
   s.plan.bucket_mib = 0.01;
   const StepProgram step = compile(s);
@@ -136,7 +136,7 @@ TEST_CASE("a tied embedding's gradient is summed over first and last stage, and 
   }
 }
 
-TEST_CASE("a schedule that waits in a circle is found and named") {
+TEST_CASE("a schedule that deadlocks is detected and named") {
   StepProgram step = compile(small_scenario("1f1b", 1, 2, 2));
   // The last stage wants to run the backward of micro-batch 1 before its forward was sent: B1 before F1 on stage 0.
   std::swap(step.schedule.order[1][0], step.schedule.order[1][2]);

@@ -66,7 +66,7 @@ TEST_CASE("each block is repeated but for its last product, whose result no back
   }
 }
 
-TEST_CASE("a block's repetition stands right in front of the backward that reads it") {
+TEST_CASE("a block's recomputation is right before the backward that reads it") {
   const auto* schedule = GENERATE("gpipe", "1f1b", "zb-h1", "zb-v", "interleaved");
   const StepProgram step = step_with("blocks", schedule, 2);
   for (const RankProgram& program : step.all_programs())
@@ -85,7 +85,7 @@ TEST_CASE("a block's repetition stands right in front of the backward that reads
     }
 }
 
-TEST_CASE("between forward and backward a block keeps its input alone") {
+TEST_CASE("between forward and backward a block keeps only its input") {
   const RankProgram all = step_with("none").program_for(0), few = step_with("blocks").program_for(0);
   std::int64_t saved = 0;
   for (int m = 0; m < 4; ++m)
@@ -107,7 +107,7 @@ TEST_CASE("groups of about sqrt(n) blocks keep one input each") {
   for (const int block : {2, 5, 8}) CHECK(repeated.at(block) == "qkv attention projection up ");
 }
 
-TEST_CASE("of blocks that are repeated n at a time one input is kept for n") {
+TEST_CASE("if n blocks are recomputed together, one input is kept for all n") {
   Scenario s = chunked_scenario("gpipe", 1, 1, 4);
   s.model.layers = 7;
   s.plan.recompute = "blocks";

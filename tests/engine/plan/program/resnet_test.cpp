@@ -80,7 +80,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("stages of a resnet send what their last block makes, and chunks of one size are not taken for granted") {
+TEST_CASE("stages of a resnet send the output of their last block, and chunks may have different sizes") {
   const Scenario s = resnet_scenario("1f1b", 1, 4, 4);
   const StepProgram step = compile(s);
   // Blocks 0-1, 2-3, 4-5, 6-7: one stage of the network each. [samples, side, side, channels], fp32.

@@ -153,7 +153,7 @@ TEST_CASE("a block keeps sbh(8 + 24/t) bytes in 16 bits, all of it over t with s
   CHECK(kept_of_block(step.program_for(0), 1) == 32 * sb * 16 + 4 * sb * 4 + 4 * 4 * sb);
 }
 
-TEST_CASE("what is gathered for a product is given up after it") {
+TEST_CASE("what is gathered for a product is freed after it") {
   const StepProgram step = compile(tensor_scenario(2, true, "gpipe", 1, 1, 2));
   const RankProgram program = step.program_for(0);
   const std::vector<Lifetime> lifetimes = lifetimes_of(program);
@@ -220,7 +220,7 @@ TEST_CASE("gradients that tensor ranks sum are summed once a chunk, on the data 
   CHECK(elements <= expected + 2 * 2 * 40 * 16);
 }
 
-TEST_CASE("buckets of a sequence-parallel rank put what is summed together, and hold every parameter once") {
+TEST_CASE("buckets of a sequence-parallel rank group what is summed, and have every parameter once") {
   const int zero = GENERATE(0, 2, 3);
   const bool tied = GENERATE(true, false);
   Scenario s = tensor_scenario(2, true, "zb-v", 2, 2, 2, tied);
@@ -258,7 +258,7 @@ TEST_CASE("every parameter counts once in the norm over all ranks of a replica")
   }
 }
 
-TEST_CASE("what is repeated of tensor ranks repeats what they exchange, but for the last product's sum") {
+TEST_CASE("recomputation on tensor ranks repeats their exchanges, except for the last product's sum") {
   const bool sequence_parallel = GENERATE(false, true);
   Scenario s = tensor_scenario(2, sequence_parallel);
   s.plan.recompute = "blocks";
@@ -276,7 +276,7 @@ TEST_CASE("what is repeated of tensor ranks repeats what they exchange, but for 
                          : "attention_norm qkv attention projection all_reduce mlp_norm up "));
 }
 
-TEST_CASE("plans of tensor ranks that make no sense are refused") {
+TEST_CASE("invalid plans of tensor ranks are refused") {
   Scenario s = tensor_scenario(3, false);
   CHECK_THROWS_WITH(compile(s), ContainsText("plan.tensor: 4 heads cannot be shared by 3 tensor ranks"));
   s = tensor_scenario(4, true);

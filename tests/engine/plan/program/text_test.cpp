@@ -17,7 +17,7 @@ TEST_CASE("a program's text form parses back to the same program") {
     }
 }
 
-TEST_CASE("a program says its scratch where it is known") {
+TEST_CASE("a program's text states its scratch memory if it is known") {
   RankProgram program = compile(small_scenario("1f1b", 1, 2, 2)).program_for(0);
   CHECK(to_text(program).find("scratch") == std::string::npos);
   program.scratch_bytes = 12345;

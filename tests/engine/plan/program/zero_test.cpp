@@ -55,7 +55,7 @@ TEST_CASE("programs of every stage of ZeRO complete, keep the rules of communica
     }
 }
 
-TEST_CASE("the pieces of all ranks of a data group are every element once") {
+TEST_CASE("the pieces of all ranks of a data group cover every element once") {
   const int zero = GENERATE(1, 2, 3);
   const auto* optimizer = GENERATE("adamw", "adam8bit");
   Scenario s = zero_scenario(zero, 3, 2, 2);
@@ -78,7 +78,7 @@ TEST_CASE("the pieces of all ranks of a data group are every element once") {
     CHECK(count == step.model.parameters[static_cast<std::size_t>(parameter)].shape.elements());
 }
 
-TEST_CASE("what each stage shards is a data group's share, to the padding") {
+TEST_CASE("each stage of ZeRO shards its data evenly over the data group, up to padding") {
   // Rajbhandari et al. 2020, figure 1: stage 1 shards the states, stage 2 gradients too, stage 3 parameters too.
   const RankProgram whole = compile(zero_scenario(0, 4, 1, 2, false)).program_for(0);
   const auto share = [&](int zero, MemoryClass memory) {
@@ -115,7 +115,7 @@ TEST_CASE("stage 1 moves what data parallelism moves; stage 3 half as much again
   CHECK(gathered == 2 * scattered - 4 * once);
 }
 
-TEST_CASE("stage 3 gathers a block one block ahead and gives it up after its last use") {
+TEST_CASE("stage 3 gathers a block one block ahead and frees it after its last use") {
   const StepProgram step = compile(zero_scenario(3, 2, 1, 1, false));
   const RankProgram program = step.program_for(0);
   const std::vector<Lifetime> lifetimes = lifetimes_of(program);

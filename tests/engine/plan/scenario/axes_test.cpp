@@ -38,11 +38,11 @@ TEST_CASE("an axis is a key and its values, the key by its short name where that
   CHECK(parse_axis("stages=\"3,2,2,1\",even") == Axis{"plan.stages", {"\"3,2,2,1\"", "even"}});
 }
 
-TEST_CASE("an axis that means nothing is refused in one line that repeats what was typed") {
+TEST_CASE("an invalid axis is refused in one line that repeats what was typed") {
   struct Row {
     Texts typed;
     std::string begins;
-    Texts says;
+    Texts expected_text;
   };
   const std::vector<Row> rows{
       {{"plan.data"}, "--over plan.data: ", {"no '='", "plan.data=1,2,4"}},
@@ -61,12 +61,12 @@ TEST_CASE("an axis that means nothing is refused in one line that repeats what w
     const std::string line = refusal(row.typed);
     INFO(line);
     CHECK(line.rfind(row.begins, 0) == 0);
-    for (const std::string& part : row.says) CHECK(line.find(part) != std::string::npos);
+    for (const std::string& part : row.expected_text) CHECK(line.find(part) != std::string::npos);
     CHECK(line.find('\n') == std::string::npos);
   }
 }
 
-TEST_CASE("a value of the right type that no plan can have is a point all the same: the plan's checks judge it") {
+TEST_CASE("a value of the right type that no plan can have is a point, too: the plan's checks judge it") {
   CHECK(refusal({"plan.data=1,-3", "plan.schedule=2f2b"}).empty());
 }
 

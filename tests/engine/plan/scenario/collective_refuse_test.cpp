@@ -6,7 +6,7 @@
 using namespace rankscope;
 using namespace rankscope::test;
 
-TEST_CASE("what a collective alone has no use for is refused, in one line that says what would be right") {
+TEST_CASE("keys that a collective alone does not use are refused, in one line with the remedy") {
 #define ALONE "[model]\nkind = \"collective\"\n"
   const Row rows[] = {
       {ALONE "operation = \"alltoall\"\n",
@@ -51,7 +51,7 @@ TEST_CASE("what a collective alone has no use for is refused, in one line that s
   for (const Row& row : rows) check(row);
 }
 
-TEST_CASE("a batch that nobody could cut does not matter to a collective alone, and a root only to who has one") {
+TEST_CASE("a collective alone ignores the batch, and also the root unless it has one") {
   CHECK_NOTHROW(parse_scenario(ALONE "[plan]\ndata = 7\n[train]\nglobal_batch = 8\n", "s.toml"));
   CHECK_NOTHROW(parse_scenario(ALONE "operation = \"all-reduce\"\nroot = 99\n[plan]\ndata = 8\n", "s.toml"));
   CHECK_NOTHROW(

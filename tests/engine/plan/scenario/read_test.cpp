@@ -174,7 +174,7 @@ TEST_CASE("a cluster is found beside the scenario, above it, and where RANKSCOPE
   fs::remove_all(root);
 }
 
-TEST_CASE("what a cluster's software does has a table of its own, and is read from [cluster] where it once was") {
+TEST_CASE("the cluster's software has its own table, and its keys are also read from [cluster] in older files") {
   const Scenario now = parse_scenario("[software]\noverlap = false\nattention = \"stored\"\n", "now.toml");
   const Scenario then = parse_scenario("[cluster]\noverlap = false\nattention = \"stored\"\n", "then.toml");
   CHECK_FALSE(now.cluster.software.overlap);

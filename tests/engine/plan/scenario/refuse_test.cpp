@@ -18,7 +18,7 @@
 using namespace rankscope;
 using namespace rankscope::test;
 
-TEST_CASE("unknown tables and keys are refused where they stand, with the nearest known one") {
+TEST_CASE("unknown tables and keys are refused at their position, with the nearest known one") {
   const Row rows[] = {
       {"[plan]\npipline = 4\n", {}, "s.toml:2:1: unknown key 'pipline' in [plan]; did you mean 'pipeline'?"},
       {"[plan]\n  micro = 4\n", {}, "s.toml:2:3: unknown key 'micro' in [plan]; did you mean 'micro_batches'?"},
@@ -84,7 +84,7 @@ TEST_CASE("a number out of range is refused with the range") {
   for (const Row& row : rows) check(row);
 }
 
-TEST_CASE("what is not TOML is refused where it stops being TOML") {
+TEST_CASE("invalid TOML is refused at the position of the error") {
   const std::string message = error_of([] { parse_scenario("[model]\nlayers = \n", "s.toml"); });
   INFO(message);
   CHECK(message.starts_with("s.toml:2:"));
@@ -98,7 +98,7 @@ TEST_CASE("what is not TOML is refused where it stops being TOML") {
   CHECK(twice.find('\n') == std::string::npos);
 }
 
-TEST_CASE("plans that cannot work are refused with what would") {
+TEST_CASE("invalid plans are refused with a valid one") {
   const Row rows[] = {
       {"[plan]\nmicro_batches = 5\n[train]\nglobal_batch = 32\n",
        {},
@@ -152,7 +152,7 @@ TEST_CASE("plans that cannot work are refused with what would") {
   for (const Row& row : rows) check(row);
 }
 
-TEST_CASE("names that mean nothing are refused with those that do") {
+TEST_CASE("unknown names are refused with the known ones") {
   const Row rows[] = {
       {"[plan]\nschedule = \"1f1c\"\n",
        {},
@@ -206,7 +206,7 @@ TEST_CASE("a key that the optimizer does not use is refused, with the optimizers
   for (const Row& row : rows) check(row);
 }
 
-TEST_CASE("a learning rate that cannot be meant is refused") {
+TEST_CASE("an implausible learning rate is refused") {
   const Row rows[] = {
       {"[train]\nmin_learning_rate = 1e-5\n",
        {},
@@ -337,7 +337,7 @@ TEST_CASE("an override is named in the complaint about it") {
   for (const Row& row : rows) check(row);
 }
 
-TEST_CASE("files that are not there, or are none, are refused by name") {
+TEST_CASE("missing and invalid files are refused by name") {
   CHECK(error_of([] { read_scenario("/nonexistent/lab.toml"); }) ==
         "/nonexistent/lab.toml:1:1: cannot read the file: no such file; give the path of a scenario file "
         "(TOML)");

@@ -6,7 +6,7 @@
 using namespace rankscope;
 using namespace rankscope::test;
 
-TEST_CASE("what a resnet has not is refused") {
+TEST_CASE("keys that a resnet does not have are refused") {
 #define RESNET "[model]\nkind = \"resnet\"\nlayers = 16\nwidth = 64\n"
   const Row rows[] = {
       {"[model]\nkind = \"resnet\"\nlayers = 12\n",

@@ -9,7 +9,7 @@
 using namespace rankscope;
 using namespace rankscope::test;
 
-TEST_CASE("a schedule's chunks and micro-batches are refused with what would do") {
+TEST_CASE("invalid chunks and micro-batches of a schedule are refused with valid ones") {
   const Row rows[] = {
       {"[plan]\npipeline = 2\nvirtual = 2\n",
        {},
@@ -73,7 +73,7 @@ TEST_CASE("a schedule's chunks and micro-batches are refused with what would do"
   for (const Row& row : rows) check(row);
 }
 
-TEST_CASE("the schedules that scenarios may name are those that exist") {
+TEST_CASE("the names of schedules in scenarios are those that exist") {
   std::vector<std::string> names;
   for (std::string_view name : schedule_names()) names.emplace_back(name);
   names.emplace_back("by-hand");

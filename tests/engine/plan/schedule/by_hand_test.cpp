@@ -30,7 +30,7 @@ TEST_CASE("every schedule's printed order is read back as the same order and pla
   }
 }
 
-TEST_CASE("an order may have comments, semicolons, and its chunks in any place") {
+TEST_CASE("an order may have comments, semicolons, and any placement of its chunks") {
   const ChunkSchedule s = by_hand_schedule(
       "# backwards through the stages\nstage 1: F:c0:m0 F:c0:m1  B:c0:m0 B:c0:m1 # the first\n\n;stage 0:F:c1:m0 "
       "B:c1:m0 "
@@ -40,7 +40,7 @@ TEST_CASE("an order may have comments, semicolons, and its chunks in any place")
   CHECK(to_text(s) == "stage 0: F:c1:m0 B:c1:m0 F:c1:m1 B:c1:m1\nstage 1: F:c0:m0 F:c0:m1 B:c0:m0 B:c0:m1\n");
 }
 
-TEST_CASE("an order that cannot be is refused with its line") {
+TEST_CASE("an invalid order is refused with its line") {
   const std::string first = "stage 0: F:c0:m0 F:c0:m1 B:c0:m0 B:c0:m1\n";
   CHECK(complaint("F:c0:m0") == "line 1: it should begin with 'stage N:', N from 0 to 1");
   CHECK(complaint("stage 2: F:c0:m0") == "line 1: it should begin with 'stage N:', N from 0 to 1");

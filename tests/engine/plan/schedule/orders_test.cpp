@@ -70,14 +70,14 @@ TEST_CASE("interleaved 1F1B with one chunk a stage is 1F1B") {
   CHECK(interleaved_schedule({4, 1, 8}).order == one_f_one_b_schedule({4, 1, 8}).order);
 }
 
-TEST_CASE("ZB-H1 on three stages: 1F1B with the weight gradients where they fill") {
+TEST_CASE("ZB-H1 on three stages is 1F1B with weight gradients in the gaps") {
   const ChunkSchedule s = zb_h1_schedule({3, 1, 4});
   CHECK(words(s, 0) == "F0 F1 F2 I0 W0 F3 I1 W1 I2 W2 I3 W3");
   CHECK(words(s, 1) == "F0 F1 I0 F2 I1 W0 F3 I2 W1 I3 W2 W3");
   CHECK(words(s, 2) == "F0 I0 F1 I1 F2 I2 W0 F3 I3 W1 W2 W3");
 }
 
-TEST_CASE("ZB-H2 on three stages: twice the warm-up") {
+TEST_CASE("ZB-H2 on three stages has twice the warm-up") {
   const ChunkSchedule s = zb_h2_schedule({3, 1, 5});
   CHECK(words(s, 0) == "F0 F1 F2 F3 F4 I0 W0 I1 W1 I2 W2 I3 W3 I4 W4");
   CHECK(words(s, 1) == "F0 F1 F2 I0 F3 I1 F4 I2 W0 I3 W1 I4 W2 W3 W4");
@@ -157,7 +157,7 @@ TEST_CASE("shapes that a schedule cannot run are refused with the reason") {
   CHECK_THROWS_WITH(zb_v_schedule({4, 1, 8}), ContainsText("exactly two chunks"));
 }
 
-TEST_CASE("the ideal bubble of an order that waits for itself is refused, with an op of the circle") {
+TEST_CASE("the ideal bubble of an order that deadlocks is refused, with an op of the cycle") {
   ChunkSchedule s = one_f_one_b_schedule({2, 1, 2});
   std::swap(s.order[1][0], s.order[1][1]);  // B0 before F0
   CHECK_THROWS_WITH(ideal_bubble(s), ContainsText("never gets to"));

@@ -72,8 +72,8 @@ TEST_CASE("GPipe runs all forwards, then all backwards in the same order; naive 
 }
 
 TEST_CASE(
-    "naive, GPipe and 1F1B, asynchronous too, run each micro-batch once forward and once backward on each stage, and "
-    "completes") {
+    "naive, GPipe and 1F1B, also asynchronous, run each micro-batch once forward and once backward on each stage, and "
+    "complete") {
   for (const std::string_view name : {"naive", "gpipe", "1f1b", "1f1b-async"})
     for (int p = 1; p <= 8; ++p)
       for (int m = 1; m <= 12; ++m) {

@@ -63,7 +63,7 @@ TEST_CASE("an exhaustive search finds what the bounded one finds, and tries ever
   }
 }
 
-TEST_CASE("a report's points stand for every plan that was tried, and none of them is hidden behind a better one") {
+TEST_CASE("a report's points represent every plan that was tried, and no plan on the front is hidden") {
   const PlanTrials trials = folded_trials(eight_ranks());
   const PlanSearchReport report = search_by(trials, Strategy::exhaustive);
   std::size_t together = 0, lost = 0;
@@ -92,7 +92,7 @@ TEST_CASE("the parts of a plan's step are its step, and those of the second say 
   CHECK(to_text(report).find("The second (") != std::string::npos);
 }
 
-TEST_CASE("of real plans a Bayesian search finds better ones than a random search with as many tries") {
+TEST_CASE("on real plans a Bayesian search finds better ones than a random search with the same number of tries") {
   const PlanTrials trials = folded_trials(eight_ranks());
   const double best = best_of(search_by(trials, Strategy::exhaustive));
   double bayes = 0, random = 0;
@@ -114,7 +114,7 @@ TEST_CASE("a trajectory's plans are each faster than the one before, and end wit
   const PlanTrials trials = folded_trials(eight_ranks());
   for (const Strategy strategy : every_strategy) {
     const PlanSearchReport report = search_by(trials, strategy);
-    INFO(report.strategy);
+    INFO(name_of(report.strategy));
     REQUIRE(!report.trajectory.empty());
     for (std::size_t i = 1; i < report.trajectory.size(); ++i) {
       CHECK(report.trajectory[i - 1].tried < report.trajectory[i].tried);

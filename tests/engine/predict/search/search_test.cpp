@@ -71,7 +71,7 @@ TEST_CASE("a straggler's plans are bounded, too") {
   }
 }
 
-TEST_CASE("a plan is folded the same behind others as alone") {
+TEST_CASE("folding a plan gives the same result after other plans as alone") {
   std::mt19937 random(11);
   for (const char* cluster : {"selene", "frontier", "jean-zay"}) {
     Scenario s = small(cluster, 32);
@@ -102,7 +102,7 @@ TEST_CASE("a plan is folded the same behind others as alone") {
   }
 }
 
-TEST_CASE("every plan has the scenario's ranks and batch, and none is there twice") {
+TEST_CASE("every plan has the scenario's ranks and batch, and none occurs twice") {
   const Scenario s = small("selene", 16);
   std::vector<std::string> names;
   for (const PlanSpec& plan : all_plans(s)) {
@@ -157,7 +157,7 @@ TEST_CASE("what the search finds is what simulating every plan finds") {
   CHECK(result.front.back().bytes == Approx(least));
 }
 
-TEST_CASE("where nothing fits the search says how far the nearest plan is") {
+TEST_CASE("if nothing fits the search states how much memory the nearest plan lacks") {
   Scenario s = small("selene", 2);
   const double least = search(s).front.back().bytes;  // the smallest of all
   for (const double memory : {0.5 * least, 0.99 * least}) {
@@ -174,7 +174,7 @@ TEST_CASE("where nothing fits the search says how far the nearest plan is") {
   }
 }
 
-TEST_CASE("a search finds the same plans however its threads take turns") {
+TEST_CASE("a search finds the same plans whatever the timing of its threads") {
   const Scenario s = small("selene", 16);
   const SearchResult alone = search(s, 10, 1);
   for (int round = 0; round < 3; ++round) {
@@ -184,7 +184,7 @@ TEST_CASE("a search finds the same plans however its threads take turns") {
   }
 }
 
-TEST_CASE("why a plan is slower adds up to how much slower it is") {
+TEST_CASE("the reasons why a plan is slower add up to the difference") {
   const SearchResult result = search(small("selene", 8), 2);
   REQUIRE(result.best.size() == 2);
   double sum = 0;
@@ -192,7 +192,7 @@ TEST_CASE("why a plan is slower adds up to how much slower it is") {
   CHECK(sum == Approx(result.best[1].step.seconds - result.best[0].step.seconds).margin(1e-9));
 }
 
-TEST_CASE("what a plan is set by, set again, is that plan") {
+TEST_CASE("the settings of a plan give that plan again") {
   const Scenario s = small("selene", 16);
   std::size_t number = 0, by_cost = 0;
   for (const PlanSpec& plan : all_plans(s)) {
@@ -208,7 +208,7 @@ TEST_CASE("what a plan is set by, set again, is that plan") {
   CHECK(by_cost > 0);  // the head of 32,000 words is worth a block or two
 }
 
-TEST_CASE("the text says what sets the second apart, and how to simulate the first") {
+TEST_CASE("the text states the differences of the second plan, and how to simulate the first") {
   const SearchResult result = search(small("selene", 8), 2);
   const std::string text = to_text(result);
   CHECK(text.find(" in place of ") != std::string::npos);

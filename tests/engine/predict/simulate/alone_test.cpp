@@ -63,7 +63,7 @@ bool is_power_of_two(int n) { return (n & (n - 1)) == 0; }
 
 }  // namespace
 
-TEST_CASE("a step is the collective, and takes what the closed form says") {
+TEST_CASE("a step of a collective alone takes the closed form's time") {
   for (const OpKind kind : collectives)
     for (const Algorithm algorithm : algorithms)
       for (int n = 2; n <= 9; ++n) {
@@ -103,7 +103,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("five megabytes at a megabyte a second to seven friends") {
+TEST_CASE("the lesson's example: five megabytes at a megabyte per second to seven members") {
   Scenario s = one_collective(OpKind::broadcast, 8, 5e6, 0, "naive");
   s.cluster.intra_latency_s = 0;
   CHECK(simulated_seconds(s) == Approx(35.0));  // one by one

@@ -45,28 +45,28 @@ Costs costs_of(std::vector<std::int64_t> compute_ns) {
 struct Served {
   int worker = 0;
   std::uint32_t step = 0;
-  std::int64_t came = 0, begin = 0;  ///< when the worker stood there, and when the gradients began to move
+  std::int64_t arrived = 0, begin = 0;  ///< when the worker stood there, and when the gradients began to move
 };
 
 /// What a server did, in its order.
 std::vector<Served> served_by(int server, const std::vector<Span>& spans) {
-  std::map<std::pair<int, std::uint32_t>, std::int64_t> came;
+  std::map<std::pair<int, std::uint32_t>, std::int64_t> arrived;
   std::vector<Served> served;
   for (const Span& span : spans) {
     const OpFields f = span.op.fields();
     if (f.purpose != Purpose::server || f.index != server) continue;
-    if (f.kind == OpKind::send && span.rank < workers) came[{span.rank, span.step}] = span.begin_ns;
+    if (f.kind == OpKind::send && span.rank < workers) arrived[{span.rank, span.step}] = span.begin_ns;
     if (f.kind == OpKind::receive && span.rank == workers + server)
       served.push_back({f.micro_batch, span.step, 0, span.active_ns});
   }
-  for (Served& one : served) one.came = came.at({one.worker, one.step});
+  for (Served& one : served) one.arrived = arrived.at({one.worker, one.step});
   std::stable_sort(served.begin(), served.end(), [](const Served& a, const Served& b) { return a.begin < b.begin; });
   return served;
 }
 
 }  // namespace
 
-TEST_CASE("a fast worker is served again before a slow one comes, but no further ahead than the bound") {
+TEST_CASE("a fast worker is served again before a slow one arrives, but no further ahead than the bound") {
   for (const int staleness : {1, 2, 4}) {
     const StepProgram step = asynchronous(staleness);
     const int steps = 8;
@@ -83,20 +83,20 @@ TEST_CASE("a fast worker is served again before a slow one comes, but no further
   }
 }
 
-TEST_CASE("of those who may be served the one that came first is") {
+TEST_CASE("of the workers that may be served the first to arrive is served") {
   const StepProgram step = asynchronous(3, 2);
   const Simulation simulation = simulate(programs_of(step), step.grid, costs_of({1000, 1370, 2110, 0, 0}), 12);
   for (int server = 0; server < 2; ++server) {
     const std::vector<Served> served = served_by(server, simulation.spans);
     REQUIRE(served.size() == 12 * workers);
     for (std::size_t i = 0; i < served.size(); ++i) {
-      CHECK(served[i].begin >= served[i].came);
+      CHECK(served[i].begin >= served[i].arrived);
       std::vector<std::uint32_t> next(workers);
       for (std::size_t j = 0; j < i; ++j) next[static_cast<std::size_t>(served[j].worker)] = served[j].step + 1;
       const std::uint32_t oldest = *std::min_element(next.begin(), next.end());
       for (std::size_t j = i + 1; j < served.size(); ++j)  // nobody waits who came sooner and was let in
         if (served[j].step == next[static_cast<std::size_t>(served[j].worker)] && served[j].step - oldest <= 2)
-          CHECK(served[j].came >= std::min(served[i].came, served[i].begin));
+          CHECK(served[j].arrived >= std::min(served[i].arrived, served[i].begin));
     }
   }
 }
@@ -110,7 +110,7 @@ TEST_CASE("equal workers take turns, and the server is busy for all of them") {
   for (std::size_t i = 0; i < served.size(); ++i) CHECK(served[i].worker == static_cast<int>(i % workers));
 }
 
-TEST_CASE("an executed order of arrivals is laid out as it was, each step once all that came before it is there") {
+TEST_CASE("an executed order of arrivals is laid out as it was, each step after all earlier ones") {
   const StepProgram step = asynchronous(3);
   const std::vector<RankProgram> programs = programs_of(step);
   const Costs costs = costs_of({1000, 1370, 4000, 0});

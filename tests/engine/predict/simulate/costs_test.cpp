@@ -147,7 +147,7 @@ TEST_CASE("a cluster without the figure that is needed is refused by that figure
   CHECK(message_of([&] { modelled_costs(scenario, step.model); }).find("memory_bandwidth") != std::string::npos);
 }
 
-TEST_CASE("ranks of one node talk over the intra link, others over the inter link") {
+TEST_CASE("ranks of one node communicate over the intra link, others over the inter link") {
   const ClusterSpec cluster = laptop().cluster;
   CHECK(cluster_link(cluster, 0, 1).latency_ns == 1000);
   CHECK(cluster_link(cluster, 1, 2).latency_ns == 20'000);
@@ -206,7 +206,7 @@ TEST_CASE("a calibrated op costs the median of its signature's samples; others c
         modelled_costs(scenario, step.model).compute_ns(programs[0], programs[0].ops[other]));
 }
 
-TEST_CASE("signatures tell apart what differs in kind, segment, shape, type or access") {
+TEST_CASE("signatures distinguish ops that differ in kind, segment, shape, type or access") {
   RankProgram program;
   const auto op_with = [&](const char* token, Shape shape, DType type, Access access) {
     const OpIndex at = add_op(program, token);

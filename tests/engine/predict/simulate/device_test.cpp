@@ -47,7 +47,7 @@ TEST_CASE("one tile more than a wave costs a wave more, and so do all up to the 
   CHECK(product_seconds(c, DType::f32, {121, 8, 1000}) == Approx(1.75 * wave));
 }
 
-TEST_CASE("a tile that sticks out is computed whole") {
+TEST_CASE("a tile that is partly outside is computed completely") {
   const ClusterSpec c = small();
   CHECK(product_seconds(c, DType::f32, {73, 3, 1000}) == Approx(tile(1000)));
 }
@@ -220,7 +220,7 @@ TEST_CASE(
   check(4, 6);
 }
 
-TEST_CASE("heads whose rows begin anywhere keep products in batches off the tensor cores") {
+TEST_CASE("heads with unaligned rows prevent batched products on the tensor cores") {
   ClusterSpec c = small();
   c.peak_flops_fp16 = 160e9;
   const auto seconds = [&](std::int64_t head, std::int64_t batch) {

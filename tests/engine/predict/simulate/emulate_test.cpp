@@ -47,7 +47,7 @@ TEST_CASE("emulating the program's own order with a simulation's costs is that s
   CHECK(emulated.end_ns == simulated.end_ns);
 }
 
-TEST_CASE("steps laid out as they come continue the device clock of the step before") {
+TEST_CASE("steps laid out one by one continue the device clock of the previous step") {
   const auto programs = pipeline_programs(make_schedule("gpipe", {3, 1, 4}));
   const RankGrid grid{1, 1, 3};
   Emulator emulator(programs, grid, links({100, 1.0}));

@@ -107,8 +107,7 @@ TEST_CASE("where no stage waits for the others' gradients, steps follow each oth
   }
 }
 
-TEST_CASE(
-    "parameters that are gathered beside the next forward: a step is as long as programs that run on take for one") {
+TEST_CASE("with parameters gathered during the next forward, a folded step is as long as one of consecutive programs") {
   for (const double bandwidth : {450e9, 100e9}) {
     Scenario s = on("h100", {"gpt", 8, 4096, 32, 2048, 51200, false, 0.0}, plan_of(8, 1, 1, 1, "1f1b", 2), 16);
     s.plan.zero = 1;
@@ -198,7 +197,7 @@ TEST_CASE("ZeRO's stages move 2, 2 and 3 times the parameters in a step of one m
   CHECK(exchanged(3, 4) == Approx(12 * once).epsilon(0.01));
 }
 
-TEST_CASE("each thing that a cluster says of its software costs programs what it costs folded") {
+TEST_CASE("each switch of a cluster's software costs the same in programs and folded") {
   Scenario s = on("selene", {"gpt", 8, 4096, 32, 2048, 51200, true, 0.1}, plan_of(2, 2, 2, 1, "1f1b", 4), 8);
   s.plan.recompute = "blocks";
   s.cluster.software.overlap = s.cluster.software.fused = true;
@@ -225,7 +224,7 @@ TEST_CASE("each thing that a cluster says of its software costs programs what it
   CHECK_THROWS_WITH(unfolded_seconds(s), ContainsText("2, 4 or 8"));
 }
 
-TEST_CASE("gathered inputs of repeated blocks, and fp32 scores, cost programs what they cost folded") {
+TEST_CASE("gathered inputs of recomputed blocks, and fp32 scores, cost the same in programs and folded") {
   Scenario s = on("selene", {"gpt", 8, 4096, 32, 2048, 51200, true, 0.1}, plan_of(1, 4, 1, 1, "1f1b", 2), 2);
   s.plan.recompute = "blocks";
   s.cluster.software.separate_kernels = true;
@@ -327,14 +326,14 @@ TEST_CASE("the 1 T model, 64 stages of 1,600 micro-batches on 3,072 ranks, takes
   CHECK(step.bubble / step.seconds > 63.0 / 1663);  // and the last stage has the head
 }
 
-TEST_CASE("what is not alike is not folded, and says why") {
+TEST_CASE("plans of different ranks are not folded, with the reason") {
   Scenario s = on("selene", {"gpt", 8, 1024, 8, 1024, 512, true, 0.0}, plan_of(2, 1, 2, 1, "1f1b", 4), 8);
   CHECK(std::string(why_not_folded(s)).empty());
   s.plan.data_parallel = "main-device";
   CHECK_THROWS_WITH(fold_step(s), ContainsText("data group are not identical"));
 }
 
-TEST_CASE("folded equals unfolded with a straggler, for whose replica all wait") {
+TEST_CASE("folded equals unfolded with a straggler") {
   for (const int tensor : {1, 2}) {
     Scenario s = on("h100", {"gpt", 8, 4096, 32, 2048, 51200, false, 0.0}, plan_of(2, tensor, 2, 1, "1f1b", 6), 12);
     const double without = fold_step(s).seconds;
@@ -395,7 +394,7 @@ TEST_CASE("a folded rank's time line is its schedule's ops in order, ends with t
   }
 }
 
-TEST_CASE("gradients that are cast for their way are half the bytes, for a little time, in the same memory") {
+TEST_CASE("gradients that are cast for sending have half the bytes, take a little time, and need the same memory") {
   Scenario wide = on("selene", {"gpt", 16, 4096, 32, 2048, 51200, true, 0.1}, plan_of(8, 8, 2, 1, "1f1b", 8), 64);
   wide.cluster.software.reduced_bytes = 4;
   Scenario cast = wide;

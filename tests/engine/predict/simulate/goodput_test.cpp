@@ -6,7 +6,7 @@
 
 using namespace rankscope;
 
-TEST_CASE("without failures only checkpoints cost, and none need be made") {
+TEST_CASE("without failures only checkpoints cost, and none are needed") {
   CHECK(goodput(1e6, 900, {0, 100, 0}).share == Approx(0.9));
   CHECK(goodput(1e6, 0, {0, 0, 0}).share == 1);
   CHECK(goodput(1e6, 0, {0, 100, 0}).interval == 1e6);
@@ -24,7 +24,7 @@ TEST_CASE("the best interval is near Young's, and every other one loses more") {
   CHECK(best.failures == Approx(1e7 / best.share / 86400));
 }
 
-TEST_CASE("failures that come as often as checkpoints leave almost nothing") {
+TEST_CASE("failures as frequent as checkpoints leave almost no progress") {
   CHECK(goodput(1e6, 3600, {3600, 600, 1800}).share < 0.4);
   CHECK(goodput(1e6, 0, {3600, 600, 1800}).share > goodput(1e6, 3600, {3600, 600, 1800}).share);
 }

@@ -59,7 +59,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("beside compute only what is longer than a backward stands alone of the gradients' copies") {
+TEST_CASE("if gradients' copies overlap with compute, only what is longer than a backward is exposed") {
   const int m = 3;
   Scenario s = offloaded(m, true);
   const double slow = fold_step(s).optimizer, alone = fold_step(offloaded(m, false)).optimizer;
@@ -106,7 +106,8 @@ TEST_CASE("inputs of blocks on the host take memory for two, and a copy there an
   CHECK(after.seconds - before.seconds == Approx(3 * 2 * layers * input / pcie));
 }
 
-TEST_CASE("inputs of blocks that tensor ranks share out take a share of the memory, and a gather in every backward") {
+TEST_CASE(
+    "inputs of blocks that are split over tensor ranks take a share of the memory, and a gather in every backward") {
   const int m = 3;
   Scenario s = offloaded(m, false);
   s.plan.offload = "none";
@@ -133,7 +134,7 @@ TEST_CASE("inputs of blocks that tensor ranks share out take a share of the memo
   CHECK(fold_step(s).seconds == seconds);
 }
 
-TEST_CASE("what is copied between device and host is told as traffic") {
+TEST_CASE("copies between device and host are reported as traffic") {
   const int m = 4;
   const Scenario s = offloaded(m, false);
   double copied = 0;
@@ -142,7 +143,7 @@ TEST_CASE("what is copied between device and host is told as traffic") {
   CHECK(copied == Approx(elements(s) * (2.0 * m + 2.0 * (m - 1) + 2 + 2)));
 }
 
-TEST_CASE("data ranks with shards send and update their share alone") {
+TEST_CASE("data ranks with shards send and update only their share") {
   Scenario s = offloaded(1, false);
   const double alone = fold_step(s).optimizer;
   s.plan.data = 4;
@@ -159,7 +160,7 @@ TEST_CASE("data ranks with shards send and update their share alone") {
   CHECK(step.optimizer == Approx(alone / 4).epsilon(0.02));
 }
 
-TEST_CASE("this engine's own offload, whose host updates beside the next step, is not folded") {
+TEST_CASE("this engine's own offload, whose host updates during the next step, is not folded") {
   Scenario s = offloaded(2, false);
   s.cluster.software.host_gradients = false;
   CHECK_THROWS_WITH(fold_step(s), ContainsText("overlaps with the next step"));

@@ -73,7 +73,7 @@ ClusterSpec random_cluster(std::mt19937& random) {
 
 }  // namespace
 
-TEST_CASE("a way leads out of all units that hold the one and not the other, by the port next to the device") {
+TEST_CASE("a path leaves all units that contain only one of two devices, by the port next to the device") {
   ClusterSpec c = nodes_of_eight(4);
   c.nodes_per_switch = 2;
   c.oversubscription = 4;
@@ -91,7 +91,7 @@ TEST_CASE("a way leads out of all units that hold the one and not the other, by 
   CHECK(wires.rate(wires.way(0, 16, hops).links[4]) == 2 * 4 * 10e9 / 4);
 }
 
-TEST_CASE("a link is shared by the transfers of a phase, of one group and of those beside it") {
+TEST_CASE("a link is shared by the transfers of a phase, of one group and of concurrent ones") {
   const ClusterSpec c = nodes_of_eight(4);
   const Wires wires(c, 16);
   // From node 0 to node 1, a gigabyte: alone, beside one over the same port, and beside one over another port.
@@ -103,7 +103,7 @@ TEST_CASE("a link is shared by the transfers of a phase, of one group and of tho
   CHECK(laid_out_seconds(wires, {}, std::span(lists, 3), 1) == Approx(0.2));
 }
 
-TEST_CASE("a member begins a phase when its own transfers are done, and nobody waits for the group") {
+TEST_CASE("a member begins a phase when its own transfers are done, without waiting for the group") {
   const Wires wires(nodes_of_eight(), 16);
   const HopLatencies hops{0, 1, 10};
   // 0 → 1 over the network, then 1 → 2; meanwhile 3 → 4 and 4 → 5 within a node, which do not wait for it.
@@ -115,7 +115,7 @@ TEST_CASE("a member begins a phase when its own transfers are done, and nobody w
   CHECK(laid_out_seconds(wires, hops, std::span(&all, 1), 1) == Approx(11));
 }
 
-TEST_CASE("one ring over two nodes leaves each through one port, the library's eight through all") {
+TEST_CASE("one ring over two nodes uses one port of each, the library's eight rings use all") {
   const ClusterSpec c = nodes_of_eight();
   const RankGrid grid{1, 16, 1};
   const double once = 30.0 / 16 * 1e9;
@@ -135,7 +135,7 @@ TEST_CASE("halving and doubling crosses the network with half of the tensor from
         Approx(2 * (over + within)));
 }
 
-TEST_CASE("groups beside each other share a node's ports in an algorithm that is named, too") {
+TEST_CASE("concurrent groups share a node's ports in a named algorithm, too") {
   // Data groups of one rank a node: as many as there are tensor ranks. Two to a port wait for each other, eight ports
   // do not care.
   for (const auto& [rails, slower] : {std::pair{8, 1.0}, std::pair{4, 2.0}, std::pair{1, 8.0}}) {
@@ -149,7 +149,7 @@ TEST_CASE("groups beside each other share a node's ports in an algorithm that is
   }
 }
 
-TEST_CASE("the groups beside a group are the grid's of its kind that have a rank in one of its units") {
+TEST_CASE("the groups concurrent with a group are those of its kind that have a rank in one of its units") {
   for (const RankGrid& grid : {RankGrid{2, 12, 3}, RankGrid{1, 20, 4}, RankGrid{8, 4, 2}, RankGrid{3, 5, 4}})
     for (const int nodes_per_switch : {0, 2}) {
       ClusterSpec c = nodes_of_eight();
@@ -163,7 +163,7 @@ TEST_CASE("the groups beside a group are the grid's of its kind that have a rank
             for (const int a : own)
               for (const int b : other)
                 if (a / widest == b / widest) expected.insert(other);
-          const auto found = groups_beside(grid, own, wires);
+          const auto found = concurrent_groups(grid, own, wires);
           CHECK(found.front() == own);
           CHECK(found.size() == expected.size());
           CHECK(std::set<std::vector<int>>(found.begin(), found.end()) == expected);

@@ -48,7 +48,7 @@ TEST_CASE("a lost node takes the replicas that had ranks there, with their sampl
   CHECK(after_lost_node(s)->replicas_lost == 0);
 }
 
-TEST_CASE("where every replica had a rank on the lost node nothing goes on, and the reason is told") {
+TEST_CASE("if every replica had a rank on the lost node nothing continues, with the reason") {
   Scenario s = eight_replicas();
   s.plan.data = 1;
   s.train.global_batch = 32;
@@ -58,7 +58,7 @@ TEST_CASE("where every replica had a rank on the lost node nothing goes on, and 
   CHECK_THROWS_WITH(after_lost_node(s), ContainsText("main-device"));
 }
 
-TEST_CASE("a search goes through what is left: the replicas, or where none is the ranks on the other nodes") {
+TEST_CASE("a search is over what remains: the replicas, or without any the ranks on the other nodes") {
   Scenario s = eight_replicas();
   CHECK(left_to_search(s).plan == s.plan);
   s.cluster.lost_node = 3;
@@ -81,12 +81,12 @@ TEST_CASE("a search goes through what is left: the replicas, or where none is th
   CHECK_THROWS_WITH(left_to_search(s), ContainsText("With a spare node"));
 }
 
-TEST_CASE("what is left is said in one line, with the keys of the plan that goes on") {
+TEST_CASE("the rest is described in one line, with the keys of the plan that continues") {
   Scenario s = eight_replicas();
   s.cluster.lost_node = 3;
-  CHECK(what_is_left(*after_lost_node(s), 3) ==
+  CHECK(describe_after_loss(*after_lost_node(s), 3) ==
         "node 3 is lost, and with it 2 of 8 replicas: 48 ranks go on (plan.data = 6, train.global_batch = 192), and "
         "the other 8 ranks of those replicas have nothing to do");
   s.cluster.lost_node = 8;
-  CHECK(what_is_left(*after_lost_node(s), 8) == "node 8 is lost, on which this plan has no rank");
+  CHECK(describe_after_loss(*after_lost_node(s), 8) == "node 8 is lost, on which this plan has no rank");
 }

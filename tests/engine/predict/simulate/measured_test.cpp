@@ -21,7 +21,7 @@ MeasuredCost made(const char* op, double flops, double bytes) {
 
 }  // namespace
 
-TEST_CASE("an op of a size that was measured takes what it took; another size what its parts' rates say") {
+TEST_CASE("an op of a measured size takes the measured time; other sizes follow from fitted rates") {
   std::vector<MeasuredCost> costs;
   for (const double flops : {1e6, 3e6, 1e7}) costs.push_back(made("forward qkv", flops, flops / 10));
   costs.push_back(made("forward qkv", 2e6, 4e6));
@@ -37,7 +37,7 @@ TEST_CASE("an op of a size that was measured takes what it took; another size wh
   CHECK(MeasuredOps(costs, "fp64").empty());
 }
 
-TEST_CASE("one size alone tells of others, and no time is ever negative") {
+TEST_CASE("one measured size predicts others, and no time is ever negative") {
   const MeasuredOps one({{"optimizer update", "fp32", 0, 1e6, 1e-3}}, "fp32");
   const auto seconds = [&](double bytes) { return one.seconds(OpKind::optimizer, Segment::update, {0, bytes}); };
   CHECK(seconds(1e6).value() == 1e-3);
@@ -48,7 +48,7 @@ TEST_CASE("one size alone tells of others, and no time is ever negative") {
     CHECK(odd.seconds(OpKind::forward, Segment::up, {flops, 1e5}).value() > 0);
 }
 
-TEST_CASE("attention also costs what its heads walk over, where that was measured") {
+TEST_CASE("attention's cost also depends on its heads' strides if that was measured") {
   // Heads of 32 in models of 64 to 320: what a head computes and reads is the same, what lies between its rows is not.
   const auto work = [](double heads, double context) {
     const double bytes = 4 * 4 * heads * 32 * context;
@@ -73,7 +73,7 @@ TEST_CASE("attention also costs what its heads walk over, where that was measure
   CHECK(seconds(before, other) != Approx(truth(other)).epsilon(0.01));
 }
 
-TEST_CASE("measured ops go before the model, in programs and folded") {
+TEST_CASE("measured ops take precedence over the model, in programs and folded") {
   Scenario s = parse_scenario("[cluster]\nspec = \"selene\"\n", RANKSCOPE_SOURCE_DIR "/scenarios/labs/x.toml");
   s.model = {"gpt", 2, 1024, 16, 512, 512, true, 0.0};
   s.plan.precision = "fp16";

@@ -42,7 +42,7 @@ ClusterSpec spec(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("a ring runs at the pace of the narrowest way out that its members use") {
+TEST_CASE("a ring runs at the rate of the slowest uplink that its members use") {
   const ClusterSpec c = small();
   CHECK(ring_bandwidth(c, ranks(2)) == 200e9);      // within a card
   CHECK(ring_bandwidth(c, ranks(8)) == 100e9);      // between cards: both devices' links, theirs alone
@@ -55,7 +55,7 @@ TEST_CASE("a ring runs at the pace of the narrowest way out that its members use
   CHECK(std::isinf(ring_bandwidth(c, ranks(1))));
 }
 
-TEST_CASE("groups that share a node share its way out in the proportion of their members") {
+TEST_CASE("groups that share a node share its uplink in proportion to their members") {
   // Tensor ranks × data ranks on two nodes: whatever the cut, all groups of a kind together use the node's rails, no
   // more.
   const ClusterSpec c = small();
@@ -78,7 +78,7 @@ TEST_CASE("a ring all-reduce takes 2(n-1) phases of an n-th of its bytes on the 
         Approx(10e-6 + 15.0 / 16 * 1e9 / 40e9));
 }
 
-TEST_CASE("a ring all-reduce of next to nothing takes its hops, twice round but for two") {
+TEST_CASE("a ring all-reduce of a tiny tensor takes the latency of 2(n-1) hops") {
   const ClusterSpec c = small();
   // Within a node in-card hops of 1 µs and hops between cards of 2 µs take turns: 14 of them.
   CHECK(collective_seconds(c, Route::ring, OpKind::all_reduce, ranks(8), 0) == Approx(7 * 1e-6 + 7 * 2e-6));
@@ -118,7 +118,7 @@ TEST_CASE("a hierarchical all-reduce takes 2(g-1)/g·S/B within the nodes and 2(
   CHECK(collective_seconds(c, Route::hierarchical, OpKind::all_reduce, ranks(16), 1e9) == Approx(within + over));
 }
 
-TEST_CASE("an all-to-all sends what leaves a node over its rails") {
+TEST_CASE("an all-to-all sends data that leaves a node over its rails") {
   ClusterSpec c = small();
   c.card_latency_s = c.intra_latency_s = c.inter_latency_s = 0;
   // Half of each of 16 members' tensors goes to the other node; eight share 40e9.
@@ -132,7 +132,7 @@ TEST_CASE("messages of all devices of a node share its rails") {
   CHECK(message_cost(c, 0, 8).seconds(1e9) == Approx(10e-6 + 1e9 / 5e9));
 }
 
-TEST_CASE("messages between nodes have a share of the ports of their own, and serial ones cost twice") {
+TEST_CASE("messages between nodes have their own share of the ports, and serial ones cost twice") {
   ClusterSpec c = small();
   c.message_efficiency = 0.5;
   CHECK(message_cost(c, 0, 8).seconds(1e9) == Approx(10e-6 + 1e9 / 2.5e9));
@@ -195,7 +195,7 @@ TEST_CASE("all-reduces of nccl-tests on A100s with NVSwitch: within 6 % on avera
   CHECK(small_sum / 28 < 0.10);
 }
 
-TEST_CASE("a group's rings have so many of a node's ports, however many of its ranks are there") {
+TEST_CASE("a group's rings have a fixed number of a node's ports, however many of its ranks are there") {
   ClusterSpec c = small();
   c.ring_ports = 1;
   CHECK(ring_bandwidth(c, ranks(16)) == 10e9);   // all devices of two nodes, and one port of four
@@ -205,7 +205,7 @@ TEST_CASE("a group's rings have so many of a node's ports, however many of its r
   CHECK(ring_bandwidth(c, ranks(16)) == 20e9);
 }
 
-TEST_CASE("Jean Zay's ports give the all-reduce that was measured there") {
+TEST_CASE("the ports of Jean Zay give the all-reduce that was measured there") {
   // 4 GB over the 32 devices of four nodes in 1.531 s.
   const double seconds = collective_seconds(spec("jean-zay"), Route::best, OpKind::all_reduce, ranks(32), 4e9);
   CHECK(seconds == Approx(1.531).epsilon(0.03));

@@ -47,7 +47,7 @@ TEST_CASE("model states per device are those of the ZeRO paper's table 1") {
       }
 }
 
-TEST_CASE("bytes per parameter are 16, 18 and 20 by what gradients are, and 16 in fp32") {
+TEST_CASE("bytes per parameter are 16, 18 and 20 depending on the gradients' type, and 16 in fp32") {
   const auto bytes = [](BytesPerParameter each, int data) { return model_states(1, each, 1, data).sum(); };
   CHECK(bytes({2, 2, 12}, 1) == 16);
   CHECK(bytes({2, 4, 12}, 1) == 18);

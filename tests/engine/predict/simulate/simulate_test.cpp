@@ -48,7 +48,7 @@ TEST_CASE("with unit costs a naive pipeline of p stages idles 1 - 1/p, gpipe and
   }
 }
 
-TEST_CASE("a message of n bytes occupies both lanes for alpha + n/beta once both ends have come") {
+TEST_CASE("a message of n bytes occupies both lanes for alpha + n/beta once both ends have arrived") {
   RankProgram sender, receiver;
   receiver.rank = 1;
   const OpIndex f0 = add_op(sender, "F:c0:m0");
@@ -82,7 +82,7 @@ TEST_CASE("a rendezvous send waits for a late receiver") {
   CHECK(send.end_ns == 915);
 }
 
-TEST_CASE("a ring all-reduce of S bytes over n ranks takes 2(n-1) alpha + 2(n-1)/n S/B after its last member came") {
+TEST_CASE("a ring all-reduce of S bytes over n ranks takes 2(n-1) alpha + 2(n-1)/n S/B after its last member arrived") {
   const int n = GENERATE(2, 3, 4, 8);
   const std::int64_t bytes = 24'000'000, alpha = 1500;
   const double beta = 12.0;
@@ -104,7 +104,7 @@ TEST_CASE("a ring all-reduce of S bytes over n ranks takes 2(n-1) alpha + 2(n-1)
   }
 }
 
-TEST_CASE("a gradient bucket's all-reduce hides behind the backward of other segments") {
+TEST_CASE("a gradient bucket's all-reduce overlaps with the backward of other segments") {
   // Two ranks; two backwards of 10 µs; bucket 0 is reduced while the second runs, bucket 1 is exposed.
   std::vector<RankProgram> programs(2);
   for (int r = 0; r < 2; ++r) {
@@ -119,7 +119,7 @@ TEST_CASE("a gradient bucket's all-reduce hides behind the backward of other seg
   CHECK(s.end_ns == 10'000 + 10'000 + 8'000 + 10'000);
 }
 
-TEST_CASE("one slow rank holds the whole pipeline up by its own excess in every micro-batch") {
+TEST_CASE("one slow rank delays the whole pipeline by its own excess in every micro-batch") {
   const int p = 4, m = 16;
   Costs costs = unit_costs(unit);
   costs.compute_ns = [unit_of = costs.compute_ns](const RankProgram& program, const Op& op) {
@@ -132,7 +132,7 @@ TEST_CASE("one slow rank holds the whole pipeline up by its own excess in every 
   CHECK(s.end_ns == unit * (2 + 1 + 6 * m + 4));
 }
 
-TEST_CASE("steps run on into each other: a rank begins the next step without waiting for the others' ends") {
+TEST_CASE("steps overlap: a rank begins the next step without waiting for the others' ends") {
   const int p = 4, m = 4, steps = 3;
   const auto programs = pipeline_programs(make_schedule("1f1b", {p, 1, m}));
   const Simulation s = simulate(programs, {1, 1, p}, unit_costs(unit), steps);
@@ -147,7 +147,7 @@ TEST_CASE("steps run on into each other: a rank begins the next step without wai
   }());
 }
 
-TEST_CASE("after_previous holds an op until an op of the step before has finished") {
+TEST_CASE("after_previous delays an op until an op of the previous step has finished") {
   RankProgram program;
   const OpIndex f = add_op(program, "F:c0:m0");
   const OpIndex load = add_op(program, "LOAD:c0:m1");
@@ -161,7 +161,7 @@ TEST_CASE("after_previous holds an op until an op of the step before has finishe
   CHECK(span_of(s, 0, "LOAD:c0:m1", 1).begin_ns == 100);
 }
 
-TEST_CASE("spans come by step, rank and begin") {
+TEST_CASE("spans are ordered by step, rank and begin") {
   const Simulation s =
       simulate(pipeline_programs(make_schedule("gpipe", {3, 1, 5})), {1, 1, 3}, costs_of(1000, {10, 3.0}), 2);
   for (std::size_t i = 1; i < s.spans.size(); ++i) {

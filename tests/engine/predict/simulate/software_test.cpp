@@ -104,7 +104,7 @@ TEST_CASE("tensor ranks' exchanges of input gradients take no time beside weight
   CHECK(hidden.tensor / apart.tensor < 0.6);
 }
 
-TEST_CASE("what an allocator loses is a share of the tensors, not of the context") {
+TEST_CASE("an allocator's loss is a share of the tensors, not of the context") {
   Scenario s = small_cluster();
   s.cluster.context_bytes = 1e9;
   s.cluster.allocator_slack = 0;

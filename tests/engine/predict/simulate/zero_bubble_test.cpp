@@ -63,7 +63,7 @@ double printed(double rate) { return std::round(rate * 1e4) / 1e4; }
 
 }  // namespace
 
-TEST_CASE("the zero-bubble paper's bubble rates of 1F1B, ZB-H1 and ZB-H2 come out to every printed digit") {
+TEST_CASE("the zero-bubble paper's bubble rates of 1F1B, ZB-H1 and ZB-H2 are reproduced to every printed digit") {
   for (const Published& row : published) {
     CAPTURE(row.p, row.m, row.layers);
     CHECK(printed(bubble_of(one_f_one_b_schedule({row.p, 1, row.m}), row)) == Approx(row.one_f_one_b).epsilon(1e-9));

@@ -72,7 +72,7 @@ Race race(const Space& space, Strategy strategy, int seeds, std::size_t budget) 
 
 }  // namespace
 
-TEST_CASE("a Bayesian search meets the least value in fewer tries than a random one, on average over seeds") {
+TEST_CASE("a Bayesian search finds the least value in fewer tries than a random one, on average over seeds") {
   const Space space = grid_of({7, 6, 4, 4, 2});
   REQUIRE(space.size() == 1344);
   const Race bayes = race(space, Strategy::bayes, 10, 120), random = race(space, Strategy::random, 10, 120);
@@ -82,7 +82,7 @@ TEST_CASE("a Bayesian search meets the least value in fewer tries than a random 
   CHECK(bayes.mean_tries < 0.65 * random.mean_tries);
 }
 
-TEST_CASE("a strategy tries no point twice, as many as its budget has, and the same with the same seed") {
+TEST_CASE("a strategy tries no point twice, as many as its budget allows, and the same with the same seed") {
   const Space space = grid_of({5, 5, 5});
   for (const Strategy strategy : {Strategy::random, Strategy::bayes}) {
     INFO(name_of(strategy));
@@ -123,7 +123,7 @@ TEST_CASE("a Bayesian search begins with the points of a random one of the same 
   CHECK(random != bayes);
 }
 
-TEST_CASE("where everything fails a Bayesian search still tries as many as it may") {
+TEST_CASE("if everything fails a Bayesian search still uses its whole budget") {
   const Space space = grid_of({4, 4, 4});
   Exploration how;
   how.budget = 25;
@@ -146,7 +146,7 @@ TEST_CASE("expected improvement is the mean of what a normal value lies below th
   CHECK(expected_improvement(mean, deviation, best) == Approx(sum).epsilon(1e-3));
 }
 
-TEST_CASE("a forest is nearest where it knows, and less sure of the rest") {
+TEST_CASE("a forest is most accurate at known points, and less certain elsewhere") {
   const Space space = grid_of({9, 9});
   std::vector<Known> known;
   for (std::size_t i = 0; i < space.size(); i += 7) known.push_back({i, 2.0 * space.at(i)[0] - space.at(i)[1]});
@@ -176,7 +176,7 @@ TEST_CASE("a forest that knows one point guesses that everywhere") {
   CHECK(forest.guess(0).deviation == 0);
 }
 
-TEST_CASE("names without an order are cut one against the others") {
+TEST_CASE("names without an order are split one against the others") {
   // b is special, and lies between a and c only in the list: one cut tells it from both.
   Space space({{"name", {"a", "b", "c"}, false}, {"other", numbers_to(8), true}});
   for (int n = 0; n < 3; ++n)
@@ -215,7 +215,7 @@ TEST_CASE("the Pareto front is every point that none beats in one respect and eq
   CHECK(pareto_front({}).empty());
 }
 
-TEST_CASE("of a sum over free knobs each one's importance is its share of the variance") {
+TEST_CASE("for a sum over independent knobs each importance is its share of the variance") {
   // f = 3 x + y on 0…4 and 0…9: variances 9 · (25 - 1)/12 = 18 and (100 - 1)/12 = 8.25.
   const Space space = grid_of({5, 10, 3});
   std::vector<Known> known;
@@ -226,7 +226,7 @@ TEST_CASE("of a sum over free knobs each one's importance is its share of the va
   CHECK(indices[2] == Approx(0).margin(1e-12));
 }
 
-TEST_CASE("of Ishigami's function the indices are those of the closed form") {
+TEST_CASE("for Ishigami's function the indices are those of the closed form") {
   // sin x + 7 sin² y + 0.1 z⁴ sin x on -pi … pi (Ishigami and Homma 1990; a = 7, b = 0.1): variances
   //   V = a²/8 + b pi⁴/5 + b² pi⁸/18 + 1/2,  V_x = (1 + b pi⁴/5)²/2,  V_y = a²/8,  V_z = 0: z acts with x alone.
   constexpr int steps = 40;

@@ -32,7 +32,7 @@ struct Spread {
 
 }  // namespace
 
-TEST_CASE("the peak is measured on random matrices: zeros and constants are quicker on a GPU than what is trained on") {
+TEST_CASE("the peak is measured on random matrices: zeros and constants are faster on a GPU than real data") {
   Platform platform = *open_platform("cpu");
   std::vector<Spread> seen;
   const auto prepare = platform.kernels.linear_forward.make;
@@ -76,7 +76,7 @@ StoredPeak stored(const Platform& platform, double flops) {
 
 }  // namespace
 
-TEST_CASE("a stored peak stays as it is from start to start, of its machine, libraries, threads and precision alone") {
+TEST_CASE("a stored peak is reused for the same machine, libraries, threads and precision only") {
   const testing::TemporaryDirectory folder;
   const PeakStore store(folder.path() / "rankscope" / "peaks.json");
   const auto platform = open_platform("cpu");
@@ -103,7 +103,9 @@ TEST_CASE("a stored peak stays as it is from start to start, of its machine, lib
   CHECK_FALSE(store.find(other));
 }
 
-TEST_CASE("a peak that a start exceeds, that was not steady, or that is wanted again, is measured again and stored") {
+TEST_CASE(
+    "a peak that a start exceeds, that was not steady, or whose measurement is requested, is measured again and "
+    "stored") {
   const testing::TemporaryDirectory folder;
   const PeakStore store(folder.path() / "peaks.json");
   const auto platform = open_platform("cpu");
@@ -128,7 +130,7 @@ TEST_CASE("a peak that a start exceeds, that was not steady, or that is wanted a
   CHECK(store.all().size() == 1);
 }
 
-TEST_CASE("a damaged store of peaks is none, and where nothing can be stored that is said") {
+TEST_CASE("a damaged store of peaks is ignored, and a store that cannot be written is reported") {
   const testing::TemporaryDirectory folder;
   const auto platform = open_platform("cpu");
   const PeakStore store(folder.path() / "peaks.json");

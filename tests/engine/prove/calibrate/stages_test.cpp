@@ -87,7 +87,7 @@ TEST_CASE("a head with a large vocabulary takes layers off the last stage") {
 }
 
 // What a machine measures depends on what else it does: the list is held against the costs told with it.
-TEST_CASE("stages measured or modelled are the most even ones by the costs told with them") {
+TEST_CASE("measured or modelled stages are the most even ones by the reported costs") {
   const bool measured = GENERATE(true, false);
   const auto settle = [&](const Scenario& s) { return measured ? measure_stages(s) : model_stages(s); };
   const SettledStages heavy = settle(scenario_of(2, 8192));
@@ -117,7 +117,7 @@ TEST_CASE("stages measured or modelled are the most even ones by the costs told 
   CHECK(settled.scenario.train == sharing.train);
 }
 
-TEST_CASE("a resnet's blocks are not alike, and its stages are cut by what each of them costs") {
+TEST_CASE("a resnet's blocks differ, and its stages are cut by the cost of each") {
   Scenario s = scenario_of(2, 64);
   s.model = {.kind = "resnet", .layers = 8, .width = 8, .image = 64, .classes = 10};
   s.plan.micro_batches = 2;
@@ -139,7 +139,7 @@ TEST_CASE("a resnet's blocks are not alike, and its stages are cut by what each 
   CHECK(to_text(settled).find("classifier") != std::string::npos);
 }
 
-TEST_CASE("chunks are as many as stages times virtual stages, and one stage has all layers") {
+TEST_CASE("there are stages times virtual stages chunks, and one stage has all layers") {
   Scenario s = scenario_of(2, 64, "interleaved");
   s.plan.virtual_stages = 2;
   const auto layers = listed_layers(model_stages(s).scenario.plan.stages);
@@ -149,12 +149,12 @@ TEST_CASE("chunks are as many as stages times virtual stages, and one stage has 
   CHECK_NOTHROW(compile(model_stages(scenario_of(1, 64)).scenario));
 }
 
-TEST_CASE("stages that nobody has measured are refused, and so are more of them than layers") {
+TEST_CASE("unmeasured stages are refused, and so are more stages than layers") {
   CHECK_THROWS_WITH(compile(scenario_of(2, 64)), ContainsText("plan.stages: 'measured' becomes a list"));
   CHECK_THROWS_AS(model_stages(scenario_of(16, 64)), PlanError);
 }
 
-TEST_CASE("what blocks repeat together is calibrated, the last product of all but one included") {
+TEST_CASE("recomputation of grouped blocks is calibrated, including the last product of all but one") {
   Scenario s = scenario_of(1, 64);
   s.plan.stages = "even";
   s.plan.recompute = GENERATE("blocks", "sqrt", "selective");

@@ -51,7 +51,7 @@ ParityRun run_with(double tolerance, double growth, double error_at_start, doubl
 
 }  // namespace
 
-TEST_CASE("a NaN is the worst error wherever it stands, and remains it") {
+TEST_CASE("a NaN is the worst error at any position, and stays so") {
   const Model model = make_model(small_gpt("fp64"));
   const ParameterSpec& spec = model.parameters.front();
   const auto elements = static_cast<std::size_t>(spec.whole.elements());
@@ -83,7 +83,7 @@ TEST_CASE("a NaN is the worst error wherever it stands, and remains it") {
   }
 }
 
-TEST_CASE("errors count against what the twin's have grown to, and those of the first step against the tolerance") {
+TEST_CASE("errors are compared with the twin's errors, and those of the first step with the tolerance") {
   CHECK(run_with(1e-12, 1e-9, 1e-15, 5e-9).outcome == Outcome::equal);
   CHECK(run_with(1e-12, 1e-9, 1e-15, 5e-8).outcome == Outcome::different);
   CHECK(run_with(1e-12, 1e-9, 1e-9, 5e-9).outcome == Outcome::different);  // no training has grown that
@@ -97,7 +97,7 @@ TEST_CASE("errors count against what the twin's have grown to, and those of the 
   CHECK(run_with(1e-5, 2.9, 1, 3e5).outcome == Outcome::different);
 }
 
-TEST_CASE("tensors that move little and have the same bits are equal") {
+TEST_CASE("tensors that change little and have the same bits are equal") {
   Scenario s = small_gpt("fp32");
   s.train.clip = 0.01;  // so small an update that most tensors keep few of its digits
   const VerifyResult result = verify(s, {});
@@ -106,7 +106,7 @@ TEST_CASE("tensors that move little and have the same bits are equal") {
   CHECK(result.outcome == Outcome::equal);
 }
 
-TEST_CASE("tensors that move too little and differ in their last bits show nothing, which is said with one's name") {
+TEST_CASE("tensors that change too little and differ in their last bits prove nothing, and one is named") {
   Scenario s = small_gpt("fp32");
   s.plan.tensor = 2;
   s.train.clip = 1e-4;
@@ -122,7 +122,7 @@ TEST_CASE("tensors that move too little and differ in their last bits show nothi
   CHECK(json["reason"] == result.runs.front().reason);
 }
 
-TEST_CASE("nothing is shown where nothing moves") {
+TEST_CASE("nothing is proved if nothing changes") {
   Scenario s = small_gpt("fp64");
   s.train.optimizer = "adamw";
   s.train.learning_rate = 0;

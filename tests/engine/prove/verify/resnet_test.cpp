@@ -42,7 +42,9 @@ TEST_CASE("a resnet over pipeline stages is the same training as on one rank") {
   check(resnet_scenario(schedule, 1, 2, 4, "fp64"));
 }
 
-TEST_CASE("so is one over data-parallel ranks, with shards, a main device or servers, and computed again") {
+TEST_CASE(
+    "a resnet over data-parallel ranks, with shards, a main device or servers, and recomputation, is the same "
+    "training") {
   struct Plan {
     int zero, pipeline;
     const char *data_parallel, *recompute;
@@ -57,7 +59,7 @@ TEST_CASE("so is one over data-parallel ranks, with shards, a main device or ser
   check(s);
 }
 
-TEST_CASE("a resnet's pipeline adds what one rank adds, in the same order: the same bits") {
+TEST_CASE("a resnet's pipeline adds in the same order as one rank: the same bits") {
   const auto* precision = GENERATE("fp32", "bf16");
   const auto* recompute = GENERATE("none", "blocks");
   Scenario s = resnet_scenario("zb-h1", 1, 2, 4, precision);

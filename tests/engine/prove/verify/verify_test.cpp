@@ -36,7 +36,7 @@ TEST_CASE("a plan of data and pipeline ranks trains the same model as one rank")
   CHECK(result.passed);
 }
 
-TEST_CASE("so do an order by hand, its chunks placed the other way round, and stages of unequal layers") {
+TEST_CASE("an order by hand with reversed chunks, and stages of unequal layers, train the same model as one rank") {
   Scenario s = scenario_of("by-hand", 1, 2, 3, "fp64", true);
   s.plan.order =
       "stage 1: F:c0:m0 F:c0:m1 F:c0:m2 I:c0:m0 W:c0:m0 I:c0:m1 I:c0:m2 W:c0:m1 W:c0:m2\n"
@@ -47,7 +47,7 @@ TEST_CASE("so do an order by hand, its chunks placed the other way round, and st
   CHECK(result.passed);
 }
 
-TEST_CASE("so do pipelines whose embedding and head are chunks without a layer") {
+TEST_CASE("pipelines whose embedding and head are chunks without a layer train the same model as one rank") {
   struct Plan {
     const char *schedule, *stages;
     int tensor, pipeline, chunks;

@@ -289,11 +289,12 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
   if (!fits(*desc, *a, *b, *d) || c->type != d->type || c->rows != d->rows || c->columns != d->columns)
     return CUBLAS_STATUS_INVALID_VALUE;
   if (has == emulated::Cublas::without_algorithms) return CUBLAS_STATUS_NOT_SUPPORTED;
-  std::uint64_t told = 256;
-  for (const std::uint32_t alignment : preference->alignment) told = std::min<std::uint64_t>(told, alignment);
-  if (has_bias_vector(desc->epilogue)) told = std::min(told, alignment_of(desc->bias));
-  if (has_gelu(desc->epilogue)) told = std::min(told, alignment_of(desc->auxiliary));
-  bool packed = told >= vector_bytes;
+  std::uint64_t least_alignment = 256;
+  for (const std::uint32_t alignment : preference->alignment)
+    least_alignment = std::min<std::uint64_t>(least_alignment, alignment);
+  if (has_bias_vector(desc->epilogue)) least_alignment = std::min(least_alignment, alignment_of(desc->bias));
+  if (has_gelu(desc->epilogue)) least_alignment = std::min(least_alignment, alignment_of(desc->auxiliary));
+  bool packed = least_alignment >= vector_bytes;
   for (const EmulatedMatrixLayout* matrix : {a, b, d})
     packed = packed && static_cast<std::uint64_t>(matrix->leading * bytes_of(matrix->type)) % vector_bytes == 0;
   const bool gradient = desc->epilogue == CUBLASLT_EPILOGUE_BGRADB;

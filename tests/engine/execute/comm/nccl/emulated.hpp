@@ -17,16 +17,16 @@ class Stream {
 };
 
 /// How a profiler plug-in is told, by communicators that are made from now on.
-struct Telling {
+struct ProfilerBehaviour {
   int version = 5;       ///< of the interface: 4 or 5
   int channels = 2;      ///< of each work
   bool network = false;  ///< members are on different hosts: there are transfers to tell of, two a channel and peer
-  unsigned latest_us = 2000;  ///< so late at most after it happened
-  unsigned untold_every = 0;  ///< of so many works on a communicator the last one is not told; 0: all are
+  unsigned latest_us = 2000;      ///< so late at most after it happened
+  unsigned unreported_every = 0;  ///< of so many works on a communicator the last one is not told; 0: all are
 };
 
 /// What a plug-in was told of and wanted to know, as it was.
-struct ToldEvent {
+struct ReportedEvent {
   std::string function;    ///< "AllReduce", "Send", …
   int rank = 0;            ///< in the communicator
   std::uint64_t work = 0;  ///< its number on the communicator
@@ -44,9 +44,9 @@ struct ToldEvent {
 }  // namespace emulated_nccl
 
 extern "C" {
-void emulated_nccl_telling(const emulated_nccl::Telling& telling);
+void emulated_nccl_behave(const emulated_nccl::ProfilerBehaviour& behaviour);
 /// Since the last time.
-void emulated_nccl_told(std::vector<emulated_nccl::ToldEvent>& told);
+void emulated_nccl_reported(std::vector<emulated_nccl::ReportedEvent>& reported);
 /// Everything that was done against NCCL's rules since the last call, a line each; empty when nothing was.
 const char* emulated_nccl_misuse();
 /// From now on this member of every communicator is gone as if its process had died; -1 for none.

@@ -30,7 +30,7 @@ double all_reduced(int type, DType dtype, int reduction, const std::vector<doubl
 
 }  // namespace
 
-TEST_CASE("a sum is not a mean: who asks for another reduction gets another") {
+TEST_CASE("the emulated NCCL distinguishes a sum from a mean") {
   CHECK(all_reduced(f32, DType::f32, sum, {1, 2, 6}) == 9);
   CHECK(all_reduced(f32, DType::f32, mean, {1, 2, 6}) == 3);
   CHECK(all_reduced(f32, DType::f32, maximum, {1, 6, 2}) == 6);

@@ -58,20 +58,20 @@ NcclResult Communicator::enqueue(std::vector<ProfiledWork> works, Run run, void*
   if (stream == nullptr) {
     ++off_streams_;
     std::thread([this, works = std::move(works), run = std::move(run)] {
-      go(works, run);
+      launch(works, run);
       --off_streams_;
     }).detach();
     return NcclResult::in_progress;
   }
   ++on_streams_;
   emulated_nccl::state().enqueue(stream, [this, works = std::move(works), run = std::move(run)] {
-    go(works, run);
+    launch(works, run);
     --on_streams_;
   });
   return NcclResult::success;
 }
 
-void Communicator::go(std::vector<ProfiledWork> works, const Run& run) {
+void Communicator::launch(std::vector<ProfiledWork> works, const Run& run) {
   if (aborted_ || error_ != NcclResult::success) return;
   for (ProfiledWork& work : works)
     if (profiler_) profiler_->began(work);

@@ -37,7 +37,7 @@ class Communicator {
   using Run = std::function<Met(const Meeting::Stop& stop)>;
   /// On a stream it waits there; else the caller asks whether it is done.
   NcclResult enqueue(std::vector<ProfiledWork> works, Run run, void* stream);
-  void go(std::vector<ProfiledWork> works, const Run& run);
+  void launch(std::vector<ProfiledWork> works, const Run& run);
   bool is_cut_off() const;
 
   Meeting meeting_;

@@ -40,11 +40,11 @@ struct Meeting::Shared {
   pthread_mutex_t mutex;
   pthread_cond_t changed;
   int ranks = 0;  ///< 0: nobody has come
-  bool has_come[most_members] = {};
+  bool has_arrived[most_members] = {};
   Given given[most_members];
   Box boxes[most_members][most_members];
 
-  int come() const { return static_cast<int>(std::count(has_come, has_come + most_members, true)); }
+  int arrivals() const { return static_cast<int>(std::count(has_arrived, has_arrived + most_members, true)); }
 };
 
 /// A member that died with it leaves it to the next.
@@ -54,7 +54,7 @@ class Meeting::Lock {
   ~Lock() { pthread_mutex_unlock(&shared_.mutex); }
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
-  void tell() { pthread_cond_broadcast(&shared_.changed); }
+  void notify() { pthread_cond_broadcast(&shared_.changed); }
   /// Until somebody tells, or a little while.
   void wait() {
     timespec until{};
@@ -111,11 +111,11 @@ Meeting::Meeting(const std::string& name, int ranks, int member) : name_(name), 
   shared_ = static_cast<Shared*>(memory);
   Lock lock(*shared_);
   if (shared_->ranks == 0) shared_->ranks = ranks;
-  if (shared_->ranks != ranks || member >= ranks || shared_->has_come[member])
+  if (shared_->ranks != ranks || member >= ranks || shared_->has_arrived[member])
     note("two members of a communicator with the same rank, or different ideas of how many there are");
-  shared_->has_come[member] = true;
-  if (shared_->come() == ranks) shm_unlink(name.c_str());  // who maps it has it
-  lock.tell();
+  shared_->has_arrived[member] = true;
+  if (shared_->arrivals() == ranks) shm_unlink(name.c_str());  // who maps it has it
+  lock.notify();
 }
 
 Meeting::~Meeting() {
@@ -127,7 +127,7 @@ void Meeting::give_up() const { shm_unlink(name_.c_str()); }  // where all have 
 
 bool Meeting::is_complete() const {
   const Lock lock(*shared_);
-  return shared_->come() >= ranks_;
+  return shared_->arrivals() >= ranks_;
 }
 
 std::byte* Meeting::given_by(int member) const {
@@ -145,7 +145,7 @@ Met Meeting::run(const Collective& call, std::uint64_t number, const Stop& stop)
   Lock lock(*shared_);
   std::snprintf(mine.signature, sizeof mine.signature, "%s", call.signature().c_str());
   mine.given = number + 1;
-  lock.tell();
+  lock.notify();
   const auto all = [&](std::uint64_t Shared::Given::*count) {
     return std::all_of(shared_->given, shared_->given + ranks_,
                        [&](const Shared::Given& one) { return one.*count > number; });
@@ -166,7 +166,7 @@ Met Meeting::run(const Collective& call, std::uint64_t number, const Stop& stop)
     state().transfer({call.to}, [&] { perform(call, inputs, member_); });
   });
   mine.taken = number + 1;
-  lock.tell();
+  lock.notify();
   while (!all(&Shared::Given::taken)) {  // what lies there is in use until then
     if (stop()) return Met::stopped;
     lock.wait();
@@ -211,13 +211,13 @@ Met Meeting::run(const std::vector<Post>& posts, const Stop& stop) {
         if (!fits) {
           note("rank " + std::to_string(from) + " and rank " + std::to_string(to) +
                " mean different sizes of a message");
-          lock.tell();
+          lock.notify();
           return Met::disagreed;
         }
       }
     }
     if (moved) {
-      lock.tell();
+      lock.notify();
       continue;
     }
     if (std::all_of(at.begin(), at.end(), [](At one) { return one == At::done; })) return Met::done;

@@ -83,23 +83,23 @@ ProxyThread& proxy_thread() {
 
 struct Notebook {
   std::mutex mutex;
-  Telling telling;
-  std::vector<ToldEvent> told;
+  ProfilerBehaviour behaviour;
+  std::vector<ReportedEvent> reported;
 };
 Notebook& notebook() {
   static Notebook* const one = new Notebook;
   return *one;
 }
-Telling telling() {
+ProfilerBehaviour behaviour() {
   const std::lock_guard lock(notebook().mutex);
-  return notebook().telling;
+  return notebook().behaviour;
 }
 
 template <class Plugin, class Described>
 class OfVersion final : public Profiler {
  public:
   OfVersion(Plugin& plugin, const char* communicator, std::uint64_t id, int ranks, int rank)
-      : plugin_(plugin), ranks_(ranks), rank_(rank), how_(telling()) {
+      : plugin_(plugin), ranks_(ranks), rank_(rank), how_(behaviour()) {
     if constexpr (std::is_same_v<Plugin, Plugin4>)
       plugin_.init(&context_, &mask_, communicator, id, 1, ranks, rank, nullptr);
     else
@@ -131,8 +131,8 @@ class OfVersion final : public Profiler {
       d.collective.count = work.bytes;
       d.collective.channels = static_cast<std::uint8_t>(how_.channels);
     }
-    const bool is_told = how_.untold_every == 0 || (work.number + 1) % how_.untold_every != 0;
-    if (is_told && (mask_ & static_cast<int>(kernel_channel))) work.event = start(d);
+    const bool is_reported = how_.unreported_every == 0 || (work.number + 1) % how_.unreported_every != 0;
+    if (is_reported && (mask_ & static_cast<int>(kernel_channel))) work.event = start(d);
     for (void* const done : {work.event, plan, call, outermost}) stop(done);  // it is enqueued
   }
 
@@ -146,9 +146,9 @@ class OfVersion final : public Profiler {
       proxy_thread().at(channel.told_ns, [this, work, c, begin = channel.begin_ns, all = work.channels] {
         Described d = described(kernel_channel, work.event);
         d.kernel_channel = {static_cast<std::uint8_t>(c), static_cast<std::uint64_t>(begin - timer_behind_ns)};
-        Channel& told = (*all)[static_cast<std::size_t>(c)];
-        told.event = start(d);
-        told.late_ns = host_ns() - begin;
+        Channel& reported = (*all)[static_cast<std::size_t>(c)];
+        reported.event = start(d);
+        reported.late_ns = host_ns() - begin;
       });
     }
   }
@@ -166,7 +166,7 @@ class OfVersion final : public Profiler {
         plugin_.record(of.event, kernel_channel_stop, &arguments);
         const std::int64_t late_ns = std::min(of.late_ns, host_ns() - end);
         plugin_.stop(of.event);
-        tell({work.function, rank_, work.number, c, -1, work.peer, false, 0, of.begin_ns, end, late_ns});
+        report({work.function, rank_, work.number, c, -1, work.peer, false, 0, of.begin_ns, end, late_ns});
       });
     }
     if (!how_.network) return;
@@ -211,8 +211,8 @@ class OfVersion final : public Profiler {
       }
       stop(event);
       if (event != nullptr)
-        tell({work.function, rank_, work.number, channel, step, peer, is_send, static_cast<std::size_t>(bytes), begin,
-              host_ns(), 0});
+        report({work.function, rank_, work.number, channel, step, peer, is_send, static_cast<std::size_t>(bytes), begin,
+                host_ns(), 0});
     }
     stop(theirs);
     stop(op);
@@ -239,14 +239,14 @@ class OfVersion final : public Profiler {
   void stop(void* event) {
     if (event != nullptr) plugin_.stop(event);
   }
-  static void tell(ToldEvent event) {
+  static void report(ReportedEvent event) {
     const std::lock_guard lock(notebook().mutex);
-    notebook().told.push_back(std::move(event));
+    notebook().reported.push_back(std::move(event));
   }
 
   Plugin& plugin_;
   const int ranks_, rank_;
-  const Telling how_;
+  const ProfilerBehaviour how_;
   void* context_ = nullptr;
   int mask_ = 0;
   std::atomic<std::uint64_t> works_{0};
@@ -263,7 +263,7 @@ std::shared_ptr<Profiler> Profiler::open(const char* communicator, std::uint64_t
   const char* const plugin = std::getenv("NCCL_PROFILER_PLUGIN");
   if (plugin == nullptr || std::strcmp(plugin, "STATIC_PLUGIN") != 0) return nullptr;
   void* const program = dlopen(nullptr, RTLD_NOW | RTLD_LOCAL);
-  if (auto* five = static_cast<Plugin5*>(dlsym(program, "ncclProfiler_v5")); five && telling().version >= 5)
+  if (auto* five = static_cast<Plugin5*>(dlsym(program, "ncclProfiler_v5")); five && behaviour().version >= 5)
     return std::make_shared<OfVersion<Plugin5, Descriptor5>>(*five, communicator, id, ranks, rank);
   if (auto* four = static_cast<Plugin4*>(dlsym(program, "ncclProfiler_v4")))
     return std::make_shared<OfVersion<Plugin4, Descriptor4>>(*four, communicator, id, ranks, rank);
@@ -273,12 +273,12 @@ std::shared_ptr<Profiler> Profiler::open(const char* communicator, std::uint64_t
 }  // namespace emulated_nccl
 
 extern "C" {
-void emulated_nccl_telling(const emulated_nccl::Telling& telling) {
+void emulated_nccl_behave(const emulated_nccl::ProfilerBehaviour& behaviour) {
   const std::lock_guard lock(emulated_nccl::notebook().mutex);
-  emulated_nccl::notebook().telling = telling;
+  emulated_nccl::notebook().behaviour = behaviour;
 }
-void emulated_nccl_told(std::vector<emulated_nccl::ToldEvent>& told) {
+void emulated_nccl_reported(std::vector<emulated_nccl::ReportedEvent>& reported) {
   const std::lock_guard lock(emulated_nccl::notebook().mutex);
-  told = std::exchange(emulated_nccl::notebook().told, {});
+  reported = std::exchange(emulated_nccl::notebook().reported, {});
 }
 }

@@ -14,7 +14,7 @@ namespace {
 
 struct Notes {
   std::mutex mutex;
-  std::string text, told;
+  std::string text, reported;
 };
 Notes& notes() {
   static Notes* const all = new Notes;
@@ -54,8 +54,8 @@ extern "C" {
 const char* emulated_nccl_misuse() {
   auto& all = emulated_nccl::notes();
   const std::lock_guard lock(all.mutex);
-  all.told = std::exchange(all.text, {});
-  return all.told.c_str();
+  all.reported = std::exchange(all.text, {});
+  return all.reported.c_str();
 }
 
 void emulated_nccl_streams(void (*enqueue)(void* stream, std::function<void()> work),

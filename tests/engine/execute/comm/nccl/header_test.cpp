@@ -50,7 +50,7 @@ TEST_CASE("a configuration made here is what NCCL's own initialiser begins with"
   CHECK(mine.traffic_class == NCCL_CONFIG_UNDEF_INT);
 }
 
-TEST_CASE("the library that was found while configuring has all functions, and tells its version") {
+TEST_CASE("the library found by the build has all functions, and reports its version") {
   const auto nccl = open_nccl("");
   CHECK(nccl->version >= 21800);
 }

@@ -141,8 +141,8 @@ TEST_CASE("members that call different things under nccl are named with what the
 }
 
 TEST_CASE(
-    "without meeting, calls that do not fit together end with NCCL's error on every rank, and the strict library saw "
-    "them") {
+    "without a rendezvous, calls that do not match end with NCCL's error on every rank, and the strict library "
+    "detected them") {
   const auto errors = run_nccl_ranks(3, patience(20s, false), [](World& world) {
     const auto group = world.group(first_ranks(3), Lane::data, "auto");
     std::vector<float> values(4);
@@ -160,7 +160,7 @@ TEST_CASE(
   CHECK_THAT(misuse(), ContainsText("all_reduce of 4"));
 }
 
-TEST_CASE("who does not come to an nccl call is named, in collectives, messages, groups and phases") {
+TEST_CASE("a rank missing in an nccl call is named, in collectives, messages, groups and phases") {
   SECTION("a collective") {
     for (const bool meet : {true, false}) {
       const auto errors = run_nccl_ranks(4, patience(300ms, meet), [](World& world) {
@@ -221,7 +221,7 @@ TEST_CASE("an abort ends every wait of every rank under nccl, on the host and in
   CHECK(misuse() == "");
 }
 
-TEST_CASE("a peer that is gone while NCCL waits for it on the device ends everybody, with call, lane and peers named") {
+TEST_CASE("a peer lost while NCCL waits for it on the device ends all ranks, with call, lane and peers named") {
   const auto begin = std::chrono::steady_clock::now();
   std::atomic<int> waiting{0};
   const auto errors = run_nccl_ranks(3, patience(60s, false), [&](World& world) {
@@ -278,7 +278,7 @@ TEST_CASE("on a device's queue calls return before they are done, and are done i
   CHECK(misuse() == "");
 }
 
-TEST_CASE("what waits on a device's queue for a rank that does not come is ended by the time limit, with its name") {
+TEST_CASE("a wait on a device's queue for a missing rank ends at the time limit, with the rank's name") {
   std::atomic<bool> ended{false};
   const auto errors = run_nccl_ranks(2, patience(300ms, false), [&](World& world) {
     StreamDevice device;
@@ -376,7 +376,7 @@ TEST_CASE("a missing requirement of nccl is reported in one line") {
   CHECK(text_of("/nowhere/x").find('\n') == std::string::npos);
 }
 
-TEST_CASE("ranks of a host take its GPUs in turn, and one too many is told so") {
+TEST_CASE("ranks of a host take its GPUs in turn, and a rank without a GPU gets an error that says so") {
   // Hosts a and b with two GPUs each; on b every rank sees one of them only, as some launchers arrange it.
   struct Rank {
     const char* host;

@@ -20,8 +20,8 @@
 using namespace rankscope;
 using namespace rankscope::test;
 using namespace std::chrono_literals;
-using emulated_nccl::Telling;
-using emulated_nccl::ToldEvent;
+using emulated_nccl::ProfilerBehaviour;
+using emulated_nccl::ReportedEvent;
 
 namespace {
 
@@ -30,12 +30,12 @@ Function* emulated_function(const char* name) {
   void* library = dlopen(RANKSCOPE_EMULATED_NCCL, RTLD_NOW | RTLD_LOCAL);
   return reinterpret_cast<Function*>(dlsym(library, name));
 }
-void tell_so(const Telling& telling) {
-  emulated_function<decltype(emulated_nccl_telling)>("emulated_nccl_telling")(telling);
+void set_behaviour(const ProfilerBehaviour& behaviour) {
+  emulated_function<decltype(emulated_nccl_behave)>("emulated_nccl_behave")(behaviour);
 }
-std::vector<ToldEvent> told() {
-  std::vector<ToldEvent> events;
-  emulated_function<decltype(emulated_nccl_told)>("emulated_nccl_told")(events);
+std::vector<ReportedEvent> reported() {
+  std::vector<ReportedEvent> events;
+  emulated_function<decltype(emulated_nccl_reported)>("emulated_nccl_reported")(events);
   return events;
 }
 
@@ -46,11 +46,11 @@ class Heard {
     unsetenv("NCCL_PROFILER_PLUGIN");
     if (plugin != nullptr) setenv("NCCL_PROFILER_PLUGIN", plugin, 1);
     hear_nccl_phases();
-    told();
+    reported();
   }
   ~Heard() {
     unsetenv("NCCL_PROFILER_PLUGIN");
-    tell_so({});
+    set_behaviour({});
   }
 };
 
@@ -97,12 +97,12 @@ std::map<int, Known> run_calls(const std::string& algorithm, int n,
 }
 
 /// That every event that was told is there once, as a phase of the call that its work was, and nothing else.
-void check_against(const std::vector<ToldEvent>& events, const std::map<int, Known>& known,
+void check_against(const std::vector<ReportedEvent>& events, const std::map<int, Known>& known,
                    const std::function<std::uint64_t(std::uint64_t work)>& call_of) {
   std::size_t phases = 0;
   for (const auto& [rank, of_rank] : known) phases += of_rank.phases.size();
   CHECK(phases == events.size());
-  for (const ToldEvent& event : events) {
+  for (const ReportedEvent& event : events) {
     const bool is_kernel = event.step < 0, has_peer = event.peer >= 0;
     PhaseRecord expected;
     expected.phase = event.step + 1;
@@ -141,10 +141,10 @@ void check_against(const std::vector<ToldEvent>& events, const std::map<int, Kno
 TEST_CASE("channels and transfers of NCCL's collectives become phases of the calls that they belong to") {
   const Heard heard(nullptr);
   const int n = 3, rounds = 6;
-  Telling telling;
-  telling.version = GENERATE(4, 5);
-  telling.network = GENERATE(false, true);
-  tell_so(telling);
+  ProfilerBehaviour behaviour;
+  behaviour.version = GENERATE(4, 5);
+  behaviour.network = GENERATE(false, true);
+  set_behaviour(behaviour);
   const auto known = run_calls("auto", n, [&](Communicator& group, StreamQueue&) {
     static thread_local std::vector<float> data(300), gathered(900);
     for (std::uint64_t i = 0; i < rounds; ++i) {
@@ -154,18 +154,18 @@ TEST_CASE("channels and transfers of NCCL's collectives become phases of the cal
         group.collective({OpKind::all_gather, {gathered.data(), DType::f32, {900}}, {data.data(), DType::f32, {300}}});
     }
   });
-  const auto events = told();
-  const auto channels = static_cast<std::size_t>(telling.channels);
-  CHECK(events.size() == n * rounds * channels * (telling.network ? 1 + 4 : 1));
+  const auto events = reported();
+  const auto channels = static_cast<std::size_t>(behaviour.channels);
+  CHECK(events.size() == n * rounds * channels * (behaviour.network ? 1 + 4 : 1));
   check_against(events, known, [](std::uint64_t work) { return 100 + work; });
 }
 
-TEST_CASE("works that NCCL leaves untold have no phases, and others' phases stay with their own calls") {
+TEST_CASE("works that NCCL does not report have no phases, and others' phases stay with their own calls") {
   const Heard heard(nullptr);
   const int n = 2, rounds = 9;
-  Telling telling;
-  telling.untold_every = 3;
-  tell_so(telling);
+  ProfilerBehaviour behaviour;
+  behaviour.unreported_every = 3;
+  set_behaviour(behaviour);
   const auto known = run_calls("auto", n, [&](Communicator& group, StreamQueue&) {
     static thread_local std::vector<float> data(64);
     for (std::uint64_t i = 0; i < rounds; ++i) {
@@ -175,19 +175,19 @@ TEST_CASE("works that NCCL leaves untold have no phases, and others' phases stay
            {data.data(), DType::f32, {64}}});  // the same every time: nothing but the time tells them apart
     }
   });
-  const auto events = told();
-  CHECK(events.size() == static_cast<std::size_t>(n * (rounds - rounds / 3) * telling.channels));
+  const auto events = reported();
+  CHECK(events.size() == static_cast<std::size_t>(n * (rounds - rounds / 3) * behaviour.channels));
   check_against(events, known, [](std::uint64_t work) { return work; });
   for (const auto& [rank, of_rank] : known)
     for (const LatePhase& late : of_rank.phases) CHECK(late.call % 3 != 2);
 }
 
-TEST_CASE("phases are told after the call has returned and the device is done, in any order") {
+TEST_CASE("phases are reported after the call has returned and the device is done, in any order") {
   const Heard heard(nullptr);
-  Telling telling;
-  telling.channels = 8;
-  telling.latest_us = 50'000;
-  tell_so(telling);
+  ProfilerBehaviour behaviour;
+  behaviour.channels = 8;
+  behaviour.latest_us = 50'000;
+  set_behaviour(behaviour);
   const auto known = run_calls("auto", 2, [](Communicator& group, StreamQueue& queue) {
     static thread_local std::vector<float> data(10);
     for (std::uint64_t i = 0; i < 3; ++i) {
@@ -196,7 +196,7 @@ TEST_CASE("phases are told after the call has returned and the device is done, i
       group.collective({OpKind::all_reduce, {data.data(), DType::f32, {10}}});
     }
   });
-  const auto events = told();
+  const auto events = reported();
   CHECK(events.size() == 2 * 3 * 8);
   check_against(events, known, [](std::uint64_t work) { return work; });
   for (const auto& [rank, of_rank] : known) {
@@ -210,8 +210,8 @@ TEST_CASE("phases are told after the call has returned and the device is done, i
 
 TEST_CASE("messages, and collectives that are made of messages, know the peers of their channels") {
   const Heard heard(nullptr);
-  const Telling telling;
-  tell_so(telling);
+  const ProfilerBehaviour behaviour;
+  set_behaviour(behaviour);
   const int n = 3;
   const auto known = run_calls("auto", n, [&](Communicator& group, StreamQueue&) {
     static thread_local std::vector<float> sent(300), received(300);
@@ -222,13 +222,13 @@ TEST_CASE("messages, and collectives that are made of messages, know the peers o
     if (me == 0) group.send({sent.data(), DType::f32, {50}}, 2);
     if (me == 2) group.receive({received.data(), DType::f32, {50}}, 0);
   });
-  const auto events = told();
+  const auto events = reported();
   // All to all: a message to each other member and one from it.
-  CHECK(events.size() == (n * (n - 1) * 2 + 2) * static_cast<std::size_t>(telling.channels));
+  CHECK(events.size() == (n * (n - 1) * 2 + 2) * static_cast<std::size_t>(behaviour.channels));
   check_against(events, known, [](std::uint64_t work) { return work < 4 ? 7 : 8; });
 }
 
-TEST_CASE("a transparent collective's phases are those that it executed, and nothing of NCCL's messages beside") {
+TEST_CASE("a transparent collective's phases are those that it executed, without those of NCCL's messages") {
   const Heard heard(nullptr);
   std::array<std::size_t, 2> executed{};
   const auto known = run_calls("ring", 2, [&](Communicator& group, StreamQueue&) {
@@ -241,7 +241,7 @@ TEST_CASE("a transparent collective's phases are those that it executed, and not
     if (group.index() == 1) group.receive({data.data(), DType::f32, {10}}, 0);
   });
   CHECK(executed == std::array<std::size_t, 2>{2, 2});
-  const auto events = told();
+  const auto events = reported();
   CHECK(events.size() == 4);  // the message's channels, at both ends
   for (const auto& [rank, of_rank] : known) {
     CHECK(of_rank.phases.size() == 2);
@@ -249,7 +249,7 @@ TEST_CASE("a transparent collective's phases are those that it executed, and not
   }
 }
 
-TEST_CASE("the environment turns NCCL's telling off, and a communicator that records nothing asks for nothing") {
+TEST_CASE("the environment can switch NCCL's reports off, and a communicator that records nothing requests none") {
   const auto reduce = [](Communicator& group, StreamQueue&) {
     static thread_local std::vector<float> data(10);
     group.name_calls(1);
@@ -258,7 +258,7 @@ TEST_CASE("the environment turns NCCL's telling off, and a communicator that rec
   {
     const Heard heard("none");
     for (const auto& [rank, of_rank] : run_calls("auto", 2, reduce)) CHECK(of_rank.phases.empty());
-    CHECK(told().empty());
+    CHECK(reported().empty());
   }
   const Heard heard(nullptr);
   const auto errors = run_nccl_ranks(2, {}, [&](World& world) {
@@ -271,5 +271,5 @@ TEST_CASE("the environment turns NCCL's telling off, and a communicator that rec
     world.exchange("nobody leaves before all are done");
   });
   CHECK(errors == std::vector<std::string>(2));
-  CHECK(told().empty());
+  CHECK(reported().empty());
 }

@@ -193,7 +193,8 @@ TEST_CASE("channels of a collective become phases of its call, on the host's clo
   check_channels<Driver5>("ncclProfiler_v5");
 }
 
-TEST_CASE("steps over the network say their channel, peer and bytes, and go on after their collective was stopped") {
+TEST_CASE(
+    "steps over the network report their channel, peer and bytes, and continue after their collective was stopped") {
   NcclRecorder recorder(some_group());
   Driver5 nccl("ncclProfiler_v5", recorder.name());
   {
@@ -238,7 +239,7 @@ TEST_CASE("steps over the network say their channel, peer and bytes, and go on a
   }
 }
 
-TEST_CASE("what is over, was never begun, is another process's or of an unknown kind is left alone") {
+TEST_CASE("events that are over, were never begun, are another process's or of an unknown kind are ignored") {
   NcclRecorder recorder(some_group());
   Driver5 nccl("ncclProfiler_v5", recorder.name());
   CHECK(nccl.work() == nullptr);  // nobody has called it
@@ -270,7 +271,7 @@ TEST_CASE("what is over, was never begun, is another process's or of an unknown 
   CHECK(nameless.work() == nullptr);
 }
 
-TEST_CASE("a work that NCCL does not tell of is unknown, and what it tells of later is whose it is") {
+TEST_CASE("a work that NCCL does not report is unknown, and later reports are assigned to their own works") {
   NcclRecorder recorder(some_group());
   Driver5 nccl("ncclProfiler_v5", recorder.name());
   const auto run = [&](void* work, std::int64_t begin) { nccl.end_channel(nccl.channel(work, 0, begin), begin + 100); };
@@ -292,7 +293,7 @@ TEST_CASE("a work that NCCL does not tell of is unknown, and what it tells of la
   CHECK_FALSE(recorder.awaits_more());
 }
 
-TEST_CASE("events of a communicator that is gone are nobody's, and phases that nobody takes are bounded") {
+TEST_CASE("events of a destroyed communicator are ignored, and the number of phases not taken is bounded") {
   void *work = nullptr, *channel = nullptr;
   {
     NcclRecorder recorder(some_group());
@@ -313,7 +314,7 @@ TEST_CASE("events of a communicator that is gone are nobody's, and phases that n
   CHECK(next.take().empty());
 }
 
-TEST_CASE("a device's timer is placed on the host's clock by what was heard soonest, of late") {
+TEST_CASE("a device's timer is mapped to the host's clock by the recent event with the shortest delay") {
   DeviceTimer timer;
   timer.heard(10'000, 1'000);
   timer.heard(12'500, 4'500);  // 8 µs behind: sooner heard than the first

@@ -85,8 +85,7 @@ TEST_CASE("every plan of the matrix trains the same model as one rank, whatever 
   CHECK(*ranks.rbegin() == 16);
 }
 
-TEST_CASE(
-    "every rank of every plan holds the bytes that its program says, whatever is late, and sends them where it says") {
+TEST_CASE("every rank of every plan holds and sends the bytes that its program states, whatever is delayed") {
   const CoveringArray& matrix = plan_matrix();
   for (std::size_t i = 0; i < matrix.rows.size(); i += every) {
     const Row& row = matrix.rows[i];

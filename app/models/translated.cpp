@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/models/said.hpp"
+#include "app/models/translated.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -76,7 +76,7 @@ namespace {
 std::string named(std::string_view name) {
   std::string english(name);
   std::replace(english.begin(), english.end(), '_', ' ');
-  return said(english.c_str());
+  return translated(english.c_str());
 }
 
 }  // namespace rankscope

@@ -8,16 +8,16 @@
 
 namespace rankscope {
 
-namespace said_detail {
+namespace translated_detail {
 inline QString text_of(int number) { return QString::number(number); }
 inline QString text_of(const std::string& text) { return QString::fromStdString(text); }
-}  // namespace said_detail
+}  // namespace translated_detail
 
 /// The translation of English words, in which %1, %2, … are what follows.
 template <class... Of>
-std::string said(const char* english, const Of&... of) {
+std::string translated(const char* english, const Of&... of) {
   QString text = QCoreApplication::translate("Models", english);
-  (..., (text = text.arg(said_detail::text_of(of))));
+  (..., (text = text.arg(translated_detail::text_of(of))));
   return text.toStdString();
 }
 
