@@ -352,7 +352,9 @@ int Ranks::train(LastWords* last_words) {
     if (last_words) last_words->set({});
     end(failure.rank, false, failure.what(), failure.in_communication);
     // Where a launcher started the ranks, each one's errors are shown; the supervisor names the first that failed.
-    if (!last_words) std::cerr << failure.what() << std::endl;
+    // With the program's name it is the reason that the supervisor gives where the message above does not arrive: a
+    // peer that fails for the same reason may end the job at once.
+    if (!last_words) std::cerr << (failure.in_communication ? "" : "rankscope-engine: ") << failure.what() << std::endl;
     telemetry_->end_emulation();
     telemetry_->publisher.close(std::chrono::seconds(2));  // pending messages reach the relay and the disk
     own_directory_.reset();
