@@ -4837,8 +4837,12 @@ Ziehen verschiebt sie; aus der Zeile heraus nimmt sie zurück.</translation>
         <translation>leeres Spielfeld</translation>
     </message>
     <message>
-        <source>%1, %2 units</source>
-        <translation>%1, %2 Einheiten</translation>
+        <source>show par</source>
+        <translation>Par zeigen</translation>
+    </message>
+    <message>
+        <source>Par is in the menu Orders.</source>
+        <translation>Par steht im Menü Reihenfolgen.</translation>
     </message>
     <message>
         <source>Train the open scenario with this order: schedule = &quot;by-hand&quot;</source>

@@ -58,6 +58,12 @@ void PuzzleBoard::set_theme(const Palette& colours) {
   update();
 }
 
+void PuzzleBoard::show_par(bool shown) {
+  shows_par_ = shown;
+  update();
+  emit changed();
+}
+
 void PuzzleBoard::after_change() {
   layout_ = puzzle_.layout();
   fault_.reset();
@@ -87,8 +93,10 @@ void PuzzleBoard::fit() {
   setMinimumSize(least_width(), static_cast<int>(2 * board_margin + 2 * stages * least_row + axis_height));
 }
 
+// About as long as a good order takes, whichever is the best: the axis is not to give par away.
 std::int64_t PuzzleBoard::units_shown() const {
-  return std::max({layout_.end, par_, least_units(puzzle_.rules())}) + 1;
+  const PuzzleRules& rules = puzzle_.rules();
+  return std::max<std::int64_t>({layout_.end, shows_par_ ? par_ : 0, 3 * (rules.micro_batches + rules.stages)}) + 1;
 }
 
 double PuzzleBoard::unit_width() const {
@@ -226,7 +234,7 @@ void PuzzleBoard::paint_axis(QPainter& painter) const {
     painter.drawLine(QPointF(x_of(tick), line), QPointF(x_of(tick), line + 4));
     const double half = std::ceil(metrics.horizontalAdvance(QString::number(tick))) / 2 + 2;
     const QRectF place(x_of(tick) - half, line + 4, 2 * half, 16);
-    if (place.right() > width() || (par_ > 0 && place.adjusted(-4, 0, 4, 0).intersects(par))) continue;
+    if (place.right() > width() || (par_ > 0 && shows_par_ && place.adjusted(-4, 0, 4, 0).intersects(par))) continue;
     painter.setPen(color(colours_->dim));
     painter.drawText(place, Qt::AlignCenter, QString::number(tick));
   }
@@ -234,7 +242,7 @@ void PuzzleBoard::paint_axis(QPainter& painter) const {
   painter.setPen(color(colours_->dim));
   painter.drawText(QRectF(view_margin, line + 4, label_width - 16, 16), Qt::AlignLeft | Qt::AlignVCenter,
                    puzzle_.complete() ? tr("units") : tr("units; to place:"));
-  if (par_ == 0) return;
+  if (par_ == 0 || !shows_par_) return;
   painter.setPen(QPen(color(colours_->accent), 1, Qt::DashLine));
   painter.drawLine(QPointF(x_of(par_), 0), QPointF(x_of(par_), line + 3));
   painter.drawText(par, Qt::AlignCenter, words);

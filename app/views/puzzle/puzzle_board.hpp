@@ -22,6 +22,9 @@ class PuzzleBoard : public QWidget {
   void clear();
   void fill(const ChunkSchedule& schedule);
   void set_theme(const Palette& colours);
+  /// Par on the axis: not before a student asks for it.
+  void show_par(bool shown);
+  bool shows_par() const { return shows_par_; }
 
   /// Where a box is drawn: on the board, else among those to be placed.
   QRectF box_rect(OpId box) const;
@@ -81,6 +84,7 @@ class PuzzleBoard : public QWidget {
   Puzzle puzzle_{PuzzleRules{}};
   UnitLayout layout_;
   std::int64_t par_ = 0;  ///< units; 0: no known schedule keeps so few
+  bool shows_par_ = false;
   std::optional<PuzzleFault> fault_;
   std::optional<Drag> drag_;
   OpId at_;  ///< of the keys

@@ -101,9 +101,12 @@ void PuzzleView::fill_known() {
   QMenu* menu = known_->menu();
   menu->clear();
   menu->addAction(tr("empty board"), board_, &PuzzleBoard::clear);
+  QAction* par = menu->addAction(tr("show par"), board_, &PuzzleBoard::show_par);
+  par->setCheckable(true);
+  par->setChecked(board_->shows_par());
   menu->addSeparator();
   for (const PuzzlePar& known : known_solutions(rules))
-    menu->addAction(tr("%1, %2 units").arg(text::utf8(known.schedule)).arg(known.units), board_,
+    menu->addAction(text::utf8(known.schedule), board_,
                     [this, rules, known] { board_->fill(known_solution(known.schedule, rules)); });
 }
 
@@ -153,7 +156,8 @@ QString PuzzleView::state_words() const { return board_words(board_->puzzle()); 
 QString PuzzleView::second_words() const {
   if (asked_early_) return tr("Place all boxes first.");
   const auto& fault = board_->fault();
-  return fault ? fault_words(*fault, board_->puzzle().rules()) : par_words(board_->puzzle().rules());
+  if (fault) return fault_words(*fault, board_->puzzle().rules());
+  return board_->shows_par() ? par_words(board_->puzzle().rules()) : tr("Par is in the menu Orders.");
 }
 
 // Controls above, in as many lines as they need; under them two lines of words, and then the board.

@@ -129,12 +129,16 @@ TEST_CASE("A known order is put on the board, and a complete one is offered to b
   CHECK(shown.view.second_words() == "Place all boxes first.");
   shown.rules(4, 7);
   shown.rules(4, 8);
-  REQUIRE(shown.view.known_menu()->actions().size() == 5);
+  REQUIRE(shown.view.known_menu()->actions().size() == 6);
+  CHECK(shown.view.second_words() == "Par is in the menu Orders.");  // which would answer a lesson's question
+  CHECK_FALSE(shown.contains("33"));
+  shown.view.known_menu()->actions()[1]->trigger();
+  CHECK(shown.contains("par 33"));
   CHECK(shown.view.second_words() == "Par is 33 units, by 1f1b. No order takes less than 33 units.");
   shown.rules(4, 8, 4);
-  REQUIRE(shown.view.known_menu()->actions().size() == 4);
-  CHECK(shown.view.known_menu()->actions()[2]->text() == "1f1b, 33 units");
-  shown.view.known_menu()->actions()[2]->trigger();
+  REQUIRE(shown.view.known_menu()->actions().size() == 5);
+  CHECK(shown.view.known_menu()->actions()[3]->text() == "1f1b");
+  shown.view.known_menu()->actions()[3]->trigger();
   CHECK(shown.board.puzzle().complete());
   CHECK(shown.view.state_words().contains("33 units"));
   QSignalSpy wanted(&shown.view, &PuzzleView::run_wanted);
@@ -146,7 +150,7 @@ TEST_CASE("A known order is put on the board, and a complete one is offered to b
   CHECK(settings[2] == "plan.micro_batches=8");
   CHECK(settings[4].starts_with("plan.order=stage 0: F:c0:m0 F:c0:m1"));
   shown.rules(4, 8, 3);
-  shown.view.known_menu()->actions()[2]->trigger();  // naive: every other keeps more
+  shown.view.known_menu()->actions()[3]->trigger();  // naive: every other keeps more
   CHECK(shown.view.state_words().contains("96 units"));
 }
 
@@ -179,7 +183,7 @@ TEST_CASE("No text of the puzzle is cut or covered, with few boxes and with many
   const PuzzleRules rules = GENERATE(PuzzleRules{2, 4, false, 0}, PuzzleRules{6, 8, true, 6});
   Shown shown(size);
   shown.rules(rules.stages, rules.micro_batches, rules.kept, rules.halves);
-  shown.view.known_menu()->actions()[2]->trigger();
+  shown.view.known_menu()->actions()[3]->trigger();
   const auto texts = painted_texts(shown.board);
   for (std::size_t i = 0; i < texts.size(); ++i) {
     INFO(texts[i].words.toStdString());

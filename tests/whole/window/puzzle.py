@@ -60,7 +60,7 @@ def test(binary, folder):
         placed(program, 3)
         program.press("Orders")
         wait_for("the menu opens", program.has_popup)
-        desktop.key("Down", "Down", "Return")
+        desktop.key("Down", "Down", "Down", "Return")
         wait_for("the order is complete", lambda: "Complete: 24 units" in board(program).node.get_description())
         desktop.picture("puzzle-complete")
         program.press("Run it")
