@@ -44,9 +44,12 @@ std::optional<Complaint> collective_complaint(const Scenario& scenario) {
       continue;
     const std::string value = in_toml(key, scenario), right = in_toml(key, plain_one), name(key.name);
     if (value == right) continue;
-    return Complaint{{key.path(), "model.kind"},
-                     "a collective alone is among plan.data ranks and has no use for " + name + " = " + value +
-                         "; use " + name + " = " + right};
+    constexpr std::size_t most_shown = 40;  // an order by hand may have thousands of characters
+    const std::string shown = value.size() <= most_shown ? value : value.substr(0, most_shown) + "…\"";
+    return Complaint{
+        {key.path(), "model.kind"},
+        fmt::format("a collective alone is among plan.data ranks and has no use for {0} = {1}; use {0} = {2}", name,
+                    shown, right)};
   }
   if (scenario.train.checkpoint_every > 0)
     return Complaint{{"train.checkpoint_every", "model.kind"},
