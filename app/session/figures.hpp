@@ -30,7 +30,7 @@ struct Figures {
   std::vector<Span> step_spans;          ///< of the chosen step, by rank and begin; of the prediction where nothing ran
   std::string device;                    ///< what ran the ops, as the run says: "cpu"; empty where nothing ran
   std::vector<StepSummary> summaries;    ///< of the chosen step, one a rank; none of one long ago in a live run
-  std::shared_ptr<const RunTotals> totals;  ///< what the ranks told of all steps together; null where nothing ran
+  std::shared_ptr<const RunTotals> totals;  ///< what the ranks reported of all steps together; null where nothing ran
   /// Programs and grid (engine/explain/facts) of what ran, or would run; null while they are not known.
   std::shared_ptr<const RunContext> context;
 

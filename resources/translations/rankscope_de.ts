@@ -1792,8 +1792,8 @@ ausgehend %2, eingehend %3 je Schritt
         <translation>Ein Klick legt eine Box an das Ende ihrer Zeile; oder ziehen Sie sie an ihren Platz. Farbige Boxen sind bereit.</translation>
     </message>
     <message>
-        <source>%1 of %2 boxes, %3 units so far.</source>
-        <translation>%1 von %2 Boxen, bisher %3 Einheiten.</translation>
+        <source>%1 of %2 boxes; length so far: %3.</source>
+        <translation>%1 von %2 Boxen; Länge bisher: %3.</translation>
     </message>
     <message>
         <source>Complete: %1 units, bubble %2 % of (step × stages).</source>

@@ -32,8 +32,7 @@ PuzzleBoard::PuzzleBoard(QWidget* parent) : QWidget(parent), colours_(&palette_o
 
 void PuzzleBoard::restart(const PuzzleRules& rules) {
   puzzle_ = Puzzle(rules);
-  const auto known = known_solutions(rules);
-  par_ = known.empty() ? 0 : known.front().units;
+  known_ = known_solutions(rules);
   at_ = puzzle_.boxes(0).front();
   drag_.reset();
   fit();
@@ -60,6 +59,7 @@ void PuzzleBoard::set_theme(const Palette& colours) {
 
 void PuzzleBoard::show_par(bool shown) {
   shows_par_ = shown;
+  fault_.reset();
   update();
   emit changed();
 }
@@ -69,7 +69,8 @@ void PuzzleBoard::after_change() {
   fault_.reset();
   const QString keys =
       tr("Arrow keys choose a box, Enter places it, Delete takes it back, Shift with an arrow moves it.");
-  setAccessibleDescription(box_words(at_) + QStringLiteral(". ") + board_words(puzzle_) + QLatin1Char(' ') + keys);
+  setAccessibleDescription(box_words(at_) + QStringLiteral(". ") + board_words(puzzle_, known_) + QLatin1Char(' ') +
+                           keys);
   update();
   emit changed();
 }
@@ -96,7 +97,7 @@ void PuzzleBoard::fit() {
 // About as long as a good order takes, whichever is the best: the axis is not to give par away.
 std::int64_t PuzzleBoard::units_shown() const {
   const PuzzleRules& rules = puzzle_.rules();
-  return std::max<std::int64_t>({layout_.end, shows_par_ ? par_ : 0, 3 * (rules.micro_batches + rules.stages)}) + 1;
+  return std::max<std::int64_t>({layout_.end, shows_par_ ? par() : 0, 3 * (rules.micro_batches + rules.stages)}) + 1;
 }
 
 double PuzzleBoard::unit_width() const {
@@ -225,16 +226,17 @@ void PuzzleBoard::paint_axis(QPainter& painter) const {
   }
   painter.setPen(color(colours_->line));
   painter.drawLine(QPointF(x_of(0), line), QPointF(x_of(shown), line));
-  const QString words = tr("par %1").arg(par_);
+  const QString words = tr("par %1").arg(par());
   const double wide = std::ceil(QFontMetricsF(interface_font()).horizontalAdvance(words)) + 2;
-  const QRectF par(std::min(x_of(par_) - wide / 2, width() - view_margin - wide), line + 4, wide, 16);
+  const QRectF par_place(std::min(x_of(par()) - wide / 2, width() - view_margin - wide), line + 4, wide, 16);
   painter.setFont(number_font());
   for (std::int64_t tick = 0; tick <= shown; tick += step) {
     painter.setPen(color(colours_->faint));
     painter.drawLine(QPointF(x_of(tick), line), QPointF(x_of(tick), line + 4));
     const double half = std::ceil(metrics.horizontalAdvance(QString::number(tick))) / 2 + 2;
     const QRectF place(x_of(tick) - half, line + 4, 2 * half, 16);
-    if (place.right() > width() || (par_ > 0 && shows_par_ && place.adjusted(-4, 0, 4, 0).intersects(par))) continue;
+    if (place.right() > width() || (par() > 0 && shows_par_ && place.adjusted(-4, 0, 4, 0).intersects(par_place)))
+      continue;
     painter.setPen(color(colours_->dim));
     painter.drawText(place, Qt::AlignCenter, QString::number(tick));
   }
@@ -242,10 +244,10 @@ void PuzzleBoard::paint_axis(QPainter& painter) const {
   painter.setPen(color(colours_->dim));
   painter.drawText(QRectF(view_margin, line + 4, label_width - 16, 16), Qt::AlignLeft | Qt::AlignVCenter,
                    puzzle_.complete() ? tr("units") : tr("units; to place:"));
-  if (par_ == 0 || !shows_par_) return;
+  if (par() == 0 || !shows_par_) return;
   painter.setPen(QPen(color(colours_->accent), 1, Qt::DashLine));
-  painter.drawLine(QPointF(x_of(par_), 0), QPointF(x_of(par_), line + 3));
-  painter.drawText(par, Qt::AlignCenter, words);
+  painter.drawLine(QPointF(x_of(par()), 0), QPointF(x_of(par()), line + 3));
+  painter.drawText(par_place, Qt::AlignCenter, words);
 }
 
 void PuzzleBoard::paint_tray(QPainter& painter) const {

@@ -16,6 +16,8 @@ class PuzzleBoard : public QWidget {
   const Puzzle& puzzle() const { return puzzle_; }
   /// Why the last move was refused, or the place under a dragged box is none; nullopt: nothing was.
   const std::optional<PuzzleFault>& fault() const { return fault_; }
+  /// The known schedules that its rules allow, the shortest, which is par, first.
+  const std::vector<PuzzlePar>& known() const { return known_; }
   /// An empty board with these rules.
   void restart(const PuzzleRules& rules);
   void undo();
@@ -61,6 +63,7 @@ class PuzzleBoard : public QWidget {
   std::optional<OpId> box_at(QPointF at) const;
   /// The place in a row under a dragged box; nullopt: it is over none.
   std::optional<Place> place_at(QPointF at) const;
+  std::int64_t par() const { return known_.empty() ? 0 : known_.front().units; }  ///< 0: there is none
   double unit_width() const;
   double x_of(std::int64_t units) const;
   std::int64_t units_shown() const;
@@ -83,7 +86,7 @@ class PuzzleBoard : public QWidget {
 
   Puzzle puzzle_{PuzzleRules{}};
   UnitLayout layout_;
-  std::int64_t par_ = 0;  ///< units; 0: no known schedule keeps so few
+  std::vector<PuzzlePar> known_;
   bool shows_par_ = false;
   std::optional<PuzzleFault> fault_;
   std::optional<Drag> drag_;

@@ -105,7 +105,7 @@ void PuzzleView::fill_known() {
   par->setCheckable(true);
   par->setChecked(board_->shows_par());
   menu->addSeparator();
-  for (const PuzzlePar& known : known_solutions(rules))
+  for (const PuzzlePar& known : board_->known())
     menu->addAction(text::utf8(known.schedule), board_,
                     [this, rules, known] { board_->fill(known_solution(known.schedule, rules)); });
 }
@@ -151,13 +151,13 @@ void PuzzleView::set_theme(Theme theme) {
 
 QString PuzzleView::own_source() const { return tr("textbook times: F 1 unit, B 2, messages 0; no run"); }
 
-QString PuzzleView::state_words() const { return board_words(board_->puzzle()); }
+QString PuzzleView::state_words() const { return board_words(board_->puzzle(), board_->known()); }
 
 QString PuzzleView::second_words() const {
   if (asked_early_) return tr("Place all boxes first.");
   const auto& fault = board_->fault();
   if (fault) return fault_words(*fault, board_->puzzle().rules());
-  return board_->shows_par() ? par_words(board_->puzzle().rules()) : tr("Par is in the menu Orders.");
+  return board_->shows_par() ? par_words(board_->puzzle().rules(), board_->known()) : tr("Par is in the menu Orders.");
 }
 
 // Controls above, in as many lines as they need; under them two lines of words, and then the board.

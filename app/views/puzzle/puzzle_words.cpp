@@ -59,13 +59,12 @@ QString fault_words(const PuzzleFault& fault, const PuzzleRules& rules) {
   return {};
 }
 
-QString board_words(const Puzzle& puzzle) {
+QString board_words(const Puzzle& puzzle, const std::vector<PuzzlePar>& known) {
   const std::int64_t end = puzzle.layout().end;
   if (puzzle.placed_count() == 0)
     return tr("Click a box to put it at the end of its row, or drag it to its place. Coloured boxes are ready.");
   if (!puzzle.complete())
-    return tr("%1 of %2 boxes, %3 units so far.").arg(puzzle.placed_count()).arg(puzzle.box_count()).arg(end);
-  const auto known = known_solutions(puzzle.rules());
+    return tr("%1 of %2 boxes; length so far: %3.").arg(puzzle.placed_count()).arg(puzzle.box_count()).arg(end);
   QString words = tr("Complete: %1 units, bubble %2 % of (step × stages).").arg(end).arg(percent(puzzle.bubble()));
   if (end == least_units(puzzle.rules())) return words + QLatin1Char(' ') + tr("No order is shorter.");
   if (known.empty()) return words;
@@ -76,8 +75,7 @@ QString board_words(const Puzzle& puzzle) {
                       : tr("%1 units less than par.").arg(-more));
 }
 
-QString par_words(const PuzzleRules& rules) {
-  const auto known = known_solutions(rules);
+QString par_words(const PuzzleRules& rules, const std::vector<PuzzlePar>& known) {
   const QString least = tr("No order takes less than %1 units.").arg(least_units(rules));
   if (known.empty()) return tr("No known schedule keeps so few.") + QLatin1Char(' ') + least;
   return tr("Par is %1 units, by %2.").arg(known.front().units).arg(text::utf8(known.front().schedule)) +

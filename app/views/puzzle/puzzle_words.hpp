@@ -15,10 +15,11 @@ QString box_words(OpId box);
 /// "1 micro-batch", "3 micro-batches".
 QString kept_words(int micro_batches);
 QString fault_words(const PuzzleFault& fault, const PuzzleRules& rules);
-/// "7 of 24 boxes, 12 units so far."; of a complete board its length, bubble, and how that compares.
-QString board_words(const Puzzle& puzzle);
+/// "7 of 24 boxes; length so far: 12."; of a complete board its length, bubble, and how that compares.
+/// `known`: known_solutions() of its rules.
+QString board_words(const Puzzle& puzzle, const std::vector<PuzzlePar>& known);
 /// What is to be compared with: "Par is 33 units (1f1b). No order takes less than 33."
-QString par_words(const PuzzleRules& rules);
+QString par_words(const PuzzleRules& rules, const std::vector<PuzzlePar>& known);
 /// A row for each box that is placed.
 ViewTable table_of(const Puzzle& puzzle);
 

@@ -66,7 +66,6 @@ class Puzzle {
   bool fill(const ChunkSchedule& schedule);
   /// The board as it was before the last change; false: there was none.
   bool undo();
-  bool can_undo() const { return !history_.empty(); }
 
   /// When each box on the board begins, in units.
   UnitLayout layout() const;

@@ -43,7 +43,7 @@ struct RingEdge {
 double ring_phases_seconds(std::span<const RingEdge> edges, int phases);
 
 /// One of plan.collective's algorithms among these members, with concurrent_groups, `elements` of one byte.
-/// All-reduces, all-gathers and reduce-scatters by ring through ring_phases_seconds, since their phases are alike.
+/// All-reduces, all-gathers and reduce-scatters by ring through ring_phases_seconds, since their phases are identical.
 double algorithm_seconds(const Wires& wires, const HopLatencies& hops, OpKind kind, Algorithm algorithm,
                          std::span<const std::vector<int>> groups, std::int64_t elements, double share = 1);
 
