@@ -336,7 +336,7 @@ void check_keys(const Question& question, const Table& table, const Fields& fiel
     refuse(question.drawn() ? at : place("most"),
            question.drawn()
                ? "a drawing has no axis; give most, the top of the axis, in the question's unit"
-               : fmt::format("most is the top of what one draws on, and '{}' is one number; take it away, or ask for a "
+               : fmt::format("most is the top of what one draws on, and '{}' is one number; remove it, or ask for a "
                              "value of each, such as \"memory.*.activations\"",
                              question.answer_from));
   if (needs_source && question.tolerance <= 0)

@@ -24,7 +24,7 @@ namespace {
 /// An alternative to an invalid order by hand.
 std::string without_order(const PlanSpec& plan) {
   const bool one_chunk = plan.virtual_stages == 1, in_groups = plan.micro_batches % plan.pipeline == 0;
-  return std::string("; correct it, or take order away and give ") + (one_chunk ? "schedule = \"1f1b\""
+  return std::string("; correct it, or remove order and give ") + (one_chunk ? "schedule = \"1f1b\""
                                                                       : in_groups
                                                                           ? "schedule = \"interleaved\""
                                                                           : "schedule = \"1f1b\" and virtual = 1");

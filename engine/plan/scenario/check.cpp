@@ -1,5 +1,7 @@
 #include "engine/plan/scenario/check.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -37,6 +39,11 @@ Complaint unknown_name(const std::string& key, const std::string& name) {
   return {{key},
           "unknown " + key.substr(key.find('.') + 1) + " '" + name + "'; " +
               (near.empty() ? "" : "did you mean '" + near + "'? ") + "there is " + listed(known)};
+}
+
+std::string out_of_range(const std::string& key, std::int64_t value, const std::string& what, std::int64_t count) {
+  return fmt::format("{0} is {1}, and {2} are numbered 0 to {3}; give a smaller one, such as {0} = {3}", key, value, what,
+                     count - 1);
 }
 
 std::optional<Complaint> complaint_about_values(const Scenario& scenario) {

@@ -1,5 +1,6 @@
 // Rules that a scenario must satisfy to run, each with the keys that it concerns.
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@ struct Complaint {
 
 /// For an unknown name of a key ("plan.schedule").
 Complaint unknown_name(const std::string& key, const std::string& name);
+/// "root is 8, and ranks are numbered 0 to 7; give a smaller one, such as root = 7": for a number from `count` on.
+std::string out_of_range(const std::string& key, std::int64_t value, const std::string& what, std::int64_t count);
 /// A number's or a name's own limits: the key's range, and the values that there are.
 std::optional<Complaint> complaint_about_values(const Scenario& scenario);
 /// Rules between values: what divides what.

@@ -32,12 +32,12 @@ std::optional<Complaint> collective_complaint(const Scenario& scenario) {
     return Complaint{
         {"fault.plant", "model.kind"},
         "the fault \"lost_part\" is of a collective alone; use it with kind = \"collective\" in [model], or "
-        "take it away"};
+        "remove it"};
   }
   if (!is_planted && scenario.fault.plant != Plant::none)
     return Complaint{{"fault.plant", "model.kind"},
                      "a collective alone has no fault \"" + scenario.fault.plant.name() +
-                         "\" to plant; use plant = \"lost_part\", or take it away"};
+                         "\" to plant; use plant = \"lost_part\", or remove it"};
   const Scenario plain_one;
   for (const Key& key : scenario_keys()) {
     if (key.table != "plan" || std::find(keys_of_plan.begin(), keys_of_plan.end(), key.name) != keys_of_plan.end())
@@ -66,7 +66,7 @@ std::optional<Complaint> collective_complaint(const Scenario& scenario) {
                     counted(ranks, "rank"), most_exact)};
   if (has_root(model.operation_kind()) && model.root >= ranks)
     return Complaint{{"model.root", "plan.data"},
-                     fmt::format("root is {}, and ranks are numbered 0 to {}", model.root, ranks - 1)};
+                     out_of_range("root", model.root, "ranks", ranks)};
   return std::nullopt;
 }
 

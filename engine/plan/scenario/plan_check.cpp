@@ -90,7 +90,7 @@ std::optional<Complaint> optimizer_complaint(const Scenario& scenario, const Adv
     const std::string name(key.name);
     others = advisor.working("train.optimizer", others);
     return Complaint{{key.path(), "train.optimizer"},
-                     "optimizer \"" + scenario.train.optimizer + "\" has no " + name + "; take " + name + " away" +
+                     "optimizer \"" + scenario.train.optimizer + "\" has no " + name + "; remove " + name +
                          (others.empty() ? "" : ", or choose an optimizer that has it: " + listed(others))};
   }
   return std::nullopt;
@@ -135,7 +135,7 @@ std::optional<Complaint> schedule_complaint(const PlanSpec& plan, const Advisor&
                            "0: F:c0:m0 B:c0:m0\"; give one, or schedule = " +
                                first_schedule(advisor)
                          : "an order is that of schedule \"by-hand\", and the schedule is \"" + plan.schedule.name() +
-                               "\"; take order away, or give schedule = \"by-hand\""};
+                               "\"; remove order, or give schedule = \"by-hand\""};
   if (plan.virtual_stages > 1 && plan.schedule != ScheduleKind::interleaved && plan.schedule != ScheduleKind::zb_v &&
       plan.schedule != ScheduleKind::by_hand)
     return Complaint{{"plan.virtual", "plan.schedule"},
@@ -235,8 +235,8 @@ std::optional<Complaint> data_parallel_complaint(const Scenario& scenario) {
       return refused(plan.servers != 1 ? "plan.servers" : "plan.staleness",
                      std::string(key) +
                          " is that of parameter servers, and the plan has none; give data_parallel = "
-                         "\"parameter-server\", or take " +
-                         key + " away");
+                         "\"parameter-server\", or remove " +
+                         key);
     if (plan.has_main_device() && plan.zero > 0)
       return refused("plan.zero", fmt::format("{} updates everything on one rank, and zero = {} shares that among all; "
                                               "use zero = 0, or data_parallel = \"all-reduce\"",
@@ -322,23 +322,21 @@ std::optional<Complaint> cluster_complaint(const Scenario& scenario, const Advis
 std::optional<Complaint> fault_complaint(const Scenario& scenario) {
   const FaultSpec& fault = scenario.fault;
   const int ranks = scenario.plan.ranks();
-  const std::string numbered = fmt::format("ranks are numbered 0 to {}", ranks - 1);
   if ((fault.kill_rank >= 0) != (fault.kill_step >= 0))
     return Complaint{
         {"fault.kill_rank", "fault.kill_step"},
         "kill_rank and kill_step belong together (who dies, and at the start of which step); give both, or "
-        "take " +
-            std::string(fault.kill_rank >= 0 ? "kill_rank" : "kill_step") + " away"};
+        "remove " +
+            std::string(fault.kill_rank >= 0 ? "kill_rank" : "kill_step")};
   if (fault.kill_rank >= ranks)
     return Complaint{{"fault.kill_rank", "plan.pipeline", "plan.data"},
-                     fmt::format("kill_rank is {}, and {}", fault.kill_rank, numbered)};
+                     out_of_range("kill_rank", fault.kill_rank, "ranks", ranks)};
   if (fault.slow_rank >= ranks)
     return Complaint{{"fault.slow_rank", "plan.pipeline", "plan.data"},
-                     fmt::format("slow_rank is {}, and {}", fault.slow_rank, numbered)};
+                     out_of_range("slow_rank", fault.slow_rank, "ranks", ranks)};
   if (fault.kill_step >= scenario.train.steps)
-    return Complaint{
-        {"fault.kill_step", "train.steps"},
-        fmt::format("kill_step is {}, and steps are numbered 0 to {}", fault.kill_step, scenario.train.steps - 1)};
+    return Complaint{{"fault.kill_step", "train.steps"},
+                     out_of_range("kill_step", fault.kill_step, "steps", scenario.train.steps)};
   if (fault.slow_rank < 0 && fault.slow_factor != 1.0)
     return Complaint{
         {"fault.slow_factor"},

@@ -180,7 +180,7 @@ void read_table(const Item& item, Scenario& scenario, Places& places) {
     const auto [place, is_new] = places.file.try_emplace(key->path(), entry.at);
     if (!is_new)
       refuse(entry.at, entry.key + " is given twice, here and at " + place->second +
-                           ": it is a key of [software], which files once had in [cluster]; take one of the two away");
+                           ": it is a key of [software], which files once had in [cluster]; remove one of the two");
     note(*key, assign(key->field(scenario), entry.at, key->name, entry.value), places);
   }
 }

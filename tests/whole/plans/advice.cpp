@@ -91,7 +91,7 @@ std::vector<Advice> advice_in(const Refusal& refusal) {
   if (std::regex_search(right, found,
                         std::regex(R"(must be (at least|greater than) (\S+)( and (at most|less than) (\S+))?$)")))
     advice.push_back({{refusal.key, beside(found[2], found[1] == "greater than", +1), true}});
-  if (std::regex_search(right, found, std::regex(R"(\btake (\w+) away)")))
+  if (std::regex_search(right, found, std::regex(R"(\bremove (\w+))")))
     advice.push_back({{path_of(found[1], refusal.key), ""}});
   if (std::regex_search(right, found, std::regex(R"(choose an optimizer that has it: (.*)$)")))
     for (const std::string& word : words_listed(found[1]))
@@ -111,7 +111,7 @@ std::vector<Advice> advice_in(const Refusal& refusal) {
 std::string to_text(const Advice& advice) {
   std::string text;
   for (const Change& change : advice)
-    text += (text.empty() ? "" : " and ") + change.path + (change.value.empty() ? " taken away" : " = " + change.value);
+    text += (text.empty() ? "" : " and ") + change.path + (change.value.empty() ? " removed" : " = " + change.value);
   return text;
 }
 

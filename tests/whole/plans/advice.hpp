@@ -1,5 +1,5 @@
-// What a refusal advises, read as a person would: "…; heads = 4 or 8 would do, or width = 48", "use zero = 0", "take
-// momentum away".
+// What a refusal advises, read as a person would: "…; heads = 4 or 8 would do, or width = 48", "use zero = 0", "remove
+// momentum".
 #pragma once
 #include <optional>
 #include <string>
@@ -19,7 +19,7 @@ struct Refusal {
 std::optional<Refusal> read_refusal(const std::string& text, const std::string& file, const DrawnPlan& plan);
 
 struct Change {
-  std::string path, value;  ///< as TOML writes it; empty: the key is taken away
+  std::string path, value;  ///< as TOML writes it; empty: the key is removed
   /// Of all that there is, whatever the plan: it may need another, or another key besides.
   bool of_list = false;
 };

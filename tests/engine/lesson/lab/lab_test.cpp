@@ -78,7 +78,7 @@ TEST_CASE("a lesson that cannot be taught is refused with its place") {
       {replaced(good, "tolerance = 3", "tolerance = 0"),
        "lab.toml:13:1: a prediction is never exact; give a tolerance greater than 0, in the question's unit"},
       {replaced(good, "tolerance = 3", "tolerance = 3\nmost = 9"),
-       "lab.toml:14:1: most is the top of what one draws on, and 'bubble.measured' is one number; take it away, or ask "
+       "lab.toml:14:1: most is the top of what one draws on, and 'bubble.measured' is one number; remove it, or ask "
        "for a value of each, such as \"memory.*.activations\""},
       {replaced(good, "ask = \"How much is idle?\"", "ask = 4"), "lab.toml:10:1: ask is an integer; it takes a string"},
       {"lab = 4\n", "lab.toml:1:1: lab is an integer; it is a table: write [lab]"},

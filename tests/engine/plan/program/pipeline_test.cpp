@@ -186,7 +186,7 @@ TEST_CASE("an order by hand makes the programs of the schedule that it lists, an
   CHECK(count_of(step.program_for(1), Purpose::embedding) == 1);
   s.plan.order = "stage 0: F:c0:m0";
   CHECK_THROWS_WITH(compile(s),
-                    ContainsText("is missing; correct it, or take order away and give schedule = \"1f1b\""));
+                    ContainsText("is missing; correct it, or remove order and give schedule = \"1f1b\""));
 }
 
 TEST_CASE(

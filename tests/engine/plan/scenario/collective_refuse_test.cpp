@@ -18,7 +18,7 @@ TEST_CASE("keys that a collective alone does not use are refused, in one line wi
        "s.toml:3:1: bytes = 0 is out of range; it must be at least 1 and at most 1099511627776"},
       {ALONE "operation = \"scatter\"\nroot = 8\n[plan]\ndata = 8\n",
        {},
-       "s.toml:4:1: root is 8, and ranks are numbered 0 to 7"},
+       "s.toml:4:1: root is 8, and ranks are numbered 0 to 7; give a smaller one, such as root = 7"},
       {ALONE "[plan]\ntensor = 2\n",
        {},
        "s.toml:4:1: a collective alone is among plan.data ranks and has no use for tensor = 2; use tensor = 1"},
@@ -38,11 +38,11 @@ TEST_CASE("keys that a collective alone does not use are refused, in one line wi
        "s.toml:4:1: a single collective trains nothing to save in a checkpoint; use checkpoint_every = 0"},
       {ALONE "[fault]\nplant = \"overflow\"\n",
        {},
-       "s.toml:4:1: a collective alone has no fault \"overflow\" to plant; use plant = \"lost_part\", or take it away"},
+       "s.toml:4:1: a collective alone has no fault \"overflow\" to plant; use plant = \"lost_part\", or remove it"},
       {"[fault]\nplant = \"lost_part\"\n",
        {},
        "s.toml:2:1: the fault \"lost_part\" is of a collective alone; use it with kind = \"collective\" in [model], or "
-       "take it away"},
+       "remove it"},
       {ALONE "[plan]\ndata = 8\n[cluster]\nnodes = 1\ndevices_per_node = 4\n",
        {},
        "s.toml:4:1: the plan has 8 ranks, and cluster 'laptop' has 4 devices (1 node of 4); use fewer ranks, or set "

@@ -137,14 +137,14 @@ TEST_CASE("invalid plans are refused with a valid one") {
        "s.toml:4:1: a text's tokens are bytes, and vocabulary is 64; vocabulary = 256 would do"},
       {"[plan]\ndata = 4\n[fault]\nkill_rank = 4\nkill_step = 1\n",
        {},
-       "s.toml:4:1: kill_rank is 4, and ranks are numbered 0 to 3"},
+       "s.toml:4:1: kill_rank is 4, and ranks are numbered 0 to 3; give a smaller one, such as kill_rank = 3"},
       {"[fault]\nkill_rank = 0\n",
        {},
        "s.toml:2:1: kill_rank and kill_step belong together (who dies, and at the start of which step); give both, or "
-       "take kill_rank away"},
+       "remove kill_rank"},
       {"[train]\nsteps = 3\n[fault]\nkill_rank = 0\nkill_step = 3\n",
        {},
-       "s.toml:5:1: kill_step is 3, and steps are numbered 0 to 2"},
+       "s.toml:5:1: kill_step is 3, and steps are numbered 0 to 2; give a smaller one, such as kill_step = 2"},
       {"[plan]\ndata = 1048576\npipeline = 8\n",
        {},
        "s.toml:2:1: data × tensor × pipeline makes 8388608 ranks; at most 1048576 can be planned"},
@@ -182,15 +182,15 @@ TEST_CASE("a key that the optimizer does not use is refused, with the optimizers
   const Row rows[] = {
       {"[train]\noptimizer = \"sgd\"\nbeta1 = 0.9\n",
        {},
-       "s.toml:3:1: optimizer \"sgd\" has no beta1; take beta1 away, or choose an optimizer that has it: adam, adamw, "
+       "s.toml:3:1: optimizer \"sgd\" has no beta1; remove beta1, or choose an optimizer that has it: adam, adamw, "
        "radam, adam8bit, sophia and lamb"},
       {"[train]\nnesterov = false\n",
        {},
-       "s.toml:2:1: optimizer \"adamw\" has no nesterov; take nesterov away, or choose an optimizer that has it: "
+       "s.toml:2:1: optimizer \"adamw\" has no nesterov; remove nesterov, or choose an optimizer that has it: "
        "momentum"},
       {"[train]\noptimizer = \"adafactor\"\nepsilon2 = 1e-4\n",
        {"optimizer=radam"},
-       "--set optimizer=radam: optimizer \"radam\" has no epsilon2; take epsilon2 away, or choose an optimizer that "
+       "--set optimizer=radam: optimizer \"radam\" has no epsilon2; remove epsilon2, or choose an optimizer that "
        "has "
        "it: adafactor"},
       {"[train]\noptimizer = \"momentum\"\nmomentum = 1\n",
@@ -277,7 +277,7 @@ TEST_CASE("an override is named in the complaint about it") {
        "or pipeline at most 2"},
       {"[plan]\npipeline = 4\n[fault]\nslow_rank = 3\n",
        {"pipeline=2"},
-       "--set pipeline=2: slow_rank is 3, and ranks are numbered 0 to 1"},
+       "--set pipeline=2: slow_rank is 3, and ranks are numbered 0 to 1; give a smaller one, such as slow_rank = 1"},
       {text, {"pipline=4"}, "--set pipline=4: unknown key 'pipline'; did you mean 'pipeline'?"},
       {text, {"plan.layers=4"}, "--set plan.layers=4: unknown key 'layers' in [plan]; it belongs in [model]"},
       {text, {"plna.data=4"}, "--set plna.data=4: unknown table 'plna'; did you mean 'plan.data'?"},
@@ -313,7 +313,7 @@ TEST_CASE("an override is named in the complaint about it") {
       {"[cluster]\nfused = true\n[software]\nfused = true\n",
        {},
        "s.toml:4:1: fused is given twice, here and at s.toml:2:1: it is a key of [software], which files once had in "
-       "[cluster]; take one of the two away"},
+       "[cluster]; remove one of the two"},
       {"[cluster]\noverlapp = true\n",
        {},
        "s.toml:2:1: unknown key 'overlapp' in [cluster]; did you mean 'overlap' of [software]?"},

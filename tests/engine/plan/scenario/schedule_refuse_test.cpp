@@ -46,7 +46,7 @@ TEST_CASE("invalid chunks and micro-batches of a schedule are refused with valid
        "multiple of 4; micro_batches = 4 and global_batch = 16 would do"},
       {"[plan]\norder = \"stage 0: F:c0:m0 B:c0:m0\"\n",
        {},
-       "s.toml:2:1: an order is that of schedule \"by-hand\", and the schedule is \"1f1b\"; take order away, or give "
+       "s.toml:2:1: an order is that of schedule \"by-hand\", and the schedule is \"1f1b\"; remove order, or give "
        "schedule = \"by-hand\""},
       {"[plan]\npipeline = 4\nstages = \"3 2 2\"\n",
        {},
