@@ -18,6 +18,9 @@ class Judgement {
 
   void decide() {
     run_.outcome = Outcome::equal;
+    run_.reason.clear();
+    run_.growth.clear();
+    run_.judged_steps = 0;
     for (std::size_t s = 0; s < steps; ++s) {
       const StepErrors& now = run_.errors.steps[s];
       grow(std::isnan(twin_.steps[s].loss) ? twin_.steps[s].loss

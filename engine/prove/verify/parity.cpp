@@ -136,7 +136,12 @@ double with_other_rounding(double value, DType type, std::uint64_t draw) {
   return (draw >> 62) % 2 == 0 ? value + change : value - change;
 }
 
-void change_roundings(RankRun& run, const Model& model) {
+std::uint64_t draw_of(int twin, int parameter, std::int64_t element) {
+  return (static_cast<std::uint64_t>(twin - 1) << 56) + (static_cast<std::uint64_t>(parameter) << 40) +
+         static_cast<std::uint64_t>(element) + 1;
+}
+
+void change_roundings(RankRun& run, const Model& model, int twin) {
   const RankProgram& program = run.program();
   for (BufferIndex b = 0; b < program.buffers.size(); ++b) {
     const Buffer& buffer = program.buffers[b];
@@ -145,10 +150,23 @@ void change_roundings(RankRun& run, const Model& model) {
       for (std::int64_t i = 0; i < values.elements(); ++i)
         set_element(values, i,
                     with_other_rounding(element(values, i), model.type,
-                                        (static_cast<std::uint64_t>(buffer.parameter) << 40) +
-                                            static_cast<std::uint64_t>(buffer.first + i) + 1));
+                                        draw_of(twin, buffer.parameter, buffer.first + i)));
     });
   }
+}
+
+ParityErrors worst_of(const ParityErrors& a, const ParityErrors& b) {
+  const auto worse = [](double x, double y) { return is_worse(x, y) ? x : y; };
+  ParityErrors worst = a;
+  worst.losses = worse(a.losses, b.losses);
+  worst.gradients = worse(a.gradients, b.gradients);
+  for (std::size_t s = 0; s < worst.steps.size(); ++s) {
+    worst.steps[s].loss = worse(a.steps[s].loss, b.steps[s].loss);
+    worst.steps[s].gradient = worse(a.steps[s].gradient, b.steps[s].gradient);
+  }
+  worst.first_update.worst = worse(a.first_update.worst, b.first_update.worst);
+  worst.parameters.worst = worse(a.parameters.worst, b.parameters.worst);
+  return worst;
 }
 
 void Judge::loss(std::uint32_t step, double held, double expected) {

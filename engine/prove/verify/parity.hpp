@@ -44,9 +44,11 @@ void take(HeldBuffers& into, const RankRun& run);
 
 /// `value` changed by one rounding of `type`, up or down as `draw` says; 0 stays.
 double with_other_rounding(double value, DType type, std::uint64_t draw);
-/// What makes a twin: each weight of the rank changed by one rounding of the type that the model computes in, its
-/// master by as much.
-void change_roundings(RankRun& run, const Model& model);
+/// What makes the twin of that number, from 1 on: each weight of the rank changed by one rounding of the type that the
+/// model computes in, its master by as much. Each twin has other directions.
+void change_roundings(RankRun& run, const Model& model, int twin);
+/// What decides the direction for one element of a parameter.
+std::uint64_t draw_of(int twin, int parameter, std::int64_t element);
 
 /// Sums, by step, of the losses that all ranks report.
 class Losses : public RankObserver {
@@ -87,6 +89,9 @@ class GradientNorms {
  private:
   std::map<std::string, double> own_, block_;
 };
+
+/// The larger error of both in each place.
+ParityErrors worst_of(const ParityErrors& a, const ParityErrors& b);
 
 /// Collects the largest errors of all comparisons.
 class Judge {

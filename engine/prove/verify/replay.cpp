@@ -114,14 +114,13 @@ class Shard {
   }
 
   /// Those of its weights before the first step, and of their masters by as much.
-  void change_roundings() {
+  void change_roundings(int twin) {
     for (const Piece& piece : pieces_) {
       const auto change = [&](const View& values) {
         for (std::int64_t i = 0; i < values.elements(); ++i)
           set_element(values, i,
                       parity::with_other_rounding(element(values, i), step_.model.type,
-                                                  (static_cast<std::uint64_t>(piece.parameter) << 40) +
-                                                      static_cast<std::uint64_t>(piece.first + i) + 1));
+                                                  parity::draw_of(twin, piece.parameter, piece.first + i)));
       };
       change(piece.operands.parameter);
       if (accumulation_type(step_.model.type) != step_.model.type) change(piece.operands.states.front());
@@ -190,7 +189,7 @@ class Shard {
 }  // namespace
 
 Replay replay(const StepProgram& step, const std::vector<std::vector<Contribution>>& served,
-              const RunSettings& settings, bool changed) {
+              const RunSettings& settings, int twin) {
   const StepProgram plain = without_servers(step.scenario);
   // Workers use the kernels of the run: 16-bit results of other kernels would differ.
   const std::shared_ptr<const Platform> platform =
@@ -206,9 +205,9 @@ Replay replay(const StepProgram& step, const std::vector<std::vector<Contributio
   for (std::size_t s = 0; s < served.size(); ++s)
     shards.push_back(std::make_unique<Shard>(step, step.grid.workers() + static_cast<int>(s), platform->host_kernels));
 
-  if (changed)
+  if (twin > 0)
     for (const auto& shard : shards) {
-      shard->change_roundings();
+      shard->change_roundings(twin);
       for (const auto& worker : workers) shard->answer(*worker);
     }
   Replay result;

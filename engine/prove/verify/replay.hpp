@@ -29,8 +29,8 @@ struct Replay {
 };
 
 /// `served[s]` is server s's order, of `steps` steps of each worker. Throws std::invalid_argument when nothing can be
-/// served in such orders. `changed`: with weights that are each changed by one rounding before the first step.
+/// served in such orders. `twin`: 0, or a twin's number (parity::change_roundings).
 Replay replay(const StepProgram& step, const std::vector<std::vector<Contribution>>& served,
-              const RunSettings& settings, bool changed = false);
+              const RunSettings& settings, int twin = 0);
 
 }  // namespace rankscope

@@ -16,7 +16,8 @@
 // The bound is the tolerance of the plan's precision. Where that is exceeded, roundings may be all that differs: some
 // trainings are chaotic, and multiply any error from step to step. So the reference is trained once more as a twin,
 // each of its initial weights changed by one rounding, and a step may differ by ParityRun::over_twin times what the
-// twin has come to differ by, if that is more than the tolerance. A step whose bound is above ParityRun::still_shows
+// twin has come to differ by, if that is more than the tolerance. Before a run is called different for what a twin does
+// not explain, up to ParityRun::most_twins are made, and the largest of their differences counts. A step whose bound is above ParityRun::still_shows
 // proves nothing, unless it is within the tolerance. A training of which the first two steps can be judged, with the
 // update between them, is called equal; the text says how many steps that was.
 #pragma once
@@ -65,12 +66,14 @@ struct ParityErrors {
 
 struct ParityRun {
   static constexpr double over_twin = 10, still_shows = 5e-2;
+  static constexpr int most_twins = 8;
 
   std::string optimizer;
   double tolerance = 0;
   bool judges_parameters = true;  ///< false: losses, and the first step's gradients, alone
   ParityErrors errors;
-  std::vector<double> growth;  ///< [step]: how far the twin is off by then; empty where the tolerance decided
+  int twins = 0;               ///< made; 0 where the tolerance decided
+  std::vector<double> growth;  ///< [step]: how far the worst twin is off by then; empty without one
   int judged_steps = 0;        ///< whose bounds still show something
   Outcome outcome = Outcome::not_shown;
   bool passed = false;  ///< equal

@@ -167,20 +167,20 @@ ParityErrors ComparedArrivals::errors() const {
   return judge.errors();
 }
 
-ParityErrors ComparedArrivals::twin_errors() const {
+ParityErrors ComparedArrivals::twin_errors(int twin) const {
   const auto& [step, settings, gradient_steps, watched, served, truth] = *both_;
   const int workers = step.grid.workers();
-  const Replay twin = replay(step, served, settings, true);
+  const Replay changed = replay(step, served, settings, twin);
   parity::Judge judge(step.model);
   for (std::uint32_t s = 0; s < parity::steps; ++s)
-    judge.loss(s, mean_loss(twin, workers, s), mean_loss(truth, workers, s));
+    judge.loss(s, mean_loss(changed, workers, s), mean_loss(truth, workers, s));
   const std::map<Contribution, parity::GradientNorms> norms = both_->norms();
-  for (const auto& [contribution, gradients] : twin.gradients)
+  for (const auto& [contribution, gradients] : changed.gradients)
     if (contribution.step < gradient_steps)
       for (const auto& [parameter, gradient] : gradients)
         judge.gradient(contribution.step, gradient, truth.gradients.at(contribution).at(parameter),
                        norms.at(contribution).of(both_->spec_of(parameter).name), both_->spec_of(parameter).name);
-  for (const auto& [parameter, values] : twin.after) {
+  for (const auto& [parameter, values] : changed.after) {
     const parity::Held held{parameter, false, 0, {values}};
     judge.parameter(held, {both_->spec_of(parameter), held, 0}, truth.before.at(parameter), truth.after.at(parameter),
                     both_->spec_of(parameter).name);

@@ -21,8 +21,8 @@ class ComparedArrivals {
   /// Each contribution's gradients, as the server received them (those of the first `gradient_steps` steps), the
   /// losses, and the parameters of servers and workers at the end.
   ParityErrors errors() const;
-  /// The same of a second replay, each initial weight changed by one rounding.
-  ParityErrors twin_errors() const;
+  /// The same of another replay, a twin of that number (parity::change_roundings).
+  ParityErrors twin_errors(int twin) const;
 
  private:
   struct Both;

@@ -33,6 +33,7 @@ nlohmann::json row_of(const ParityRun& run) {
           {"parameters", run.judges_parameters ? number(run.errors.parameters.worst) : nlohmann::json(nullptr)},
           {"tolerance", run.tolerance},
           {"twin", growth},
+          {"twins", run.twins},
           {"judged_steps", run.judged_steps}};
 }
 
@@ -81,9 +82,10 @@ std::string to_text(const VerifyResult& result) {
     if (!run.reason.empty()) text += fmt::format("{:<9} because {}\n", "", run.reason);
     if (!run.growth.empty())
       text += fmt::format(
-          "{:<9} tolerance: {:.0f} times the change in the reference from rounding each weight once: {} by the last "
+          "{:<9} tolerance: {:.0f} times the change in the reference from rounding each weight once{}: {} by the last "
           "step; {} of {} steps can show a difference\n",
-          "", ParityRun::over_twin, fmt::format("{:.1e}", run.growth.back()), run.judged_steps, run.growth.size());
+          "", ParityRun::over_twin, run.twins > 1 ? fmt::format(" (the largest of {} trainings)", run.twins) : "",
+          fmt::format("{:.1e}", run.growth.back()), run.judged_steps, run.growth.size());
   }
   return text;
 }
