@@ -143,8 +143,8 @@ double tolerance_of(DType type, const Scenario& scenario) {
 }
 
 /// One twin shows how errors grow where they grow evenly. Where they grow by jumps (Sophia's clipped step changes its
-/// sign where a momentum is next to zero) it may have none: before a run is called different, further twins are made.
-void judge_by_twins(ParityRun& run, const std::function<ParityErrors(int)>& errors_of_twin) {
+/// sign where a momentum is next to zero) it may have none: before a run is called different, up to `most` are made.
+void judge_by_twins(ParityRun& run, int most, const std::function<ParityErrors(int)>& errors_of_twin) {
   std::optional<ParityErrors> twins;
   parity::judge(run, twins);
   if (parity::is_within_tolerance(run)) return;
@@ -152,7 +152,7 @@ void judge_by_twins(ParityRun& run, const std::function<ParityErrors(int)>& erro
     const ParityErrors another = errors_of_twin(++run.twins);
     twins = twins ? parity::worst_of(*twins, another) : another;
     parity::judge(run, twins);
-  } while (run.outcome == Outcome::different && run.twins < ParityRun::most_twins);
+  } while (run.outcome == Outcome::different && run.twins < most);
 }
 
 ParityRun run_parity(Scenario scenario, const RunSettings& settings, std::string optimizer, bool judges_parameters,
@@ -171,12 +171,14 @@ ParityRun run_parity(Scenario scenario, const RunSettings& settings, std::string
   result.tolerance = tolerance_of(scenario.compute_type(), scenario);
   result.judges_parameters = judges_parameters;
   const StepProgram step = compile(scenario);
+  // With stale weights it is another training anyway.
+  const int most_twins = scenario.plan.has_stale_weights() ? 1 : ParityRun::most_twins;
   const std::uint32_t gradient_steps = judges_parameters ? parity::steps : 1;
   if (step.arrivals_ahead()) {
     count.begin(result.optimizer + ", the plan and a replay of its arrivals");
     const ComparedArrivals compared(step, settings, gradient_steps);
     result.errors = compared.errors();
-    judge_by_twins(result, [&](int twin) { return compared.twin_errors(twin); });
+    judge_by_twins(result, most_twins, [&](int twin) { return compared.twin_errors(twin); });
   } else {
     const StepProgram alone = compile(reference_of(scenario));
     Recording reference, run;
@@ -185,7 +187,7 @@ ParityRun run_parity(Scenario scenario, const RunSettings& settings, std::string
     count.begin(result.optimizer + ", the plan");
     record(step, settings, run, count);
     result.errors = compare(run, reference, step, gradient_steps);
-    judge_by_twins(result, [&](int twin) {
+    judge_by_twins(result, most_twins, [&](int twin) {
       Recording changed;
       count.begin(result.optimizer + ", one rank with weights changed by one rounding");
       record(alone, settings, changed, count, twin);
