@@ -18,6 +18,7 @@ constexpr int line = 20, side_label = 92, drawing_top = 2 * line + 16;
 /// Pixels of a level with the gap above it: as drawn, the least beside a list of all units, and the least of all.
 constexpr int least_rows = 3, drawn_level = 76, least_level = 42, tightest_level = 32;
 constexpr int scale_bar = 120, least_for_table = 260, preferred_height = 400;
+constexpr int busiest_unit = 1, least_for_busiest = 700;  ///< the column of names, and the width that it needs
 constexpr std::size_t most_units = 500;
 
 QString source_words(LoadSource source) {
@@ -102,6 +103,7 @@ void TopologyView::arrange() {
   words_->setVisible(there);
   const int wide = width() - view_margin - cell_inset;
   words_->setGeometry(view_margin, 6, width() - 2 * view_margin, line);
+  table_->setColumnHidden(busiest_unit, width() < least_for_busiest);
   for (RowsTable* table : {table_, units_}) {
     table->resize(wide, table->height());
     fit_rows(*table);
