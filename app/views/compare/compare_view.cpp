@@ -6,6 +6,7 @@
 #include <QHeaderView>
 #include <QPainter>
 #include <QPushButton>
+#include <QScrollBar>
 
 #include "app/models/steps.hpp"
 #include "app/session/headline.hpp"
@@ -80,7 +81,6 @@ void CompareView::make_controls() {
   set_up_table(*table_, tr("Differences of the two runs"));
   table_->setModel(&rows_);
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-  table_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
 }
 
 void CompareView::set_theme(Theme theme) {
@@ -227,6 +227,20 @@ void CompareView::showEvent(QShowEvent* event) {
   align();
 }
 
+// A row without its name says nothing: where there is too little room, the change goes first and then the difference.
+void CompareView::fit_columns() {
+  QHeaderView& header = *table_->horizontalHeader();
+  if (header.count() == 0) return;
+  for (int column = 0; column < header.count(); ++column) table_->setColumnHidden(column, false);
+  header.setSectionResizeMode(0, QHeaderView::ResizeToContents);
+  QMetaObject::invokeMethod(&header, "resizeSections", Qt::DirectConnection);
+  const int room = table_->width() - table_->verticalScrollBar()->sizeHint().width();
+  constexpr int b = 2;
+  for (int column = header.count() - 1; column > b && header.length() > room; --column)
+    table_->setColumnHidden(column, true);
+  if (header.length() <= room) header.setSectionResizeMode(0, QHeaderView::Stretch);
+}
+
 void CompareView::arrange() {
   const bool there = other_.there() && !veiled();
   const int top = control_height + 8;
@@ -238,6 +252,7 @@ void CompareView::arrange() {
                       control_height);
   by_->setGeometry(left + 16, top, table - view_margin - 16, control_height);
   table_->setGeometry(left + 8, top + control_height + 4, table - view_margin / 2, height() - top - control_height - 8);
+  fit_columns();
   int y = top;
   const int each = (height() - top) / (both ? 2 : 1);
   const auto place = [&](ElidedLabel* name, TimelineView* time) {
