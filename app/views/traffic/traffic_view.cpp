@@ -81,9 +81,9 @@ void TrafficView::set_presentation(double scale) {
 }
 
 ViewTable TrafficView::rows_shown() const {
-  ViewTable table{{tr("purpose"), tr("op"), tr("members"), tr("algorithm"), tr("count per sender and step"),
-                   tr("sent per sender, bytes"), tr("predicted per sender, bytes"), tr("waiting per rank, s"),
-                   tr("transfer per sender, s"), tr("bus bandwidth, bytes/s")},
+  ViewTable table{{tr("purpose"), tr("op"), tr("members"), tr("algorithm"), tr("count per rank and step"),
+                   tr("sent per rank, bytes"), tr("predicted per rank, bytes"), tr("waiting per rank, s"),
+                   tr("transfer per rank, s"), tr("bus bandwidth, bytes/s")},
                   {}};
   for (const TrafficLine& line : model_.lines())
     table.rows.push_back({text::utf8(name_of(line.purpose)), text::utf8(name_of(line.kind)),
