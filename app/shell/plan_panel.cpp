@@ -293,7 +293,6 @@ void PlanPanel::add_words(QGridLayout& form, const QString& name, const QString&
   const auto show = [box, value, help](const Scenario& scenario) {
     Scenario copy = scenario;
     const QString words = QString::fromStdString(value(copy));
-    if (box->text() == words) return;
     box->setText(words);
     // A list that is too long for the field shows its beginning; all of it is in the tool tip.
     box->setCursorPosition(0);

@@ -252,7 +252,6 @@ void CompareView::arrange() {
                       control_height);
   by_->setGeometry(left + 16, top, table - view_margin - 16, control_height);
   table_->setGeometry(left + 8, top + control_height + 4, table - view_margin / 2, height() - top - control_height - 8);
-  fit_columns();
   int y = top;
   const int each = (height() - top) / (both ? 2 : 1);
   const auto place = [&](ElidedLabel* name, TimelineView* time) {
@@ -269,6 +268,7 @@ void CompareView::arrange() {
   words_->setVisible((there || !other_.failure().isEmpty()) && !veiled());
   for (QWidget* part : {static_cast<QWidget*>(name_a_), static_cast<QWidget*>(time_a_)})
     part->setVisible(there && both);
+  fit_columns();
 }
 
 void CompareView::paint(QPainter& painter) {
