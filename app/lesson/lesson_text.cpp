@@ -7,6 +7,7 @@
 #include <QTextCursor>
 #include <QTextDocument>
 #include <QTextList>
+#include <QTextTable>
 #include <QUrlQuery>
 #include <QWhatsThis>
 #include <cmath>
@@ -41,6 +42,9 @@ bool is_unit(const QString& text, qsizetype at) {
 bool is_word(const QString& letters) {
   return letters == QLatin1String("a") || letters == QLatin1String("A") || letters == QLatin1String("I");
 }
+
+/// Each line of a drawing or a program is a block.
+bool is_code(const QTextBlock& block) { return block.blockFormat().hasProperty(QTextFormat::BlockCodeLanguage); }
 
 QString definition_of(const Term& term) {
   QString words = QStringLiteral("<b>%1</b>").arg(QString::fromStdString(term.name).toHtmlEscaped());
@@ -134,14 +138,15 @@ QString LessonText::with_links(const QString& markdown) {
   return out.join(QLatin1Char('\n'));
 }
 
-// Headings of a page would be larger than the panel's own title; paragraphs are apart.
+// Headings of a page would be larger than the panel's own title; paragraphs are apart, but not the lines of a drawing.
 void LessonText::lay_out() {
   for (QTextBlock block = document()->begin(); block.isValid(); block = block.next()) {
     QTextCursor cursor(block);
     QTextBlockFormat form = block.blockFormat();
     const bool heading = form.headingLevel() > 0;
+    const bool joined = cursor.currentTable() != nullptr || (is_code(block) && is_code(block.next()));
     form.setTopMargin(heading && block != document()->begin() ? 10 : 0);
-    form.setBottomMargin(block.textList() != nullptr ? 3 : heading ? 4 : 8);
+    form.setBottomMargin(joined ? 0 : block.textList() != nullptr ? 3 : heading ? 4 : 8);
     form.setLineHeight(125, QTextBlockFormat::ProportionalHeight);
     cursor.setBlockFormat(form);
     if (!heading) continue;
@@ -152,6 +157,15 @@ void LessonText::lay_out() {
     cursor.mergeCharFormat(letters);
   }
   document()->setIndentWidth(18);
+  // Words of one column are apart from those of the next.
+  for (QTextFrame* frame : document()->rootFrame()->childFrames()) {
+    auto* table = qobject_cast<QTextTable*>(frame);
+    if (table == nullptr) continue;
+    QTextTableFormat form = table->format();
+    form.setCellSpacing(0);
+    form.setCellPadding(2);
+    table->setFormat(form);
+  }
 }
 
 // Each term only where it first appears: otherwise the text would be full of marks.

@@ -290,9 +290,13 @@ void PlanPanel::add_words(QGridLayout& form, const QString& name, const QString&
     Scenario now = *session_.scenario();
     if (value(now) != words) edit([&](Scenario& scenario) { value(scenario) = words; });
   });
-  const auto show = [box, value](const Scenario& scenario) {
+  const auto show = [box, value, help](const Scenario& scenario) {
     Scenario copy = scenario;
-    box->setText(QString::fromStdString(value(copy)));
+    const QString words = QString::fromStdString(value(copy));
+    box->setText(words);
+    // A list that is too long for the field shows its beginning; all of it is in the tool tip.
+    box->setCursorPosition(0);
+    box->setToolTip(help + QLatin1Char('\n') + words);
   };
   add_field(form, name, help, box, show, std::move(applies));
   fields_.back().label->setBuddy(box);

@@ -5997,24 +5997,24 @@ bandbreite</translation>
         <translation>Algorithmus im Plan; auto ist der eigene der Bibliothek, dessen Phasen nicht sichtbar sind</translation>
     </message>
     <message>
-        <source>Ops of one sender in one step; in a collective all members send</source>
-        <translation>Ops eines Senders in einem Schritt; bei einem Kollektiv senden alle Mitglieder</translation>
+        <source>Ops of one rank in one step: the mean over senders of messages, or over members of a collective</source>
+        <translation>Ops eines Ranks in einem Schritt: das Mittel über die Sender von Nachrichten oder über die Mitglieder eines Kollektivs</translation>
     </message>
     <message>
-        <source>Mean bytes sent by one sender in one step, counted at the transport; – if the library hides them</source>
-        <translation>Mittlere Bytes eines Senders in einem Schritt, am Transport gezählt; –, wenn die Bibliothek sie verbirgt</translation>
+        <source>Bytes that one rank sends in one step, counted at the transport: the mean over senders of messages, or over members of a collective; – if the library hides them</source>
+        <translation>Bytes, die ein Rank in einem Schritt sendet, am Transport gezählt: das Mittel über die Sender von Nachrichten oder über die Mitglieder eines Kollektivs; –, wenn die Bibliothek sie verbirgt</translation>
     </message>
     <message>
-        <source>Bytes that one sender sends in one step by the plan&apos;s algorithm, the mean</source>
-        <translation>Bytes, die ein Sender nach dem Algorithmus des Plans in einem Schritt sendet, im Mittel</translation>
+        <source>Bytes that one rank sends in one step by the plan&apos;s algorithm: the mean over senders of messages, or over members of a collective, of which not all may send</source>
+        <translation>Bytes, die ein Rank nach dem Algorithmus des Plans in einem Schritt sendet: das Mittel über die Sender von Nachrichten oder über die Mitglieder eines Kollektivs, von denen nicht alle senden müssen</translation>
     </message>
     <message>
         <source>Time inside the ops of one rank in the selected step, before the peer arrived: the mean over all ranks that send or receive</source>
         <translation>Zeit in den Ops eines Ranks im gewählten Schritt, bevor der Partner kam: Mittel über alle Ranks, die senden oder empfangen</translation>
     </message>
     <message>
-        <source>Mean time inside the ops of one sender in the selected step while bytes moved. Bytes divided by this time are the bandwidth of a message.</source>
-        <translation>Mittlere Zeit in den Ops eines Senders im gewählten Schritt, während Bytes übertragen wurden. Bytes durch diese Zeit ist die Bandbreite einer Nachricht.</translation>
+        <source>Mean time inside the ops of one rank in the selected step while bytes moved. Bytes divided by this time are the bandwidth of a message.</source>
+        <translation>Mittlere Zeit in den Ops eines Ranks im gewählten Schritt, während Bytes übertragen wurden. Bytes durch diese Zeit ist die Bandbreite einer Nachricht.</translation>
     </message>
     <message>
         <source>As in nccl-tests: size divided by the time of the last rank to arrive, times 2(n−1)/n for an all-reduce, (n−1)/n for gathers and reduce-scatters</source>
@@ -6022,21 +6022,21 @@ bandbreite</translation>
     </message>
     <message>
         <source>count
-per sender</source>
+per rank</source>
         <translation>Anzahl
-je Sender</translation>
+je Rank</translation>
     </message>
     <message>
         <source>sent
-per sender</source>
+per rank</source>
         <translation>gesendet
-je Sender</translation>
+je Rank</translation>
     </message>
     <message>
         <source>predicted
-per sender</source>
+per rank</source>
         <translation>Vorhersage
-je Sender</translation>
+je Rank</translation>
     </message>
     <message>
         <source>waiting
@@ -6046,9 +6046,9 @@ je Rank</translation>
     </message>
     <message>
         <source>transfer
-per sender</source>
+per rank</source>
         <translation>Transfer
-je Sender</translation>
+je Rank</translation>
     </message>
 </context>
 <context>
@@ -6106,24 +6106,24 @@ je Sender</translation>
         <translation>Abzuspielende Op dieser Zeile</translation>
     </message>
     <message>
-        <source>count per sender and step</source>
-        <translation>Anzahl je Sender und Schritt</translation>
+        <source>count per rank and step</source>
+        <translation>Anzahl je Rank und Schritt</translation>
     </message>
     <message>
-        <source>sent per sender, bytes</source>
-        <translation>gesendet je Sender, Bytes</translation>
+        <source>sent per rank, bytes</source>
+        <translation>gesendet je Rank, Bytes</translation>
     </message>
     <message>
-        <source>predicted per sender, bytes</source>
-        <translation>vorhergesagt je Sender, Bytes</translation>
+        <source>predicted per rank, bytes</source>
+        <translation>vorhergesagt je Rank, Bytes</translation>
     </message>
     <message>
         <source>waiting per rank, s</source>
         <translation>Warten je Rank, s</translation>
     </message>
     <message>
-        <source>transfer per sender, s</source>
-        <translation>Übertragung je Sender, s</translation>
+        <source>transfer per rank, s</source>
+        <translation>Übertragung je Rank, s</translation>
     </message>
     <message>
         <source>A single rank sends nothing</source>

@@ -6,6 +6,7 @@
 #include <QHeaderView>
 #include <QPainter>
 #include <QPushButton>
+#include <QScrollBar>
 
 #include "app/models/steps.hpp"
 #include "app/session/headline.hpp"
@@ -80,7 +81,6 @@ void CompareView::make_controls() {
   set_up_table(*table_, tr("Differences of the two runs"));
   table_->setModel(&rows_);
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-  table_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
 }
 
 void CompareView::set_theme(Theme theme) {
@@ -227,6 +227,20 @@ void CompareView::showEvent(QShowEvent* event) {
   align();
 }
 
+// A row without its name says nothing: where there is too little room, the change goes first and then the difference.
+void CompareView::fit_columns() {
+  QHeaderView& header = *table_->horizontalHeader();
+  if (header.count() == 0) return;
+  for (int column = 0; column < header.count(); ++column) table_->setColumnHidden(column, false);
+  header.setSectionResizeMode(0, QHeaderView::ResizeToContents);
+  QMetaObject::invokeMethod(&header, "resizeSections", Qt::DirectConnection);
+  const int room = table_->width() - table_->verticalScrollBar()->sizeHint().width();
+  constexpr int b = 2;
+  for (int column = header.count() - 1; column > b && header.length() > room; --column)
+    table_->setColumnHidden(column, true);
+  if (header.length() <= room) header.setSectionResizeMode(0, QHeaderView::Stretch);
+}
+
 void CompareView::arrange() {
   const bool there = other_.there() && !veiled();
   const int top = control_height + 8;
@@ -254,6 +268,7 @@ void CompareView::arrange() {
   words_->setVisible((there || !other_.failure().isEmpty()) && !veiled());
   for (QWidget* part : {static_cast<QWidget*>(name_a_), static_cast<QWidget*>(time_a_)})
     part->setVisible(there && both);
+  fit_columns();
 }
 
 void CompareView::paint(QPainter& painter) {

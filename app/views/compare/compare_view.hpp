@@ -45,6 +45,7 @@ class CompareView : public DataView {
 
  private:
   void make_controls();
+  void fit_columns();
   void fill_menu();
   void choose_recording();
   void take_previous();

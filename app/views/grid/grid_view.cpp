@@ -15,7 +15,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int header_height = 36, side_label = 76, top_label = 22;
+constexpr int header_height = 36, side_label = 92, top_label = 22;
 constexpr int least_place = 72, highest_place = 240, least_rows = 3;
 constexpr int least_cell = 20;  ///< where rows would be lower, they are folded: a cell's value has a line
 constexpr int scale_bar = 160;

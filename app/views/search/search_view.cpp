@@ -244,7 +244,7 @@ void SearchView::arrange() {
   const int high = std::max(40, height() - top - 4);
   const bool three = width() >= three_columns, two = width() >= two_columns;
   const int right =
-      two ? (three ? std::clamp(width() * 28 / 100, plan_width, widest_plan) : std::max(270, width() * 42 / 100)) : 0;
+      two ? (three ? std::clamp(width() * 28 / 100, plan_width, widest_plan) : std::max(270, width() * 48 / 100)) : 0;
   const int middle = three ? (width() - right) * 42 / 100 : 0;
   const int left = width() - right - middle;
   const int side = sides_->checkedId();

@@ -15,8 +15,10 @@ namespace rankscope::app {
 namespace {
 
 constexpr int line = 20, side_label = 92, drawing_top = 2 * line + 16;
-constexpr int least_rows = 3, drawn_level = 76, least_level = 42;  ///< pixels of a level with the gap above it
+/// Pixels of a level with the gap above it: as drawn, the least beside a list of all units, and the least of all.
+constexpr int least_rows = 3, drawn_level = 76, least_level = 42, tightest_level = 32;
 constexpr int scale_bar = 120, least_for_table = 260, preferred_height = 400;
+constexpr int busiest_unit = 1, least_for_busiest = 700;  ///< the column of names, and the width that it needs
 constexpr std::size_t most_units = 500;
 
 QString source_words(LoadSource source) {
@@ -99,16 +101,20 @@ void TopologyView::showEvent(QShowEvent* event) {
 void TopologyView::arrange() {
   const bool there = topology_.failure.isEmpty() && !topology_.loads.empty() && !veiled();
   words_->setVisible(there);
-  const bool is_high_enough = height() >= least_for_table;  // else the drawing alone
-  table_->setVisible(there && is_high_enough);
   const int wide = width() - view_margin - cell_inset;
   words_->setGeometry(view_margin, 6, width() - 2 * view_margin, line);
+  table_->setColumnHidden(busiest_unit, width() < least_for_busiest);
   for (RowsTable* table : {table_, units_}) {
     table->resize(wide, table->height());
     fit_rows(*table);
   }
-  const int by_kind = is_high_enough ? height_of_whole_rows(*table_, height() / 3) : 0;
   const int levels = static_cast<int>(topology_.loads.size()) + 1;
+  // The drawing alone where its levels would be above their scale.
+  const int rows = height_of_whole_rows(*table_, height() / 3);
+  const bool is_high_enough =
+      height() >= least_for_table && height() - drawing_top - rows - view_margin >= levels * tightest_level;
+  table_->setVisible(there && is_high_enough);
+  const int by_kind = is_high_enough ? rows : 0;
   const int room = height() - drawing_top - by_kind - view_margin;  // for the drawing and all units
   const int all = height_of_whole_rows(*units_, std::max(room - levels * drawn_level - view_margin, 0));
   const bool lists = there && is_high_enough && room - all - view_margin >= levels * least_level &&

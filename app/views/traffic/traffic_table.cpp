@@ -122,19 +122,23 @@ QVariant TrafficModel::headerData(int section, Qt::Orientation orientation, int 
   if (role == Qt::ToolTipRole) {
     switch (column) {
       case algorithm: return tr("Algorithm in the plan; auto is the library's own, whose phases are not visible");
-      case count: return tr("Ops of one sender in one step; in a collective all members send");
+      case count:
+        return tr("Ops of one rank in one step: the mean over senders of messages, or over members of a collective");
       case sent:
         return tr(
-            "Mean bytes sent by one sender in one step, counted at the transport; – if the library "
-            "hides them");
-      case predicted: return tr("Bytes that one sender sends in one step by the plan's algorithm, the mean");
+            "Bytes that one rank sends in one step, counted at the transport: the mean over senders of messages, or over "
+            "members of a collective; – if the library hides them");
+      case predicted:
+        return tr(
+            "Bytes that one rank sends in one step by the plan's algorithm: the mean over senders of messages, or over "
+            "members of a collective, of which not all may send");
       case waiting:
         return tr(
             "Time inside the ops of one rank in the selected step, before the peer arrived: the mean over all "
             "ranks that send or receive");
       case transfer:
         return tr(
-            "Mean time inside the ops of one sender in the selected step while bytes moved. Bytes divided by "
+            "Mean time inside the ops of one rank in the selected step while bytes moved. Bytes divided by "
             "this time are the bandwidth of a message.");
       case bandwidth:
         return tr(
@@ -148,11 +152,11 @@ QVariant TrafficModel::headerData(int section, Qt::Orientation orientation, int 
     case purpose: return tr("purpose");
     case collective: return tr("op");
     case algorithm: return tr("algorithm");
-    case count: return tr("count\nper sender");
-    case sent: return tr("sent\nper sender");
-    case predicted: return tr("predicted\nper sender");
+    case count: return tr("count\nper rank");
+    case sent: return tr("sent\nper rank");
+    case predicted: return tr("predicted\nper rank");
     case waiting: return tr("waiting\nper rank");
-    case transfer: return tr("transfer\nper sender");
+    case transfer: return tr("transfer\nper rank");
     case bandwidth: return tr("bus\nbandwidth");
     case column_count: break;
   }

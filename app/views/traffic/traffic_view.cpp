@@ -81,9 +81,9 @@ void TrafficView::set_presentation(double scale) {
 }
 
 ViewTable TrafficView::rows_shown() const {
-  ViewTable table{{tr("purpose"), tr("op"), tr("members"), tr("algorithm"), tr("count per sender and step"),
-                   tr("sent per sender, bytes"), tr("predicted per sender, bytes"), tr("waiting per rank, s"),
-                   tr("transfer per sender, s"), tr("bus bandwidth, bytes/s")},
+  ViewTable table{{tr("purpose"), tr("op"), tr("members"), tr("algorithm"), tr("count per rank and step"),
+                   tr("sent per rank, bytes"), tr("predicted per rank, bytes"), tr("waiting per rank, s"),
+                   tr("transfer per rank, s"), tr("bus bandwidth, bytes/s")},
                   {}};
   for (const TrafficLine& line : model_.lines())
     table.rows.push_back({text::utf8(name_of(line.purpose)), text::utf8(name_of(line.kind)),
@@ -223,7 +223,7 @@ QRect TrafficView::table_area() const {
 }
 
 /// As wide as their words and numbers, and what is left shared among the numbers. A column that knows nothing is left
-/// out: a plan has sent no bytes.
+/// out: a plan has sent no bytes. Where there is too little room, the algorithm goes first, which the plan names.
 void TrafficView::spread_columns() {
   QHeaderView& header = *table_->horizontalHeader();
   // The bar of a table that is higher than its room comes only when the event loop is next idle.
@@ -242,6 +242,12 @@ void TrafficView::spread_columns() {
       width = std::max(width, table_->sizeHintForIndex(model_.index(row, column)).width());
     left -= widths.emplace_back(width);
     numbers += column >= TrafficModel::count;
+  }
+  for (const int column : {int{TrafficModel::algorithm}, int{TrafficModel::count}}) {
+    if (left >= 0 || header.isSectionHidden(column)) continue;
+    header.setSectionHidden(column, true);
+    left += widths[static_cast<std::size_t>(column)];
+    numbers -= column >= TrafficModel::count;
   }
   for (int column = 0; column < model_.columnCount(); ++column)
     if (!header.isSectionHidden(column))

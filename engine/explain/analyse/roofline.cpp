@@ -36,6 +36,7 @@ OpWork work_of_op(const StepProgram& step, const OpFields& op) {
 
 struct KindGroup {
   double flops = 0, bytes = 0;
+  double least_flops = 0, most_flops = 0;  ///< of one op
   std::vector<double> seconds;
 };
 
@@ -52,7 +53,10 @@ std::vector<RooflinePoint> roofline_points(const StepProgram& step, const std::v
     if (made) work->second = work_of_op(step, op);
     if (!(work->second.flops > 0) || !(work->second.bytes > 0)) continue;
     KindGroup& group = groups[{op.kind, op.segment}];
-    group.flops += work->second.flops;
+    const double flops = work->second.flops;
+    group.least_flops = group.seconds.empty() ? flops : std::min(group.least_flops, flops);
+    group.most_flops = std::max(group.most_flops, flops);
+    group.flops += flops;
     group.bytes += work->second.bytes;
     group.seconds.push_back(static_cast<double>(span.end_ns - span.begin_ns) * 1e-9);
   }
@@ -64,6 +68,12 @@ std::vector<RooflinePoint> roofline_points(const StepProgram& step, const std::v
     point.flops = group.flops / count;
     point.bytes = group.bytes / count;
     for (const double seconds : group.seconds) point.all_seconds += seconds;
+    point.seconds = point.all_seconds / count;
+    // The median of a residual network's unequal convolutions is the time of other work than the mean of their FLOPs.
+    if (group.least_flops < group.most_flops) {
+      points.push_back(point);
+      continue;
+    }
     const auto middle = group.seconds.begin() + point.ops / 2;
     std::nth_element(group.seconds.begin(), middle, group.seconds.end());
     point.seconds = *middle;

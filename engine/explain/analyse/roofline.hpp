@@ -14,7 +14,7 @@ struct RooflinePoint {
   OpKind kind = OpKind::forward;
   Segment segment = Segment::whole;
   double flops = 0, bytes = 0;  ///< of one op, on average: the model's products; every operand once
-  double seconds = 0;           ///< of one op, the median
+  double seconds = 0;           ///< of one op, the median; of ops with different FLOPs the mean
   double all_seconds = 0;       ///< of all together
   int ops = 0;
   double intensity() const { return flops / bytes; }  ///< FLOP per byte

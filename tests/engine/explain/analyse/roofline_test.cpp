@@ -1,6 +1,7 @@
 #include "engine/explain/analyse/roofline.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/plan/scenario/read.hpp"
 #include "tests/catch.hpp"
@@ -42,6 +43,19 @@ TEST_CASE("a point of the roofline has its op's FLOPs, its bytes and the median 
   CHECK(points[0].seconds == Approx(2e-6));
   CHECK(points[0].all_seconds == Approx(12e-6));
   CHECK(points[0].rate() == Approx(points[0].flops / 2e-6));
+}
+
+TEST_CASE("of ops with different FLOPs the mean time belongs to the mean FLOPs") {
+  const StepProgram step = two_blocks();
+  const double one = roofline_points(step, {span_of(op_of(OpKind::forward, 1, Segment::whole), 1)})[0].flops;
+  const double both = roofline_points(step, {span_of(op_of(OpKind::forward, -1, Segment::whole), 1)})[0].flops;
+  // All at the same speed: the median of the three times would be too short for the mean of their FLOPs.
+  const std::int64_t brief = 1000, longer = std::llround(1000 * both / one);
+  const auto points = roofline_points(step, {span_of(op_of(OpKind::forward, 0, Segment::whole), brief),
+                                             span_of(op_of(OpKind::forward, 1, Segment::whole), brief),
+                                             span_of(op_of(OpKind::forward, -1, Segment::whole), longer)});
+  REQUIRE(points.size() == 1);
+  CHECK(points[0].rate() == Approx(one / 1e-3).epsilon(1e-3));
 }
 
 TEST_CASE("a folded op is the sum of its segments, and what is computed again is a forward") {
