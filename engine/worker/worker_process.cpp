@@ -91,6 +91,7 @@ class Narrator {
       const MachinePeak peak =
           peak_of_machine(scenario.compute_type(), *platform, PeakStore(peak_file()), false, utc_now());
       hello.peak_flops = peak.peak.measured.best.on(hello.headline);
+      hello.memory_bandwidth = peak.peak.memory_bandwidth;
     }
     publisher_.control(0, hello);
   }

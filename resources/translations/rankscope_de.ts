@@ -6707,10 +6707,6 @@ Schneller, als der Speicher erlaubt: Die Operanden lagen im Cache</translation>
         <translation>Öffnen Sie ein Szenario oder eine Aufzeichnung, um die Kernel des Schritts unter dem Dach ihres Rechners zu sehen.</translation>
     </message>
     <message>
-        <source>Roof: %1 in %2, %3; memory %4, from cluster &apos;%5&apos;. Dots above the slope had operands in cache.</source>
-        <translation>Dach: %1 in %2, %3; Speicher %4, vom Cluster „%5“. Punkte über der Schräge hatten ihre Operanden im Cache.</translation>
-    </message>
-    <message>
         <source>the best matrix product measured on %1</source>
         <translation>das beste auf %1 gemessene Matrixprodukt</translation>
     </message>
@@ -6981,6 +6977,14 @@ Schneller, als der Speicher erlaubt: Die Operanden lagen im Cache</translation>
     <message>
         <source>Not from a run: four tensors of %1 numbers, drawn by a formula: %2.</source>
         <translation>Nicht aus einem Lauf: vier Tensoren von %1 Zahlen, durch eine Formel erzeugt: %2.</translation>
+    </message>
+    <message>
+        <source>Roof: %1 in %2, %3; memory %4, %5. Dots above the slope had operands in cache.</source>
+        <translation>Dach: %1 in %2, %3; Speicher %4, %5. Punkte über der Schräge hatten ihre Operanden im Cache.</translation>
+    </message>
+    <message>
+        <source>large copies measured there</source>
+        <translation>dort an großen Kopien gemessen</translation>
     </message>
 </context>
 <context>

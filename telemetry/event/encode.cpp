@@ -119,7 +119,7 @@ Written write(FlatBufferBuilder& out, Values&, const Hello& e) {
              energy = out.CreateString(utf8(e.energy_unknown));
   return {wire::Event::Hello,
           wire::CreateHello(out, title, toml, e.ranks, communicator, device, host, started, e.steps,
-                            static_cast<std::uint8_t>(e.headline), e.entropy_nats, e.peak_flops, energy)
+                            static_cast<std::uint8_t>(e.headline), e.entropy_nats, e.peak_flops, energy, e.memory_bandwidth)
               .Union()};
 }
 

@@ -133,6 +133,7 @@ struct Hello {
   double entropy_nats = std::numeric_limits<double>::quiet_NaN();  ///< floor of the loss, where known
   double peak_flops = 0;                                           ///< of one device, for MFU; 0 unknown
   std::string energy_unknown;  ///< why rank 0's energy has no counter; empty if it has one, or unknown
+  double memory_bandwidth = 0;  ///< bytes per second that a device reads and writes in large copies; 0 unknown
   bool operator==(const Hello&) const = default;
 };
 

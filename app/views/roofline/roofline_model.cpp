@@ -16,12 +16,12 @@ constexpr double dot = 9, slope_shown = 8;
 constexpr OpKind model_kinds[] = {OpKind::forward, OpKind::backward, OpKind::input_gradient, OpKind::weight_gradient,
                                   OpKind::recompute};
 
-/// What the run says its machine's products reach; 0: nothing.
-double measured_peak(Session& session) {
+/// What was measured on the run's machine; 0: nothing.
+Roof measured_roof_of(Session& session) {
   const Figures& figures = *session.figures().latest();
   const auto run = session.view();
-  if (!figures.run || figures.run->obtained == Obtained::simulated || !run || run->hello() == nullptr) return 0;
-  return run->hello()->peak_flops;
+  if (!figures.run || figures.run->obtained == Obtained::simulated || !run || run->hello() == nullptr) return {};
+  return {run->hello()->peak_flops, run->hello()->memory_bandwidth};
 }
 
 std::vector<Span> predicted_spans(Session& session) {
@@ -53,7 +53,7 @@ QString tip_of(const RooflinePoint& point, const Roof& roof, const QString& obta
 
 }  // namespace
 
-bool has_measured_roof(Session& session) { return measured_peak(session) > 0; }
+bool has_measured_roof(Session& session) { return measured_roof_of(session).flops > 0; }
 
 RooflinePicture roofline_of(Session& session, bool measured_roof) {
   RooflinePicture picture;
@@ -81,18 +81,21 @@ RooflinePicture roofline_of(Session& session, bool measured_roof) {
   picture.predicted = roofline_points(step, predicted_spans(session));
   // A recorded prediction is its own run.
   if (picture.predicted.empty() && !ran) picture.predicted = roofline_points(step, figures.step_spans);
-  const double peak = measured_peak(session);
-  const bool of_run = measured_roof && peak > 0;
+  const Roof measured = measured_roof_of(session);
+  const bool of_run = measured_roof && measured.flops > 0;
+  const bool slope_of_run = of_run && measured.bandwidth > 0;  // older recordings have none
   const QString precision = QString::fromStdString(step.scenario.plan.precision.name());
   const QString spec = QString::fromStdString(cluster.spec);
-  picture.roof = {of_run ? peak : cluster.peak_flops(step.model.type), cluster.memory_bandwidth};
+  picture.roof = {of_run ? measured.flops : cluster.peak_flops(step.model.type),
+                  slope_of_run ? measured.bandwidth : cluster.memory_bandwidth};
   picture.roof_words =
-      text::tr("Roof: %1 in %2, %3; memory %4, from cluster '%5'. Dots above the slope had operands in cache.")
+      text::tr("Roof: %1 in %2, %3; memory %4, %5. Dots above the slope had operands in cache.")
           .arg(text::flops(picture.roof.flops), precision,
                of_run ? text::tr("the best matrix product measured on %1")
                             .arg(QString::fromStdString(session.view()->hello()->host))
                       : text::tr("from cluster '%1'").arg(spec),
-               text::bandwidth(picture.roof.bandwidth), spec);
+               text::bandwidth(picture.roof.bandwidth),
+               slope_of_run ? text::tr("large copies measured there") : text::tr("from cluster '%1'").arg(spec));
   if (picture.empty()) picture.missing = text::tr("No op of this step does any compute.");
   return picture;
 }

@@ -223,7 +223,7 @@ std::optional<Complaint> tensor_complaint(const Scenario& scenario, const Adviso
 }
 
 /// Valid combinations with a main device and parameter servers.
-std::optional<Complaint> data_parallel_complaint(const Scenario& scenario) {
+std::optional<Complaint> data_parallel_complaint(const Scenario& scenario, const Advisor& advisor) {
   const PlanSpec& plan = scenario.plan;
   const std::string here = "data_parallel = \"" + plan.data_parallel.name() + "\"";
   const auto refused = [&](const char* key, const std::string& why) {
@@ -233,10 +233,11 @@ std::optional<Complaint> data_parallel_complaint(const Scenario& scenario) {
     const char* key = plan.servers != 1 ? "servers" : plan.staleness != 0 ? "staleness" : nullptr;
     if (key)
       return refused(plan.servers != 1 ? "plan.servers" : "plan.staleness",
-                     std::string(key) +
-                         " is that of parameter servers, and the plan has none; give data_parallel = "
-                         "\"parameter-server\", or remove " +
-                         key);
+                     std::string(key) + " is that of parameter servers, and the plan has none; " +
+                         (advisor.works({{"plan.data_parallel", "parameter-server"}})
+                              ? "give data_parallel = \"parameter-server\", or "
+                              : "") +
+                         "remove " + key);
     if (plan.has_main_device() && plan.zero > 0)
       return refused("plan.zero", fmt::format("{} updates everything on one rank, and zero = {} shares that among all; "
                                               "use zero = 0, or data_parallel = \"all-reduce\"",
@@ -379,7 +380,7 @@ std::optional<Complaint> plan_complaint(const Scenario& scenario, const Advisor&
   if (auto complaint = zero_complaint(scenario)) return complaint;
   if (auto complaint = recompute_complaint(scenario)) return complaint;
   if (auto complaint = cluster_complaint(scenario, advisor)) return complaint;
-  if (auto complaint = data_parallel_complaint(scenario)) return complaint;
+  if (auto complaint = data_parallel_complaint(scenario, advisor)) return complaint;
   if (auto complaint = asynchronous_complaint(scenario, advisor)) return complaint;
   if (auto complaint = learning_rate_complaint(scenario.train)) return complaint;
   if (std::int64_t{scenario.micro_batch_size()} * model.tokens_per_sample() > 2147483647)

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "engine/prove/calibrate/bandwidth.hpp"
+
 namespace rankscope {
 namespace {
 
@@ -22,7 +24,8 @@ Json to_json(const StoredPeak& peak) {
   return {{"host", key.machine.host},      {"cpu", key.machine.cpu},    {"cores", key.machine.cores},
           {"libraries", key.libraries},    {"threads", key.threads},    {"precision", key.precision},
           {"device_flops", m.best.device}, {"wall_flops", m.best.wall}, {"size", m.size},
-          {"samples", m.samples},          {"spread", m.spread},        {"measured_utc", peak.utc}};
+          {"samples", m.samples},          {"spread", m.spread},        {"memory_bandwidth", peak.memory_bandwidth},
+          {"measured_utc", peak.utc}};
 }
 
 StoredPeak peak_from(const Json& json) {
@@ -33,6 +36,7 @@ StoredPeak peak_from(const Json& json) {
               json.at("precision")};
   peak.measured = {
       {json.at("device_flops"), json.at("wall_flops")}, json.at("size"), json.at("samples"), json.at("spread")};
+  peak.memory_bandwidth = json.value("memory_bandwidth", 0.0);  // files of earlier versions have none
   peak.utc = json.at("measured_utc");
   return peak;
 }
@@ -115,10 +119,11 @@ fs::path peak_file() {
 MachinePeak peak_of_machine(DType type, const Platform& platform, const PeakStore& store, bool again,
                             const std::string& utc) {
   const PeakKey key{this_machine(), platform.libraries, platform.kernels.options.threads, std::string(name_of(type))};
-  MachinePeak result{{key, {}, utc}, {}, true, {}};
+  MachinePeak result{{key, {}, 0, utc}, {}, true, {}};
   if (!platform.device->is_host()) {
     result.peak.measured = measure_peak(type, platform, {.least_seconds = 0, .most_seconds = 0.1});
     result.now = result.peak.measured.best;
+    result.peak.memory_bandwidth = measure_memory_bandwidth(platform, {.seconds = 0.02});
     result.not_stored = "the peak of a GPU is measured at each start";
     return result;
   }
@@ -128,6 +133,9 @@ MachinePeak peak_of_machine(DType type, const Platform& platform, const PeakStor
     if (stored->measured.steady() && !exceeds(result.now, stored->measured.best)) {
       result.peak = *stored;
       result.measured_now = false;
+      if (stored->memory_bandwidth > 0) return result;
+      result.peak.memory_bandwidth = measure_memory_bandwidth(platform);
+      result.not_stored = store.put(result.peak);
       return result;
     }
   }
@@ -137,6 +145,7 @@ MachinePeak peak_of_machine(DType type, const Platform& platform, const PeakStor
   else
     result.now = measured.best;
   result.peak.measured = measured;
+  result.peak.memory_bandwidth = std::max(stored ? stored->memory_bandwidth : 0, measure_memory_bandwidth(platform));
   result.not_stored = store.put(result.peak);
   return result;
 }

@@ -1,4 +1,4 @@
-// Stores a machine's peak: it is measured carefully once, because a short measurement varies by tens of per cent on a
+// Stores a machine's peak and memory bandwidth: the peak is measured carefully once, because a short measurement varies by tens of per cent on a
 // busy machine, and MFU would vary with it.
 #pragma once
 #include <filesystem>
@@ -23,6 +23,7 @@ struct PeakKey {
 struct StoredPeak {
   PeakKey key;
   PeakMeasurement measured;
+  double memory_bandwidth = 0;  ///< bytes read and written per second (bandwidth.hpp); 0: not known
   std::string utc;  ///< when
 };
 
@@ -55,7 +56,8 @@ struct MachinePeak {
 
 /// Takes it from the store, and checks it with a few products. Measures it carefully where it is not there, `again` is
 /// wanted, it was not steady, or the check exceeds it by 3 % (then both count, and the better one stays). A GPU's is
-/// measured at each start and not stored: its own clock is not disturbed by others. `utc` is now.
+/// measured at each start and not stored: its own clock is not disturbed by others. Memory bandwidth is measured with
+/// it, or where what is stored has none. `utc` is now.
 MachinePeak peak_of_machine(DType type, const Platform& platform, const PeakStore& store, bool again,
                             const std::string& utc);
 

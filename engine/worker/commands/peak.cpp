@@ -1,5 +1,5 @@
-// `rankscope-engine peak`: the stored peak of this machine, which MFU is a share of; checked, and measured again on
-// request.
+// `rankscope-engine peak`: the stored peak of this machine, which MFU is a share of, and its memory bandwidth; checked,
+// and measured again on request.
 
 #include <algorithm>
 #include <array>
@@ -45,6 +45,7 @@ nlohmann::json to_json(const MachinePeak& found) {
           {"samples", m.samples},
           {"spread", m.spread},
           {"steady", m.steady()},
+          {"memory_bandwidth", found.peak.memory_bandwidth},
           {"measured_utc", found.peak.utc},
           {"measured_now", found.measured_now},
           {"not_stored", found.not_stored.empty() ? nlohmann::json(nullptr) : nlohmann::json(found.not_stored)}};
@@ -80,7 +81,13 @@ int print_peaks(const PeakRequest& request) {
             << "products  " << platform->libraries << ", " << counted(request.threads, "thread") << "\n"
             << "stored in " << (store.file().empty() ? "no file: HOME is not set" : store.file().string()) << "\n\n"
             << "             device clock        wall clock    now, of both    best product\n";
-  for (const MachinePeak& one : found) std::cout << line_of(one);
+  double bandwidth = 0;
+  for (const MachinePeak& one : found) {
+    std::cout << line_of(one);
+    bandwidth = std::max(bandwidth, one.peak.memory_bandwidth);
+  }
+  std::cout << fmt::format("{:<9} {:10.1f} GB/s read and written, in copies that no cache holds\n", "memory",
+                           bandwidth * 1e-9);
   return 0;
 }
 

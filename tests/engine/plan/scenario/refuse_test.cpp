@@ -135,6 +135,13 @@ TEST_CASE("invalid plans are refused with a valid one") {
       {"[data]\nsource = \"text:book.txt\"\n[model]\nvocabulary = 64\n",
        {},
        "s.toml:4:1: a text's tokens are bytes, and vocabulary is 64; vocabulary = 256 would do"},
+      {"[plan]\nservers = 3\n",
+       {},
+       "s.toml:2:1: servers is that of parameter servers, and the plan has none; give data_parallel = "
+       "\"parameter-server\", or remove servers"},
+      {"[plan]\nservers = 3\nschedule = \"1f1b-async\"\n",  // which updates on its stages, not on servers
+       {},
+       "s.toml:2:1: servers is that of parameter servers, and the plan has none; remove servers"},
       {"[plan]\ndata = 4\n[fault]\nkill_rank = 4\nkill_step = 1\n",
        {},
        "s.toml:4:1: kill_rank is 4, and ranks are numbered 0 to 3; give a smaller one, such as kill_rank = 3"},
