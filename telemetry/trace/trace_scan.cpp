@@ -121,10 +121,31 @@ class Scan {
   /// A chunk's record and its head both state its length. If they differ one is damaged: then the one counts at which
   /// another record begins.
   std::uint64_t length_of(std::uint64_t at, const RecordHead& head, const mcap::ChunkHead& chunk) const {
-    const std::uint64_t stored = content_bytes(chunk), room = file_.size() - at - mcap::record_head;
-    if (head.length == stored || head.length > room) return stored;
-    const auto next = head_at(file_, at + mcap::record_head + head.length);
-    return next && known_op(next->op) ? head.length : stored;
+    const std::uint64_t stored = content_bytes(chunk), content = at + mcap::record_head;
+    if (head.length == stored || begins_record(content, stored)) return stored;
+    return begins_record(content, head.length) ? head.length : stored;
+  }
+
+  /// Whether another record's head lies so many bytes behind `content`. One byte says little: half of all values are a
+  /// known type.
+  bool begins_record(std::uint64_t content, std::uint64_t length) const {
+    if (length > file_.size() - content) return false;
+    const std::uint64_t at = content + length;
+    const auto head = head_at(file_, at);
+    if (!head) return at == file_.size();
+    if (plausible_chunk(*head)) return true;
+    if (head->op == static_cast<std::uint8_t>(Op::message_index)) return messages_in_index(*head).has_value();
+    return known_op(head->op) && head->length <= greatest_small_record &&
+           head->length <= file_.size() - at - mcap::record_head;
+  }
+
+  /// Of a message index; nullopt where its lengths contradict each other.
+  static std::optional<std::uint32_t> messages_in_index(const RecordHead& head) {
+    mcap::Reader reader(head.front);
+    reader.number<std::uint16_t>();
+    const auto bytes = reader.number<std::uint32_t>();
+    if (!reader.ok() || bytes + 6 != head.length || bytes % 16 != 0) return std::nullopt;
+    return bytes / 16;
   }
 
   static TracePlace place_of(std::uint64_t at, const mcap::ChunkHead& chunk) {
@@ -161,14 +182,12 @@ class Scan {
         return true;
       }
       case Op::message_index: {
-        mcap::Reader reader(head.front);
-        const auto channel = reader.number<std::uint16_t>();
-        const auto bytes = reader.number<std::uint32_t>();
-        if (!reader.ok() || bytes + 6 != head.length || bytes % 16 != 0) return false;
-        index_.channel_messages[channel] += bytes / 16;
+        const auto messages = messages_in_index(head);
+        if (!messages) return false;
+        index_.channel_messages[mcap::Reader(head.front).number<std::uint16_t>()] += *messages;
         if (!index_.places.empty()) {
           TracePlace& place = index_.places.back();
-          place.messages = std::max<std::int64_t>(place.messages, 0) + bytes / 16;
+          place.messages = std::max<std::int64_t>(place.messages, 0) + *messages;
         }
         return true;
       }
