@@ -52,7 +52,7 @@ class MarkBook : public QObject {
     std::vector<TraceMark> marks;  ///< of the recording, afterwards
     QString why;                   ///< it could not be saved; empty: it was
   };
-  void look();  ///< at the session: which recording?
+  void check_session();  ///< at the session: which recording?
   void save();
   void take(const Outcome& outcome, bool read);
   template <class Work>

@@ -197,7 +197,7 @@ class Session : public SnapshotSource {
   void finish_run();
   void take_ends(const std::vector<End>& ends);
   void leave();
-  void look();  ///< has the store grown?
+  void poll();  ///< has the store grown?
   void set_store(std::shared_ptr<RunStore> store);
   void request_figures();
   void on_analysis(const Analysis& analysis);
@@ -226,7 +226,7 @@ class Session : public SnapshotSource {
   QTimer ticker_, start_limit_;
   std::uint64_t seen_revision_ = 0, analysed_revision_ = 0;
   std::uint64_t run_number_ = 0;  ///< of the run that an analysis under way is about
-  QElapsedTimer since_analysis_, since_look_;
+  QElapsedTimer since_analysis_, since_poll_;
   std::optional<std::uint32_t> chosen_step_;
   std::unique_ptr<SessionDirectory> endpoint_folder_;  ///< of the run's socket
   QString refusal_, failure_, outcome_, damage_, endpoint_, recording_, progress_words_;

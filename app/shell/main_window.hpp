@@ -31,7 +31,7 @@ class DataView;
 class GapStrip;
 class HangView;
 class LabPanel;
-class LookHistory;
+class ViewHistory;
 class PathsView;
 class PlanPanel;
 class ProgramView;
@@ -198,7 +198,7 @@ class MainWindow : public QMainWindow {
   ExperimentsView* experiments_ = nullptr;
   WelcomePage* welcome_ = nullptr;
   QString lesson_trouble_;  ///< why the lesson of the open scenario cannot be read; empty: it can
-  LookHistory* history_ = nullptr;
+  ViewHistory* history_ = nullptr;
   ScalingView* scaling_ = nullptr;
   PathsView* paths_ = nullptr;
   ProgramView* program_ = nullptr;

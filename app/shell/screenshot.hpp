@@ -21,7 +21,7 @@ class Screenshot : public QObject {
   void done(int status, const QString& words);
 
  private:
-  void look();
+  void poll();
   bool ready() const;
 
   MainWindow& window_;

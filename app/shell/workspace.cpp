@@ -87,7 +87,7 @@ Workspace::Workspace(QWidget* parent)
     place();
     wish_.lower_height = parts_.lower.height();
   });
-  connect(handle_, &SplitHandle::let_go, this, [this] {
+  connect(handle_, &SplitHandle::released, this, [this] {
     if (std::exchange(moved_, false)) emit arranged();
   });
   connect(handle_, &SplitHandle::clicked_twice, this, [this] { set_lower_alone(true); });

@@ -83,27 +83,27 @@ void check_clock(const Scenario& scenario, const RunRequest& request) {
 }
 
 /// The relay's options and, with keys, the join string of the workers.
-struct Meeting {
+struct RelaySetup {
   RelayOptions relay;
   RelayKeys keys;
 };
-Meeting make_meeting(const RunRequest& request, const fs::path& directory, const SessionId& session) {
-  Meeting meeting;
-  meeting.relay.session = session;
-  meeting.relay.spool_directory = (directory / "spool").string();
-  meeting.relay.endpoint = request.publish;
+RelaySetup make_relay_setup(const RunRequest& request, const fs::path& directory, const SessionId& session) {
+  RelaySetup setup;
+  setup.relay.session = session;
+  setup.relay.spool_directory = (directory / "spool").string();
+  setup.relay.endpoint = request.publish;
   if (request.publish.empty())
-    meeting.relay.endpoint = may_span_hosts(request) ? "tcp://0.0.0.0:*" : "ipc://" + (directory / "relay").string();
+    setup.relay.endpoint = may_span_hosts(request) ? "tcp://0.0.0.0:*" : "ipc://" + (directory / "relay").string();
   // Threads of one process need no port: this user alone can enter the directory.
   if (!request.publish.empty() && request.communicator == CommunicatorKind::loopback)
-    meeting.relay.worker_endpoint = "ipc://" + (directory / "workers").string();
+    setup.relay.worker_endpoint = "ipc://" + (directory / "workers").string();
   if (!request.join_files.empty() || may_span_hosts(request)) {
-    meeting.keys = new_relay_keys(request.join_files.size());
-    meeting.relay.keys = meeting.keys.relay;
-    meeting.relay.admitted = meeting.keys.admitted();
-    meeting.relay.join_files = request.join_files;
+    setup.keys = new_relay_keys(request.join_files.size());
+    setup.relay.keys = setup.keys.relay;
+    setup.relay.admitted = setup.keys.admitted();
+    setup.relay.join_files = request.join_files;
   }
-  return meeting;
+  return setup;
 }
 
 /// On standard error; or on the launcher's, which passes on nothing more once it ends its processes.
@@ -340,22 +340,22 @@ SessionOutcome run_session(const Scenario& scenario, const RunRequest& request, 
   RunDigest digest;
   SessionWatch watch;
   Recorder recorder;
-  Meeting meeting = make_meeting(request, directory.path(), session);
-  meeting.relay.alive = [&watch](std::int32_t rank) { watch.alive(rank); };
-  Relay relay(meeting.relay, {&digest, &watch, &recorder});
+  RelaySetup setup = make_relay_setup(request, directory.path(), session);
+  setup.relay.alive = [&watch](std::int32_t rank) { watch.alive(rank); };
+  Relay relay(setup.relay, {&digest, &watch, &recorder});
 
   WorkerJob job;
   job.directory = directory.path().string();
   job.session = to_string(session);
   job.scenario = to_toml(scenario);
-  job.join = to_string(relay.worker_join(meeting.keys.worker, "127.0.0.1"));
+  job.join = to_string(relay.worker_join(setup.keys.worker, "127.0.0.1"));
   job.host = host_name();
-  if (may_span_hosts(request) && is_wildcard(meeting.relay.endpoint)) job.addresses = own_addresses();
+  if (may_span_hosts(request) && is_wildcard(setup.relay.endpoint)) job.addresses = own_addresses();
   job.request = request;
   job.request.clock = headline_clock(scenario, request);
   job.start_ns = monotonic_ns();
   for (std::size_t i = 0; i < request.join_files.size(); ++i)
-    write_join_file(request.join_files[i], relay.join(meeting.keys.viewers[i]));
+    write_join_file(request.join_files[i], relay.join(setup.keys.viewers[i]));
   // Last of what can be refused, because it replaces a recording of that name.
   if (!request.record.empty()) recorder.open(request.record, *parse_keep(request.keep), directory.path());
   if (!request.publish.empty()) std::cerr << "viewers: " << relay.endpoint() << std::endl;

@@ -34,7 +34,7 @@ inline constexpr std::size_t longest_item = 400;  ///< bytes of an option, or of
 inline constexpr int most_try = 1000;             ///< that a try's number may be
 
 /// What the teacher's window shows, and how: what students' windows follow.
-struct Look {
+struct SharedView {
   std::string lab;   ///< name of a lab's file without ".toml"; empty: none is open
   std::string view;  ///< name of the view in front; empty: not said
   std::optional<std::uint32_t> step;
@@ -44,7 +44,7 @@ struct Look {
   std::int32_t rank = -1;  ///< of the selected op; -1: none is
   std::string op;          ///< its token
   bool ran = false;        ///< what is shown is a run of that lab, going on or over, and no prediction
-  bool operator==(const Look&) const = default;
+  bool operator==(const SharedView&) const = default;
 };
 struct Hello {
   std::string name;
@@ -73,11 +73,11 @@ struct Answer {
   Verdict verdict = Verdict::open;
   std::string at;  ///< UTC, "2026-11-24T09:30:00Z"; empty: of a student's window that did not say
 };
-using Message = std::variant<Look, Hello, Answer, Challenge, Welcome, Refused>;
+using Message = std::variant<SharedView, Hello, Answer, Challenge, Welcome, Refused>;
 
 std::string to_text(const Message& message);
-/// Why an answer cannot be told: it is larger than a message may be, or no answer. Empty: it can.
-std::string why_untold(const Answer& answer);
+/// Why an answer cannot be sent: it is larger than a message may be, or no answer. Empty: it can.
+std::string why_not_sendable(const Answer& answer);
 /// nullopt for whatever is no such message, with `why` in one line.
 std::optional<Message> parse(std::string_view text, std::string* why = nullptr);
 

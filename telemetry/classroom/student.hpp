@@ -30,7 +30,7 @@ class StudentLine {
   StudentLine& operator=(const StudentLine&) = delete;
 
   /// The latest; nullopt until one has come.
-  std::optional<Look> look() const;
+  std::optional<SharedView> shared() const;
   /// Told until the teacher must have it: again after every reconnection. The same try again, with what is said of it
   /// now, changes that at the teacher's.
   void answer(const Answer& answer);

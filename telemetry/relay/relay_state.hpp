@@ -35,7 +35,7 @@ struct Relay::State {
   using Clock = std::chrono::steady_clock;
   struct Worker {
     std::uint64_t generation = 0, received = 0, granted = 0;
-    Clock::time_point heard_at{}, granted_at{};
+    Clock::time_point last_received{}, granted_at{};
     std::string key;
     std::set<std::int32_t> ranks{};  // that have spoken through it
   };
@@ -90,7 +90,7 @@ struct Relay::State {
   void take_in(const Incoming& in);
   /// A peer without encryption is on an endpoint that needs none.
   bool may(const Incoming& in, Role role);
-  void hear_worker(const Incoming& in, const link::Header& h);
+  void handle_worker(const Incoming& in, const link::Header& h);
   void challenge_worker(const Incoming& in, const link::Header& h);
   void admit_worker(const Incoming& in, const link::Header& h);
   /// The session that a worker names, in front of what else its message holds; nullopt: it cannot be served.
@@ -98,7 +98,7 @@ struct Relay::State {
   void forget_worker(std::map<std::string, Worker>::iterator worker);
   /// The sender; nullopt: none of this session.
   std::optional<std::int32_t> take_piece(const link::Piece& piece, const std::shared_ptr<zmq::message_t>& frame);
-  void hear_viewer(const Incoming& in, const link::Header& h);
+  void handle_viewer(const Incoming& in, const link::Header& h);
   void drop_viewer(std::map<std::string, ViewerFeed>::iterator viewer);
   /// Closes what came in with a key that was revoked since.
   void close_revoked();

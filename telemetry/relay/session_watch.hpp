@@ -64,9 +64,9 @@ class SessionWatch : public EventSink {
     std::int64_t last_step = -1;
     std::optional<End> end;
     std::int64_t ended_as = 0;  // 1 for the first rank to end, and so on
-    std::chrono::steady_clock::time_point heard_at{};
+    std::chrono::steady_clock::time_point last_received{};
   };
-  void heard_of(std::int32_t rank);
+  void note_received(std::int32_t rank);
   std::optional<std::int32_t> culprit(ChildExit exit) const;
   std::int64_t common_last_step() const;
 

@@ -43,7 +43,7 @@ class ViewerFeed {
   bool caught_up(Exchange& exchange) const;
   std::int64_t missed() const { return missed_; }  ///< detail messages that fell out of the ring unseen
 
-  Clock::time_point heard_at = Clock::now(), beat_at{};
+  Clock::time_point last_received = Clock::now(), beat_at{};
   std::string key;  ///< that it came in with; empty: without encryption
 
  private:

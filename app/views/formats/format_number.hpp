@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "app/views/common/view_table.hpp"
-#include "engine/lesson/formats/held.hpp"
+#include "engine/lesson/formats/stored_number.hpp"
 #include "engine/lesson/lab/typed_number.hpp"
 
 namespace rankscope::app {
@@ -20,8 +20,8 @@ struct FormatNumber {
   /// What was typed; bits of int8 with its scale.
   double value() const { return typed.value * (typed.format ? scale_of(*typed.format) : 1); }
   /// Whoever's bits were typed holds them as they are.
-  Held held_in(NumberFormat format) const;
-  HeldUpdate updated_in(NumberFormat format) const;
+  StoredNumber stored_in(NumberFormat format) const;
+  StoredUpdate updated_in(NumberFormat format) const;
   /// The number that a format has with one bit the other way round, as one would type it: "bf16:0x3f81".
   QString flipped(NumberFormat format, int bit) const;
 };
@@ -32,10 +32,10 @@ QString number_words(double value);
 QString parts_words(NumberFormat format, std::uint32_t bits, double scale);
 /// "subnormal from 6e-08, normal from 6.1e-05, up to 65504; 3.3 digits".
 QString range_words(NumberFormat format, double scale);
-QString outcome_words(NumberFormat format, const Held& held);
+QString outcome_words(NumberFormat format, const StoredNumber& stored);
 /// "error −2.3e-05 (−0.0023 %), spacing 0.00098".
-QString error_words(const Held& held);
-QString update_words(const HeldUpdate& update);
+QString error_words(const StoredNumber& stored);
+QString update_words(const StoredUpdate& update);
 
 /// A row for each format.
 ViewTable table_of(const FormatNumber& number);

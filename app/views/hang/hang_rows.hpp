@@ -24,7 +24,7 @@ struct HangPicture {
   std::uint32_t last_step = 0;
   Standstill still;
   QString sentence;  ///< who is late; empty when nobody waits
-  std::vector<std::vector<Cell>> meetings, lanes;
+  std::vector<std::vector<Cell>> pending, lanes;
 };
 
 /// Looks at the newest steps of the run. `context` may be null: then nothing but the events' times is known.
@@ -40,7 +40,7 @@ struct HangHeadline {
 /// `quiet_s`: how long, by the viewer's clock, nothing has come; only live.
 HangHeadline headline_of(const HangPicture& picture, bool live, double quiet_s);
 
-QStringList meeting_titles();
+QStringList pending_titles();
 QStringList lane_titles();
 
 }  // namespace rankscope::app

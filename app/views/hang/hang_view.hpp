@@ -27,7 +27,7 @@ class HangView : public DataView {
   const HangPicture& picture() const { return picture_; }
   QString title() const { return title_->text(); }
   QString words() const { return words_->text(); }
-  const RowsModel& meetings() const { return meetings_->rows(); }
+  const RowsModel& pending() const { return pending_->rows(); }
   const RowsModel& lanes() const { return lanes_->rows(); }
   RowsTable* lane_table() { return lanes_; }
 
@@ -52,7 +52,7 @@ class HangView : public DataView {
   HangPicture picture_;
   bool live_ = false, hangs_ = false, moves_ = false;
   QLabel *title_, *words_, *waits_, *where_;
-  RowsTable *meetings_, *lanes_;
+  RowsTable *pending_, *lanes_;
   QTimer soon_, clock_;
   QElapsedTimer quiet_, live_since_;          ///< since the newest event came
   std::int64_t events_ = 0, looked_at_ = -1;  ///< how many there were

@@ -69,7 +69,7 @@ class Checkpoint {
   /// when the run, and those that it went on from, had none.
   std::optional<std::array<double, 3>> loss_scale() const;
   /// Steps skipped because of an overflow: an optimizer has counted this many updates fewer than steps.
-  std::int64_t updates_left_out() const;
+  std::int64_t skipped_updates() const;
 
   /// Why training `wanted` cannot continue from here: another model, or an optimizer with other states. One line.
   std::optional<std::string> find_mismatch(const Scenario& wanted) const;

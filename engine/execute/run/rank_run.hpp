@@ -88,20 +88,20 @@ class RankRun {
   BoundOp bind_draw(const Op& op);
   BoundOp bind_check(const Op& op);
   BoundOp bind_checkpoint(const Op& op);
-  OpIndex first_to_come(std::span<const OpIndex> receives) const;
+  OpIndex first_arrival(std::span<const OpIndex> receives) const;
   std::unique_ptr<Dispatch> make_dispatch();
   OpOutcome launch(OpIndex index, std::uint32_t step);
-  void tell_memory(const Span& span, OpIndex holds, std::int64_t time_ns, const ClassBytes& alive) const;
-  void record(Done done);
-  void tell_phase(OpId op, std::uint32_t step, const PhaseRecord& phase) const;
+  void report_memory(const Span& span, OpIndex holds, std::int64_t time_ns, const ClassBytes& alive) const;
+  void record(FinishedOp done);
+  void report_phase(OpId op, std::uint32_t step, const PhaseRecord& phase) const;
   /// For libraries that report the phases of a call some time after it.
-  void tell_late_phases();
-  void tell_last_phases();
-  StandingBytes standing() const;
+  void report_late_phases();
+  void report_last_phases();
+  ResidentBytes resident_bytes() const;
   std::int64_t context_bytes() const;
   StepValues& values_of(std::uint32_t step) const;
   void finish(std::uint32_t step, StepRecord record);
-  void die_if_told(std::uint32_t step) const;
+  void inject_kill(std::uint32_t step) const;
 
   RankSettings settings_;
   RankProgram program_;
@@ -116,9 +116,9 @@ class RankRun {
   std::vector<BoundOp> bound_;
   std::vector<std::int64_t> contributed_bytes_;  ///< by op: its payload, if it communicates
   std::unique_ptr<Stress> stress_;               ///< null unless asked for
-  std::int64_t library_bytes_ = 0;  ///< of the device's memory, taken by what communicators are made of (NCCL)
-  StandingBytes standing_;
-  int steps_stood_ = 0;  ///< after which it was looked at again
+  std::int64_t library_bytes_ = 0;               ///< device memory that the communicators' library (NCCL) allocated
+  ResidentBytes resident_;
+  int settled_steps_ = 0;  ///< steps after which resident_ was measured again
   std::unique_ptr<Ledger> ledger_;
   std::unique_ptr<Dispatch> dispatch_;
   std::unique_ptr<Executor> executor_;

@@ -153,12 +153,12 @@ void predict_into(Alternative& alternative, Scenario scenario) {
 
 std::vector<Alternative> neighbouring_plans(const Scenario& scenario) { return Changes(scenario).all(); }
 
-Alternatives alternatives_to(const Scenario& scenario, const std::function<bool()>& go_on) {
+Alternatives alternatives_to(const Scenario& scenario, const std::function<bool()>& should_continue) {
   Alternatives result;
   result.now.plan = scenario.plan;
   predict_into(result.now, scenario);
   for (Alternative& alternative : neighbouring_plans(scenario)) {
-    if (go_on && !go_on()) break;
+    if (should_continue && !should_continue()) break;
     try {
       predict_into(alternative, scenario);
     } catch (const std::exception&) {

@@ -30,9 +30,9 @@ struct Alternatives {
   std::vector<Alternative> others;  ///< by step time
 };
 
-/// `go_on` is asked before each prediction; false leaves the rest out. Throws what predict_step throws of the plan
+/// `should_continue` is called before each prediction; false skips the rest. Throws what predict_step throws of the plan
 /// itself, and PlanError when it has more ops than are laid out in tenths of a second; others like these are left out.
-Alternatives alternatives_to(const Scenario& scenario, const std::function<bool()>& go_on = {});
+Alternatives alternatives_to(const Scenario& scenario, const std::function<bool()>& should_continue = {});
 
 /// Those that are worth a look: at least one per cent faster (at most `faster` of them), and of the others at least a
 /// tenth smaller (at most `smaller`, by memory). Where the plan itself does not fit its devices, only what does.

@@ -2,7 +2,7 @@
 // the order and the costs that they pass. For this folder's own files.
 //
 // Costs do not depend on when an op runs, so every op's begin is the longest path to it: a lane advances as far as it
-// can, then waits at exactly one op or meeting, which wakes it. Every lane stops at an op at most once per dependency,
+// can, then waits at exactly one op or exchange, which wakes it. Every lane stops at an op at most once per dependency,
 // so the work is linear in ops and edges. Nothing depends on a later step, so a step can be laid out as soon as it is
 // there.
 //
@@ -20,7 +20,7 @@ namespace rankscope::simulation {
 
 struct StepCosts {
   std::vector<std::int64_t> op;        ///< [node]; communications ignored
-  std::vector<std::int64_t> transfer;  ///< [meeting]
+  std::vector<std::int64_t> transfer;  ///< [exchange]
 };
 
 class Layout {
@@ -52,7 +52,7 @@ class Layout {
     bool arrived = false;          ///< has arrived at a communication
     std::int64_t ready = 0;        ///< earliest begin of the next op, as far as is known
   };
-  struct MeetingState {
+  struct ExchangeState {
     std::uint32_t arrived = 0;
     std::int64_t latest = 0;
   };
@@ -65,7 +65,7 @@ class Layout {
     std::uint32_t number = 0;
     Rows lanes;
     StepCosts costs;
-    std::vector<MeetingState> meetings;
+    std::vector<ExchangeState> exchanges;
     std::vector<std::int64_t> begin, active, end;          ///< [node]; end -1 until it has finished
     std::vector<LaneNumber> waiters;                       ///< [node]: first lane that waits for it
     std::vector<std::vector<Contribution>> contributions;  ///< [server][worker]
@@ -94,7 +94,7 @@ class Layout {
   void finish(LaneNumber lane, Node node, std::int64_t active, std::int64_t end);
   bool is_idle(const Server& server) const;
   std::optional<std::size_t> brought_next(std::size_t server) const;
-  std::optional<Choice> first_to_come(std::size_t server) const;
+  std::optional<Choice> first_arrival(std::size_t server) const;
   bool serve_somebody();
   void serve(std::size_t server, std::size_t worker);
   bool waits_for_order() const;

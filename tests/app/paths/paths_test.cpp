@@ -4,7 +4,7 @@
 #include <QTest>
 #include <cmath>
 
-#include "app/views/paths/optimizer_look.hpp"
+#include "app/views/paths/optimizer_marker.hpp"
 #include "app/views/paths/paths_view.hpp"
 #include "engine/plan/optimizer_rule/rule.hpp"
 #include "tests/app/models/no_run.hpp"

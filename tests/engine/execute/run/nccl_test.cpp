@@ -179,10 +179,10 @@ TEST_CASE("over nccl every plan trains the same model as one rank, with a GPU fo
       GENERATE(Plan{"1f1b", 2, 1, 1, 0, "auto"}, Plan{"1f1b", 2, 1, 2, 1, "auto"}, Plan{"gpipe", 1, 2, 2, 0, "auto"},
                Plan{"1f1b", 4, 1, 1, 3, "auto"}, Plan{"1f1b", 2, 2, 1, 2, "tree"}, Plan{"zb-h1", 2, 1, 2, 0, "ring"});
   RunSettings settings = over_emulated_nccl(1);
-  const bool meet = plan.zero == 0;  // with and without meeting on the host
-  settings.over = [meet](std::unique_ptr<World> threads) {
+  const bool rendezvous = plan.zero == 0;  // with and without meeting on the host
+  settings.over = [rendezvous](std::unique_ptr<World> threads) {
     CommOptions comm;
-    comm.stamp_arrivals = meet;
+    comm.stamp_arrivals = rendezvous;
     return nccl_world(std::move(threads), comm, {RANKSCOPE_EMULATED_NCCL});
   };
   settings.stress.poison = true;
@@ -227,7 +227,7 @@ TEST_CASE("phases reported by NCCL belong to the op that called it, on every ran
   // Of all fits of the devices' clocks: a busy machine's may be bad ones.
   std::int64_t uncertainty_ns = 0;
   const emulated_nccl::ProfilerBehaviour telling;
-  hear_nccl_phases();
+  enable_nccl_profiler();
   settings.start_ns = now_ns();
   Told told;
   told.at_span = [&] {

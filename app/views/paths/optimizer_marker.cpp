@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/views/paths/optimizer_look.hpp"
+#include "app/views/paths/optimizer_marker.hpp"
 
 #include <QPainter>
 #include <QPolygonF>
@@ -12,27 +12,27 @@
 namespace rankscope::app {
 namespace {
 
-struct Look {
+struct Marker {
   const char* optimizer;
   int corners;    ///< 0: a disc
   double turned;  ///< of the first corner from the top, as a share of a turn
   double waist;   ///< of a star: how near its inner corners are; 1: no star
 };
 
-constexpr std::array<Look, 9> looks = {{{"sgd", 0, 0, 1},
-                                        {"momentum", 4, 0.125, 1},
-                                        {"adagrad", 3, 0, 1},
-                                        {"adam", 4, 0, 1},
-                                        {"adamw", 3, 0.5, 1},
-                                        {"radam", 5, 0, 1},
-                                        {"adafactor", 5, 0, 0.45},
-                                        {"adam8bit", 4, 0, 0.35},
-                                        {"sophia", 6, 0, 1}}};
+constexpr std::array<Marker, 9> markers = {{{"sgd", 0, 0, 1},
+                                            {"momentum", 4, 0.125, 1},
+                                            {"adagrad", 3, 0, 1},
+                                            {"adam", 4, 0, 1},
+                                            {"adamw", 3, 0.5, 1},
+                                            {"radam", 5, 0, 1},
+                                            {"adafactor", 5, 0, 0.45},
+                                            {"adam8bit", 4, 0, 0.35},
+                                            {"sophia", 6, 0, 1}}};
 
-const Look& look_of(const std::string& optimizer) {
-  for (const Look& look : looks)
-    if (optimizer == look.optimizer) return look;
-  return looks.front();
+const Marker& marker_of(const std::string& optimizer) {
+  for (const Marker& marker : markers)
+    if (optimizer == marker.optimizer) return marker;
+  return markers.front();
 }
 
 }  // namespace
@@ -50,19 +50,19 @@ Argb colour_of(const std::string& optimizer, const Palette& p) {
 }
 
 void paint_mark(QPainter& painter, QPointF at, double size, const std::string& optimizer, Argb fill, Argb edge) {
-  const Look& look = look_of(optimizer);
+  const Marker& marker = marker_of(optimizer);
   painter.setPen(QPen(color(edge), 1.2));
   painter.setBrush(color(fill));
-  if (look.corners == 0) {
+  if (marker.corners == 0) {
     painter.drawEllipse(at, 0.85 * size, 0.85 * size);
     return;
   }
   QPolygonF shape;
-  const bool star = look.waist < 1;
-  const int count = star ? 2 * look.corners : look.corners;
+  const bool star = marker.waist < 1;
+  const int count = star ? 2 * marker.corners : marker.corners;
   for (int i = 0; i < count; ++i) {
-    const double angle = 2 * std::numbers::pi * (look.turned + static_cast<double>(i) / count);
-    const double out = star && i % 2 == 1 ? size * look.waist : size;
+    const double angle = 2 * std::numbers::pi * (marker.turned + static_cast<double>(i) / count);
+    const double out = star && i % 2 == 1 ? size * marker.waist : size;
     shape << at + QPointF(out * std::sin(angle), -out * std::cos(angle));
   }
   painter.drawPolygon(shape);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A step's gradients by magnitude, and under them each format's range on the same axis: what is left of it becomes
-// zero, what is right of it is beyond. A scale moves the range against the gradients.
+// A step's gradients by magnitude, and under them each format's range on the same axis: numbers left of it become
+// zero, numbers right of it overflow. A scale moves the range against the gradients.
 #pragma once
 #include <QWidget>
 
