@@ -1,4 +1,6 @@
 // Checks whether a scenario has a script.
+#include <fmt/format.h>
+
 #include <set>
 
 #include "engine/lesson/torch/torch_script.hpp"
@@ -69,8 +71,10 @@ std::string why_no_plan(const Scenario& s) {
   if (plan.sequence_parallel && plan.tensor > 1)
     return "plan.sequence_parallel: there is no PyTorch script of it yet, and it changes no number; false would do";
   if (some_rank_has_no_words(s))
-    return "plan.tensor: a tensor rank would have none of the " + std::to_string(s.model.vocabulary) +
-           " words, for which there is no PyTorch script; fewer ranks would do";
+    return fmt::format(
+        "plan.tensor: a tensor rank would have none of the {} words, for which there is no PyTorch script; "
+        "fewer ranks would do",
+        s.model.vocabulary);
   return why_no_schedule(plan);
 }
 
