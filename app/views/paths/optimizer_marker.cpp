@@ -17,17 +17,25 @@ struct Marker {
   int corners;    ///< 0: a disc
   double turned;  ///< of the first corner from the top, as a share of a turn
   double waist;   ///< of a star: how near its inner corners are; 1: no star
+  Argb (*colour)(const Palette& palette);
 };
 
-constexpr std::array<Marker, 9> markers = {{{"sgd", 0, 0, 1},
-                                            {"momentum", 4, 0.125, 1},
-                                            {"adagrad", 3, 0, 1},
-                                            {"adam", 4, 0, 1},
-                                            {"adamw", 3, 0.5, 1},
-                                            {"radam", 5, 0, 1},
-                                            {"adafactor", 5, 0, 0.45},
-                                            {"adam8bit", 4, 0, 0.35},
-                                            {"sophia", 6, 0, 1}}};
+template <SpanClass span_class>
+Argb of_class(const Palette& palette) {
+  return palette.of(span_class);
+}
+
+constexpr std::array<Marker, 9> markers = {{
+    {"sgd", 0, 0, 1, of_class<SpanClass::optimizer>},
+    {"momentum", 4, 0.125, 1, of_class<SpanClass::forward>},
+    {"adagrad", 3, 0, 1, of_class<SpanClass::weight_gradient>},
+    {"adam", 4, 0, 1, of_class<SpanClass::transfer>},
+    {"adamw", 3, 0.5, 1, [](const Palette& palette) { return palette.gather; }},
+    {"radam", 5, 0, 1, of_class<SpanClass::collective>},
+    {"adafactor", 5, 0, 0.45, of_class<SpanClass::backward>},
+    {"adam8bit", 4, 0, 0.35, of_class<SpanClass::other>},
+    {"sophia", 6, 0, 1, [](const Palette& palette) { return palette.tensor; }},
+}};
 
 const Marker& marker_of(const std::string& optimizer) {
   for (const Marker& marker : markers)
@@ -37,17 +45,7 @@ const Marker& marker_of(const std::string& optimizer) {
 
 }  // namespace
 
-Argb colour_of(const std::string& optimizer, const Palette& p) {
-  if (optimizer == "sgd") return p.of(SpanClass::optimizer);
-  if (optimizer == "momentum") return p.of(SpanClass::forward);
-  if (optimizer == "adagrad") return p.of(SpanClass::weight_gradient);
-  if (optimizer == "adam") return p.of(SpanClass::transfer);
-  if (optimizer == "adamw") return p.gather;
-  if (optimizer == "radam") return p.of(SpanClass::collective);
-  if (optimizer == "adafactor") return p.of(SpanClass::backward);
-  if (optimizer == "adam8bit") return p.of(SpanClass::other);
-  return p.tensor;
-}
+Argb colour_of(const std::string& optimizer, const Palette& palette) { return marker_of(optimizer).colour(palette); }
 
 void paint_mark(QPainter& painter, QPointF at, double size, const std::string& optimizer, Argb fill, Argb edge) {
   const Marker& marker = marker_of(optimizer);

@@ -7,6 +7,7 @@
 #include "engine/op/words.hpp"
 #include "engine/plan/program/compile.hpp"
 #include "engine/plan/scenario/read.hpp"
+#include "engine/plan/scenario/stage_split.hpp"
 
 namespace rankscope {
 namespace {
@@ -59,7 +60,7 @@ class Changes {
     const int chunks = plan_.schedule == ScheduleKind::interleaved ? 2 * plan_.virtual_stages : 2;
     add("interleaved, " + counted(chunks, "chunk") + " a rank", to(ScheduleKind::interleaved, chunks));
     if (plan_.schedule != ScheduleKind::zb_h1) add("zero bubble (ZB-H1)", to(ScheduleKind::zb_h1, 1));
-    if (plan_.stages == "even") add("layers by cost", [](PlanSpec& plan) { plan.stages = "cost"; });
+    if (stage_split(plan_) == StageSplit::even) add("layers by cost", [](PlanSpec& plan) { plan.stages = "cost"; });
   }
 
   void micro_batches() {
