@@ -4,12 +4,12 @@
 // Costs do not depend on when an op runs, so every op's begin is the longest path to it: a lane advances as far as it
 // can, then waits at exactly one op or exchange, which wakes it. Every lane stops at an op at most once per dependency,
 // so the work is linear in ops and edges. Nothing depends on a later step, so a step can be laid out as soon as it is
-// there.
+// added.
 //
 // Asynchronous parameter servers (RankProgram::arrivals_ahead) are an exception: which worker they serve next, and of
 // which step, is not in any program. It is either given (the executed order of a run), or the first arrival in the
-// layout itself: when no lane can go on, the contribution that can begin first is next, since whatever comes later
-// comes because of it or of another that begins later. Steps then overlap, and all that may must be there.
+// layout itself: when no lane can continue, the contribution that can begin first is next, since any later one depends
+// on it or on another that begins later. Steps then overlap, and all steps that may overlap must have been added.
 #pragma once
 #include <optional>
 #include <vector>
@@ -31,22 +31,23 @@ class Layout {
   /// A server of the graph serves contributions in order of arrival.
   bool has_arrivals() const { return !servers_.empty(); }
 
-  /// The next step. `lanes` holds each lane's ops in the order in which they run. `arrivals` brings the order of
-  /// contributions, or nothing: [rank], for each contribution on the rank's server lane how many of any step were
-  /// served before it. All steps bring it or none.
+  /// Adds the next step. `lanes` has each lane's ops in the order in which they run. `arrivals` has the order of
+  /// contributions, or is empty: [rank], for each contribution on the rank's server lane how many of any step were
+  /// served before it. All steps have it, or none.
   void add(std::uint32_t step, Rows lanes, StepCosts costs, std::vector<std::vector<std::uint64_t>> arrivals = {});
 
-  /// Lays out what is there, and appends the spans of steps that are whole, by step, rank and begin. Returns the last
-  /// end of those, or of the ones before. Throws std::runtime_error when it deadlocks.
+  /// Lays out the steps that were added, and appends the spans of complete ones, by step, rank and begin. Returns the
+  /// last end of these, or of earlier ones. Throws std::runtime_error when it deadlocks.
   std::int64_t run(std::vector<Span>& spans);
 
  private:
   struct LaneState {
-    std::uint32_t next_row = 0;    ///< the step, of all that were added, whose row is begun next; of servers unused
-    std::uint32_t step = 0;        ///< whose row is under way
+    std::uint32_t next_row = 0;    ///< the step whose row begins next; unused for servers
+    std::uint32_t step = 0;        ///< whose row is in progress
     std::uint32_t next = 0;        ///< into that row
     std::uint32_t last = 0;        ///< end of the row, or of the contribution that a server serves
-    std::uint32_t dependency = 0;  ///< of the next op's, the one to look at next: this step's, then the one's before
+    std::uint32_t dependency =
+        0;  ///< the next op's dependency to check next: those in this step, then those in the step before
     LaneNumber waiter = nobody;    ///< the next lane that waits for the same op
     bool waits = false;            ///< is in an op's list of waiters
     bool arrived = false;          ///< has arrived at a communication
