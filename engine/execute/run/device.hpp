@@ -45,13 +45,13 @@ class ComputeDevice {
 };
 
 /// Computes for real on that platform. All references must outlive the device and what it binds. `skipped_updates` of
-/// the steps before did not count for the optimizer; a loss scale's own state has that itself. Throws
+/// earlier steps did not count for the optimizer; a loss scale has that number in its own state. Throws
 /// kernels::Unsupported for what the platform cannot run.
 std::unique_ptr<ComputeDevice> kernel_device(const StepProgram& step, const RankProgram& program, const Arena& arena,
                                              const Platform& platform, LaneQueues& queues,
                                              std::int64_t skipped_updates = 0);
 
-/// Sleeps what `cost_ns` says of each op.
+/// Sleeps `cost_ns` for each op.
 std::unique_ptr<ComputeDevice> sleep_device(std::function<std::int64_t(const Op&)> cost_ns);
 
 }  // namespace rankscope

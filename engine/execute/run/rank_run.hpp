@@ -39,9 +39,9 @@ struct RankSettings {
   RankObserver* observer = nullptr;
   std::shared_ptr<StepEnergy> energy;  ///< reported in its summaries; null: unknown
   std::int64_t start_ns = 0;           ///< monotonic_ns() at the run's start: the zero of all reported times
-  /// Called at this rank's first failure, before its peers hear of it.
+  /// Called at this rank's first failure, before its peers are notified.
   std::function<void(const std::string& why)> on_failure;
-  /// Other ranks compute on the same device: what ops cost is measured while they have it alone.
+  /// Other ranks compute on the same device: costs of ops are measured while an op has it alone.
   bool shares_device = false;
   StressSpec stress;  ///< for tests
   /// Perhaps empty: called on the lane's thread when it has launched the op, before it launches another one; what the
@@ -69,7 +69,7 @@ class RankRun {
   HostTensor read(BufferIndex buffer) const;
   /// The same during a run, from that lane's thread: the content after the ops that the lane has launched.
   HostTensor read(BufferIndex buffer, Lane lane);
-  /// Lets `by` change what it holds; between two calls of run().
+  /// Lets `by` change its content; between two calls of run().
   void change(BufferIndex buffer, const std::function<void(const View& values)>& by) const;
   /// Bytes reserved for the arena and beside it.
   std::int64_t reserved_bytes() const;

@@ -57,7 +57,7 @@ struct Standstill {
       pending;  ///< of which a member is missing: those for late ranks first, then longest first
   std::vector<StalenessWait>
       staleness_waits;  ///< by server: asynchronous ones in which a worker waits because it is ahead
-  /// Ranks that others wait for, directly or indirectly, and that wait for no rank: they are working, or lost.
+  /// Ranks for which others wait, directly or indirectly, and that wait for no rank: they are working, or lost.
   std::vector<int> late;
   bool cycle = false;  ///< `late` wait for each other in a circle: the programs deadlock
   std::int64_t last_event_ns = 0;
@@ -69,8 +69,8 @@ struct Standstill {
   const LanePlace* own_work(int rank) const;
 };
 
-/// `spans`: measured ones of the latest steps, all from `first_step` on; what ran before has ended. `ends`: of ranks
-/// that have ended; one that failed by itself is late before all others. `steps` are planned in all.
+/// `spans`: all measured spans from `first_step` on; ops of earlier steps have ended. `ends`: of ranks that have ended;
+/// one that failed by itself comes first in `late`. `steps`: the planned number of steps.
 Standstill where_ranks_are(const std::vector<RankProgram>& programs, const RankGrid& grid,
                            const std::vector<Span>& spans, std::uint32_t first_step, std::int64_t steps,
                            const std::vector<End>& ends);

@@ -19,9 +19,9 @@ inline constexpr SpanAt none = -1;
 /// Places of ops in a program by their ids.
 using OpPlaces = std::unordered_map<OpId, std::int32_t>;
 
-/// The op that held a span up: of all that had to finish before it, the one that finished last.
+/// The op that a span waited for: of all that had to end before it, the one that ended last.
 struct Holder {
-  SpanAt span = none;    ///< none if nothing did, or nothing is known
+  SpanAt span = none;    ///< none if there is no such op, or it is unknown
   bool missing = false;  ///< a span is missing that may have been later
 };
 

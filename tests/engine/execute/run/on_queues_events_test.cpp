@@ -31,7 +31,7 @@ double events_of_a_step(const StepProgram& step, RankObserver* observer) {
   return static_cast<double>(events) / steps;
 }
 
-class Blind : public RunReports {
+class UnusedReports : public RunReports {
  public:
   bool observes() const override { return false; }
 };
@@ -62,9 +62,9 @@ TEST_CASE("a step records one event for each of its ops, and where nobody observ
   CHECK(unobserved <= static_cast<double>(needed.size()));
   CHECK(unobserved >= 1);
   CHECK(unobserved < 0.5 * ops);
-  Blind blind;
-  CHECK(events_of_a_step(step, &blind) == unobserved);
-  CHECK(blind.spans == 0);
+  UnusedReports unused;
+  CHECK(events_of_a_step(step, &unused) == unobserved);
+  CHECK(unused.spans == 0);
 }
 
 TEST_CASE("an op on a queue begins when the ops that it comes after have ended, though no event says so") {
