@@ -14,7 +14,7 @@ namespace part_size {
 inline constexpr int lesson = 300, plan = 260, strip = 28;
 inline constexpr int tabs = 30, handle = 8, shares = 30;
 inline constexpr int timeline = 280, lower = 250;              ///< the least of both, where the room is for them
-inline constexpr int tight_timeline = 220, tight_lower = 200;  ///< still used before one of the two gives way
+inline constexpr int tight_timeline = 220, tight_lower = 200;  ///< still used before one of the two is hidden
 inline constexpr int middle = 480;                             ///< the least width beside a panel
 inline constexpr int least_panel = 160;
 }  // namespace part_size

@@ -13,7 +13,7 @@ namespace rankscope::app {
 class Screenshot : public QObject {
   Q_OBJECT
  public:
-  /// `limit_ms`: after so long the picture is given up.
+  /// `limit_ms`: the time limit for the picture.
   Screenshot(MainWindow& window, const CommandLine& line, int limit_ms = 180000, QObject* parent = nullptr);
 
  signals:

@@ -35,9 +35,9 @@ class Workspace : public QWidget {
   std::vector<QWidget*> tabs() const;
   QString title_of(const QWidget* view) const;
   QWidget* front() const;
-  /// Shows it, whatever is in its way: its tab in front, its panel unfolded, its own window on top.
+  /// Makes it visible: its tab in front, its panel unfolded, its own window on top.
   void bring(QWidget* view);
-  /// Its tab in front; where time line and lower view do not fit together, the time line stays.
+  /// Its tab in front; if time line and lower view do not fit together, the time line stays visible.
   void prefer(QWidget* view);
   /// True while it can be seen.
   bool in_front(const QWidget* view) const;
@@ -49,21 +49,21 @@ class Workspace : public QWidget {
   void reset();
   void toggle_panel(QWidget* content);
   void set_shares_open(bool open);
-  /// The lower view has the whole middle, or gives it back.
+  /// Gives the lower view the whole middle, or only its part.
   void set_lower_alone(bool alone);
   bool lower_only() const { return parts_.lower_only(); }
   /// A window of its own for that view, or its tab again.
   void set_detached(QWidget* view, bool detached);
   bool detached(const QWidget* view) const;
 
-  /// Takes a view out, for a while, and puts it back.
+  /// Takes a view out temporarily, and puts it back.
   void lend(QWidget* view);
   void take_back(QWidget* view);
 
   QSize minimumSizeHint() const override;
 
  signals:
-  /// A person arranged something: folded, drew or detached it.
+  /// The user arranged something: folded, resized or detached it.
   void arranged();
   /// Another lower view is in front.
   void front_changed(QWidget* view);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is typed into the view of number formats, what each format makes of it, and that in words. No widget.
+// The input of the view of number formats, its value in each format, and texts about it. No widget.
 #pragma once
 #include <QString>
 #include <optional>
@@ -19,10 +19,10 @@ struct FormatNumber {
   double scale_of(NumberFormat format) const { return facts_of(format).is_integer() ? int8_scale : 1; }
   /// What was typed; bits of int8 with its scale.
   double value() const { return typed.value * (typed.format ? scale_of(*typed.format) : 1); }
-  /// Whoever's bits were typed holds them as they are.
+  /// A format whose bits were typed keeps them unchanged.
   StoredNumber stored_in(NumberFormat format) const;
   StoredUpdate updated_in(NumberFormat format) const;
-  /// The number that a format has with one bit the other way round, as one would type it: "bf16:0x3f81".
+  /// The number that a format has after one bit is flipped, in the form of an input: "bf16:0x3f81".
   QString flipped(NumberFormat format, int bit) const;
 };
 

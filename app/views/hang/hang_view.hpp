@@ -21,7 +21,7 @@ class HangView : public DataView {
   void set_theme(Theme theme) override;
   /// Of a live run not before it is known whether it moves.
   bool settled() const override;
-  /// A run that comes in now: silence means something.
+  /// A live run: silence has a meaning.
   void set_live(bool live);
 
   const HangPicture& picture() const { return picture_; }
@@ -36,7 +36,7 @@ class HangView : public DataView {
   void hang_changed(bool hangs);
 
  protected:
-  /// Where every lane stands.
+  /// The current op of every lane.
   ViewTable rows_shown() const override { return table_of(lanes_->rows()); }
   void paint(QPainter& painter) override;
   void showEvent(QShowEvent* event) override;
@@ -54,7 +54,7 @@ class HangView : public DataView {
   QLabel *title_, *words_, *waits_, *where_;
   RowsTable *pending_, *lanes_;
   QTimer soon_, clock_;
-  QElapsedTimer quiet_, live_since_;          ///< since the newest event came
+  QElapsedTimer quiet_, live_since_;          ///< since the newest event arrived
   std::int64_t events_ = 0, looked_at_ = -1;  ///< how many there were
   Latest<HangPicture> latest_;
 };

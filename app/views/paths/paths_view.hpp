@@ -31,9 +31,9 @@ class PathsView : public DataView {
   bool settled() const override;
   QString own_source() const override;
 
-  /// Shows these paths: surface, rates and all else; those optimizers are drawn which it names.
+  /// Shows these paths: surface, rates and all other settings; it draws the optimizers that the request names.
   void show_request(const PathRequest& request);
-  /// What is asked of the engine now.
+  /// The current request to the engine.
   PathRequest request() const;
   const std::shared_ptr<const Paths>& paths() const { return paths_; }
   PathsModel& model() { return model_; }
@@ -60,7 +60,7 @@ class PathsView : public DataView {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
-  /// What a person chose of one surface; what is missing is as usual.
+  /// The user's choices for one surface; the others have their defaults.
   struct Chosen {
     std::map<std::string, double> rates;
     std::optional<Point> start;
@@ -91,7 +91,7 @@ class PathsView : public DataView {
   PathsModel model_;
   QTableView* table_;
   PlotChart* chart_;
-  QTimer patience_;                       ///< a box that is stepped through asks for its last value alone
+  QTimer patience_;                       ///< while a box is stepped only its last value is computed
   std::map<std::string, Chosen> chosen_;  ///< by surface
   std::shared_ptr<const Paths> paths_;
   QString failure_;
