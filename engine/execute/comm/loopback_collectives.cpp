@@ -1,6 +1,8 @@
 #include "engine/execute/comm/loopback_collectives.hpp"
 
 #include <cstddef>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace rankscope::comm {
@@ -128,7 +130,8 @@ MovedBytes do_share(Calls calls, int index, Queue& queue) {
   if (kind == OpKind::gather) return gather(calls, index, queue);
   if (kind == OpKind::all_gather) return all_gather(calls, index, queue);
   if (kind == OpKind::reduce_scatter) return reduce_scatter(calls, index, queue);
-  return all_to_all(calls, index, queue);
+  if (kind == OpKind::all_to_all) return all_to_all(calls, index, queue);
+  throw std::logic_error("loopback has no " + std::string(name_of(kind)));
 }
 
 }  // namespace rankscope::comm

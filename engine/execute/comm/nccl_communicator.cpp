@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "engine/execute/comm/clock.hpp"
 #include "engine/op/words.hpp"
@@ -172,7 +173,9 @@ CommResult NcclCommunicator::run_library(const CollectiveCall& call) {
     if (call.kind == OpKind::reduce) return nccl.reduce(data, data, elements, type, nccl_sum, call.root, comm, stream);
     if (call.kind == OpKind::all_reduce) return nccl.all_reduce(data, data, elements, type, nccl_sum, comm, stream);
     if (call.kind == OpKind::all_gather) return nccl.all_gather(call.part.data, data, elements, type, comm, stream);
-    return nccl.reduce_scatter(data, call.part.data, elements, type, nccl_sum, comm, stream);
+    if (call.kind == OpKind::reduce_scatter)
+      return nccl.reduce_scatter(data, call.part.data, elements, type, nccl_sum, comm, stream);
+    throw std::logic_error(fmt::format("nccl has no {}", name));
   });
   return result;
 }
