@@ -63,7 +63,7 @@ class InsightCache : public QObject, public BubbleSource {
   void work();
 
   mutable std::mutex mutex_;
-  std::condition_variable there_is_work_;
+  std::condition_variable work_available_;
   std::shared_ptr<const InsightContext> context_;
   std::deque<Entry> entries_;  ///< newest use last
   std::deque<Job> jobs_;       ///< newest last, done first: it is on the screen

@@ -48,7 +48,7 @@ struct Parts {
   bool operator==(const Parts&) const = default;
 };
 
-Parts divide(QSize room, const Arrangement& wish, const PartNeeds& needs);
+Parts divide(QSize room, const Arrangement& choices, const PartNeeds& needs);
 
 /// The default layout. In a narrow window the panels begin folded.
 Arrangement default_arrangement(int window_width);

@@ -43,8 +43,8 @@ class Workspace : public QWidget {
   bool in_front(const QWidget* view) const;
 
   const Parts& parts() const { return parts_; }
-  const Arrangement& arrangement() const { return wish_; }
-  void set_arrangement(const Arrangement& wish);
+  const Arrangement& arrangement() const { return choices_; }
+  void set_arrangement(const Arrangement& choices);
   /// The default layout.
   void reset();
   void toggle_panel(QWidget* content);
@@ -81,7 +81,7 @@ class Workspace : public QWidget {
   Tab* tab_of(const QWidget* view);
   const Tab* tab_of(const QWidget* view) const;
   void make_tab_row();
-  void change(const Arrangement& wish);  ///< by a person
+  void change(const Arrangement& choices);  ///< by a person
   void place();
   void place_tab_row();
   void show_front();
@@ -90,7 +90,7 @@ class Workspace : public QWidget {
   void fill_tab_menu(QPoint at);
   PartNeeds needs() const;
 
-  Arrangement wish_;
+  Arrangement choices_;
   Parts parts_;
   PartNeeds placed_for_;
   int open_shares_ = 0;

@@ -99,7 +99,7 @@ void Relay::State::take_in(const Incoming& in) {
     case link::Type::snapshot:
     case link::Type::viewer_message:
     case link::Type::relay_beat:
-    case link::Type::who_are_you:
+    case link::Type::unknown_peer:
     case link::Type::refused: break;
   }
   garbage("a message that only a relay may send");
@@ -113,7 +113,7 @@ void Relay::State::handle_worker(const Incoming& in, const link::Header& h) {
   if (found == workers.end()) {
     if (!former_workers.contains(in.peer))
       return forged(in.peer, h.generation, "a worker's message from a peer without proof");
-    send_to(in.peer, {link::Type::who_are_you});
+    send_to(in.peer, {link::Type::unknown_peer});
     return;
   }
   Worker& worker = found->second;
@@ -127,7 +127,7 @@ void Relay::State::handle_worker(const Incoming& in, const link::Header& h) {
   if (h.a != worker.received + 1 || h.b == 0 ||
       h.b > options.worker_window) {  // something was lost on the way: from the beginning
     forget_worker(found);
-    send_to(in.peer, {link::Type::who_are_you});
+    send_to(in.peer, {link::Type::unknown_peer});
     return;
   }
   const auto pieces = link::pieces_of(in.body());
@@ -250,7 +250,7 @@ void Relay::State::handle_viewer(const Incoming& in, const link::Header& h) {
     return;
   }
   if (found == viewers.end()) {
-    send_to(in.peer, {link::Type::who_are_you});
+    send_to(in.peer, {link::Type::unknown_peer});
     return;
   }
   found->second.last_received = Clock::now();

@@ -75,7 +75,8 @@ struct Uplink::State {
     if (!incoming.header) return;
     const link::Header& h = *incoming.header;
     // A different or restarted relay asks for the identity, or refuses messages without a proof.
-    if (granted && (h.type == link::Type::who_are_you || (h.type == link::Type::refused && h.generation == generation)))
+    if (granted &&
+        (h.type == link::Type::unknown_peer || (h.type == link::Type::refused && h.generation == generation)))
       return start_over();
     if (h.type == link::Type::refused && h.generation == generation) refusal = incoming.body.substr(0, longest_reason);
     if (h.type == link::Type::worker_challenge && h.generation == generation) return prove(incoming.body);

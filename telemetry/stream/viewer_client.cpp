@@ -163,7 +163,7 @@ struct ViewerClient::State {
   void handle(const link::Incoming& incoming) {
     if (!incoming.header) return garbage("not a message of the link");
     const link::Header& h = *incoming.header;
-    if (h.type == link::Type::who_are_you) {
+    if (h.type == link::Type::unknown_peer) {
       if (answered) start_over("the relay lost this viewer; asking again");
       return;
     }
@@ -182,7 +182,7 @@ struct ViewerClient::State {
       case link::Type::worker_proof:
       case link::Type::viewer_hello:
       case link::Type::viewer_grant:
-      case link::Type::who_are_you: break;
+      case link::Type::unknown_peer: break;
     }
     garbage("a message that relays do not send to viewers");
   }

@@ -44,7 +44,7 @@ class PathsView : public DataView {
   QDoubleSpinBox* condition() { return condition_; }
   QDoubleSpinBox* noise() { return noise_; }
   QSpinBox* steps() { return steps_; }
-  QPushButton* as_usual() { return usual_; }
+  QPushButton* reset_button() { return reset_; }
   /// The loss by step, as it is drawn, and where; empty where there is no room for it.
   Plot plot() const;
   QRectF plot_area() const;
@@ -84,7 +84,7 @@ class PathsView : public DataView {
   QComboBox* surfaces_;
   QDoubleSpinBox *condition_, *noise_;
   QSpinBox* steps_;
-  QPushButton* usual_;
+  QPushButton* reset_;
   ElidedLabel *formula_, *source_;
   SurfacePicture* picture_;
   PathPlayer* player_;

@@ -38,7 +38,7 @@ QString name_for_people(Strategy strategy);
 QString plan_name(const FoundPlans& found, const PlanPoint& point);
 /// Why it is not the fastest: by how much it is slower, and where that time goes; of a plan out of memory how much is
 /// missing.
-QString why_not_this(const FoundPlans& found, std::size_t point);
+QString why_not_fastest(const FoundPlans& found, std::size_t point);
 
 /// Rows of the table beside the chart: time, memory, knobs and parts of the step, of this plan and of the fastest one.
 std::vector<std::vector<Cell>> plan_rows(const FoundPlans& found, std::size_t point);

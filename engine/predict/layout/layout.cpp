@@ -61,7 +61,7 @@ std::int64_t Layout::run(std::vector<Span>& spans) {
     work_.push_back(start);
     drain();
   }
-  while (serve_somebody()) drain();
+  while (serve_next()) drain();
   while (!open_.empty() && open_.front().unfinished == 0) {
     Step& whole = open_.front();
     for (const std::int64_t end : whole.end) last_end_ = std::max(last_end_, end);
@@ -201,7 +201,7 @@ std::optional<Layout::Choice> Layout::first_arrival(std::size_t server) const {
   return first;
 }
 
-bool Layout::serve_somebody() {
+bool Layout::serve_next() {
   std::optional<Choice> first;
   bool served = false;
   for (std::size_t server = 0; server < servers_.size(); ++server) {

@@ -96,7 +96,7 @@ class Layout {
   bool is_idle(const Server& server) const;
   std::optional<std::size_t> brought_next(std::size_t server) const;
   std::optional<Choice> first_arrival(std::size_t server) const;
-  bool serve_somebody();
+  bool serve_next();
   void serve(std::size_t server, std::size_t worker);
   bool waits_for_order() const;
   void write(const Step& step, std::vector<Span>& spans) const;
