@@ -277,7 +277,7 @@ void RankRun::finish(std::uint32_t step, StepRecord record) {
   const Ledger::Peaks peaks = ledger_->take_peaks(step);
   if (!settings_.observer) return;
   if (!compute_->is_host()) report_late_phases();  // one thread ends all steps
-  record.trace.resident_bytes = resident_;
+  record.trace.resident = resident_;
   const Scenario& scenario = settings_.step.scenario;
   const Coordinates at = settings_.step.grid.coordinates_of(program_.rank);
   StepSummary summary;
