@@ -31,13 +31,13 @@ std::vector<RankGroup> grid_groups(Grouping grouping, const RankGrid& grid) {
       for (int p = 0; p < grid.pipeline; ++p)
         for (int d = 0; d < grid.data; ++d)
           groups.push_back({joined({{"stage %1", {grid.pipeline, p}}, {"data %1", {grid.data, d}}}),
-                            grid.rank_of({0, d, p}), grid.tensor, 1, "tensor group"});
+                            grid.rank_of({0, d, p}), grid.tensor, 1, Grouping::tensor});
       break;
     case Grouping::data:
       for (int p = 0; p < grid.pipeline; ++p)
         for (int t = 0; t < grid.tensor; ++t)
           groups.push_back({joined({{"stage %1", {grid.pipeline, p}}, {"tensor %1", {grid.tensor, t}}}),
-                            grid.rank_of({t, 0, p}), grid.data, grid.tensor, "data group"});
+                            grid.rank_of({t, 0, p}), grid.data, grid.tensor, Grouping::data});
       break;
   }
   if (grid.servers > 0) groups.push_back({translated("servers"), grid.workers(), grid.servers});
@@ -56,8 +56,8 @@ std::vector<RankGroup> blocks(std::int32_t ranks) {
 }  // namespace
 
 std::string size_words(const RankGroup& group) {
-  if (group.what == "tensor group") return translated("tensor group of %1", group.count);
-  if (group.what == "data group") return translated("data group of %1", group.count);
+  if (group.kind == Grouping::tensor) return translated("tensor group of %1", group.count);
+  if (group.kind == Grouping::data) return translated("data group of %1", group.count);
   return group.count == 1 ? translated("1 rank") : translated("%1 ranks", group.count);
 }
 

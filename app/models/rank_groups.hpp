@@ -27,7 +27,7 @@ inline constexpr std::int32_t most_single_ranks = 32;
 struct RankGroup {
   std::string name;  ///< "stage 3"; of the data groups "stage 2 · tensor 1"
   std::int32_t first = 0, count = 1, stride = 1;
-  std::string what = "ranks";  ///< "8 ranks" or "data group of 8": see size_words
+  Grouping kind = Grouping::none;  ///< tensor or data: a group of the plan, which size_words names
   bool contains(std::int32_t rank) const {
     return rank >= first && (rank - first) % stride == 0 && (rank - first) / stride < count;
   }

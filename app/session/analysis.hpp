@@ -11,12 +11,12 @@
 namespace rankscope::app {
 
 struct AnalysisRequest {
-  std::uint64_t run_number = 0;          ///< returned as it is: tells answers about a run that was left
+  std::uint64_t run_number = 0;          ///< returned unchanged: identifies results about an earlier run
   std::shared_ptr<const StoreView> run;  ///< null where nothing ran
   std::optional<Scenario> scenario;
   std::shared_ptr<const Prediction> prediction;  ///< may be null
-  std::shared_ptr<const InsightContext> known;   ///< of an earlier look at the same run; null the first time
-  bool over = false;                             ///< nothing more will come: more steps are taken apart
+  std::shared_ptr<const InsightContext> known;   ///< of an earlier analysis of the same run; null the first time
+  bool over = false;                             ///< nothing more will arrive: more steps are analysed
   std::optional<std::uint32_t> step;             ///< the chosen one; none: the last whole one
 };
 

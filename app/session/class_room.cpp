@@ -15,7 +15,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int look_interval_ms = 60;
+constexpr int check_interval_ms = 60;
 
 /// By which this user's names belong to this user, in every class. Where no file can be kept, it is this window's only.
 classroom::Identity student_identity() {
@@ -31,7 +31,7 @@ classroom::Identity student_identity() {
 
 ClassRoom::ClassRoom(SharedState& state, Session& session, QObject* parent)
     : QObject(parent), state_(state), session_(session) {
-  timer_.setInterval(look_interval_ms);
+  timer_.setInterval(check_interval_ms);
   connect(&timer_, &QTimer::timeout, this, &ClassRoom::poll);
 }
 
@@ -102,43 +102,43 @@ std::vector<classroom::Student> ClassRoom::students() const {
 
 QString ClassRoom::answer(const classroom::Answer& answer) {
   if (!student_) return {};
-  if (const std::string why = classroom::why_untold(answer); !why.empty())
+  if (const std::string why = classroom::why_not_sendable(answer); !why.empty())
     return tr("The teacher does not get this answer: %1").arg(QString::fromStdString(why));
   student_->answer(answer);
   return {};
 }
 
-classroom::Look ClassRoom::look_now() const {
-  classroom::Look look;
+classroom::SharedView ClassRoom::shared_view() const {
+  classroom::SharedView shared;
   if (session_.spec().kind == SourceKind::scenario)
-    look.lab = QFileInfo(session_.spec().text).completeBaseName().toStdString();
-  look.view = view_.toStdString();
-  look.ran = !look.lab.empty() && (session_.label() == SourceLabel::live || session_.label() == SourceLabel::ended);
+    shared.lab = QFileInfo(session_.spec().text).completeBaseName().toStdString();
+  shared.view = view_.toStdString();
+  shared.ran = !shared.lab.empty() && (session_.label() == SourceLabel::live || session_.label() == SourceLabel::ended);
   const auto range = state_.step() ? session_.view()->step_range(state_.shown(), *state_.step()) : std::nullopt;
-  if (!range) return look;
-  look.step = state_.step();
-  look.begin_ns = state_.visible().begin_ns - range->begin_ns;
-  look.end_ns = state_.visible().end_ns - range->begin_ns;
-  look.step_ns = range->length();
+  if (!range) return shared;
+  shared.step = state_.step();
+  shared.begin_ns = state_.visible().begin_ns - range->begin_ns;
+  shared.end_ns = state_.visible().end_ns - range->begin_ns;
+  shared.step_ns = range->length();
   if (const auto selected = state_.selected()) {
-    look.rank = selected->rank;
-    look.op = to_token(selected->op);
+    shared.rank = selected->rank;
+    shared.op = to_token(selected->op);
   }
-  return look;
+  return shared;
 }
 
 bool ClassRoom::run_is_due() const {
   if (!student_ || !session_.can_run() || session_.label() != SourceLabel::simulated) return false;
-  const auto look = student_->look();
-  return look && look->ran && !look->lab.empty() &&
-         QString::fromStdString(look->lab) == QFileInfo(session_.spec().text).completeBaseName();
+  const auto shared = student_->shared();
+  return shared && shared->ran && !shared->lab.empty() &&
+         QString::fromStdString(shared->lab) == QFileInfo(session_.spec().text).completeBaseName();
 }
 
 void ClassRoom::poll() {
   QString words;
   bool has_changed = false;
   if (teacher_) {
-    teacher_->show(look_now());
+    teacher_->show(shared_view());
     const auto status = teacher_->status();
     const std::int64_t answers = status.answers;
     has_changed = std::exchange(changes_, status.changes) != status.changes;
@@ -156,8 +156,8 @@ void ClassRoom::poll() {
             : !status.connected     ? tr("In a class: looking for the teacher…")
             : following_            ? tr("In a class: following the teacher")
                                     : tr("In a class: not following");
-    if (const auto look = student_->look(); look && following_ && (!any_followed_ || !(*look == followed_)))
-      follow(*look);
+    if (const auto shared = student_->shared(); shared && following_ && (!any_followed_ || !(*shared == followed_)))
+      follow(*shared);
   }
   const bool due = run_is_due();
   if (words == words_ && due == was_due_ && !has_changed) return;
@@ -166,8 +166,8 @@ void ClassRoom::poll() {
   emit changed();
 }
 
-void ClassRoom::follow(const classroom::Look& look) {
-  const QString lab = QString::fromStdString(look.lab);
+void ClassRoom::follow(const classroom::SharedView& shared) {
+  const QString lab = QString::fromStdString(shared.lab);
   const QString here = QFileInfo(session_.spec().text).completeBaseName();
   if (!lab.isEmpty() && lab != here) {
     emit lab_wanted(lab);
@@ -177,14 +177,14 @@ void ClassRoom::follow(const classroom::Look& look) {
   const bool ready = session_.state() != SessionState::opening && session_.state() != SessionState::starting;
   if (!ready) return;
   any_followed_ = true;
-  followed_ = look;
-  if (!look.view.empty() && QString::fromStdString(look.view) != view_) {
-    view_ = QString::fromStdString(look.view);
+  followed_ = shared;
+  if (!shared.view.empty() && QString::fromStdString(shared.view) != view_) {
+    view_ = QString::fromStdString(shared.view);
     emit view_wanted(view_);
   }
-  if (!look.step) return;
+  if (!shared.step) return;
   const auto view = session_.view();
-  std::uint32_t step = *look.step;
+  std::uint32_t step = *shared.step;
   auto range = view->step_range(state_.shown(), step);
   if (!range) {
     // Another run, of fewer steps: its last.
@@ -196,13 +196,14 @@ void ClassRoom::follow(const classroom::Look& look) {
   }
   state_.hold();
   state_.set_step(step);
-  const double pace = look.step_ns > 0 ? static_cast<double>(range->length()) / static_cast<double>(look.step_ns) : 1;
+  const double pace =
+      shared.step_ns > 0 ? static_cast<double>(range->length()) / static_cast<double>(shared.step_ns) : 1;
   const auto of_own = [&](std::int64_t ns) { return range->begin_ns + std::llround(static_cast<double>(ns) * pace); };
-  state_.set_visible({of_own(look.begin_ns), of_own(look.end_ns)});
+  state_.set_visible({of_own(shared.begin_ns), of_own(shared.end_ns)});
   std::optional<SpanRef> selected;
-  if (const auto op = look.rank >= 0 ? parse_token(look.op) : std::nullopt;
-      op && view->find(look.rank, step, *op, state_.shown()))
-    selected = SpanRef{look.rank, step, *op, state_.shown()};
+  if (const auto op = shared.rank >= 0 ? parse_token(shared.op) : std::nullopt;
+      op && view->find(shared.rank, step, *op, state_.shown()))
+    selected = SpanRef{shared.rank, step, *op, state_.shown()};
   state_.set_selected(selected);
 }
 

@@ -61,15 +61,15 @@ class ClassRoom : public QObject {
 
  private:
   void poll();
-  classroom::Look look_now() const;
-  void follow(const classroom::Look& look);
+  classroom::SharedView shared_view() const;
+  void follow(const classroom::SharedView& shared);
 
   SharedState& state_;
   Session& session_;
   QTimer timer_;
   std::unique_ptr<classroom::Teacher> teacher_;
   std::unique_ptr<classroom::StudentLine> student_;
-  classroom::Look followed_;
+  classroom::SharedView followed_;
   std::unique_ptr<SessionDirectory> folder_;  ///< of the class's socket
   QString view_, words_;
   bool following_ = true, any_followed_ = false, was_due_ = false;

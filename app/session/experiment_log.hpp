@@ -22,7 +22,7 @@ struct ExperimentRow {
   Obtained obtained = Obtained::simulated;
   std::optional<Scenario> scenario;        ///< of a plan; empty for other commands
   std::shared_ptr<const Figures> figures;  ///< null: none yet
-  SessionContent content;                  ///< to look at it again
+  SessionContent content;                  ///< to show it again
   KeptRun kept;                            ///< to compare it with another
   QString output;                          ///< what a command printed, or why it failed
   bool is_plan() const { return scenario.has_value(); }

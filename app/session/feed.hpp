@@ -17,14 +17,14 @@ class Feed : public QObject {
   ~Feed() override = default;
   /// Begins to fill the store on a thread of the feed's own. Call once.
   virtual void start() = 0;
-  /// Asks it to end soon; returns at once. The destructor waits for the thread.
+  /// Requests its end; returns at once. The destructor waits for the thread.
   virtual void stop() = 0;
 
  signals:
   // All emitted on the GUI thread.
   void connected();                                  ///< the first message is in the store
   void progress(double share, const QString& what);  ///< of a recording being read; 0 … 1
-  void ended(bool ok, const QString& words);         ///< nothing more will come; `words` may be empty
+  void ended(bool ok, const QString& words);         ///< nothing more will arrive; `words` may be empty
   void notice(const QString& words, bool bad);       ///< one line for the log
   void damaged(const QString& words);                ///< not all of a recording could be read; before `ended`
 };

@@ -10,19 +10,19 @@
 
 namespace rankscope::app {
 
-/// The plan's order, a line a stage: its own, or what its schedule makes of it. Throws std::invalid_argument for a
+/// The plan's order, one line per stage: its own, or that of its schedule. Throws std::invalid_argument for a
 /// schedule that does not fit its shape.
 std::string order_text(const PlanSpec& plan);
 
-/// The plan with that schedule. "by-hand" begins with the order that there was; any other has none. An order that
-/// cannot be told begins empty.
+/// The plan with that schedule. "by-hand" begins with the order that there was; any other has none. An unknown
+/// order begins empty.
 void choose_schedule(PlanSpec& plan, ScheduleKind schedule);
 
 struct OrderCheck {
   bool ok = false;
-  int line = 0;         ///< from 1: where it goes wrong; 0: nowhere in particular
+  int line = 0;         ///< of the error, from 1; 0: no particular line
   std::string token;    ///< the op that the message is about; empty: none, or the whole line
-  std::string message;  ///< why it cannot run, and what would do; empty when it can
+  std::string message;  ///< why it cannot run, and a correction; empty: it can
   /// Of an order that can run: with equal chunks and free links.
   double ideal_bubble = std::numeric_limits<double>::quiet_NaN();
   std::vector<UnitOp> units;  ///< the same laid out, an entry an op

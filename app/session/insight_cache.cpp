@@ -27,7 +27,7 @@ InsightCache::~InsightCache() {
     const std::lock_guard lock(mutex_);
     ending_ = true;
   }
-  there_is_work_.notify_all();
+  work_available_.notify_all();
   thread_.join();
 }
 
@@ -59,7 +59,7 @@ std::shared_ptr<const StepInsight> InsightCache::insight(const std::shared_ptr<c
   if (waiting != jobs_.end()) jobs_.erase(waiting);
   jobs_.push_back({key, run, context_});
   if (jobs_.size() > most_waiting) jobs_.pop_front();
-  there_is_work_.notify_one();
+  work_available_.notify_one();
   return known;
 }
 
@@ -88,7 +88,7 @@ bool InsightCache::settled() const {
 void InsightCache::work() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    there_is_work_.wait(lock, [this] { return ending_ || !jobs_.empty(); });
+    work_available_.wait(lock, [this] { return ending_ || !jobs_.empty(); });
     if (ending_) return;
     const Job job = std::move(jobs_.back());
     jobs_.pop_back();

@@ -15,12 +15,12 @@ namespace rankscope::app {
 
 /// The data besides spans that the analysis of a run's steps needs; constant during the run. Immutable.
 struct InsightContext {
-  std::shared_ptr<const RunContext> run;         ///< null: nothing can be told
+  std::shared_ptr<const RunContext> run;         ///< null: nothing is known
   std::shared_ptr<const Prediction> prediction;  ///< of the plan; may be null
-  std::shared_ptr<const StoreView> forecast;     ///< what lies under the run as a ghost; may be null
+  std::shared_ptr<const StoreView> forecast;     ///< shown under the run as a ghost; may be null
   std::optional<StepAnalysis> forecast_step;     ///< its steady step
   double ideal_bubble = std::numeric_limits<double>::quiet_NaN();
-  bool complete = false;  ///< of a run, made when all programs and the prediction had come: it will not change
+  bool complete = false;  ///< of a run, made after all programs and the prediction had arrived: it will not change
 };
 
 class InsightCache : public QObject, public BubbleSource {
@@ -29,19 +29,19 @@ class InsightCache : public QObject, public BubbleSource {
   explicit InsightCache(QObject* parent = nullptr);
   ~InsightCache() override;
 
-  /// Another run, or more known about it: what was kept is forgotten. Null: nothing can be told.
+  /// Another run, or more data about it: cached results are deleted. Null: nothing is known.
   void set_context(std::shared_ptr<const InsightContext> context);
   std::shared_ptr<const StepInsight> insight(const std::shared_ptr<const StoreView>& run,
                                              const std::shared_ptr<const StoreView>& prediction, Obtained obtained,
                                              std::uint32_t step) override;
-  /// Veiled or not: what comes after what is the plan's, not an answer.
+  /// Also while veiled: the order of ops belongs to the plan and is no answer.
   std::shared_ptr<const RankProgram> program(int rank) override;
   bool settled() const;
-  /// Keeps all answers back: a question about them is open.
+  /// Hides all results: a question about them is open.
   void set_veiled(bool veiled);
 
  signals:
-  /// An answer that was null before can be had now. Emitted on the GUI thread.
+  /// A result that was null before is available. Emitted on the GUI thread.
   void arrived();
 
  private:
@@ -52,7 +52,7 @@ class InsightCache : public QObject, public BubbleSource {
   };
   struct Entry {
     Key key;
-    TimeRange range;  ///< of the step when it was taken apart: a step that has grown is done again
+    TimeRange range;  ///< of the step when it was analysed: a step that has grown is analysed again
     std::shared_ptr<const StepInsight> insight;
   };
   struct Job {
@@ -63,7 +63,7 @@ class InsightCache : public QObject, public BubbleSource {
   void work();
 
   mutable std::mutex mutex_;
-  std::condition_variable there_is_work_;
+  std::condition_variable work_available_;
   std::shared_ptr<const InsightContext> context_;
   std::deque<Entry> entries_;  ///< newest use last
   std::deque<Job> jobs_;       ///< newest last, done first: it is on the screen

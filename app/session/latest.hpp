@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Computes on a worker thread, and delivers the newest result on the GUI thread: requests during a computation are
-// merged into the last one. So a view may ask at every mouse move, and is never more than one result behind.
+// merged into the last one. So a view may send a request at every mouse move, and is never more than one result behind.
 #pragma once
 #include <QFutureWatcher>
 #include <QObject>
@@ -28,7 +28,7 @@ class Latest {
     next_ = std::move(compute);
     if (!busy_) start();
   }
-  /// True while nothing is under way or waiting.
+  /// True while nothing runs or waits.
   bool settled() const { return !busy_; }
 
  private:

@@ -10,7 +10,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int look_interval_ms = 100;
+constexpr int check_interval_ms = 100;
 /// Detail may follow the session's end; after so long without any more the run is complete.
 constexpr int quiet_after_end_ms = 700;
 constexpr int give_back_interval_ms = 20'000;
@@ -19,8 +19,8 @@ class LiveFeed : public Feed {
  public:
   LiveFeed(SourceSpec spec, std::shared_ptr<RunStore> store) : spec_(std::move(spec)), store_(std::move(store)) {
     since_given_back_.start();
-    timer_.setInterval(look_interval_ms);
-    connect(&timer_, &QTimer::timeout, this, [this] { look(); });
+    timer_.setInterval(check_interval_ms);
+    connect(&timer_, &QTimer::timeout, this, [this] { poll(); });
   }
 
   void start() override {
@@ -41,7 +41,7 @@ class LiveFeed : public Feed {
   void stop() override { finish(true, {}); }
 
  private:
-  void look() {
+  void poll() {
     if (since_given_back_.elapsed() > give_back_interval_ms) {
       since_given_back_.start();
       give_back_freed_memory();

@@ -21,8 +21,8 @@ QString recording_of(const Session& session) {
 
 MarkBook::MarkBook(const Session& session, QObject* parent) : QObject(parent), session_(session) {
   worker_.setMaxThreadCount(1);
-  connect(&session, &Session::state_changed, this, &MarkBook::look);
-  connect(&session, &Session::left, this, &MarkBook::look);
+  connect(&session, &Session::state_changed, this, &MarkBook::check_session);
+  connect(&session, &Session::left, this, &MarkBook::check_session);
 }
 
 MarkBook::~MarkBook() { worker_.waitForDone(); }
@@ -41,7 +41,7 @@ void MarkBook::start(Work work, bool read) {
   });
 }
 
-void MarkBook::look() {
+void MarkBook::check_session() {
   const QString recording = recording_of(session_);
   if (recording == page_.recording) return;
   page_ = {recording, {}};

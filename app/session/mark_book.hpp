@@ -13,7 +13,7 @@
 
 namespace rankscope::app {
 
-/// The marks of one recording, to come back to.
+/// The marks of one recording, for restore().
 struct MarkPage {
   QString recording;
   std::vector<TraceMark> marks;
@@ -30,7 +30,7 @@ class MarkBook : public QObject {
   /// In the order of time.
   const std::vector<TraceMark>& marks() const { return page_.marks; }
   const MarkPage& page() const { return page_; }
-  /// Whether there is a recording that marks can be kept in; where not, why() says so.
+  /// Whether there is a recording in which marks can be saved; if not, why() has the reason.
   bool can_mark() const { return !page_.recording.isEmpty() && !reading_; }
   QString why_not() const;
   void set(std::vector<TraceMark> marks);
@@ -52,7 +52,7 @@ class MarkBook : public QObject {
     std::vector<TraceMark> marks;  ///< of the recording, afterwards
     QString why;                   ///< it could not be saved; empty: it was
   };
-  void look();  ///< at the session: which recording?
+  void check_session();  ///< which recording does the session have?
   void save();
   void take(const Outcome& outcome, bool read);
   template <class Work>

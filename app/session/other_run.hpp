@@ -13,10 +13,10 @@ namespace rankscope::app {
 
 class Session;
 
-/// Something that was looked at, held on to: a run's snapshot, or a prediction where nothing ran.
+/// Content that was kept: a run's snapshot, or a prediction if nothing ran.
 struct KeptRun {
   QString name;                          ///< "Pipeline, 1F1B, 12:31:07"
-  std::shared_ptr<const StoreView> run;  ///< null: the prediction is meant
+  std::shared_ptr<const StoreView> run;  ///< null: the prediction was kept
   std::shared_ptr<const Prediction> prediction;
   bool there() const { return run != nullptr || prediction != nullptr; }
 };

@@ -18,11 +18,11 @@ struct Prediction {
   std::shared_ptr<const RunContext> context;  ///< program of every rank, and the textbook's steps
   Simulation predicted;                       ///< by the cluster's figures
   Report report;                              ///< as if the prediction had been run
-  /// Of a plan that is too big to be made op by op: what is shown in its place, and why it cannot run here. Then there
-  /// is no context, and `view` holds one rank of each stage.
+  /// For a plan that is too large to be built op by op: what is shown instead, and why it cannot run here. Then there
+  /// is no context, and `view` has one rank of each stage.
   std::string folded;
-  /// Where a node is lost: what goes on without it, in one line, and the scenario of that, which all else here is about
-  /// (scenario is what was asked). It cannot run here either: a run loses no node.
+  /// If a node is lost: what continues without it, in one line, and its scenario, to which everything else here belongs
+  /// (`scenario` is the requested one). It cannot run here either: a run loses no node.
   std::string lost;
   std::optional<Scenario> left;
   std::shared_ptr<const StoreView> view;  ///< its spans and memory, obtained as simulated
@@ -31,7 +31,7 @@ struct Prediction {
 /// False for a machine that is not here: its plans are simulated, not run.
 inline bool is_here(const ClusterSpec& cluster) { return cluster.spec == "laptop"; }
 
-/// Why it cannot be run here, for people: the refusal, or else what the prediction is of instead. Empty when it can.
+/// Why it cannot run here, in words: the refusal, or else what was predicted instead. Empty: it can.
 std::string why_not_run(const Prediction& prediction);
 
 /// A plan that cannot run gives a refusal, not an exception.

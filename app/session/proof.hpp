@@ -40,7 +40,7 @@ class Proof : public QObject {
 /// else.
 struct Verdict {
   bool passed = false;
-  bool shown = true;  ///< false: nothing differs, but that it is the same is not proved either
+  bool shown = true;  ///< false: nothing differs, but equality is not proved either
   QString words;
 };
 Verdict verdict_of(const QByteArray& json);

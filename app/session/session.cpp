@@ -31,7 +31,7 @@ Session::Session(SessionOptions options, QObject* parent)
       predictor_([this](PlanAnswer answer) { on_plan_answer(std::move(answer)); }),
       analyser_([this](const Analysis& analysis) { on_analysis(analysis); }) {
   ticker_.setInterval(frame_interval_ms);
-  connect(&ticker_, &QTimer::timeout, this, &Session::look);
+  connect(&ticker_, &QTimer::timeout, this, &Session::poll);
   ticker_.start();
   connect(&insights_, &InsightCache::arrived, this, &Session::changed);
   start_limit_.setSingleShot(true);
@@ -132,7 +132,7 @@ void Session::leave() {
   context_.reset();
   insights_.set_context(nullptr);
   chosen_step_.reset();
-  since_look_.invalidate();
+  since_poll_.invalidate();
   since_analysis_.invalidate();
   for (QString* words : {&refusal_, &failure_, &outcome_, &damage_, &endpoint_, &recording_}) words->clear();
   progress_ = 0;
@@ -270,12 +270,12 @@ void Session::set_store(std::shared_ptr<RunStore> store) {
   seen_revision_ = analysed_revision_ = 0;
 }
 
-void Session::look() {
+void Session::poll() {
   look_at_opening();
   if (!store_) return;
   const bool reading = state_ == SessionState::opening;
-  if (reading && since_look_.isValid() && since_look_.elapsed() < reading_frame_interval_ms) return;
-  since_look_.start();
+  if (reading && since_poll_.isValid() && since_poll_.elapsed() < reading_frame_interval_ms) return;
+  since_poll_.start();
   const int analysis_interval = reading ? reading_analysis_interval_ms : analysis_interval_ms;
   run_view_ = store_->view();
   if (run_view_->revision() == seen_revision_) {

@@ -40,11 +40,11 @@ class SessionDirectory;
 namespace rankscope::app {
 
 enum class SessionState : std::uint8_t { empty, opening, ready, starting, running, stopping, ended, failed };
-/// What the pill says: nothing there; only predicted; coming in now; came in, and is over; watched until one left it,
-/// while it goes on; read from a file.
+/// The text of the pill: nothing open; only predicted; a live run; a live run that has ended; a run that was left while
+/// it continues; read from a file.
 enum class SourceLabel : std::uint8_t { none, simulated, live, ended, detached, recorded };
 
-/// The run that a session has, as it was left. A value: cheap to copy, and good for Session::restore().
+/// The run that a session has, as it was left. A value: cheap to copy, and an input of Session::restore().
 struct SessionContent {
   SourceSpec spec;
   SessionState state = SessionState::empty;
@@ -65,7 +65,7 @@ struct SessionOptions {
   int start_limit_ms = 20000;  ///< how long a started engine may take until its first message
   int stop_grace_ms = 5000;
   int connect_limit_ms = 30000;  ///< how long an endpoint may take until its first message
-  /// Detail of a live run that is kept here: what is older becomes a gap, and is in the recording. 0: all.
+  /// Detail of a live run that is kept here: older detail becomes a gap, and is in the recording. 0: all.
   std::int64_t live_bytes = std::int64_t{400} << 20;
   /// Of a live run, steps whose ranks' summaries are kept one by one here (RunStore).
   std::uint32_t live_steps = 256;
@@ -83,7 +83,7 @@ class Session : public SnapshotSource {
 
   /// Opens this, and then leaves what was open (a run started here is stopped). What cannot be opened changes nothing.
   void open(const SourceSpec& spec);
-  /// Gives up opening what is not open yet.
+  /// Cancels opening.
   void cancel_opening();
   /// Starts the engine on the scenario as edited. Only when can_run().
   void run();
@@ -95,7 +95,7 @@ class Session : public SnapshotSource {
   void revert();
   /// Which step the figures are about; none: the last whole one.
   void choose_step(std::optional<std::uint32_t> step);
-  /// What is open now, to come back to. A run too large to be kept is left out.
+  /// The open content, for restore(). A run that is too large to be kept is left out.
   SessionContent content() const;
   /// Plan, run, prediction and figures as they were. False, and nothing changes, while a run is under way or where
   /// something else was open then.
@@ -109,7 +109,7 @@ class Session : public SnapshotSource {
   bool predicting() const { return !predictor_.settled(); }
   /// What is being opened while the content before it is still there; kind none: nothing.
   const SourceSpec& opening() const { return pending_.spec; }
-  /// Of what is being opened: how long, and the last that was heard of it.
+  /// Of the content being opened: for how long, and its latest progress.
   std::int64_t opening_ms() const;
   QString opening_words() const { return pending_.words; }
   bool can_run() const;
@@ -124,12 +124,12 @@ class Session : public SnapshotSource {
   InsightCache& insights() { return insights_; }
   /// Optimizers' paths on surfaces, whatever is open.
   PathCache& paths() { return paths_; }
-  /// Why the plan as edited cannot run, or why the run failed; empty when all is well.
+  /// Why the plan as edited cannot run, or why the run failed; empty: no error.
   QString refusal() const { return refusal_; }
   QString failure() const { return failure_; }
-  /// How it ended where that is no failure: "stopped after step 12"; empty where there is nothing to say.
+  /// How it ended without a failure: "stopped after step 12"; empty otherwise.
   QString outcome() const { return outcome_; }
-  /// What is missing in the recording that is open: cut off, or damaged; empty when it is whole.
+  /// What is missing in the open recording: cut off, or damaged; empty: it is complete.
   QString damage() const { return damage_; }
   QString endpoint() const { return endpoint_; }
   QString recording() const { return recording_; }
@@ -197,7 +197,7 @@ class Session : public SnapshotSource {
   void finish_run();
   void take_ends(const std::vector<End>& ends);
   void leave();
-  void look();  ///< has the store grown?
+  void poll();  ///< has the store grown?
   void set_store(std::shared_ptr<RunStore> store);
   void request_figures();
   void on_analysis(const Analysis& analysis);
@@ -226,7 +226,7 @@ class Session : public SnapshotSource {
   QTimer ticker_, start_limit_;
   std::uint64_t seen_revision_ = 0, analysed_revision_ = 0;
   std::uint64_t run_number_ = 0;  ///< of the run that an analysis under way is about
-  QElapsedTimer since_analysis_, since_look_;
+  QElapsedTimer since_analysis_, since_poll_;
   std::optional<std::uint32_t> chosen_step_;
   std::unique_ptr<SessionDirectory> endpoint_folder_;  ///< of the run's socket
   QString refusal_, failure_, outcome_, damage_, endpoint_, recording_, progress_words_;

@@ -106,7 +106,7 @@ void Session::take_opened() {
   spec_ = taken.spec;
   set_store(std::move(taken.store));
   (spec_.kind == SourceKind::trace ? recording_ : endpoint_) = spec_.text;
-  since_look_.start();
+  since_poll_.start();
   engine_done_ = feed_done_ = false;
   run_ok_ = true;
   feed_ = std::move(taken.feed);

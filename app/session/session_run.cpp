@@ -166,8 +166,8 @@ void Session::take_ends(const std::vector<End>& ends) {
 
 void Session::finish_run() {
   start_limit_.stop();
-  since_look_.invalidate();
-  look();
+  since_poll_.invalidate();
+  poll();
   const bool anything = store_ && run_view_->hello() != nullptr;
   take_ends(store_ ? run_view_->ends() : std::vector<End>{});
   if (!anything && spec_.kind == SourceKind::scenario) {

@@ -20,7 +20,7 @@ struct SourceError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Says what `text` is, looking at endpoints by their scheme and at files by their first bytes, not by their name
+/// Classifies `text`: endpoints by their scheme, files by their first bytes, not by their name
 /// alone. The name of a lab ("pipeline-1f1b") means that lab's file. Throws SourceError.
 SourceSpec classify_source(const QString& text);
 

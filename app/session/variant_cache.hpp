@@ -17,8 +17,8 @@ class VariantCache : public QObject {
   using QObject::QObject;
   ~VariantCache() override;
 
-  /// Of the file with these settings ("plan.micro_batches=16"). Null while it is not known: asked for the first time,
-  /// it is made, and `changed` follows. One that cannot be made has a refusal.
+  /// Of the file with these settings ("plan.micro_batches=16"). Null while it is not known: the first request starts
+  /// the computation, and `changed` follows. A prediction that cannot be made has a refusal.
   std::shared_ptr<const Prediction> get(const QString& file, const QStringList& settings);
   bool settled() const { return under_way_ == 0; }
 
@@ -26,7 +26,7 @@ class VariantCache : public QObject {
   void changed();
 
  private:
-  std::map<QStringList, std::shared_ptr<const Prediction>> made_;  ///< null: under way
+  std::map<QStringList, std::shared_ptr<const Prediction>> made_;  ///< null: in progress
   int under_way_ = 0;
 };
 

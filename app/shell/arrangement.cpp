@@ -20,18 +20,18 @@ struct Widths {
   bool lesson_folded = true, plan_folded = true;
 };
 
-Widths divide_width(int room, const Arrangement& wish, const PartNeeds& needs) {
+Widths divide_width(int room, const Arrangement& choices, const PartNeeds& needs) {
   Widths result;
-  result.lesson_folded = wish.lesson_folded;
-  result.plan_folded = wish.plan_folded;
+  result.lesson_folded = choices.lesson_folded;
+  result.plan_folded = choices.plan_folded;
   const int lesson_least = std::max(needs.lesson_width, part_size::least_panel);
   const int plan_least = std::max(needs.plan_width, part_size::least_panel);
   if (!result.lesson_folded && !result.plan_folded && lesson_least + plan_least + part_size::middle > room)
-    (wish.lesson_first ? result.plan_folded : result.lesson_folded) = true;
+    (choices.lesson_first ? result.plan_folded : result.lesson_folded) = true;
   const int strips = part_size::strip * ((result.lesson_folded ? 1 : 0) + (result.plan_folded ? 1 : 0));
   result.lesson =
-      result.lesson_folded ? part_size::strip : std::clamp(wish.lesson_width, lesson_least, widest_side_panel);
-  result.plan = result.plan_folded ? part_size::strip : std::clamp(wish.plan_width, plan_least, widest_side_panel);
+      result.lesson_folded ? part_size::strip : std::clamp(choices.lesson_width, lesson_least, widest_side_panel);
+  result.plan = result.plan_folded ? part_size::strip : std::clamp(choices.plan_width, plan_least, widest_side_panel);
   // A panel yields until it would cut its words; where the middle is still too narrow, it has the middle's place.
   int missing = part_size::middle - (room - result.lesson - result.plan);
   const auto yield = [&](int& width, int least, bool folded) {
@@ -63,13 +63,13 @@ std::optional<int> lower_height_of(int both, int wished) {
   return part_size::lower + static_cast<int>(rest * lower_part);
 }
 
-void divide_height(Parts& parts, const QRect& middle, const Arrangement& wish, const PartNeeds& needs) {
+void divide_height(Parts& parts, const QRect& middle, const Arrangement& choices, const PartNeeds& needs) {
   constexpr int bars = part_size::handle + part_size::tabs;
   const int without_bars = middle.height() - bars;
   parts.by_turns = !lower_height_of(without_bars - part_size::shares, 0);
   const bool generous_room = without_bars - needs.shares_open >= part_size::timeline + part_size::lower + generous;
-  parts.shares_open = wish.shares_open.value_or(generous_room);
-  const bool lower_only = wish.lower_alone || (parts.by_turns && wish.lower_turn);
+  parts.shares_open = choices.shares_open.value_or(generous_room);
+  const bool lower_only = choices.lower_alone || (parts.by_turns && choices.lower_turn);
   const auto row = [&](int y, int height) { return QRect(middle.left(), y, middle.width(), std::max(height, 0)); };
   if (lower_only) {
     parts.tabs = row(middle.top(), part_size::tabs);
@@ -78,7 +78,7 @@ void divide_height(Parts& parts, const QRect& middle, const Arrangement& wish, c
   }
   const int shares = parts.shares_open ? needs.shares_open : part_size::shares;
   // With sentence and legend both others may be smaller than otherwise; where that is too little, the lower view waits.
-  const std::optional<int> lower = lower_height_of(without_bars - shares, wish.lower_height);
+  const std::optional<int> lower = lower_height_of(without_bars - shares, choices.lower_height);
   if (!lower) {
     const int rest = middle.height() - part_size::tabs;
     const bool room_for_both = rest - shares >= part_size::tight_lower;
@@ -103,15 +103,15 @@ void divide_height(Parts& parts, const QRect& middle, const Arrangement& wish, c
 
 }  // namespace
 
-Parts divide(QSize room, const Arrangement& wish, const PartNeeds& needs) {
+Parts divide(QSize room, const Arrangement& choices, const PartNeeds& needs) {
   Parts parts;
-  const Widths widths = divide_width(room.width(), wish, needs);
+  const Widths widths = divide_width(room.width(), choices, needs);
   parts.lesson_folded = widths.lesson_folded;
   parts.plan_folded = widths.plan_folded;
   parts.lesson = {0, 0, widths.lesson, room.height()};
   parts.plan = {room.width() - widths.plan, 0, widths.plan, room.height()};
   const QRect middle(widths.lesson, 0, room.width() - widths.lesson - widths.plan, room.height());
-  if (middle.width() > 0) divide_height(parts, middle, wish, needs);
+  if (middle.width() > 0) divide_height(parts, middle, choices, needs);
   return parts;
 }
 

@@ -14,7 +14,7 @@ namespace part_size {
 inline constexpr int lesson = 300, plan = 260, strip = 28;
 inline constexpr int tabs = 30, handle = 8, shares = 30;
 inline constexpr int timeline = 280, lower = 250;              ///< the least of both, where the room is for them
-inline constexpr int tight_timeline = 220, tight_lower = 200;  ///< still used before one of the two gives way
+inline constexpr int tight_timeline = 220, tight_lower = 200;  ///< still used before one of the two is hidden
 inline constexpr int middle = 480;                             ///< the least width beside a panel
 inline constexpr int least_panel = 160;
 }  // namespace part_size
@@ -48,7 +48,7 @@ struct Parts {
   bool operator==(const Parts&) const = default;
 };
 
-Parts divide(QSize room, const Arrangement& wish, const PartNeeds& needs);
+Parts divide(QSize room, const Arrangement& choices, const PartNeeds& needs);
 
 /// The default layout. In a narrow window the panels begin folded.
 Arrangement default_arrangement(int window_width);

@@ -25,12 +25,12 @@ class Banner : public QWidget {
  public:
   explicit Banner(QWidget* parent);
 
-  /// One line for each `subject`, whose earlier line it replaces. Where only the text is another the line stays as it
-  /// is, and keeps the keyboard's place. An action closes its line, and then runs.
+  /// One line for each `subject`; a new line replaces the earlier one. If only the text differs the line and the
+  /// keyboard focus are kept. An action closes its line, and then runs.
   void show_message(const QString& subject, BannerKind kind, const QString& text,
                     std::vector<BannerAction> actions = {});
   void clear(const QString& subject);
-  /// The text of that line; empty where there is none.
+  /// The text of that line; empty if there is none.
   QString text(const QString& subject) const;
   bool is_error(const QString& subject) const;
   /// Where one view is shown alone there is no room for it.
@@ -41,7 +41,7 @@ class Banner : public QWidget {
     QFrame* frame = nullptr;
     QLabel* label = nullptr;
     BannerKind kind = BannerKind::info;
-    std::shared_ptr<std::vector<BannerAction>> actions;  ///< that its buttons run
+    std::shared_ptr<std::vector<BannerAction>> actions;  ///< of its buttons
   };
 
   QVBoxLayout* column_;

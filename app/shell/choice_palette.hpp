@@ -24,12 +24,12 @@ struct Choices {
   QString note;  ///< under the list: why it is empty, or that there is more
 };
 
-/// Closed as soon as another window is active. It is no Qt::Popup: these Qt leaves out of what a screen reader is told
-/// of (topLevelObjects() in qaccessibleobject.cpp).
+/// Closed as soon as another window is active. It is no Qt::Popup: Qt hides these from screen readers
+/// (topLevelObjects() in qaccessibleobject.cpp).
 class ChoicePalette : public QDialog {
   Q_OBJECT
  public:
-  /// `choices_for` is asked again whenever what is typed changes.
+  /// `choices_for` is called again whenever the input changes.
   ChoicePalette(const QString& name, const QString& placeholder, std::function<Choices(const QString&)> choices_for,
                 QWidget* parent);
   QStringList shown() const;

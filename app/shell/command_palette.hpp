@@ -8,11 +8,11 @@
 
 namespace rankscope::app {
 
-/// True when the letters of `query` stand in `name` in that order, spaces aside; case does not matter.
+/// True if `name` contains the letters of `query` in that order; spaces and case do not matter.
 bool matches(const QString& query, const QString& name);
 
-/// How far a name is from what was typed: 0 where a word of it begins so, 1 where it stands within, 2 where only its
-/// letters do.
+/// The distance of a name from the input: 0 if a word of it begins with the input, 1 if the name contains it, 2 if it
+/// has only its letters.
 int distance(const QString& query, const QString& name);
 
 class CommandPalette : public ChoicePalette {
@@ -21,7 +21,7 @@ class CommandPalette : public ChoicePalette {
   CommandPalette(QList<QAction*> actions, QWidget* parent);
 };
 
-/// The sheet of keys (?): a table of what the keys do.
+/// The sheet of keys (?): a table of the keys.
 class HelpSheet : public QDialog {
   Q_OBJECT
  public:

@@ -17,17 +17,17 @@ class GapStrip : public QWidget {
  public:
   explicit GapStrip(FiguresModel& figures, QWidget* parent = nullptr);
   void set_theme(Theme theme);
-  /// Hides everything: the sentence that says until when; empty: nothing is hidden.
+  /// Hides everything and shows this sentence (until when); empty: nothing is hidden.
   void set_veil(const QString& until);
   /// Opened, with legend and sentence.
   QSize sizeHint() const override;
-  /// As high as one bar it is closed, higher it is open.
+  /// Closed at the height of one bar, open above it.
   bool open() const;
 
  signals:
   /// A click asks to open or to close it.
   void open_wanted(bool open);
-  /// The question that it waits for is to be seen.
+  /// Requests to show the question that it waits for.
   void question_wanted();
   /// Asks to show the hidden content without an answer.
   void show_anyway_wanted();
@@ -46,12 +46,12 @@ class GapStrip : public QWidget {
     bool unknown = false;
   };
   std::vector<Piece> pieces(const StepShares& shares, const QRectF& bar) const;
-  /// What stands on a piece: its name with its share, the share alone, or nothing, as there is room.
+  /// The text on a piece: its name with its share, the share alone, or nothing, depending on the room.
   QString words_on(const Piece& piece) const;
   QString name_of_piece(const Piece& piece) const;
   /// Under the bars, the pieces that are too narrow for their names.
   void paint_names(QPainter& painter) const;
-  /// The bars that there are, from above: the step's, then the prediction's.
+  /// The bars, from the top: the step's, then the prediction's.
   std::vector<const StepAnalysis*> bars() const;
   void paint_bar(QPainter& painter, const QString& name, const StepShares& shares, const QRectF& bar, bool ghost) const;
   QRectF bar_area(int row) const;

@@ -9,13 +9,13 @@
 
 namespace rankscope::app {
 
-/// "84.9 ms, 0.9 % above predicted: compute +0.6 pp, bubble (first gradient) +0.1 pp": with its largest reasons. What
-/// is far from its prediction is a multiple, and names contention where ranks waited for a processor. A rank that is
-/// slow is named first. Empty where the step or its prediction is missing, and no rank is slow.
+/// "84.9 ms, 0.9 % above predicted: compute +0.6 pp, bubble (first gradient) +0.1 pp": with its largest reasons. A
+/// large difference is given as a multiple, and contention is named if ranks waited for a processor. A slow rank is
+/// named first. Empty where the step or its prediction is missing, and no rank is slow.
 QString gap_sentence(const Figures& figures, std::size_t most_reasons = 3);
 
 /// Which share of the time of these measured compute ops their threads had a processor: 1 on a machine that is free.
-/// Nothing where that was not recorded, or there is too little to tell.
+/// Empty if that was not recorded, or if there are too few data.
 std::optional<double> processor_share(const std::vector<Span>& spans);
 
 }  // namespace rankscope::app

@@ -31,7 +31,7 @@ class DataView;
 class GapStrip;
 class HangView;
 class LabPanel;
-class LookHistory;
+class ViewHistory;
 class PathsView;
 class PlanPanel;
 class ProgramView;
@@ -78,8 +78,8 @@ class MainWindow : public QMainWindow {
   void present(const QString& name);
   void stop_presenting();
   bool presenting() const { return presentation_ != nullptr; }
-  /// Writes that view, or the whole window where `view` is empty, as .png, .svg or .csv. Empty: all went well, else why
-  /// not, in a line.
+  /// Writes that view, or the whole window where `view` is empty, as .png, .svg or .csv. Returns the error, one line;
+  /// empty: none.
   QString save(const QString& view, const QString& file);
   /// The view in which something was last done; the time line before that.
   DataView* active_view() const;
@@ -89,12 +89,12 @@ class MainWindow : public QMainWindow {
 
   MarkBook& marks() { return marks_; }
   ClassRoom& class_room() { return room_; }
-  /// Opens a class, or joins one; what is wrong is said in the log. Empty: all went well.
+  /// Opens a class, or joins one; errors are shown in the log. Empty: no error.
   QString teach(const QString& join_file, const QString& address);
   QString attend(const QString& join_file, const QString& name);
   /// The teacher's: who has answered what, in a window of its own.
   ClassWindow& show_class();
-  /// Where all answers of the class are kept from now on, as CSV, until it ends.
+  /// The CSV file to which all answers of the class are written, until it ends.
   void keep_answers(const QString& file);
   LabPanel& lab_panel() { return *lab_; }
   PlanPanel& plan_panel() { return *plan_; }
@@ -186,7 +186,7 @@ class MainWindow : public QMainWindow {
   QWidget* centre_ = nullptr;
   TopBar* top_ = nullptr;
   Banner* banner_ = nullptr;
-  QTimer waiting_;                          ///< ticks while an endpoint is called
+  QTimer waiting_;                          ///< ticks while it connects to an endpoint
   std::pair<QString, QString> not_opened_;  ///< the last that could not be opened, and why
   LabPanel* lab_ = nullptr;
   PlanPanel* plan_ = nullptr;
@@ -198,13 +198,13 @@ class MainWindow : public QMainWindow {
   ExperimentsView* experiments_ = nullptr;
   WelcomePage* welcome_ = nullptr;
   QString lesson_trouble_;  ///< why the lesson of the open scenario cannot be read; empty: it can
-  LookHistory* history_ = nullptr;
+  ViewHistory* history_ = nullptr;
   ScalingView* scaling_ = nullptr;
   PathsView* paths_ = nullptr;
   ProgramView* program_ = nullptr;
   Workspace* workspace_ = nullptr;
   ClassWindow* class_window_ = nullptr;
-  QString answers_file_;  ///< of the class that goes on; empty: none
+  QString answers_file_;  ///< of the current class; empty: none
   QTimer answers_soon_;   ///< until it is written again
   QPlainTextEdit* log_ = nullptr;
   std::map<QString, DataView*> views_;

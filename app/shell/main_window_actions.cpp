@@ -14,10 +14,10 @@
 #include "app/models/translated.hpp"
 #include "app/shell/banner.hpp"
 #include "app/shell/command_palette.hpp"
-#include "app/shell/look_history.hpp"
 #include "app/shell/main_window.hpp"
 #include "app/shell/plan_panel.hpp"
 #include "app/shell/top_bar.hpp"
+#include "app/shell/view_history.hpp"
 #include "app/shell/workspace.hpp"
 #include "app/views/common/data_view.hpp"
 #include "app/views/common/language.hpp"
@@ -151,7 +151,7 @@ QList<QAction*> MainWindow::make_view_actions() {
 }
 
 void MainWindow::make_undo_actions(QMenu* menu) {
-  history_ = new LookHistory(state_, session_,
+  history_ = new ViewHistory(state_, session_,
                              {[this] { return to_bytes(workspace_->arrangement(), {}); },
                               [this](const QByteArray& layout) {
                                 if (const auto arrangement = from_bytes(layout, {}))
@@ -166,9 +166,9 @@ void MainWindow::make_undo_actions(QMenu* menu) {
     undo->setEnabled(history_->can_undo());
     redo->setEnabled(history_->can_redo());
   };
-  connect(history_, &LookHistory::changed, this, take);
+  connect(history_, &ViewHistory::changed, this, take);
   take();
-  connect(workspace_, &Workspace::arranged, history_, &LookHistory::note_layout);
+  connect(workspace_, &Workspace::arranged, history_, &ViewHistory::note_layout);
   menu->addAction(undo);
   menu->addAction(redo);
 }

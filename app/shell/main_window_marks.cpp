@@ -13,9 +13,9 @@
 #include "app/models/steps.hpp"
 #include "app/models/time_window.hpp"
 #include "app/shell/banner.hpp"
-#include "app/shell/look_history.hpp"
 #include "app/shell/main_window.hpp"
 #include "app/shell/status_line.hpp"
+#include "app/shell/view_history.hpp"
 #include "app/views/common/text.hpp"
 #include "app/views/timeline/timeline_view.hpp"
 

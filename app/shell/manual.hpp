@@ -7,11 +7,11 @@ class QWidget;
 
 namespace rankscope::app {
 
-/// Version, licence, the libraries it is made of, and which engine it starts. Rich text.
+/// Version, licence, libraries, and the engine that it starts. Rich text.
 QString about_text(const QString& engine_program);
 
 /// Opens the manual in a window of its own: the README's tour, with a line to search in it. Where it is not installed,
-/// the window says where to find it.
+/// the window shows where to find it.
 void show_manual(QWidget* parent);
 
 }  // namespace rankscope::app

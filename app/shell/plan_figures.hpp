@@ -22,9 +22,9 @@ std::vector<PlanLine> plan_lines(const Figures& figures);
 
 /// The rows that would give away the answer to a question about this value of the report ("bubble.measured").
 std::set<PlanRow> rows_revealing(const QString& report_path);
-/// True where "Where the step goes" would.
+/// True if "Where the step goes" would.
 bool shares_reveal(const QString& report_path);
-/// True where the training view's curves would.
+/// True if the training view's curves would.
 bool training_reveals(const QString& report_path);
 
 }  // namespace rankscope::app

@@ -26,13 +26,13 @@ class PlanPanel : public QScrollArea {
  public:
   explicit PlanPanel(Session& session, QWidget* parent = nullptr);
   void set_theme(Theme theme);
-  /// Not where what holds the panel has its title.
+  /// Not shown if the surrounding panel has its title.
   void set_heading_visible(bool visible);
   /// Rows that are hidden for now.
   void set_hidden(const std::set<PlanRow>& rows, const QString& until);
   /// Hides the predictions of other plans, too.
   void set_advice_veil(const QString& until) { advice_->set_veil(until); }
-  /// True for a field of the plan in which nothing is typed that is not in the plan.
+  /// True for a field of the plan without input that is not in the plan yet.
   bool is_settled_field(const QWidget* widget) const;
   /// No computation is running that would change the picture.
   bool settled() const { return adviser_.settled(); }
@@ -52,7 +52,7 @@ class PlanPanel : public QScrollArea {
 
  private:
   using Applies = std::function<bool(const Scenario&)>;
-  /// One key of the plan. Where it does not apply it is not there.
+  /// One key of the plan. It is hidden if it does not apply.
   struct Row {
     QLabel* label = nullptr;
     QWidget* box = nullptr;

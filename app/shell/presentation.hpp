@@ -14,11 +14,11 @@ class Presentation : public QGraphicsView {
   explicit Presentation(QWidget* parent = nullptr);
   ~Presentation() override;
 
-  /// By how much everything is larger.
+  /// The factor of enlargement.
   static double scale_up();
-  /// Shows that widget, which has no parent; it belongs to whoever made it.
+  /// Shows that widget, which has no parent and stays the caller's.
   void present(QWidget* page);
-  /// Gives it back, without a parent.
+  /// Returns it, without a parent.
   QWidget* release();
 
  protected:

@@ -7,7 +7,7 @@ namespace rankscope::app {
 namespace {
 
 /// This many checks in a row must find no pending work: a result may cause the next request.
-constexpr int calm_looks = 6, look_interval_ms = 30;
+constexpr int unchanged_checks = 6, check_interval_ms = 30;
 constexpr int answer_limit_ms = 10000;
 
 }  // namespace
@@ -15,8 +15,8 @@ constexpr int answer_limit_ms = 10000;
 Screenshot::Screenshot(MainWindow& window, const CommandLine& line, int limit_ms, QObject* parent)
     : QObject(parent), window_(window), line_(line), limit_ms_(limit_ms) {
   since_.start();
-  timer_.setInterval(look_interval_ms);
-  connect(&timer_, &QTimer::timeout, this, &Screenshot::look);
+  timer_.setInterval(check_interval_ms);
+  connect(&timer_, &QTimer::timeout, this, &Screenshot::poll);
   timer_.start();
 }
 
@@ -38,7 +38,7 @@ bool Screenshot::ready() const {
   return true;
 }
 
-void Screenshot::look() {
+void Screenshot::poll() {
   Session& session = window_.session();
   if (line_.run && !started_ && session.state() == SessionState::ready && session.settled()) {
     started_ = true;
@@ -58,7 +58,7 @@ void Screenshot::look() {
                                 : tr("no data to draw arrived within %1 s").arg(limit_ms / 1000));
   }
   calm_ = ready() && window_.settled() ? calm_ + 1 : 0;
-  if (calm_ < calm_looks) return;
+  if (calm_ < unchanged_checks) return;
   if (!alone_ && !line_.view.isEmpty()) {
     // Other sizes ask for other pictures: wait once more.
     alone_ = true;

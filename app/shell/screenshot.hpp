@@ -13,7 +13,7 @@ namespace rankscope::app {
 class Screenshot : public QObject {
   Q_OBJECT
  public:
-  /// `limit_ms`: after so long the picture is given up.
+  /// `limit_ms`: the time limit for the picture.
   Screenshot(MainWindow& window, const CommandLine& line, int limit_ms = 180000, QObject* parent = nullptr);
 
  signals:
@@ -21,7 +21,7 @@ class Screenshot : public QObject {
   void done(int status, const QString& words);
 
  private:
-  void look();
+  void poll();
   bool ready() const;
 
   MainWindow& window_;

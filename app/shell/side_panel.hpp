@@ -21,17 +21,17 @@ class SidePanel : public QWidget {
   const QString& title() const { return title_; }
   void set_folded(bool folded);
   bool folded() const { return folded_; }
-  /// What the frame takes of the panel's width.
+  /// The width of the frame.
   static int frame_width();
-  /// Gives the content away for a while, and takes it back.
+  /// Gives the content to another widget temporarily, and takes it back.
   void lend();
   void take_back();
 
  signals:
   void fold_wanted(bool folded);
   void width_wanted(int width);  ///< the edge is being dragged
-  void width_chosen();           ///< and was let go
-  void needs_changed();          ///< the content's least width may be another
+  void width_chosen();           ///< and was released
+  void needs_changed();          ///< the content's minimum width may have changed
 
  protected:
   bool event(QEvent* event) override;

@@ -40,7 +40,7 @@ void SplitHandle::mouseMoveEvent(QMouseEvent* event) {
   if (const int by = event->position().toPoint().y() - grabbed_at_; by != 0) emit moved(by);
 }
 
-void SplitHandle::mouseReleaseEvent(QMouseEvent*) { emit let_go(); }
+void SplitHandle::mouseReleaseEvent(QMouseEvent*) { emit released(); }
 
 void SplitHandle::mouseDoubleClickEvent(QMouseEvent*) { emit clicked_twice(); }
 
@@ -52,7 +52,7 @@ void SplitHandle::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_Enter: emit clicked_twice(); return;
     default: return QWidget::keyPressEvent(event);
   }
-  emit let_go();
+  emit released();
 }
 
 }  // namespace rankscope::app

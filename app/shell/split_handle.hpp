@@ -13,7 +13,7 @@ class SplitHandle : public QWidget {
  signals:
   /// By so many pixels down since the last one.
   void moved(int by);
-  void let_go();
+  void released();
   void clicked_twice();
 
  protected:

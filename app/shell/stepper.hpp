@@ -13,7 +13,7 @@ class Stepper : public QWidget {
   Q_OBJECT
  public:
   Stepper(int least, int most, QWidget* parent = nullptr);
-  /// What the number is, for whoever cannot see it: the box, the slider and both buttons say it.
+  /// The number's name for screen readers, in the box, the slider and both buttons.
   void set_name(const QString& name);
   int value() const { return box_->value(); }
   void set_value(int value);

@@ -18,7 +18,7 @@ class TabOverflow : public QObject {
   /// The bar's; null while it has none.
   static TabOverflow* of(const QTabBar& bar);
 
-  /// Leaves out what does not fit now. Call it when titles changed; it sees by itself when the bar does.
+  /// Hides tabs that do not fit. Call it after a change of titles; changes of the bar's size are noticed.
   void fit();
 
  protected:

@@ -41,7 +41,7 @@ class TopBar : public QWidget {
   /// The keyboard to the button Run.
   void focus_run();
   bool run_has_focus() const;
-  /// The labs, numbered, and what else was opened, as listed; headings stand between them.
+  /// The labs, numbered, and what else was opened, as listed; with headings between them.
   QStringList listed() const;
 
  signals:

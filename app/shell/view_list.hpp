@@ -15,7 +15,7 @@ namespace shows {
 inline constexpr std::uint8_t shares = 1, memory = 2, traffic = 4, training = 8, paths = 16;
 }  // namespace shows
 
-/// What views are made of.
+/// The arguments of the views' constructors.
 struct ViewParts {
   SharedState& state;
   Session& session;

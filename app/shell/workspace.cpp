@@ -83,11 +83,11 @@ Workspace::Workspace(QWidget* parent)
   });
   connect(handle_, &SplitHandle::moved, this, [this](int by) {
     moved_ = true;
-    wish_.lower_height = std::max(parts_.lower.height() - by, part_size::lower);
+    choices_.lower_height = std::max(parts_.lower.height() - by, part_size::lower);
     place();
-    wish_.lower_height = parts_.lower.height();
+    choices_.lower_height = parts_.lower.height();
   });
-  connect(handle_, &SplitHandle::let_go, this, [this] {
+  connect(handle_, &SplitHandle::released, this, [this] {
     if (std::exchange(moved_, false)) emit arranged();
   });
   connect(handle_, &SplitHandle::clicked_twice, this, [this] { set_lower_alone(true); });
@@ -108,7 +108,7 @@ void Workspace::make_tab_row() {
   connect(bar_, &QTabBar::tabBarClicked, this, [this](int index) {
     if (index >= 0 && parts_.lower.isEmpty()) bring(tabs_[static_cast<std::size_t>(index)].view);
   });
-  connect(bar_, &QTabBar::tabBarDoubleClicked, this, [this] { set_lower_alone(!wish_.lower_alone); });
+  connect(bar_, &QTabBar::tabBarDoubleClicked, this, [this] { set_lower_alone(!choices_.lower_alone); });
   connect(bar_, &QWidget::customContextMenuRequested, this, &Workspace::fill_tab_menu);
   connect(back_, &QToolButton::clicked, this, [this] { set_lower_alone(false); });
   connect(alone_, &QToolButton::clicked, this, [this] { set_lower_alone(!lower_only()); });
@@ -165,7 +165,7 @@ SidePanel* Workspace::add_panel(const QString& title, const QString& key, SidePa
     const int other = lesson ? parts_.plan.width() : parts_.lesson.width();
     const int most = this->width() - other - part_size::middle;
     const int narrowest = lesson ? least.lesson_width : least.plan_width;
-    (lesson ? wish_.lesson_width : wish_.plan_width) = std::max(std::min(width, most), narrowest);
+    (lesson ? choices_.lesson_width : choices_.plan_width) = std::max(std::min(width, most), narrowest);
     place();
   });
   connect(panel, &SidePanel::needs_changed, this, [this] {
@@ -214,10 +214,10 @@ void Workspace::bring(QWidget* view) {
     tab->window->activateWindow();
   }
   if (!parts_.lower.isEmpty()) return;
-  wish_.lower_turn = true;
+  choices_.lower_turn = true;
   place();
   if (!parts_.lower.isEmpty()) return;
-  wish_.shares_open = false;  // sentence and legend had its place
+  choices_.shares_open = false;  // sentence and legend had its place
   place();
 }
 
@@ -227,14 +227,14 @@ void Workspace::prefer(QWidget* view) {
 
 bool Workspace::in_front(const QWidget* view) const { return view != nullptr && view->isVisible(); }
 
-void Workspace::set_arrangement(const Arrangement& wish) {
-  wish_ = wish;
+void Workspace::set_arrangement(const Arrangement& choices) {
+  choices_ = choices;
   place();
 }
 
-void Workspace::change(const Arrangement& wish) {
-  if (wish == wish_) return;
-  set_arrangement(wish);
+void Workspace::change(const Arrangement& choices) {
+  if (choices == choices_) return;
+  set_arrangement(choices);
   emit arranged();
 }
 
@@ -244,10 +244,10 @@ void Workspace::reset() {
 }
 
 void Workspace::fold(bool lesson, bool folded) {
-  Arrangement wish = wish_;
-  (lesson ? wish.lesson_folded : wish.plan_folded) = folded;
-  if (!folded) wish.lesson_first = lesson;
-  change(wish);
+  Arrangement choices = choices_;
+  (lesson ? choices.lesson_folded : choices.plan_folded) = folded;
+  if (!folded) choices.lesson_first = lesson;
+  change(choices);
 }
 
 void Workspace::toggle_panel(QWidget* content) {
@@ -256,16 +256,16 @@ void Workspace::toggle_panel(QWidget* content) {
 }
 
 void Workspace::set_shares_open(bool open) {
-  Arrangement wish = wish_;
-  wish.shares_open = open;
-  change(wish);
+  Arrangement choices = choices_;
+  choices.shares_open = open;
+  change(choices);
 }
 
 void Workspace::set_lower_alone(bool alone) {
-  Arrangement wish = wish_;
-  wish.lower_alone = alone && !parts_.by_turns;
-  wish.lower_turn = alone;
-  change(wish);
+  Arrangement choices = choices_;
+  choices.lower_alone = alone && !parts_.by_turns;
+  choices.lower_turn = alone;
+  change(choices);
 }
 
 void Workspace::set_detached(QWidget* view, bool detached) {
@@ -322,7 +322,7 @@ PartNeeds Workspace::needs() const {
 void Workspace::place() {
   if (timeline_ == nullptr || size().isEmpty()) return;
   placed_for_ = needs();
-  parts_ = divide(size(), wish_, placed_for_);
+  parts_ = divide(size(), choices_, placed_for_);
   const auto put = [](QWidget* part, const QRect& area) {
     if (!area.isEmpty()) part->setGeometry(area);
     part->setVisible(!area.isEmpty());

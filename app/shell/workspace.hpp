@@ -35,35 +35,35 @@ class Workspace : public QWidget {
   std::vector<QWidget*> tabs() const;
   QString title_of(const QWidget* view) const;
   QWidget* front() const;
-  /// Shows it, whatever is in its way: its tab in front, its panel unfolded, its own window on top.
+  /// Makes it visible: its tab in front, its panel unfolded, its own window on top.
   void bring(QWidget* view);
-  /// Its tab in front; where time line and lower view do not fit together, the time line stays.
+  /// Its tab in front; if time line and lower view do not fit together, the time line stays visible.
   void prefer(QWidget* view);
   /// True while it can be seen.
   bool in_front(const QWidget* view) const;
 
   const Parts& parts() const { return parts_; }
-  const Arrangement& arrangement() const { return wish_; }
-  void set_arrangement(const Arrangement& wish);
+  const Arrangement& arrangement() const { return choices_; }
+  void set_arrangement(const Arrangement& choices);
   /// The default layout.
   void reset();
   void toggle_panel(QWidget* content);
   void set_shares_open(bool open);
-  /// The lower view has the whole middle, or gives it back.
+  /// Gives the lower view the whole middle, or only its part.
   void set_lower_alone(bool alone);
   bool lower_only() const { return parts_.lower_only(); }
   /// A window of its own for that view, or its tab again.
   void set_detached(QWidget* view, bool detached);
   bool detached(const QWidget* view) const;
 
-  /// Takes a view out, for a while, and puts it back.
+  /// Takes a view out temporarily, and puts it back.
   void lend(QWidget* view);
   void take_back(QWidget* view);
 
   QSize minimumSizeHint() const override;
 
  signals:
-  /// A person arranged something: folded, drew or detached it.
+  /// The user arranged something: folded, resized or detached it.
   void arranged();
   /// Another lower view is in front.
   void front_changed(QWidget* view);
@@ -81,7 +81,7 @@ class Workspace : public QWidget {
   Tab* tab_of(const QWidget* view);
   const Tab* tab_of(const QWidget* view) const;
   void make_tab_row();
-  void change(const Arrangement& wish);  ///< by a person
+  void change(const Arrangement& choices);  ///< by a person
   void place();
   void place_tab_row();
   void show_front();
@@ -90,7 +90,7 @@ class Workspace : public QWidget {
   void fill_tab_menu(QPoint at);
   PartNeeds needs() const;
 
-  Arrangement wish_;
+  Arrangement choices_;
   Parts parts_;
   PartNeeds placed_for_;
   int open_shares_ = 0;

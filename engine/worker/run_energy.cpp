@@ -32,7 +32,7 @@ RunEnergy open_run_energy(DeviceKind device, const std::string& gpu, World* proc
   if (processes == nullptr || processes->rank() == first)
     own = std::make_shared<StepEnergy>(open_meter(device, gpu, energy.unknown));
   energy.of = [own, first](int rank) {
-    return rank == first ? own : std::make_shared<StepEnergy>(StepEnergy::told_by_another());
+    return rank == first ? own : std::make_shared<StepEnergy>(StepEnergy::reported_by_another());
   };
   return energy;
 }

@@ -38,7 +38,7 @@ std::optional<ProcessState> state_of(pid_t process) {
   return of;
 }
 bool is_stopped(char state) { return state == 'T'; }
-bool is_held(char state) { return state == 'T' || state == 't'; }  // by a signal, or by a debugger
+bool is_suspended(char state) { return state == 'T' || state == 't'; }  // by a signal, or by a debugger
 
 /// Of the variables of a process's environment, the value of the first of `names` that it has; empty: it has none.
 std::string variable_of(pid_t process, const std::vector<std::string>& names) {
@@ -181,7 +181,7 @@ std::string SilenceReport::named(const std::vector<std::int32_t>& ranks) const {
     const Silent& of = silent_.at(rank);
     if (of.stopped_since != Clock::time_point{}) limit = limits_.stopped;
     const auto state = of.process > 0 ? state_of(of.process) : std::nullopt;
-    if (state && is_held(state->state) && std::find(held.begin(), held.end(), of.process) == held.end())
+    if (state && is_suspended(state->state) && std::find(held.begin(), held.end(), of.process) == held.end())
       held.push_back(of.process);
   }
   if (!held.empty())
@@ -196,7 +196,7 @@ std::vector<std::string> SilenceReport::changes() {
   if (now - looked_at_ > own_pause) awake_since_ = now, stopped_since_ = {};
   looked_at_ = now;
   const auto child = state_of(places_.child);
-  if (!child || !is_held(child->state))
+  if (!child || !is_suspended(child->state))
     stopped_since_ = {};
   else if (stopped_since_ == Clock::time_point{})
     stopped_since_ = now;

@@ -19,7 +19,6 @@
 #include "engine/base/progress/progress_line.hpp"
 #include "engine/execute/checkpoint/checkpoint.hpp"
 #include "engine/execute/comm/nccl.hpp"
-#include "engine/execute/run/clock.hpp"
 #include "engine/execute/run/core_ticks.hpp"
 #include "engine/execute/run/platform.hpp"
 #include "engine/explain/facts/facts.hpp"
@@ -29,12 +28,12 @@
 #include "engine/worker/descriptors.hpp"
 #include "engine/worker/launch.hpp"
 #include "engine/worker/plan_text.hpp"
-#include "engine/worker/provenance.hpp"
 #include "engine/worker/reach.hpp"
 #include "engine/worker/recorder.hpp"
 #include "engine/worker/silence.hpp"
 #include "engine/worker/step_marks.hpp"
 #include "engine/worker/supervise.hpp"
+#include "engine/worker/worker_setup.hpp"
 #include "telemetry/event/codec.hpp"
 #include "telemetry/event/stopped.hpp"
 #include "telemetry/relay/relay.hpp"
@@ -55,24 +54,6 @@ std::atomic<bool> stop_asked = false;
 static_assert(std::atomic<bool>::is_always_lock_free);
 void ask_to_stop(int) { stop_asked = true; }
 
-/// Whether all ranks would have to share this host's cores.
-bool has_few_cores(const Scenario& scenario, const RunRequest& request) {
-  return scenario.plan.ranks() * request.threads > static_cast<int>(std::thread::hardware_concurrency());
-}
-
-/// Ranks that would share cores keep true time on the device clock only. Of processes, "auto" is left to the workers,
-/// which know how many of them are on a host.
-ClockChoice headline_clock(const Scenario& scenario, const RunRequest& request) {
-  if (request.clock != ClockChoice::automatic) return request.clock;
-  if (!computes(request.device)) return ClockChoice::wall;
-  if (scenario.fault.slow_rank >= 0) return ClockChoice::device;  // where alone it is slow
-  if (request.device != DeviceKind::cpu)                          // ranks of one process share its GPU
-    return scenario.plan.ranks() > 1 && request.communicator == CommunicatorKind::loopback ? ClockChoice::device
-                                                                                           : ClockChoice::wall;
-  if (request.communicator != CommunicatorKind::loopback) return request.clock;
-  return has_few_cores(scenario, request) ? ClockChoice::device : ClockChoice::wall;
-}
-
 /// Throws ScenarioError where the clock that was asked for does not show what the scenario has.
 void check_clock(const Scenario& scenario, const RunRequest& request) {
   if (scenario.fault.slow_rank >= 0 && request.clock == ClockChoice::wall && computes(request.device))
@@ -80,30 +61,6 @@ void check_clock(const Scenario& scenario, const RunRequest& request) {
         fmt::format("--clock wall: fault.slow_rank = {} is slow on the device clock, where its measured costs are "
                     "multiplied, and in runs of --device sleep; use --clock device",
                     scenario.fault.slow_rank));
-}
-
-/// The relay's options and, with keys, the join string of the workers.
-struct Meeting {
-  RelayOptions relay;
-  RelayKeys keys;
-};
-Meeting make_meeting(const RunRequest& request, const fs::path& directory, const SessionId& session) {
-  Meeting meeting;
-  meeting.relay.session = session;
-  meeting.relay.spool_directory = (directory / "spool").string();
-  meeting.relay.endpoint = request.publish;
-  if (request.publish.empty())
-    meeting.relay.endpoint = may_span_hosts(request) ? "tcp://0.0.0.0:*" : "ipc://" + (directory / "relay").string();
-  // Threads of one process need no port: this user alone can enter the directory.
-  if (!request.publish.empty() && request.communicator == CommunicatorKind::loopback)
-    meeting.relay.worker_endpoint = "ipc://" + (directory / "workers").string();
-  if (!request.join_files.empty() || may_span_hosts(request)) {
-    meeting.keys = new_relay_keys(request.join_files.size());
-    meeting.relay.keys = meeting.keys.relay;
-    meeting.relay.admitted = meeting.keys.admitted();
-    meeting.relay.join_files = request.join_files;
-  }
-  return meeting;
 }
 
 /// On standard error; or on the launcher's, which passes on nothing more once it ends its processes.
@@ -118,12 +75,6 @@ void print_at_end(const std::string& line, const LaunchedJob& job) {
 void wait_for_ends(const SessionWatch& watch, std::chrono::milliseconds limit) {
   const auto end = std::chrono::steady_clock::now() + limit;
   while (watch.unended() > 0 && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(5ms);
-}
-
-/// Whether an endpoint is bound to all addresses of this machine.
-bool is_wildcard(const std::string& endpoint) {
-  return endpoint.starts_with("tcp://0.0.0.0:") || endpoint.starts_with("tcp://*:") ||
-         endpoint.starts_with("tcp://[::]:");
 }
 
 /// How far a run is: its steps, where rank 0 is.
@@ -232,18 +183,6 @@ void check_own_threads(const Scenario& scenario, const RunRequest& request) {
                 launches ? "the run's supervisor and the processes that it starts" : "the run's supervisor");
 }
 
-std::vector<std::string> environment_of_child(const WorkerJob& job, const Scenario& scenario) {
-  std::vector<std::string> environment = environment_of(job), more = launch_environment(job.request);
-  environment.insert(environment.end(), more.begin(), more.end());
-  // The device clock counts the CPU time of the thread that calls a kernel. It must not spin until the others of its
-  // team are done, which on a busy machine may not even run: their wait is no cost of the op.
-  const bool may_count_cpu_time = job.request.clock == ClockChoice::device ||
-                                  (job.request.clock == ClockChoice::automatic && has_few_cores(scenario, job.request));
-  if (may_count_cpu_time && job.request.threads > 1 && std::getenv("OMP_WAIT_POLICY") == nullptr)
-    environment.emplace_back("OMP_WAIT_POLICY=passive");
-  return environment;
-}
-
 /// The outcome of the run, in words.
 struct Conclusion {
   Verdict verdict;
@@ -340,22 +279,13 @@ SessionOutcome run_session(const Scenario& scenario, const RunRequest& request, 
   RunDigest digest;
   SessionWatch watch;
   Recorder recorder;
-  Meeting meeting = make_meeting(request, directory.path(), session);
-  meeting.relay.alive = [&watch](std::int32_t rank) { watch.alive(rank); };
-  Relay relay(meeting.relay, {&digest, &watch, &recorder});
+  RelaySetup setup = make_relay_setup(request, directory.path(), session);
+  setup.relay.alive = [&watch](std::int32_t rank) { watch.alive(rank); };
+  Relay relay(setup.relay, {&digest, &watch, &recorder});
 
-  WorkerJob job;
-  job.directory = directory.path().string();
-  job.session = to_string(session);
-  job.scenario = to_toml(scenario);
-  job.join = to_string(relay.worker_join(meeting.keys.worker, "127.0.0.1"));
-  job.host = host_name();
-  if (may_span_hosts(request) && is_wildcard(meeting.relay.endpoint)) job.addresses = own_addresses();
-  job.request = request;
-  job.request.clock = headline_clock(scenario, request);
-  job.start_ns = monotonic_ns();
+  const WorkerJob job = worker_job(scenario, request, directory.path(), session, setup, relay);
   for (std::size_t i = 0; i < request.join_files.size(); ++i)
-    write_join_file(request.join_files[i], relay.join(meeting.keys.viewers[i]));
+    write_join_file(request.join_files[i], relay.join(setup.keys.viewers[i]));
   // Last of what can be refused, because it replaces a recording of that name.
   if (!request.record.empty()) recorder.open(request.record, *parse_keep(request.keep), directory.path());
   if (!request.publish.empty()) std::cerr << "viewers: " << relay.endpoint() << std::endl;

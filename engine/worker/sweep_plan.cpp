@@ -4,6 +4,7 @@
 #include "engine/execute/run/platform.hpp"
 #include "engine/op/words.hpp"
 #include "engine/plan/program/compile.hpp"
+#include "engine/plan/scenario/stage_split.hpp"
 #include "engine/worker/plan_text.hpp"
 #include "engine/worker/provenance.hpp"
 #include "engine/worker/stages.hpp"
@@ -130,7 +131,7 @@ class Points {
   std::optional<Scenario> checked(const std::vector<Override>& overrides, SweepPoint& point) const {
     try {
       Scenario scenario = read_scenario(request_.scenario, overrides, extra_check_);
-      if (scenario.plan.stages == "measured") {
+      if (stage_split(scenario.plan) == StageSplit::measured) {
         scenario = with_stages(scenario, computes(request_.run.device), request_.run.device, request_.run.threads);
         point.stages = scenario.plan.stages;
       }

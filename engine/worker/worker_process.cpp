@@ -23,7 +23,7 @@
 #include "engine/predict/layout/simulate.hpp"
 #include "engine/prove/calibrate/calibrate.hpp"
 #include "engine/prove/calibrate/stored_peak.hpp"
-#include "engine/worker/last_words.hpp"
+#include "engine/worker/exit_report.hpp"
 #include "engine/worker/provenance.hpp"
 #include "engine/worker/reach.hpp"
 #include "engine/worker/run_energy.hpp"
@@ -223,15 +223,15 @@ class Ranks {
   void announce(const std::optional<ClockRecord>& fitted_clock);
   /// Where ranks compute: has the spans of each step that is done published on the device clock, too.
   void emulate();
-  /// All steps; the exit status. `last_words`: printed if a launcher ends this process.
-  int train(LastWords* last_words);
+  /// All steps; the exit status. `exit_report`: printed if a launcher ends this process.
+  int train(ExitReport* exit_report);
 
  private:
   bool reports() const { return !processes_ || processes_->rank() == 0; }
   void end(int rank, bool ok, const std::string& message, bool in_communication = false) {
     telemetry_->publisher.control(rank, End{rank, ok, -1, message, in_communication});
   }
-  void run_steps(LastWords* last_words);
+  void run_steps(ExitReport* exit_report);
 
   const WorkerJob& job_;
   std::unique_ptr<World>& processes_;
@@ -323,7 +323,7 @@ void Ranks::emulate() {
   trace_to_ = [this](int, std::uint32_t s, const StepTrace& trace) { telemetry_->gather->step_done(s, trace); };
 }
 
-void Ranks::run_steps(LastWords* last_words) {
+void Ranks::run_steps(ExitReport* exit_report) {
   const auto observer = [&](int rank) -> RankObserver* {
     const std::lock_guard lock(telemetry_->mutex);
     return telemetry_->observers
@@ -335,27 +335,28 @@ void Ranks::run_steps(LastWords* last_words) {
   else
     run_loopback(step_, settings_, observer);
   telemetry_->end_emulation();  // the last steps' spans go out before the end
-  if (last_words) last_words->set({});
+  if (exit_report) exit_report->set({});
   for (int rank = 0; rank < step_.grid.size(); ++rank)
     if (!processes_ || processes_->rank() == rank) end(rank, true, "");
 }
 
-int Ranks::train(LastWords* last_words) {
-  if (last_words)
-    last_words->set([&] {
+int Ranks::train(ExitReport* exit_report) {
+  if (exit_report)
+    exit_report->set([&] {
       end(processes_->rank(), false, "its launcher ended it", true);
       telemetry_->publisher.close(std::chrono::milliseconds(600));
     });
   try {
-    run_steps(last_words);
+    run_steps(exit_report);
     return 0;
   } catch (const RunFailure& failure) {
-    if (last_words) last_words->set({});
+    if (exit_report) exit_report->set({});
     end(failure.rank, false, failure.what(), failure.in_communication);
     // Where a launcher started the ranks, each one's errors are shown; the supervisor names the first that failed.
     // With the program's name it is the reason that the supervisor gives where the message above does not arrive: a
     // peer that fails for the same reason may end the job at once.
-    if (!last_words) std::cerr << (failure.in_communication ? "" : "rankscope-engine: ") << failure.what() << std::endl;
+    if (!exit_report)
+      std::cerr << (failure.in_communication ? "" : "rankscope-engine: ") << failure.what() << std::endl;
     telemetry_->end_emulation();
     telemetry_->publisher.close(std::chrono::seconds(2));  // pending messages reach the relay and the disk
     own_directory_.reset();
@@ -365,11 +366,11 @@ int Ranks::train(LastWords* last_words) {
 }
 
 int run_ranks(const WorkerJob& job, std::unique_ptr<World>& processes, const std::optional<ClockRecord>& fitted_clock,
-              LastWords* last_words) {
+              ExitReport* exit_report) {
   Ranks ranks(job, processes);
   ranks.announce(fitted_clock);
   ranks.emulate();
-  return ranks.train(last_words);
+  return ranks.train(exit_report);
 }
 
 }  // namespace
@@ -378,9 +379,9 @@ int run_worker(const WorkerJob& mine) {
   std::unique_ptr<World> world;
   if (mine.request.communicator == CommunicatorKind::loopback && !mine.refused)
     return run_ranks(mine, world, std::nullopt, nullptr);
-  std::optional<LastWords> last_words;
-  if (mine.request.launched) last_words.emplace();
-  if (mine.request.communicator == CommunicatorKind::nccl) hear_nccl_phases();
+  std::optional<ExitReport> exit_report;
+  if (mine.request.launched) exit_report.emplace();
+  if (mine.request.communicator == CommunicatorKind::nccl) enable_nccl_profiler();
   check_threads(threads_of_rank(mine.request), "each rank of the run");
   CommOptions options;
   options.record_phases = true;
@@ -390,7 +391,7 @@ int run_worker(const WorkerJob& mine) {
     const WorkerJob job = common_job(*world, mine, clock);
     if (job.refused) return 2;  // rank 0's supervisor printed the reason
     if (std::filesystem::exists(job.directory)) note_shared_memory(job.directory);
-    return run_ranks(job, world, clock, last_words ? &*last_words : nullptr);
+    return run_ranks(job, world, clock, exit_report ? &*exit_report : nullptr);
   } catch (const std::exception& e) {
     // From now on this rank and its peers do not wait for each other.
     const std::string why = fmt::format("rank {}: {}", world->rank(), e.what());

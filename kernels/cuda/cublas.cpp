@@ -111,10 +111,10 @@ class LibraryProduct final : public MatrixProduct {
       : spec_(spec),
         library_(std::move(library)),
         otherwise_(std::move(otherwise)),
-        description_(library_->api.forget_product),
-        left_(library_->api.forget_matrix),
-        right_(library_->api.forget_matrix),
-        result_(library_->api.forget_matrix) {
+        description_(library_->api.destroy_product),
+        left_(library_->api.destroy_matrix),
+        right_(library_->api.destroy_matrix),
+        result_(library_->api.destroy_matrix) {
     const bool f64 = spec.type == DType::f64;
     const cudaDataType_t scale_type = f64 ? CUDA_R_64F : CUDA_R_32F;
     const cublasComputeType_t compute = f64                               ? CUBLAS_COMPUTE_64F
@@ -133,7 +133,7 @@ class LibraryProduct final : public MatrixProduct {
     lay_out(result_, spec.result, p.rows, p.columns);
     if (spec.epilogue == Epilogue::none) choose(false);
     choose(true);
-    if (!has_algorithm()) tell("has no algorithm");
+    if (!has_algorithm()) report("has no algorithm");
     if (spec.epilogue == Epilogue::row_sums && spec.accumulate_sums) add_sums_ = add({DType::f32, 1, spec.m}, {});
   }
 
@@ -190,12 +190,12 @@ class LibraryProduct final : public MatrixProduct {
     return pieces_of(bytes, workspace_alignment) * workspace_alignment;
   }
 
-  void tell(const std::string& why) const { library_->refusals.tell(refusal_of(spec_, why)); }
+  void report(const std::string& why) const { library_->refusals.report(refusal_of(spec_, why)); }
 
   /// From now on, too.
   void instead(bool aligned, const std::string& why, const ProductOperands& operands, const Stream& stream) const {
     refused_[aligned ? 1 : 0] = true;
-    tell(why);
+    report(why);
     otherwise_->run(operands, stream);
   }
 
@@ -214,7 +214,7 @@ class LibraryProduct final : public MatrixProduct {
   /// The library's first choice for operands at multiples of 16 bytes, or of their elements only.
   void choose(bool aligned) {
     const CublasLt& api = library_->api;
-    Owned<cublasLtMatmulPreference_t> preference(api.forget_preference);
+    Owned<cublasLtMatmulPreference_t> preference(api.destroy_preference);
     library_->check(api.make_preference(&preference.value), "choosing an algorithm");
     const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t attribute, const auto& value) {
       library_->check(api.set_preference(preference.value, attribute, &value, sizeof value), "choosing an algorithm");

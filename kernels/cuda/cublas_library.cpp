@@ -30,12 +30,12 @@ CublasLt load_cublas() {
   find(cublas.create, library, "cublasLtCreate");
   find(cublas.destroy, library, "cublasLtDestroy");
   find(cublas.describe_product, library, "cublasLtMatmulDescCreate");
-  find(cublas.forget_product, library, "cublasLtMatmulDescDestroy");
+  find(cublas.destroy_product, library, "cublasLtMatmulDescDestroy");
   find(cublas.set_of_product, library, "cublasLtMatmulDescSetAttribute");
   find(cublas.describe_matrix, library, "cublasLtMatrixLayoutCreate");
-  find(cublas.forget_matrix, library, "cublasLtMatrixLayoutDestroy");
+  find(cublas.destroy_matrix, library, "cublasLtMatrixLayoutDestroy");
   find(cublas.make_preference, library, "cublasLtMatmulPreferenceCreate");
-  find(cublas.forget_preference, library, "cublasLtMatmulPreferenceDestroy");
+  find(cublas.destroy_preference, library, "cublasLtMatmulPreferenceDestroy");
   find(cublas.set_preference, library, "cublasLtMatmulPreferenceSetAttribute");
   find(cublas.choose, library, "cublasLtMatmulAlgoGetHeuristic");
   find(cublas.multiply, library, "cublasLtMatmul");

@@ -12,12 +12,12 @@ struct CublasLt {
   decltype(&cublasLtCreate) create;
   decltype(&cublasLtDestroy) destroy;
   decltype(&cublasLtMatmulDescCreate) describe_product;
-  decltype(&cublasLtMatmulDescDestroy) forget_product;
+  decltype(&cublasLtMatmulDescDestroy) destroy_product;
   decltype(&cublasLtMatmulDescSetAttribute) set_of_product;
   decltype(&cublasLtMatrixLayoutCreate) describe_matrix;
-  decltype(&cublasLtMatrixLayoutDestroy) forget_matrix;
+  decltype(&cublasLtMatrixLayoutDestroy) destroy_matrix;
   decltype(&cublasLtMatmulPreferenceCreate) make_preference;
-  decltype(&cublasLtMatmulPreferenceDestroy) forget_preference;
+  decltype(&cublasLtMatmulPreferenceDestroy) destroy_preference;
   decltype(&cublasLtMatmulPreferenceSetAttribute) set_preference;
   decltype(&cublasLtMatmulAlgoGetHeuristic) choose;
   decltype(&cublasLtMatmul) multiply;

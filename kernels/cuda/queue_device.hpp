@@ -6,8 +6,9 @@
 
 namespace rankscope::kernels {
 
-/// The GPU of that index, as the runtime counts. Times are of the device's own clock, which fit_clock() holds against
-/// the host's: an empty stream's event is enqueued and waited for, and its time lies between. Throws DeviceError.
+/// The GPU of that index, as the runtime counts. Times are of the device's own clock, which fit_clock() compares
+/// with the host's: it enqueues an event on an empty stream and waits for it; the event's time lies between. Throws
+/// DeviceError.
 std::shared_ptr<Device> cuda_device(int index);
 
 }  // namespace rankscope::kernels

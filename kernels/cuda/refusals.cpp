@@ -24,11 +24,11 @@ const char* name_of(Epilogue epilogue) {
 
 }  // namespace
 
-void Refusals::tell(const std::string& line) {
+void Refusals::report(const std::string& line) {
   if (!notice_) return;
   {
     const std::lock_guard lock(mutex_);
-    if (!told_.insert(line).second) return;
+    if (!reported_.insert(line).second) return;
   }
   notice_(line);
 }

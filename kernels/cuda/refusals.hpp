@@ -1,5 +1,5 @@
-// What a library refuses to compute, told once for each shape: what is used instead may be many times slower. Internal
-// to kernels/cuda.
+// What a library refuses to compute, reported once for each shape: what is used instead may be many times slower.
+// Internal to kernels/cuda.
 #pragma once
 #include <functional>
 #include <mutex>
@@ -13,20 +13,20 @@ namespace rankscope::kernels::cuda {
 /// Calls from any thread.
 class Refusals {
  public:
-  /// `notice` gets each line once; empty: nobody asks.
+  /// `notice` is called with each line once; empty: nothing is reported.
   explicit Refusals(std::function<void(const std::string& line)> notice) : notice_(std::move(notice)) {}
-  void tell(const std::string& line);
+  void report(const std::string& line);
 
  private:
   const std::function<void(const std::string&)> notice_;
   std::mutex mutex_;
-  std::set<std::string> told_;
+  std::set<std::string> reported_;
 };
 
 /// "the product of [64 x 32] and [32 x 96] in bf16, with bias and GELU, to [64 x 96] in bf16"
 std::string words_of(const ProductSpec& spec);
 
-/// One line: that product, what the library said of it, and what computes it instead. `why` follows "cuBLASLt": "has no
+/// One line: the product, the library's answer, and what computes it instead. `why` follows "cuBLASLt": "has no
 /// algorithm".
 std::string refusal_of(const ProductSpec& spec, const std::string& why);
 

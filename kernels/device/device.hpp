@@ -1,8 +1,8 @@
 // A device runs ops and holds their tensors: the host itself, or a GPU. Everything above (lanes, communicators, arenas)
 // enqueues on a Queue and never asks which of the two it is.
 //
-// On a GPU a queue is a stream: calls return before what they ask for is done, and things in one queue happen in order.
-// On the host a call is done when it returns; marks are null there, and nothing waits.
+// On a GPU a queue is a stream: calls return before their work is done, and the work of one queue runs in order. On the
+// host a call is done when it returns; marks are null there, and nothing waits.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,13 +16,13 @@
 
 namespace rankscope {
 
-/// An error of a device, in its own words.
+/// An error of a device, with the device's own message.
 struct DeviceError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A place in a queue: everything that was enqueued before. There is none that was not put into its queue, so nobody
-/// can wait for one too early (waiting for a CUDA event that was never recorded waits for nothing).
+/// A place in a queue: everything that was enqueued before it. It exists only once it is in its queue, so nobody can
+/// wait for one too early (waiting for a CUDA event that was never recorded returns at once).
 class Moment {
  public:
   virtual ~Moment() = default;
@@ -44,8 +44,8 @@ class Queue {
  public:
   virtual ~Queue() = default;
   virtual void* handle() const = 0;  ///< for kernels::Stream
-  /// Either end may be the device's memory or the host's (Device::reserve_host's, or the call waits). Nothing to
-  /// nowhere, and a copy onto itself, are allowed.
+  /// Each end is in the device's memory or the host's (from Device::reserve_host; otherwise the call waits). Zero bytes
+  /// from or to null are allowed, and so is a copy onto itself.
   virtual void copy(void* to, const void* from, std::int64_t bytes) = 0;
   virtual void fill(void* to, std::uint8_t byte, std::int64_t bytes) = 0;
   /// into[k][i] = parts[0][i] + parts[1][i] + … for every k, rounded once (kernels/tensor/sum.hpp). What is written may
@@ -53,7 +53,7 @@ class Queue {
   virtual void sum(DType type, std::span<void* const> into, std::span<const void* const> parts,
                    std::int64_t elements) = 0;
   virtual Mark mark() = 0;
-  /// What is enqueued after this happens after the mark; the calling thread waits only if it is what does the work.
+  /// What is enqueued after this runs after the mark. The calling thread waits only if it does the work itself.
   virtual void wait_for(const Mark& mark) = 0;
 };
 
@@ -71,22 +71,22 @@ class Device {
   /// Memory that the host reads and writes, and that queues copy from and to without waiting.
   virtual Memory reserve_host(std::int64_t bytes) = 0;
   virtual std::unique_ptr<Queue> make_queue() = 0;
-  /// Device memory that is taken beside what was reserved here: by the driver's context, the code of kernels and the
-  /// libraries that use the device, and by others who do. It grows until all that is launched was launched once.
+  /// Device memory in use that was not reserved here: by the driver's context, the code of kernels, libraries, and
+  /// other processes. It grows until every kernel has been launched once.
   virtual std::int64_t context_bytes() const = 0;
-  /// Fits the device's clock to the host's once more; marks made from now on are told by it. False: the device
-  /// was busy, and the fit before stays.
+  /// Fits the device's clock to the host's again; later marks use the new fit. False: the device was busy, and the
+  /// previous fit is kept.
   virtual bool fit_clock() = 0;
   /// Greatest error of Moment::time_ns by the latest fit.
   virtual std::int64_t clock_uncertainty_ns() const = 0;
-  /// What the calling thread enqueues between the two is called so by the device's profilers.
+  /// The device's profilers show what the calling thread enqueues between the two under this name.
   virtual void begin_range(const char*) {}
   virtual void end_range() {}
-  /// Held by whoever wants the device for itself while it measures: ranks may share it.
-  std::mutex& turn() { return turn_; }
+  /// Locked by a thread that needs the device alone while it measures: ranks may share a device.
+  std::mutex& exclusive_mutex() { return exclusive_mutex_; }
 
  private:
-  std::mutex turn_;
+  std::mutex exclusive_mutex_;
 };
 
 }  // namespace rankscope

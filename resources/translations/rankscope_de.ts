@@ -3305,7 +3305,7 @@ ab %3, mit allen Stellen ab %4, unter %5
     </message>
 </context>
 <context>
-    <name>rankscope::app::LookHistory</name>
+    <name>rankscope::app::ViewHistory</name>
     <message>
         <source>plan</source>
         <translation>Plan</translation>

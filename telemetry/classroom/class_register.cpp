@@ -28,7 +28,7 @@ std::size_t bytes_of(const Attempt& attempt) {
 std::set<std::string> ClassRegister::names_here(Clock::time_point now) const {
   std::set<std::string> here;
   for (const auto& [identity, connection] : connections_)
-    if (now - connection.heard < silence_limit) here.insert(connection.name);
+    if (now - connection.last_received < silence_limit) here.insert(connection.name);
   return here;
 }
 
@@ -64,7 +64,7 @@ bool ClassRegister::make_room(const std::string& address, Clock::time_point now)
   const std::set<std::string> here = names_here(now);
   auto best = places_.end();
   const auto worth = [&](const auto& one) {
-    return std::tuple(!here.contains(one.first), taken[one.second.address], now - one.second.heard);
+    return std::tuple(!here.contains(one.first), taken[one.second.address], now - one.second.last_received);
   };
   for (auto place = places_.begin(); place != places_.end(); ++place)
     if (best == places_.end() || worth(*place) > worth(*best)) best = place;
@@ -81,7 +81,7 @@ void ClassRegister::limit_connections(const std::string& name) {
     for (auto one = connections_.begin(); one != connections_.end(); ++one) {
       if (one->second.name != name) continue;
       ++count;
-      if (oldest == connections_.end() || one->second.heard < oldest->second.heard) oldest = one;
+      if (oldest == connections_.end() || one->second.last_received < oldest->second.last_received) oldest = one;
     }
     if (count < limits_.connections_a_name) return;
     connections_.erase(oldest);
@@ -98,13 +98,13 @@ std::string ClassRegister::admit(const std::string& connection, const std::strin
   Place& place = places_[name];
   place.key = key;
   place.address = address;
-  place.heard = now;
+  place.last_received = now;
   if (!connections_.contains(connection)) limit_connections(name);
   connections_[connection] = {name, now};
   return {};
 }
 
-std::string ClassRegister::hear(const std::string& connection, Clock::time_point now) {
+std::string ClassRegister::handle(const std::string& connection, Clock::time_point now) {
   Connection& from = connections_.at(connection);
   Place& place = places_.at(from.name);
   if (now - place.second_began > std::chrono::seconds(1)) {
@@ -112,7 +112,7 @@ std::string ClassRegister::hear(const std::string& connection, Clock::time_point
     place.this_second = 0;
   }
   if (++place.this_second > limits_.messages_a_second) return "a student sends too many messages";
-  from.heard = place.heard = now;
+  from.last_received = place.last_received = now;
   return {};
 }
 
@@ -159,7 +159,7 @@ std::size_t ClassRegister::answers() const {
 std::vector<std::string> ClassRegister::present(Clock::time_point now) const {
   std::vector<std::string> all;
   for (const auto& [identity, connection] : connections_)
-    if (now - connection.heard < silence_limit) all.push_back(identity);
+    if (now - connection.last_received < silence_limit) all.push_back(identity);
   return all;
 }
 

@@ -56,7 +56,7 @@ class ClassRegister {
   std::string admit(const std::string& connection, const std::string& address, const std::string& key,
                     const std::string& name, Clock::time_point now);
   /// Notes a message. Empty, or why it is not taken.
-  std::string hear(const std::string& connection, Clock::time_point now);
+  std::string handle(const std::string& connection, Clock::time_point now);
   /// The same answer again changes nothing but what is said of it.
   std::string answer(const std::string& connection, const Answer& answer);
 
@@ -78,13 +78,13 @@ class ClassRegister {
  private:
   struct Connection {
     std::string name;
-    Clock::time_point heard{};
+    Clock::time_point last_received{};
   };
   struct Place {
     std::string key, address;
     AnswersOfOne answers;
     std::size_t bytes = 0;  ///< of these
-    Clock::time_point heard{}, second_began{};
+    Clock::time_point last_received{}, second_began{};
     int this_second = 0;
   };
   std::set<std::string> names_here(Clock::time_point now) const;

@@ -1,8 +1,8 @@
 // A student's own key (Ed25519, by libsodium), which binds a name to one student of a class: the first key that uses a
 // name owns it, and other keys are refused.
 //
-// The proof is a signature of the class's key, the teacher's challenge to this connection, and the name: it is worth
-// nothing in another class, on another connection, or for another name.
+// The proof is a signature of the class's key, the teacher's challenge to this connection, and the name: it is
+// invalid in another class, on another connection, and for another name.
 #pragma once
 #include <string>
 #include <string_view>
@@ -13,7 +13,7 @@ inline constexpr std::size_t public_key_length = 40, proof_length = 80, challeng
 
 class Identity {
  public:
-  /// A fresh one, which is gone with the process.
+  /// A new one, which is not saved.
   Identity();
   /// The one in this file, mode 0600; made where there is none, with its folder. Throws JoinError.
   explicit Identity(const std::string& path);
@@ -28,7 +28,7 @@ class Identity {
 bool is_proof(const std::string& public_key, const std::string& proof, std::string_view class_key,
               std::string_view challenge, std::string_view name);
 
-/// The teacher's challenges: one for each connection, without anything being kept of those that never answer.
+/// The teacher's challenges: one for each connection; nothing is stored for connections that never answer.
 class Challenges {
  public:
   Challenges();

@@ -38,18 +38,18 @@ std::int64_t whole(const json& from, const char* key, std::int64_t least, std::i
   return number;
 }
 
-Look look_of(const json& from) {
-  Look look;
-  look.lab = word(from, "lab", longest_word);
-  look.view = word(from, "view", longest_word);
-  if (from.contains("step")) look.step = static_cast<std::uint32_t>(whole(from, "step", 0, 0xffffffffLL));
-  look.begin_ns = whole(from, "begin_ns", -longest_ns, longest_ns);
-  look.end_ns = whole(from, "end_ns", look.begin_ns, longest_ns);
-  look.step_ns = whole(from, "step_ns", 0, longest_ns);
-  look.rank = static_cast<std::int32_t>(whole(from, "rank", -1, 1 << 24));
-  look.op = word(from, "op", longest_word);
-  if (from.contains("ran")) look.ran = from.at("ran").get<bool>();
-  return look;
+SharedView shared_view_of(const json& from) {
+  SharedView shared;
+  shared.lab = word(from, "lab", longest_word);
+  shared.view = word(from, "view", longest_word);
+  if (from.contains("step")) shared.step = static_cast<std::uint32_t>(whole(from, "step", 0, 0xffffffffLL));
+  shared.begin_ns = whole(from, "begin_ns", -longest_ns, longest_ns);
+  shared.end_ns = whole(from, "end_ns", shared.begin_ns, longest_ns);
+  shared.step_ns = whole(from, "step_ns", 0, longest_ns);
+  shared.rank = static_cast<std::int32_t>(whole(from, "rank", -1, 1 << 24));
+  shared.op = word(from, "op", longest_word);
+  if (from.contains("ran")) shared.ran = from.at("ran").get<bool>();
+  return shared;
 }
 
 Hello hello_of(const json& from) {
@@ -123,11 +123,12 @@ Answer answer_of(const json& from) {
   return answer;
 }
 
-json json_of(const Look& look) {
-  json object{{"kind", "look"},        {"lab", look.lab},         {"view", look.view}, {"begin_ns", look.begin_ns},
-              {"end_ns", look.end_ns}, {"step_ns", look.step_ns}, {"rank", look.rank}, {"op", look.op}};
-  if (look.step) object["step"] = *look.step;
-  if (look.ran) object["ran"] = true;
+json json_of(const SharedView& shared) {
+  json object{
+      {"kind", "look"},          {"lab", shared.lab},         {"view", shared.view}, {"begin_ns", shared.begin_ns},
+      {"end_ns", shared.end_ns}, {"step_ns", shared.step_ns}, {"rank", shared.rank}, {"op", shared.op}};
+  if (shared.step) object["step"] = *shared.step;
+  if (shared.ran) object["ran"] = true;
   return object;
 }
 json json_of(const Hello& hello) {
@@ -173,7 +174,7 @@ std::string_view name_of(Verdict verdict) {
   return "";
 }
 
-std::string why_untold(const Answer& answer) {
+std::string why_not_sendable(const Answer& answer) {
   std::string why;
   parse(to_text(answer), &why);
   return why;
@@ -190,7 +191,7 @@ std::optional<Message> parse(std::string_view text, std::string* why) {
       throw std::invalid_argument(fmt::format("a message of {}", counted(text.size(), "byte")));
     const json object = json::parse(text);
     const std::string kind = object.at("kind").get<std::string>();
-    if (kind == "look") return look_of(object);
+    if (kind == "look") return shared_view_of(object);
     if (kind == "hello") return hello_of(object);
     if (kind == "challenge") return Challenge{word(object, "challenge", challenge_length)};
     if (kind == "welcome") return Welcome{};

@@ -34,21 +34,21 @@ inline constexpr std::size_t longest_item = 400;  ///< bytes of an option, or of
 inline constexpr int most_try = 1000;             ///< that a try's number may be
 
 /// What the teacher's window shows, and how: what students' windows follow.
-struct Look {
+struct SharedView {
   std::string lab;   ///< name of a lab's file without ".toml"; empty: none is open
   std::string view;  ///< name of the view in front; empty: not said
   std::optional<std::uint32_t> step;
-  /// The visible stretch of that step, from its begin, and how long the step is. Runs differ: times of the whole run
-  /// would mean nothing, and where the same step takes longer, so does what is to be seen of it.
+  /// The visible part of that step, from its begin, and the length of the step. Runs differ: times of a whole run would
+  /// have no meaning elsewhere, and in a window where the step takes longer the visible part is longer, too.
   std::int64_t begin_ns = 0, end_ns = 0, step_ns = 0;
   std::int32_t rank = -1;  ///< of the selected op; -1: none is
   std::string op;          ///< its token
-  bool ran = false;        ///< what is shown is a run of that lab, going on or over, and no prediction
-  bool operator==(const Look&) const = default;
+  bool ran = false;        ///< a run of that lab is shown, in progress or ended, not a prediction
+  bool operator==(const SharedView&) const = default;
 };
 struct Hello {
   std::string name;
-  std::string key, proof;  ///< empty: a sign of life
+  std::string key, proof;  ///< empty: a heartbeat
 };
 struct Challenge {
   std::string challenge;
@@ -57,9 +57,9 @@ struct Welcome {};
 struct Refused {
   std::string why;  ///< one line for the student
 };
-/// What the student's window said of an answer.
+/// The judgement of an answer by the student's window.
 enum class Verdict : std::uint8_t {
-  open,  ///< a run has to say what is right
+  open,  ///< a run must show what is right
   right,
   wrong,
 };
@@ -71,14 +71,14 @@ struct Answer {
   Attempt attempt = 0.0;  ///< whole: a drawing with all its points, to seven digits
   int number = 1;         ///< of the try, from 1
   Verdict verdict = Verdict::open;
-  std::string at;  ///< UTC, "2026-11-24T09:30:00Z"; empty: of a student's window that did not say
+  std::string at;  ///< UTC, "2026-11-24T09:30:00Z"; empty: the student's window did not send it
 };
-using Message = std::variant<Look, Hello, Answer, Challenge, Welcome, Refused>;
+using Message = std::variant<SharedView, Hello, Answer, Challenge, Welcome, Refused>;
 
 std::string to_text(const Message& message);
-/// Why an answer cannot be told: it is larger than a message may be, or no answer. Empty: it can.
-std::string why_untold(const Answer& answer);
-/// nullopt for whatever is no such message, with `why` in one line.
+/// Why an answer cannot be sent: it is larger than a message may be, or no answer. Empty: it can.
+std::string why_not_sendable(const Answer& answer);
+/// nullopt for anything else, with the reason in `why`, one line.
 std::optional<Message> parse(std::string_view text, std::string* why = nullptr);
 
 }  // namespace rankscope::classroom

@@ -37,17 +37,17 @@ struct StudentLine::State {
   std::thread thread;
 
   mutable std::mutex mutex;
-  std::optional<Look> look;
+  std::optional<SharedView> shared;
   using Key = std::tuple<std::string, int, std::string, int>;  // lab, question, time and number of the try
   std::map<Key, Answer> answers;
   std::deque<Key> unsaid;  // answers that the teacher may lack; one goes at a time
   StudentStatus counts;
-  Clock::time_point heard{}, last_sent{};
+  Clock::time_point last_received{}, last_sent{};
   bool admitted = false;
 
   void run();
   void read();
-  bool hear(const Message& message);
+  bool handle(const Message& message);
   void send();
   void send_all_again();
 };
@@ -68,8 +68,8 @@ void StudentLine::State::read() {
     if (!frames) return;
     std::string why = "a message of several parts";
     const auto message = frames->empty() ? std::nullopt : parse(frames->front(), &why);
-    if (message && hear(*message)) {
-      heard = Clock::now();
+    if (message && handle(*message)) {
+      last_received = Clock::now();
       continue;
     }
     ++counts.garbage;
@@ -78,10 +78,10 @@ void StudentLine::State::read() {
 }
 
 // False: it is not for students.
-bool StudentLine::State::hear(const Message& message) {
-  if (const auto* look_message = std::get_if<Look>(&message)) {
+bool StudentLine::State::handle(const Message& message) {
+  if (const auto* shared_message = std::get_if<SharedView>(&message)) {
     ++counts.looks;
-    look = *look_message;
+    shared = *shared_message;
   } else if (const auto* challenge = std::get_if<Challenge>(&message)) {
     admitted = false;
     send_frame(socket,
@@ -133,9 +133,9 @@ StudentLine::~StudentLine() {
   state_->thread.join();
 }
 
-std::optional<Look> StudentLine::look() const {
+std::optional<SharedView> StudentLine::shared() const {
   const std::lock_guard lock(state_->mutex);
-  return state_->look;
+  return state_->shared;
 }
 
 void StudentLine::answer(const Answer& answer) {
@@ -154,8 +154,8 @@ void StudentLine::answer(const Answer& answer) {
 StudentStatus StudentLine::status() const {
   const std::lock_guard lock(state_->mutex);
   StudentStatus status = state_->counts;
-  status.connected =
-      status.refused.empty() && state_->heard != Clock::time_point{} && Clock::now() - state_->heard < silence_limit;
+  status.connected = status.refused.empty() && state_->last_received != Clock::time_point{} &&
+                     Clock::now() - state_->last_received < silence_limit;
   return status;
 }
 

@@ -53,15 +53,15 @@ struct Teacher::State {
 
   mutable std::mutex mutex;
   ClassRegister members;
-  Look look;
-  bool has_look = false, changed = false;
+  SharedView shared;
+  bool has_shared = false, changed = false;
   TeacherStatus counts;
 
   void open();
   void run();
   void read_one(const std::vector<std::string>& frames, const std::string& address);
-  void hear_newcomer(const std::string& connection, const std::string& address, const Message& message);
-  void hear_member(const std::string& connection, const Message& message);
+  void handle_newcomer(const std::string& connection, const std::string& address, const Message& message);
+  void handle_member(const std::string& connection, const Message& message);
   void reload_lists();
   void refuse(const std::string& why) {
     ++counts.garbage;
@@ -82,7 +82,7 @@ struct Teacher::State {
     members.close(connection);
     sent_at.erase(connection);
   }
-  void send_look();
+  void send_shared();
 };
 
 void Teacher::State::open() {
@@ -127,7 +127,7 @@ void Teacher::State::run() {
       if (!frames) break;
       read_one(*frames, address);
     }
-    send_look();
+    send_shared();
   }
 }
 
@@ -136,18 +136,19 @@ void Teacher::State::read_one(const std::vector<std::string>& frames, const std:
   const std::string& connection = frames[0];
   const bool is_member = members.knows(connection);
   if (is_member)
-    if (const std::string why = members.hear(connection, Clock::now()); !why.empty()) return refuse(why);
+    if (const std::string why = members.handle(connection, Clock::now()); !why.empty()) return refuse(why);
   std::string why;
   const auto message = parse(frames[1], &why);
   if (!message) return refuse(why);
   if (is_member) {
-    hear_member(connection, *message);
+    handle_member(connection, *message);
   } else {
-    hear_newcomer(connection, address, *message);
+    handle_newcomer(connection, address, *message);
   }
 }
 
-void Teacher::State::hear_newcomer(const std::string& connection, const std::string& address, const Message& message) {
+void Teacher::State::handle_newcomer(const std::string& connection, const std::string& address,
+                                     const Message& message) {
   const auto* hello = std::get_if<Hello>(&message);
   if (hello == nullptr) return refuse("a message of a student without a name");
   if (!student_keys.empty() && revoked.contains(student_keys.public_key))
@@ -170,7 +171,7 @@ void Teacher::State::hear_newcomer(const std::string& connection, const std::str
   send_to(connection, Welcome{});
 }
 
-void Teacher::State::hear_member(const std::string& connection, const Message& message) {
+void Teacher::State::handle_member(const std::string& connection, const Message& message) {
   if (const auto* answer = std::get_if<Answer>(&message)) {
     if (const std::string why = members.answer(connection, *answer); !why.empty()) return refuse(why);
   } else if (!std::holds_alternative<Hello>(message)) {
@@ -182,7 +183,7 @@ void Teacher::State::hear_member(const std::string& connection, const Message& m
 void Teacher::State::reload_lists() {
   if (options.join_file.empty() || Clock::now() - listed < list_interval) return;
   listed = Clock::now();
-  if (revoked.look())
+  if (revoked.poll())
     for (const Student& student : members.students(listed)) {
       if (!revoked.contains(student.key)) continue;
       for (const std::string& connection : members.revoke(student.key))
@@ -206,11 +207,11 @@ void Teacher::State::reload_lists() {
   }
 }
 
-void Teacher::State::send_look() {
-  if (!has_look) return;
+void Teacher::State::send_shared() {
+  if (!has_shared) return;
   const auto now = Clock::now();
   const bool all = std::exchange(changed, false);
-  const std::string text = to_text(look);
+  const std::string text = to_text(shared);
   for (const std::string& connection : members.present(now)) {
     auto& at = sent_at[connection];
     if (!all && now - at < look_interval) continue;
@@ -236,11 +237,11 @@ Join Teacher::join(const std::string& host) const {
   return {reachable_endpoint(state_->endpoint, host), state_->own.public_key, state_->student_keys, {}};
 }
 
-void Teacher::show(const Look& look) {
+void Teacher::show(const SharedView& shared) {
   const std::lock_guard lock(state_->mutex);
-  if (state_->has_look && state_->look == look) return;
-  state_->look = look;
-  state_->has_look = state_->changed = true;
+  if (state_->has_shared && state_->shared == shared) return;
+  state_->shared = shared;
+  state_->has_shared = state_->changed = true;
 }
 
 std::vector<Student> Teacher::students() const {

@@ -47,7 +47,7 @@ class Teacher {
   Join join(const std::string& host = {}) const;
   const std::string& endpoint() const;  ///< with the port that the system chose
 
-  void show(const Look& look);
+  void show(const SharedView& shared);
   std::vector<Student> students() const;
   TeacherStatus status() const;
 

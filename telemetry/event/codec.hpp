@@ -34,8 +34,8 @@ struct Decoded {
 };
 
 /// The wire form. Text that is not UTF-8 has its stray bytes replaced by '?'. Throws std::length_error for a batch of
-/// more rows than DecodeLimits{} admits. Spans must have begin <= active <= end, phases begin <= end, or no reader
-/// takes them.
+/// more rows than DecodeLimits{} admits. Spans must have begin <= active <= end, phases begin <= end; readers refuse
+/// others.
 std::vector<std::byte> encode(const Message& message);
 
 /// The same, for callers that encode often: it reuses its own memory. The bytes are valid until the next call.
@@ -52,7 +52,7 @@ class Encoder {
 
 /// Never throws except std::bad_alloc, never reads outside `bytes`, and allocates no more than a row for every one of
 /// them, and for `rows` at most. `bytes` need not be aligned. Op ids of kinds, purposes or segments that this build
-/// does not know are kept (OpId::valid() tells); "no op" is accepted for memory samples alone.
+/// does not know are kept (see OpId::valid()); "no op" is accepted for memory samples alone.
 Decoded decode(std::span<const std::byte> bytes, const DecodeLimits& limits = {});
 
 /// The sender of a message, without reading its event: nullopt if it is damaged or not telemetry.

@@ -28,7 +28,7 @@ std::string_view name_of(ClockDomain clock);
 
 /// One op, run once; begin <= active <= end. The id may be of a kind that a newer build added: op.valid() tells.
 /// [begin, active) is waiting for a peer, [active, end) is work; active == begin for compute and where the transport
-/// cannot tell.
+/// does not report it.
 struct Span {
   std::int32_t rank = 0;
   std::uint32_t step = 0;
@@ -55,8 +55,8 @@ struct PhaseSpan {
   std::uint32_t step = 0;
   OpId op;
   std::int32_t phase = 0, chunk = 0;
-  std::int32_t from = 0, to = 0;                     ///< -1: nobody knows
-  std::int64_t bytes = 0, begin_ns = 0, end_ns = 0;  ///< bytes -1: nobody knows
+  std::int32_t from = 0, to = 0;                     ///< -1: unknown
+  std::int64_t bytes = 0, begin_ns = 0, end_ns = 0;  ///< bytes -1: unknown
   bool operator==(const PhaseSpan&) const = default;
 };
 
@@ -105,10 +105,10 @@ struct StepSummary {
   std::vector<SentBytes> sent;  ///< by receiving rank; left out where there is no room (has_room_for)
   double loss_scale = 0;        ///< fp16: what the step's loss was multiplied by; 0 without loss scaling
   /// Joules that the rank's device has used since the step before: of a GPU, or of a host's processors, that ranks
-  /// share its first rank tells them and the others tell 0, so that the ranks' sum is the run's. Not there where the
-  /// device has no counter that may be read.
+  /// share its first rank reports them and the others report 0, so that the ranks' sum is the run's. Empty if the
+  /// device has no readable counter.
   std::optional<double> energy_joules;
-  PowerSource energy_source = PowerSource::none;  ///< of what it counted; none: it did not
+  PowerSource energy_source = PowerSource::none;  ///< of what it counted; none: it did not count
   /// Elements of this rank's gradients, multiplied by the loss scale, by magnitude: the bins of
   /// kernels/tensor/magnitude.hpp. Empty in steps that do not count them.
   std::vector<std::uint32_t> magnitudes;
@@ -117,8 +117,8 @@ struct StepSummary {
 
 inline constexpr std::size_t most_magnitudes = 256;
 
-/// Whether a summary with so many rows of traffic stays under 1 KB with so many links as well; else it tells none.
-/// Magnitudes are a quarter of a KB more, in steps that count them.
+/// Whether a summary with so many rows of traffic and so many links stays under 1 KB; otherwise it has no links.
+/// Magnitudes add a quarter of a KB, in steps that count them.
 constexpr bool has_room_for(std::size_t links, std::size_t traffic_rows) { return links + 2 * traffic_rows <= 42; }
 
 /// The first message of a session.
@@ -186,8 +186,8 @@ struct Gap {
   std::int32_t rank = 0;
   std::int64_t begin_ns = 0, end_ns = 0;
   std::int64_t events = 0;
-  /// The missing messages of that rank, both included: when they come late, the gap is filled. 0, 0 where the events
-  /// were dropped before they got a number, and nothing can fill it.
+  /// The missing messages of that rank, both included: if they arrive late, the gap is filled. 0, 0: the events were
+  /// dropped before they had a number, so nothing can fill it.
   std::uint64_t first_sequence = 0, last_sequence = 0;
   bool operator==(const Gap&) const = default;
 };
@@ -211,7 +211,7 @@ struct Message {
 
 class EncodedMessage;
 
-/// Where events go: recording, streaming, stores and analysis are listeners of one source.
+/// Receives events: recording, streaming, stores and analysis are listeners of one source.
 class EventSink {
  public:
   virtual ~EventSink() = default;

@@ -14,12 +14,12 @@ class SequenceSet {
     std::uint64_t first = 0, last = 0;  ///< both included
   };
 
-  /// False when all of it was there, or it is empty.
+  /// False if all of it was there before, or it is empty.
   bool insert(Interval interval) {
     if (interval.first > interval.last || contains(interval)) return false;
     auto at = intervals_.upper_bound(interval.first);
     if (at != intervals_.begin() && touches(std::prev(at)->second, interval.first)) {
-      --at;  // so that what comes in order allocates nothing
+      --at;  // so that numbers in order allocate nothing
       at->second = std::max(at->second, interval.last);
     } else {
       at = intervals_.emplace_hint(at, interval.first, interval.last);

@@ -1,6 +1,6 @@
 // A map from step to T whose copies are cheap and immutable: blocks of 64 steps, shared until one side writes.
 //
-// One thread edits the original; copies made by share() may be read by other threads while it goes on, and copied and
+// One thread edits the original; copies made by share() may be read by other threads meanwhile, and copied and
 // edited by them.
 #pragma once
 #include <array>
@@ -17,7 +17,8 @@ class StepMap {
   static constexpr std::uint32_t block_steps = 64;
 
   StepMap() = default;
-  /// A copy may be edited; what it was copied from must not be any more. share() makes copies of what goes on.
+  /// A copy may be edited, but then its original must not be edited any more. share() copies a map that is still
+  /// edited.
   StepMap(const StepMap& other) : slots_(other.slots_), epoch_(other.epoch_ + 1) {}
   StepMap& operator=(const StepMap& other) {
     slots_ = other.slots_;
@@ -58,7 +59,7 @@ class StepMap {
         visit(index * block_steps + at, slot.block->values[at]);
       }
   }
-  /// Forgets whole blocks before `step`; returns through `visit(step, value)` what went.
+  /// Forgets whole blocks before `step`; calls `visit(step, value)` for each.
   template <class Visit>
   void erase_blocks_before(std::uint32_t step, Visit visit) {
     while (!slots_.empty() && (slots_.begin()->first + 1) * std::uint64_t{block_steps} <= step) {

@@ -9,7 +9,7 @@
 
 namespace rankscope::wire {
 
-/// Thrown for an enumerator that decides the meaning of the whole event and is not known here.
+/// Thrown for an unknown enumerator on which the meaning of the whole event depends.
 struct FromTheFuture {};
 
 inline constexpr std::int64_t greatest_time_ns = (std::int64_t{1} << 62) - 1;  // 146 years; sums of two still fit
@@ -35,10 +35,10 @@ class Aligned {
   std::vector<std::uint64_t> copy_;
 };
 
-/// The message that stands there, verified, and in `head` all of it but the event. Throws Refusal.
+/// The verified message; `head` gets all of it except the event. Throws Refusal.
 const Message& open_message(const std::uint8_t* data, std::size_t size, const DecodeLimits& limits,
                             rankscope::Message& head);
-/// Throws Refusal where there is no event, FromTheFuture for one that is not known here.
+/// Throws Refusal if there is no event, FromTheFuture for an unknown one.
 EventKind kind_of(const Message& message);
 
 /// An event that is no batch. Throws Refusal and FromTheFuture.

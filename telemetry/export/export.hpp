@@ -24,9 +24,9 @@ void export_chrome(const StoreView& run, std::ostream& out, const ExportOptions&
 /// One rank in the form of PyTorch's profiler, as HolisticTraceAnalysis reads it (a folder with a file for each rank):
 /// every op as a cpu_op and as a kernel of a stream, the lane, joined by their correlation; steps as ProfilerStep
 /// annotations. Communications are named "ncclKernel_…" and copies "Memcpy …", whatever moved them, because the
-/// analysis tells kernels apart by their names; the op itself and its bytes are in the kernel's args. Whole
-/// microseconds, rounded down, which is all that the analysis keeps. Choose one way of obtaining, or ops are there
-/// twice.
+/// analysis distinguishes kernels by their names; the op itself and its bytes are in the kernel's args. Times
+/// are whole microseconds, rounded down, since the analysis keeps no more. Choose one way of obtaining; otherwise each
+/// op appears twice.
 void export_profiler(const StoreView& run, int rank, std::ostream& out, const ExportOptions& options);
 
 /// One line a span under a line of names; nanoseconds. Comma-separated, no field needs quotes.

@@ -16,7 +16,7 @@ struct PageOptions {
   std::string file;                  ///< name of the recording, as the page states it
   std::string lesson;                ///< Markdown; empty: none
   std::optional<Obtained> obtained;  ///< only events obtained in this way; else all, the main one first
-  /// More spans make a page slow: then it has only the last steps within this limit, at least one, and says so.
+  /// More spans make a page slow: then it has only the last steps within this limit (at least one) and a note about it.
   std::size_t most_spans = 20'000;
   /// How many bytes an op of a rank moves; nullopt: none, or unknown.
   std::function<std::optional<std::int64_t>(int rank, OpId op)> bytes = {};
@@ -25,7 +25,7 @@ struct PageOptions {
 /// The page. Throws as report_of (engine/explain/facts/prediction.hpp), and std::invalid_argument where there is
 /// nothing to draw.
 std::string page_of(const StoreView& run, const PageOptions& options);
-/// What is embedded in it. Figures are printed as the report prints them.
+/// The data embedded in it. Figures are printed as in the report.
 nlohmann::json page_data(const StoreView& run, const PageOptions& options);
 
 }  // namespace rankscope

@@ -15,7 +15,7 @@ class PageOps {
   explicit PageOps(const PageOptions& options) : options_(options) {}
   /// An op that `rank` has run.
   std::size_t number_of(int rank, OpId op);
-  /// -1 for an op that nothing on the page has run.
+  /// -1 for an op that is not on the page.
   std::int64_t find(OpId op) const;
   /// [token, class, words, block, micro-batch] of each.
   nlohmann::json ops() const { return ops_; }

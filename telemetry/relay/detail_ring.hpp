@@ -30,12 +30,12 @@ class DetailRing {
 
   void push(DetailEntry entry);
 
-  /// Entries have numbers that never change: [oldest, first) are remembered by name, [first, end) are here.
+  /// Entries have numbers that never change: of [oldest, first) only the names are kept, [first, end) are complete.
   std::uint64_t oldest() const { return oldest_; }
   std::uint64_t first() const { return first_; }
   std::uint64_t end() const { return oldest_ + entries_.size(); }
   const DetailEntry& at(std::uint64_t number) const { return entries_[number - oldest_]; }
-  /// Messages of which nothing is kept, one gap per rank.
+  /// Messages that are not kept at all, one gap per rank.
   const std::map<std::int32_t, Gap>& forgotten() const { return forgotten_; }
 
  private:

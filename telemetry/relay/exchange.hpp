@@ -44,7 +44,7 @@ class Exchange {
   bool complete(std::int32_t sender) const;
 
   bool has_holes() const { return !holes_.empty(); }
-  /// Turns holes that have been open for `grace` into gaps; how many messages are given up.
+  /// Turns holes that have been open for `grace` into gaps; returns the number of lost messages.
   std::int64_t give_up_holes(std::chrono::steady_clock::duration grace);
 
   ReliableLog& log() { return log_; }

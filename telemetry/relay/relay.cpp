@@ -71,7 +71,7 @@ void Relay::State::serve_peers() {
     bool gone = false;
     const auto at = viewer++;
     serve(at->first, at->second, gone);
-    if (now - at->second.heard_at > options.viewer_limit) {
+    if (now - at->second.last_received > options.viewer_limit) {
       ++counts.forgotten;
       gone = true;
     }
@@ -80,7 +80,7 @@ void Relay::State::serve_peers() {
   for (auto worker = workers.begin(); worker != workers.end();) {
     const auto at = worker++;
     if (at->second.received != at->second.granted) grant(at->first, at->second);
-    if (now - at->second.heard_at > worker_limit) forget_worker(at);
+    if (now - at->second.last_received > worker_limit) forget_worker(at);
   }
 }
 

@@ -21,18 +21,18 @@ namespace rankscope {
 struct RelayOptions {
   std::string endpoint;  ///< to bind: ipc:///DIRECTORY/NAME, tcp://127.0.0.1:* or, with keys, any tcp address
   CurveKeys keys;        ///< the relay's own; empty: no encryption, this machine only
-  std::vector<AdmittedKey> admitted;  ///< with keys: who may come in
-  /// Written with those keys; keys that `rankscope-trace revoke` lists beside them are shut out from then on.
+  std::vector<AdmittedKey> admitted;  ///< with keys: those that may connect
+  /// Written with those keys; keys that `rankscope-trace revoke` lists beside them are refused from then on.
   std::vector<std::string> join_files;
   std::string run_secret;  ///< that workers know (worker_proof.hpp); empty: the relay makes one
   /// A further one, for workers of this machine: ipc in a directory of mode 0700, which needs no keys. Empty: none.
   std::string worker_endpoint;
   SessionId session{};          ///< zeros: the first that a worker names
   std::string spool_directory;  ///< of the workers, if it can be reached from here
-  /// Of the latest detail, for all viewers together; what is older they get from the spools.
+  /// Of the latest detail, for all viewers together; older detail is read from the spools.
   std::size_t ring_bytes = std::size_t{64} << 20;
   std::uint64_t worker_window = 512;              ///< messages of a worker that may be in flight
-  std::chrono::milliseconds hole_limit{2000};     ///< what is missing for longer becomes a gap
+  std::chrono::milliseconds hole_limit{2000};     ///< messages that are missing for longer become a gap
   std::chrono::milliseconds viewer_limit{10000};  ///< a viewer silent for longer is dropped; it may reconnect
   DecodeLimits limits;
   /// Perhaps empty: the process of that rank has sent its heartbeat. On the relay's thread.
@@ -42,7 +42,7 @@ struct RelayOptions {
 struct RelayStatus {
   SessionId session{};
   std::int64_t workers = 0, viewers = 0;  ///< connections now
-  std::int64_t joined = 0;                ///< viewers that have joined since the start; who returns counts again
+  std::int64_t joined = 0;  ///< viewers that have joined since the start; a viewer that reconnects counts again
   std::int64_t messages = 0, bytes = 0;   ///< taken, each once
   std::int64_t log_messages = 0;          ///< of these: control and summaries
   std::int64_t doubled = 0;
@@ -69,15 +69,15 @@ class Relay {
   Relay& operator=(const Relay&) = delete;
 
   const std::string& endpoint() const;  ///< with the port that the system chose
-  /// What a viewer needs to come in. `host` replaces a wildcard address; empty: this machine's name.
+  /// What a viewer needs to connect. `host` replaces a wildcard address; empty: this machine's name.
   Join join(const CurveKeys& client = {}, const std::string& host = {}) const;
   /// What a worker needs: the run's secret, too. It goes to the workers' endpoint where there is one.
   Join worker_join(const CurveKeys& client = {}, const std::string& host = {}) const;
 
   /// Sends a message in the supervisor's name (rank -1), such as the session's End.
   void publish(Event event);
-  /// After the workers are gone: reads the spools to their ends, so that log, ring and taps hold all there is, then
-  /// waits until the viewers that are there have had it, and until `awaited` viewers have joined. False: the limit was
+  /// After the workers are gone: reads the spools to their ends, so that log, ring and taps have everything, then
+  /// waits until all connected viewers have received it, and until `awaited` viewers have joined. False: the limit was
   /// reached first.
   bool finish(std::chrono::milliseconds limit, std::int64_t awaited = 0);
 

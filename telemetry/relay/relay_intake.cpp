@@ -88,24 +88,24 @@ void Relay::State::take_in(const Incoming& in) {
     case link::Type::worker_proof:
     case link::Type::worker_messages:
     case link::Type::worker_beat:
-      if (may(in, Role::worker)) hear_worker(in, h);
+      if (may(in, Role::worker)) handle_worker(in, h);
       return;
     case link::Type::viewer_hello:
     case link::Type::viewer_grant:
-      if (may(in, Role::viewer)) hear_viewer(in, h);
+      if (may(in, Role::viewer)) handle_viewer(in, h);
       return;
     case link::Type::worker_challenge:
     case link::Type::worker_grant:
     case link::Type::snapshot:
     case link::Type::viewer_message:
     case link::Type::relay_beat:
-    case link::Type::who_are_you:
+    case link::Type::unknown_peer:
     case link::Type::refused: break;
   }
   garbage("a message that only a relay may send");
 }
 
-void Relay::State::hear_worker(const Incoming& in, const link::Header& h) {
+void Relay::State::handle_worker(const Incoming& in, const link::Header& h) {
   if (viewers.contains(in.peer)) return forged(in.peer, h.generation, "a viewer can only read");
   if (h.type == link::Type::worker_hello) return challenge_worker(in, h);
   if (h.type == link::Type::worker_proof) return admit_worker(in, h);
@@ -113,11 +113,11 @@ void Relay::State::hear_worker(const Incoming& in, const link::Header& h) {
   if (found == workers.end()) {
     if (!former_workers.contains(in.peer))
       return forged(in.peer, h.generation, "a worker's message from a peer without proof");
-    send_to(in.peer, {link::Type::who_are_you});
+    send_to(in.peer, {link::Type::unknown_peer});
     return;
   }
   Worker& worker = found->second;
-  worker.heard_at = Clock::now();
+  worker.last_received = Clock::now();
   if (h.generation != worker.generation) return;
   if (h.type == link::Type::worker_beat) {
     for (const std::int32_t rank : worker.ranks)
@@ -127,7 +127,7 @@ void Relay::State::hear_worker(const Incoming& in, const link::Header& h) {
   if (h.a != worker.received + 1 || h.b == 0 ||
       h.b > options.worker_window) {  // something was lost on the way: from the beginning
     forget_worker(found);
-    send_to(in.peer, {link::Type::who_are_you});
+    send_to(in.peer, {link::Type::unknown_peer});
     return;
   }
   const auto pieces = link::pieces_of(in.body());
@@ -191,7 +191,7 @@ void Relay::State::forget_worker(std::map<std::string, Worker>::iterator worker)
 void Relay::State::close_revoked() {
   if (!door || Clock::now() - revoked_at < revoked_every) return;
   revoked_at = Clock::now();
-  if (!revoked.look()) return;
+  if (!revoked.poll()) return;
   const auto shut_out = [&](const std::string& peer, std::uint64_t generation) {
     ++counts.revoked;
     constexpr std::string_view why = "this key was revoked";
@@ -227,7 +227,7 @@ std::optional<std::int32_t> Relay::State::take_piece(const link::Piece& piece,
   return receipt.sender;
 }
 
-void Relay::State::hear_viewer(const Incoming& in, const link::Header& h) {
+void Relay::State::handle_viewer(const Incoming& in, const link::Header& h) {
   if (workers.contains(in.peer)) return garbage("a worker does not read");
   auto found = viewers.find(in.peer);
   if (h.type == link::Type::viewer_hello) {
@@ -237,9 +237,9 @@ void Relay::State::hear_viewer(const Incoming& in, const link::Header& h) {
       drop_viewer(found);
     }
     if (viewers.size() >= most_viewers) return refuse(in.peer, h.generation, "too many viewers");
-    const bool goes_on = h.a == instance;
-    const std::uint64_t position = goes_on ? std::min(h.b, exchange.log().size()) : 0;
-    auto has = goes_on ? unpack_history(in.body()) : std::map<std::int32_t, SequenceSet>{};
+    const bool resumes = h.a == instance;
+    const std::uint64_t position = resumes ? std::min(h.b, exchange.log().size()) : 0;
+    auto has = resumes ? unpack_history(in.body()) : std::map<std::int32_t, SequenceSet>{};
     const auto viewer = viewers.emplace(in.peer, ViewerFeed(h.generation, position, h.c, std::move(has))).first;
     if (in.caller) viewer->second.key = in.caller->public_key;
     ++counts.joined;
@@ -250,10 +250,10 @@ void Relay::State::hear_viewer(const Incoming& in, const link::Header& h) {
     return;
   }
   if (found == viewers.end()) {
-    send_to(in.peer, {link::Type::who_are_you});
+    send_to(in.peer, {link::Type::unknown_peer});
     return;
   }
-  found->second.heard_at = Clock::now();
+  found->second.last_received = Clock::now();
   if (h.generation == found->second.generation()) found->second.grant(h.a, h.b);
 }
 

@@ -35,9 +35,9 @@ struct Relay::State {
   using Clock = std::chrono::steady_clock;
   struct Worker {
     std::uint64_t generation = 0, received = 0, granted = 0;
-    Clock::time_point heard_at{}, granted_at{};
+    Clock::time_point last_received{}, granted_at{};
     std::string key;
-    std::set<std::int32_t> ranks{};  // that have spoken through it
+    std::set<std::int32_t> ranks{};  // that have sent through it
   };
   struct Incoming {
     std::string peer;
@@ -83,24 +83,24 @@ struct Relay::State {
   std::int64_t missed_by_disconnected = 0;
   std::thread thread;
 
-  std::uint64_t instance = 0;  // of this relay, so that a viewer knows whether it comes back to the same log
+  std::uint64_t instance = 0;  // of this relay, so that a viewer knows whether it reconnects to the same log
 
   // Incoming messages.
   bool receive(Incoming& in);
   void take_in(const Incoming& in);
   /// A peer without encryption is on an endpoint that needs none.
   bool may(const Incoming& in, Role role);
-  void hear_worker(const Incoming& in, const link::Header& h);
+  void handle_worker(const Incoming& in, const link::Header& h);
   void challenge_worker(const Incoming& in, const link::Header& h);
   void admit_worker(const Incoming& in, const link::Header& h);
-  /// The session that a worker names, in front of what else its message holds; nullopt: it cannot be served.
+  /// The session that a worker names at the beginning of its message; nullopt: it cannot be served.
   std::optional<SessionId> session_named(const Incoming& in, const link::Header& h, std::size_t bytes);
   void forget_worker(std::map<std::string, Worker>::iterator worker);
   /// The sender; nullopt: none of this session.
   std::optional<std::int32_t> take_piece(const link::Piece& piece, const std::shared_ptr<zmq::message_t>& frame);
-  void hear_viewer(const Incoming& in, const link::Header& h);
+  void handle_viewer(const Incoming& in, const link::Header& h);
   void drop_viewer(std::map<std::string, ViewerFeed>::iterator viewer);
-  /// Closes what came in with a key that was revoked since.
+  /// Closes connections whose key was revoked.
   void close_revoked();
   void garbage(std::string why);
   void refuse(const std::string& peer, std::uint64_t generation, const std::string& why);
@@ -117,7 +117,7 @@ struct Relay::State {
   void read_spools(bool to_the_end);
   void report();
 
-  /// Waits for messages, and a moment more for those that come with them.
+  /// Waits for messages, and a moment longer for others that arrive with them.
   void wait();
   bool is_finishing() const;
   void call_thread();

@@ -67,7 +67,7 @@ RevokedKeys::RevokedKeys(std::vector<std::string> join_files) {
   }
 }
 
-bool RevokedKeys::look() {
+bool RevokedKeys::poll() {
   const std::size_t before = keys_.size();
   for (auto& [path, bytes] : lists_) {
     const auto text = read_list(path, bytes);

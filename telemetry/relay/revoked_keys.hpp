@@ -17,7 +17,7 @@ class RevokedKeys {
   explicit RevokedKeys(std::vector<std::string> join_files = {});
 
   /// Reads the lists again where they have changed. True: there are more keys than before.
-  bool look();
+  bool poll();
   bool contains(std::string_view public_key) const { return keys_.find(public_key) != keys_.end(); }
 
  private:

@@ -24,14 +24,14 @@ ChildExit child_exit(int wait_status) {
   return {WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 1, 0};
 }
 
-void SessionWatch::heard_of(std::int32_t rank) {
-  if (rank >= 0) ranks_[rank].heard_at = std::chrono::steady_clock::now();
+void SessionWatch::note_received(std::int32_t rank) {
+  if (rank >= 0) ranks_[rank].last_received = std::chrono::steady_clock::now();
 }
 
 void SessionWatch::accept_encoded(const EncodedMessage& message) {
   if (!is_batch(message.kind())) return accept(message.message());
   const std::lock_guard lock(mutex_);
-  heard_of(message.envelope().rank);
+  note_received(message.envelope().rank);
 }
 
 void SessionWatch::accept(const Message& message) {
@@ -39,10 +39,10 @@ void SessionWatch::accept(const Message& message) {
   if (const auto* hello = std::get_if<Hello>(&message.event)) {
     expected_ = hello->ranks;
     for (std::int32_t rank = 0; rank < expected_; ++rank)
-      if (ranks_[rank].heard_at == std::chrono::steady_clock::time_point{}) heard_of(rank);
+      if (ranks_[rank].last_received == std::chrono::steady_clock::time_point{}) note_received(rank);
   }
   if (message.rank < 0) return;
-  heard_of(message.rank);
+  note_received(message.rank);
   if (const auto* summary = std::get_if<StepSummary>(&message.event)) {
     Rank& of = ranks_[summary->rank];
     of.last_step = std::max<std::int64_t>(of.last_step, summary->step);
@@ -74,7 +74,7 @@ void SessionWatch::lost(std::int32_t rank) {
 
 void SessionWatch::alive(std::int32_t rank) {
   const std::lock_guard lock(mutex_);
-  heard_of(rank);
+  note_received(rank);
 }
 
 void SessionWatch::finished(std::int32_t rank, std::int64_t step) {
@@ -89,7 +89,7 @@ std::vector<std::int32_t> SessionWatch::silent(std::chrono::milliseconds limit,
   const auto now = std::chrono::steady_clock::now();
   std::vector<std::int32_t> ranks;
   for (const auto& [number, rank] : ranks_)
-    if (!rank.end && now - std::max(rank.heard_at, not_before) > limit) ranks.push_back(number);
+    if (!rank.end && now - std::max(rank.last_received, not_before) > limit) ranks.push_back(number);
   return ranks;
 }
 
@@ -138,7 +138,7 @@ std::optional<std::int32_t> SessionWatch::culprit(ChildExit exit) const {
     const auto unended =
         first([](const Rank& r) { return !r.end; },
               [](const Rank& a, const Rank& b) {
-                return a.last_step != b.last_step ? a.last_step < b.last_step : a.heard_at < b.heard_at;
+                return a.last_step != b.last_step ? a.last_step < b.last_step : a.last_received < b.last_received;
               });
     // If no rank reported an end, all of them ended together, and no rank is to be blamed.
     if (unended && (anyone_ended || ranks_.size() == 1)) return unended;

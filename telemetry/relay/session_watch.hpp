@@ -49,8 +49,8 @@ class SessionWatch : public EventSink {
   /// That rank has finished that step, from any source: its own report may be in flight when it is killed.
   void finished(std::int32_t rank, std::int64_t step);
 
-  /// Ranks that have not ended and were last heard of longer ago than `limit`: of their events, of their process's
-  /// heartbeat, or else of the run's begin. `not_before`: silence counts from then on at the earliest.
+  /// Ranks that have not ended and have sent nothing for longer than `limit`: no event and no heartbeat, counted from
+  /// the run's begin if they never sent any. `not_before`: silence counts from then on at the earliest.
   std::vector<std::int32_t> silent(std::chrono::milliseconds limit,
                                    std::chrono::steady_clock::time_point not_before = {}) const;
   std::int64_t last_step(std::int32_t rank) const;  ///< -1: none
@@ -64,13 +64,13 @@ class SessionWatch : public EventSink {
     std::int64_t last_step = -1;
     std::optional<End> end;
     std::int64_t ended_as = 0;  // 1 for the first rank to end, and so on
-    std::chrono::steady_clock::time_point heard_at{};
+    std::chrono::steady_clock::time_point last_received{};
   };
-  void heard_of(std::int32_t rank);
+  void note_received(std::int32_t rank);
   std::optional<std::int32_t> culprit(ChildExit exit) const;
   std::int64_t common_last_step() const;
 
-  mutable std::mutex mutex_;  // the relay's thread feeds, the supervisor's asks
+  mutable std::mutex mutex_;  // the relay's thread writes, the supervisor's reads
   std::map<std::int32_t, Rank> ranks_;
   std::int32_t expected_ = 0;
   std::int64_t ended_ = 0;

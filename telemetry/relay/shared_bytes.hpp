@@ -1,4 +1,4 @@
-// A message's bytes with what keeps them alive: many messages share the one buffer that they came in.
+// A message's bytes and the owner of their memory: many messages share the buffer in which they arrived.
 #pragma once
 #include <cstddef>
 #include <memory>

@@ -39,12 +39,12 @@ class ViewerFeed {
   std::optional<Next> next(Exchange& exchange, SpoolFollower& spools);
   void sent();
 
-  /// Everything there was has been sent and acknowledged (detail: as far as there were credits).
+  /// Everything has been sent and acknowledged (detail: as far as there were credits).
   bool caught_up(Exchange& exchange) const;
   std::int64_t missed() const { return missed_; }  ///< detail messages that fell out of the ring unseen
 
-  Clock::time_point heard_at = Clock::now(), beat_at{};
-  std::string key;  ///< that it came in with; empty: without encryption
+  Clock::time_point last_received = Clock::now(), beat_at{};
+  std::string key;  ///< with which it connected; empty: without encryption
 
  private:
   enum class Source : std::uint8_t { none, log, gap, ring, backfill };
@@ -58,7 +58,7 @@ class ViewerFeed {
   std::uint64_t ring_position_ = 0;
   const std::map<std::int32_t, SequenceSet> has_;
   bool reported_forgotten_ = false;
-  std::deque<Gap> gaps_;                                          // to be told
+  std::deque<Gap> gaps_;                                          // to be reported
   std::deque<std::pair<std::uint64_t, std::uint64_t>> backfill_;  // ranges [first, end) of ring numbers, to be fetched
   std::deque<std::size_t> under_way_;                             // sizes of the messages not acknowledged
   std::size_t bytes_under_way_ = 0;

@@ -98,12 +98,12 @@ void BatchFormer::drain(LaneWriter& lane, bool last) {
   take(lane.memory_, std::get<MemoryBatch>(open));
   take(lane.phases_, std::get<PhaseBatch>(open));
   lane.gaps_.drain(lane.gaps_.capacity(), [&](const Gap& gap) {
-    lane.told_ += gap.events;
+    lane.reported_drops_ += gap.events;
     append(lane.rank_, gap);
   });
   // Drops that no later row of the lane has reported.
-  if (const std::int64_t untold = lane.dropped() - lane.told_; last && untold > 0)
-    append(lane.rank_, Gap{lane.rank_, lane.latest_ns_, lane.latest_ns_, untold});
+  if (const std::int64_t unreported = lane.dropped() - lane.reported_drops_; last && unreported > 0)
+    append(lane.rank_, Gap{lane.rank_, lane.latest_ns_, lane.latest_ns_, unreported});
 }
 
 template <class Batch>

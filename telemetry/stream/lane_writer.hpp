@@ -60,7 +60,7 @@ class LaneWriter {
   Gap pending_;  // the producer's own: drops that the consumer was not told of yet
   std::atomic<std::int64_t> dropped_{0};
   // The consumer's own: what it knows of drops, and how far the lane got.
-  std::int64_t told_ = 0, latest_ns_ = 0;
+  std::int64_t reported_drops_ = 0, latest_ns_ = 0;
 };
 
 }  // namespace rankscope

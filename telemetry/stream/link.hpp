@@ -15,11 +15,11 @@
 //     viewer_grant(generation, received, detail allowed)            →   received also acknowledges
 //                                            ←     relay_beat(generation, log size)
 //   both
-//                                            ←     who_are_you()       an identity the relay does not know (any more)
+//                                            ←     unknown_peer()       an identity the relay does not know (any more)
 //                                            ←     refused(; why)
 //
 // Version 2 of the link. A peer without proof of being a worker can only read: its worker messages are counted,
-// answered by refused() or who_are_you(), and have no effect. A relay answers version 1 by refused() in that version.
+// answered by refused() or unknown_peer(), and have no effect. A relay answers version 1 by refused() in that version.
 //
 // `generation` tells answers to this connection from late ones to an earlier one. `position` counts the relay's log of
 // reliable messages: a viewer that reconnects to the same relay instance continues where it was, any other receives the
@@ -54,7 +54,7 @@ enum class Type : std::uint8_t {
   snapshot,
   viewer_message,
   relay_beat,
-  who_are_you,
+  unknown_peer,
   refused,
   worker_challenge,
   worker_proof,

@@ -51,7 +51,7 @@ struct Uplink::State {
   std::uint64_t next_order = 1, generation = 0, number = 0, allowed = 0;
   bool granted = false, watched = false;
   std::string refusal;
-  Clock::time_point hello_at{}, heard_at{}, sent_at{};
+  Clock::time_point hello_at{}, last_received{}, sent_at{};
   std::int64_t sent = 0, unsent_detail = 0, reliable_lost = 0;
 
   void start_over() {
@@ -71,18 +71,19 @@ struct Uplink::State {
     detail.pop_front();
   }
 
-  void hear(const link::Incoming& incoming) {
+  void handle(const link::Incoming& incoming) {
     if (!incoming.header) return;
     const link::Header& h = *incoming.header;
     // A different or restarted relay asks for the identity, or refuses messages without a proof.
-    if (granted && (h.type == link::Type::who_are_you || (h.type == link::Type::refused && h.generation == generation)))
+    if (granted &&
+        (h.type == link::Type::unknown_peer || (h.type == link::Type::refused && h.generation == generation)))
       return start_over();
     if (h.type == link::Type::refused && h.generation == generation) refusal = incoming.body.substr(0, longest_reason);
     if (h.type == link::Type::worker_challenge && h.generation == generation) return prove(incoming.body);
     if (h.type != link::Type::worker_grant || h.generation != generation) return;
     granted = true;
     refusal.clear();
-    heard_at = Clock::now();
+    last_received = Clock::now();
     allowed = h.b;
     watched = h.c != 0;
     reliable.acknowledge(h.a);
@@ -138,9 +139,9 @@ struct Uplink::State {
   }
 
   void turn(bool lazily) {
-    for (link::Incoming incoming; link::receive(socket, incoming);) hear(incoming);
+    for (link::Incoming incoming; link::receive(socket, incoming);) handle(incoming);
     const auto now = Clock::now();
-    if (granted && now - heard_at > options.silence_limit) start_over();
+    if (granted && now - last_received > options.silence_limit) start_over();
     if (!granted) {
       if (now - hello_at < link::hello_every) return;
       const auto* session = reinterpret_cast<const std::byte*>(options.session.data());

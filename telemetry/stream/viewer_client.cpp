@@ -58,7 +58,7 @@ struct ViewerClient::State {
   bool answered = false, session_known = false, session_over = false;
   SessionId session{};
   std::map<std::int32_t, SequenceSet> seen;  // by sender
-  Clock::time_point hello_at{}, heard_at{}, granted_at{};
+  Clock::time_point hello_at{}, last_received{}, granted_at{};
   std::thread thread;
 
   template <class F>
@@ -106,7 +106,7 @@ struct ViewerClient::State {
     granted_received = received;
   }
 
-  void hear_snapshot(const link::Header& h, const std::string& body) {
+  void handle_snapshot(const link::Header& h, const std::string& body) {
     SessionId of{};
     if (body.size() != of.size()) return garbage("a snapshot without a session");
     std::memcpy(of.data(), body.data(), of.size());
@@ -126,7 +126,7 @@ struct ViewerClient::State {
     if (answered && position >= live_from) set_state(session_over ? ViewerState::ended : ViewerState::live);
   }
 
-  void hear_message(const link::Header& h, const std::string& body) {
+  void handle_message(const link::Header& h, const std::string& body) {
     if (h.a != received + 1) return start_over("a message was lost; asking again");
     received = h.a;
     const bool detail = h.b == 0;
@@ -160,18 +160,18 @@ struct ViewerClient::State {
     sink.accept(message);
   }
 
-  void hear(const link::Incoming& incoming) {
+  void handle(const link::Incoming& incoming) {
     if (!incoming.header) return garbage("not a message of the link");
     const link::Header& h = *incoming.header;
-    if (h.type == link::Type::who_are_you) {
+    if (h.type == link::Type::unknown_peer) {
       if (answered) start_over("the relay lost this viewer; asking again");
       return;
     }
     if (h.generation != generation) return;  // late messages to an earlier connection
-    heard_at = Clock::now();
+    last_received = Clock::now();
     switch (h.type) {
-      case link::Type::snapshot: return hear_snapshot(h, incoming.body);
-      case link::Type::viewer_message: return answered ? hear_message(h, incoming.body) : void();
+      case link::Type::snapshot: return handle_snapshot(h, incoming.body);
+      case link::Type::viewer_message: return answered ? handle_message(h, incoming.body) : void();
       case link::Type::relay_beat: return;
       case link::Type::refused: return set_state(ViewerState::refused, incoming.body.substr(0, 400));
       case link::Type::worker_hello:
@@ -182,13 +182,13 @@ struct ViewerClient::State {
       case link::Type::worker_proof:
       case link::Type::viewer_hello:
       case link::Type::viewer_grant:
-      case link::Type::who_are_you: break;
+      case link::Type::unknown_peer: break;
     }
     garbage("a message that relays do not send to viewers");
   }
 
   // Failed handshakes are visible only here.
-  void hear_monitor() {
+  void handle_monitor() {
     zmq::message_t frame;
     while (monitor.recv(frame, zmq::recv_flags::dontwait)) {
       std::uint16_t event = 0;
@@ -210,11 +210,11 @@ struct ViewerClient::State {
   void turn() {
     zmq::pollitem_t items[] = {{socket.handle(), 0, ZMQ_POLLIN, 0}, {monitor.handle(), 0, ZMQ_POLLIN, 0}};
     zmq::poll(items, 2, poll_for);
-    if (items[1].revents) hear_monitor();
+    if (items[1].revents) handle_monitor();
     link::Incoming incoming;
-    for (int i = 0; i < burst && link::receive(socket, incoming); ++i) hear(incoming);
+    for (int i = 0; i < burst && link::receive(socket, incoming); ++i) handle(incoming);
     const auto now = Clock::now();
-    if (answered && now - heard_at > options.silence_limit) start_over("the relay does not answer; reconnecting");
+    if (answered && now - last_received > options.silence_limit) start_over("the relay does not answer; reconnecting");
     if (!answered) {
       if (now - hello_at >= link::hello_every) send_hello();
     } else if (received != granted_received || now - granted_at >= grant_every) {

@@ -15,7 +15,7 @@ using ClockOffsets = std::map<std::int32_t, std::int64_t>;
 /// Those of a recording; empty: no clock differs. Reads on only while the offset of some rank is unknown or not 0.
 /// Throws TraceError, as read_trace does.
 ClockOffsets clock_offsets(const std::string& path);
-/// 0 for ranks without one, and for what was not measured: that is on no rank's own clock.
+/// 0 for ranks without one, and for events that were not measured: these are on no rank's clock.
 std::int64_t offset_of(const ClockOffsets& offsets, std::int32_t rank, const Event& event);
 
 /// From the first event's begin to the last one's end on rank 0's clock. nullopt: no clock differs, so that TraceInfo's

@@ -38,8 +38,8 @@ struct JsonDocument {
   std::string text;
 };
 
-/// The documents of a trace, of whichever writer, in the file's order; other messages are passed over. What is damaged
-/// is skipped and reported. Throws TraceError when the file can't be opened or is no MCAP file.
+/// The documents of a trace, of whichever writer, in the file's order; other messages are skipped. Damaged parts are
+/// skipped and reported. Throws TraceError when the file can't be opened or is no MCAP file.
 std::vector<JsonDocument> read_json_trace(const std::string& path, DamageReport* damage = nullptr);
 /// True when the file is an MCAP file that has this topic. Never throws TraceError.
 bool has_topic(const std::string& path, std::string_view topic);

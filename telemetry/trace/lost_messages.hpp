@@ -13,7 +13,7 @@ class LostMessages {
  public:
   /// In the order of the file.
   void accept(const Message& message);
-  /// A gap for each hole that the recording itself did not tell of: from the last event before to the first one after.
+  /// A gap for each hole that the recording did not report: from the last event before it to the first one after.
   std::vector<Message> gaps() const;
 
  private:

@@ -40,9 +40,9 @@ std::optional<Obtained> obtained_named(const std::string* name) {
 }
 
 // The recording, open so that no one else saves to it at the same time.
-class Held {
+class LockedRecording {
  public:
-  explicit Held(const std::string& path) : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  explicit LockedRecording(const std::string& path) : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
     std::string refusal;
     struct stat status {};
     if (file_ < 0 || ::fstat(file_, &status) != 0) {
@@ -58,9 +58,9 @@ class Held {
     if (file_ >= 0) ::close(file_);
     throw TraceError(path + ": " + refusal);
   }
-  ~Held() { ::close(file_); }
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
+  ~LockedRecording() { ::close(file_); }
+  LockedRecording(const LockedRecording&) = delete;
+  LockedRecording& operator=(const LockedRecording&) = delete;
 
  private:
   int file_;
@@ -204,7 +204,7 @@ std::optional<TraceMark> mark_of(const mcap::Metadata& metadata) {
 
 void save_marks(const std::string& path, const std::vector<TraceMark>& before, const std::vector<TraceMark>& after) {
   check_size(path, after);
-  const Held held(path);
+  const LockedRecording lock(path);
   const TraceFile file(path);
   DamageReport damage;
   const TraceIndex index = index_trace(file, damage);

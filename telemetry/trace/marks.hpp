@@ -29,10 +29,10 @@ inline constexpr std::size_t most_marks = 500, greatest_mark_bytes = 2000;
 mcap::Metadata metadata_of(const TraceMark& mark);
 std::optional<TraceMark> mark_of(const mcap::Metadata& metadata);
 
-/// Makes `after` the marks of a recording in the place of `before`. The recording is written anew beside itself, with
-/// the same data byte for byte, and then takes its name: a crash leaves the one or the other. Throws TraceError, and
-/// the file is as it was: where it cannot be written or is write-protected, is damaged or still being recorded, where
-/// its marks are no longer `before` because another program has changed them, or where `after` is too much.
+/// Replaces the marks `before` of a recording by `after`. A new file is written beside the recording, with the same
+/// data byte for byte, and then renamed: after a crash one of the two exists. Throws TraceError and leaves the file
+/// unchanged if it cannot be written or is write-protected, is damaged or still being recorded, if its marks are no
+/// longer `before` because another program has changed them, or if `after` is too large.
 void save_marks(const std::string& path, const std::vector<TraceMark>& before, const std::vector<TraceMark>& after);
 
 }  // namespace rankscope

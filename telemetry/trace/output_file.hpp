@@ -6,11 +6,11 @@
 namespace rankscope {
 
 /// Throws TraceError where `output` is the same file as one of `inputs`, under whatever name, or is a folder, a socket
-/// or a disk. Files that do not exist are no trouble.
+/// or a disk. Files that do not exist are allowed.
 void check_output(const std::string& output, const std::vector<std::string>& inputs);
 
-/// A result that takes its name only when it is whole: it is written beside the file, and then renamed onto it. What
-/// is no ordinary file (a terminal, a pipe, /dev/null) is written directly, never replaced.
+/// A result that gets its name only when it is complete: it is written beside the file, and then renamed to it. A
+/// terminal, a pipe or /dev/null is written directly and never replaced.
 class OutputFile {
  public:
   /// Throws TraceError, also where check_output does.

@@ -10,16 +10,16 @@ namespace rankscope {
 class RecordFile {
  public:
   /// Creates the file, in place of an older one, and locks it until it is closed. Throws TraceError, also for a pipe, a
-  /// folder or a socket; it names who records to the file where somebody does.
+  /// folder or a socket; it names the process that records to the file, if there is one.
   explicit RecordFile(std::string path);
   ~RecordFile() { close(); }
   RecordFile(const RecordFile&) = delete;
   RecordFile& operator=(const RecordFile&) = delete;
 
-  /// Writes all of it or, where the disk cannot, nothing that counts: the file is cut back to whole records. False: it
-  /// could not, and error() says why.
+  /// Writes all of it. If the disk cannot, the file is cut back to complete records; then the result is false, and
+  /// error() has the reason.
   bool put(mcap::View records);
-  /// Waits until the disk has it. False: it does not.
+  /// Waits until the data are on the disk. False: they are not.
   bool sync();
   /// False when anything since the file was made did not reach it.
   bool close();

@@ -38,7 +38,7 @@ void ScalarTopics::accept(const StepSummary& summary) {
                           static_cast<double>(summary.peak_bytes[static_cast<std::size_t>(c)]));
     publish_(fmt::format("/memory/rank_{}", summary.rank), summary.end_ns, memory);
   }
-  if (summary.step < told_) return;  // too late for its step's sum
+  if (summary.step < first_unreported_) return;  // too late for its step's sum
   Step& step = open_[summary.step];
   step.begin_ns = std::min(step.begin_ns, summary.begin_ns);
   step.end_ns = std::max(step.end_ns, summary.end_ns);
@@ -55,7 +55,7 @@ void ScalarTopics::accept(const StepSummary& summary) {
   }
   while (!open_.empty() && std::uint64_t{open_.begin()->first} + 2 <= summary.step) {
     publish_step(open_.begin()->first, open_.begin()->second);
-    told_ = open_.begin()->first + 1;
+    first_unreported_ = open_.begin()->first + 1;
     open_.erase(open_.begin());
   }
 }

@@ -16,7 +16,7 @@ using ScalarValues = std::vector<std::pair<std::string, double>>;
 /// Appends the values as one JSON object, what is not finite as null and "step" as a whole number.
 void append_json(std::string& text, const ScalarValues& values);
 
-/// Gathers summaries by step; a step is told once a summary two steps later has come, or at the end.
+/// Gathers summaries by step; a step is reported when a summary of two steps later has arrived, or at the end.
 class ScalarTopics {
  public:
   using Publish = std::function<void(const std::string& topic, std::int64_t time_ns, const ScalarValues& values)>;
@@ -36,7 +36,7 @@ class ScalarTopics {
 
   Publish publish_;
   std::map<std::uint32_t, Step> open_;
-  std::uint32_t told_ = 0;  // steps below are told
+  std::uint32_t first_unreported_ = 0;  // steps below it are reported
 };
 
 }  // namespace rankscope

@@ -19,7 +19,7 @@ struct TracePlace {
   bool beyond = false;                   ///< of what a file of this size may unpack to: it is not read
   std::uint64_t offset = 0, length = 0;  ///< of the record with its head
   std::uint64_t data_bytes = 0;          ///< before compression, as its head or index says
-  std::int64_t messages = -1;            ///< as the message indexes tell; -1 unknown
+  std::int64_t messages = -1;            ///< from the message indexes; -1 unknown
   std::uint64_t first_time = 0, last_time = 0;
 };
 
@@ -36,8 +36,8 @@ struct TraceIndex {
 /// Throws TraceError when this is no MCAP file. What is wrong with the structure goes to `damage`.
 TraceIndex index_trace(const TraceFile& file, DamageReport& damage);
 
-/// What a damaged length, or a file that was made to exhaust its reader, may make us allocate: the greatest chunk; the
-/// greatest that may be packed to less than a 256th; and all chunks of a file together.
+/// Limits of allocation, against damaged lengths and files that are made to exhaust memory: the largest chunk; the
+/// largest chunk that may be compressed to less than 1/256; and all chunks of a file together.
 inline constexpr std::uint64_t greatest_chunk_bytes = std::uint64_t{128} << 20;
 inline constexpr std::uint64_t freely_packed_bytes = std::uint64_t{8} << 20, greatest_packing = 256;
 constexpr std::uint64_t greatest_data_bytes(std::uint64_t file_bytes) {

@@ -1,5 +1,5 @@
 // Reads traces: by their index, or by scanning where there is none or it is damaged. Damage is skipped and reported, as
-// text and as Gap events; reading goes on after it.
+// text and as Gap events; reading continues after it.
 //
 // Files from others are bounded in memory and time by their own size (trace_index.hpp, chunk_reader.hpp): all chunks
 // together may unpack to 64 MiB + 100 times the file, one chunk to 128 MiB and, above 8 MiB, to 256 times its packed
@@ -23,9 +23,9 @@ namespace rankscope {
 /// The damage: what could not be read, and how the reader noticed.
 struct DamageReport {
   std::int64_t bytes_skipped = 0;
-  std::int64_t messages_skipped = 0;  ///< as far as indexes tell; the least there can be
+  std::int64_t messages_skipped = 0;  ///< by the indexes: a lower bound
   std::int64_t chunks_skipped = 0;    ///< wholly or in part
-  std::int64_t messages_refused = 0;  ///< sound by the file's checksums, refused by the decoder
+  std::int64_t messages_refused = 0;  ///< correct by the file's checksums, refused by the decoder
   bool cut_short = false;             ///< the file ends before its end mark: a crash, or an incomplete copy
   bool index_missing = false;         ///< or damaged: the file was scanned
   bool head_damaged = false;          ///< the file's description of itself was changed
@@ -44,10 +44,10 @@ struct TraceInfo {
   std::string path;
   std::int64_t file_bytes = 0, data_bytes = 0;  ///< data: before compression
   std::string library;                          ///< that wrote it
-  std::string session;                          ///< 32 hexadecimal digits; empty where it does not say
+  std::string session;                          ///< 32 hexadecimal digits; empty: unknown
   std::map<std::string, std::string> run;       ///< title, ranks, host, …: as recorded
   std::int64_t chunks = 0, messages = 0;
-  std::int64_t forged = -1;  ///< messages of no worker of the run, which its relay ignored; -1: it does not say
+  std::int64_t forged = -1;                ///< messages of no worker of the run, which its relay ignored; -1: unknown
   std::int64_t first_ns = 0, last_ns = 0;  ///< log times
   std::vector<TraceTopic> topics;
   std::vector<TraceMark> marks;  ///< as they were saved
@@ -66,7 +66,7 @@ TraceInfo read_trace_info(const std::string& path);
 
 /// Passes every telemetry message to `sink`, in the order of recording and on the calling thread, then a Gap for each
 /// stretch that damage took from a rank. False when `progress` ended it. Throws TraceError when the file can't be
-/// opened, is no MCAP file, or is whole but holds no run of ours.
+/// opened, is no MCAP file, or is complete but has no run of this program.
 bool read_trace(const std::string& path, EventSink& sink, const ReadTraceOptions& options = {},
                 DamageReport* damage = nullptr);
 

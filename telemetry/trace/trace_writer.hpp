@@ -2,7 +2,7 @@
 //
 // Topics /rankscope/{control,summary,spans,memory,phases} hold the wire form (encoding "flatbuffer", the schema
 // embedded). /loss, /gradient_norm, /learning_rate, /loss_scale (fp16), /tokens_per_second, /step_seconds, /energy and
-// /power (where a counter told them) and /memory/rank_N are small JSON objects made of the summaries. Log times are
+// /power (if there was a counter) and /memory/rank_N are small JSON objects made of the summaries. Log times are
 // nanoseconds since the session's start.
 //
 // Chunks are closed at 1 MiB or 1 s and then handed to the operating system, so a killed process loses a second at
@@ -33,7 +33,7 @@ class TraceWriter : public EventSink {
  public:
   /// Creates the file; throws TraceError where that fails. One thread.
   explicit TraceWriter(std::string path, TraceWriterOptions options = {});
-  /// close(), its failure ignored: who must know calls it.
+  /// Calls close() and ignores its failure: call it yourself to see that.
   ~TraceWriter() override;
   TraceWriter(const TraceWriter&) = delete;
   TraceWriter& operator=(const TraceWriter&) = delete;

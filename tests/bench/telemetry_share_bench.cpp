@@ -203,10 +203,11 @@ int main(int argc, char** argv) {
              1e3 * median(on_s), 1e3 * median(off_s));
   fmt::print("cost of telemetry: mean {:+.2f} %, median {:+.2f} %, 95 % upper bound of the mean {:+.2f} % of a step\n",
              100 * mean, 100 * cost[cost.size() / 2], 100 * (mean + 1.645 * error));
-  const double told = observers.front()->steps_reported, events = static_cast<double>(status.events);
-  const auto a_step = [&](double seconds) { return 1e3 * seconds / told; };
-  fmt::print("{:.0f} events a step, {} dropped; {:.1f} bytes an event, {:.1f} in the recording\n", events / told,
-             status.dropped_events, static_cast<double>(status.bytes) / events, static_cast<double>(recorded) / events);
+  const double reported_steps = observers.front()->steps_reported, events = static_cast<double>(status.events);
+  const auto a_step = [&](double seconds) { return 1e3 * seconds / reported_steps; };
+  fmt::print("{:.0f} events a step, {} dropped; {:.1f} bytes an event, {:.1f} in the recording\n",
+             events / reported_steps, status.dropped_events, static_cast<double>(status.bytes) / events,
+             static_cast<double>(recorded) / events);
   fmt::print("processor time a step: publisher {:.3f} ms, relay, digest and recorder {:.3f} ms, together {:.3f} ms\n",
              a_step(status.thread_seconds), a_step(relay.seconds + relay_sockets.seconds),
              a_step(status.thread_seconds + relay.seconds + relay_sockets.seconds));
@@ -215,7 +216,8 @@ int main(int argc, char** argv) {
       "{:.3f} ms\n",
       a_step(relay_sockets.seconds), a_step(sockets.seconds), a_step(clock_seconds));
   fmt::print("  times asleep a step: relay {:.1f}, its ZeroMQ {:.1f}, the publisher's ZeroMQ {:.1f}\n",
-             static_cast<double>(relay.sleeps) / told, static_cast<double>(relay_sockets.sleeps) / told,
-             static_cast<double>(sockets.sleeps) / told);
+             static_cast<double>(relay.sleeps) / reported_steps,
+             static_cast<double>(relay_sockets.sleeps) / reported_steps,
+             static_cast<double>(sockets.sleeps) / reported_steps);
   return 0;
 }

@@ -33,7 +33,7 @@ class Attacker {
     socket_.send(zmq::buffer(body));
   }
   /// The next message's header and body, if one comes soon.
-  std::optional<std::pair<link::Header, std::string>> hear() {
+  std::optional<std::pair<link::Header, std::string>> await() {
     zmq::message_t head, body;
     if (!socket_.recv(head) || !head.more() || !socket_.recv(body)) return std::nullopt;
     const auto header = link::unpack({static_cast<const std::byte*>(head.data()), head.size()});
@@ -51,7 +51,8 @@ std::string session_from(const std::string& endpoint) {
   std::string session;
   wait_until(some_seconds, [&] {
     viewer.send({link::Type::viewer_hello, 1, 0, 0, 0}, "");
-    if (const auto heard = viewer.hear(); heard && heard->first.type == link::Type::snapshot) session = heard->second;
+    if (const auto received = viewer.await(); received && received->first.type == link::Type::snapshot)
+      session = received->second;
     return !session.empty();
   });
   return session;
@@ -85,7 +86,7 @@ TEST_CASE("forged workers and sequence numbers change nothing in a run, and are 
   // Summaries of a rank under the numbers that it will use itself, a rank's end, and the session's.
   Attacker forger(endpoint);
   forger.send({link::Type::worker_hello, 7}, text);
-  const auto challenged = forger.hear();
+  const auto challenged = forger.await();
   REQUIRE(challenged);
   CHECK(challenged->first.type == link::Type::worker_challenge);
   forger.send({link::Type::worker_proof, 7}, text + std::string(32, 'x'));
@@ -103,7 +104,7 @@ TEST_CASE("forged workers and sequence numbers change nothing in a run, and are 
              piece_of({session, -1, 1, 0, End{-1, false, 0, "forged", false}}));
   bool refused = false;
   for (int i = 0; i < 20 && !refused; ++i)
-    if (const auto heard = forger.hear()) refused = heard->first.type == link::Type::refused;
+    if (const auto received = forger.await()) refused = received->first.type == link::Type::refused;
   CHECK(refused);
 
   const Ended ended = run.wait(a_minute);

@@ -5,8 +5,8 @@
 
 namespace rankscope::app {
 
-/// `text` in so much width, with … for what stands at its end, after a whole word where these are short enough:
-/// "Pipeline, 1F1B: the same …". A title says first what it is about.
+/// `text` in so much width, its end replaced by …, after a complete word if words are short enough:
+/// "Pipeline, 1F1B: the same …". The beginning of a title is its subject.
 QString elided_at_word(const QFontMetrics& metrics, const QString& text, int width);
 
 class ElidedLabel : public QLabel {

@@ -14,19 +14,19 @@ namespace rankscope::app {
 QStringList window_languages();
 /// In its own words: "Deutsch".
 QString language_name(const QString& code);
-/// The system's where there is a translation, else "en".
+/// The system's language if there is a translation, else "en".
 QString system_language();
-/// What was chosen in the menu; empty: nothing.
+/// The user's choice in the menu; empty: none.
 QString chosen_language();
 void choose_language(const QString& code);
 
-/// Before a window is made: its words are read as widgets are made. Replaces what was installed before.
+/// Call it before a window is made: widgets read their texts when they are made. Replaces an earlier language.
 void install_language(QCoreApplication& application, const QString& code);
-/// What was installed: "de"; "en" where nothing was.
+/// The installed language: "de"; "en" if none was.
 QString window_language();
 /// The same as lessons have it: empty for English.
 std::string lesson_language();
-/// A title, with the note that it is English where the window is not and the text is.
+/// A title, with a note if it is English in a window of another language.
 QString with_language(const std::string& title, const std::string& language_of_text);
 
 }  // namespace rankscope::app

@@ -10,7 +10,7 @@
 
 namespace rankscope::app {
 
-/// A table's words begin so far within it; a table at `cell_inset` has its words 12 px from the view's edge.
+/// The distance from a table's edge to its text; a table at `cell_inset` has its text 12 px from the view's edge.
 inline constexpr int cell_padding = 11, cell_inset = 12 - cell_padding;
 
 enum class Tone : std::uint8_t { text, dim, bad, good };
@@ -45,7 +45,7 @@ class RowsModel : public QAbstractTableModel {
   const Palette* colours_;
 };
 
-/// The looks that all tables of the window share: whole rows are selected, nothing is edited, no grid.
+/// The style that all tables of the window share: whole rows are selected, nothing is edited, no grid.
 void set_up_table(QTableView& table, const QString& name);
 
 }  // namespace rankscope::app

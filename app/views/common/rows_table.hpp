@@ -11,8 +11,8 @@ namespace rankscope::app {
 class RowsTable : public QTableView {
   Q_OBJECT
  public:
-  /// Columns are as wide as their words; those from `numbers_from` on are aligned right. `name` is for whoever cannot
-  /// see it.
+  /// Columns are as wide as their words; those from `numbers_from` on are aligned right. `name` is for screen
+  /// readers.
   RowsTable(QStringList titles, int numbers_from, const QString& name, QWidget* parent);
 
   void set_theme(Theme theme) { model_.set_theme(theme); }

@@ -14,8 +14,8 @@ enum class SaveFormat : std::uint8_t { png, svg, csv };
 /// By the name's ending; none for any other.
 std::optional<SaveFormat> save_format_of(const QString& file);
 
-/// Writes `widget` as it is painted now, or `table` where the name ends in .csv. Whole or not at all. Empty: it was
-/// written; else one line that says why not. `table` may be null for a widget that is none.
+/// Writes `widget` as it is painted now, or `table` if the name ends in .csv. The file is complete or not written.
+/// Returns the reason if it was not, one line; else an empty text. `table` may be null.
 QString save_view(QWidget& widget, const TableSource* table, const QString& file);
 
 /// True while a painter makes a file of lines and letters, not of pixels: a view may then paint as shapes what it

@@ -19,7 +19,7 @@ inline QColor faded(Argb argb, double opacity) {
   return c;
 }
 
-/// The memory classes' colours: those of what fills them (gradients like backward, activations like forward, …).
+/// The memory classes' colours: those of the ops that fill them (gradients like backward, activations like forward, …).
 Argb color_of(MemoryClass memory, const Palette& palette);
 Argb color_of(TimeClass time, const Palette& palette);
 QString label_of(MemoryClass memory);
@@ -32,7 +32,7 @@ inline constexpr int view_margin = 12;  ///< between what a view shows and its e
 QFont interface_font();
 /// The same with figures of one width: the interface font where its digits are, else the platform's fixed font.
 QFont number_font();
-/// The platform's fixed font in the interface's size: for what is read in columns, and as code.
+/// The platform's fixed font in the interface's size: for columns and code.
 QFont fixed_font();
 
 QPalette qt_palette(const Palette& palette);

@@ -10,8 +10,8 @@
 
 namespace rankscope::app {
 
-/// Rows as high as their words need, once these are wrapped in columns of their present width; of one line as high as
-/// ever. Where they then need a bar to scroll, as high as they must be in what it leaves.
+/// Makes rows as high as their text needs when it is wrapped in columns of the present width; rows of one line keep
+/// their height. If a scroll bar appears, the heights fit the width that is left.
 inline void fit_rows(QTableView& table) {
   const QHeaderView& header = *table.horizontalHeader();
   const int least = table.verticalHeader()->defaultSectionSize();
@@ -45,8 +45,8 @@ inline void fit_rows(QTableView& table) {
   fit(true);
 }
 
-/// Of its header and as many whole rows as fit into `most`, at least one; and of the bar beneath them where columns are
-/// wider than the table.
+/// The height of the header and as many complete rows as fit into `most`, at least one; and of the scroll bar below if
+/// columns are wider than the table.
 inline int height_of_whole_rows(const QTableView& table, int most) {
   int height = table.horizontalHeader()->sizeHint().height() + 2;
   if (table.horizontalHeader()->length() > table.width()) height += table.horizontalScrollBar()->sizeHint().height();

@@ -24,14 +24,14 @@ QString percent(double share);
 QString count(std::int64_t number);
 /// Three digits, grouped from 1,000 on: "47,200", "3.12", "0.00031" is "3.1e-4".
 QString number(double value);
-/// What a plan's rate is of: "tokens / s", of a resnet "images / s".
+/// The unit of a plan's rate: "tokens / s", of a resnet "images / s".
 QString rate_name(const ModelSpec& model);
 /// Bytes a second: "1.21 GB/s" (decimal, as bandwidths are given).
 QString bandwidth(double bytes_per_second);
 /// FLOP/s: "84.1 GFLOP/s".
 QString flops(double per_second);
 
-/// What stands in a view, for those that are no QObject.
+/// Translates a text of a view, for classes that are no QObject.
 inline QString tr(const char* words) { return QObject::tr(words); }
 QString utf8(std::string_view text);
 /// One of the engine's names: "zero_gather" as "zero gather", in the window's language.

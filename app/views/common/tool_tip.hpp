@@ -6,8 +6,8 @@
 
 namespace rankscope::app {
 
-/// Where a tool tip is asked for: shows what `words_at` says of that place, and nothing where it says nothing. False:
-/// the event is about something else.
+/// If the event requests a tool tip: shows the text of `words_at` for that place, or nothing if that is empty. False:
+/// it is another event.
 template <class WordsAt>
 bool shows_tip(QEvent* event, QWidget* widget, WordsAt words_at) {
   if (event->type() != QEvent::ToolTip) return false;

@@ -8,14 +8,14 @@
 
 namespace rankscope::app {
 
-/// Numbers stand without groups or units; a column's unit stands in its title ("peak, bytes"). What is not known is an
+/// Numbers have no groups or units; a column's unit is in its title ("peak, bytes"). An unknown value is an
 /// empty cell. A view with nothing to show has titles and no rows.
 struct ViewTable {
   QStringList titles;
   std::vector<QStringList> rows;
 };
 
-/// Whoever shows something that can be read as a table.
+/// An object whose content can be read as a table.
 class TableSource {
  public:
   virtual ~TableSource() = default;
@@ -30,7 +30,7 @@ QString to_tabs(const ViewTable& table);
 /// The same of these rows alone.
 QString to_tabs(const ViewTable& table, const QModelIndexList& rows);
 
-/// A model's words as they stand on the screen; an en dash (not known) becomes empty.
+/// A model's texts as on the screen; an en dash (not known) becomes empty.
 ViewTable table_of(const QAbstractItemModel& model);
 
 /// A number with all its digits; empty when it is not finite.

@@ -5,7 +5,7 @@
 
 namespace rankscope::app {
 
-/// `help` is its tool tip, and what it is called where nobody sees it.
+/// `help` is its tool tip, and its name for screen readers.
 inline QToolButton* word_button(QWidget* parent, const QString& words, const QString& help) {
   auto* button = new QToolButton(parent);
   button->setText(words);

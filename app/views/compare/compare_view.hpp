@@ -34,7 +34,7 @@ class CompareView : public DataView {
   QString words() const { return words_->whole_text(); }
   /// Reads a recording to compare with.
   void open(const QString& trace);
-  /// Lays something beside the session's that was held on to.
+  /// Compares the session's content with a kept one.
   void compare_with(const KeptRun& kept);
 
  protected:
@@ -62,7 +62,7 @@ class CompareView : public DataView {
   OtherRun other_;
   SharedState other_state_;
   Navigator other_navigator_;
-  bool chosen_ = false;  ///< a person chose what to compare with: the run before does not take its place
+  bool chosen_ = false;  ///< the user chose the other run: the previous run does not replace it
   bool coupling_ = false;
   QPushButton* choice_;
   QMenu* menu_;

@@ -21,17 +21,17 @@ QString signed_percent(double share) {
 
 }  // namespace
 
-Held FormatNumber::held_in(NumberFormat format) const {
-  if (typed.format == format) return hold_bits(format, typed.bits, scale_of(format));
-  return hold(format, value(), scale_of(format));
+StoredNumber FormatNumber::stored_in(NumberFormat format) const {
+  if (typed.format == format) return store_bits(format, typed.bits, scale_of(format));
+  return store(format, value(), scale_of(format));
 }
 
-HeldUpdate FormatNumber::updated_in(NumberFormat format) const {
-  return add_update(format, held_in(format).value, update, scale_of(format));
+StoredUpdate FormatNumber::updated_in(NumberFormat format) const {
+  return add_update(format, stored_in(format).value, update, scale_of(format));
 }
 
 QString FormatNumber::flipped(NumberFormat format, int bit) const {
-  const std::uint32_t bits = held_in(format).bits ^ std::uint32_t{1} << bit;
+  const std::uint32_t bits = stored_in(format).bits ^ std::uint32_t{1} << bit;
   const FormatFacts& f = facts_of(format);
   return QStringLiteral("%1:0x%2").arg(text::utf8(f.name)).arg(bits, (f.bits() + 3) / 4, 16, QLatin1Char('0'));
 }
@@ -72,12 +72,12 @@ QString range_words(NumberFormat format, double scale) {
            QString::number(range.largest, 'g', range.largest < 1e6 ? 5 : 2), digits);
 }
 
-QString outcome_words(NumberFormat format, const Held& held) {
-  switch (held.outcome) {
+QString outcome_words(NumberFormat format, const StoredNumber& stored) {
+  switch (stored.outcome) {
     case RoundingOutcome::exact: return text::tr("exact");
     case RoundingOutcome::rounded: return text::tr("rounded");
     case RoundingOutcome::subnormal:
-      return held.error() == 0 ? text::tr("subnormal, exact") : text::tr("subnormal, rounded");
+      return stored.error() == 0 ? text::tr("subnormal, exact") : text::tr("subnormal, rounded");
     case RoundingOutcome::underflow: return text::tr("underflow");
     case RoundingOutcome::overflow:
       return facts_of(format).is_integer() ? text::tr("overflow: stops at the end") : text::tr("overflow");
@@ -86,15 +86,15 @@ QString outcome_words(NumberFormat format, const Held& held) {
   return {};
 }
 
-QString error_words(const Held& held) {
+QString error_words(const StoredNumber& stored) {
   const QString spacing =
-      std::isfinite(held.spacing) ? text::tr("spacing %1").arg(few_digits(held.spacing)) : QString();
-  if (!std::isfinite(held.error())) return spacing;
-  if (held.error() == 0) return text::tr("no error; %1").arg(spacing);
-  return text::tr("error %1; %2").arg(signed_percent(held.relative_error()), spacing);
+      std::isfinite(stored.spacing) ? text::tr("spacing %1").arg(few_digits(stored.spacing)) : QString();
+  if (!std::isfinite(stored.error())) return spacing;
+  if (stored.error() == 0) return text::tr("no error; %1").arg(spacing);
+  return text::tr("error %1; %2").arg(signed_percent(stored.relative_error()), spacing);
 }
 
-QString update_words(const HeldUpdate& update) {
+QString update_words(const StoredUpdate& update) {
   const QString sum = QStringLiteral("%1 %2").arg(update.asked < 0 ? QStringLiteral("−") : QStringLiteral("+"),
                                                   number_words(std::fabs(update.asked)));
   if (!std::isfinite(update.before) || !std::isfinite(update.asked)) return text::tr("%1: no sum").arg(sum);
@@ -114,14 +114,14 @@ ViewTable table_of(const FormatNumber& number) {
                   {}};
   for (const NumberFormat format : every_number_format) {
     const FormatFacts& f = facts_of(format);
-    const Held held = number.held_in(format);
-    const HeldUpdate update = number.updated_in(format);
+    const StoredNumber stored = number.stored_in(format);
+    const StoredUpdate update = number.updated_in(format);
     const FormatRange range = range_of(format);
     const double scale = number.scale_of(format);
     table.rows.push_back({text::utf8(f.name), plain(number.value()),
-                          QStringLiteral("%1").arg(held.bits, f.bits(), 2, QLatin1Char('0')), plain(held.value),
-                          text::utf8(name_of(held.outcome)), plain(held.error()), plain(held.relative_error()),
-                          plain(held.spacing), plain(update.asked), plain(update.after),
+                          QStringLiteral("%1").arg(stored.bits, f.bits(), 2, QLatin1Char('0')), plain(stored.value),
+                          text::utf8(name_of(stored.outcome)), plain(stored.error()), plain(stored.relative_error()),
+                          plain(stored.spacing), plain(update.asked), plain(update.after),
                           update.lost() ? text::tr("yes") : text::tr("no"), plain(range.least * scale),
                           plain(range.least_normal * scale), plain(range.largest * scale), plain(range.digits)});
   }

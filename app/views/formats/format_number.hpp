@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is typed into the view of number formats, what each format makes of it, and that in words. No widget.
+// The input of the view of number formats, its value in each format, and texts about it. No widget.
 #pragma once
 #include <QString>
 #include <optional>
 
 #include "app/views/common/view_table.hpp"
-#include "engine/lesson/formats/held.hpp"
+#include "engine/lesson/formats/stored_number.hpp"
 #include "engine/lesson/lab/typed_number.hpp"
 
 namespace rankscope::app {
@@ -19,10 +19,10 @@ struct FormatNumber {
   double scale_of(NumberFormat format) const { return facts_of(format).is_integer() ? int8_scale : 1; }
   /// What was typed; bits of int8 with its scale.
   double value() const { return typed.value * (typed.format ? scale_of(*typed.format) : 1); }
-  /// Whoever's bits were typed holds them as they are.
-  Held held_in(NumberFormat format) const;
-  HeldUpdate updated_in(NumberFormat format) const;
-  /// The number that a format has with one bit the other way round, as one would type it: "bf16:0x3f81".
+  /// A format whose bits were typed keeps them unchanged.
+  StoredNumber stored_in(NumberFormat format) const;
+  StoredUpdate updated_in(NumberFormat format) const;
+  /// The number that a format has after one bit is flipped, in the form of an input: "bf16:0x3f81".
   QString flipped(NumberFormat format, int bit) const;
 };
 
@@ -32,10 +32,10 @@ QString number_words(double value);
 QString parts_words(NumberFormat format, std::uint32_t bits, double scale);
 /// "subnormal from 6e-08, normal from 6.1e-05, up to 65504; 3.3 digits".
 QString range_words(NumberFormat format, double scale);
-QString outcome_words(NumberFormat format, const Held& held);
+QString outcome_words(NumberFormat format, const StoredNumber& stored);
 /// "error −2.3e-05 (−0.0023 %), spacing 0.00098".
-QString error_words(const Held& held);
-QString update_words(const HeldUpdate& update);
+QString error_words(const StoredNumber& stored);
+QString update_words(const StoredUpdate& update);
 
 /// A row for each format.
 ViewTable table_of(const FormatNumber& number);

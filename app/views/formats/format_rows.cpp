@@ -121,7 +121,7 @@ void FormatRows::paint_bits(QPainter& painter, NumberFormat format, double y) co
   painter.setPen(color(colours_->text));
   painter.drawText(QRectF(view_margin, y, name_width, line), Qt::AlignLeft | Qt::AlignVCenter, text::utf8(f.name));
   painter.setFont(number_font());
-  const std::uint32_t bits = number_.held_in(format).bits;
+  const std::uint32_t bits = number_.stored_in(format).bits;
   for (int bit = 0; bit < f.bits(); ++bit) {
     const QRectF box = box_of(format, bit).adjusted(0.5, 0.5, -1.5, -0.5);
     const bool set = (bits >> bit & 1) != 0;
@@ -139,8 +139,8 @@ void FormatRows::paint_bits(QPainter& painter, NumberFormat format, double y) co
 }
 
 void FormatRows::paint_words(QPainter& painter, NumberFormat format, double y) const {
-  const Held held = number_.held_in(format);
-  const HeldUpdate update = number_.updated_in(format);
+  const StoredNumber stored = number_.stored_in(format);
+  const StoredUpdate update = number_.updated_in(format);
   const double scale = number_.scale_of(format), left = view_margin + name_width;
   const bool wide = is_wide();
   const double right = wide ? words_left() : left, wide_enough = width() - right - view_margin;
@@ -154,16 +154,16 @@ void FormatRows::paint_words(QPainter& painter, NumberFormat format, double y) c
     return metrics.horizontalAdvance(words);
   };
   const double left_room = (wide ? words_left() - words_gap : width() - view_margin) - left;
-  write(left, y + line, left_room, parts_words(format, held.bits, scale), colours_->dim, number_font());
+  write(left, y + line, left_room, parts_words(format, stored.bits, scale), colours_->dim, number_font());
   write(left, y + 2 * line, left_room, range_words(format, scale), colours_->dim, interface_font());
   QFont bold = number_font();
   bold.setWeight(QFont::DemiBold);
-  const double used = write(right, at, wide_enough, number_words(held.value), colours_->text, bold) + 12;
-  const bool bad = held.outcome == RoundingOutcome::overflow || held.outcome == RoundingOutcome::underflow;
+  const double used = write(right, at, wide_enough, number_words(stored.value), colours_->text, bold) + 12;
+  const bool bad = stored.outcome == RoundingOutcome::overflow || stored.outcome == RoundingOutcome::underflow;
   if (used < wide_enough)
-    write(right + used, at, wide_enough - used, outcome_words(format, held), bad ? colours_->bad : colours_->dim,
+    write(right + used, at, wide_enough - used, outcome_words(format, stored), bad ? colours_->bad : colours_->dim,
           interface_font());
-  write(right, at + line, wide_enough, error_words(held), colours_->dim, interface_font());
+  write(right, at + line, wide_enough, error_words(stored), colours_->dim, interface_font());
   write(right, at + 2 * line, wide_enough, update_words(update), update.lost() ? colours_->bad : colours_->good,
         interface_font());
 }
@@ -223,12 +223,12 @@ QString FormatRows::tip_at(QPointF at) const {
   const auto row = static_cast<int>(std::floor((at.y() - head) / row_height()));
   if (at.y() < head || row >= static_cast<int>(every_number_format.size())) return {};
   const NumberFormat format = every_number_format[static_cast<std::size_t>(row)];
-  const Held held = number_.held_in(format);
+  const StoredNumber stored = number_.stored_in(format);
   return QStringList{text::utf8(facts_of(format).name),
-                     number_words(held.value) + QStringLiteral(", ") + outcome_words(format, held),
-                     error_words(held),
+                     number_words(stored.value) + QStringLiteral(", ") + outcome_words(format, stored),
+                     error_words(stored),
                      update_words(number_.updated_in(format)),
-                     parts_words(format, held.bits, number_.scale_of(format)),
+                     parts_words(format, stored.bits, number_.scale_of(format)),
                      range_words(format, number_.scale_of(format))}
       .join(QLatin1Char('\n'));
 }

@@ -24,9 +24,9 @@ class FormatRows : public QWidget {
   static int least_width() { return 440; }
 
  signals:
-  /// A person wants the number with one bit the other way round: as it is typed, "bf16:0x3f81".
+  /// The user flips one bit: the number in the form of an input, "bf16:0x3f81".
   void number_wanted(const QString& typed);
-  /// The bit that keys are on.
+  /// The bit that keys change.
   void moved(const QRect& box);
 
  protected:

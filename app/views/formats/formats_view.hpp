@@ -15,8 +15,8 @@
 #include "app/views/common/data_view.hpp"
 #include "app/views/common/elided_label.hpp"
 #include "app/views/common/rows_table.hpp"
+#include "app/views/formats/format_ranges.hpp"
 #include "app/views/formats/format_rows.hpp"
-#include "app/views/formats/range_picture.hpp"
 #include "engine/lesson/lab/question.hpp"
 
 namespace rankscope::app {

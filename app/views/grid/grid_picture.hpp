@@ -19,14 +19,14 @@ QString brief_label_of(GridQuantity quantity);
 /// Value of each rank: a share of the step, bytes, or seconds. NaN where it is not known.
 std::vector<double> values_of(const Figures& figures, GridQuantity quantity);
 QString text_of(GridQuantity quantity, double value);
-/// What fills a cell: 1 for a share, the greatest value of what is no share; 0 where nothing is known.
+/// The value of a full cell: 1 for a share, else the greatest value; 0 if nothing is known.
 double full_scale(GridQuantity quantity, const std::vector<double>& values);
 /// How long after the first of its group a rank enters a collective of the step, on average over those that it shares
 /// with others: seconds.
 std::vector<double> lateness_of(const RunContext& context, const std::vector<Span>& step_spans);
 
-/// The grid as it is shown. Where replicas are too many for a row each, or identical because the plan is folded, a row
-/// stands for several of them; where it is folded, a cell for all ranks of a stage in that row.
+/// The grid as it is shown. If there are too many replicas for a row each, or they are identical because the plan is
+/// folded, a row represents several of them; in a folded plan a cell represents all ranks of a stage in that row.
 struct GridFold {
   RankGrid whole, shown;
   std::vector<std::vector<int>> replicas;  ///< [row]
@@ -43,10 +43,10 @@ struct GridFold {
   QString cell_name(int cell) const;
 };
 GridFold fold_grid(const Report& report, int most_rows);
-/// Of each cell the mean of what is known of its ranks; NaN of nothing.
+/// The mean of the known values of each cell's ranks; NaN if none is known.
 std::vector<double> cell_values(const GridFold& fold, const std::vector<double>& by_rank);
 
-/// Stages from left to right, data-parallel replicas from top to bottom; the tensor ranks of one place stand side by
+/// Stages from left to right, data-parallel replicas from top to bottom; the tensor ranks of one place are side by
 /// side in it, closer together.
 struct GridLayout {
   RankGrid grid;

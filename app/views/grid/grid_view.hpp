@@ -19,7 +19,7 @@ class GridView : public DataView {
   void set_quantity(GridQuantity quantity);
   /// The cells as painted now, of the grid that is shown.
   GridLayout layout_now() const;
-  /// Which ranks they stand for.
+  /// The ranks that they represent.
   const GridFold& fold_now() const { return fold_; }
   const RowsModel& ranking() const { return ranking_->rows(); }
   void set_theme(Theme theme) override;
@@ -42,7 +42,7 @@ class GridView : public DataView {
   void paint_cells(QPainter& painter, const GridLayout& layout) const;
   Argb fill_of(double share) const;
   QString describe(int cell) const;
-  /// What takes the cells' place where nothing of the quantity is known rank by rank.
+  /// The text instead of cells, if the quantity is not known rank by rank.
   QString why_unknown() const;
 
   FiguresModel& figures_;
@@ -53,7 +53,7 @@ class GridView : public DataView {
   std::vector<int> ranked_;     ///< [row of the ranking]
   int cells_height_ = 0;
   GridQuantity quantity_ = GridQuantity::compute;
-  bool chosen_ = false;  ///< the quantity, by somebody: else a folded plan's is the memory, which is known
+  bool chosen_ = false;  ///< the user chose the quantity; else it is the memory for a folded plan, which is known
   int hovered_ = -1;     ///< cell
 };
 

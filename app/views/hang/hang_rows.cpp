@@ -22,13 +22,13 @@ QString op_of_step(OpId op, std::uint32_t step) {
   return op.valid() ? QStringLiteral("%1 · %2").arg(token(op)).arg(step) : text::unknown();
 }
 
-QString ranks_of(const Meeting& meeting, MemberState state) {
+QString ranks_of(const PendingCommunication& communication, MemberState state) {
   QStringList ranks;
   std::size_t more = 0;
-  for (std::size_t m = 0; m < meeting.members.size(); ++m) {
-    if (meeting.states[m] != state) continue;
+  for (std::size_t m = 0; m < communication.members.size(); ++m) {
+    if (communication.states[m] != state) continue;
     if (ranks.size() < static_cast<qsizetype>(most_ranks_named))
-      ranks << QString::number(meeting.members[m]);
+      ranks << QString::number(communication.members[m]);
     else
       ++more;
   }
@@ -37,27 +37,27 @@ QString ranks_of(const Meeting& meeting, MemberState state) {
 }
 
 /// "rank 2, whose step 17 has not come": for whom an asynchronous server waits before it takes from who is ahead.
-QString words_of(const HeldBack& bound) {
+QString words_of(const StalenessWait& bound) {
   QStringList ranks;
   for (const int rank : bound.workers) ranks << QString::number(rank);
   return tr("rank %1, whose step %2 is missing").arg(ranks.join(QStringLiteral(", "))).arg(bound.oldest);
 }
 
-std::vector<Cell> row_of(const Meeting& meeting, const Standstill& still, std::int64_t origin_ns) {
-  const bool message = meeting.group == GroupKind::self;
-  const std::vector<int> away = meeting.missing();
+std::vector<Cell> row_of(const PendingCommunication& communication, const Standstill& still, std::int64_t origin_ns) {
+  const bool message = communication.group == GroupKind::self;
+  const std::vector<int> away = communication.missing();
   const bool for_late = std::any_of(away.begin(), away.end(), [&](int rank) {
     return std::find(still.late.begin(), still.late.end(), rank) != still.late.end();
   });
-  const QString group = message
-                            ? tr("message, rank %1 to rank %2").arg(meeting.members[0]).arg(meeting.members[1])
-                            : tr("%1 group of %2").arg(text::words(name_of(meeting.group))).arg(meeting.members.size());
-  return {{op_of_step(meeting.op, meeting.step)},
+  const QString group =
+      message ? tr("message, rank %1 to rank %2").arg(communication.members[0]).arg(communication.members[1])
+              : tr("%1 group of %2").arg(text::words(name_of(communication.group))).arg(communication.members.size());
+  return {{op_of_step(communication.op, communication.step)},
           {group, Tone::dim},
-          {ranks_of(meeting, MemberState::not_arrived), for_late ? Tone::bad : Tone::text},
-          {ranks_of(meeting, MemberState::arrived)},
-          {ranks_of(meeting, MemberState::finished), Tone::dim},
-          {text::nanoseconds(meeting.since_ns - origin_ns), Tone::dim}};
+          {ranks_of(communication, MemberState::not_arrived), for_late ? Tone::bad : Tone::text},
+          {ranks_of(communication, MemberState::arrived)},
+          {ranks_of(communication, MemberState::finished), Tone::dim},
+          {text::nanoseconds(communication.since_ns - origin_ns), Tone::dim}};
 }
 
 std::vector<Cell> row_of(const LanePlace& lane, const Standstill& still, const RunContext& context,
@@ -78,7 +78,7 @@ std::vector<Cell> row_of(const LanePlace& lane, const Standstill& still, const R
   Cell why{QString(), Tone::dim, {}};
   if (!lane.in_order) {
     now.words = tr("receives from any worker");
-    if (const HeldBack* bound = still.held_by_server(lane.rank)) {
+    if (const StalenessWait* bound = still.staleness_wait_of(lane.rank)) {
       now.words = tr("receives from any worker up to step %1").arg(bound->last);
       why = {tr("waits for %1").arg(words_of(*bound)), Tone::bad, {}};
     }
@@ -91,21 +91,22 @@ std::vector<Cell> row_of(const LanePlace& lane, const Standstill& still, const R
       return std::find(still.late.begin(), still.late.end(), rank) != still.late.end();
     };
     if (is_late(lane.rank) && !is_communication(lane.next.kind())) now.tone = Tone::bad;
-    for (const Meeting& meeting : still.meetings) {
+    for (const PendingCommunication& communication : still.pending) {
       const OpId mine = lane.next.kind() == OpKind::receive ? counterpart(lane.next) : lane.next;
-      const bool member = std::find(meeting.members.begin(), meeting.members.end(), lane.rank) != meeting.members.end();
-      if (meeting.op != mine || meeting.step != lane.next_step || !member) continue;
-      const std::vector<int> away = meeting.missing();
+      const bool member = std::find(communication.members.begin(), communication.members.end(), lane.rank) !=
+                          communication.members.end();
+      if (communication.op != mine || communication.step != lane.next_step || !member) continue;
+      const std::vector<int> away = communication.missing();
       const bool for_late = std::any_of(away.begin(), away.end(), is_late);
-      why = {tr("waits for rank %1").arg(ranks_of(meeting, MemberState::not_arrived)),
+      why = {tr("waits for rank %1").arg(ranks_of(communication, MemberState::not_arrived)),
              for_late ? Tone::bad : Tone::text,
              {}};
-      if (const HeldBack* bound = away.size() == 1 ? still.held_by_server(away.front()) : nullptr)
+      if (const StalenessWait* bound = away.size() == 1 ? still.staleness_wait_of(away.front()) : nullptr)
         why.words += tr(", which waits for %1").arg(words_of(*bound));
     }
   } else {
     now.words = tr("before %1").arg(op_of_step(lane.next, lane.next_step));
-    why.words = tr("needs %1").arg(token(lane.held_by));
+    why.words = tr("needs %1").arg(token(lane.waits_for));
   }
   const RunPlan plan{context.step.scenario, context.step.grid};
   const std::string place = place_of(plan, lane.rank);
@@ -131,7 +132,7 @@ double median_step(const StoreView& run, const std::vector<std::uint32_t>& steps
 
 }  // namespace
 
-QStringList meeting_titles() {
+QStringList pending_titles() {
   return {tr("op · step"), tr("group"), tr("missing"), tr("in it"), tr("left it"), tr("first arrived at")};
 }
 
@@ -168,8 +169,8 @@ HangPicture hang_picture_of(const StoreView& run, const RunContext* context) {
   const std::int64_t planned = run.hello() != nullptr ? run.hello()->steps : 0;
   picture.still = where_ranks_are(context->programs, context->step.grid, spans, first, planned, ends);
   picture.sentence = QString::fromStdString(sentence_of(picture.still, ends));
-  for (const Meeting& meeting : picture.still.meetings)
-    picture.meetings.push_back(row_of(meeting, picture.still, picture.origin_ns));
+  for (const PendingCommunication& communication : picture.still.pending)
+    picture.pending.push_back(row_of(communication, picture.still, picture.origin_ns));
   for (const LanePlace& lane : picture.still.lanes)
     picture.lanes.push_back(row_of(lane, picture.still, *context, picture.origin_ns));
   return picture;
@@ -198,7 +199,7 @@ HangHeadline headline_of(const HangPicture& picture, bool live, double quiet_s) 
                 Tone::good};
   } else if (picture.failed) {
     headline = {tr("The run failed in step %1").arg(picture.last_step), picture.sentence, Tone::bad};
-  } else if (picture.still.meetings.empty()) {
+  } else if (picture.still.pending.empty()) {
     headline = {tr("No hang"), tr("Every lane has finished all steps, and no rank waits."), Tone::good};
   } else {
     headline = {picture.over ? tr("Stopped in step %1").arg(picture.last_step)

@@ -16,7 +16,7 @@ namespace rankscope::app {
 /// What is known at one moment.
 struct HangPicture {
   bool ran = false;   ///< something was measured
-  bool over = false;  ///< the session has said its end, or a rank its failure
+  bool over = false;  ///< the session has reported its end, or a rank its failure
   bool failed = false;
   std::int64_t lost = 0;  ///< events known to be missing
   std::int64_t origin_ns = 0, last_event_ns = 0;
@@ -24,10 +24,10 @@ struct HangPicture {
   std::uint32_t last_step = 0;
   Standstill still;
   QString sentence;  ///< who is late; empty when nobody waits
-  std::vector<std::vector<Cell>> meetings, lanes;
+  std::vector<std::vector<Cell>> pending, lanes;
 };
 
-/// Looks at the newest steps of the run. `context` may be null: then nothing but the events' times is known.
+/// Uses the newest steps of the run. `context` may be null: then only the events' times are known.
 HangPicture hang_picture_of(const StoreView& run, const RunContext* context);
 
 /// The time without a finished op after which a live run counts as hanging: ten steps, at least two seconds.
@@ -37,10 +37,10 @@ struct HangHeadline {
   QString title, words;
   Tone tone = Tone::text;
 };
-/// `quiet_s`: how long, by the viewer's clock, nothing has come; only live.
+/// `quiet_s`: how long nothing has arrived, by the viewer's clock; only live.
 HangHeadline headline_of(const HangPicture& picture, bool live, double quiet_s);
 
-QStringList meeting_titles();
+QStringList pending_titles();
 QStringList lane_titles();
 
 }  // namespace rankscope::app

@@ -11,9 +11,9 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int look_interval_ms = 250, clock_interval_ms = 500;
+constexpr int check_interval_ms = 250, clock_interval_ms = 500;
 constexpr int catching_up_ms = 700;  // so long what was there before one joined may come in
-constexpr int most_meeting_rows = 6;
+constexpr int most_pending_rows = 6;
 
 QLabel* make_label(const QString& words, const char* role, QWidget* parent) {
   auto* label = new QLabel(words, parent);
@@ -32,7 +32,7 @@ HangView::HangView(SharedState& state, SnapshotSource& source, FiguresModel& fig
       words_(make_label({}, "text", this)),
       waits_(make_label(tr("Which ranks wait for which"), "caption", this)),
       where_(make_label(tr("Current op of every lane"), "caption", this)),
-      meetings_(new RowsTable(meeting_titles(), 6, tr("Communications with missing ranks"), this)),
+      pending_(new RowsTable(pending_titles(), 6, tr("Communications with missing ranks"), this)),
       lanes_(new RowsTable(lane_titles(), 7, tr("Lanes of all ranks"), this)),
       latest_([this](HangPicture picture) { deliver(std::move(picture)); }) {
   auto* column = new QVBoxLayout(this);
@@ -41,7 +41,7 @@ HangView::HangView(SharedState& state, SnapshotSource& source, FiguresModel& fig
   column->addWidget(title_);
   column->addWidget(words_);
   column->addWidget(waits_);
-  column->addWidget(meetings_);
+  column->addWidget(pending_);
   column->addWidget(where_);
   column->addWidget(lanes_, 1);
   column->addStretch(0);
@@ -51,7 +51,7 @@ HangView::HangView(SharedState& state, SnapshotSource& source, FiguresModel& fig
   lanes_->horizontalHeader()->setStretchLastSection(true);
   connect(lanes_, &QTableView::clicked, this, [this](const QModelIndex& index) { select_lane(index.row()); });
   soon_.setSingleShot(true);
-  soon_.setInterval(look_interval_ms);
+  soon_.setInterval(check_interval_ms);
   connect(&soon_, &QTimer::timeout, this, &HangView::refresh);
   clock_.setInterval(clock_interval_ms);
   connect(&clock_, &QTimer::timeout, this, &HangView::tick);
@@ -73,7 +73,7 @@ HangView::HangView(SharedState& state, SnapshotSource& source, FiguresModel& fig
 
 void HangView::set_theme(Theme theme) {
   DataView::set_theme(theme);
-  meetings_->set_theme(theme);
+  pending_->set_theme(theme);
   lanes_->set_theme(theme);
 }
 
@@ -117,12 +117,12 @@ void HangView::refresh() {
 
 void HangView::deliver(HangPicture picture) {
   picture_ = std::move(picture);
-  meetings_->set_rows(picture_.meetings);
+  pending_->set_rows(picture_.pending);
   lanes_->set_rows(picture_.lanes);
-  const bool waits = meetings_->rows().rowCount() > 0;
+  const bool waits = pending_->rows().rowCount() > 0;
   waits_->setVisible(waits);
-  meetings_->setVisible(waits);
-  meetings_->setFixedHeight(meetings_->height_of(most_meeting_rows));
+  pending_->setVisible(waits);
+  pending_->setFixedHeight(pending_->height_of(most_pending_rows));
   where_->setVisible(lanes_->rows().rowCount() > 0);
   lanes_->setVisible(lanes_->rows().rowCount() > 0);
   take_headline();

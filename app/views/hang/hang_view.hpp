@@ -21,13 +21,13 @@ class HangView : public DataView {
   void set_theme(Theme theme) override;
   /// Of a live run not before it is known whether it moves.
   bool settled() const override;
-  /// A run that comes in now: silence means something.
+  /// A live run: silence has a meaning.
   void set_live(bool live);
 
   const HangPicture& picture() const { return picture_; }
   QString title() const { return title_->text(); }
   QString words() const { return words_->text(); }
-  const RowsModel& meetings() const { return meetings_->rows(); }
+  const RowsModel& pending() const { return pending_->rows(); }
   const RowsModel& lanes() const { return lanes_->rows(); }
   RowsTable* lane_table() { return lanes_; }
 
@@ -36,7 +36,7 @@ class HangView : public DataView {
   void hang_changed(bool hangs);
 
  protected:
-  /// Where every lane stands.
+  /// The current op of every lane.
   ViewTable rows_shown() const override { return table_of(lanes_->rows()); }
   void paint(QPainter& painter) override;
   void showEvent(QShowEvent* event) override;
@@ -52,9 +52,9 @@ class HangView : public DataView {
   HangPicture picture_;
   bool live_ = false, hangs_ = false, moves_ = false;
   QLabel *title_, *words_, *waits_, *where_;
-  RowsTable *meetings_, *lanes_;
+  RowsTable *pending_, *lanes_;
   QTimer soon_, clock_;
-  QElapsedTimer quiet_, live_since_;          ///< since the newest event came
+  QElapsedTimer quiet_, live_since_;          ///< since the newest event arrived
   std::int64_t events_ = 0, looked_at_ = -1;  ///< how many there were
   Latest<HangPicture> latest_;
 };

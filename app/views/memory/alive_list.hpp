@@ -22,7 +22,7 @@ struct AliveList {
   std::int64_t device_bytes = 0;  ///< their sum, without the host's
 };
 
-/// Of a moment at which so much was `seen`. `program` may be null: then the list is empty. `before` is taken as it is
+/// Of a moment at which `seen` was in use. `program` may be null: then the list is empty. `before` is taken as it is
 /// where it is of the same program's op.
 AliveList alive_list(std::shared_ptr<const RankProgram> program, int rank, OpId op, const ClassBytes& seen,
                      const QString& moment, AliveList before);

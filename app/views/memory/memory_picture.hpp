@@ -15,7 +15,7 @@ namespace rankscope::app {
 /// One pixel column: the moment with the greatest sum within it. Sums are the device's; the host's memory, where a plan
 /// uses it, is another.
 struct MemoryColumn {
-  enum class State : std::uint8_t { before, known, unknown } state = State::before;  ///< before: nothing told yet
+  enum class State : std::uint8_t { before, known, unknown } state = State::before;  ///< before: nothing reported yet
   ClassBytes bytes{};
   OpId op;  ///< that ran then
 };

@@ -26,7 +26,7 @@ class MemoryView : public DataView {
   /// Where the two plots are, in this widget's coordinates: their data areas without axes.
   QRect time_area() const;
   QRect peak_area() const;
-  /// The list of what is alive; empty where there is no room for it.
+  /// The list of live buffers; empty if there is no room for it.
   QRect alive_area() const;
   const AliveList& alive() const { return alive_; }
   /// The top of the axis, bytes.
@@ -53,7 +53,7 @@ class MemoryView : public DataView {
   void paint_time_axis(QPainter& painter, const QRect& area) const;
   void paint_peaks(QPainter& painter) const;
   void paint_axis(QPainter& painter, const QRect& area, bool labels) const;
-  void list_alive();  ///< what is alive at the cursor, else at the peak
+  void list_alive();  ///< the live buffers at the cursor, else at the peak
   AliveList alive_while(OpId op, const ClassBytes& seen, int rank, const QString& moment) const;
   double y_of(double bytes, const QRect& area) const;
 
@@ -63,7 +63,7 @@ class MemoryView : public DataView {
   MemoryPicture picture_;
   AliveList alive_;
   std::string scenario_;     ///< of the run shown
-  int identical_ranks_ = 1;  ///< ranks that each of its ranks stands for: those of a stage of a folded plan
+  int identical_ranks_ = 1;  ///< ranks that each of its ranks represents: those of a stage of a folded plan
   int rank_ = 0;
 };
 

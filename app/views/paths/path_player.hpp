@@ -14,15 +14,15 @@ class PathPlayer : public QWidget {
   Q_OBJECT
  public:
   explicit PathPlayer(QWidget* parent);
-  /// Whoever stood at the end stands at the new one.
+  /// A player at the end moves to the new end.
   void set_steps(int steps);
   int steps() const { return slider_->maximum(); }
   int step() const { return slider_->value(); }
   void set_step(int step) { slider_->setValue(step); }
-  /// Pauses, and goes so many steps on, or back.
+  /// Pauses, and moves by so many steps.
   void step_by(int by);
   bool playing() const { return timer_.isActive(); }
-  /// From the beginning where it stands at the end.
+  /// From the beginning if it is at the end.
   void set_playing(bool playing);
 
  signals:

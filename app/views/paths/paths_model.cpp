@@ -10,7 +10,7 @@
 
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
-#include "app/views/paths/optimizer_look.hpp"
+#include "app/views/paths/optimizer_marker.hpp"
 #include "engine/plan/optimizer_rule/rule.hpp"
 
 namespace rankscope::app {

@@ -16,7 +16,7 @@
 #include "app/views/common/style.hpp"
 #include "app/views/common/table_height.hpp"
 #include "app/views/common/text.hpp"
-#include "app/views/paths/optimizer_look.hpp"
+#include "app/views/paths/optimizer_marker.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -38,7 +38,7 @@ PathsView::PathsView(SharedState& state, SnapshotSource& source, PathCache& cach
       condition_(new QDoubleSpinBox(this)),
       noise_(new QDoubleSpinBox(this)),
       steps_(new QSpinBox(this)),
-      usual_(new QPushButton(tr("Reset"), this)),
+      reset_(new QPushButton(tr("Reset"), this)),
       formula_(new ElidedLabel(this)),
       source_(new ElidedLabel(this)),
       picture_(new SurfacePicture(this)),
@@ -104,7 +104,7 @@ void PathsView::make_controls() {
   steps_->setSuffix(tr(" steps"));
   steps_->setRange(1, 5000);
   steps_->setStepType(QAbstractSpinBox::AdaptiveDecimalStepType);
-  usual_->setToolTip(tr("Default rates, start, steps and noise of this surface"));
+  reset_->setToolTip(tr("Default rates, start, steps and noise of this surface"));
   for (QAbstractSpinBox* box : {static_cast<QAbstractSpinBox*>(condition_), static_cast<QAbstractSpinBox*>(noise_),
                                 static_cast<QAbstractSpinBox*>(steps_)}) {
     box->setButtonSymbols(QAbstractSpinBox::NoButtons);
@@ -129,7 +129,7 @@ void PathsView::make_controls() {
     chosen().steps = value;
     ask_soon();
   });
-  connect(usual_, &QPushButton::clicked, this, [this] {
+  connect(reset_, &QPushButton::clicked, this, [this] {
     chosen() = {};
     show_chosen();
     ask();
@@ -251,7 +251,7 @@ void PathsView::arrange() {
     x += wide + control_gap;
   };
   constexpr int list_wide = 172, list_least = 100, condition_wide = 84, steps_wide = 104, noise_wide = 112,
-                usual_wide = 84;
+                reset_width = 84;
   const bool has_condition = surface_name() == "ravine";
   const int others = (has_condition ? condition_wide + control_gap : 0) + steps_wide + noise_wide + 2 * control_gap;
   // In a narrow view the list of surfaces yields to the numbers.
@@ -259,7 +259,7 @@ void PathsView::arrange() {
   place(condition_, condition_wide, has_condition);
   place(steps_, steps_wide, true);
   place(noise_, noise_wide, true);
-  place(usual_, usual_wide, x + usual_wide + view_margin <= width());
+  place(reset_, reset_width, x + reset_width + view_margin <= width());
   formula_->setGeometry(x + 4, 6, std::max(0, width() - x - view_margin - 4), control_height);
   formula_->setVisible(shown && width() - x > 160);
   // What is presented has it in its heading.

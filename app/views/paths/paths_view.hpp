@@ -31,9 +31,9 @@ class PathsView : public DataView {
   bool settled() const override;
   QString own_source() const override;
 
-  /// Shows these paths: surface, rates and all else; those optimizers are drawn which it names.
+  /// Shows these paths: surface, rates and all other settings; it draws the optimizers that the request names.
   void show_request(const PathRequest& request);
-  /// What is asked of the engine now.
+  /// The current request to the engine.
   PathRequest request() const;
   const std::shared_ptr<const Paths>& paths() const { return paths_; }
   PathsModel& model() { return model_; }
@@ -44,7 +44,7 @@ class PathsView : public DataView {
   QDoubleSpinBox* condition() { return condition_; }
   QDoubleSpinBox* noise() { return noise_; }
   QSpinBox* steps() { return steps_; }
-  QPushButton* as_usual() { return usual_; }
+  QPushButton* reset_button() { return reset_; }
   /// The loss by step, as it is drawn, and where; empty where there is no room for it.
   Plot plot() const;
   QRectF plot_area() const;
@@ -60,7 +60,7 @@ class PathsView : public DataView {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
-  /// What a person chose of one surface; what is missing is as usual.
+  /// The user's choices for one surface; the others have their defaults.
   struct Chosen {
     std::map<std::string, double> rates;
     std::optional<Point> start;
@@ -84,14 +84,14 @@ class PathsView : public DataView {
   QComboBox* surfaces_;
   QDoubleSpinBox *condition_, *noise_;
   QSpinBox* steps_;
-  QPushButton* usual_;
+  QPushButton* reset_;
   ElidedLabel *formula_, *source_;
   SurfacePicture* picture_;
   PathPlayer* player_;
   PathsModel model_;
   QTableView* table_;
   PlotChart* chart_;
-  QTimer patience_;                       ///< a box that is stepped through asks for its last value alone
+  QTimer patience_;                       ///< while a box is stepped only its last value is computed
   std::map<std::string, Chosen> chosen_;  ///< by surface
   std::shared_ptr<const Paths> paths_;
   QString failure_;

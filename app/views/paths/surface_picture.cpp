@@ -12,7 +12,7 @@
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 #include "app/views/common/tool_tip.hpp"
-#include "app/views/paths/optimizer_look.hpp"
+#include "app/views/paths/optimizer_marker.hpp"
 
 namespace rankscope::app {
 namespace {

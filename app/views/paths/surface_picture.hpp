@@ -17,21 +17,21 @@ class SurfacePicture : public QWidget {
  public:
   explicit SurfacePicture(QWidget* parent);
   void set_theme(const Palette& colours);
-  /// Null: nothing is there yet, and `failure` says why, if that is known.
+  /// Null: there is nothing yet; `failure` has the reason, if known.
   void show_paths(std::shared_ptr<const Paths> paths, const QString& failure);
   /// Which optimizers are drawn.
   void set_drawn(const std::set<std::string>& optimizers);
   void set_step(int step);
-  /// Where the surface stands, within its axes.
+  /// The rectangle of the surface, within its axes.
   SurfaceScale scale() const;
   /// False while its contours are composed.
   bool settled() const { return latest_.settled(); }
-  /// What the pointer says there; empty: nothing.
+  /// The text for the pointer there; empty: none.
   QString words_at(QPointF at) const;
   QSize minimumSizeHint() const override { return {200, 120}; }
 
  signals:
-  /// A person points at where the paths shall begin.
+  /// The user points at a new start of the paths.
   void start_wanted(Point start);
 
  protected:

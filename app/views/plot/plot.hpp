@@ -16,8 +16,8 @@ namespace rankscope::app {
 struct PlotPoint {
   double x = 0, y = 0;
   double low = 0, high = 0;  ///< of a bar through the point; equal: none
-  QString help{};            ///< what the pointer over it says
-  int key = -1;              ///< what it represents: whoever made it knows
+  QString help{};            ///< the tool tip
+  int key = -1;              ///< an identifier for the plot's owner
 };
 
 struct PlotSeries {
@@ -33,8 +33,8 @@ struct PlotAxis {
   bool logarithmic = false;
   std::optional<double> low, high;         ///< ends that stay, whatever the points are
   std::function<QString(double)> words{};  ///< a tick's label; empty: the number
-  std::vector<double> ticks{};             ///< where they stand, if within the ends; empty: on round values
-  QString name{};                          ///< what is told along it, with its unit; empty: the title says it
+  std::vector<double> ticks{};             ///< their positions, if within the ends; empty: round values
+  QString name{};                          ///< the axis' quantity, with its unit; empty: in the title
 };
 
 struct Plot {
@@ -43,7 +43,7 @@ struct Plot {
   std::vector<PlotSeries> series;
 };
 
-/// Where things stand in `area`: the inner rectangle, and from values to it.
+/// The positions in `area`: the inner rectangle, and from values to it.
 struct PlotScale {
   QRectF inner;
   double x_low = 0, x_high = 1, y_low = 0, y_high = 1;
@@ -59,7 +59,7 @@ inline constexpr int plot_title_height = 20, plot_legend_height = 20;
 /// steps where it spans less than a decade or so).
 std::vector<double> ticks_of(double low, double high, bool logarithmic, int most);
 
-/// The axis' own ticks, or round ones, within these ends; and what stands at one.
+/// The axis' own ticks, or round ones, within these ends; and the text of one.
 std::vector<double> shown_ticks(const PlotAxis& axis, double low, double high, int most);
 QString tick_words(const PlotAxis& axis, double tick);
 

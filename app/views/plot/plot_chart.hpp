@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A plot as a Qt chart. Where things stand is the plot's own arithmetic (scale_of()), which the chart is told; axes are
-// category axes over the values or their logarithms, because no other axis of Qt's has ticks and labels of our choice.
+// A plot as a Qt chart. All positions come from the plot's own arithmetic (scale_of()); axes are category axes over the
+// values or their logarithms, because no other axis of Qt can have ticks and labels of our choice.
 #pragma once
 #include <QCategoryAxis>
 #include <QChartView>

@@ -15,7 +15,7 @@ class OrderPicture : public QWidget {
   explicit OrderPicture(QWidget* parent = nullptr);
   void set_palette(const Palette& palette);
   void set_order(std::vector<UnitOp> ops);
-  /// The text has gone on since, and makes no sense yet.
+  /// The text has changed since, and is not a valid order yet.
   void set_stale(bool stale);
   /// As high as rows of a comfortable height need.
   int preferred_height() const;
@@ -33,7 +33,7 @@ class OrderPicture : public QWidget {
   bool event(QEvent* event) override;
 
  private:
-  /// Where the rows stand, from row to row, and how high each of them is.
+  /// The distance from row to row, and the height of a row.
   struct Place {
     QRectF area;
     double pitch = 0, height = 0;

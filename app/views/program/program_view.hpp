@@ -59,13 +59,13 @@ class ProgramView : public DataView {
   QPlainTextEdit* text_;
   OrderPicture* picture_;
   QSyntaxHighlighter* colours_of_ops_;
-  QString last_;  ///< text, as far as it was looked at
+  QString last_;  ///< the text that was checked last
   QTimer delay_;
   OrderCheck check_;
   Latest<OrderCheck> checker_;
   int shown_ = -1;  ///< rank whose program is shown; -1: the order
   bool filling_ = false, dirty_ = false;
-  PlanSpec plan_;  ///< that the text is about
+  PlanSpec plan_;  ///< to which the text belongs
 };
 
 }  // namespace rankscope::app

@@ -16,7 +16,7 @@ namespace rankscope::app {
 struct RangeRequest {
   std::shared_ptr<const StoreView> run;
   std::shared_ptr<const StoreView> prediction;  ///< null: simulated spans of `run`
-  std::shared_ptr<const RunContext> context;    ///< null: nothing can be told
+  std::shared_ptr<const RunContext> context;    ///< null: nothing is known
   Obtained shown = Obtained::measured;
   TimeRange range;                    ///< empty: the whole step
   std::optional<std::uint32_t> step;  ///< of an empty range

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The range view: what every rank's time goes to in the chosen stretch of time, as it was, as predicted for the same
-// ops and as in the textbook; and what the gap to the prediction is made of.
+// The range view: how every rank spends the chosen range of time, as it was, as predicted for the same ops and as in
+// the textbook; and the causes of the gap to the prediction.
 #pragma once
 #include <QLabel>
 

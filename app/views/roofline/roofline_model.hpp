@@ -16,12 +16,12 @@ struct RooflinePicture {
   std::vector<RooflinePoint> predicted;  ///< of the prediction
   QString ran_name;                      ///< how they were obtained: "measured", "emulated"
   Roof roof;
-  QString roof_words;  ///< where its two figures are from
+  QString roof_words;  ///< the origin of its two figures
   QString missing;     ///< why there is nothing to show; empty where there is
   std::optional<std::uint32_t> step;
 
   bool empty() const { return ran.empty() && predicted.empty(); }
-  /// What the table is of: what ran, else what was predicted.
+  /// The points of the table: those that ran, else the predicted ones.
   const std::vector<RooflinePoint>& shown() const { return ran.empty() ? predicted : ran; }
 };
 

@@ -38,7 +38,7 @@ struct ScalingCurves {
   QString run_name;   ///< "measured", "emulated", "published"; empty: nothing was
   QString rate_name;  ///< "tokens / s", "model TFLOP/s per device"
   QString formula;    ///< what efficiency is, and against which point
-  QString source;     ///< where the numbers come from
+  QString source;     ///< the origin of the numbers
   QString failure;
   bool has_efficiency = true;
   std::vector<ScalingAt> points;  ///< by ranks
@@ -47,7 +47,7 @@ struct ScalingCurves {
 /// A recording of `rankscope-engine sweep`.
 ScalingCurves curves_of(const Sweep& sweep);
 
-/// What the ops of a plan are taken to cost, and in words where that is known from.
+/// The costs of a plan's ops, and a text about their origin.
 struct CostSource {
   std::optional<RunCosts> run;  ///< as a run was predicted by itself; none: the cluster's figures
   QString host;                 ///< of that run
@@ -58,7 +58,7 @@ struct CostSource {
 /// that cannot be predicted. Slow: for worker threads.
 ScalingCurves predicted_curves(const Scenario& scenario, const std::string& key, Scaling scaling, int most_ranks,
                                const CostSource& costs = {});
-/// The same with what the plan at hand took when it ran: a point on the curve, where that plan is one of its.
+/// The same with the measured time of the open plan: a point on the curve, if that plan is on it.
 ScalingCurves with_run(ScalingCurves curves, const Report& run);
 
 /// Published step times over the numbers of ranks that they were measured on, and what is predicted for them.
@@ -66,8 +66,8 @@ ScalingCurves curves_of(const PublishedTable& table);
 /// True for a table of step times on several numbers of ranks.
 bool can_be_scaled(const PublishedTable& table);
 
-/// Where it says why a point has no figures, between its name and ranks and its figures. Of a point without any figure
-/// that is all that there is behind it.
+/// The column with the reason why a point has no figures, between its name and ranks and its figures. A point without
+/// any figure has only that.
 inline constexpr int reason_column = 2;
 QStringList scaling_titles(const ScalingCurves& curves);
 std::vector<std::vector<Cell>> scaling_rows(const ScalingCurves& curves);

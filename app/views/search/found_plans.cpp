@@ -95,7 +95,7 @@ QString plan_name(const FoundPlans& found, const PlanPoint& point) {
   return QString::fromStdString(short_name(with_values({}, found.knobs, point.values), found.global_batch));
 }
 
-QString why_not_this(const FoundPlans& found, std::size_t at) {
+QString why_not_fastest(const FoundPlans& found, std::size_t at) {
   const PlanPoint& point = found.points[at];
   if (point.fate == Fate::out_of_memory)
     return text::tr("Out of memory: it needs %1, a device has %2.")

@@ -26,11 +26,11 @@ struct FoundPlans {
 
   bool empty() const { return points.empty(); }
   const PlanPoint* fastest() const { return best.empty() ? nullptr : &points[best.front()]; }
-  /// The point that is this plan; none where it was not tried, or another one stands for it.
+  /// The point of this plan; none if it was not tried, or if another point represents it.
   std::optional<std::size_t> point_of(std::size_t number) const;
 };
 
-/// Of an exhaustive search all that it reports; without one what the others have tried, each plan once.
+/// All points of an exhaustive search; without one, the plans that the others have tried, each once.
 FoundPlans merged(const SearchReports& reports);
 
 QString name_for_people(Strategy strategy);
@@ -38,13 +38,13 @@ QString name_for_people(Strategy strategy);
 QString plan_name(const FoundPlans& found, const PlanPoint& point);
 /// Why it is not the fastest: by how much it is slower, and where that time goes; of a plan out of memory how much is
 /// missing.
-QString why_not_this(const FoundPlans& found, std::size_t point);
+QString why_not_fastest(const FoundPlans& found, std::size_t point);
 
 /// Rows of the table beside the chart: time, memory, knobs and parts of the step, of this plan and of the fastest one.
 std::vector<std::vector<Cell>> plan_rows(const FoundPlans& found, std::size_t point);
 /// Every point with its numbers and knobs, for a file.
 ViewTable plans_table(const FoundPlans& found);
-/// "random 100 tries: 257 s · Bayesian …": how near each strategy came.
+/// "random 100 tries: 257 s · Bayesian …": how close each strategy is to the best.
 QString result_words(const SearchReports& reports);
 
 }  // namespace rankscope::app

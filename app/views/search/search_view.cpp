@@ -186,7 +186,7 @@ void SearchView::show_chosen() {
     return;
   }
   name_->set_text(plan_name(found_, found_.points[*chosen_]));
-  why_->setText(why_not_this(found_, *chosen_));
+  why_->setText(why_not_fastest(found_, *chosen_));
   table_->set_rows(plan_rows(found_, *chosen_));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The search view: plans for the same training on as many ranks, as points of time against memory. The front, what is
-// out of memory, what three strategies found after so many tries, and which knobs decide. A click on a point shows that
-// plan's numbers beside the fastest one's, and a button takes it.
+// The search view: plans for the same training on as many ranks, as points of time against memory. The front, plans
+// that are out of memory, the results of three strategies by tries, and the most important knobs. A click on a point
+// compares that plan with the fastest one, and a button applies it.
 #pragma once
 #include <QButtonGroup>
 #include <QLabel>
@@ -32,7 +32,7 @@ class SearchView : public DataView {
   QString own_source() const override;
   /// Of the scenario that is open, with the tries and the seed in the boxes.
   void start();
-  /// Some tries of random and Bayesian search: what a picture needs that nobody waits for.
+  /// Some tries of random and Bayesian search, for pictures of a window without a user.
   void start_briefly();
   void stop() { searcher_.stop(); }
   /// Tries of random and Bayesian search, and their seed.

@@ -49,7 +49,7 @@ struct TimelineFonts {
   TextWidths title, text, small, tiny, number;
 };
 
-/// A box as it stands on the screen.
+/// A box on the screen.
 struct ShownBox {
   LaneKey lane;
   RowKind row = RowKind::compute;
@@ -89,13 +89,13 @@ struct TimelineScene {
   std::vector<MessageLink> links;
   std::optional<HoverCard> hover;
   std::vector<TraceMark> marks;
-  /// Whether a mark is of the visible time.
+  /// Whether a mark is in the visible time.
   bool shows(const TraceMark& mark) const;
   PixelScale scale() const { return {visible, static_cast<double>(layout.plot.width())}; }
 };
 
-/// What of `place` a frame paints over where `shown` is to be seen there: all of it if it is the exact one, less while
-/// an older one is shifted or stretched.
+/// The part of `place` that a frame covers when `shown` is visible there: all of it for the exact frame, less while an
+/// older one is shifted or stretched.
 QRect covered_by(const Frame& frame, QRect place, TimeRange shown);
 
 class TimelinePainter {
@@ -146,11 +146,11 @@ struct LabelFit {
   double room = 0;
   std::size_t fits = no_label, fits_well = no_label;
 };
-/// Which label like boxes of one lane have: what fits well on most, and at all on every one that is not much narrower
-/// than the others.
+/// The label that similar boxes of one lane share: it fits well on most of them, and fits on every one that is not much
+/// narrower than the others.
 std::size_t form_of_lane(std::vector<LabelFit> fits);
 
-/// A stretch free for a label in [x0, x1) within [left, right): its middle's label is wanted; empty when it is too
+/// The free stretch for a label of [x0, x1) within [left, right), around the middle; empty if it is too
 /// narrow.
 std::optional<std::pair<double, double>> label_room(double x0, double x1, double left, double right, double padding);
 

@@ -47,18 +47,18 @@ class TimelineView : public DataView {
   QSize sizeHint() const override { return {1100, 420}; }
   QSize minimumSizeHint() const override { return {320, 160}; }
 
-  /// The selected op with all that its card says, or the selected range; else the table.
+  /// The selected op with the text of its card, or the selected range; else the table.
   QString selected_text() const override;
   /// Scrolls to a rank, and opens the group that hides it.
   void reveal(std::int32_t rank);
 
-  /// Does what the key says; false for a key that means nothing here. For a window whose focus is elsewhere.
+  /// Handles the key; false for a key without a meaning here. For a window whose focus is elsewhere.
   bool press(int key);
 
   /// Shown as flags; `can_mark`: more can be made.
   void set_marks(const std::vector<TraceMark>& marks, bool can_mark);
 
-  /// What is said, and what hint given, while there is nothing to show.
+  /// The text and the hint while there is nothing to show.
   void set_empty_words(const QString& title, const QString& hint);
 
   // What is on the screen, for tests and pictures.
@@ -72,9 +72,9 @@ class TimelineView : public DataView {
  signals:
   /// The op under the pointer or the selected one, as one line; empty for none.
   void described(const QString& text);
-  /// The person wants the selected op to be seen in that view.
+  /// The user wants to see the selected op in that view.
   void view_wanted(const QString& name);
-  /// What a person does with marks: by their places in what set_marks() was given, and a new one without a note.
+  /// The user's actions on marks: by their places in the list of set_marks(), and a new one without a note.
   void mark_wanted(std::size_t mark);
   void mark_change_wanted(std::size_t mark);
   void mark_delete_wanted(std::size_t mark);
@@ -99,8 +99,8 @@ class TimelineView : public DataView {
   enum class Gesture { none, pressed, panning, selecting, overview };
 
   // timeline_view.cpp: what is to be seen
-  void take_in();        ///< another snapshot, or another way of looking at it
-  void compose_frame();  ///< asks for the picture of the present range
+  void take_in();        ///< another snapshot, or other settings
+  void compose_frame();  ///< requests the picture of the present range
   void compose_overview();
   void describe_step();  ///< the header's line, the legend
   void describe_selection();
@@ -165,7 +165,7 @@ class TimelineView : public DataView {
   std::uint64_t wanted_frame_ = 0;
   double full_frame_ms_ = 0;  ///< the last frame that was composed as a whole took
   QString empty_title_ = tr("Nothing to show yet"), empty_hint_;
-  bool hurry_ = false;  ///< the wanted frame answers a gesture: it is worth a short wait
+  bool hurry_ = false;  ///< the requested frame follows a gesture: wait for it a short time
   std::unique_ptr<Composer> composer_, overview_composer_;  ///< last: their threads call into this
 };
 

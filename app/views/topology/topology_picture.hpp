@@ -19,18 +19,18 @@ namespace rankscope::app {
 struct TopologyRequest {
   std::shared_ptr<const RunContext> context;  ///< null: of `scenario` one rank of each stage is made
   std::vector<LinkReport> links;              ///< of a run, or of a prediction; those that are counted go first
-  std::vector<StepSummary> summaries;         ///< of a run's step: what is known of runs that tell no links
+  std::vector<StepSummary> summaries;         ///< of a run's step: for runs that report no links
   double step_seconds = 0;
-  std::shared_ptr<const RunTotals> totals;  ///< of all its steps: what stays where a step's summaries were let go
-  std::optional<Scenario> scenario{};       ///< without a context; neither: nothing can be told
+  std::shared_ptr<const RunTotals> totals;  ///< of all its steps: kept when a step's summaries were deleted
+  std::optional<Scenario> scenario{};       ///< without a context; neither: nothing is known
 };
 
-/// Where the bytes on the links are known from, the best first.
+/// The source of the bytes on the links, the best first.
 enum class LoadSource : std::uint8_t {
   links,    ///< counted at the senders, by receiver
-  senders,  ///< counted at the senders; whom to is the plan's, collectives being rings
+  senders,  ///< counted at the senders; receivers by the plan, collectives as rings
   mean,  ///< the same, but of all steps together: equal shares of a purpose's bytes for who sends equally by the plan
-  plan,  ///< predicted, collectives being rings
+  plan,  ///< predicted, collectives as rings
 };
 
 struct Topology {
@@ -45,7 +45,7 @@ struct Topology {
     return utilisation(loads[level][unit], levels[level], step_seconds);
   }
   double greatest_share() const;
-  /// What the strongest shade stands for: the greatest share, rounded up to 1, 2 or 5 times a power of ten.
+  /// The value of the strongest shade: the greatest share, rounded up to 1, 2 or 5 times a power of ten.
   double full_share() const;
 };
 
@@ -75,7 +75,7 @@ TopologyLayout lay_out_topology(const Topology& topology, const QRectF& area);
 QString name_of(const Topology& topology, std::size_t level, std::size_t unit);
 QString describe(const Topology& topology, std::size_t level, std::size_t unit);
 
-/// What stands in a unit's box: "rank 3", "node 0: ranks 0 to 3", or less where that has no room.
+/// The text in a unit's box: "rank 3", "node 0: ranks 0 to 3", or less if there is no room.
 QStringList box_names(const Topology& topology, std::size_t level, std::size_t unit);
 
 QStringList topology_titles();

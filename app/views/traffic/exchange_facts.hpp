@@ -11,10 +11,11 @@ namespace rankscope::app {
 
 struct ExchangeFact {
   QString name, value;
-  QString why;  ///< how the value is made; may be empty
+  QString why;  ///< how the value is computed; may be empty
 };
 
-/// In the order in which they are read. What its members' spans would tell is left out where one of them is not here.
+/// In the order in which they are read. Facts that need the spans of all members are left out if one of them is
+/// missing.
 std::vector<ExchangeFact> facts_of(const GroupExchange& exchange);
 
 }  // namespace rankscope::app

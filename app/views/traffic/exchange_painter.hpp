@@ -32,7 +32,7 @@ class ExchangePainter {
   void paint(QPainter& painter) const;
   /// Empty where members have no boxes.
   QRectF member_box(int member) const;
-  /// So much of a room of this width is enough: nothing stands apart from what it belongs to.
+  /// The height that is enough at this width: parts that belong together stay close to each other.
   double height() const;
 
  private:
@@ -46,16 +46,16 @@ class ExchangePainter {
   void place();
   void place_opaque(const QRectF& room);
   struct OpaqueLayout {
-    bool beside = false;  ///< the facts stand beside the times, else under them
+    bool beside = false;  ///< the facts are beside the times, else under them
     int row = 0;          ///< of the times
-    FactsForm facts{};    ///< what the first says the explanation says too
+    FactsForm facts{};    ///< the explanation repeats the first fact
   };
-  /// The areas of the times and of the facts; nothing where something of them would have to be cut.
+  /// The areas of the times and of the facts; empty if a part of them would be cut.
   std::optional<std::pair<QRectF, QRectF>> areas_of(const OpaqueLayout& layout, const QRectF& room) const;
   double times_height(double width, int row) const;
-  /// The explanation under the times, which it widens; nothing where it stands elsewhere.
+  /// The explanation under the times, which it widens; empty if it is elsewhere.
   double explained_height(double width) const;
-  /// What is to be known of the picture; empty of a message.
+  /// The explanation of the picture; empty for a message.
   QString explanation() const;
   void words(QPainter& painter) const;
   void members(QPainter& painter) const;
@@ -74,7 +74,7 @@ class ExchangePainter {
   void times(QPainter& painter, const QRectF& area) const;
   void time_of(QPainter& painter, int member, const QRectF& row, const TimesScale& scale) const;
   void times_axis(QPainter& painter, const QRectF& line, const TimesScale& scale) const;
-  /// What the library told of its inside on that rank, a line each.
+  /// The phases that the library reported on that rank, a line each.
   void inside(QPainter& painter, int rank, double top, double height,
               const std::function<double(std::int64_t)>& x_of) const;
   Argb mark() const;
@@ -82,11 +82,11 @@ class ExchangePainter {
   ExchangeScene s_;
   std::vector<Words> words_;
   double head_ = 0;      ///< height of the words
-  double diagram_ = 0;   ///< height that the members want
-  bool beside_ = false;  ///< the times stand beside the members, else under them
+  double diagram_ = 0;   ///< height that the members need
+  bool beside_ = false;  ///< the times are beside the members, else under them
   OpaqueLayout layout_;
   QRectF ring_, times_, facts_area_;
-  QRectF explained_;  ///< where the explanation stands beside the members; empty: under the times
+  QRectF explained_;  ///< the explanation's place beside the members; empty: under the times
   FactsTable facts_;  ///< of an opaque one: what is known beside its times
   double box_width_ = 0, box_height_ = 0;
   bool boxes_ = true;

@@ -26,7 +26,7 @@ class ExchangePlayer : public QWidget {
   void set_named(bool named);
   /// Of a folded plan no collective can be played: its messages are counted, not laid out.
   void set_folded(bool folded);
-  /// Null: nothing is chosen. Another exchange begins anew; the same one keeps its moment.
+  /// Null: nothing is chosen. Another exchange starts from the beginning; the same one keeps its moment.
   void set_exchange(std::shared_ptr<const GroupExchange> exchange);
   const GroupExchange* exchange() const { return exchange_.get(); }
 
@@ -38,7 +38,7 @@ class ExchangePlayer : public QWidget {
   /// To the next (previous) phase; pauses.
   void step(int by);
   QSize minimumSizeHint() const override { return {320, 200}; }
-  /// What is enough for what is shown, its buttons included, at that width; no more than `most`.
+  /// The height that its content needs at that width, with its buttons; at most `most`.
   int height_for(int width, int most) const;
 
   QToolButton* play_button() { return play_; }

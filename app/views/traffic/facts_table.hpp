@@ -12,10 +12,10 @@ namespace rankscope::app {
 
 /// How much room the table takes.
 struct FactsForm {
-  enum class Why { behind, beneath, none };  ///< where it stands how a value is made
+  enum class Why { behind, beneath, none };  ///< the place of the explanation of a value
   Why why = Why::behind;
   int line = 0;           ///< pixels of a fact
-  std::size_t first = 0;  ///< fact that is told
+  std::size_t first = 0;  ///< fact that is shown
 };
 
 class FactsTable {
@@ -23,7 +23,7 @@ class FactsTable {
   explicit FactsTable(std::vector<ExchangeFact> facts = {}) : facts_(std::move(facts)) {}
   /// In which no column is cut.
   double width(const FactsForm& form) const;
-  /// In which all facts stand.
+  /// In which all facts fit.
   double height(const FactsForm& form, double width) const;
   /// As many as there is room for, and how many more there are.
   void paint(QPainter& painter, const QRectF& area, const FactsForm& form, const Palette& colours) const;

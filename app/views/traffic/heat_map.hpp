@@ -19,13 +19,13 @@ class HeatMap : public QWidget {
   void set_theme(Theme theme);
   /// No letters are smaller.
   void set_smallest(int pixels);
-  /// `what` names the traffic that is meant. Null: nothing is known.
+  /// `what` names the traffic. Null: nothing is known.
   void set_matrix(std::shared_ptr<const LinkMatrix> matrix, const QString& what);
   const LinkMatrix* matrix() const { return matrix_.get(); }
   /// Whether the bytes are counted or predicted, and how many they are.
   QString source_words() const;
   QSize minimumSizeHint() const override { return {220, 180}; }
-  /// Of a map that is so high, with its axes and its scale: its cells then leave no room under them.
+  /// The width of a map of this height, with its axes and its scale, so that its cells leave no room below them.
   int width_for(int height) const;
 
   QRectF cell_rect(int from, int to) const;

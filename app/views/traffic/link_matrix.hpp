@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Rank × rank: how many bytes each rank sends to each other one in a step, counted where a run tells it, else
+// Rank × rank: how many bytes each rank sends to each other one in a step, counted if a run reports it, else
 // predicted. No widgets.
 #pragma once
 #include <optional>

@@ -15,7 +15,7 @@ class BrokenLine {
   /// `chart` owns the series; `across` and `upright` are axes that it has.
   BrokenLine(QChart& chart, QAbstractAxis& across, QAbstractAxis& upright);
   void set_pen(const QPen& pen);
-  /// A point whose y is not finite breaks the line; one that stands between two such is a dot.
+  /// A point whose y is not finite breaks the line; a point between two such points is a dot.
   void show(const std::vector<CurvePoint>& points);
   /// The pieces drawn now, each of one point or more.
   QList<QList<QPointF>> pieces() const;

@@ -17,7 +17,7 @@ namespace rankscope::app {
 
 /// What a chart shows.
 struct CurveData {
-  double first = 0, last = 1;      ///< steps between which all charts stand, whatever is known of this one
+  double first = 0, last = 1;      ///< the range of steps of all charts, also if this one has fewer
   std::vector<CurvePoint> points;  ///< by x, which are steps; the curve breaks where y is not finite
   std::vector<CurvePoint> dashed;  ///< the same of the curve under it; empty: none
   std::optional<double> level;     ///< a dashed line over all steps
@@ -27,7 +27,7 @@ struct CurveData {
 class CurveChart : public QWidget {
   Q_OBJECT
  public:
-  /// `from_zero`: what wobbles by a tenth should look like a tenth.
+  /// `from_zero`: the axis begins at zero, so that a change of a tenth looks like a tenth.
   CurveChart(const QString& title, bool from_zero, QWidget* parent);
   void set_colours(const Palette& colours, Argb line, Argb dashed);
   void show_data(const CurveData& shown);
@@ -36,7 +36,7 @@ class CurveChart : public QWidget {
   QString title() const { return title_->text(); }
   /// At that step; nullopt: nowhere.
   void mark_step(std::optional<double> step);
-  /// Whether a curve is there.
+  /// Whether it has a curve.
   bool filled() const { return !line_.pieces().isEmpty(); }
   /// The points drawn now: in pieces, between which nothing is known, and all together.
   QList<QList<QPointF>> pieces() const { return line_.pieces(); }

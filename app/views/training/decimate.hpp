@@ -10,9 +10,9 @@ struct CurvePoint {
   bool operator==(const CurvePoint&) const = default;
 };
 
-/// Of each of `pixels` equal stretches of x the least and the greatest y, in the order in which they stand. A y that is
-/// not finite is one that nobody knows: a stretch of nothing else stays as one such point, others go without. `points`
-/// stand by x. Unchanged when there are no more than two a pixel.
+/// The least and the greatest y of each of `pixels` equal stretches of x, in their order. A y that is not finite is
+/// unknown: a stretch with only such points becomes one of them; in other stretches they are left out. `points` are
+/// sorted by x. Unchanged if there are no more than two per pixel.
 std::vector<CurvePoint> decimated(const std::vector<CurvePoint>& points, int pixels);
 
 }  // namespace rankscope::app

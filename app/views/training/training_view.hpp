@@ -15,8 +15,8 @@
 
 namespace rankscope::app {
 
-/// How many of `charts` stand in each line, where at most `columns` do: lines that differ by one at most, the shorter
-/// ones, whose charts are wider, above.
+/// The number of charts in each line, at most `columns`: the lines differ by one at most; shorter lines, with wider
+/// charts, come first.
 std::vector<int> line_lengths(int charts, int columns);
 
 class TrainingView : public DataView {

@@ -16,7 +16,7 @@ QString error_words(const ValidatedTable& table);
 QStringList table_titles();
 std::vector<std::vector<Cell>> table_rows(const std::vector<ValidatedTable>& tables);
 
-/// Row with what is to be known of it (fitted to, an interval), published, predicted, error.
+/// Row with its notes (fitted to, an interval), published, predicted, error.
 QStringList validated_titles(const ValidatedTable& table);
 std::vector<std::vector<Cell>> validated_rows(const ValidatedTable& table);
 

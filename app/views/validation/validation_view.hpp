@@ -36,11 +36,11 @@ class ValidationView : public DataView {
     std::vector<ValidatedTable> tables;
     QString failure;
   };
-  void ask();  ///< once, when it is seen first
+  void ask();  ///< once, when it is first visible
   void take(Answer answer);
   void choose(int table);
   void show_plot();
-  bool is_wide() const { return width() >= 900; }  ///< the list stands beside what is chosen of it
+  bool is_wide() const { return width() >= 900; }  ///< the list and the chosen table are side by side
   const ValidatedTable* chosen() const;
 
   Answer answer_;

@@ -1,5 +1,7 @@
 #include "engine/base/host/excerpt.hpp"
 
+#include <fmt/format.h>
+
 #include <cctype>
 
 namespace rankscope {
@@ -27,8 +29,7 @@ std::string excerpt(std::string_view value, std::size_t most) {
     std::size_t head = most * 3 / 4, tail = value.size() - (most - head);
     while (head > 0 && continues(value[head])) --head;
     while (tail < value.size() && continues(value[tail])) ++tail;
-    text = std::string(value.substr(0, head)) + "…" + std::string(value.substr(tail)) + " (" +
-           std::to_string(value.size()) + " characters)";
+    text = fmt::format("{}…{} ({} characters)", value.substr(0, head), value.substr(tail), value.size());
   }
   for (char& c : text)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';

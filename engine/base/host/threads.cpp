@@ -1,5 +1,7 @@
 #include "engine/base/host/threads.hpp"
 
+#include <fmt/format.h>
+
 #include <sys/resource.h>
 
 #include <condition_variable>
@@ -11,7 +13,7 @@ namespace {
 std::string number_or_none(int resource, rlim_t unit, const std::string& words) {
   rlimit limit{};
   if (getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
-  return std::to_string(limit.rlim_cur / unit) + words;
+  return fmt::format("{}{}", limit.rlim_cur / unit, words);
 }
 
 /// The limits that this process has, of those that may refuse a thread.
@@ -47,8 +49,8 @@ void check_threads(int count, const std::string& what) {
       });
   } catch (const std::system_error& error) {
     end();
-    throw ThreadError(what + " needs more threads (" + std::to_string(count) + ") than can be made here (" +
-                      std::to_string(threads.size()) + "): " + error.code().message() + limits());
+    throw ThreadError(fmt::format("{} needs more threads ({}) than can be made here ({}): {}{}", what, count,
+                                  threads.size(), error.code().message(), limits()));
   }
   end();
 }

@@ -297,7 +297,7 @@ std::optional<std::array<double, 3>> Checkpoint::loss_scale() const {
   return state;
 }
 
-std::int64_t Checkpoint::updates_left_out() const {
+std::int64_t Checkpoint::skipped_updates() const {
   const auto state = loss_scale();
   return state ? steps_done_ - static_cast<std::int64_t>((*state)[2]) : 0;
 }

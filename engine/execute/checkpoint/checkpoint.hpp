@@ -7,9 +7,9 @@
 //
 // Each tensor is written by one rank, the first of its replicas. Weights are written as the optimizer
 // stores them (masters if there are any). Data order, dropout and learning rate are functions of the step, so the
-// step is all of them. A tensor is called as its parameter when it is all of it ("wte.weight"), an optimizer's state
-// has its own name before it ("m:wte.weight"), and a piece its rank's place behind it ("m:wte.weight@0+4096": tensor
-// coordinate 0, from element 4096 of what that rank holds).
+// checkpoint needs only the step. A tensor has the name of its parameter if it is all of it ("wte.weight"), an
+// optimizer's state has its own name before it ("m:wte.weight"), and a piece its rank's place behind it
+// ("m:wte.weight@0+4096": tensor coordinate 0, from element 4096 of what that rank holds).
 //
 // Ranks write into FOLDER/step-00000020.partial; one rank that finds all files complete checks headers and sizes
 // and renames the directory. All data are checked when read: the manifest has a CRC-32 of itself and of each
@@ -36,7 +36,7 @@ struct CheckpointTensor {
   std::string role;    ///< empty for weights, else the state's name; loss_scale_role
   int parameter = -1;  ///< index into Model::parameters; -1: none
   int tensor = 0;      ///< the rank's coordinate in its tensor group
-  /// Of the entries that the rank's share of the parameter has, the one that stands first in the view.
+  /// The first entry of the view, among the entries of the rank's share of the parameter.
   std::int64_t first = 0;
   bool is_whole = true;     ///< the view has all entries of the rank's share
   bool elementwise = true;  ///< an entry is an element of the parameter; else entries are only numbered
@@ -66,10 +66,10 @@ class Checkpoint {
   const Scenario& scenario() const { return scenario_; }
 
   /// fp16's state (engine/execute/optimizer/loss_scale.hpp): scale, steps since it has changed, updates made. Nullopt
-  /// when the run, and those that it went on from, had none.
+  /// if neither the run nor those that it resumed from had one.
   std::optional<std::array<double, 3>> loss_scale() const;
   /// Steps skipped because of an overflow: an optimizer has counted this many updates fewer than steps.
-  std::int64_t updates_left_out() const;
+  std::int64_t skipped_updates() const;
 
   /// Why training `wanted` cannot continue from here: another model, or an optimizer with other states. One line.
   std::optional<std::string> find_mismatch(const Scenario& wanted) const;

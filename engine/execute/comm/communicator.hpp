@@ -3,7 +3,7 @@
 //
 // Data are in the memory of the device whose queue the communicator runs on: the host's, unless run_on() sets
 // another. On a GPU's queue a call returns once its transfers are enqueued there and at its peers, after everything
-// enqueued before; only the meeting of the ranks is on the host.
+// enqueued before; only the rendezvous of the ranks is on the host.
 //
 // All calls block the calling lane's thread. Each has the world's time limit; CommError names the ranks that did not
 // arrive. Collectives must be called by all members in the same order: the same call with the same root, element type

@@ -11,7 +11,7 @@ namespace rankscope::comm {
 class DeviceTimer {
  public:
   /// An event with this stamp was reported now.
-  void heard(std::int64_t now_ns, std::int64_t timer_ns) {
+  void add_sample(std::int64_t now_ns, std::int64_t timer_ns) {
     if (now_ns - since_ns_ > window_ns) {
       before_ns_ = now_ns - since_ns_ > 2 * window_ns ? unknown : least_ns_;
       least_ns_ = unknown;

@@ -40,8 +40,8 @@ std::string list_ranks(std::span<const int> ranks) {
   return text.empty() ? "no rank" : text;
 }
 
-std::string waited_in_vain(int rank, std::chrono::milliseconds limit, const char* call, Lane lane,
-                           std::span<const int> missing) {
+std::string timeout_message(int rank, std::chrono::milliseconds limit, const char* call, Lane lane,
+                            std::span<const int> missing) {
   const auto ms = limit.count();
   std::vector<int> once;  // a peer that should have sent and received is named once
   for (const int one : missing)
@@ -218,7 +218,7 @@ CommResult GroupCommunicator::run(CollectiveCall call) {
   }
   call.arrived = queue_->mark();
   if (!setting_.algorithm) return run_library(call);
-  const CommResult result = meet(call);
+  const CommResult result = rendezvous(call);
   run_transfers(call);
   return result;
 }

@@ -1,5 +1,5 @@
-// What loopback and mpi have in common: arguments are checked, hooks called, bytes counted, and the transparent
-// algorithms run as transfer lists over whatever moves messages. For this folder's own files.
+// What loopback and mpi share: checking arguments, calling hooks, counting bytes, and running the transparent
+// algorithms as transfer lists over any transport. For this folder's own files.
 #pragma once
 #include <array>
 #include <atomic>
@@ -82,11 +82,11 @@ class GroupCommunicator : public Communicator {
   /// Memory for messages of one phase that are added to what is there, for a transport that needs it.
   virtual void reserve_added(std::int64_t) {}
   /// Waits until all members have made this call, and their queues have reached it. Returns when the last one had.
-  virtual CommResult meet(const CollectiveCall& call) = 0;
+  virtual CommResult rendezvous(const CollectiveCall& call) = 0;
   /// The library's own algorithm.
   virtual CommResult run_library(const CollectiveCall& call) = 0;
 
-  friend class NcclCommunicator;  // which meets in a group of the world that started it up
+  friend class NcclCommunicator;  // whose rendezvous is in a group of the world that started it up
 
   /// For a transport that can only use host memory: device data of each call are copied to host memory and back; the
   /// lane's thread waits for the copies.
@@ -144,8 +144,8 @@ class GroupCommunicator : public Communicator {
 std::string list_ranks(std::span<const int> ranks);
 
 /// "rank 2 waited 60 s in all_reduce on lane data for rank 1, rank 3".
-std::string waited_in_vain(int rank, std::chrono::milliseconds limit, const char* call, Lane lane,
-                           std::span<const int> missing);
+std::string timeout_message(int rank, std::chrono::milliseconds limit, const char* call, Lane lane,
+                            std::span<const int> missing);
 
 /// What members of a collective must agree on: kind, root (-1 where there is none), type, and elements of the tensor or
 /// part that every member has.

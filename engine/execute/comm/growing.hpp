@@ -8,7 +8,7 @@
 namespace rankscope::comm {
 
 /// A GPU frees memory only after all launched work is done, and that may wait for a peer that waits for the next
-/// launch of the calling thread: so memory that became too small is kept as long as this object.
+/// launch of the calling thread: so memory that became too small is freed only with this object.
 class GrowingMemory {
  public:
   /// At least this many bytes, for the queue to use until the next call. `reserve`: Device::reserve or

@@ -84,19 +84,19 @@ class LoopbackCommunicator final : public GroupCommunicator {
     return first;
   }
 
-  CommResult meet(const CollectiveCall& call) override {
-    CommResult met;
-    or_fail_all([&] { met.active_ns = group_->meet(index(), queue(), call); });
-    met.active = queue().mark();
-    return met;
+  CommResult rendezvous(const CollectiveCall& call) override {
+    CommResult arrival;
+    or_fail_all([&] { arrival.active_ns = group_->rendezvous(index(), queue(), call); });
+    arrival.active = queue().mark();
+    return arrival;
   }
 
   CommResult run_library(const CollectiveCall& call) override {
-    const CommResult result = meet(call);
-    const Crossed crossed = do_share(group_->calls(), index(), queue());
+    const CommResult result = rendezvous(call);
+    const MovedBytes moved = do_share(group_->calls(), index(), queue());
     group_->depart(index(), queue());
-    for (int member = 0; member < setting().size(); ++member) count_sent(member, crossed.sent[member]);
-    count_received(crossed.received);
+    for (int member = 0; member < setting().size(); ++member) count_sent(member, moved.sent[member]);
+    count_received(moved.received);
     return result;
   }
 

@@ -11,7 +11,7 @@
 
 namespace rankscope {
 
-/// The meeting point of the ranks of one process; lives as long as any of its worlds or communicators.
+/// The rendezvous of the ranks of one process; lives as long as any of its worlds or communicators.
 class LoopbackHub;
 
 /// A hub for `ranks` ranks. Throws std::invalid_argument when that is less than one.

@@ -1,6 +1,8 @@
 #include "engine/execute/comm/loopback_collectives.hpp"
 
 #include <cstddef>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace rankscope::comm {
@@ -46,7 +48,7 @@ void sum_own_chunk(Calls calls, int index, Calls into, Queue& queue) {
   queue.sum(calls[0].whole.type, sums, parts, chunk.size());
 }
 
-Crossed all_reduce(Calls calls, int index, Queue& queue) {
+MovedBytes all_reduce(Calls calls, int index, Queue& queue) {
   sum_own_chunk(calls, index, calls, queue);
   const int n = static_cast<int>(calls.size());
   const View& tensor = calls[index].whole;
@@ -57,7 +59,7 @@ Crossed all_reduce(Calls calls, int index, Queue& queue) {
   return {std::move(sent), tensor.bytes() - own + (n - 1) * own};
 }
 
-Crossed reduce(Calls calls, int index, Queue& queue) {
+MovedBytes reduce(Calls calls, int index, Queue& queue) {
   const int root = calls[index].root, n = static_cast<int>(calls.size());
   sum_own_chunk(calls, index, calls.subspan(static_cast<std::size_t>(root), 1), queue);
   const View& tensor = calls[index].whole;
@@ -68,21 +70,21 @@ Crossed reduce(Calls calls, int index, Queue& queue) {
   return {std::move(sent), (n - 1) * own + (is_root ? tensor.bytes() - own : 0)};
 }
 
-Crossed broadcast(Calls calls, int index, Queue& queue) {
+MovedBytes broadcast(Calls calls, int index, Queue& queue) {
   const CollectiveCall& call = calls[index];
   queue.copy(call.whole.data, calls[call.root].whole.data, call.whole.bytes());
   const bool is_root = index == call.root;
   return {to_others(calls.size(), index, is_root ? call.whole.bytes() : 0), is_root ? 0 : call.whole.bytes()};
 }
 
-Crossed scatter(Calls calls, int index, Queue& queue) {
+MovedBytes scatter(Calls calls, int index, Queue& queue) {
   const CollectiveCall& call = calls[index];
   queue.copy(call.part.data, part_in(calls[call.root].whole, call.part, index), call.part.bytes());
   const bool is_root = index == call.root;
   return {to_others(calls.size(), index, is_root ? call.part.bytes() : 0), is_root ? 0 : call.part.bytes()};
 }
 
-Crossed gather(Calls calls, int index, Queue& queue) {
+MovedBytes gather(Calls calls, int index, Queue& queue) {
   const CollectiveCall& call = calls[index];
   queue.copy(part_in(calls[call.root].whole, call.part, index), call.part.data, call.part.bytes());
   const auto others = static_cast<std::int64_t>(calls.size()) - 1;
@@ -90,7 +92,7 @@ Crossed gather(Calls calls, int index, Queue& queue) {
           index == call.root ? others * call.part.bytes() : 0};
 }
 
-Crossed all_gather(Calls calls, int index, Queue& queue) {
+MovedBytes all_gather(Calls calls, int index, Queue& queue) {
   const CollectiveCall& call = calls[index];
   for (int from = 0; from < static_cast<int>(calls.size()); ++from)
     queue.copy(part_in(call.whole, call.part, from), calls[from].part.data, call.part.bytes());
@@ -99,7 +101,7 @@ Crossed all_gather(Calls calls, int index, Queue& queue) {
 }
 
 // `part` may be member i's own part of its whole: no other member reads that part.
-Crossed reduce_scatter(Calls calls, int index, Queue& queue) {
+MovedBytes reduce_scatter(Calls calls, int index, Queue& queue) {
   const CollectiveCall& call = calls[index];
   std::vector<const void*> parts;
   for (const CollectiveCall& other : calls) parts.push_back(part_in(other.whole, call.part, index));
@@ -109,7 +111,7 @@ Crossed reduce_scatter(Calls calls, int index, Queue& queue) {
   return {to_others(calls.size(), index, call.part.bytes()), others * call.part.bytes()};
 }
 
-Crossed all_to_all(Calls calls, int index, Queue& queue) {
+MovedBytes all_to_all(Calls calls, int index, Queue& queue) {
   const CollectiveCall& call = calls[index];
   const auto n = static_cast<std::int64_t>(calls.size()), bytes = call.part.bytes() / n;
   for (int from = 0; from < n; ++from)
@@ -119,7 +121,7 @@ Crossed all_to_all(Calls calls, int index, Queue& queue) {
 
 }  // namespace
 
-Crossed do_share(Calls calls, int index, Queue& queue) {
+MovedBytes do_share(Calls calls, int index, Queue& queue) {
   const OpKind kind = calls[index].kind;
   if (kind == OpKind::all_reduce) return all_reduce(calls, index, queue);
   if (kind == OpKind::reduce) return reduce(calls, index, queue);
@@ -128,7 +130,8 @@ Crossed do_share(Calls calls, int index, Queue& queue) {
   if (kind == OpKind::gather) return gather(calls, index, queue);
   if (kind == OpKind::all_gather) return all_gather(calls, index, queue);
   if (kind == OpKind::reduce_scatter) return reduce_scatter(calls, index, queue);
-  return all_to_all(calls, index, queue);
+  if (kind == OpKind::all_to_all) return all_to_all(calls, index, queue);
+  throw std::logic_error("loopback has no " + std::string(name_of(kind)));
 }
 
 }  // namespace rankscope::comm

@@ -9,13 +9,13 @@
 namespace rankscope::comm {
 
 /// Bytes copied from one member's memory to the others, counted for that member.
-struct Crossed {
+struct MovedBytes {
   std::vector<std::int64_t> sent;  ///< by receiving member, itself none
   std::int64_t received = 0;
 };
 
 /// Does member `index`'s share, on its queue. All members' calls agree, and none returns before all shares are done. A
 /// sum is a direct reduce-scatter and all-gather: member i adds up chunk i (chunk_range) of all members.
-Crossed do_share(std::span<const CollectiveCall> calls, int index, Queue& queue);
+MovedBytes do_share(std::span<const CollectiveCall> calls, int index, Queue& queue);
 
 }  // namespace rankscope::comm

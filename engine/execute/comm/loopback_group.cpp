@@ -141,7 +141,7 @@ void LoopbackGroup::exchange(int member, Queue& queue, std::span<Message> messag
   withdraw(member, posts);
   wake_[member].wait(lock, [&] { return none_is(Post::State::moving); });
   if (!in_time && failure_.empty()) {
-    failure_ = waited_in_vain(members_[member], limit, call, lane_, missing);
+    failure_ = timeout_message(members_[member], limit, call, lane_, missing);
     wake_all();
   }
   throw CommError(failure_);
@@ -165,19 +165,19 @@ int LoopbackGroup::first_sender(int member, std::span<const int> from, const cha
   if (failure_.empty()) {
     std::vector<int> missing;
     for (const int peer : from) missing.push_back(members_[peer]);
-    failure_ = waited_in_vain(members_[member], time_limit_, call, lane_, missing);
+    failure_ = timeout_message(members_[member], time_limit_, call, lane_, missing);
     wake_all();
   }
   throw CommError(failure_);
 }
 
-std::int64_t LoopbackGroup::meet(int member, Queue& queue, const CollectiveCall& call) {
+std::int64_t LoopbackGroup::rendezvous(int member, Queue& queue, const CollectiveCall& call) {
   const auto deadline = deadline_after(time_limit_);
   std::unique_lock lock(mutex_);
   if (!failure_.empty()) throw CommError(failure_);
   calls_[member] = call;
   has_arrived_[member] = true;
-  const std::uint64_t meeting = meetings_;
+  const std::uint64_t rendezvous = rendezvous_count_;
   if (++arrivals_ == size()) {
     for (int other = 0; other < size() && failure_.empty(); ++other)
       if (word_of(calls_[other]) != word_of(call))
@@ -185,26 +185,26 @@ std::int64_t LoopbackGroup::meet(int member, Queue& queue, const CollectiveCall&
             fmt::format("rank {} calls {}, rank {} {}, on lane {}", members_[other], describe(word_of(calls_[other])),
                         members_[member], describe(word_of(call)), name_of(lane_));
     if (failure_.empty()) {
-      ++meetings_;
+      ++rendezvous_count_;
       arrivals_ = 0;
       has_arrived_.assign(has_arrived_.size(), false);
-      met_ns_ = now_ns();
+      rendezvous_ns_ = now_ns();
       for (int other = 0; other < size(); ++other) arrived_[other] = calls_[other].arrived;
     }
     wake_all();
   } else {
-    wake_[member].wait_until(lock, deadline, [&] { return meetings_ != meeting || !failure_.empty(); });
+    wake_[member].wait_until(lock, deadline, [&] { return rendezvous_count_ != rendezvous || !failure_.empty(); });
   }
-  if (meetings_ != meeting) {  // even if the group has failed since: the others now rely on this member
+  if (rendezvous_count_ != rendezvous) {  // even if the group has failed since: the others now rely on this member
     for (int other = 0; other < size(); ++other)
       if (other != member) queue.wait_for(arrived_[other]);
-    return met_ns_;
+    return rendezvous_ns_;
   }
   if (failure_.empty()) {
     std::vector<int> missing;
     for (int other = 0; other < size(); ++other)
       if (!has_arrived_[other]) missing.push_back(members_[other]);
-    failure_ = waited_in_vain(members_[member], time_limit_, call_name(call.kind), lane_, missing);
+    failure_ = timeout_message(members_[member], time_limit_, call_name(call.kind), lane_, missing);
     wake_all();
   }
   throw CommError(failure_);
@@ -214,13 +214,13 @@ void LoopbackGroup::depart(int member, Queue& queue) {
   Mark done = queue.mark();
   std::unique_lock lock(mutex_);
   done_[member] = std::move(done);
-  const std::uint64_t parting = partings_;
+  const std::uint64_t departs = depart_count_;
   if (++departures_ == size()) {
-    ++partings_;
+    ++depart_count_;
     departures_ = 0;
     wake_all();
   } else {
-    wake_[member].wait(lock, [&] { return partings_ != parting; });
+    wake_[member].wait(lock, [&] { return depart_count_ != departs; });
   }
   // No member can finish its next call before this member has joined that call.
   for (int other = 0; other < size(); ++other)

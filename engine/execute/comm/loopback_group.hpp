@@ -1,4 +1,4 @@
-// Where the threads of a group meet: messages between two members, and calls of all of them. Waiting threads sleep;
+// The rendezvous of a group's threads: messages between two members, and calls of all of them. Waiting threads sleep;
 // the last to arrive does the copying, so that a message costs one wake-up.
 #pragma once
 #include <condition_variable>
@@ -29,16 +29,15 @@ class LoopbackGroup {
 
   /// Waits until every member has arrived with its call, and makes the queue wait until theirs reach it; returns when
   /// the last one did. Throws CommError when they do not agree, time is up or the group has failed.
-  std::int64_t meet(int member, Queue& queue, const CollectiveCall& call);
-  /// The members' calls, between meet and depart.
+  std::int64_t rendezvous(int member, Queue& queue, const CollectiveCall& call);
+  /// The members' calls, between rendezvous and depart.
   std::span<const CollectiveCall> calls() const { return calls_; }
-  /// Waits until every member that met is done with the others' memory, and makes the queue wait until theirs reach
+  /// Waits until every member is done with the others' memory, and makes the queue wait until theirs reach
   /// that point. Has no limit: all have arrived, and only copying is left.
   void depart(int member, Queue& queue);
 
-  /// Ends every wait with CommError(why), now and from now on. The first reason stays.
+  /// Ends every wait, also later ones, with CommError(why). The first reason is kept.
   void fail(const std::string& why);
-  /// The reason, or empty.
 
  private:
   struct Post;
@@ -70,8 +69,8 @@ class LoopbackGroup {
   std::vector<Mark> arrived_;  // by member, of the last call: the next call begins after all have read them
   std::vector<Mark> done_;     // likewise when the call was done
   int arrivals_ = 0, departures_ = 0;
-  std::uint64_t meetings_ = 0, partings_ = 0;
-  std::int64_t met_ns_ = 0;
+  std::uint64_t rendezvous_count_ = 0, depart_count_ = 0;
+  std::int64_t rendezvous_ns_ = 0;
 };
 
 }  // namespace rankscope::comm

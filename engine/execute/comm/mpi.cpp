@@ -50,7 +50,7 @@ class MpiWorld final : public World {
     arrive_as(everyone_, rank(), exchange_arrive_tag, exchange_release_tag, "exchange", Lane::copy, {});
     const auto deadline = deadline_after(process_->options().time_limit);
     auto too_late = [&] {
-      return waited_in_vain(rank(), process_->options().time_limit, "exchange", Lane::copy, everyone_);
+      return timeout_message(rank(), process_->options().time_limit, "exchange", Lane::copy, everyone_);
     };
     int length = static_cast<int>(mine.size());
     std::vector<int> lengths(size()), offsets(size());

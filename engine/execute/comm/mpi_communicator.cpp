@@ -37,7 +37,7 @@ void MpiCommunicator::wait(std::span<MPI_Request> requests, const char* call, st
     std::vector<int> missing;
     for (std::size_t i = 0; i < peers.size(); ++i)
       if (requests.size() != peers.size() || requests[i] != MPI_REQUEST_NULL) missing.push_back(peers[i]);
-    return waited_in_vain(setting().rank(), limit, call, setting().lane, missing);
+    return timeout_message(setting().rank(), limit, call, setting().lane, missing);
   };
   process_->wait(requests, deadline_after(limit), too_late, what);
 }
@@ -121,7 +121,7 @@ int MpiCommunicator::wait_for_sender(std::span<const int> from, const char* call
   const auto too_late = [&] {
     std::vector<int> missing;
     for (const int peer : from) missing.push_back(setting().members[peer]);
-    return waited_in_vain(setting().rank(), setting().options.time_limit, call, setting().lane, missing);
+    return timeout_message(setting().rank(), setting().options.time_limit, call, setting().lane, missing);
   };
   process_->wait_until(look, deadline_after(setting().options.time_limit), too_late, MpiProcess::Waiting::for_peers);
   return found;
@@ -160,7 +160,7 @@ void MpiCommunicator::move_all(std::span<Message> messages, const char* call, st
   for (Message& m : messages) m.begin_ns = begin_ns, m.end_ns = end_ns;
 }
 
-CommResult MpiCommunicator::meet(const CollectiveCall& call) {
+CommResult MpiCommunicator::rendezvous(const CollectiveCall& call) {
   process_->throw_if_failed();
   if (!setting().options.stamp_arrivals) return {};
   return {
@@ -170,7 +170,7 @@ CommResult MpiCommunicator::meet(const CollectiveCall& call) {
 }
 
 CommResult MpiCommunicator::run_library(const CollectiveCall& call) {
-  const CommResult result = meet(call);
+  const CommResult result = rendezvous(call);
   count_unknown();
   std::vector<MPI_Request> requests;
   start_library(call, requests);

@@ -19,7 +19,7 @@ class MpiCommunicator final : public GroupCommunicator {
   CommResult move(Message& message, const char* call) override;
   void move_all(std::span<Message> messages, const char* call, std::chrono::milliseconds limit) override;
   int wait_for_sender(std::span<const int> from, const char* call) override;
-  CommResult meet(const CollectiveCall& call) override;
+  CommResult rendezvous(const CollectiveCall& call) override;
   CommResult run_library(const CollectiveCall& call) override;
 
  private:

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <climits>
+#include <stdexcept>
 
 #include "engine/execute/comm/mpi_communicator.hpp"
 #include "engine/op/words.hpp"
@@ -66,8 +67,10 @@ void MpiCommunicator::start_library(const CollectiveCall& call, std::vector<MPI_
   else if (call.kind == OpKind::reduce_scatter)  // in place MPI leaves the part at the beginning of the whole
     check("MPI_Ireduce_scatter_block", MPI_Ireduce_scatter_block(in_place ? place : whole, in_place ? whole : part,
                                                                  count, element.type, element.sum, comm_, &request));
-  else
+  else if (call.kind == OpKind::all_to_all)
     check("MPI_Ialltoall", MPI_Ialltoall(whole, count, element.type, part, count, element.type, comm_, &request));
+  else
+    throw std::logic_error(fmt::format("mpi has no {}", call_name(call.kind)));
   requests.push_back(request);
 }
 

@@ -38,9 +38,9 @@ MPI_Comm copy_of_world() {
 }
 
 // Waits increasingly long between two polls.
-class Patience {
+class Backoff {
  public:
-  explicit Patience(Clock::duration awake) : awake_(awake) {}
+  explicit Backoff(Clock::duration awake) : awake_(awake) {}
   void pause() {
     const auto waited = Clock::now() - begin_;
     if (waited < awake_)
@@ -176,12 +176,12 @@ void MpiProcess::throw_if_failed() {
 
 void MpiProcess::wait_until(const std::function<bool()>& done, Clock::time_point deadline,
                             const std::function<std::string()>& too_late, Waiting what) {
-  Patience patience(what == Waiting::for_peers ? 30us : 1ms);
+  Backoff backoff(what == Waiting::for_peers ? 30us : 1ms);
   while (!done()) {
     listen();
     throw_if_failed();
     if (Clock::now() > deadline) throw CommError(fail(too_late()));
-    patience.pause();
+    backoff.pause();
   }
 }
 
@@ -232,7 +232,7 @@ std::int64_t arrive(MpiProcess& process, const Arrival& arrival, const ArrivalWo
   constexpr int length = sizeof(ArrivalWord);
   auto rank_in_comm = [&](int member) { return arrival.comm_is_world ? arrival.ranks[member] : member; };
   auto vain = [&](std::span<const int> missing) {
-    return waited_in_vain(process.rank(), limit, arrival.call, arrival.lane, missing);
+    return timeout_message(process.rank(), limit, arrival.call, arrival.lane, missing);
   };
   process.throw_if_failed();
   // Words and requests of a failed wait may be used by MPI until the process ends.

@@ -38,7 +38,7 @@ class MpiProcess {
   MPI_Comm bookkeeping() const { return bookkeeping_; }  ///< all ranks, for set-up and World::exchange
   const MpiElement& element(DType type) const { return elements_[static_cast<std::size_t>(type)]; }
 
-  /// What a wait is for: its length depends on the peers, or on the machine.
+  /// What a wait is for: it determines how long to poll before sleeping.
   enum class Waiting { for_peers, for_bytes, for_collective };
   /// Waits for all requests (null ones are done). Tests and yields (30 µs, or 1 ms where bytes should be moving), then
   /// sleeps between tests, a sixteenth of the time waited so far and at most 1 ms: ranks share cores. Throws CommError
@@ -48,7 +48,7 @@ class MpiProcess {
   void wait(std::span<MPI_Request> requests, Clock::time_point deadline, const std::function<std::string()>& too_late,
             Waiting what);
 
-  /// The same until `done` says so, which may call MPI.
+  /// The same until `done` returns true; it may call MPI.
   void wait_until(const std::function<bool()>& done, Clock::time_point deadline,
                   const std::function<std::string()>& too_late, Waiting what);
 
@@ -85,9 +85,9 @@ class MpiProcess {
 /// Throws CommError with MPI's text when `code` is an error: check("MPI_Issend", MPI_Issend(…)).
 void check(const char* function, int code);
 
-/// Members of `comm` wait for each other: all tell member 0 what they are about to do, which then sends all of them on.
-/// Returns when the last had arrived. If words differ, or not all arrive in time, member 0 fails the world, since only
-/// it knows which member is missing; the others give it a little more time for that. `come` and `go` are the tags.
+/// Members of `comm` wait for each other: each sends member 0 its next call, and member 0 then releases all of them.
+/// Returns when the last had arrived. If the calls differ, or not all arrive in time, member 0 fails the world, since
+/// only it knows which member is missing; the others wait a little longer for that.
 /// `ranks` are the members' world ranks; `call` and `lane` are for the text.
 struct Arrival {
   MPI_Comm comm = MPI_COMM_NULL;

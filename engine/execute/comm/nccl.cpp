@@ -74,7 +74,7 @@ std::unique_ptr<World> nccl_world(std::unique_ptr<World> start_up, CommOptions o
 }
 
 // NCCL 2.27 and later then search for the plug-in among the program's own symbols.
-void hear_nccl_phases() { setenv("NCCL_PROFILER_PLUGIN", "STATIC_PLUGIN", 0); }
+void enable_nccl_profiler() { setenv("NCCL_PROFILER_PLUGIN", "STATIC_PLUGIN", 0); }
 
 void prepare_cuda_for_nccl() { setenv("CUDA_MODULE_LOADING", "EAGER", 0); }
 

@@ -1,9 +1,9 @@
 // Ranks as processes with a GPU each, on one host or many, over NCCL. Another world starts it up: it carries the ids of
 // NCCL's communicators, lets members announce their calls, and reports failures.
 //
-// With CommOptions::stamp_arrivals members meet on the host before each call, so that calls which do not fit together
-// and members that do not arrive are named, as under mpi; without it a call is only enqueued, and a mistake is found by
-// the time limit. Messages from several ranks to one (lane server) always meet.
+// With CommOptions::stamp_arrivals members wait for each other on the host before each call, so that calls which do not
+// fit together and members that do not arrive are named, as under mpi; without it a call is only enqueued, and a
+// mistake is found by the time limit. Messages from several ranks to one (lane server) always do so.
 //
 // When a peer is lost, NCCL's kernels wait for it on the device forever. So a watch checks all communicators about
 // fifty times a second, and the world that started them: a failure there aborts all of them, which ends their
@@ -36,7 +36,7 @@ void check_nccl_library(const NcclOptions& nccl = {});
 /// Makes NCCL report what happens inside its collectives and messages (Communicator::late_phases, where
 /// CommOptions::record_phases is set), unless the environment's NCCL_PROFILER_PLUGIN says otherwise: "none" is off. It
 /// sets that variable, so it is called before there are other threads.
-void hear_nccl_phases();
+void enable_nccl_profiler();
 
 /// Configures CUDA for NCCL's kernels, which wait on the device for their peers, unless the environment sets it
 /// already: load all code before anything runs (the first launch of a kernel may wait until the device is idle). It

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "engine/execute/comm/clock.hpp"
 #include "engine/op/words.hpp"
@@ -24,37 +25,40 @@ NcclCommunicator::NcclCommunicator(std::shared_ptr<NcclSession> session, std::un
   clique_ = std::make_unique<NcclClique>(*session_, id, setting());
 }
 
-bool NcclCommunicator::meets() const { return setting().options.stamp_arrivals || setting().lane == Lane::server; }
+bool NcclCommunicator::uses_rendezvous() const {
+  return setting().options.stamp_arrivals || setting().lane == Lane::server;
+}
 
 // On the host only: the queues reach it later, and NCCL's kernels wait for each other there.
-CommResult NcclCommunicator::meet(const CollectiveCall& call) {
-  if (!meets()) return {};
-  CollectiveCall word = call;
-  word.arrived = nullptr;
-  const CommResult met = session_->or_fail([&] { return host_->meet(word); });
-  return device().is_host() ? met : CommResult{};
+CommResult NcclCommunicator::rendezvous(const CollectiveCall& call) {
+  if (!uses_rendezvous()) return {};
+  CollectiveCall announced = call;
+  announced.arrived = nullptr;
+  const CommResult arrival = session_->or_fail([&] { return host_->rendezvous(announced); });
+  return device().is_host() ? arrival : CommResult{};
 }
 
 int NcclCommunicator::wait_for_sender(std::span<const int> from, const char* call) {
-  if (!meets())
+  if (!uses_rendezvous())
     throw std::logic_error("NCCL does not know who sends first: members must meet (stamp_arrivals, or lane server)");
   return session_->or_fail([&] { return host_->wait_for_sender(from, call); });
 }
 
 // Both ends exchange the size on the host first.
 CommResult NcclCommunicator::move(Message& message, const char* call) {
-  CommResult met;
-  if (meets()) {
+  CommResult arrival;
+  if (uses_rendezvous()) {
     std::int64_t bytes = message.bytes();
-    Message word{message.is_send, false, message.peer, DType::u8, reinterpret_cast<std::byte*>(&bytes), sizeof bytes};
-    met = session_->or_fail([&] { return host_->move(word, call); });
+    Message announced{message.is_send, false, message.peer, DType::u8, reinterpret_cast<std::byte*>(&bytes),
+                      sizeof bytes};
+    arrival = session_->or_fail([&] { return host_->move(announced, call); });
     if (bytes != message.bytes())  // the receiver's are the sender's now
       throw CommError(session_->fail(fmt::format("rank {} sends {} to rank {}, which expects {}, on lane {}",
                                                  setting().members[message.peer], counted(bytes, "byte"),
                                                  setting().rank(), message.bytes(), name_of(setting().lane))));
   }
   issue_messages({&message, 1}, call_, call, message.arrived, setting().options.time_limit);
-  return device().is_host() ? met : CommResult{};
+  return device().is_host() ? arrival : CommResult{};
 }
 
 std::vector<LatePhase> NcclCommunicator::late_phases() {
@@ -150,7 +154,7 @@ std::vector<Message> NcclCommunicator::messages_of(const CollectiveCall& call) {
 }
 
 CommResult NcclCommunicator::run_library(const CollectiveCall& call) {
-  const CommResult result = meet(call);
+  const CommResult result = rendezvous(call);
   count_unknown();
   const char* name = call_name(call.kind);
   const auto limit = setting().options.time_limit;
@@ -169,7 +173,9 @@ CommResult NcclCommunicator::run_library(const CollectiveCall& call) {
     if (call.kind == OpKind::reduce) return nccl.reduce(data, data, elements, type, nccl_sum, call.root, comm, stream);
     if (call.kind == OpKind::all_reduce) return nccl.all_reduce(data, data, elements, type, nccl_sum, comm, stream);
     if (call.kind == OpKind::all_gather) return nccl.all_gather(call.part.data, data, elements, type, comm, stream);
-    return nccl.reduce_scatter(data, call.part.data, elements, type, nccl_sum, comm, stream);
+    if (call.kind == OpKind::reduce_scatter)
+      return nccl.reduce_scatter(data, call.part.data, elements, type, nccl_sum, comm, stream);
+    throw std::logic_error(fmt::format("nccl has no {}", name));
   });
   return result;
 }

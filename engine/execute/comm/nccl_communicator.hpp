@@ -18,11 +18,11 @@ class NcclCommunicator final : public GroupCommunicator {
   void move_all(std::span<Message> messages, const char* call, std::chrono::milliseconds limit) override;
   int wait_for_sender(std::span<const int> from, const char* call) override;
   void reserve_added(std::int64_t bytes) override { staging_.at_least(bytes, device(), &Device::reserve); }
-  CommResult meet(const CollectiveCall& call) override;
+  CommResult rendezvous(const CollectiveCall& call) override;
   CommResult run_library(const CollectiveCall& call) override;
 
  private:
-  bool meets() const;
+  bool uses_rendezvous() const;
   /// Enqueues, and lets the watch check it.
   void issue(const char* call, const NcclWorks& works, const Mark& arrived, std::span<const int> peers,
              std::chrono::milliseconds limit, const NcclClique::Enqueue& enqueue);

@@ -1,6 +1,6 @@
-// NCCL's profiler plug-in interface, versions 4 (NCCL 2.27) and 5 (2.28): what of it is used. The two have the same
-// layout but for the type's width, and unions that begin alike. (NCCL, src/include/plugin/profiler, whose names of
-// events are behind ours.)
+// NCCL's profiler plug-in interface, versions 4 (NCCL 2.27) and 5 (2.28): the parts used here. The two have the same
+// layout except for the type's width, and unions with the same beginning. (NCCL, src/include/plugin/profiler, whose
+// names of events are behind ours.)
 #pragma once
 #include <sys/types.h>
 

@@ -82,11 +82,11 @@ class NcclRecording {
 
   void begin_call(const NcclWorks& works) {
     const std::lock_guard lock(mutex_);
-    under_way_ = works;
+    in_flight_ = works;
   }
   void end_call() {
     const std::lock_guard lock(mutex_);
-    under_way_ = {};
+    in_flight_ = {};
   }
 
   std::vector<LatePhase> take() {
@@ -117,10 +117,10 @@ class NcclRecording {
     event.type = begin.type;
     event.begin_ns = now_ns();
     if (begin.type == collective || begin.type == message) {
-      if (under_way_.count == 0) return 0;
-      --under_way_.count;
-      if (!under_way_.call) return 0;
-      event.call = *under_way_.call;
+      if (in_flight_.count == 0) return 0;
+      --in_flight_.count;
+      if (!in_flight_.call) return 0;
+      event.call = *in_flight_.call;
       event.channels_left = begin.channels;
       set_peer(event, begin);
       const Number number = add(event);
@@ -150,7 +150,7 @@ class NcclRecording {
     }
     if (begin.type == kernel_channel) {
       event.begin_ns = begin.timer_ns;
-      timer_.heard(now_ns(), begin.timer_ns);
+      timer_.add_sample(now_ns(), begin.timer_ns);
     }
     return add(event);
   }
@@ -163,7 +163,7 @@ class NcclRecording {
     if (event.type == kernel_channel && state == kernel_channel_stop && arguments != nullptr) {
       event.end_ns = static_cast<std::int64_t>(arguments->kernel_channel.timer_ns);
       event.has_end = true;
-      timer_.heard(now_ns(), event.end_ns);
+      timer_.add_sample(now_ns(), event.end_ns);
     }
     if (event.type != proxy_step) return;
     // It begins to move when its condition is met: data of the device, or room at the peer.
@@ -233,7 +233,7 @@ class NcclRecording {
   Number next_;
   const std::vector<int> members_;
   const int rank_;
-  NcclWorks under_way_{};  ///< of the call that is being enqueued: those not reported yet
+  NcclWorks in_flight_{};  ///< of the call that is being enqueued: those not reported yet
   std::map<Number, Event> events_;
   std::deque<Number> works_;  ///< the latest, all in events_
   std::vector<ReportedPhase> reported_;

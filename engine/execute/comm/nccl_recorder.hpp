@@ -1,5 +1,5 @@
 // Records what NCCL reports about the inside of one communicator's collectives and messages, by its profiler plug-in
-// interface. The plug-in is in this program itself: hear_nccl_phases() (nccl.hpp) makes NCCL look for it here.
+// interface. The plug-in is in this program itself: enable_nccl_profiler() (nccl.hpp) makes NCCL look for it here.
 //
 // NCCL reports a work (a collective or message) while it is enqueued, and ends its event at once. So everything that it
 // reports between a call's begin and end belongs to that call: a work that NCCL omits is unknown, and later calls are
@@ -40,7 +40,7 @@ class NcclRecorder {
   /// Before the works are enqueued, and when the library has done so: one call at a time.
   void begin_call(const NcclWorks& works);
   void end_call();
-  /// What has been told since this was asked last. Any thread.
+  /// The phases reported since the previous call. Any thread.
   std::vector<LatePhase> take();
   /// Some reported work has incomplete details so far. False if NCCL does not use the plug-in.
   bool awaits_more() const;

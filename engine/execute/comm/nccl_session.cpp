@@ -48,7 +48,7 @@ int most_blocks(Lane lane) {
 
 /// Waits increasingly long between two polls: NCCL makes connections in the background, and enqueues within some
 /// microseconds.
-class Pause {
+class Backoff {
  public:
   void operator()() {
     if (now_ns() - begin_ < 1'000'000)
@@ -94,7 +94,7 @@ NcclClique::~NcclClique() {
   if (comm_ == nullptr) return;
   const auto deadline = deadline_after(leave_limit);
   NcclResult result = nccl_.finalize(comm_);
-  for (Pause pause; result == NcclResult::in_progress && Clock::now() < deadline; pause())
+  for (Backoff backoff; result == NcclResult::in_progress && Clock::now() < deadline; backoff())
     if (nccl_.async_error(comm_, &result) != NcclResult::success) result = NcclResult::internal_error;
   if (result == NcclResult::success)
     nccl_.destroy(comm_);
@@ -121,9 +121,9 @@ void NcclClique::issue(const char* call, const NcclWorks& works, std::span<const
 void NcclClique::wait(NcclResult result, const char* call, std::span<const int> peers,
                       std::chrono::milliseconds limit) {
   const auto deadline = deadline_after(limit);
-  for (Pause pause; result == NcclResult::in_progress; pause()) {
+  for (Backoff backoff; result == NcclResult::in_progress; backoff()) {
     session_.throw_if_failed();
-    if (Clock::now() > deadline) throw CommError(session_.fail(waited_in_vain(rank_, limit, call, lane_, peers)));
+    if (Clock::now() > deadline) throw CommError(session_.fail(timeout_message(rank_, limit, call, lane_, peers)));
     const std::lock_guard lock(mutex_);
     if (comm_ == nullptr) break;
     if (const NcclResult asked = nccl_.async_error(comm_, &result); asked != NcclResult::success) result = asked;
@@ -151,22 +151,22 @@ void NcclClique::abort() {
 void NcclClique::watch(const char* call, Mark arrived, Mark done, std::span<const int> peers,
                        std::chrono::milliseconds limit) {
   if (!done) return;  // the calling thread has done it
-  const std::lock_guard lock(under_way_mutex_);
-  under_way_.push_back({call, std::move(arrived), std::move(done), {peers.begin(), peers.end()}, limit});
+  const std::lock_guard lock(in_flight_mutex_);
+  in_flight_.push_back({call, std::move(arrived), std::move(done), {peers.begin(), peers.end()}, limit});
 }
 
 std::string NcclClique::overdue() {
-  const std::lock_guard lock(under_way_mutex_);
+  const std::lock_guard lock(in_flight_mutex_);
   try {
-    while (!under_way_.empty() && under_way_.front().done->reached()) under_way_.pop_front();
-    if (under_way_.empty()) return {};
-    UnderWay& first = under_way_.front();
+    while (!in_flight_.empty() && in_flight_.front().done->reached()) in_flight_.pop_front();
+    if (in_flight_.empty()) return {};
+    CallInFlight& first = in_flight_.front();
     if (first.arrived && !first.arrived->reached()) return {};
     if (first.since_ns < 0) first.since_ns = now_ns();
     if (now_ns() - first.since_ns <= std::chrono::nanoseconds(first.limit).count()) return {};
-    return waited_in_vain(rank_, first.limit, first.call, lane_, first.peers);
+    return timeout_message(rank_, first.limit, first.call, lane_, first.peers);
   } catch (const DeviceError& error) {
-    return fmt::format("rank {}: {} on lane {}: {}", rank_, under_way_.front().call, name_of(lane_), error.what());
+    return fmt::format("rank {}: {} on lane {}: {}", rank_, in_flight_.front().call, name_of(lane_), error.what());
   }
 }
 

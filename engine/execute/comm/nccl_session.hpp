@@ -23,7 +23,7 @@ class NcclSession;
 /// One communicator of the library's. The library wants one call at a time on each.
 class NcclClique {
  public:
-  /// Collective over the group's members, who have the same id. Throws CommError when they do not come in time.
+  /// Collective over the group's members, with the same id. Throws CommError when they do not arrive in time.
   NcclClique(NcclSession& session, const NcclUniqueId& id, const GroupSetting& setting);
   ~NcclClique();
   NcclClique(const NcclClique&) = delete;
@@ -35,8 +35,8 @@ class NcclClique {
   void issue(const char* call, const NcclWorks& works, std::span<const int> peers, std::chrono::milliseconds limit,
              const Enqueue& enqueue);
 
-  /// Of what was issued to a device's queue: where that had come before it, and after it. When it takes longer than
-  /// `limit` from the one to the other the session fails.
+  /// Watches a call that was issued to a device's queue, from the mark before it to the mark after it. If that takes
+  /// longer than `limit`, the session fails.
   void watch(const char* call, Mark arrived, Mark done, std::span<const int> peers, std::chrono::milliseconds limit);
 
   /// Null where phases are not recorded.
@@ -45,7 +45,7 @@ class NcclClique {
   // For the session.
   /// Stops its work in the library and on the device; nothing more is issued.
   void abort();
-  /// Empty, or what went wrong after something was enqueued: NCCL says so, or it takes too long.
+  /// Empty, or the reason why an enqueued call failed: NCCL reports an error, or it takes too long.
   std::string trouble();
 
  private:
@@ -53,12 +53,12 @@ class NcclClique {
   std::string words(NcclResult result, const char* call);
   std::string overdue();
 
-  struct UnderWay {
+  struct CallInFlight {
     const char* call = "";
     Mark arrived, done;
     std::vector<int> peers;
     std::chrono::milliseconds limit{};
-    std::int64_t since_ns = -1;  ///< when it was first seen that the queue had come to it
+    std::int64_t since_ns = -1;  ///< when the watch first saw that the queue had reached it
   };
 
   NcclSession& session_;
@@ -70,8 +70,8 @@ class NcclClique {
   std::mutex mutex_;         ///< guards what follows, and calls of the library
   NcclComm comm_ = nullptr;  ///< null: aborted
   const char* last_call_ = "making a group";
-  std::mutex under_way_mutex_;
-  std::deque<UnderWay> under_way_;  ///< in the queue's order
+  std::mutex in_flight_mutex_;
+  std::deque<CallInFlight> in_flight_;  ///< in the queue's order
 };
 
 class NcclSession {
@@ -89,7 +89,7 @@ class NcclSession {
   /// Fails this rank and tells the others; ends all cliques. The first reason stays, and is returned.
   std::string fail(const std::string& why);
   void throw_if_failed();
-  /// Does something in the world that started up NCCL; what fails there fails this as well.
+  /// Does something in the world that started up NCCL; a failure there fails this session as well.
   template <class Work>
   auto or_fail(Work work) {
     throw_if_failed();

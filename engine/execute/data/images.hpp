@@ -1,10 +1,10 @@
-// Synthetic images of known classes, whose labels are sometimes wrong, so that a loss curve has a floor to reach.
+// Synthetic images of known classes, whose labels are sometimes wrong, so that the lowest possible mean loss is known.
 //
 // An image is a wave in each of its three colours, under noise. The class says the waves' directions (one of eight for
-// each colour) and their length (one of four, the same for all); where each begins is drawn, so no single pixel tells
-// anything: it takes filters of several pixels, which is what convolutions are. The noise is bounded and the waves are
-// not small, so the image tells its class; the label is another class with a probability of one tenth. The best that a
-// predictor can do is to know the class, and the entropy of the label given the class is the floor.
+// each colour) and their length (one of four, the same for all); their phases are random, so one pixel has no
+// information about the class: filters of several pixels are needed, that is convolutions. The noise is bounded and the
+// waves are not small, so the class can be recognised; the label is another class with a probability of one tenth. The
+// best predictor knows the class, and the entropy of the label given the class is the floor.
 #pragma once
 #include <cstdint>
 

@@ -1,9 +1,9 @@
-// A synthetic language whose entropy per token is known exactly, so that a loss curve has a floor to reach.
+// A synthetic language whose entropy per token is known exactly, which is the lowest possible mean loss.
 //
 // A sparse Markov chain of order two with a small memory: what follows a token depends on the token and on the *class*
 // of the one before (two classes). Each of these 2·V contexts has up to four successors with probabilities of its own.
-// A predictor that looks at the last token only stays above the floor; to reach it a model must look one token back,
-// which is what attention is for, and a tiny one learns it in a few hundred steps.
+// A predictor that uses only the last token stays above that floor; to reach it a model must also use the token before,
+// which is what attention is for; a tiny model learns it in a few hundred steps.
 //
 // Probabilities are multiples of 2⁻³²: what is sampled is exactly what the entropy is computed of. One successor of
 // every context follows a cycle through the whole vocabulary, so every token is reached from every other and the
@@ -33,7 +33,7 @@ class Language {
   /// What may follow `token` when the token before it was of class `class_before`; probabilities sum to 1 exactly.
   std::vector<Successor> successors(std::int32_t token, int class_before) const;
 
-  /// Long-run share of positions whose token and class before are these.
+  /// The share of positions with this token and this class before it, in the long run.
   double stationary(std::int32_t token, int class_before) const { return stationary_[token * classes + class_before]; }
 
   /// Entropy of the next token given all before, in nats: the chain's entropy rate.
@@ -50,7 +50,7 @@ class Language {
  private:
   struct Context {
     std::array<std::int32_t, most_successors> token;
-    std::array<std::uint32_t, most_successors> last_word;  ///< greatest random word that means this successor
+    std::array<std::uint32_t, most_successors> last_word;  ///< greatest random word that selects this successor
   };
 
   void draw_contexts();

@@ -14,8 +14,8 @@ namespace rankscope {
 class TokenFile : public Dataset {
  public:
   enum class Coding { bytes, little_endian_16 };
-  /// Throws DataError when the file cannot be read, or is too short for one sample, or has (as far as a look at its
-  /// first 16 MiB tells) a token beyond the vocabulary.
+  /// Throws DataError when the file cannot be read, or is too short for one sample, or has a token beyond the
+  /// vocabulary (in its first 16 MiB).
   TokenFile(const std::string& path, Coding coding, int context, int vocabulary, std::uint64_t seed);
   ~TokenFile() override;
   TokenFile(const TokenFile&) = delete;

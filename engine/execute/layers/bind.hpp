@@ -21,12 +21,12 @@ namespace rankscope {
 struct LaunchContext {
   std::uint64_t step = 0;  ///< counted from 0
   std::uint64_t seed = 0;  ///< TrainSpec::seed: dropout masks are drawn by it
-  /// Where each micro-batch is a mini-batch of its own: which one this is, counted from 0; else it is the step's.
-  /// Dropout masks are drawn by it.
+  /// The number of the mini-batch, counted from 0, if each micro-batch is a mini-batch of its own; else empty: the
+  /// step. Dropout masks are drawn by it.
   std::optional<std::uint64_t> mini_batch{};
   std::int64_t first_sample = 0;  ///< global index of the micro-batch's first sample: dropout masks are drawn by it
-  double loss_scale = 1;          ///< the loss's gradient is multiplied by it, so that fp16 can hold the others
-  /// Updates before this one where an overflow may have left some out; else there were `step`.
+  double loss_scale = 1;          ///< the loss's gradient is multiplied by it, so that fp16 can represent the others
+  /// The number of updates before this one: fewer than `step` if an overflow skipped some.
   std::optional<std::uint64_t> update{};
   std::int64_t global_tokens = 1;  ///< tokens of the whole step: the loss gradient is divided by it
   int tensor = 0;                  ///< the rank's coordinate in its tensor group: whose rows and words it has

@@ -108,7 +108,7 @@ inline kernels::DropoutDraw stream_dropout_draw(const LaunchContext& context, co
   return draw;
 }
 
-/// The gradient of a product's input, or through the GELU that made the input, of what that was of.
+/// The gradient of a product's input, or, through the GELU that computed it, of the GELU's input.
 class InputGradient {
  public:
   InputGradient() = default;
@@ -119,7 +119,7 @@ class InputGradient {
       plain_ = binding.kernels.prepare(&kernels::KernelSet::linear_input_gradient, spec);
   }
   std::int64_t workspace_bytes() const { return std::max(plain_.workspace_bytes, sloped_.workspace_bytes); }
-  /// `before`: what GELU was of.
+  /// `before`: the input of GELU.
   void launch(const View& dx, const View& dy, const View& weight, const View& before,
               const kernels::Stream& stream) const {
     if (sloped_.launch)
@@ -133,7 +133,7 @@ class InputGradient {
   kernels::Prepared<View, View, View, View> sloped_;
 };
 
-/// The gradient of what was dropped, on a tensor rank's rows of the residual stream: a copy where nothing is.
+/// The gradient through dropout, on a tensor rank's rows of the residual stream: a copy without dropout.
 class DroppedGradient {
  public:
   explicit DroppedGradient(const Binding& binding);

@@ -19,9 +19,8 @@ std::string text_of(const Shape& shape) {
 }  // namespace
 
 std::string describe(const SegmentSpec& segment, const char* direction) {
-  std::string text = std::string(direction) + " of ";
-  if (segment.block >= 0) text.append("b").append(std::to_string(segment.block)).append(".");
-  return text + std::string(name_of(segment.kind));
+  const std::string block = segment.block >= 0 ? fmt::format("b{}.", segment.block) : "";
+  return fmt::format("{} of {}{}", direction, block, name_of(segment.kind));
 }
 
 View Operands::take(const Shape& shape, DType type, const std::string& what) {

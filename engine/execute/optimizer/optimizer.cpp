@@ -1,5 +1,7 @@
 #include "engine/execute/optimizer/optimizer.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <stdexcept>
@@ -14,13 +16,8 @@ namespace {
 using kernels::KernelSet;
 
 [[noreturn]] void refuse(const std::string& what, DType type, const Shape& shape) {
-  throw std::invalid_argument(std::string("an optimizer's update needs a ")
-                                  .append(what)
-                                  .append(" in ")
-                                  .append(name_of(type))
-                                  .append(" of ")
-                                  .append(std::to_string(shape.elements()))
-                                  .append(" elements"));
+  throw std::invalid_argument(
+      fmt::format("an optimizer's update needs a {} in {} of {} elements", what, name_of(type), shape.elements()));
 }
 
 void check(const View& view, const std::string& what, DType type, const Shape& shape) {

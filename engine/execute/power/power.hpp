@@ -23,8 +23,8 @@ class EnergyMeter {
 std::unique_ptr<EnergyMeter> open_nvml_meter(const std::string& pci_bus_id, std::string* why = nullptr,
                                              const std::string& library = {});
 
-/// All packages of this host. Null where there is none that may be read. Its counters wrap around after minutes at full
-/// load: it must be read more often than that.
+/// All packages of this host. Null if none can be read. Its counters wrap around after minutes at full load: it must be
+/// read more often than that.
 std::unique_ptr<EnergyMeter> open_rapl_meter(std::string* why = nullptr,
                                              const std::string& root = "/sys/class/powercap");
 
@@ -34,7 +34,7 @@ class StepEnergy {
   /// `meter` may be null: the energy is unknown.
   explicit StepEnergy(std::unique_ptr<EnergyMeter> meter);
   /// For a rank whose device is reported by another rank: 0 joules, no counter.
-  static StepEnergy told_by_another();
+  static StepEnergy reported_by_another();
   PowerSource source() const { return meter_ ? meter_->source() : PowerSource::none; }
   /// Joules since construction or the previous call; empty if unknown.
   std::optional<double> take();

@@ -7,7 +7,7 @@ namespace rankscope {
 StepEnergy::StepEnergy(std::unique_ptr<EnergyMeter> meter)
     : meter_(std::move(meter)), before_(meter_ ? meter_->joules() : 0) {}
 
-StepEnergy StepEnergy::told_by_another() {
+StepEnergy StepEnergy::reported_by_another() {
   StepEnergy energy(nullptr);
   energy.by_another_ = true;
   return energy;

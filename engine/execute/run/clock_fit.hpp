@@ -12,8 +12,8 @@ struct CommonStart {
   std::int64_t uncertainty_ns = 0;  ///< how much it may differ from rank 0's
 };
 
-/// Collective. This rank's clock against rank 0's by round trips (as NTP and Score-P do): rank 0 asks, this rank
-/// answers with its time; the round trip that took least puts that time at its middle, so the fit is off by at most
+/// Collective. This rank's clock against rank 0's by round trips (as NTP and Score-P do): rank 0 sends a request, this
+/// rank answers with its time; the shortest round trip counts, with that time at its middle, so the error is at most
 /// half of it. The moment is when rank 0 has all fits.
 CommonStart fit_clock(World& world);
 

@@ -39,19 +39,19 @@ class ComputeDevice {
   virtual std::int64_t host_workspace_bytes() const = 0;
   /// Initial weights and optimizer states, written into the arena.
   virtual void initialise() = 0;
-  /// After the last of a step's ops: enqueues there that `values` gets what the step has added up, and that the next
-  /// one begins at zero. `values` is memory that the host reads too.
-  virtual void tell(StepValues& values, Queue& queue) = 0;
+  /// After the last op of a step: enqueues a copy of the step's sums to `values` (memory that the host can read), and
+  /// sets the sums to zero for the next step.
+  virtual void report_values(StepValues& values, Queue& queue) = 0;
 };
 
-/// Computes for real on that platform. All references must outlive the device and what it binds. `updates_left_out` of
-/// the steps before did not count for the optimizer; a loss scale's own state has that itself. Throws
+/// Computes for real on that platform. All references must outlive the device and what it binds. `skipped_updates` of
+/// earlier steps did not count for the optimizer; a loss scale has that number in its own state. Throws
 /// kernels::Unsupported for what the platform cannot run.
 std::unique_ptr<ComputeDevice> kernel_device(const StepProgram& step, const RankProgram& program, const Arena& arena,
                                              const Platform& platform, LaneQueues& queues,
-                                             std::int64_t updates_left_out = 0);
+                                             std::int64_t skipped_updates = 0);
 
-/// Sleeps what `cost_ns` says of each op.
+/// Sleeps `cost_ns` for each op.
 std::unique_ptr<ComputeDevice> sleep_device(std::function<std::int64_t(const Op&)> cost_ns);
 
 }  // namespace rankscope

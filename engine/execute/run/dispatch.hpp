@@ -23,7 +23,7 @@ struct OpOutcome {
 };
 
 /// An op of a step that is done; its phases have their times.
-struct Done {
+struct FinishedOp {
   OpIndex op = 0;
   Span span;
   OpOutcome outcome;
@@ -38,32 +38,32 @@ struct DispatchCalls {
   std::function<OpOutcome(OpIndex op, std::uint32_t step)> launch;
   /// Updates the ledger: the op's new buffers are allocated, and those it used last are freed.
   std::function<void(const Span&span, OpIndex op)> began, ended;
-  std::function<void(Done done)> done;
+  std::function<void(FinishedOp done)> done;
   /// Perhaps empty: the op has been launched. On its lane's thread and queue, before any later op: its
   /// results may be read, and the buffers that it used last may be changed.
-  std::function<void(OpIndex op, std::uint32_t step)> left{};
+  std::function<void(OpIndex op, std::uint32_t step)> launched{};
 };
 
 /// Steps that may be in flight on queues: lanes are at most this far ahead of the reports. Limits what is enqueued,
 /// and which data of a step must stay in place until it is reported.
-inline constexpr std::uint32_t steps_under_way = 4;
+inline constexpr std::uint32_t steps_in_flight = 4;
 /// The same for a rank: an asynchronous server has steps open that others have finished.
-inline std::uint32_t steps_under_way_of(const RankProgram& program) {
-  return steps_under_way + static_cast<std::uint32_t>(program.arrivals_ahead.value_or(0));
+inline std::uint32_t steps_in_flight_of(const RankProgram& program) {
+  return steps_in_flight + static_cast<std::uint32_t>(program.arrivals_ahead.value_or(0));
 }
 
 class Dispatch {
  public:
   virtual ~Dispatch() = default;
   /// Before the lanes run steps from `first` on. Not `observed`: queues measure nothing, and call only `launch` and
-  /// `left`.
+  /// `launched`.
   virtual void begin(std::uint32_t first, bool observed) = 0;
   /// On the op's lane's thread, once all that it comes after has been run.
   virtual void run(OpIndex op, std::uint32_t step) = 0;
   /// A lane has failed, and others may wait for it: they throw. Any thread.
-  virtual void give_up() = 0;
+  virtual void abort() = 0;
   /// After the lanes have ended: waits until all launched ops are done and reported. `failed`: pending reports are
-  /// dropped. Throws what went wrong on the device.
+  /// dropped. Throws the device's error, if any.
   virtual void end(bool failed) = 0;
 };
 

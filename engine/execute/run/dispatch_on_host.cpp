@@ -14,7 +14,7 @@ class HostDispatch final : public Dispatch {
   void begin(std::uint32_t, bool) override {}
 
   void run(OpIndex index, std::uint32_t step) override {
-    Done done;
+    FinishedOp done;
     done.op = index;
     done.span = {program_.rank, step, program_.ops[index].id, 0, 0, 0, -1};
     Span& span = done.span;
@@ -28,10 +28,10 @@ class HostDispatch final : public Dispatch {
     span.active_ns = active_ns < 0 ? span.begin_ns : std::clamp(active_ns - start_ns_, span.begin_ns, span.end_ns);
     calls_.ended(span, index);
     calls_.done(std::move(done));
-    if (calls_.left) calls_.left(index, step);
+    if (calls_.launched) calls_.launched(index, step);
   }
 
-  void give_up() override {}  // no waiting here
+  void abort() override {}  // no waiting here
   void end(bool) override {}
 
  private:

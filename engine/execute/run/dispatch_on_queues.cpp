@@ -22,10 +22,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Ends that may still be asked for: of those steps, and of the one before that the oldest of them comes after.
-constexpr std::uint32_t kept_ends = steps_under_way + 1;
+/// Ends that may still be needed: of the steps in flight, and of the step before the oldest of them.
+constexpr std::uint32_t kept_ends = steps_in_flight + 1;
 /// Reports are not urgent, and polling costs time on few cores.
-constexpr auto look_every = 500us;
+constexpr auto poll_interval = 500us;
 constexpr std::int64_t fit_clock_every_ns = 1'000'000'000;
 /// The first step loads code onto the device; the second has only its ops to wait for.
 constexpr std::uint32_t measured_steps = 2;
@@ -52,12 +52,12 @@ struct Issued {
 };
 
 /// An op's begin or end, in the order of reporting.
-struct Moved {
+struct OpEvent {
   std::int64_t time_ns = 0;
   std::uint64_t number = 0;  ///< among equal times
   bool begins = false;
-  std::shared_ptr<Done> done;
-  bool operator<(const Moved& other) const {  // a queue gives its greatest first
+  std::shared_ptr<FinishedOp> done;
+  bool operator<(const OpEvent& other) const {  // a queue gives its greatest first
     return std::tie(time_ns, number) > std::tie(other.time_ns, other.number);
   }
 };
@@ -82,20 +82,20 @@ class QueueDispatch final : public Dispatch {
   ~QueueDispatch() override { stop(true); }
 
   void begin(std::uint32_t first, bool observed) override {
-    first_ = told_ = first;
+    first_ = first_unreported_ = first;
     observed_ = observed;
     if (observed && !measured_from_) measured_from_ = first;
-    left_.clear();
+    unreported_ops_.clear();
     over_.clear();
-    moments_ = {};
+    events_ = {};
     pending_ = {};
     failure_ = nullptr;
-    closing_ = given_up_ = false;
+    closing_ = aborted_ = false;
     last_end_.fill(monotonic_ns());
     entered_ns_.fill(never);
     if (observed) device_.fit_clock();
     fitted_ns_ = monotonic_ns();
-    teller_ = start_thread("reading when ops ended", [this] { tell(); });
+    reporter_ = start_thread("reading when ops ended", [this] { report_until_end(); });
   }
 
   void run(OpIndex index, std::uint32_t step) override {
@@ -117,24 +117,24 @@ class QueueDispatch final : public Dispatch {
       for (const OpIndex before : op.after_previous) wait_for(before, step - 1);
     issued.alone = observed_ && measures_alone_ && step - *measured_from_ < measured_steps && computes(op);
     if (issued.alone) {
-      wait_here(queue.mark());  // for what it comes after: the device is nobody's meanwhile
-      const std::lock_guard turn(device_.turn());
+      wait_on_host(queue.mark());  // for the ops before it: the device is free meanwhile
+      const std::lock_guard exclusive_mutex(device_.exclusive_mutex());
       issued.begin = queue.mark();
       launch(issued, queue);
-      wait_here(issued.end.mark);
+      wait_on_host(issued.end.mark);
     } else {
       launch(issued, queue);
     }
     end_of(index, step) = issued.end.mark;
     const std::lock_guard lock(mutex_);
-    if (is_told(index)) pending_[lane_of(op)].push_back(std::move(issued));
+    if (is_reported(index)) pending_[lane_of(op)].push_back(std::move(issued));
     entered_ns_[lane_of(op)] = never;
   }
 
-  void give_up() override {
+  void abort() override {
     {
       const std::lock_guard lock(mutex_);
-      given_up_ = true;
+      aborted_ = true;
     }
     room_.notify_all();
   }
@@ -149,8 +149,8 @@ class QueueDispatch final : public Dispatch {
   static bool computes(const Op& op) {
     return (is_model_compute(op.id.kind()) || op.id.kind() == OpKind::optimizer) && !is_on_host(op.lane());
   }
-  /// Which ops' ends must be known though nobody observes: those that other lanes wait for, and the last one of each
-  /// lane. Where a lane's ops run as they come, any may be the last.
+  /// The ops whose ends must be known even without an observer: those that other lanes wait for, and the last one of
+  /// each lane. Where a lane's ops run as they come, any may be the last.
   static std::vector<bool> ends_needed(const RankProgram& program) {
     std::vector<bool> needed(program.ops.size(), program.arrivals_ahead.has_value());
     for (const Op& op : program.ops)
@@ -161,8 +161,8 @@ class QueueDispatch final : public Dispatch {
       if (!lane.empty()) needed[lane.back()] = true;
     return needed;
   }
-  bool is_told(OpIndex op) const { return observed_ || needed_[op]; }
-  static void wait_here(const Mark& mark) {
+  bool is_reported(OpIndex op) const { return observed_ || needed_[op]; }
+  static void wait_on_host(const Mark& mark) {
     if (mark) mark->wait();
   }
   /// Written by the op's lane before the executor lets others know of the op, and by none while they may look.
@@ -175,16 +175,17 @@ class QueueDispatch final : public Dispatch {
     issued.outcome = calls_.launch(issued.op, issued.step);
     device_.end_range();
     issued.cpu_ns = thread_cpu_ns() - cpu;
-    if (calls_.left) calls_.left(issued.op, issued.step);
-    if (is_told(issued.op)) issued.end.mark = queue.mark();
+    if (calls_.launched) calls_.launched(issued.op, issued.step);
+    if (is_reported(issued.op)) issued.end.mark = queue.mark();
     if (!issued.end.mark) issued.end.host_ns = monotonic_ns();
   }
 
   void wait_for_room(std::uint32_t step, std::size_t lane) {
     std::unique_lock lock(mutex_);
-    room_.wait(lock, [&] { return step - told_ < steps_under_way_of(program_) || failure_ || given_up_; });
+    room_.wait(lock, [&] { return step - first_unreported_ < steps_in_flight_of(program_) || failure_ || aborted_; });
     if (failure_) std::rethrow_exception(failure_);
-    if (given_up_) throw std::runtime_error("another lane of this rank has failed");  // which comes first, and is told
+    if (aborted_)
+      throw std::runtime_error("another lane of this rank has failed");  // which comes first, and is reported
     entered_ns_[lane] = monotonic_ns();
   }
 
@@ -192,26 +193,26 @@ class QueueDispatch final : public Dispatch {
     {
       const std::lock_guard lock(mutex_);
       closing_ = true;
-      given_up_ = failed;
+      aborted_ = failed;
     }
     room_.notify_all();
     wake_.notify_all();
-    if (teller_.joinable()) teller_.join();
+    if (reporter_.joinable()) reporter_.join();
     for (auto& marks : ends_) marks.fill(nullptr);
   }
 
-  void tell() {
+  void report_until_end() {
     try {
       device_.use();
       for (;;) {
         const bool all = collect();
-        while (!moments_.empty() && (all || moments_.top().time_ns <= settled_ns_)) tell_one();
+        while (!events_.empty() && (all || events_.top().time_ns <= settled_ns_)) report_one();
         std::unique_lock lock(mutex_);
-        if (given_up_ || (all && closing_)) return;
-        if (!closing_) wake_.wait_for(lock, look_every);
+        if (aborted_ || (all && closing_)) return;
+        if (!closing_) wake_.wait_for(lock, poll_interval);
         const Mark last = closing_ ? newest_pending() : nullptr;
         lock.unlock();
-        wait_here(last);  // no more events: no hurry
+        wait_on_host(last);  // no more events: no hurry
         if (observed_ && monotonic_ns() - fitted_ns_ > fit_clock_every_ns) {
           device_.fit_clock();
           fitted_ns_ = monotonic_ns();
@@ -259,14 +260,14 @@ class QueueDispatch final : public Dispatch {
   }
 
   void enter(Issued& issued, std::size_t lane) {
-    auto done = std::make_shared<Done>();
+    auto done = std::make_shared<FinishedOp>();
     done->op = issued.op;
     done->outcome = std::move(issued.outcome);
-    // Marks are read by fits of the clock that differ by less than their error; a lane's ops do not overlap, and what
-    // has been told is not before what is.
-    std::int64_t begin = std::max({issued.launched_ns, last_end_[lane], told_ns_});
+    // Two fits of the clock differ by less than their error, so a mark may seem earlier than it was: the ops of a lane
+    // do not overlap, and events are reported in order of time.
+    std::int64_t begin = std::max({issued.launched_ns, last_end_[lane], reported_ns_});
     for (const Mark& wait : issued.waits) begin = std::max(begin, wait->time_ns());
-    if (issued.begin) begin = std::max({issued.begin->time_ns(), last_end_[lane], told_ns_});
+    if (issued.begin) begin = std::max({issued.begin->time_ns(), last_end_[lane], reported_ns_});
     const std::int64_t end = std::max(issued.end.time_ns(), begin);
     OpOutcome& outcome = done->outcome;
     const std::int64_t active = outcome.active           ? outcome.active->time_ns()
@@ -289,31 +290,31 @@ class QueueDispatch final : public Dispatch {
     if (issued.alone) alone_ns_[issued.op] = end - begin;
     if (!is_communication(done->span.op.kind()))  // the links determine the cost of a message
       done->cost_ns = alone_ns_[issued.op] >= 0 ? alone_ns_[issued.op] : end - begin;
-    moments_.push({begin, number_++, true, done});
-    moments_.push({end, number_++, false, std::move(done)});
+    events_.push({begin, number_++, true, done});
+    events_.push({end, number_++, false, std::move(done)});
   }
 
-  void tell_one() {
-    const Moved moved = moments_.top();
-    moments_.pop();
-    told_ns_ = moved.time_ns;
-    Done& done = *moved.done;
-    if (moved.begins) return calls_.began(done.span, done.op);
+  void report_one() {
+    const OpEvent event = events_.top();
+    events_.pop();
+    reported_ns_ = event.time_ns;
+    FinishedOp& done = *event.done;
+    if (event.begins) return calls_.began(done.span, done.op);
     const std::uint32_t step = done.span.step;
     calls_.ended(done.span, done.op);
     calls_.done(std::move(done));
     count(step);
   }
 
-  /// One more of the step's ops is told; or where nobody observes, its end was reached.
+  /// One more of the step's ops is reported; or, without an observer, its end was reached.
   void count(std::uint32_t step) {
-    const auto left = left_.try_emplace(step, observed_ ? program_.ops.size() : needed_count_).first;
-    if (--left->second > 0) return;
-    left_.erase(left);
-    // Steps may be over in another order than they began in: those before this one may still have an op to tell.
+    const auto launched = unreported_ops_.try_emplace(step, observed_ ? program_.ops.size() : needed_count_).first;
+    if (--launched->second > 0) return;
+    unreported_ops_.erase(launched);
+    // Steps may be over in another order than they began in: those before this one may still have an op to report.
     const std::lock_guard lock(mutex_);
     over_.insert(step);
-    while (over_.erase(told_) > 0) ++told_;
+    while (over_.erase(first_unreported_) > 0) ++first_unreported_;
     room_.notify_all();
   }
 
@@ -325,7 +326,7 @@ class QueueDispatch final : public Dispatch {
   const DispatchCalls calls_;
   std::vector<std::array<Mark, kept_ends>> ends_;  ///< by op and step
   std::vector<std::string> tokens_;                ///< by op
-  const std::vector<bool> needed_;                 ///< by op: its end, though nobody observes
+  const std::vector<bool> needed_;                 ///< by op: its end is needed even without an observer
   const std::size_t needed_count_;
   std::uint32_t first_ = 0;
   bool observed_ = true;
@@ -335,18 +336,18 @@ class QueueDispatch final : public Dispatch {
   std::condition_variable room_, wake_;
   std::array<std::deque<Issued>, lane_count> pending_;
   std::array<std::int64_t, lane_count> entered_ns_{};  ///< an op that is being launched begins no earlier
-  std::uint32_t told_ = 0;                             ///< all steps before it
+  std::uint32_t first_unreported_ = 0;                 ///< all steps before it
   std::set<std::uint32_t> over_;
   std::exception_ptr failure_;
-  bool closing_ = false, given_up_ = false;
+  bool closing_ = false, aborted_ = false;
 
-  // The teller's alone.
-  std::thread teller_;
+  // Used by the reporter's thread only.
+  std::thread reporter_;
   std::array<std::int64_t, lane_count> last_end_{};
-  std::priority_queue<Moved> moments_;
-  std::map<std::uint32_t, std::size_t> left_;  ///< ops of a step that are not reported yet
+  std::priority_queue<OpEvent> events_;
+  std::map<std::uint32_t, std::size_t> unreported_ops_;  ///< ops of a step that are not reported yet
   std::uint64_t number_ = 0;
-  std::int64_t settled_ns_ = 0, fitted_ns_ = 0, told_ns_ = 0;
+  std::int64_t settled_ns_ = 0, fitted_ns_ = 0, reported_ns_ = 0;
   std::vector<std::int64_t> alone_ns_;
 };
 

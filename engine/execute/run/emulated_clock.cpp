@@ -94,9 +94,9 @@ void EmulatedClock::lay_out(std::uint32_t step, const Step& traces) {
           slowed_ns(fault_, programs_[rank].rank, programs_[rank].ops[op].id.kind(), cost[signature_[rank][op]]));
     auto& ledger = ranks_[rank].ledger;
     if (!ledger)
-      ledger.emplace(programs_[rank], traces.ranks[rank].standing);
+      ledger.emplace(programs_[rank], traces.ranks[rank].resident);
     else
-      ledger->stand(traces.ranks[rank].standing);
+      ledger->set_resident(traces.ranks[rank].resident);
   }
   const std::vector<Span> spans = emulator_.lay_out(executed).spans;
   for (auto begin = spans.begin(); begin != spans.end();) {

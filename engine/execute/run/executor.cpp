@@ -9,10 +9,10 @@
 
 namespace rankscope {
 
-Executor::Executor(const RankProgram& program, OpRunner run, FirstToCome first_to_come)
+Executor::Executor(const RankProgram& program, OpRunner run, FirstArrival first_arrival)
     : program_(program),
       run_(std::move(run)),
-      first_to_come_(std::move(first_to_come)),
+      first_arrival_(std::move(first_arrival)),
       lanes_(program.lanes()),
       place_(program.ops.size()) {
   for (std::size_t lane = 0; lane < lane_count; ++lane)
@@ -69,7 +69,7 @@ void Executor::run_lane(std::size_t lane, std::uint32_t first, std::uint32_t cou
 }
 
 // All of the program's ops are on this lane, so nobody waits for it, and order is all that there is to keep.
-void Executor::run_as_they_come(std::size_t lane, std::uint32_t first, std::uint32_t count) {
+void Executor::run_in_order_of_arrival(std::size_t lane, std::uint32_t first, std::uint32_t count) {
   struct Contribution {
     std::vector<OpIndex> ops;  ///< the first one receives
     std::uint32_t step = 0;    ///< that it has to do next
@@ -91,9 +91,9 @@ void Executor::run_as_they_come(std::size_t lane, std::uint32_t first, std::uint
     open.clear();
     for (const Contribution& c : contributions)
       if (c.step < count && c.step - oldest <= ahead) open.push_back(c.ops.front());
-    const OpIndex come = first_to_come_(open);
+    const OpIndex arrived = first_arrival_(open);
     const auto chosen = std::find_if(contributions.begin(), contributions.end(),
-                                     [come](const Contribution& c) { return c.ops.front() == come; });
+                                     [arrived](const Contribution& c) { return c.ops.front() == arrived; });
     for (const OpIndex op : chosen->ops) {
       if (has_failed()) return;
       run_(op, first + chosen->step);
@@ -115,7 +115,7 @@ void Executor::run(std::uint32_t first, std::uint32_t count,
     const auto on_its_thread = [this, first, count, &on_failure](std::size_t lane) {
       try {
         if (program_.arrivals_ahead)
-          run_as_they_come(lane, first, count);
+          run_in_order_of_arrival(lane, first, count);
         else
           run_lane(lane, first, count);
       } catch (const std::exception& e) {

@@ -20,16 +20,16 @@ namespace rankscope {
 /// the queues order the later ops.
 using OpRunner = std::function<void(OpIndex op, std::uint32_t step)>;
 
-/// Of a parameter server's open receives (never none): waits until one can go on, and says which.
-using FirstToCome = std::function<OpIndex(std::span<const OpIndex> receives)>;
+/// Waits until one of a parameter server's open receives (at least one) can run, and returns it.
+using FirstArrival = std::function<OpIndex(std::span<const OpIndex> receives)>;
 
 /// Runs the lanes of one rank's program, each on a thread of its own, for steps first … first + count - 1. A step is no
 /// barrier: a lane goes on into the next step's ops as soon as their dependencies allow.
 class Executor {
  public:
-  /// `run` is called from the lanes' threads, for each op after everything it comes after; `first_to_come` from that of
+  /// `run` is called from the lanes' threads, for each op after everything it comes after; `first_arrival` from that of
   /// a program with arrivals_ahead.
-  Executor(const RankProgram& program, OpRunner run, FirstToCome first_to_come = {});
+  Executor(const RankProgram& program, OpRunner run, FirstArrival first_arrival = {});
 
   /// Returns when all lanes have run all steps. If an op throws, no lane begins another op, `on_failure` (which must
   /// end the waits of ops that are under way) is called once, and the first exception is thrown on.
@@ -37,7 +37,7 @@ class Executor {
 
  private:
   void run_lane(std::size_t lane, std::uint32_t first, std::uint32_t count);
-  void run_as_they_come(std::size_t lane, std::uint32_t first, std::uint32_t count);
+  void run_in_order_of_arrival(std::size_t lane, std::uint32_t first, std::uint32_t count);
   bool has_failed();
   /// False when the run has failed.
   bool wait_for(std::size_t lane, OpIndex op, std::uint64_t steps_before);
@@ -49,7 +49,7 @@ class Executor {
 
   const RankProgram& program_;
   OpRunner run_;
-  FirstToCome first_to_come_;
+  FirstArrival first_arrival_;
   std::array<std::vector<OpIndex>, lane_count> lanes_;
   std::vector<Place> place_;  ///< by op
 

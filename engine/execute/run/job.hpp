@@ -17,7 +17,8 @@ struct RunSettings {
   std::shared_ptr<const Platform> platform;  ///< null: what `device` names is opened
   /// Ranks as threads with a device each, instead of one that they share; called on the rank's thread.
   std::function<std::shared_ptr<const Platform>(int rank)> platform_of;
-  /// Ranks as threads that talk over this, made of what they have: loopback. The rank's device is in use.
+  /// Ranks as threads that communicate over this world, which is made from their loopback world. The rank's device is
+  /// in use.
   std::function<std::unique_ptr<World>(std::unique_ptr<World> threads)> over;
   int threads_per_rank = 1;      ///< of the compute lane
   kernels::Options gpu_options;  ///< of the platforms that are opened here
@@ -31,7 +32,7 @@ struct RunSettings {
   std::int64_t start_ns = 0;           ///< monotonic_ns() that reported times count from
   CommOptions comm;
   std::function<std::int64_t(const RankProgram&, const Op&)> sleep_cost_ns;  ///< of the device sleep
-  /// RankSettings::energy of a rank, asked on its thread; empty: unknown.
+  /// RankSettings::energy of a rank, called on its thread; empty: unknown.
   std::function<std::shared_ptr<StepEnergy>(int rank)> energy_of;
 };
 
@@ -40,7 +41,7 @@ struct RunFailure : std::runtime_error {
   RunFailure(int failed_rank, const std::string& why, bool while_communicating = false)
       : std::runtime_error(why), rank(failed_rank), in_communication(while_communicating) {}
   int rank;
-  bool in_communication;  ///< the cause may be another rank, which cannot be asked from here
+  bool in_communication;  ///< the cause may be another rank
 };
 
 /// The observer of a rank; may be null. Called once per rank, from that rank's thread, before its first step.

@@ -23,7 +23,7 @@ constexpr std::uint32_t overflow_step = 1;  ///< of the planted one
 class KernelDevice : public ComputeDevice {
  public:
   KernelDevice(const StepProgram& step, const RankProgram& program, const Arena& arena, const Platform& platform,
-               LaneQueues& queues, std::int64_t updates_left_out)
+               LaneQueues& queues, std::int64_t skipped_updates)
       : step_(step),
         program_(program),
         arena_(arena),
@@ -32,13 +32,13 @@ class KernelDevice : public ComputeDevice {
         host_kernels_(platform.host_kernels),
         queues_(queues),
         main_lane_(main_lane_of(program)),
-        updates_left_out_(updates_left_out),
+        skipped_updates_(skipped_updates),
         scalars_(device_.reserve(sizeof(Scalars))),
-        seen_(device_.reserve_host(sizeof(Seen))) {
+        host_copies_(device_.reserve_host(sizeof(HostCopies))) {
     for (const Buffer& buffer : program.buffers)
       if (buffer.role == BufferRole::loss_scale) loss_scale_state_ = view_of(buffer).as<double>();
     if (loss_scale_state_ != nullptr)
-      loss_scale_ = LossScale(device_.is_host() ? loss_scale_state_ : seen().loss_scale);
+      loss_scale_ = LossScale(device_.is_host() ? loss_scale_state_ : host_copies().loss_scale);
     if (loss_scale_ && !device_.is_host() && step.scenario.plan.data_parallel != DataParallel::all_reduce)
       throw kernels::Unsupported("plan.precision = \"fp16\" with plan.data_parallel = \"" +
                                  step.scenario.plan.data_parallel.name() + "\" does not run on the device '" +
@@ -94,7 +94,7 @@ class KernelDevice : public ComputeDevice {
         (buffer.host ? static_cast<Queue&>(here) : queue).fill(view_of(buffer).data, 0, buffer.bytes());
     if (loss_scale_) {
       loss_scale_->reset(step_.scenario.train.loss_scale);
-      tell_loss_scale(queue);
+      upload_loss_scale(queue);
     }
     const int tensor = step_.grid.coordinates_of(program_.rank).tensor;
     for (const Buffer& buffer : program_.buffers)
@@ -102,7 +102,7 @@ class KernelDevice : public ComputeDevice {
     if (const Mark written = queue.mark()) written->wait();
   }
 
-  void tell(StepValues& values, Queue& queue) override {
+  void report_values(StepValues& values, Queue& queue) override {
     queue.copy(&values, scalars_.get(), sizeof values);
     queue.fill(scalars_.get(), 0, sizeof values);
   }
@@ -120,36 +120,36 @@ class KernelDevice : public ComputeDevice {
     double coefficient = 1;  ///< what its gradients are clipped by
   };
   Scalars& scalars() const { return *reinterpret_cast<Scalars*>(scalars_.get()); }
-  /// What of the device's memory the host decides by or changes, where it reaches it.
-  struct Seen {
+  /// The host's copies of values in device memory that it reads or changes.
+  struct HostCopies {
     double square_norm = 0, coefficient = 1;
     double loss_scale[3] = {};
   };
-  Seen& seen() const { return *reinterpret_cast<Seen*>(seen_.get()); }
-  static constexpr std::int64_t loss_scale_bytes = sizeof(Seen::loss_scale);
+  HostCopies& host_copies() const { return *reinterpret_cast<HostCopies*>(host_copies_.get()); }
+  static constexpr std::int64_t loss_scale_bytes = sizeof(HostCopies::loss_scale);
 
-  /// The step's total square norm, for the host to decide by: the first op of the compute lane that asks waits for what
-  /// comes before it on that lane.
-  double look_at(const double* total, std::uint32_t step) {
+  /// The step's total square norm, on the host: the first op of the compute lane that calls this waits for the ops
+  /// before it on that lane.
+  double read_square_norm(const double* total, std::uint32_t step) {
     if (device_.is_host()) return *total;
-    if (norm_seen_of_ != step) {
+    if (norm_read_of_ != step) {
       Queue& queue = workspace_.queue();
-      queue.copy(&seen().square_norm, total, sizeof *total);
+      queue.copy(&host_copies().square_norm, total, sizeof *total);
       if (const Mark copied = queue.mark()) copied->wait();
-      norm_seen_of_ = step;
+      norm_read_of_ = step;
     }
-    return seen().square_norm;
+    return host_copies().square_norm;
   }
-  /// The host's copy of the loss scale goes to where checkpoints and updates on the host find it.
-  void tell_loss_scale(Queue& queue) const {
-    if (!device_.is_host()) queue.copy(loss_scale_state_, seen().loss_scale, loss_scale_bytes);
+  /// Copies the host's loss scale to the buffer where checkpoints and updates on the host find it.
+  void upload_loss_scale(Queue& queue) const {
+    if (!device_.is_host()) queue.copy(loss_scale_state_, host_copies().loss_scale, loss_scale_bytes);
   }
-  /// The compute lane's. A checkpoint may have brought another one than initialise() has: it is there before the first
-  /// launch asks.
+  /// The compute lane's. A checkpoint may have replaced the one of initialise(), so the first call reads it from the
+  /// device.
   const std::optional<LossScale>& loss_scale() {
     if (loss_scale_ && !is_loss_scale_known_ && !device_.is_host()) {
       Queue& queue = workspace_.queue();
-      queue.copy(seen().loss_scale, loss_scale_state_, loss_scale_bytes);
+      queue.copy(host_copies().loss_scale, loss_scale_state_, loss_scale_bytes);
       if (const Mark copied = queue.mark()) copied->wait();
     }
     is_loss_scale_known_ = true;
@@ -188,7 +188,7 @@ class KernelDevice : public ComputeDevice {
       context.mini_batch = std::uint64_t{step} * static_cast<std::uint64_t>(plan.micro_batches) +
                            static_cast<std::uint64_t>(micro_batch);
     context.update =
-        scale ? scale->updates() : context.mini_batch.value_or(step) - static_cast<std::uint64_t>(updates_left_out_);
+        scale ? scale->updates() : context.mini_batch.value_or(step) - static_cast<std::uint64_t>(skipped_updates_);
     context.global_tokens =
         std::int64_t{train.global_batch} * step_.model.spec.tokens_per_sample() / plan.updates_a_step();
     context.tensor = step_.grid.coordinates_of(program_.rank).tensor;
@@ -230,7 +230,7 @@ class KernelDevice : public ComputeDevice {
   }
 
   // Operands: this rank's square norm, the total (this rank's until the all-reduce), then the gradients. With a loss
-  // scale both are of scaled gradients, and so is what is told, with the scale. Magnitudes are counted beside it.
+  // scale both are of scaled gradients, and so is the reported norm, with the scale. Magnitudes are counted as well.
   BoundCompute bind_norm_op(const Op& op) {
     const std::vector<View> views = views_of(op);
     const std::span gradients = std::span(views).subspan(2);
@@ -245,15 +245,16 @@ class KernelDevice : public ComputeDevice {
       queue.copy(total, own, sizeof *own);
       queue.copy(&totals().square_norm, own, sizeof *own);
       if (loss_scale_)  // changed once this is done: adjust() has waited for what comes before it
-        queue.copy(&totals().loss_scale, device_.is_host() ? loss_scale_state_ : seen().loss_scale, sizeof(double));
+        queue.copy(&totals().loss_scale, device_.is_host() ? loss_scale_state_ : host_copies().loss_scale,
+                   sizeof(double));
     };
   }
 
   // Operands: the total square norm of the step, the loss scale's state.
   BoundCompute bind_loss_scale_op(const Op& op) {
     return [this, total = views_of(op)[0].as<double>()](std::uint32_t step) {
-      loss_scale_->adjust(std::isfinite(look_at(total, step)), step_.scenario.train.loss_scale_window);
-      tell_loss_scale(workspace_.queue());
+      loss_scale_->adjust(std::isfinite(read_square_norm(total, step)), step_.scenario.train.loss_scale_window);
+      upload_loss_scale(workspace_.queue());
     };
   }
 
@@ -325,9 +326,9 @@ class KernelDevice : public ComputeDevice {
     if (loss_scale_)
       return [this, &op, launch = std::move(launch), coefficient, clip, total, on_host, &workspace,
               scale = on_host ? LossScale(views.back().as<double>()) : *loss_scale_](std::uint32_t step) {
-        const double square = on_host ? *total : look_at(total, step);
+        const double square = on_host ? *total : read_square_norm(total, step);
         if (!std::isfinite(square)) return;  // an overflow on any rank leaves out the step on all
-        double& decided = on_host ? *coefficient : seen().coefficient;
+        double& decided = on_host ? *coefficient : host_copies().coefficient;
         decided = kernels::clip_coefficient(scale.unscaled_square(square), clip) / scale.scale();
         if (!on_host) workspace.queue().copy(coefficient, &decided, sizeof decided);
         launch(context_of(op, step, scale));
@@ -347,15 +348,15 @@ class KernelDevice : public ComputeDevice {
   const kernels::KernelSet &kernels_, &host_kernels_;
   LaneQueues& queues_;
   const Lane main_lane_;
-  const std::int64_t updates_left_out_;
+  const std::int64_t skipped_updates_;
   const Memory scalars_;  ///< Scalars
-  const Memory seen_;     ///< Seen
+  const Memory host_copies_;  ///< Seen
   double host_coefficient_ = 1;
   Workspace workspace_, host_workspace_;  ///< of the compute lane and of the host's
   std::optional<LossScale> loss_scale_;   ///< fp16's, where the host reads and changes it
   double* loss_scale_state_ = nullptr;    ///< its place in the device's memory
   bool is_loss_scale_known_ = false;
-  std::optional<std::uint32_t> norm_seen_of_;  ///< the step that look_at() has waited for
+  std::optional<std::uint32_t> norm_read_of_;  ///< the step that read_square_norm() has read
   std::uint64_t updates_on_arrival_ = 0;       ///< an asynchronous server's, all on one lane
 };
 
@@ -363,8 +364,8 @@ class KernelDevice : public ComputeDevice {
 
 std::unique_ptr<ComputeDevice> kernel_device(const StepProgram& step, const RankProgram& program, const Arena& arena,
                                              const Platform& platform, LaneQueues& queues,
-                                             std::int64_t updates_left_out) {
-  return std::make_unique<KernelDevice>(step, program, arena, platform, queues, updates_left_out);
+                                             std::int64_t skipped_updates) {
+  return std::make_unique<KernelDevice>(step, program, arena, platform, queues, skipped_updates);
 }
 
 }  // namespace rankscope

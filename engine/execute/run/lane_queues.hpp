@@ -1,5 +1,5 @@
-// Where the ops of each lane of a rank's program go: on a GPU each lane has a stream of its own, and what the host does
-// runs on the lane's thread. On the CPU all lanes' threads run their ops themselves.
+// The queues of the lanes of a rank's program: on a GPU each lane has a stream of its own, and the host's work runs on
+// the lane's thread. On the CPU all lanes' threads run their ops themselves.
 #pragma once
 #include <array>
 #include <memory>

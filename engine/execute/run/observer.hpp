@@ -12,7 +12,7 @@ namespace rankscope {
 
 /// The costs of a rank's step and its executed order: the input of the device clock.
 struct StepTrace {
-  StandingBytes standing;
+  ResidentBytes resident;
   std::vector<std::int64_t> cpu_ns;                       ///< by op: CPU time of its thread
   std::array<std::vector<OpIndex>, lane_count> executed;  ///< per lane, in the order of execution
   /// Of an asynchronous server's contributions, in their order in `executed`: how many of any step came before.
@@ -24,8 +24,8 @@ struct StepTrace {
 class RankObserver {
  public:
   virtual ~RankObserver() = default;
-  /// Whether what it is told is looked at, asked before each RankRun::run(): on a GPU nothing is measured for one that
-  /// does not look, and it is told nothing.
+  /// False: it does not use the events. Called before each RankRun::run(): on a GPU nothing is then measured, and no
+  /// event is sent to it.
   virtual bool observes() const { return true; }
   virtual void span(Lane lane, const Span& span) = 0;
   virtual void memory(Lane lane, const MemorySample& sample) = 0;

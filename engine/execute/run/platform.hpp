@@ -15,11 +15,12 @@ struct Platform {
   std::shared_ptr<Device> device;
   kernels::KernelSet kernels;       ///< launches take a stream of the device
   kernels::KernelSet host_kernels;  ///< launches run on the calling thread
-  /// What multiplies matrices on it, with versions: "oneDNN 2.6.3, OpenBLAS 0.3.21", "cuBLASLt 13.0.2 (its file)".
+  /// The libraries that multiply matrices on it, with versions: "oneDNN 2.6.3, OpenBLAS 0.3.21", "cuBLASLt 13.0.2 (its
+  /// file)".
   std::string libraries{};
   std::string chip{};    ///< a GPU's name; empty: the host
   bool is_alone = true;  ///< no other process of the run uses the device
-  /// Device::context_bytes; 0 where what other processes take cannot be told from it.
+  /// Device::context_bytes; 0 where other processes use the device too, since it counts their memory as well.
   std::int64_t context_bytes() const { return is_alone ? device->context_bytes() : 0; }
 };
 
@@ -31,12 +32,12 @@ std::shared_ptr<const Platform> open_platform(Choice<DeviceKind> device, int thr
 /// PCI bus ids of the GPUs that this process may use; none on the device cpu, or in a build without CUDA.
 std::vector<std::string> gpus_here();
 
-/// Has CUDA keep queues apart for the device cuda (beyond eight, which several ranks' lanes soon are, what one waits
-/// for may hold up another), unless the environment says otherwise: sets CUDA_DEVICE_MAX_CONNECTIONS, which CUDA reads
-/// at its first call, so it is called before that, and before there are other threads. ("CUDA environment variables" in
-/// the CUDA programming guide.)
+/// Sets CUDA_DEVICE_MAX_CONNECTIONS for the device cuda, unless the environment has it: with more than eight queues
+/// (the lanes of several ranks) CUDA otherwise maps two of them to one connection, where one can block the other. CUDA
+/// reads it at its first call: call this before that, and before there are other threads. ("CUDA environment variables"
+/// in the CUDA programming guide.)
 void prepare_platform(DeviceKind device);
-/// Throws what open_platform would, without taking anything of the device.
+/// Throws what open_platform would throw, but allocates nothing on the device.
 void check_platform(DeviceKind device);
 
 }  // namespace rankscope

@@ -32,18 +32,18 @@ RankRun::BoundOp RankRun::bind_communication(const Op& op) {
   const auto index = static_cast<OpIndex>(&op - program_.ops.data());
   const auto call = bind_call(program_, op, settings_.step.grid, arena_, communicator);
   View losses;
-  std::byte* told_losses = nullptr;
+  std::byte* host_losses = nullptr;
   if (op.id.kind() == OpKind::gather && op.id.fields().purpose == Purpose::loss && op.root == program_.rank) {
     losses = view(op.uses.back().buffer);
-    const GatheredLosses gathered{compute_->reserve_host(steps_under_way * losses.bytes()), losses.elements()};
-    told_losses = gathered.memory.get();
+    const GatheredLosses gathered{compute_->reserve_host(steps_in_flight * losses.bytes()), losses.elements()};
+    host_losses = gathered.memory.get();
     gathered_losses_.emplace(index, gathered);
   }
   // An asynchronous server serves workers that have arrived, not announced ones.
-  const bool comes_when_done = settings_.step.arrivals_ahead() && !program_.arrivals_ahead &&
+  const bool sends_when_done = settings_.step.arrivals_ahead() && !program_.arrivals_ahead &&
                                op.id.kind() == OpKind::send && op.id.fields().purpose == Purpose::server;
-  return [this, &communicator, &op, index, call, losses, told_losses, comes_when_done](std::uint32_t step) {
-    if (comes_when_done)
+  return [this, &communicator, &op, index, call, losses, host_losses, sends_when_done](std::uint32_t step) {
+    if (sends_when_done)
       if (const Mark there = queues_.of(op.lane()).mark()) there->wait();
     const WireBytes before = communicator.wire_bytes();
     OpOutcome outcome;
@@ -55,8 +55,8 @@ RankRun::BoundOp RankRun::bind_communication(const Op& op) {
     } catch (const CommError& e) {
       throw CommError(fmt::format("{} (at {} of step {})", e.what(), to_token(op.id), step));
     }
-    if (told_losses != nullptr)
-      queues_.of(op.lane()).copy(told_losses + step % steps_under_way * losses.bytes(), losses.data, losses.bytes());
+    if (host_losses != nullptr)
+      queues_.of(op.lane()).copy(host_losses + step % steps_in_flight * losses.bytes(), losses.data, losses.bytes());
     const WireBytes after = communicator.wire_bytes();
     outcome.wire_bytes = after.sent < 0 ? -1 : after.sent - before.sent;
     if (settings_.observer) {
@@ -71,7 +71,7 @@ RankRun::BoundOp RankRun::bind_communication(const Op& op) {
   };
 }
 
-OpIndex RankRun::first_to_come(std::span<const OpIndex> receives) const {
+OpIndex RankRun::first_arrival(std::span<const OpIndex> receives) const {
   if (!communicators_) return receives.front();
   Communicator& communicator = communicators_->of(program_.ops[receives.front()]);  // all have the same
   std::vector<int> senders;
@@ -97,13 +97,13 @@ RankRun::BoundOp RankRun::bind_load(const Op& op) {
                                                              : targets.elements() / targets_of_one);
   // Drawn here, copied from here: what a step that is under way still copies stays as it is.
   const std::int64_t values = ranks * (tokens_of_one + targets_of_one);
-  const Memory drawn = compute_->reserve_host(steps_under_way * values * bytes_of(DType::i32));
+  const Memory drawn = compute_->reserve_host(steps_in_flight * values * bytes_of(DType::i32));
   const int data = settings_.step.grid.coordinates_of(program_.rank).data;
   const std::int64_t batch = settings_.step.scenario.train.global_batch;
   const std::int64_t micro_batches = settings_.step.scenario.plan.micro_batches;
   return [this, drawn, values, tokens, targets, ranks, data, batch, micro_batches, samples, tokens_of_one,
           targets_of_one, micro_batch = f.micro_batch, &queue = queues_.of(op.lane())](std::uint32_t step) {
-    auto* drawn_tokens = reinterpret_cast<std::int32_t*>(drawn.get()) + step % steps_under_way * values;
+    auto* drawn_tokens = reinterpret_cast<std::int32_t*>(drawn.get()) + step % steps_in_flight * values;
     auto* drawn_targets = drawn_tokens + ranks * tokens_of_one;
     for (int r = 0; r < ranks; ++r)
       settings_.dataset->fill(step * batch + ((data + r) * micro_batches + micro_batch) * samples, samples,
@@ -155,7 +155,7 @@ RankRun::BoundOp RankRun::bind_checkpoint(const Op& op) {
   }
   return [this, carried, tensors = std::move(tensors), &queue = queues_.of(op.lane())](std::uint32_t step) {
     const std::uint32_t done = step + 1;
-    if (carried) (*carried)[2] = static_cast<double>(done - settings_.resume->updates_left_out());
+    if (carried) (*carried)[2] = static_cast<double>(done - settings_.resume->skipped_updates());
     const TrainSpec& train = settings_.step.scenario.train;
     if (done % static_cast<std::uint32_t>(train.checkpoint_every) == 0 ||
         done == static_cast<std::uint32_t>(train.steps)) {

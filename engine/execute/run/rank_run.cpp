@@ -48,8 +48,8 @@ RankRun::RankRun(RankSettings settings, int rank)
       compute_(in_use(settings_.platform ? settings_.platform->device : std::make_shared<HostDevice>())),
       queues_(*compute_, program_),
       arena_(*compute_, program_.arena_bytes, program_.host_bytes),
-      values_(compute_->reserve_host(steps_under_way_of(program_) * static_cast<std::int64_t>(sizeof(StepValues)))) {
-  const std::int64_t left_out = settings_.resume ? settings_.resume->updates_left_out() : 0;
+      values_(compute_->reserve_host(steps_in_flight_of(program_) * static_cast<std::int64_t>(sizeof(StepValues)))) {
+  const std::int64_t left_out = settings_.resume ? settings_.resume->skipped_updates() : 0;
   device_ = settings_.platform ? kernel_device(settings_.step, program_, arena_, *settings_.platform, queues_, left_out)
                                : sleep_device(settings_.sleep_cost_ns);
   if (settings_.world) {
@@ -70,8 +70,8 @@ RankRun::RankRun(RankSettings settings, int rank)
   device_->initialise();
   if (settings_.resume) restore(*settings_.resume, settings_.step, program_, arena_, *compute_);
   if (settings_.stress.any()) stress_ = std::make_unique<Stress>(settings_.stress, program_, arena_, queues_);
-  standing_ = standing();
-  ledger_ = std::make_unique<Ledger>(program_, standing_);
+  resident_ = resident_bytes();
+  ledger_ = std::make_unique<Ledger>(program_, resident_);
   const auto lanes = program_.lanes();
   if (lanes[static_cast<std::size_t>(Lane::compute)].empty()) main_lane_ = Lane::server;
   first_op_ = lanes[static_cast<std::size_t>(main_lane_)].front();
@@ -91,11 +91,11 @@ RankRun::RankRun(RankSettings settings, int rank)
   executor_ = std::make_unique<Executor>(
       program_,
       [this](OpIndex op, std::uint32_t step) {
-        if (op == first_op_) die_if_told(step);
+        if (op == first_op_) inject_kill(step);
         if (stress_) stress_->before(op, step);
         dispatch_->run(op, step);
       },
-      [this](std::span<const OpIndex> receives) { return first_to_come(receives); });
+      [this](std::span<const OpIndex> receives) { return first_arrival(receives); });
 }
 
 RankRun::~RankRun() = default;
@@ -122,7 +122,7 @@ void RankRun::change(BufferIndex buffer, const std::function<void(const View& va
 }
 
 StepValues& RankRun::values_of(std::uint32_t step) const {
-  return reinterpret_cast<StepValues*>(values_.get())[step % steps_under_way_of(program_)];
+  return reinterpret_cast<StepValues*>(values_.get())[step % steps_in_flight_of(program_)];
 }
 
 std::unique_ptr<Dispatch> RankRun::make_dispatch() {
@@ -130,15 +130,15 @@ std::unique_ptr<Dispatch> RankRun::make_dispatch() {
   calls.launch = [this](OpIndex op, std::uint32_t step) { return launch(op, step); };
   calls.began = [this](const Span& span, OpIndex op) {
     ledger_->begin(op, span.step,
-                   [&](OpIndex holds, const ClassBytes& alive) { tell_memory(span, holds, span.begin_ns, alive); });
+                   [&](OpIndex holds, const ClassBytes& alive) { report_memory(span, holds, span.begin_ns, alive); });
   };
   calls.ended = [this](const Span& span, OpIndex op) {
     ledger_->end(op, span.step,
-                 [&](OpIndex holds, const ClassBytes& alive) { tell_memory(span, holds, span.end_ns, alive); });
+                 [&](OpIndex holds, const ClassBytes& alive) { report_memory(span, holds, span.end_ns, alive); });
   };
-  calls.done = [this](Done done) { record(std::move(done)); };
+  calls.done = [this](FinishedOp done) { record(std::move(done)); };
   if (stress_ || settings_.watch)
-    calls.left = [this](OpIndex op, std::uint32_t step) {
+    calls.launched = [this](OpIndex op, std::uint32_t step) {
       if (settings_.watch) settings_.watch(op, step);
       if (stress_) stress_->after(op);
     };
@@ -147,7 +147,7 @@ std::unique_ptr<Dispatch> RankRun::make_dispatch() {
                             std::move(calls));
 }
 
-void RankRun::tell_memory(const Span& span, OpIndex holds, std::int64_t time_ns, const ClassBytes& alive) const {
+void RankRun::report_memory(const Span& span, OpIndex holds, std::int64_t time_ns, const ClassBytes& alive) const {
   if (settings_.observer)
     settings_.observer->memory(span.op.lane(), {span.rank, span.step, program_.ops[holds].id, time_ns, alive});
 }
@@ -158,7 +158,7 @@ std::int64_t RankRun::reserved_bytes() const {
 
 void RankRun::run(std::uint32_t first, std::uint32_t count) {
   const auto fail = [this](const std::string& why) {
-    dispatch_->give_up();
+    dispatch_->abort();
     if (settings_.on_failure) settings_.on_failure(why);
     if (settings_.world) settings_.world->abort(fmt::format("rank {}: {}", program_.rank, why));
   };
@@ -176,10 +176,10 @@ void RankRun::run(std::uint32_t first, std::uint32_t count) {
     fail(e.what());
     throw;
   }
-  tell_last_phases();
+  report_last_phases();
 }
 
-void RankRun::die_if_told(std::uint32_t step) const {
+void RankRun::inject_kill(std::uint32_t step) const {
   const FaultSpec& fault = settings_.step.scenario.fault;
   if (fault.kill_rank != program_.rank || fault.kill_step != static_cast<int>(step)) return;
   if (settings_.kill_by_signal) kill(getpid(), SIGKILL);
@@ -188,16 +188,16 @@ void RankRun::die_if_told(std::uint32_t step) const {
 
 OpOutcome RankRun::launch(OpIndex index, std::uint32_t step) {
   OpOutcome outcome = bound_[index](step);
-  if (index == last_op_) device_->tell(values_of(step), queues_.of(main_lane_));
+  if (index == last_op_) device_->report_values(values_of(step), queues_.of(main_lane_));
   return outcome;
 }
 
-void RankRun::record(Done of) {
+void RankRun::record(FinishedOp of) {
   const OpIndex index = of.op;
   const Span& span = of.span;
   const OpOutcome& outcome = of.outcome;
   if (settings_.observer) {
-    for (const PhaseRecord& phase : outcome.phases) tell_phase(span.op, span.step, phase);
+    for (const PhaseRecord& phase : outcome.phases) report_phase(span.op, span.step, phase);
     settings_.observer->span(span.op.lane(), span);
   }
   std::map<std::uint32_t, StepRecord>::node_type done;
@@ -221,7 +221,7 @@ void RankRun::record(Done of) {
     if (const auto gathered = gathered_losses_.find(index); gathered != gathered_losses_.end()) {
       const std::int64_t count = gathered->second.count;
       const auto* losses =
-          reinterpret_cast<const double*>(gathered->second.memory.get()) + span.step % steps_under_way * count;
+          reinterpret_cast<const double*>(gathered->second.memory.get()) + span.step % steps_in_flight * count;
       for (std::int64_t i = 0; i < count; ++i) step.gathered_losses += losses[i];
     }
     if (moves_bytes(f.kind)) {
@@ -240,27 +240,27 @@ void RankRun::record(Done of) {
   if (!done.empty()) finish(done.key(), std::move(done.mapped()));
 }
 
-void RankRun::tell_phase(OpId op, std::uint32_t step, const PhaseRecord& p) const {
+void RankRun::report_phase(OpId op, std::uint32_t step, const PhaseRecord& p) const {
   settings_.observer->phase(op.lane(), {program_.rank, step, op, p.phase, p.chunk, p.from, p.to, p.bytes,
                                         p.begin_ns - settings_.start_ns, p.end_ns - settings_.start_ns});
 }
 
-void RankRun::tell_late_phases() {
+void RankRun::report_late_phases() {
   if (!settings_.observer || !communicators_) return;
   for (const LatePhase& late : communicators_->late_phases())
-    tell_phase(program_.ops[late.call % program_.ops.size()].id,
-               static_cast<std::uint32_t>(late.call / program_.ops.size()), late.phase);
+    report_phase(program_.ops[late.call % program_.ops.size()].id,
+                 static_cast<std::uint32_t>(late.call / program_.ops.size()), late.phase);
 }
 
-void RankRun::tell_last_phases() {
+void RankRun::report_last_phases() {
   const auto deadline = std::chrono::steady_clock::now() + late_limit;
   while (settings_.observer && communicators_ && communicators_->awaits_late_phases() &&
          std::chrono::steady_clock::now() < deadline)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  tell_late_phases();
+  report_late_phases();
 }
 
-StandingBytes RankRun::standing() const {
+ResidentBytes RankRun::resident_bytes() const {
   return {device_->workspace_bytes() + (communicators_ ? communicators_->device_bytes() : 0) + library_bytes_,
           device_->host_workspace_bytes(), std::max<std::int64_t>(0, context_bytes() - library_bytes_)};
 }
@@ -269,15 +269,15 @@ std::int64_t RankRun::context_bytes() const { return settings_.platform ? settin
 
 void RankRun::finish(std::uint32_t step, StepRecord record) {
   // The first launch of a kernel loads its code, and the first call of a communicator makes its staging.
-  if (!compute_->is_host() && steps_stood_ < settling_steps) {
-    ++steps_stood_;
-    standing_ = standing();
-    ledger_->stand(standing_);
+  if (!compute_->is_host() && settled_steps_ < settling_steps) {
+    ++settled_steps_;
+    resident_ = resident_bytes();
+    ledger_->set_resident(resident_);
   }
   const Ledger::Peaks peaks = ledger_->take_peaks(step);
   if (!settings_.observer) return;
-  if (!compute_->is_host()) tell_late_phases();  // one thread ends all steps
-  record.trace.standing = standing_;
+  if (!compute_->is_host()) report_late_phases();  // one thread ends all steps
+  record.trace.resident = resident_;
   const Scenario& scenario = settings_.step.scenario;
   const Coordinates at = settings_.step.grid.coordinates_of(program_.rank);
   StepSummary summary;

@@ -39,9 +39,9 @@ struct RankSettings {
   RankObserver* observer = nullptr;
   std::shared_ptr<StepEnergy> energy;  ///< reported in its summaries; null: unknown
   std::int64_t start_ns = 0;           ///< monotonic_ns() at the run's start: the zero of all reported times
-  /// Called at this rank's first failure, before its peers hear of it.
+  /// Called at this rank's first failure, before its peers are notified.
   std::function<void(const std::string& why)> on_failure;
-  /// Other ranks compute on the same device: what ops cost is measured while they have it alone.
+  /// Other ranks compute on the same device: costs of ops are measured while an op has it alone.
   bool shares_device = false;
   StressSpec stress;  ///< for tests
   /// Perhaps empty: called on the lane's thread when it has launched the op, before it launches another one; what the
@@ -69,7 +69,7 @@ class RankRun {
   HostTensor read(BufferIndex buffer) const;
   /// The same during a run, from that lane's thread: the content after the ops that the lane has launched.
   HostTensor read(BufferIndex buffer, Lane lane);
-  /// Lets `by` change what it holds; between two calls of run().
+  /// Lets `by` change its content; between two calls of run().
   void change(BufferIndex buffer, const std::function<void(const View& values)>& by) const;
   /// Bytes reserved for the arena and beside it.
   std::int64_t reserved_bytes() const;
@@ -88,20 +88,20 @@ class RankRun {
   BoundOp bind_draw(const Op& op);
   BoundOp bind_check(const Op& op);
   BoundOp bind_checkpoint(const Op& op);
-  OpIndex first_to_come(std::span<const OpIndex> receives) const;
+  OpIndex first_arrival(std::span<const OpIndex> receives) const;
   std::unique_ptr<Dispatch> make_dispatch();
   OpOutcome launch(OpIndex index, std::uint32_t step);
-  void tell_memory(const Span& span, OpIndex holds, std::int64_t time_ns, const ClassBytes& alive) const;
-  void record(Done done);
-  void tell_phase(OpId op, std::uint32_t step, const PhaseRecord& phase) const;
+  void report_memory(const Span& span, OpIndex holds, std::int64_t time_ns, const ClassBytes& alive) const;
+  void record(FinishedOp done);
+  void report_phase(OpId op, std::uint32_t step, const PhaseRecord& phase) const;
   /// For libraries that report the phases of a call some time after it.
-  void tell_late_phases();
-  void tell_last_phases();
-  StandingBytes standing() const;
+  void report_late_phases();
+  void report_last_phases();
+  ResidentBytes resident_bytes() const;
   std::int64_t context_bytes() const;
   StepValues& values_of(std::uint32_t step) const;
   void finish(std::uint32_t step, StepRecord record);
-  void die_if_told(std::uint32_t step) const;
+  void inject_kill(std::uint32_t step) const;
 
   RankSettings settings_;
   RankProgram program_;
@@ -116,9 +116,9 @@ class RankRun {
   std::vector<BoundOp> bound_;
   std::vector<std::int64_t> contributed_bytes_;  ///< by op: its payload, if it communicates
   std::unique_ptr<Stress> stress_;               ///< null unless asked for
-  std::int64_t library_bytes_ = 0;  ///< of the device's memory, taken by what communicators are made of (NCCL)
-  StandingBytes standing_;
-  int steps_stood_ = 0;  ///< after which it was looked at again
+  std::int64_t library_bytes_ = 0;               ///< device memory that the communicators' library (NCCL) allocated
+  ResidentBytes resident_;
+  int settled_steps_ = 0;  ///< steps after which resident_ was measured again
   std::unique_ptr<Ledger> ledger_;
   std::unique_ptr<Dispatch> dispatch_;
   std::unique_ptr<Executor> executor_;

@@ -45,8 +45,8 @@ void set_scratch(const StepProgram& step, std::span<RankProgram> programs, const
     program.host_scratch_bytes = most.host;
   }
   if (platform.device->is_host()) return;
-  const double said = step.scenario.cluster.context_bytes;
-  const std::int64_t context = said > 0 ? std::llround(said) : platform.context_bytes();
+  const double stated = step.scenario.cluster.context_bytes;
+  const std::int64_t context = stated > 0 ? std::llround(stated) : platform.context_bytes();
   for (RankProgram& program : programs) program.context_bytes = context;
 }
 

@@ -26,7 +26,7 @@ class SleepDevice : public ComputeDevice {
   std::int64_t workspace_bytes() const override { return 0; }
   std::int64_t host_workspace_bytes() const override { return 0; }
   void initialise() override {}
-  void tell(StepValues& values, Queue&) override { values = {}; }
+  void report_values(StepValues& values, Queue&) override { values = {}; }
 
  private:
   // A wake-up later than this is taken for waiting on a peer, not for the scheduler's lateness.

@@ -31,7 +31,7 @@ class Stress {
   void after(OpIndex op);
 
  private:
-  /// Bytes of the arena that the same ops use: a buffer, or what the borders of views in it leave.
+  /// Bytes of the arena that the same ops use: a buffer, or a part of it between the borders of its views.
   struct Stretch {
     std::int64_t begin = 0, end = 0;
     int users = 0;             ///< ops of a step

@@ -18,9 +18,9 @@ std::int64_t take(const char*& at) {
 // All processes are this program on machines of one byte order, so values travel as they are in memory.
 std::string packed(const StepTrace& trace) {
   std::string text;
-  put(text, trace.standing.workspace);
-  put(text, trace.standing.host_workspace);
-  put(text, trace.standing.context);
+  put(text, trace.resident.workspace);
+  put(text, trace.resident.host_workspace);
+  put(text, trace.resident.context);
   put(text, static_cast<std::int64_t>(trace.cpu_ns.size()));
   for (const std::int64_t cost : trace.cpu_ns) put(text, cost);
   for (const auto& lane : trace.executed) {
@@ -35,9 +35,9 @@ std::string packed(const StepTrace& trace) {
 StepTrace unpacked(const std::string& text) {
   const char* at = text.data();
   StepTrace trace;
-  trace.standing.workspace = take(at);
-  trace.standing.host_workspace = take(at);
-  trace.standing.context = take(at);
+  trace.resident.workspace = take(at);
+  trace.resident.host_workspace = take(at);
+  trace.resident.context = take(at);
   trace.cpu_ns.resize(static_cast<std::size_t>(take(at)));
   for (std::int64_t& cost : trace.cpu_ns) cost = take(at);
   for (auto& lane : trace.executed) {

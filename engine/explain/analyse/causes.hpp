@@ -15,12 +15,12 @@ struct IdleTimes {
 
 /// All idle times of all ranks within the step, by rank and begin, cut where the cause changes.
 ///
-/// First the chain of ops that was waited for says what is transfer, overhead or unknown. The rest, waiting for others'
-/// compute, is of the phase in which it falls (warm-up, first gradient, cool-down, or schedule in between; without a
-/// pipeline these have no meaning, and what the layouts below leave of them is `peers`). Then two
-/// counterfactual layouts with free communication say how much of that would be gone if no rank were a straggler, and
-/// how much more if all ranks had equally much to do; so much of every phase, in proportion to what it has beyond the
-/// balanced layout, is given to straggler and imbalance.
+/// First the chain of ops that the rank waited for shows transfers, overhead and unknown time. The rest is waiting for
+/// the compute of others; its cause is its phase (warm-up, first gradient, cool-down, or schedule in between; without a
+/// pipeline phases have no meaning, and the rest after the next two layouts is `peers`). Then two counterfactual
+/// layouts with free communication show how much of it would not exist without stragglers, and how much more if all
+/// ranks had the same amount of compute; these parts of each phase, in proportion to its time beyond the balanced
+/// layout, become straggler and imbalance.
 IdleTimes idle_times(const StepIndex& index, TimeRange step);
 
 }  // namespace rankscope::analysis

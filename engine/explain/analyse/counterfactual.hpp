@@ -1,5 +1,5 @@
-// Counterfactual steps: laid out again from measured op times, with free communication, without stragglers, or
-// with equal work on all ranks. For this folder's own files.
+// Counterfactual steps, laid out from measured op times: with free communication, without stragglers, or with equal
+// work on all ranks. For this folder's own files.
 #pragma once
 #include <array>
 #include <vector>
@@ -12,7 +12,7 @@ namespace rankscope::analysis {
 /// A rank is a straggler if its model compute takes this many times as long as equal work on other ranks.
 inline constexpr double straggler_factor = 1.05;
 
-/// Where a rank's step has its phases.
+/// The times of the phases in a rank's step.
 struct RankPhases {
   bool seen = false;  ///< has model compute
   std::int64_t first_op_begin = 0, first_backward_begin = 0, last_forward_end = 0;

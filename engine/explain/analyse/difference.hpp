@@ -40,8 +40,8 @@ struct ComparedStep {
   std::span<const Span> spans;
 };
 
-/// By kind in the order above; within a kind those first that differ most, ranks by number. Items that neither has are
-/// omitted.
+/// By kind in the order above; within a kind by the size of the difference, ranks by number. Items that neither step
+/// has are omitted.
 std::vector<DifferenceRow> difference_of(const ComparedStep& a, const ComparedStep& b);
 
 }  // namespace rankscope

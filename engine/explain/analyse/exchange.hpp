@@ -31,7 +31,7 @@ struct GroupExchange {
   /// (parameters), else a worker (gradients).
   std::optional<bool> serves;
   std::vector<int> ranks;                  ///< members, ascending; of a message sender and receiver
-  std::vector<std::optional<Span>> spans;  ///< [member]; empty where it is not here
+  std::vector<std::optional<Span>> spans;  ///< [member]; empty: not known
   int root = 0;                            ///< member, of a rooted collective
   std::int64_t bytes = 0;                  ///< S of whole_bytes: what nccl-tests calls the size
   bool opaque = false;                     ///< its phases are unknown: `moves` is empty
@@ -49,8 +49,8 @@ struct GroupExchange {
   bool sums() const;
 };
 
-/// One exchange's spans, of all its members. Before the last of them has arrived no bytes move, but not every
-/// communicator reports when that was: an NCCL kernel waits inside. If no span reports waiting though they began apart,
+/// One exchange's spans, of all its members. No bytes move before the last of them has arrived, but not every
+/// communicator reports that time: an NCCL kernel waits inside. If no span has a wait although they began apart,
 /// each gets its wait for the last member, unless it had ended by then (a sender whose message was buffered).
 void set_waiting(std::span<Span*> members);
 
@@ -74,18 +74,18 @@ class Holdings {
  private:
   int& count(int member, int chunk) { return count_[static_cast<std::size_t>(member * chunks_ + chunk)]; }
   int chunks_ = 0, whole_ = 1;
-  bool two_buffers_ = false;  ///< all-to-all: what is received lies apart from what is sent
+  bool two_buffers_ = false;  ///< all-to-all: sent and received data are in different buffers
   std::vector<int> count_;
 };
 
 /// Times of all exchanges of one purpose and kind in a step.
 struct ExchangeTimes {
   Purpose purpose = Purpose::none;
-  OpKind kind = OpKind::send;  ///< send stands for the message's both ends
+  OpKind kind = OpKind::send;  ///< send: both ends of a message
   int members = 0;             ///< of a group; the largest where they differ
   int exchanges = 0;           ///< of all groups together
   double waiting_s = 0;        ///< mean over the ranks that take part: inside the ops, before the last member arrived
-  /// Mean over the ranks that send, as their bytes are: while bytes moved. NaN where no sender's span is there.
+  /// The time in which bytes moved, a mean over the ranks that send. NaN without a sender's span.
   double transfer_s = 0;
   /// Bytes/s: sizes times bus_factor divided by the time of the last to arrive, all exchanges together. NaN if no
   /// exchange has all its members' spans, or none took time.

@@ -12,7 +12,7 @@ struct RateInputs {
   double peak_flops = 0;                                             ///< of one device
 };
 
-/// A step's time that is not positive becomes NaN, and a fault. Before anything is computed from it.
+/// A step's time that is not positive becomes NaN, and a fault. Called before anything is computed from it.
 void withdraw_impossible_time(Report& report, StepRow& row);
 /// The same for every share of the report: MFU, HFU, bubbles, the classes of `time`, the cost of telemetry.
 void withdraw_impossible_shares(Report& report, const RateInputs& rates);

@@ -87,7 +87,7 @@ LanePlace place_of(const RankPlace& rank, Lane lane, std::uint32_t first_step, s
   place.entered_ns = place.left_ns;
   const auto needs = [&](OpIndex before, std::int64_t of_steps_on) {
     if (!rank.has_ended(before, of_steps_on)) {
-      if (place.entered) place.held_by = rank.program->ops[before].id;
+      if (place.entered) place.waits_for = rank.program->ops[before].id;
       place.entered = false;
       return;
     }
@@ -112,8 +112,8 @@ Group group_of(const Op& op, int rank, const RankGrid& grid) {
 }
 
 /// How far each asynchronous server lets its workers proceed, by the contributions that have arrived.
-std::vector<HeldBack> bounds_of(const std::vector<RankPlace>& ranks, std::uint32_t first_step) {
-  std::vector<HeldBack> bounds;
+std::vector<StalenessWait> bounds_of(const std::vector<RankPlace>& ranks, std::uint32_t first_step) {
+  std::vector<StalenessWait> bounds;
   for (const RankPlace& server : ranks) {
     if (!server.program->arrivals_ahead) continue;
     // Complete steps of each worker: those of its least advanced op.
@@ -127,7 +127,7 @@ std::vector<HeldBack> bounds_of(const std::vector<RankPlace>& ranks, std::uint32
       std::int64_t& latest = steps_of[op.peer][key.second];
       latest = std::max<std::int64_t>(latest, key.first);
     }
-    HeldBack bound;
+    StalenessWait bound;
     bound.server = server.program->rank;
     std::int64_t oldest = INT64_MAX;
     for (const auto& [worker, ops] : steps_of)
@@ -158,39 +158,40 @@ MemberState state_of_member(const std::vector<RankPlace>& ranks, const Standstil
   // A server that serves any worker is not in one particular receive: it is ready for all of them.
   // But it takes nothing from a worker that is ahead by the bound of staleness.
   if (!lane->in_order) {
-    const HeldBack* bound = still.held_by_server(rank);
+    const StalenessWait* bound = still.staleness_wait_of(rank);
     return receiver && bound != nullptr && step > bound->last ? MemberState::not_arrived : MemberState::arrived;
   }
   return lane->entered && lane->next == id && lane->next_step == step ? MemberState::arrived : MemberState::not_arrived;
 }
 
-void find_meetings(Standstill& still, const std::vector<RankPlace>& ranks, const RankGrid& grid,
-                   std::uint32_t first_step) {
-  std::map<std::tuple<OpId, std::uint32_t, int>, Meeting> found;
+void find_pending(Standstill& still, const std::vector<RankPlace>& ranks, const RankGrid& grid,
+                  std::uint32_t first_step) {
+  std::map<std::tuple<OpId, std::uint32_t, int>, PendingCommunication> found;
   for (const LanePlace& lane : still.lanes) {
     if (!lane.entered || !is_communication(lane.next.kind())) continue;
     const RankPlace& rank = ranks[static_cast<std::size_t>(lane.rank)];
     const Group group = group_of(rank.program->ops[rank.by_id.at(lane.next)], lane.rank, grid);
     const auto [at, fresh] = found.try_emplace({group.op, lane.next_step, group.members.front()});
-    Meeting& meeting = at->second;
+    PendingCommunication& communication = at->second;
     if (!fresh) {
-      meeting.since_ns = std::min(meeting.since_ns, lane.entered_ns);
+      communication.since_ns = std::min(communication.since_ns, lane.entered_ns);
       continue;
     }
-    meeting = {group.op, lane.next_step, group.kind, group.members, {}, lane.entered_ns};
+    communication = {group.op, lane.next_step, group.kind, group.members, {}, lane.entered_ns};
     for (std::size_t m = 0; m < group.members.size(); ++m)
-      meeting.states.push_back(state_of_member(ranks, still, group, m, lane.next_step, first_step));
+      communication.states.push_back(state_of_member(ranks, still, group, m, lane.next_step, first_step));
   }
-  for (auto& [key, meeting] : found)
-    if (meeting.waits()) still.meetings.push_back(std::move(meeting));
-  std::stable_sort(still.meetings.begin(), still.meetings.end(),
-                   [](const Meeting& a, const Meeting& b) { return a.since_ns < b.since_ns; });
+  for (auto& [key, communication] : found)
+    if (communication.waits()) still.pending.push_back(std::move(communication));
+  std::stable_sort(
+      still.pending.begin(), still.pending.end(),
+      [](const PendingCommunication& a, const PendingCommunication& b) { return a.since_ns < b.since_ns; });
 }
 
 /// Those that wait for a late rank first: the others follow from them.
 void put_late_first(Standstill& still) {
-  std::stable_partition(still.meetings.begin(), still.meetings.end(), [&](const Meeting& meeting) {
-    const std::vector<int> away = meeting.missing();
+  std::stable_partition(still.pending.begin(), still.pending.end(), [&](const PendingCommunication& communication) {
+    const std::vector<int> away = communication.missing();
     return std::any_of(away.begin(), away.end(), [&](int rank) {
       return std::find(still.late.begin(), still.late.end(), rank) != still.late.end();
     });
@@ -209,9 +210,9 @@ bool at_own_work(const Standstill& still, int rank) {
 
 /// Keeps the bounds that a worker has reached.
 void keep_held_back(Standstill& still) {
-  std::erase_if(still.held_back, [&](const HeldBack& bound) {
-    return std::none_of(still.meetings.begin(), still.meetings.end(), [&](const Meeting& meeting) {
-      const std::vector<int> away = meeting.missing();
+  std::erase_if(still.staleness_waits, [&](const StalenessWait& bound) {
+    return std::none_of(still.pending.begin(), still.pending.end(), [&](const PendingCommunication& communication) {
+      const std::vector<int> away = communication.missing();
       return std::find(away.begin(), away.end(), bound.server) != away.end();
     });
   });
@@ -220,15 +221,16 @@ void keep_held_back(Standstill& still) {
 void find_late(Standstill& still, const std::vector<End>& ends) {
   std::map<int, std::set<int>> waits_for;
   std::set<int> missing;
-  for (const HeldBack& bound : still.held_back) {
+  for (const StalenessWait& bound : still.staleness_waits) {
     missing.insert(bound.workers.begin(), bound.workers.end());
     waits_for[bound.server].insert(bound.workers.begin(), bound.workers.end());
   }
-  for (const Meeting& meeting : still.meetings) {
-    const std::vector<int> away = meeting.missing();
+  for (const PendingCommunication& communication : still.pending) {
+    const std::vector<int> away = communication.missing();
     missing.insert(away.begin(), away.end());
-    for (std::size_t m = 0; m < meeting.members.size(); ++m)
-      if (meeting.states[m] == MemberState::arrived) waits_for[meeting.members[m]].insert(away.begin(), away.end());
+    for (std::size_t m = 0; m < communication.members.size(); ++m)
+      if (communication.states[m] == MemberState::arrived)
+        waits_for[communication.members[m]].insert(away.begin(), away.end());
   }
   std::set<int> failed;
   for (const End& end : ends)
@@ -280,11 +282,11 @@ std::string list_of(const std::vector<int>& ranks) {
 
 }  // namespace
 
-bool Meeting::waits() const {
+bool PendingCommunication::waits() const {
   return std::find(states.begin(), states.end(), MemberState::not_arrived) != states.end();
 }
 
-std::vector<int> Meeting::missing() const {
+std::vector<int> PendingCommunication::missing() const {
   std::vector<int> ranks;
   for (std::size_t m = 0; m < members.size(); ++m)
     if (states[m] == MemberState::not_arrived) ranks.push_back(members[m]);
@@ -297,8 +299,8 @@ const LanePlace* Standstill::find(int rank, Lane lane) const {
   return nullptr;
 }
 
-const HeldBack* Standstill::held_by_server(int server) const {
-  for (const HeldBack& bound : held_back)
+const StalenessWait* Standstill::staleness_wait_of(int server) const {
+  for (const StalenessWait& bound : staleness_waits)
     if (bound.server == server) return &bound;
   return nullptr;
 }
@@ -319,8 +321,8 @@ Standstill where_ranks_are(const std::vector<RankProgram>& programs, const RankG
       if (!rank.lanes[static_cast<std::size_t>(lane)].empty())
         still.lanes.push_back(place_of(rank, static_cast<Lane>(lane), first_step, steps));
   for (const Span& span : spans) still.last_event_ns = std::max(still.last_event_ns, span.end_ns);
-  still.held_back = bounds_of(ranks, first_step);
-  find_meetings(still, ranks, grid, first_step);
+  still.staleness_waits = bounds_of(ranks, first_step);
+  find_pending(still, ranks, grid, first_step);
   keep_held_back(still);
   find_late(still, ends);
   put_late_first(still);
@@ -330,9 +332,9 @@ Standstill where_ranks_are(const std::vector<RankProgram>& programs, const RankG
 std::string sentence_of(const Standstill& still, const std::vector<End>& ends) {
   if (still.late.empty()) return {};
   std::set<int> waiting;
-  for (const Meeting& meeting : still.meetings)
-    for (std::size_t m = 0; m < meeting.members.size(); ++m)
-      if (meeting.states[m] == MemberState::arrived) waiting.insert(meeting.members[m]);
+  for (const PendingCommunication& communication : still.pending)
+    for (std::size_t m = 0; m < communication.members.size(); ++m)
+      if (communication.states[m] == MemberState::arrived) waiting.insert(communication.members[m]);
   for (const int rank : still.late) waiting.erase(rank);
   const std::vector<int> others(waiting.begin(), waiting.end());
   std::string text = list_of(still.late);

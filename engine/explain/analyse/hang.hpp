@@ -24,7 +24,7 @@ struct LanePlace {
   std::uint32_t next_step = 0;
   bool entered = false;         ///< all dependencies of `next` have ended: the lane is in it
   std::int64_t entered_ns = 0;  ///< since when
-  OpId held_by;                 ///< what it waits for before it can enter `next`; not valid() when it is in it
+  OpId waits_for;               ///< what it waits for before it can enter `next`; not valid() when it is in it
   bool in_order = true;         ///< false for an asynchronous server: it serves any worker, so `next` is unknown
 };
 
@@ -32,7 +32,7 @@ struct LanePlace {
 enum class MemberState : std::uint8_t { not_arrived, arrived, finished };
 
 /// A communication that some of its members are in.
-struct Meeting {
+struct PendingCommunication {
   OpId op;  ///< of a message, the sender's
   std::uint32_t step = 0;
   GroupKind group = GroupKind::self;  ///< of a collective
@@ -44,31 +44,33 @@ struct Meeting {
 };
 
 /// An asynchronous server at its bound of staleness: workers ahead are not served until the others have caught up.
-struct HeldBack {
+struct StalenessWait {
   int server = 0;
   std::uint32_t oldest = 0;  ///< the step that lacks contributions
-  std::uint32_t last = 0;    ///< of later steps than this nothing is taken until then
+  std::uint32_t last = 0;    ///< contributions of later steps wait until then
   std::vector<int> workers;  ///< whose contributions of `oldest` are missing
 };
 
 struct Standstill {
   std::vector<LanePlace> lanes;     ///< by rank and lane: those that the rank's program has
-  std::vector<Meeting> meetings;    ///< that wait: for late ranks first, then longest first
-  std::vector<HeldBack> held_back;  ///< by server: asynchronous ones in which a worker waits because it is ahead
-  /// Ranks that others wait for, directly or indirectly, and that wait for no rank: they are working, or lost.
+  std::vector<PendingCommunication>
+      pending;  ///< of which a member is missing: those for late ranks first, then longest first
+  std::vector<StalenessWait>
+      staleness_waits;  ///< by server: asynchronous ones in which a worker waits because it is ahead
+  /// Ranks for which others wait, directly or indirectly, and that wait for no rank: they are working, or lost.
   std::vector<int> late;
   bool cycle = false;  ///< `late` wait for each other in a circle: the programs deadlock
   std::int64_t last_event_ns = 0;
 
   const LanePlace* find(int rank, Lane lane) const;
   /// Null if no worker waits for that server because it is ahead.
-  const HeldBack* held_by_server(int server) const;
+  const StalenessWait* staleness_wait_of(int server) const;
   /// The op that a late rank is in by itself, if any: not a communication.
   const LanePlace* own_work(int rank) const;
 };
 
-/// `spans`: measured ones of the latest steps, all from `first_step` on; what ran before has ended. `ends`: of ranks
-/// that have ended; one that failed by itself is late before all others. `steps` are planned in all.
+/// `spans`: all measured spans from `first_step` on; ops of earlier steps have ended. `ends`: of ranks that have ended;
+/// one that failed by itself comes first in `late`. `steps`: the planned number of steps.
 Standstill where_ranks_are(const std::vector<RankProgram>& programs, const RankGrid& grid,
                            const std::vector<Span>& spans, std::uint32_t first_step, std::int64_t steps,
                            const std::vector<End>& ends);

@@ -2,7 +2,7 @@
 // textbook's step.
 //
 // "The same part" is found op by op: between the ends of the same ops on a rank's compute lane time is mapped in
-// proportion. So each rank has a stretch of its own in the prediction, and what differs is time, not work.
+// proportion. So each rank has its own stretch in the prediction: both have the same work, and only their times differ.
 #pragma once
 #include <array>
 #include <optional>
@@ -31,7 +31,7 @@ struct RangeTime {
 struct RangeRow {
   std::int32_t rank = 0;
   RangeTime measured;
-  std::optional<RangeTime> predicted, ideal;  ///< the ideal's seconds are units: its shares alone mean something
+  std::optional<RangeTime> predicted, ideal;  ///< the ideal's seconds are units: only its shares have a meaning
 };
 
 struct RangeAnalysis {

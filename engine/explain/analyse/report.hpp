@@ -49,11 +49,12 @@ struct RunFacts {
   std::string token_word = "token";                                  ///< ModelSpec::token_word
   std::string task;                                                  ///< of a collective alone: which one, in words
   ClusterSpec cluster;                                               ///< whose power is predicted
-  std::string energy_unknown;                                        ///< what the run says why no energy is known
+  std::string energy_unknown;                                        ///< the run's reason why no energy is known
   std::string costs;                                                 ///< Report::costs
   double others_share = std::numeric_limits<double>::quiet_NaN();    ///< Report::others_share
 
-  /// What steps told is put together in `told` (null: nothing), on one clock, or stands in `summaries`, any order.
+  /// The summaries of steps on one clock: their totals in `totals` (null: none), or one by one in `summaries`, any
+  /// order.
   std::shared_ptr<const RunTotals> totals;
   std::vector<StepSummary> summaries;
   std::vector<ObservedStep> observed;  ///< any order; those not of the headline are ignored
@@ -97,8 +98,8 @@ struct StepRow {
   double loss_scale = 0;  ///< of fp16; 0 without
   bool skipped = false;   ///< its scaled gradients overflowed: no rank has updated anything
   double joules = std::numeric_limits<double>::quiet_NaN();  ///< of all devices
-  /// Over this step and as many before it as take a tenth of a second on the wall clock: counters go on some tens of
-  /// times a second, so that one short step has all of several or none.
+  /// Over this step and so many before it that they take a tenth of a second on the wall clock: counters are updated
+  /// some tens of times a second, so that a short step would have the energy of several steps, or none.
   double watts = std::numeric_limits<double>::quiet_NaN();
   /// Elements of all gradients by magnitude (kernels/tensor/magnitude.hpp), multiplied by the loss scale where there is
   /// one; null in a step that did not count them, or not on all ranks.
@@ -169,10 +170,10 @@ struct LinkReport {
   double predicted = 0;                                     ///< as TrafficReport's
 };
 
-/// Bytes of a step that the rank sends which sends most, by the links; NaN where a link is not known, or none is told
-/// (a folded plan, or too many ranks).
+/// Bytes per step of the rank that sends most, by the links; NaN if a link is unknown, or there are none (a folded
+/// plan, or too many ranks).
 double sent_by_busiest(std::span<const LinkReport> links, bool predicted);
-/// The sum over purposes of what a rank that takes part sends in a step: a rank's where all are alike to every purpose.
+/// The sum over purposes of the bytes that a participating rank sends in a step: one rank's if all ranks are equal.
 double sent_by_purposes(std::span<const TrafficReport> traffic, bool predicted);
 
 struct TelemetryReport {
@@ -187,8 +188,8 @@ struct EnergyReport {
   double joules_per_step = std::numeric_limits<double>::quiet_NaN();
   double watts = std::numeric_limits<double>::quiet_NaN();  ///< of all devices, on the wall clock
   double joules_per_token = std::numeric_limits<double>::quiet_NaN();
-  /// Of as many devices as there are ranks, waiting in the predicted bubble (ClusterSpec::average_watts); NaN where the
-  /// cluster does not say its power, or where devices that were counted are not one a rank.
+  /// Of one device per rank, which waits in the predicted bubble (ClusterSpec::average_watts); NaN if the cluster's
+  /// power is unknown, or if the devices that were counted are not one per rank.
   double predicted_watts = std::numeric_limits<double>::quiet_NaN();
   std::string unknown;  ///< why, where nothing is known
 };
@@ -222,13 +223,13 @@ struct Report {
   double hfu = std::numeric_limits<double>::quiet_NaN();                ///< does
   double tflops_per_device = std::numeric_limits<double>::quiet_NaN();  ///< model FLOPs, as mfu
 
-  /// Where what a prediction takes ops to cost is from: a cluster's figures, or a measurement. Empty where nothing is
+  /// The origin of the predicted costs of ops: a cluster's figures, or a measurement. Empty: nothing is
   /// predicted.
   std::string costs;
   std::optional<SlowRank> slow;  ///< of the representative step
   /// Share of the machine's cores that other programs, and other machines on the same host, had during the run.
   double others_share = std::numeric_limits<double>::quiet_NaN();
-  /// Figures that came out impossible, one line each with what they were computed from; they are NaN above.
+  /// Impossible figures, one line each with the numbers they were computed from; they are NaN above.
   std::vector<std::string> faults;
 
   std::vector<MemoryRow> memory;       ///< by rank
@@ -238,7 +239,7 @@ struct Report {
   TelemetryReport telemetry;
   /// Of peers that did not prove to be workers of this run: ignored. -1: unknown.
   std::int64_t forged_messages = -1;
-  bool folded = false;               ///< simulated stage by stage, ranks alike being one; else from programs
+  bool folded = false;               ///< simulated stage by stage, identical ranks as one; else from programs
   std::optional<DeviceFit> device;   ///< where the cluster says how much memory its devices have
   std::optional<RunBudget> budget;   ///< where one was asked for
   std::optional<LostReplicas> lost;  ///< where a node is gone

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -272,9 +274,9 @@ std::string traffic_table(const Report& report) {
 
 std::string telemetry_line(const Report& report) {
   if (report.telemetry.events < 0) return "";
-  return "\n" + row("telemetry", counted(report.telemetry.events, "event") + ", " +
-                                     (report.telemetry.dropped < 0 ? dash : std::to_string(report.telemetry.dropped)) +
-                                     " dropped, overhead " + percent(report.telemetry.overhead));
+  const std::string dropped = report.telemetry.dropped < 0 ? dash : fmt::format("{}", report.telemetry.dropped);
+  return "\n" + row("telemetry", fmt::format("{}, {} dropped, overhead {}", counted(report.telemetry.events, "event"),
+                                             dropped, percent(report.telemetry.overhead)));
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ std::optional<double> value_at(const Report& report, const std::string& path);
 /// The values at a path with "*", one for each entry of the list; NaN where one is not known. Empty for other paths.
 std::vector<double> series_at(const Report& report, const std::string& path);
 
-/// The same of a report of which nothing ran: what is known of a run alone is its prediction here.
+/// The same for a report without a run: a value that only a run has is replaced by its prediction.
 /// "memory.0.activations" is then memory.0.predicted.activations.
 std::optional<double> simulated_value_at(const Report& report, const std::string& path);
 std::vector<double> simulated_series_at(const Report& report, const std::string& path);

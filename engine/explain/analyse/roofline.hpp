@@ -1,5 +1,5 @@
-// The kernels of a step under a roofline (Williams, Waterman and Patterson 2009, CACM 52:4): what each kind of op
-// computes for a byte that it moves, how fast it was, and how fast its machine lets it be at most.
+// The kernels of a step under a roofline (Williams, Waterman and Patterson 2009, CACM 52:4): for each kind of op its
+// FLOPs per byte moved, its speed, and the greatest speed that the machine allows.
 #pragma once
 #include <string>
 #include <vector>
@@ -21,8 +21,8 @@ struct RooflinePoint {
   double rate() const { return flops / seconds; }     ///< FLOP/s
 };
 
-/// By kind and segment, those that take most of the step first. Ops of the model alone, and of these such as have
-/// FLOPs: a chart of logarithms has no place for the others.
+/// By kind and segment, the longest total time first. Only ops of the model with FLOPs: a logarithmic chart cannot show
+/// the others.
 std::vector<RooflinePoint> roofline_points(const StepProgram& step, const std::vector<Span>& spans);
 
 /// A machine's two limits; 0: not known.

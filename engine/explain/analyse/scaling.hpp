@@ -31,7 +31,7 @@ struct SweepPoint {
   std::int32_t global_batch = 0;     ///< samples per step
   std::int64_t tokens_per_step = 0;  ///< over all ranks
   std::string stages;                ///< layers of each chunk, where plan.stages = "measured" became these; else empty
-  std::string refused;               ///< why it makes no sense, one line; empty: it can run
+  std::string refused;               ///< why it cannot run, one line; empty: it can
   /// "plan.data=2 plan.micro_batches=4"
   std::string words() const;
 };
@@ -113,8 +113,8 @@ ScalingTable scaling_table(const Sweep& sweep);
 /// Samples per step of a point under weak scaling, `batch` × ranks / first_ranks; -1 where that is no whole number.
 std::int64_t weak_batch(std::int64_t batch, std::int64_t ranks, std::int64_t first_ranks);
 
-/// Of `quarter` quarters (0 … 4) into the sorted values, the lower one where that lies between two: 2 is the median.
-/// NaN of nothing.
+/// The value at `quarter` quarters (0 … 4) of the sorted values, the lower one if that is between two: 2 is the median.
+/// NaN without values.
 double quartile(std::vector<double> values, int quarter);
 
 /// The object that `sweep --json` prints: the sweep's own keys and, for each point, all that the table has.

@@ -1,5 +1,5 @@
-// One step of one run, taken apart: spans joined to the ops of the program, every nanosecond of every rank's compute
-// lane given to one class, and every idle stretch given a cause.
+// The analysis of one step of one run: spans are joined to the ops of the program; every nanosecond of every rank's
+// compute lane has one class, and every idle stretch one cause.
 //
 // Words: `bubble` is compute idle while waiting for a peer. Moving bytes that no compute covers is exposed
 // communication, by purpose. Where data are missing the time is unknown, never idle.
@@ -17,7 +17,8 @@
 
 namespace rankscope {
 
-/// What a rank's time goes to; the keys of `time` in --json. Tensor, pipeline, data and zero are exposed communication.
+/// What a rank spends its time on; the keys of `time` in --json. Tensor, pipeline, data and zero are exposed
+/// communication.
 enum class TimeClass : std::uint8_t { compute, recompute, tensor, pipeline, data, zero, optimizer, bubble, other };
 inline constexpr int time_class_count = 9;
 std::string_view name_of(TimeClass time);
@@ -44,14 +45,14 @@ enum class BubbleCause : std::uint8_t {
   warm_up,                ///< before the rank's first op: the pipeline fills
   first_gradient,         ///< after its first forward and before its first backward: waiting for the first gradient
   cool_down,              ///< after its last forward: the pipeline drains
-  schedule,               ///< between these, and there with equal stages and free links too (naive schedules)
+  schedule,               ///< between these; also with equal stages and free links (naive schedules)
   peers,                  ///< others compute, in a plan without a pipeline to fill and drain
-  imbalance,              ///< gone if all ranks had equally much to compute
+  imbalance,              ///< would not exist if all ranks had the same amount of compute
   exposed_communication,  ///< bytes moved, here or on the chain of ops waited for; `purpose` says which
-  straggler,              ///< gone if no rank took longer than others for equal work
-  workers,                ///< a parameter server's: nothing to do until workers send or take; counted as other
-  overhead,               ///< nobody was waited for: launching, waking up, loading a batch; a server's own update
-  unknown,                ///< spans that would tell are missing
+  straggler,              ///< would not exist if no rank took longer than others for equal work
+  workers,                ///< a parameter server has no work until a worker sends or receives; counted as other
+  overhead,               ///< no wait for another rank: launching, waking up, loading a batch; a server's own update
+  unknown,                ///< the spans that show it are missing
 };
 std::string_view name_of(BubbleCause cause);
 
@@ -80,22 +81,22 @@ struct StepAnalysis {
   StepShares average;             ///< over the workers
   /// Share of (step time × workers) that compute is idle while waiting for a peer.
   double bubble = std::numeric_limits<double>::quiet_NaN();
-  /// The same within each rank's own first to last op of model compute, over the sum of those times. (Optimizer ops do
-  /// not count: clipping makes all ranks end the step together, and the textbook's figure knows no optimizer.)
+  /// The same from the first to the last op of model compute of each rank, over the sum of those times. (Optimizer ops
+  /// do not count: clipping makes all ranks end the step together, and the textbook's figure has no optimizer.)
   double bubble_span = std::numeric_limits<double>::quiet_NaN();
   std::vector<BubbleStretch> stretches;  ///< by rank and begin
-  /// [rank]: its time for compute that other ranks do as well, over what that takes on the median of those; 1 where no
-  /// other has equal work. Empty where no rank waited for another's compute.
+  /// [rank]: its time for compute that other ranks also have, divided by the median of the others; 1 if no other rank
+  /// has equal work. Empty if no rank waited for another's compute.
   std::vector<double> slowness;
   std::int64_t missing_spans = 0;  ///< ops of the programs without a span in this step
 
   double seconds() const { return static_cast<double>(range.length()) * 1e-9; }
 };
 
-/// Takes apart the step `step` over `range`. `programs[r]` is rank r's. `spans` are of one clock, obtained one way, on
-/// aligned clocks, in any order: all of the step's; ops of the steps beside it that reach into `range` may be among
-/// them and should be, since a step is not a barrier. n log n in spans; three layouts of the step are made when ranks
-/// waited for each other (see causes.hpp).
+/// Analyses the step `step` over `range`. `programs[r]` is rank r's. `spans`: all of the step, of one clock, obtained
+/// one way, on aligned clocks, in any order; ops of the neighbouring steps that overlap with `range` should be among
+/// them, since a step is not a barrier. The cost is n log n in spans, plus three layouts of the step if ranks waited
+/// for each other (see causes.hpp).
 StepAnalysis analyse_step(const std::vector<RankProgram>& programs, const RankGrid& grid,
                           const std::vector<Span>& spans, TimeRange range, std::uint32_t step);
 

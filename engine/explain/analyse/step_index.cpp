@@ -122,7 +122,7 @@ void StepIndex::note_meetings() {
     const Span& span = (*this)[at];
     if (op_index(at) < 0 || !is_collective(span.op.kind()) || find(span.rank, op_index(at), span.step) != at) continue;
     const Op& op = program(span.rank).ops[static_cast<std::size_t>(op_index(at))];
-    Latest& latest = meetings_[{first_of_group(span.rank, op.group), span.op, span.step}];
+    Latest& latest = exchanges_[{first_of_group(span.rank, op.group), span.op, span.step}];
     if (latest.last == none || begin_of(at) > begin_of(latest.last))
       latest = {at, latest.last};
     else if (latest.before == none || begin_of(at) > begin_of(latest.before))
@@ -174,9 +174,9 @@ SpanAt StepIndex::last_to_arrive(SpanAt at) const {
   if (!is_communication(span.op.kind()) || op_index(at) < 0) return none;
   const Op& op = program(span.rank).ops[static_cast<std::size_t>(op_index(at))];
   if (!is_collective(op.id.kind())) return find(op.peer, counterpart(op.id), span.step);
-  const auto met = meetings_.find({first_of_group(span.rank, op.group), op.id, span.step});
-  if (met == meetings_.end()) return none;
-  const Latest& latest = met->second;
+  const auto found = exchanges_.find({first_of_group(span.rank, op.group), op.id, span.step});
+  if (found == exchanges_.end()) return none;
+  const Latest& latest = found->second;
   return latest.last != none && (*this)[latest.last].rank == span.rank ? latest.before : latest.last;
 }
 

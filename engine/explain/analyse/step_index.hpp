@@ -1,4 +1,5 @@
-// Spans joined to the ops of the programs: what ran before what, and who met whom. For this folder's own files.
+// Spans joined to the ops of the programs: what ran before what, and which ops communicated. For this folder's own
+// files.
 #pragma once
 #include <array>
 #include <map>
@@ -18,9 +19,9 @@ inline constexpr SpanAt none = -1;
 /// Places of ops in a program by their ids.
 using OpPlaces = std::unordered_map<OpId, std::int32_t>;
 
-/// The op that held a span up: of all that had to finish before it, the one that finished last.
+/// The op that a span waited for: of all that had to end before it, the one that ended last.
 struct Holder {
-  SpanAt span = none;    ///< none if nothing did, or nothing is known
+  SpanAt span = none;    ///< none if there is no such op, or it is unknown
   bool missing = false;  ///< a span is missing that may have been later
 };
 
@@ -69,7 +70,7 @@ class StepIndex {
   struct Latest {
     SpanAt last = none, before = none;
   };
-  using Meeting = std::tuple<int, OpId, std::uint32_t>;  ///< the group's first rank, the op, the step
+  using Exchange = std::tuple<int, OpId, std::uint32_t>;  ///< the group's first rank, the op, the step
 
   void take_spans(const std::vector<Span>& spans);
   void share_places();
@@ -89,7 +90,7 @@ class StepIndex {
   std::vector<std::vector<SpanAt>> compute_, beside_;       ///< [rank]
   std::vector<std::vector<std::int32_t>> missing_compute_;  ///< [rank]: program positions, ascending
   std::map<GroupKind, std::vector<int>> first_of_group_;    ///< of kinds that have collectives: [rank]
-  std::map<Meeting, Latest> meetings_;
+  std::map<Exchange, Latest> exchanges_;
   std::int64_t missing_ = 0;
 };
 

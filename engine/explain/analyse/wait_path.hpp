@@ -11,12 +11,12 @@ namespace rankscope::analysis {
 /// What happened on the chain during a part of an idle stretch.
 enum class PieceKind : std::uint8_t {
   own_transfer,   ///< this rank moved bytes
-  peer_transfer,  ///< ranks waited for moved bytes
-  peer_compute,   ///< a rank waited for computed
-  own_overhead,   ///< nothing: this rank could have begun
-  peer_overhead,  ///< nothing: a rank waited for could have
+  peer_transfer,  ///< other ranks of the chain moved bytes
+  peer_compute,   ///< another rank of the chain computed
+  own_overhead,   ///< nothing: this rank could have begun its op
+  peer_overhead,  ///< nothing: another rank of the chain could have begun its op
   own_unknown,    ///< data are missing
-  peer_unknown,   ///< we know that a peer was waited for, but not why it was late
+  peer_unknown,   ///< the rank waited for a peer, but why the peer was late is unknown
 };
 struct Piece {
   std::int64_t begin_ns = 0, end_ns = 0;
@@ -28,7 +28,7 @@ struct Piece {
 
 /// The pieces of [begin, end), in order, gapless, none empty. `next` is the span that could not start (its begin may be
 /// after `end`); none for the end of the step, which the rank reaches when `last`, the span that ends it, has ended:
-/// until its own last message or collective is through it talks, and only then does it wait for `last`.
+/// until the end of its own last message or collective it communicates, and only then it waits for `last`.
 std::vector<Piece> explain_idle(const StepIndex& index, int rank, TimeRange idle, SpanAt next, SpanAt last);
 
 }  // namespace rankscope::analysis

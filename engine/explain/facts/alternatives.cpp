@@ -7,6 +7,7 @@
 #include "engine/op/words.hpp"
 #include "engine/plan/program/compile.hpp"
 #include "engine/plan/scenario/read.hpp"
+#include "engine/plan/scenario/stage_split.hpp"
 
 namespace rankscope {
 namespace {
@@ -59,7 +60,7 @@ class Changes {
     const int chunks = plan_.schedule == ScheduleKind::interleaved ? 2 * plan_.virtual_stages : 2;
     add("interleaved, " + counted(chunks, "chunk") + " a rank", to(ScheduleKind::interleaved, chunks));
     if (plan_.schedule != ScheduleKind::zb_h1) add("zero bubble (ZB-H1)", to(ScheduleKind::zb_h1, 1));
-    if (plan_.stages == "even") add("layers by cost", [](PlanSpec& plan) { plan.stages = "cost"; });
+    if (stage_split(plan_) == StageSplit::even) add("layers by cost", [](PlanSpec& plan) { plan.stages = "cost"; });
   }
 
   void micro_batches() {
@@ -153,12 +154,12 @@ void predict_into(Alternative& alternative, Scenario scenario) {
 
 std::vector<Alternative> neighbouring_plans(const Scenario& scenario) { return Changes(scenario).all(); }
 
-Alternatives alternatives_to(const Scenario& scenario, const std::function<bool()>& go_on) {
+Alternatives alternatives_to(const Scenario& scenario, const std::function<bool()>& should_continue) {
   Alternatives result;
   result.now.plan = scenario.plan;
   predict_into(result.now, scenario);
   for (Alternative& alternative : neighbouring_plans(scenario)) {
-    if (go_on && !go_on()) break;
+    if (should_continue && !should_continue()) break;
     try {
       predict_into(alternative, scenario);
     } catch (const std::exception&) {

@@ -1,5 +1,5 @@
-// What would help: the plans one change away from a plan, on as many ranks, that train the same, and what each is
-// predicted to do.
+// Suggestions: the plans that differ from a plan in one change, train the same on as many ranks, and the prediction for
+// each.
 #pragma once
 #include <functional>
 #include <limits>
@@ -21,7 +21,7 @@ struct Alternative {
 
 /// Changes that leave model, data, precision, optimizer, global batch and the number of ranks as they are: another
 /// schedule, more or fewer micro-batches, layers by cost, recomputation, ZeRO, sequence parallelism, a synchronous
-/// all-reduce, and ranks moved from one kind of parallelism to another. Whether one can run is not asked.
+/// all-reduce, and ranks moved from one kind of parallelism to another. They may be plans that cannot run.
 std::vector<Alternative> neighbouring_plans(const Scenario& scenario);
 
 /// The plan itself, and those beside it that can run.
@@ -30,11 +30,11 @@ struct Alternatives {
   std::vector<Alternative> others;  ///< by step time
 };
 
-/// `go_on` is asked before each prediction; false leaves the rest out. Throws what predict_step throws of the plan
+/// `should_continue` is called before each prediction; false skips the rest. Throws what predict_step throws of the plan
 /// itself, and PlanError when it has more ops than are laid out in tenths of a second; others like these are left out.
-Alternatives alternatives_to(const Scenario& scenario, const std::function<bool()>& go_on = {});
+Alternatives alternatives_to(const Scenario& scenario, const std::function<bool()>& should_continue = {});
 
-/// Those that are worth a look: at least one per cent faster (at most `faster` of them), and of the others at least a
+/// Those worth showing: at least one per cent faster (at most `faster` of them), and of the others at least a
 /// tenth smaller (at most `smaller`, by memory). Where the plan itself does not fit its devices, only what does.
 std::vector<Alternative> worth_trying(const Alternatives& all, std::size_t faster = 4, std::size_t smaller = 2);
 

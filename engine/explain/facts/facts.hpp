@@ -39,8 +39,8 @@ bool is_forecast(const StoreView& store);
 /// their spans.
 RunFacts facts_of_run(const StoreView& store, const RunContext& context, std::size_t steps = 24);
 
-/// The spans of a step, and those of steps beside it (steps_apart of the programs) that ran meanwhile: lanes do not
-/// wait for each other at a step's ends.
+/// The spans of a step, and those of neighbouring steps (steps_apart of the programs) that ran at the same time: a step
+/// is not a barrier between lanes.
 std::vector<Span> spans_around(const StoreView& store, const RunContext& context, Obtained obtained,
                                std::uint32_t step);
 

@@ -25,7 +25,7 @@ MemoryBatch memory_of(const RankProgram& program, const std::vector<Span>& spans
     if (const auto found = index.find(span.op); found != index.end())
       times.push_back({found->second, span.step, span.begin_ns, span.end_ns});
   MemoryBatch batch{Obtained::simulated, ClockDomain::device, {}};
-  Ledger ledger(program, standing_of(program));
+  Ledger ledger(program, resident_bytes_of(program));
   for (const AliveFrom& level : memory_along(ledger, times))
     batch.samples.push_back({program.rank, level.step, program.ops[level.op].id, level.time_ns, level.bytes});
   return batch;

@@ -16,16 +16,16 @@ inline constexpr std::string_view simulated_device = "simulated";
 /// `rank` is the sender; -1 the supervisor.
 using EventPublisher = std::function<void(int rank, Event event)>;
 
-/// The spans, and the memory that the programs need, over the same time. `spans` are of any ranks and steps. Of `hello`
-/// counts what the scenario does not say: device, host, when; its peak_flops where that is not 0, else the cluster's.
+/// The spans, and the programs' memory over the same time. `spans`: of any ranks and steps. `hello`: for what is not in
+/// the scenario (device, host, time) and for peak_flops; where that is 0 the cluster's counts.
 void publish_forecast(const Scenario& scenario, const std::vector<RankProgram>& programs,
                       const std::vector<Span>& spans, const EventPublisher& publish, Hello hello = {});
 
 /// One of the identical replicas is shown: the slow rank's, for which the others wait, or the first.
 int shown_replica(const Scenario& scenario);
 
-/// One rank of each stage of that replica, which stands for all of its stage: rank s here is stage s, and hello has as
-/// many ranks as there are stages, fewer than the plan. For plans of too many ops; two steps, one after the other.
+/// One rank of each stage of that replica, which represents its stage: rank s here is stage s, and hello has as many
+/// ranks as there are stages, fewer than the plan. For plans of too many ops; two steps, one after the other.
 void publish_folded_forecast(const Scenario& scenario, double step_seconds, const EventPublisher& publish,
                              Hello hello = {});
 

@@ -10,17 +10,17 @@
 
 namespace rankscope {
 
-/// Ops of the model in all ranks' programs: what a simulation's time and memory are in proportion to.
+/// Ops of the model in all ranks' programs: a simulation's time and memory are in proportion to them.
 double count_ops(const StepProgram& step);
 
 /// Throws PlanError when that is too many to create, check and lay out individually.
 void check_size(const StepProgram& step);
 
-/// True where predict_step folds: more ops than are laid out in a second or two, or something on the host that
-/// this engine's programs do not have there, and nothing that sets ranks apart.
+/// True if predict_step folds: the plan has more ops than can be laid out in a second or two, or keeps something on the
+/// host that this engine's programs do not; and its ranks are identical.
 bool is_folded(const StepProgram& step);
 
-/// Adds facts to programs that only other rooms know: kernels' scratch (engine/execute/run/scratch.hpp). Not called for
+/// Adds facts to programs that only other rooms have: kernels' scratch (engine/execute/run/scratch.hpp). Not called for
 /// folded plans.
 using Prepare = std::function<void(const StepProgram&, std::span<RankProgram>)>;
 
@@ -51,12 +51,12 @@ StepPrediction predict_with_facts(const Scenario& scenario, const Prepare& prepa
 /// context_of and predict_step.
 Report report_of(const StoreView& recording);
 
-/// The scenario's, compiled; without the replicas that a lost node took with it (after_lost_node), which the report
-/// then names. Throws as compile, predict_step and after_lost_node.
+/// Of the scenario, compiled; without the replicas that were lost with a node (after_lost_node), which the report then
+/// names. Throws as compile, predict_step and after_lost_node.
 Report predict_scenario(const Scenario& scenario, const Prepare& prepare = {});
 
-/// A run of so many tokens at the report's pace; with a checkpoint every so many steps (0: as often as loses least),
-/// where the cluster says how often devices fail.
+/// A run of so many tokens at the report's speed; if the cluster has a failure rate, with a checkpoint every so many
+/// steps (0: the interval that loses the least time).
 RunBudget budget_of(const Report& report, const ClusterSpec& cluster, double tokens, int checkpoint_every = 0);
 
 }  // namespace rankscope

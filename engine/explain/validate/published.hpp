@@ -12,7 +12,7 @@ namespace rankscope {
 enum class Quantity {
   step_seconds,
   span_seconds,            ///< the same where steps run into each other (FoldedStep::longest_span)
-  program_seconds,         ///< of a step of all ranks' programs, laid out op by op: what a run of ours is held against
+  program_seconds,         ///< of a step of all ranks' programs, laid out op by op: compared with our own runs
   block_forward_seconds,   ///< of one transformer block and micro-batch, its tensor exchanges included
   block_backward_seconds,  ///< recomputation included
   all_reduce_seconds,      ///< of `bytes` over as many ranks as plan.data says
@@ -43,28 +43,28 @@ struct PublishedRow {
   double tokens = 0;      ///< of Quantity::training_seconds, device_hours and device_joules
   double parameters = 0;  ///< of Quantity::state_bytes
   bool fitted = false;    ///< a constant of its cluster was fitted to it
-  /// One scenario, or one for each choice that the source leaves open; of Quantity::fastest_micro_batch those among
-  /// which there is to choose.
+  /// One scenario, or one for each choice that the source does not state; for Quantity::fastest_micro_batch the
+  /// candidates.
   std::vector<Scenario> choices;
-  /// Where the figure is a ratio: what it is of each choice is divided by what it is of these, one for each.
+  /// If the figure is a ratio: the denominator's scenarios, one for each choice.
   std::vector<Scenario> against;
 };
 
 struct PublishedTable {
   std::string file;  ///< name without ".toml"
   std::string title, source;
-  std::string constants;  ///< where the constants of its clusters come from
+  std::string constants;  ///< the source of its clusters' constants
   std::string unit;       ///< as printed: one of unit_of's
   Quantity quantity = Quantity::step_seconds;
   bool judged = true;  ///< false if the source does not state exactly what was measured; `source` then says so
-  /// Added after constants had been fitted: none was fitted to a row of it, though its errors may have led to a
-  /// constant of another source, which `constants` then says. leave_one_out leaves it alone.
+  /// Added after constants had been fitted: none was fitted to a row of it. Its errors may have led to a constant from
+  /// another source; `constants` then says so. leave_one_out does not use it.
   bool held_out = false;
   std::vector<PublishedRow> rows;
 };
 
 /// SI units (bytes, shares) in one of a table's: 1e-3 for "ms". "B" are billions of parameters, "x" and "samples" ones.
-/// 0 for a unit that there is not.
+/// 0 for an unknown unit.
 double unit_of(const std::string& unit);
 
 /// Steps that a row's tokens take.

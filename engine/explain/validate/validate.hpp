@@ -14,12 +14,13 @@ namespace rankscope {
 struct ValidatedRow {
   std::string name;
   double published = 0;
-  double low = 0, high = 0;  ///< of the predictions for all that the source leaves open; equal where it leaves nothing
+  double low = 0,
+         high = 0;  ///< of the predictions for all choices that the source does not state; equal if there is one
   bool fitted = false;
   double uncertainty = 0;  ///< standard error of error(), where the row was measured several times; 0: not known
   double predicted() const { return (low + high) / 2; }
   double width() const { return high - low; }
-  /// Relative, of the prediction nearest to what was published: 0 within the interval.
+  /// Relative, of the prediction that is nearest to the published figure: 0 within the interval.
   double error() const;
 };
 
@@ -36,12 +37,13 @@ struct ValidatedTable {
 /// Of one of the row's choices, in SI units (seconds, bytes, shares); of Quantity::fastest_micro_batch its samples per
 /// second. Throws std::invalid_argument for a plan that does not fold.
 double predict(const Scenario& scenario, Quantity quantity, const PublishedRow& row);
-/// Of the row: of each of its choices, divided by what they are held against; of Quantity::fastest_micro_batch one.
+/// Of the row: for each of its choices, divided by its denominator if the figure is a ratio; for
+/// Quantity::fastest_micro_batch one.
 std::vector<double> predictions(Quantity quantity, const PublishedRow& row);
 
 ValidatedTable validate(const PublishedTable& table);
 
-/// Kendall's τ-b of pairs: 1 where both order alike, -1 the other way round; ties count in neither. NaN of fewer than
+/// Kendall's τ-b of pairs: 1 if both have the same order, -1 if opposite; ties count in neither. NaN of fewer than
 /// two, or where one side is all ties.
 double kendalls_tau(std::span<const double> a, std::span<const double> b);
 

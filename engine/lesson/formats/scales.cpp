@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/lesson/formats/held.hpp"
+#include "engine/lesson/formats/stored_number.hpp"
 #include "kernels/tensor/random.hpp"
 
 namespace rankscope {
@@ -33,14 +33,14 @@ struct Sums {
   double squares = 0, error_squares = 0;
 };
 
-void add_held(NumberFormat format, std::span<const double> values, double scale, Sums& sums) {
+void add_stored(NumberFormat format, std::span<const double> values, double scale, Sums& sums) {
   for (const double value : values) {
-    const Held held = hold(format, value, scale);
+    const StoredNumber stored = store(format, value, scale);
     sums.not_zero += value != 0;
-    sums.zeroed += held.outcome == RoundingOutcome::underflow;
-    sums.beyond += held.outcome == RoundingOutcome::overflow;
+    sums.zeroed += stored.outcome == RoundingOutcome::underflow;
+    sums.beyond += stored.outcome == RoundingOutcome::overflow;
     // Infinite values have no error that could be added; they are counted as lost.
-    const double error = std::isfinite(held.value) ? held.error() : value;
+    const double error = std::isfinite(stored.value) ? stored.error() : value;
     sums.squares += value * value;
     sums.error_squares += error * error;
   }
@@ -69,12 +69,12 @@ ScaleLoss loss_of(NumberFormat format, Scaling scaling, std::span<const StatedTe
     const std::span<const double> values = tensors[t].values;
     Sums sums;
     if (scaling == Scaling::none || scaling == Scaling::one) {
-      add_held(format, values, scaling == Scaling::one ? scale_for(largest) : 1.0, sums);
+      add_stored(format, values, scaling == Scaling::one ? scale_for(largest) : 1.0, sums);
     } else {
       const std::size_t part = scaling == Scaling::per_block ? block_elements : std::max<std::size_t>(1, values.size());
       for (std::size_t at = 0; at < values.size(); at += part, ++loss.scales) {
         const auto group = values.subspan(at, std::min(part, values.size() - at));
-        add_held(format, group, scale_for(largest_of(group)), sums);
+        add_stored(format, group, scale_for(largest_of(group)), sums);
       }
     }
     const double error = sums.squares > 0 ? std::sqrt(sums.error_squares / sums.squares) : 0;

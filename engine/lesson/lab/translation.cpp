@@ -31,6 +31,16 @@ bool exists(const std::string& file) {
   return std::filesystem::is_regular_file(file, none);
 }
 
+/// The keys that translations of labs and of courses share.
+void read_head(Fields& fields, const std::string& file, TranslationHead& head) {
+  const std::string at = file + ":1:1";
+  head.file = file;
+  head.original = fields.text("original", at, true);
+  head.title = fields.text("title", at, true);
+  head.summary = fields.text("summary", at, true);
+  head.teacher = fields.text("teacher", at, false);
+}
+
 QuestionTranslation question_of(const document::Table& table, const std::string& at) {
   Fields fields(table, "[[question]]");
   QuestionTranslation question;
@@ -95,15 +105,10 @@ std::string translated_file(const std::string& file, const std::string& language
 std::optional<LabTranslation> read_lab_translation(const std::string& file) {
   if (!exists(file)) return std::nullopt;
   const document::Table root = document::parse_file(file);
-  const std::string at = file + ":1:1";
   Fields fields(root, "a translation");
   LabTranslation lab;
-  lab.file = file;
-  lab.original = fields.text("original", at, true);
-  lab.title = fields.text("title", at, true);
-  lab.summary = fields.text("summary", at, true);
-  lab.text = fields.text("text", at, true);
-  lab.teacher = fields.text("teacher", at, false);
+  read_head(fields, file, lab);
+  lab.text = fields.text("text", lab.file + ":1:1", true);
   if (const document::Table* symbols = fields.table("symbols", "{ M = \"bewegte Bytes\" }")) {
     Fields own(*symbols, "[symbols]");
     for (const document::Item& symbol : *symbols) lab.symbols[symbol.key] = own.text(symbol.key, symbol.at, true);
@@ -116,14 +121,9 @@ std::optional<LabTranslation> read_lab_translation(const std::string& file) {
 std::optional<CourseTranslation> read_course_translation(const std::string& file) {
   if (!exists(file)) return std::nullopt;
   const document::Table root = document::parse_file(file);
-  const std::string at = file + ":1:1";
   Fields fields(root, "a course's translation");
   CourseTranslation course;
-  course.file = file;
-  course.original = fields.text("original", at, true);
-  course.title = fields.text("title", at, true);
-  course.summary = fields.text("summary", at, true);
-  course.teacher = fields.text("teacher", at, false);
+  read_head(fields, file, course);
   course.sections = fields.texts("sections");
   fields.refuse_others();
   return course;

@@ -20,16 +20,20 @@ struct QuestionTranslation {
   std::vector<std::string> mistakes;  ///< the reason of each
 };
 
-struct LabTranslation {
+/// What the translations of a lab and of a course have in common.
+struct TranslationHead {
   std::string file;
-  std::string original;  ///< mark_of() the lesson that was translated
-  std::string title, summary, text, teacher;
+  std::string original;  ///< mark_of() the lab or course that was translated
+  std::string title, summary, teacher;
+};
+
+struct LabTranslation : TranslationHead {
+  std::string text;
   std::map<std::string, std::string> symbols;
   std::vector<QuestionTranslation> questions;
 };
 
-struct CourseTranslation {
-  std::string file, original, title, summary, teacher;
+struct CourseTranslation : TranslationHead {
   std::vector<std::string> sections;  ///< their titles
 };
 

@@ -22,16 +22,13 @@ void check_range(const char* name, int value, int least, int most) {
 OpKind gradient_kind(const PuzzleRules& rules) { return rules.halves ? input_gradient : backward; }
 OpKind freeing_kind(const PuzzleRules& rules) { return rules.halves ? weight_gradient : backward; }
 
-/// What must have run before the box.
-std::vector<OpId> needs_of(OpId box, const PuzzleRules& rules) {
-  const OpFields f = box.fields();
-  const bool last = f.chunk + 1 == rules.stages;
-  if (f.kind == forward)
-    return f.chunk == 0 ? std::vector<OpId>{} : std::vector{forward_of(f.chunk - 1, f.micro_batch)};
-  if (f.kind == weight_gradient) return {input_gradient_of(f.chunk, f.micro_batch)};
-  std::vector needs{forward_of(f.chunk, f.micro_batch)};
-  if (!last) needs.push_back(chunk_op(gradient_kind(rules), f.chunk + 1, f.micro_batch));
-  return needs;
+/// The boxes that must have run before the box.
+std::vector<OpId> needed_boxes(OpId box, const PuzzleRules& rules) {
+  std::vector<OpId> boxes;
+  const NeededPasses needs = needs_of(box.fields(), rules.stages);
+  for (const NeededPass& need : needs.list())
+    boxes.push_back(chunk_op(need.is_forward ? forward : gradient_kind(rules), need.chunk, need.micro_batch));
+  return boxes;
 }
 
 /// The boxes that are reached when every stage takes its row in order and waits for what each box needs.
@@ -42,7 +39,7 @@ std::set<OpId> reached(const Puzzle::Rows& rows, const PuzzleRules& rules) {
     moved = false;
     for (std::size_t s = 0; s < rows.size(); ++s)
       for (; next[s] < rows[s].size(); ++next[s], moved = true) {
-        const auto needs = needs_of(rows[s][next[s]], rules);
+        const auto needs = needed_boxes(rows[s][next[s]], rules);
         if (!std::all_of(needs.begin(), needs.end(), [&](OpId need) { return done.count(need) > 0; })) break;
         done.insert(rows[s][next[s]]);
       }
@@ -90,13 +87,13 @@ std::optional<PuzzleFault> Puzzle::fault_in(const Rows& rows) const {
   for (const auto& row : rows) there.insert(row.begin(), row.end());
   for (const auto& row : rows)
     for (const OpId box : row)
-      for (const OpId need : needs_of(box, rules_))
+      for (const OpId need : needed_boxes(box, rules_))
         if (there.count(need) == 0) return PuzzleFault{Kind::missing, box, need};
   const std::set<OpId> done = reached(rows, rules_);
   for (const auto& row : rows)
     for (const OpId box : row)
       if (done.count(box) == 0) {
-        const auto needs = needs_of(box, rules_);
+        const auto needs = needed_boxes(box, rules_);
         const auto late = std::find_if(needs.begin(), needs.end(), [&](OpId need) { return done.count(need) == 0; });
         return PuzzleFault{Kind::circle, box, late == needs.end() ? box : *late};
       }
@@ -123,7 +120,7 @@ Puzzle::Rows Puzzle::with(OpId box, int stage, int position) const {
 
 std::optional<PuzzleFault> Puzzle::fault_of(OpId box, int stage, int position) const {
   if (stage != stage_of(box)) return PuzzleFault{PuzzleFault::Kind::other_stage, box, {}};
-  for (const OpId need : needs_of(box, rules_))
+  for (const OpId need : needed_boxes(box, rules_))
     if (!placed(need)) return PuzzleFault{PuzzleFault::Kind::missing, box, need};
   return fault_in(with(box, stage, position));
 }

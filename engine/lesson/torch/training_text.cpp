@@ -16,17 +16,26 @@ struct TorchOptimizer {
 };
 
 TorchOptimizer torch_optimizer(const TrainSpec& train) {
-  const HyperParameters h = resolved(train.hyper, optimizer_rule(train.optimizer).defaults);
-  const auto adam = [&] {
+  const OptimizerRule& rule = optimizer_rule(train.optimizer);
+  const HyperParameters h = resolved(train.hyper, rule.defaults);
+  const auto betas_and_epsilon = [&] {
     return fmt::format(", betas=({}, {}), eps={}", plain(*h.beta1), plain(*h.beta2), plain(*h.epsilon));
   };
-  if (train.optimizer == "sgd") return {"SGD", ""};
-  if (train.optimizer == "momentum")
-    return {"SGD", fmt::format(", momentum={}{}", plain(*h.momentum), *h.nesterov ? ", nesterov=True" : "")};
-  if (train.optimizer == "adagrad") return {"Adagrad", fmt::format(", eps={}", plain(*h.epsilon))};
-  if (train.optimizer == "adam") return {"Adam", adam()};
-  if (train.optimizer == "adamw") return {"AdamW", adam()};
-  if (train.optimizer == "radam") return {"RAdam", adam()};
+  switch (rule.kernel) {
+    using enum kernels::UpdateRule;
+    case sgd: return {"SGD", ""};
+    case momentum:
+      return {"SGD", fmt::format(", momentum={}{}", plain(*h.momentum), *h.nesterov ? ", nesterov=True" : "")};
+    case adagrad: return {"Adagrad", fmt::format(", eps={}", plain(*h.epsilon))};
+    case adam: return {"Adam", betas_and_epsilon()};
+    case adamw: return {"AdamW", betas_and_epsilon()};
+    case radam: return {"RAdam", betas_and_epsilon()};
+    case adafactor:
+    case adam8bit:
+    case sophia:
+    case lars:
+    case lamb: break;
+  }
   throw std::logic_error("no class of torch.optim for " + train.optimizer);
 }
 

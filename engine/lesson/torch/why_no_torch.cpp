@@ -1,7 +1,10 @@
 // Checks whether a scenario has a script.
+#include <fmt/format.h>
+
 #include <set>
 
 #include "engine/lesson/torch/torch_script.hpp"
+#include "engine/plan/scenario/stage_split.hpp"
 
 namespace rankscope {
 namespace {
@@ -42,7 +45,7 @@ std::string why_no_schedule(const PlanSpec& plan) {
            " yet; of \"naive\", \"gpipe\", \"1f1b\" and \"interleaved\" there is";
   if (plan.virtual_stages > 1 && plan.pipeline == 1)
     return "plan.virtual: PyTorch's pipelines have two stages at least; virtual = 1 would do";
-  if (plan.stages == "measured")
+  if (stage_split(plan) == StageSplit::measured)
     return "plan.stages: what is measured differs from machine to machine; \"even\", \"cost\" or a list would do";
   if (plan.pipeline > 1 && plan.data > 1 && plan.zero >= 2)
     return "plan.zero: there is no PyTorch script of stages that share parameters or gradients yet; 0 or 1 would do";
@@ -69,8 +72,10 @@ std::string why_no_plan(const Scenario& s) {
   if (plan.sequence_parallel && plan.tensor > 1)
     return "plan.sequence_parallel: there is no PyTorch script of it yet, and it changes no number; false would do";
   if (some_rank_has_no_words(s))
-    return "plan.tensor: a tensor rank would have none of the " + std::to_string(s.model.vocabulary) +
-           " words, for which there is no PyTorch script; fewer ranks would do";
+    return fmt::format(
+        "plan.tensor: a tensor rank would have none of the {} words, for which there is no PyTorch script; "
+        "fewer ranks would do",
+        s.model.vocabulary);
   return why_no_schedule(plan);
 }
 

@@ -29,6 +29,10 @@ WireCount count_wire(const std::vector<Transfer>& transfers, int n) {
 
 namespace {
 
+std::invalid_argument without_cost(OpKind kind) {
+  return std::invalid_argument("there is no cost of " + std::string(name_of(kind)));
+}
+
 // Hops of a tree scatter or gather: the chunk of the member `step` steps from the root takes popcount(step) of them.
 std::int64_t tree_hops(int n, std::int64_t elements, int root) {
   std::int64_t total = 0;
@@ -53,7 +57,10 @@ WireCost ring_cost(OpKind kind, int n, std::int64_t elements) {
     case OpKind::all_reduce: return {2 * (n - 1), 2 * once};
     case OpKind::scatter:
     case OpKind::gather: return {n - 1, once / 2};  // n divides E, so E(n-1) is even
-    default: return {n - 1, once};                  // all_gather, reduce_scatter, all_to_all
+    case OpKind::all_gather:
+    case OpKind::reduce_scatter:
+    case OpKind::all_to_all: return {n - 1, once};
+    default: throw without_cost(kind);
   }
 }
 
@@ -66,7 +73,9 @@ WireCost naive_cost(OpKind kind, int n, std::int64_t elements) {
     case OpKind::scatter:
     case OpKind::gather: return {n - 1, parts};
     case OpKind::all_to_all: return {n * (n - 1), once};
-    default: return {2 * (n - 1), once + parts};  // all_gather, reduce_scatter
+    case OpKind::all_gather:
+    case OpKind::reduce_scatter: return {2 * (n - 1), once + parts};
+    default: throw without_cost(kind);
   }
 }
 
@@ -80,7 +89,9 @@ WireCost tree_cost(OpKind kind, int n, std::int64_t elements, int root) {
     case OpKind::scatter:
     case OpKind::gather: return {depth, tree_hops(n, elements, root)};
     case OpKind::all_to_all: return ring_cost(kind, n, elements);
-    default: return {2 * depth, once + tree_hops(n, elements, 0)};  // all_gather, reduce_scatter
+    case OpKind::all_gather:
+    case OpKind::reduce_scatter: return {2 * depth, once + tree_hops(n, elements, 0)};
+    default: throw without_cost(kind);
   }
 }
 
@@ -94,7 +105,10 @@ WireCost halving_doubling_cost(OpKind kind, int n, std::int64_t elements, int ro
     case OpKind::all_reduce: return {2 * log + folds, 2 * once};
     case OpKind::broadcast: return {collective::tree_depth(n) + log + folds, tree_hops(n, elements, root) + once};
     case OpKind::reduce: return {collective::tree_depth(n) + log + folds, tree_hops(n, elements, root) + once + back};
-    default: return tree_cost(kind, n, elements, root);  // scatter, gather, all_to_all
+    case OpKind::scatter:
+    case OpKind::gather:
+    case OpKind::all_to_all: return tree_cost(kind, n, elements, root);
+    default: throw without_cost(kind);
   }
 }
 
@@ -136,7 +150,10 @@ std::int64_t direct_between(OpKind kind, int n, std::int64_t elements, int root,
     // Each member gets its chunk to sum there, and the sums of the own chunk go to all that need them.
     case OpKind::all_reduce: return chunk(to) + chunk(from);
     case OpKind::reduce: return chunk(to) + (to == root ? chunk(from) : 0);
-    default: return elements / n;
+    case OpKind::all_gather:
+    case OpKind::reduce_scatter:
+    case OpKind::all_to_all: return elements / n;
+    default: throw without_cost(kind);
   }
 }
 

@@ -77,7 +77,8 @@ std::vector<Transfer> transfers_of(OpKind kind, Algorithm algorithm, int n, std:
   if (kind == OpKind::all_reduce) return build.all_reduce(n, elements);
   if (kind == OpKind::all_gather) return build.all_gather(n, elements);
   if (kind == OpKind::reduce_scatter) return build.reduce_scatter(n, elements);
-  return build.all_to_all(n, elements);
+  if (kind == OpKind::all_to_all) return build.all_to_all(n, elements);
+  throw std::invalid_argument(name + " has no transfer lists");
 }
 
 }  // namespace rankscope

@@ -288,7 +288,7 @@ inline constexpr SegmentRow split_segments[] = {
      .work = {Work::loss}},
 };
 
-static_assert(halves_are_the_whole(segments) && halves_are_the_whole(split_segments));
+static_assert(halves_equal_whole(segments) && halves_equal_whole(split_segments));
 
 inline constexpr Exchange loss_exchange{statistics, statistics_all, OpKind::all_gather, std::nullopt, Purpose::loss};
 inline constexpr Exchange exchanges[] = {

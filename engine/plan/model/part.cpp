@@ -26,9 +26,9 @@ std::vector<ElementRun> element_runs(const ParameterSpec& p, int tensor, std::in
     const std::int64_t length = std::min(width - at % width, first + count - at);
     const std::int64_t global = row < p.whole[0] ? row * whole_width + column + at % width : ElementRun::padding;
     ElementRun* last = runs.empty() ? nullptr : &runs.back();
-    const bool goes_on =
+    const bool continues =
         last && (last->is_padding() ? global == ElementRun::padding : last->global + last->count == global);
-    if (goes_on)
+    if (continues)
       last->count += length;
     else
       runs.push_back({at - first, global, length});

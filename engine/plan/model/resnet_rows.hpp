@@ -171,6 +171,6 @@ inline constexpr SegmentRow segments[] = {
      .work = {{Work::classifier, in_channels, out_channels}}},
 };
 
-static_assert(halves_are_the_whole(segments));
+static_assert(halves_equal_whole(segments));
 
 }  // namespace rankscope::resnet_rows

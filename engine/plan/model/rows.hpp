@@ -233,7 +233,7 @@ struct Architecture {
 
 /// Whether the halves of a segment's backward have together what the whole one has: its kept tensors, and of its
 /// parameters each gradient once.
-constexpr bool halves_are_the_whole(const SegmentRow& row) {
+constexpr bool halves_equal_whole(const SegmentRow& row) {
   for (const TensorName name : row.kept)
     if (!row.input.kept.has(name) && !row.weight.kept.has(name)) return false;
   for (const HalfRow* half : {&row.input, &row.weight})
@@ -246,9 +246,9 @@ constexpr bool halves_are_the_whole(const SegmentRow& row) {
   return true;
 }
 template <std::size_t n>
-constexpr bool halves_are_the_whole(const SegmentRow (&rows)[n]) {
+constexpr bool halves_equal_whole(const SegmentRow (&rows)[n]) {
   for (const SegmentRow& row : rows)
-    if (row.has_backward() && !halves_are_the_whole(row)) return false;
+    if (row.has_backward() && !halves_equal_whole(row)) return false;
   return true;
 }
 

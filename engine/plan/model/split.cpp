@@ -7,6 +7,7 @@
 #include "engine/op/words.hpp"
 #include "engine/plan/model/balance.hpp"
 #include "engine/plan/model/model.hpp"
+#include "engine/plan/scenario/stage_split.hpp"
 
 namespace rankscope {
 namespace {
@@ -58,9 +59,10 @@ std::vector<int> split_by_cost(const Model& model, int chunks) {
 
 std::vector<int> split_as_planned(const Model& model, const PlanSpec& plan) {
   const int chunks = plan.chunks();
-  if (chunks == 1 || plan.stages == "even") return split_evenly(model, chunks);
-  if (plan.stages == "cost") return split_by_cost(model, chunks);
-  if (plan.stages == "measured")
+  const StageSplit split = stage_split(plan);
+  if (chunks == 1 || split == StageSplit::even) return split_evenly(model, chunks);
+  if (split == StageSplit::cost) return split_by_cost(model, chunks);
+  if (split == StageSplit::measured)
     throw std::invalid_argument("'measured' becomes a list of layers by a measurement, which is to be made first");
   const auto blocks = listed_layers(plan.stages);
   int sum = 0;

@@ -12,10 +12,10 @@ void add(ClassBytes& to, const ClassBytes& bytes, int sign = 1) {
   for (std::size_t c = 0; c < memory_class_count; ++c) to[c] += sign * bytes[c];
 }
 
-void add(ClassBytes& to, const StandingBytes& standing) {
-  to[static_cast<std::size_t>(MemoryClass::workspace)] += standing.workspace;
-  to[static_cast<std::size_t>(MemoryClass::host)] += standing.host_workspace;
-  to[static_cast<std::size_t>(MemoryClass::context)] += standing.context;
+void add(ClassBytes& to, const ResidentBytes& resident) {
+  to[static_cast<std::size_t>(MemoryClass::workspace)] += resident.workspace;
+  to[static_cast<std::size_t>(MemoryClass::host)] += resident.host_workspace;
+  to[static_cast<std::size_t>(MemoryClass::context)] += resident.context;
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ BufferLife life_of_buffers(const RankProgram& program) {
   return life;
 }
 
-StandingBytes standing_of(const RankProgram& program) {
+ResidentBytes resident_bytes_of(const RankProgram& program) {
   return {program.scratch_bytes, program.host_scratch_bytes, program.context_bytes};
 }
 
@@ -45,7 +45,7 @@ MemoryProfile memory_profile(const RankProgram& program) {
   const BufferLife life = life_of_buffers(program);
   MemoryProfile profile;
   ClassBytes now = life.persistent;
-  add(now, standing_of(program));
+  add(now, resident_bytes_of(program));
   profile.at.reserve(program.ops.size());
   for (OpIndex op = 0; op < program.ops.size(); ++op) {
     add(now, life.takes[op]);
@@ -58,7 +58,7 @@ MemoryProfile memory_profile(const RankProgram& program) {
   return profile;
 }
 
-Ledger::Ledger(const RankProgram& program, const StandingBytes& standing)
+Ledger::Ledger(const RankProgram& program, const ResidentBytes& resident)
     : is_main_(program.ops.size()), at_begin_(program.ops.size()), at_end_(program.ops.size()) {
   const bool computes =
       std::any_of(program.ops.begin(), program.ops.end(), [](const Op& op) { return op.lane() == Lane::compute; });
@@ -68,7 +68,7 @@ Ledger::Ledger(const RankProgram& program, const StandingBytes& standing)
   alive_ = life.persistent;
   add_moves(life);
   find_pauses(program);
-  stand(standing);
+  set_resident(resident);
 }
 
 void Ledger::add_moves(const BufferLife& life) {
@@ -127,7 +127,7 @@ Ledger::Peaks& Ledger::open(std::uint32_t step) {
   return found->second;
 }
 
-void Ledger::stand(const StandingBytes& standing) {
+void Ledger::set_resident(const ResidentBytes& resident) {
   const std::lock_guard lock(mutex_);
   const auto change = [&](MemoryClass memory, std::int64_t bytes) {
     alive_[static_cast<std::size_t>(memory)] += bytes;
@@ -136,10 +136,10 @@ void Ledger::stand(const StandingBytes& standing) {
       if (memory != MemoryClass::host) peaks.total += bytes;
     }
   };
-  change(MemoryClass::workspace, standing.workspace - standing_.workspace);
-  change(MemoryClass::host, standing.host_workspace - standing_.host_workspace);
-  change(MemoryClass::context, standing.context - standing_.context);
-  standing_ = standing;
+  change(MemoryClass::workspace, resident.workspace - resident_.workspace);
+  change(MemoryClass::host, resident.host_workspace - resident_.host_workspace);
+  change(MemoryClass::context, resident.context - resident_.context);
+  resident_ = resident;
 }
 
 Ledger::Peaks Ledger::take_peaks(std::uint32_t step) {

@@ -1,6 +1,6 @@
 // Bytes alive by memory class while a program runs, counted along the program: a buffer lives from the op that uses it
-// first to the one that uses it last, in program order, and it is the rank's main lane (compute; a parameter server's
-// own) that goes through that order. So the peak is memory_profile's, whatever the timing.
+// first to the one that uses it last, in program order, and the rank's main lane (compute; a parameter server's own)
+// runs in that order. So the peak is memory_profile's, whatever the timing.
 //
 // Other lanes may be ahead of compute, or behind it. A message that arrives early, or leaves late, then uses memory
 // that the program does not reuse meanwhile: edges (add_edges) let no op write there before all others are done with
@@ -24,21 +24,21 @@ struct BufferLife {
 };
 BufferLife life_of_buffers(const RankProgram& program);
 
-/// Memory that is always in use besides a program's buffers.
-struct StandingBytes {
-  std::int64_t workspace = 0;       ///< scratch of the kernels, and what communicators keep of the device's memory
+/// Memory that stays allocated besides a program's buffers.
+struct ResidentBytes {
+  std::int64_t workspace = 0;       ///< scratch of the kernels, and device memory of communicators
   std::int64_t host_workspace = 0;  ///< scratch in the host's memory
   std::int64_t context = 0;         ///< of the device's driver and libraries; ranks that share a device share it
 };
-/// As the program says.
-StandingBytes standing_of(const RankProgram& program);
+/// As the program predicts.
+ResidentBytes resident_bytes_of(const RankProgram& program);
 
 class Ledger {
  public:
-  Ledger(const RankProgram& program, const StandingBytes& standing);
+  Ledger(const RankProgram& program, const ResidentBytes& resident);
 
-  /// This is what stands, and stood since the steps that are open began.
-  void stand(const StandingBytes& standing);
+  /// Sets the resident memory, also for the steps that are open, from their begin.
+  void set_resident(const ResidentBytes& resident);
 
   /// The op has begun, or has ended. If that changes the live memory, `changed(op, alive)` is called, one call at a
   /// time, with the op of the program that holds so much. Ops of other lanes than the main one change nothing: they are
@@ -87,7 +87,7 @@ class Ledger {
   std::vector<Part> at_end_;    ///< by op of the main lane: what it leaves, and on to the pause behind it
 
   std::mutex mutex_;
-  StandingBytes standing_;
+  ResidentBytes resident_;
   ClassBytes alive_{};
   std::map<std::uint32_t, Peaks> peaks_;  ///< of steps that are open
 };

@@ -70,8 +70,8 @@ std::optional<AfterLoss> after_lost_node(const Scenario& scenario) {
 Scenario left_to_search(const Scenario& scenario) {
   if (scenario.cluster.lost_node < 0) return scenario;
   const int left = scenario.plan.ranks() - lost_ranks(scenario).count();
-  const bool some_go_on = static_cast<int>(lost_replicas(scenario).size()) < scenario.plan.data;
-  if (some_go_on || left == 0 || scenario.plan.data_parallel != DataParallel::all_reduce)
+  const bool some_continue = static_cast<int>(lost_replicas(scenario).size()) < scenario.plan.data;
+  if (some_continue || left == 0 || scenario.plan.data_parallel != DataParallel::all_reduce)
     return after_lost_node(scenario)->scenario;
   Scenario others = scenario;
   take_node_away(others.cluster);

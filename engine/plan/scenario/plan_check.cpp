@@ -10,6 +10,7 @@
 #include "engine/plan/scenario/collective.hpp"
 #include "engine/plan/scenario/keys.hpp"
 #include "engine/plan/scenario/resnet.hpp"
+#include "engine/plan/scenario/stage_split.hpp"
 
 namespace rankscope {
 namespace {
@@ -163,7 +164,7 @@ std::optional<Complaint> schedule_complaint(const PlanSpec& plan, const Advisor&
 
 std::optional<Complaint> stages_complaint(const Scenario& scenario, const Advisor& advisor) {
   const std::string& stages = scenario.plan.stages;
-  if (stages == "even" || stages == "cost" || stages == "measured") return std::nullopt;
+  if (stage_split(scenario.plan) != StageSplit::listed) return std::nullopt;
   const auto layers = listed_layers(stages);
   const std::string requested =
       fmt::format("{}{} of together {}", scenario.plan.chunks(),

@@ -28,7 +28,7 @@ inline ChunkSchedule empty_schedule(std::string_view name, PipelineShape shape) 
 }
 
 /// One stage of ZB-H1 and ZB-H2: `warm_up` forwards; then a forward and an input gradient in turn, and after each of
-/// these input gradients one weight gradient if more than `held_back` of them are pending; at the end the rest.
-std::vector<OpId> zero_bubble_order(PipelineShape shape, int stage, int warm_up, int held_back);
+/// these input gradients one weight gradient if more than `deferred` of them are pending; at the end the rest.
+std::vector<OpId> zero_bubble_order(PipelineShape shape, int stage, int warm_up, int deferred);
 
 }  // namespace rankscope

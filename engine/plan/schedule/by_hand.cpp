@@ -1,4 +1,6 @@
 // The text form of an order: a line for each stage, "stage 0: F:c0:m0 F:c0:m1 B:c0:m0 B:c0:m1".
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -39,7 +41,7 @@ class Reader {
 
  private:
   [[noreturn]] void refuse(const std::string& why) const {
-    throw std::invalid_argument("line " + std::to_string(line_) + ": " + why);
+    throw std::invalid_argument(fmt::format("line {}: {}", line_, why));
   }
 
   void read_stage(std::string_view row) {
@@ -51,9 +53,9 @@ class Reader {
       if (error != std::errc{} || end != number.data() + number.size()) stage = -1;
     }
     if (stage < 0 || stage >= schedule_.shape.stages)
-      refuse("it should begin with 'stage N:', N from 0 to " + std::to_string(schedule_.shape.stages - 1));
+      refuse(fmt::format("it should begin with 'stage N:', N from 0 to {}", schedule_.shape.stages - 1));
     if (!schedule_.order[static_cast<std::size_t>(stage)].empty())
-      refuse("stage " + std::to_string(stage) + " has had its line already");
+      refuse(fmt::format("stage {} has had its line already", stage));
     for (std::string_view rest = trimmed(row.substr(colon + 1)); !rest.empty();) {
       const auto end = std::min(rest.find_first_of(" \t"), rest.size());
       add(stage, rest.substr(0, end));
@@ -72,12 +74,11 @@ class Reader {
     if (!is_kind || f.segment != Segment::whole || f.block >= 0 || f.index >= 0)
       refuse(quoted + " is not what a schedule consists of: F, B, I or W with a chunk and a micro-batch");
     if (f.chunk < 0 || f.chunk >= schedule_.shape.chunks())
-      refuse(quoted + " should name a chunk from c0 to c" + std::to_string(schedule_.shape.chunks() - 1));
+      refuse(fmt::format("{} should name a chunk from c0 to c{}", quoted, schedule_.shape.chunks() - 1));
     if (f.micro_batch < 0 || f.micro_batch >= schedule_.shape.micro_batches)
-      refuse(quoted + " should name a micro-batch from m0 to m" + std::to_string(schedule_.shape.micro_batches - 1));
+      refuse(fmt::format("{} should name a micro-batch from m0 to m{}", quoted, schedule_.shape.micro_batches - 1));
     int& home = schedule_.stage_of_chunk[static_cast<std::size_t>(f.chunk)];
-    if (home >= 0 && home != stage)
-      refuse(quoted + ": chunk " + std::to_string(f.chunk) + " is on stage " + std::to_string(home) + " already");
+    if (home >= 0 && home != stage) refuse(fmt::format("{}: chunk {} is on stage {} already", quoted, f.chunk, home));
     home = stage;
     if (++count_[*id] > 1) refuse(quoted + " appears twice");
     (f.kind == OpKind::backward ? whole_ : split_) |= f.kind != OpKind::forward;
@@ -107,7 +108,7 @@ ChunkSchedule by_hand_schedule(std::string_view text, PipelineShape shape) { ret
 std::string to_text(const ChunkSchedule& schedule) {
   std::string text;
   for (std::size_t stage = 0; stage < schedule.order.size(); ++stage) {
-    text += "stage " + std::to_string(stage) + ":";
+    text += fmt::format("stage {}:", stage);
     for (const OpId id : schedule.order[stage]) text += " " + to_token(id);
     text += "\n";
   }

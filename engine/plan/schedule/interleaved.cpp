@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
 
@@ -8,8 +10,8 @@ namespace rankscope {
 ChunkSchedule interleaved_schedule(PipelineShape shape) {
   const int p = shape.stages, v = shape.virtual_stages, m = shape.micro_batches;
   if (m % p != 0)
-    throw std::invalid_argument("interleaved takes micro-batches in groups as large as the pipeline, and " +
-                                std::to_string(m) + " is no multiple of " + std::to_string(p));
+    throw std::invalid_argument(fmt::format(
+        "interleaved takes micro-batches in groups as large as the pipeline, and {} is no multiple of {}", m, p));
   ChunkSchedule schedule = empty_schedule("interleaved", shape);
   for (int stage = 0; stage < p; ++stage) {
     auto& order = schedule.order[stage];

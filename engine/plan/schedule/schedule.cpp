@@ -1,5 +1,7 @@
 #include "engine/plan/schedule/schedule.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <stdexcept>
 
@@ -35,9 +37,9 @@ ChunkSchedule make_schedule(std::string_view name, PipelineShape shape) {
   for (const Entry& entry : table)
     if (entry.name == name) {
       if (entry.most_virtual_stages > 0 && shape.virtual_stages > entry.most_virtual_stages)
-        throw std::invalid_argument("'" + std::string(name) + "' runs at most " +
-                                    std::to_string(entry.most_virtual_stages) + " chunks on a stage, not " +
-                                    std::to_string(shape.virtual_stages) + "; 'interleaved' runs any number");
+        throw std::invalid_argument(
+            fmt::format("'{}' runs at most {} chunks on a stage, not {}; 'interleaved' runs any number", name,
+                        entry.most_virtual_stages, shape.virtual_stages));
       return entry.build(shape);
     }
   std::string known;

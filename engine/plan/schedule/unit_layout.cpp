@@ -18,12 +18,15 @@ class Ends {
     gradient_.assign(cells, pending);
   }
 
-  /// When everything that the op needs has ended.
+  /// When everything that the op needs has ended; or pending.
   std::int64_t ready(const OpFields& f) {
-    if (f.kind == OpKind::forward) return f.chunk == 0 ? 0 : at(forward_, f.chunk - 1, f.micro_batch);
-    if (f.kind == OpKind::weight_gradient) return at(gradient_, f.chunk, f.micro_batch);
-    const std::int64_t own = at(forward_, f.chunk, f.micro_batch);
-    return own == pending || f.chunk + 1 == shape_.chunks() ? own : at(gradient_, f.chunk + 1, f.micro_batch);
+    std::int64_t latest = 0;
+    const NeededPasses needs = needs_of(f, shape_.chunks());
+    for (const NeededPass& need : needs.list()) {
+      latest = at(need.is_forward ? forward_ : gradient_, need.chunk, need.micro_batch);
+      if (latest == pending) return pending;
+    }
+    return latest;
   }
   void set(const OpFields& f, std::int64_t end) {
     if (f.kind == OpKind::weight_gradient) return;
@@ -71,6 +74,19 @@ UnitLayout lay_out_in(const ChunkSchedule& schedule, Units units) {
 constexpr double units_of_longest = 1 << 20;
 
 }  // namespace
+
+NeededPasses needs_of(const OpFields& op, int chunks) {
+  NeededPasses needs;
+  if (op.kind == OpKind::forward) {
+    if (op.chunk > 0) needs.add({true, op.chunk - 1, op.micro_batch});
+  } else if (op.kind == OpKind::weight_gradient) {
+    needs.add({false, op.chunk, op.micro_batch});
+  } else {
+    needs.add({true, op.chunk, op.micro_batch});
+    if (op.chunk + 1 < chunks) needs.add({false, op.chunk + 1, op.micro_batch});
+  }
+  return needs;
+}
 
 UnitLayout lay_out(const ChunkSchedule& schedule) { return lay_out_in(schedule, units_of); }
 

@@ -1,7 +1,9 @@
 // The textbook's time line of a schedule: equal chunks, free communication; a backward takes two units, everything else
 // one.
 #pragma once
+#include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "engine/plan/schedule/schedule.hpp"
@@ -9,6 +11,25 @@
 namespace rankscope {
 
 inline int units_of(OpKind kind) { return kind == OpKind::backward ? 2 : 1; }
+
+/// A result that an op of a schedule needs: of the forward of that chunk and micro-batch; or of its gradient, which a
+/// backward computes, or an input gradient where backwards are split.
+struct NeededPass {
+  bool is_forward = true;
+  int chunk = 0, micro_batch = 0;
+};
+class NeededPasses {
+ public:
+  void add(NeededPass pass) { passes_[count_++] = pass; }
+  std::span<const NeededPass> list() const { return {passes_.data(), count_}; }
+
+ private:
+  std::array<NeededPass, 2> passes_{};  ///< no allocation: the layout of a schedule calls this for each op
+  std::size_t count_ = 0;
+};
+/// The passes that must have ended before a forward, backward, input gradient or weight gradient can begin, in the order
+/// in which they end. `chunks`: of the pipeline.
+NeededPasses needs_of(const OpFields& op, int chunks);
 
 struct UnitLayout {
   std::vector<std::vector<std::int64_t>> begin;  ///< [stage][position in its order]

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <stdexcept>
 
 #include "engine/plan/schedule/builder.hpp"
@@ -73,8 +75,8 @@ std::vector<OpId> order_of(PipelineShape shape, int stage) {
 
 ChunkSchedule zb_v_schedule(PipelineShape shape) {
   if (shape.virtual_stages != 2)
-    throw std::invalid_argument("zb-v runs exactly two chunks on each stage, not " +
-                                std::to_string(shape.virtual_stages));
+    throw std::invalid_argument(
+        fmt::format("zb-v runs exactly two chunks on each stage, not {}", shape.virtual_stages));
   ChunkSchedule schedule = empty_schedule("zb-v", shape);
   for (int stage = 0; stage < shape.stages; ++stage) {
     schedule.stage_of_chunk[2 * shape.stages - 1 - stage] = stage;

@@ -13,8 +13,8 @@ struct Costs {
   /// Nanoseconds of an op that is no communication, on that rank.
   std::function<std::int64_t(const RankProgram&, const Op&)> compute_ns;
   std::function<Link(int from, int to)> link;
-  /// Nanoseconds of a collective among `members` (world ranks, ascending) once all have come; `payload` is what one
-  /// rank contributes. Empty: a ring over the links (ring_ns in link.hpp).
+  /// Nanoseconds of a collective among `members` (world ranks, ascending) after all have arrived; `payload`: one rank's
+  /// contribution. Empty: a ring over the links (ring_ns in link.hpp).
   std::function<std::int64_t(OpKind kind, std::span<const int> members, std::int64_t payload)> collective_ns;
 };
 

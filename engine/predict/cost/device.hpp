@@ -2,9 +2,9 @@
 //
 // A product's result is cut into tiles. Multiprocessors take a tile each, all in step, so a last wave that is not full
 // costs as much as a full one (NVIDIA, Matrix Multiplication Background User's Guide: tile and wave quantisation), and
-// tiles that stick out over the result are computed whole. A tile takes its arithmetic, or the loads of its operands
-// from the shared cache where these are slower, and then the time to write it out, during which its multiprocessor
-// computes nothing: that is what makes products of a short inner dimension slow.
+// tiles that extend beyond the result are computed completely. A tile takes its arithmetic, or the loads of its
+// operands from the shared cache where these are slower, and then the time to write it out, during which its
+// multiprocessor computes nothing: that is what makes products of a short inner dimension slow.
 #pragma once
 #include <cstdint>
 
@@ -24,7 +24,7 @@ struct Product {
   double bytes(DType type) const;
 };
 
-/// Seconds, the launch included. The library is taken to choose the fastest of the tiles R×C, C×R, C×C and halves of
+/// Seconds, the launch included. The library is assumed to choose the fastest of the tiles R×C, C×R, C×C and halves of
 /// these (R, C: cluster.tile_rows, tile_columns), and to divide a long inner dimension among multiprocessors that would
 /// be idle, whose parts must then be summed through memory. Rows of k or n elements that are not whole multiples of 16
 /// bytes are loaded in smaller pieces, at so much less of the cache's bandwidth; of 16-bit products in batches, whose

@@ -34,7 +34,7 @@ struct SegmentSeconds {
   double forward = 0, input_gradient = 0, weight_gradient = 0, backward = 0;
 };
 /// The sums over its kernels; without cluster.multiprocessors one roofline each (FLOPs over the peak or operands' bytes
-/// over the memory's bandwidth, whichever is more, and the launch). What `measured` knows goes before.
+/// over the memory's bandwidth, whichever is more, and the launch). Times in `measured` take precedence.
 SegmentSeconds segment_seconds(const Model& model, const SegmentSpec& segment, const ClusterSpec& cluster,
                                const MeasuredOps* measured = nullptr);
 

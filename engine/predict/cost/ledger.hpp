@@ -1,8 +1,8 @@
 // The memory of a plan's ranks without their programs: the data kept by each stage, followed through its order.
 //
 // Ranks of a stage are identical. What a rank holds at once depends on the order of chunks and micro-batches alone,
-// so work is in proportion to these, as in folded.hpp. Where the cluster says that other software runs there
-// (attention, fused, reduced_bytes), what that software keeps is counted, not what this engine would.
+// so work is in proportion to these, as in folded.hpp. If the cluster runs other software (attention, fused,
+// reduced_bytes), the memory of that software is counted, not that of this engine.
 #pragma once
 #include <array>
 #include <vector>

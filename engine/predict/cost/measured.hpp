@@ -23,12 +23,12 @@ OpWork work_of(const SegmentSpec& segment, OpKind kind);
 
 /// Times of ops by their work, for one precision.
 ///
-/// An op of a size that was measured takes what it took. Of another size it takes launch + FLOPs/rate +
-/// bytes/bandwidth + walked bytes/rate, whose terms (none negative) fit the op's measured sizes best in relative terms,
-/// where its FLOPs (or bytes, where it has none) lie within four times of theirs; beyond that nothing is known of it.
-/// The last term is attention's: pages and prefetchers see what lies between a head's rows, and on a Xeon the same head
-/// takes 1.4 times as long forward, and 1.8 times backward, beside nine others as beside one. Where no measured size
-/// has it, there is none.
+/// An op of a measured size takes its measured time. An op of another size takes launch + FLOPs/rate +
+/// bytes/bandwidth + walked bytes/rate; the terms (none negative) fit the measured sizes best in relative terms. That
+/// holds if its FLOPs (or bytes, if it has none) are within a factor of four of theirs; beyond that the time is
+/// unknown. The last term is for attention: pages and prefetchers also load what is between the rows of a head, and on
+/// a Xeon the same head takes 1.4 times as long forward, and 1.8 times backward, with nine other heads as with one. If
+/// no measured size has the term, it is left out.
 class MeasuredOps {
  public:
   MeasuredOps(const std::vector<MeasuredCost>& costs, std::string_view precision);

@@ -6,13 +6,13 @@
 
 namespace rankscope {
 
-/// The scenario without what divides its model between ranks but for tensor parallelism: one stage, one replica, two
-/// micro-batches. Its ops are those of the plan's chunks. Throws PlanError for a plan that makes no sense.
+/// The scenario with tensor parallelism as the only division of the model: one stage, one replica, two micro-batches.
+/// Its ops are those of the plan's chunks. Throws PlanError for a plan that makes no sense.
 Scenario as_one_stage(const Scenario& scenario);
 
 /// Nanoseconds of one micro-batch that adds to gradients, of `one_stage` (as_one_stage, compiled): forward, backward,
-/// what is computed again, and what tensor ranks exchange. Blocks are alike, and each counts as their mean: which of
-/// them plan.recompute spares a product depends on where chunks begin.
+/// recomputation, and the exchanges of tensor ranks. Blocks are equal, and each counts as their mean: for which of them
+/// plan.recompute saves a product depends on where chunks begin.
 PartCosts cost_of_parts(const StepProgram& one_stage, const Costs& costs);
 
 }  // namespace rankscope

@@ -11,22 +11,22 @@ namespace rankscope {
 struct ChunkBytes {
   double kept = 0;     ///< from forward to backward
   double on_host = 0;  ///< the same in the host's memory
-  double again = 0;    ///< computed again for the backward, less what it has given up: when it needs most
+  double again = 0;    ///< recomputed for the backward, less what is freed by then: at its peak
   double halves = 0;   ///< from the input gradient to the weight gradient
   double transient = 0;
   double largest_part = 0;  ///< elements of what ZeRO-3 gathers at a time
 };
 ChunkBytes bytes_of_chunk(const Scenario& scenario, const Model& model, int begin, int end);
 
-/// Whether tensor ranks gather the input of blocks that are computed again.
+/// Whether tensor ranks gather the input of blocks that are recomputed.
 bool gathers_checkpoints(const ClusterSpec& cluster, const Model& model);
-/// Of what a rank keeps of one group of blocks that are computed again together: its input, or a share of it.
+/// What a rank keeps of one group of blocks that are recomputed together: its input, or a share of it.
 double checkpoint_bytes_of_group(const ClusterSpec& cluster, const Model& model);
 
 /// Of the activations between blocks, what a rank holds.
 double stream_bytes(const Model& model);
 
-/// The most of what comes and goes with a stage's passes, bytes: by class, and when the sum is greatest.
+/// The peak of the memory that changes with a stage's passes, bytes: by class, and when the sum is greatest.
 struct StagePeaks {
   double activations = 0, buffers = 0;
   double activations_then = 0, buffers_then = 0, gradients_then = 0;

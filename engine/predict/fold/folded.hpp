@@ -17,9 +17,9 @@
 
 namespace rankscope {
 
-/// An op of a folded rank's time line, seconds from the step's begin. A chunk's forward or backward holds what is
-/// computed again and what tensor ranks exchange within it; ops of the step as a whole (reductions, the update) have no
-/// chunk. Op ids are those of programs that are folded to chunks.
+/// An op of a folded rank's time line, seconds from the step's begin. A chunk's forward or backward includes its
+/// recomputation and the exchanges of its tensor ranks; ops of the whole step (reductions, the update) have no chunk.
+/// Op ids are those of programs that are folded to chunks.
 struct FoldedSpan {
   OpId op;
   double begin = 0, end = 0;
@@ -28,14 +28,14 @@ struct FoldedSpan {
 /// Where a rank's time goes, seconds averaged over stages; from `compute` to `bubble` they are `seconds` together.
 struct FoldedStep {
   double seconds = 0;
-  /// Of the stage that takes longest, from its first op to the end of its update. That is a step's time where no stage
-  /// waits for the others' gradients before it updates, so that steps run into each other (Qi et al. 2024, arXiv
-  /// 2401.10241, section 4).
+  /// Of the stage that takes longest, from its first op to the end of its update. This is the time of a step if no
+  /// stage waits for the others' gradients before it updates, so that steps overlap (Qi et al. 2024, arXiv 2401.10241,
+  /// section 4).
   double longest_span = 0;
   double compute = 0, recompute = 0;
   double tensor = 0;     ///< exchanges of tensor ranks
   double pipeline = 0;   ///< messages that block compute, and the sum of a tied embedding's gradients
-  double data = 0;       ///< what is exposed of the reductions of gradients
+  double data = 0;       ///< the exposed part of the reductions of gradients
   double zero = 0;       ///< the same with ZeRO-1, and the gathers of parameters
   double optimizer = 0;  ///< copies between device and host included
   double bubble = 0;
@@ -47,38 +47,38 @@ struct FoldedStep {
   double hfu(const ClusterSpec& cluster, DType type, int ranks) const;
 };
 
-/// Throws std::invalid_argument for a plan that cannot be folded (why_not_folded says so), or whose schedule waits for
-/// itself, or for figures that the cluster lacks.
+/// Throws std::invalid_argument for a plan that cannot be folded (see why_not_folded), for a schedule that deadlocks,
+/// and for missing figures of the cluster.
 ///
-/// One slow rank (fault.slow_rank) makes its replica late, for which all wait in the end; one slow node
+/// One slow rank (fault.slow_rank) delays its replica, and all replicas wait for it at the end; one slow node
 /// (cluster.slow_node) slows the rings through it and the messages of all stages.
 ///
-/// Messages: with software.overlap on lanes of their own, in order, one for each direction; without it a sender
-/// computes nothing until what it sends has arrived, and blocks are computed again only when their gradient is there.
-/// Gradients are reduced once, after a stage's last backward; with software.overlap behind it, as far as it reaches.
-/// The update begins when all have reduced (norm and clipping); parameters of ZeRO-1 and 2 are gathered behind it, with
-/// software.gather_ahead only as far as the next step's first forwards do not cover that. With ZeRO-2 and 3 gradients
-/// are reduced, with ZeRO-3 parameters gathered for each forward and backward, block by block in every micro-batch:
-/// beside compute with software.overlap, as far as it reaches, where both share the links. With sequence parallelism,
-/// software that is not `fused` gathers its rows again for the weights' gradients (Korthikanti et al. 2022,
-/// section 4.2.2).
+/// Messages: with software.overlap each direction has a lane of its own, in order; without it a sender computes nothing
+/// until its message has arrived, and blocks are recomputed only after their gradient has arrived. Gradients are
+/// reduced once, after a stage's last backward; with software.overlap during it, as far as it lasts. The update begins
+/// when all have reduced (norm and clipping); parameters of ZeRO-1 and 2 are gathered after it; with
+/// software.gather_ahead only the part that does not overlap with the next step's first forwards counts. With ZeRO-2
+/// and 3 gradients are reduced, with ZeRO-3 parameters gathered for each forward and backward, block by block in every
+/// micro-batch: with software.overlap during compute, as far as it lasts, where both share the links. With sequence
+/// parallelism, software that is not `fused` gathers its rows again for the weights' gradients (Korthikanti et al.
+/// 2022, section 4.2.2).
 FoldedStep fold_step(const Scenario& scenario);
 
 /// The bubble of the plan's schedule as the zero-bubble paper counts it (Qi et al. 2024, arXiv 2401.10241,
 /// section 5.3): of the stage that takes longest from its first pass to its last, the share in which it computes
-/// nothing, where every stage takes what plan.pass_times say and messages are beside compute (software.overlap). Throws
-/// as fold_step.
+/// nothing, where every stage takes plan.pass_times and messages overlap with compute (software.overlap). Throws
+/// what fold_step throws.
 double fold_bubble_of_times(const Scenario& scenario);
 
-/// The time line of one named rank (any world rank): in the order in which its ops begin on each lane. Ranks of a stage
-/// are alike, but for a straggler's replica (fault.slow_rank). Throws as fold_step, and for a rank that is not there.
+/// The time line of one world rank, by lane and begin. Ranks of a stage are identical, except in a straggler's replica
+/// (fault.slow_rank). Throws what fold_step throws, and for a rank that does not exist.
 std::vector<FoldedSpan> fold_timeline(const Scenario& scenario, int rank);
 
-/// What the same rank holds, from op to op of its stage's order (the compute ops of fold_timeline), and last in the
-/// update. Throws as fold_timeline.
+/// The memory of the same rank from op to op of its stage's order (the compute ops of fold_timeline), and last in the
+/// update. Throws what fold_timeline throws.
 std::vector<MemoryLevel> fold_levels(const Scenario& scenario, int rank);
 
-/// What a rank sends in a step, on average over the ranks that take part; collectives as rings send them.
+/// Bytes that a rank sends in a step, a mean over the ranks that take part; collectives are counted as rings.
 struct FoldedTraffic {
   Purpose purpose = Purpose::none;
   OpKind kind = OpKind::send;
@@ -89,7 +89,7 @@ struct FoldedTraffic {
 /// By purpose, kind and group. Throws as fold_step.
 std::vector<FoldedTraffic> fold_traffic(const Scenario& scenario);
 
-/// Seconds of one micro-batch, what tensor ranks exchange apart from what they compute.
+/// Seconds of one micro-batch; the exchanges of tensor ranks are separate from compute.
 struct BlockSeconds {
   double forward = 0, input_gradient = 0, weight_gradient = 0, recompute = 0;
   double exchange_forward = 0, exchange_backward = 0, exchange_recompute = 0;

@@ -11,7 +11,7 @@ struct PassSeconds {
   double compute = 0, recompute = 0;
   double exchange = 0;  ///< of tensor ranks
   double adding = 0;    ///< of a micro-batch's gradients to a shard's sum
-  double exposed = 0;   ///< of what data ranks with shards exchange beside it
+  double exposed = 0;   ///< of the exchanges of data ranks with shards: the part beyond compute
   double copying = 0;   ///< between device and host, as far as compute does not cover it
   double own() const { return compute + recompute + exchange + adding; }
   double sum() const { return own() + exposed + copying; }
@@ -21,25 +21,25 @@ class FoldedCosts {
  public:
   explicit FoldedCosts(FoldedPlan& plan);
 
-  /// Of a chunk's forward, backward or either half, for the step's first micro-batch or another.
+  /// The times of a chunk's forward, backward or half of it. `is_first`: for the step's first micro-batch.
   PassSeconds parts(OpKind kind, int chunk, bool is_first) const;
   double seconds(const Pass& pass) const { return seconds_[slot(pass.op_kind(), pass.chunk, pass.micro_batch == 0)]; }
   double seconds(OpKind kind, int chunk, bool is_first) const {
     return seconds_[slot(kind, static_cast<std::size_t>(chunk), is_first)];
   }
-  /// Of what a pass sends: a forward to the next chunk, a gradient to the one before; 0 within a stage.
+  /// The time of a pass's message: a forward sends to the next chunk, a gradient to the one before; 0 within a stage.
   double message(bool forward, int chunk) const {
     return (forward ? to_next_ : to_before_)[static_cast<std::size_t>(chunk)];
   }
   const ChunkSeconds& chunk(int c) const { return chunks_[static_cast<std::size_t>(c)]; }
   int chunks() const { return static_cast<int>(chunks_.size()); }
-  /// What of a stage's reduction its last backward does not cover.
+  /// The part of a stage's gradient reduction that does not overlap with its last backward.
   double exposed_reduction(int stage) const;
-  /// What of the gather of a stage's updated parameters the next step's forwards do not cover.
+  /// The part of the gather of a stage's updated parameters that does not overlap with the next step's forwards.
   double exposed_gather(int stage) const;
-  /// All stages take equally long, and all messages, whatever the plan's chunks are.
+  /// Sets the same times for all stages, and for all messages, instead of those of the plan's chunks.
   void replace(const PassTimes& of_a_stage);
-  /// A chunk's compute takes so many times as long.
+  /// Multiplies the time of a chunk's compute.
   void slow_down(int chunk, double factor);
 
  private:
@@ -47,9 +47,9 @@ class FoldedCosts {
     return (chunk * 4 + static_cast<std::size_t>(kind)) * 2 + is_first;
   }
   void fill(int chunk);
-  /// Of a pass that computes for so long.
+  /// The exposed copying of a pass that computes for `own` seconds.
   double copying(OpKind kind, int chunk, bool is_first, double own) const;
-  /// Of a collective over a stage's parameters, bucket by bucket beside compute: at least one bucket stands alone.
+  /// The exposed part of a collective over a stage's parameters, bucket by bucket beside compute: at least one bucket.
   double uncovered(double whole, int stage, double bytes_per_parameter, double compute) const;
 
   FoldedPlan& plan_;
@@ -62,11 +62,11 @@ class FoldedCosts {
 double step_seconds(FoldedPlan& plan, const FoldedCosts& costs, const std::vector<double>& end);
 
 /// The earliest that each stage can have ended its last pass: its own work, the wait for its first pass's input, what
-/// must still come back from the stages behind it; and the rounds of micro-batches there and back that the first
-/// chunk's limit of those in flight forces one after the other.
+/// must still return from the later stages; and the round trips of micro-batches, of which the first chunk's limit
+/// of micro-batches in flight makes some wait for others.
 ///
-/// Why a third beside the two layouts: a search bounds thousands of plans in the time that it takes to fold a few. A
-/// test (tests/engine/predict/search/search_test.cpp) allows no bound above the folded step, and 5 % below it on
+/// Why a third method beside the two layouts: a search bounds thousands of plans in the time that it takes to fold a
+/// few. A test (tests/engine/predict/search/search_test.cpp) allows no bound above the folded step, and 5 % below it on
 /// average.
 std::vector<double> earliest_ends(FoldedPlan& plan, const FoldedCosts& costs);
 

@@ -19,22 +19,22 @@ class FoldedPlan {
   int end_of(int chunk) const { return split.first_segment[static_cast<std::size_t>(chunk) + 1]; }
   /// The group of a stage's first rank.
   std::vector<int> group(int stage, GroupKind kind) const { return grid.group_of(grid.rank_of({0, 0, stage}), kind); }
-  /// Of a tied embedding's gradients, summed over the first and the last stage; 0 where these are not two.
+  /// Bytes of a tied embedding's gradients, summed over the first and the last stage; 0 if that is one stage.
   double embedding_bytes() const;
-  /// What of the activations between blocks a rank holds.
+  /// A rank's share of the activations between blocks.
   double own_stream_bytes() const;
-  /// Of a chunk's gradients those that a rank updates with.
+  /// The gradients of a chunk that a rank's own update uses.
   double gradient_elements(int chunk) const;
-  /// Groups of a chunk's blocks that are computed again together, and what of their inputs a rank keeps.
+  /// Groups of a chunk's blocks that are recomputed together, and the part of their inputs that a rank keeps.
   int repeated_groups(int chunk) const;
   double checkpoint_bytes(int chunk) const;
-  /// With ZeRO: data ranks have parts of what is updated.
+  /// With ZeRO: each data rank updates a shard.
   bool shards() const { return scenario.plan.zero > 0 && grid.data > 1; }
 
-  /// [chunk]. Chunks of as many blocks are alike, but for what is in front of these or behind, and for where their
-  /// ranks are.
+  /// [chunk]. Chunks with the same number of blocks are equal, except for segments before or after the blocks, and for
+  /// the places of their ranks.
   std::vector<ChunkSeconds> chunk_seconds();
-  /// Of segments [begin, end), which are all of a chunk or of a block, on a stage, without what shards exchange.
+  /// Of segments [begin, end), a whole chunk or a whole block, on a stage, without the exchanges of shards.
   ChunkSeconds seconds_of(int begin, int end, int stage);
   /// Of a message from one stage to another.
   double message(int from, int to);
@@ -45,8 +45,8 @@ class FoldedPlan {
   std::vector<StageMemory> memory();
   std::vector<MemoryLevel> memory_levels(int stage);
 
-  /// Calls visit(segment, again) for segments [begin, end), which are all of a chunk or of a block: `again` where the
-  /// segment is computed once more before its backward.
+  /// Calls visit(segment, again) for segments [begin, end), a whole chunk or a whole block; `again`: the segment is
+  /// recomputed before its backward.
   template <class Visit>
   void for_each_segment(int begin, int end, Visit visit) const {
     const Blocks blocks = blocks_of(begin, end);
@@ -55,7 +55,7 @@ class FoldedPlan {
       visit(segment, is_repeated(segment, blocks));
     }
   }
-  /// Calls visit(exchange, bytes) for what tensor ranks exchange of a segment's outputs.
+  /// Calls visit(exchange, bytes) for each exchange of a segment's outputs among tensor ranks.
   template <class Visit>
   void for_each_exchange(const SegmentSpec& segment, Visit visit) const {
     for (const Exchange& exchange : model.exchanges)
@@ -65,7 +65,7 @@ class FoldedPlan {
           break;
         }
   }
-  /// Whether the rows that this exchange gathered are gathered once more for the weights' gradients.
+  /// Whether the rows that this exchange gathered are gathered again for the weights' gradients.
   bool is_gathered_again(const Exchange& exchange) const;
 
   const Scenario& scenario;
@@ -79,7 +79,7 @@ class FoldedPlan {
 
  private:
   struct Blocks {
-    int first = 0, last = -1;  ///< that segments belong to; the first is beyond the model's where none does
+    int first = 0, last = -1;  ///< of the segments; without blocks `first` is beyond the model's last block
   };
   Blocks blocks_of(int begin, int end) const;
   bool is_repeated(const SegmentSpec& segment, const Blocks& blocks) const;

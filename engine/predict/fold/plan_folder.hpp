@@ -13,20 +13,20 @@ namespace rankscope {
 
 struct FoldMemo;
 
-/// Seconds that a plan's step takes at least, and bytes that its fullest device holds.
+/// A lower bound of a plan's step time, and the memory in use on its fullest device.
 struct PlanBound {
   double seconds = 0, bytes = 0;
 };
 
-/// One thread's; threads may share the schedules. Throws as fold_step.
+/// For one thread; threads may share the schedules. Throws what fold_step throws.
 class PlanFolder {
  public:
   PlanFolder(const Scenario& scenario, Schedules& schedules);
   ~PlanFolder();
   PlanFolder(PlanFolder&&) noexcept;
 
-  /// The time in closed form (earliest_ends of folded_costs.hpp, then the step's end as it is), nothing laid out; the
-  /// memory as fold_step has it.
+  /// The time in closed form, without a layout (earliest_ends of folded_costs.hpp, then the step's end); the memory is
+  /// that of fold_step.
   PlanBound bound(const PlanSpec& plan);
   FoldedStep fold(const PlanSpec& plan);
 

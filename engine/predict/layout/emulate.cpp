@@ -82,7 +82,7 @@ Simulation Emulator::lay_out(const ExecutedStep& step) {
     throw std::invalid_argument(
         fmt::format("there are costs for {} of {}", costs.op.size(), counted(graph.nodes(), "op")));
   for (simulation::Node node = 0; node < costs.op.size(); ++node)
-    if (costs.op[node] < 0 && graph.meeting[node] == simulation::nobody)
+    if (costs.op[node] < 0 && graph.exchange[node] == simulation::nobody)
       throw std::invalid_argument(
           fmt::format("rank {}, {} has no cost", graph.rank_of(node), to_token(graph.op(node).id)));
   state_->layout.add(step.step, std::move(rows), std::move(costs), arrivals_of(graph, step));

@@ -1,7 +1,7 @@
 // The device clock: times as if each rank had its own device and links.
 //
-// The run really executed, perhaps eight ranks on two cores. Here the order in which each lane ran its ops is laid out
-// again, with the measured cost of every op and modelled links, by the same code that simulates.
+// The run really executed, perhaps eight ranks on two cores. Here each lane's ops are laid out again in their executed
+// order, with the measured cost of every op and modelled links, by the same code that simulates.
 #pragma once
 #include <array>
 #include <memory>
@@ -23,8 +23,8 @@ struct ExecutedStep {
   std::vector<std::vector<std::uint64_t>> arrivals{};
 };
 
-/// Lays executed steps out one after the other as they come; a step is not a barrier. With asynchronous servers, which
-/// may be served a later step's contribution first, a step is laid out when that one is there.
+/// Lays out executed steps one after the other as they arrive; a step is not a barrier. Asynchronous servers may serve
+/// a contribution of a later step first; then a step is laid out when that later step has arrived.
 class Emulator {
  public:
   /// Of `costs` only link and collective_ns are used. Throws std::invalid_argument as simulate does.
@@ -32,8 +32,8 @@ class Emulator {
   ~Emulator();
   Emulator(Emulator&&) noexcept;
   Emulator& operator=(Emulator&&) noexcept;
-  /// The spans of all steps that are whole now. Throws std::invalid_argument when the order is not one of the program's
-  /// ops, std::runtime_error when it deadlocks.
+  /// The spans of all steps that are complete now. Throws std::invalid_argument when the order is not one of the
+  /// program's ops, std::runtime_error when it deadlocks.
   Simulation lay_out(const ExecutedStep& step);
 
  private:

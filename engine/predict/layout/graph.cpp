@@ -125,7 +125,7 @@ void join_collective(Graph& graph, Node node, const std::vector<int>& group, con
 }
 
 void join(Graph& graph, const RankGrid& grid) {
-  graph.meeting.assign(graph.nodes(), nobody);
+  graph.exchange.assign(graph.nodes(), nobody);
   std::vector<IdTable> tables;
   for (std::size_t rank = 0; rank < graph.ranks(); ++rank) {
     const auto& ops = (*graph.programs)[rank].ops;
@@ -153,13 +153,13 @@ void join(Graph& graph, const RankGrid& grid) {
         continue;
       }
       for (std::size_t i = graph.members.begin.back(); i < graph.members.items.size(); ++i)
-        graph.meeting[graph.members.items[i]] = static_cast<Meeting>(graph.members.size());
+        graph.exchange[graph.members.items[i]] = static_cast<Exchange>(graph.members.size());
       graph.members.close_row();
     }
   }
   for (Node node = 0; node < graph.nodes(); ++node) {
     const Op& op = graph.op(node);
-    if (graph.meeting[node] != nobody || !is_communication(op.id.kind())) continue;
+    if (graph.exchange[node] != nobody || !is_communication(op.id.kind())) continue;
     if (op.id.kind() == OpKind::receive)
       refuse(graph, node, fmt::format("no {} in rank {}'s program", to_token(counterpart(op.id)), op.peer));
     refuse(graph, node, "the first rank of its group has no such op");
@@ -187,8 +187,8 @@ std::vector<std::int64_t> transfer_costs(const Graph& graph, const Costs& costs)
   std::vector<std::int64_t> transfer;
   transfer.reserve(graph.members.size());
   std::vector<int> ranks;
-  for (std::size_t meeting = 0; meeting < graph.members.size(); ++meeting) {
-    const auto members = graph.members[meeting];
+  for (std::size_t exchange = 0; exchange < graph.members.size(); ++exchange) {
+    const auto members = graph.members[exchange];
     const auto rank = static_cast<int>(graph.rank_of(members[0]));
     const Op& op = graph.op(members[0]);
     const std::int64_t payload =

@@ -10,7 +10,7 @@
 namespace rankscope::simulation {
 
 using Node = std::uint32_t;        ///< an op of a rank: first[rank] + its index in the program
-using Meeting = std::uint32_t;     ///< a message or a collective: the nodes that must come together
+using Exchange = std::uint32_t;    ///< a message or a collective: its nodes wait for each other
 using LaneNumber = std::uint32_t;  ///< rank · lane_count + lane
 inline constexpr std::uint32_t nobody = ~std::uint32_t{0};
 
@@ -30,8 +30,8 @@ struct Graph {
   std::vector<Node> first;       ///< [rank], and the end
   std::vector<LaneNumber> lane;  ///< [node]
   Rows after, after_previous;    ///< [node] → nodes
-  std::vector<Meeting> meeting;  ///< [node]; nobody for compute
-  Rows members;                  ///< [meeting] → nodes
+  std::vector<Exchange> exchange;  ///< [node]; nobody for compute
+  Rows members;                    ///< [exchange] → nodes
   Rows lanes;                    ///< [lane number] → nodes, in program order
 
   std::size_t ranks() const { return first.size() - 1; }
@@ -49,7 +49,7 @@ struct Graph {
 /// Throws std::invalid_argument for an op without its counterpart, for unequal ends and for doubled ids.
 Graph make_graph(const std::vector<RankProgram>& programs, const RankGrid& grid);
 
-/// Nanoseconds of every meeting, once all have come.
+/// Nanoseconds of every exchange, after all its nodes have arrived.
 std::vector<std::int64_t> transfer_costs(const Graph& graph, const Costs& costs);
 
 }  // namespace rankscope::simulation

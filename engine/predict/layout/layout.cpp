@@ -33,7 +33,7 @@ void Layout::add(std::uint32_t number, Rows lanes, StepCosts costs, std::vector<
   step.number = number;
   step.lanes = std::move(lanes);
   step.costs = std::move(costs);
-  step.meetings.resize(graph_.members.size());
+  step.exchanges.resize(graph_.members.size());
   step.begin.resize(graph_.nodes());
   step.active.resize(graph_.nodes());
   step.end.assign(graph_.nodes(), -1);
@@ -61,7 +61,7 @@ std::int64_t Layout::run(std::vector<Span>& spans) {
     work_.push_back(start);
     drain();
   }
-  while (serve_somebody()) drain();
+  while (serve_next()) drain();
   while (!open_.empty() && open_.front().unfinished == 0) {
     Step& whole = open_.front();
     for (const std::int64_t end : whole.end) last_end_ = std::max(last_end_, end);
@@ -133,17 +133,17 @@ void Layout::advance(LaneNumber number) {
     const Node node = now.lanes[number][lane.next];
     if (!arrives_last(number, node)) return;
     now.begin[node] = lane.ready;
-    const Meeting meeting = graph_.meeting[node];
-    if (meeting == nobody) {
+    const Exchange exchange = graph_.exchange[node];
+    if (exchange == nobody) {
       finish(number, node, lane.ready, lane.ready + now.costs.op[node]);
       continue;
     }
-    MeetingState& state = now.meetings[meeting];
-    const auto members = graph_.members[meeting];
+    ExchangeState& state = now.exchanges[exchange];
+    const auto members = graph_.members[exchange];
     state.latest = std::max(state.latest, lane.ready);
     lane.arrived = true;
     if (++state.arrived < members.size()) return;
-    const std::int64_t end = state.latest + now.costs.transfer[meeting];
+    const std::int64_t end = state.latest + now.costs.transfer[exchange];
     for (const Node member : members) {
       const LaneNumber theirs = graph_.lane[member];
       finish(theirs, member, state.latest, end);
@@ -185,7 +185,7 @@ std::optional<std::size_t> Layout::brought_next(std::size_t server) const {
   return std::nullopt;
 }
 
-std::optional<Layout::Choice> Layout::first_to_come(std::size_t server) const {
+std::optional<Layout::Choice> Layout::first_arrival(std::size_t server) const {
   const Server& of = servers_[server];
   const std::uint32_t oldest = *std::min_element(of.next_step.begin(), of.next_step.end());
   std::optional<Choice> first;
@@ -193,15 +193,15 @@ std::optional<Layout::Choice> Layout::first_to_come(std::size_t server) const {
     const std::uint32_t at = of.next_step[worker];
     if (at == added() || at - oldest > of.ahead) continue;
     const Node receive = step(at).lanes[of.lane][step(at).contributions[server][worker].begin];
-    const MeetingState& meeting = step(at).meetings[graph_.meeting[receive]];
-    if (meeting.arrived == 0) continue;
-    const Choice choice{server, worker, std::max(states_[of.lane].ready, meeting.latest), meeting.latest};
+    const ExchangeState& exchange = step(at).exchanges[graph_.exchange[receive]];
+    if (exchange.arrived == 0) continue;
+    const Choice choice{server, worker, std::max(states_[of.lane].ready, exchange.latest), exchange.latest};
     if (!first || choice < *first) first = choice;
   }
   return first;
 }
 
-bool Layout::serve_somebody() {
+bool Layout::serve_next() {
   std::optional<Choice> first;
   bool served = false;
   for (std::size_t server = 0; server < servers_.size(); ++server) {
@@ -211,7 +211,7 @@ bool Layout::serve_somebody() {
         serve(server, *worker);
         served = true;
       }
-    } else if (const auto choice = first_to_come(server); choice && (!first || *choice < *first)) {
+    } else if (const auto choice = first_arrival(server); choice && (!first || *choice < *first)) {
       first = choice;
     }
   }
@@ -305,7 +305,7 @@ Node Layout::waits_for(LaneNumber number) const {
     return lane.dependency < after.size() ? after[lane.dependency]
                                           : graph_.after_previous[node][lane.dependency - after.size()];
   }
-  for (const Node member : graph_.members[graph_.meeting[node]]) {
+  for (const Node member : graph_.members[graph_.exchange[node]]) {
     const LaneNumber theirs = graph_.lane[member];
     if (theirs != number && !(states_[theirs].arrived && current_node(theirs) == member)) return member;
   }

@@ -2,14 +2,14 @@
 // the order and the costs that they pass. For this folder's own files.
 //
 // Costs do not depend on when an op runs, so every op's begin is the longest path to it: a lane advances as far as it
-// can, then waits at exactly one op or meeting, which wakes it. Every lane stops at an op at most once per dependency,
+// can, then waits at exactly one op or exchange, which wakes it. Every lane stops at an op at most once per dependency,
 // so the work is linear in ops and edges. Nothing depends on a later step, so a step can be laid out as soon as it is
-// there.
+// added.
 //
 // Asynchronous parameter servers (RankProgram::arrivals_ahead) are an exception: which worker they serve next, and of
 // which step, is not in any program. It is either given (the executed order of a run), or the first arrival in the
-// layout itself: when no lane can go on, the contribution that can begin first is next, since whatever comes later
-// comes because of it or of another that begins later. Steps then overlap, and all that may must be there.
+// layout itself: when no lane can continue, the contribution that can begin first is next, since any later one depends
+// on it or on another that begins later. Steps then overlap, and all steps that may overlap must have been added.
 #pragma once
 #include <optional>
 #include <vector>
@@ -20,7 +20,7 @@ namespace rankscope::simulation {
 
 struct StepCosts {
   std::vector<std::int64_t> op;        ///< [node]; communications ignored
-  std::vector<std::int64_t> transfer;  ///< [meeting]
+  std::vector<std::int64_t> transfer;  ///< [exchange]
 };
 
 class Layout {
@@ -31,28 +31,29 @@ class Layout {
   /// A server of the graph serves contributions in order of arrival.
   bool has_arrivals() const { return !servers_.empty(); }
 
-  /// The next step. `lanes` holds each lane's ops in the order in which they run. `arrivals` brings the order of
-  /// contributions, or nothing: [rank], for each contribution on the rank's server lane how many of any step were
-  /// served before it. All steps bring it or none.
+  /// Adds the next step. `lanes` has each lane's ops in the order in which they run. `arrivals` has the order of
+  /// contributions, or is empty: [rank], for each contribution on the rank's server lane how many of any step were
+  /// served before it. All steps have it, or none.
   void add(std::uint32_t step, Rows lanes, StepCosts costs, std::vector<std::vector<std::uint64_t>> arrivals = {});
 
-  /// Lays out what is there, and appends the spans of steps that are whole, by step, rank and begin. Returns the last
-  /// end of those, or of the ones before. Throws std::runtime_error when it deadlocks.
+  /// Lays out the steps that were added, and appends the spans of complete ones, by step, rank and begin. Returns the
+  /// last end of these, or of earlier ones. Throws std::runtime_error when it deadlocks.
   std::int64_t run(std::vector<Span>& spans);
 
  private:
   struct LaneState {
-    std::uint32_t next_row = 0;    ///< the step, of all that were added, whose row is begun next; of servers unused
-    std::uint32_t step = 0;        ///< whose row is under way
+    std::uint32_t next_row = 0;    ///< the step whose row begins next; unused for servers
+    std::uint32_t step = 0;        ///< whose row is in progress
     std::uint32_t next = 0;        ///< into that row
     std::uint32_t last = 0;        ///< end of the row, or of the contribution that a server serves
-    std::uint32_t dependency = 0;  ///< of the next op's, the one to look at next: this step's, then the one's before
+    std::uint32_t dependency =
+        0;  ///< the next op's dependency to check next: those in this step, then those in the step before
     LaneNumber waiter = nobody;    ///< the next lane that waits for the same op
     bool waits = false;            ///< is in an op's list of waiters
     bool arrived = false;          ///< has arrived at a communication
     std::int64_t ready = 0;        ///< earliest begin of the next op, as far as is known
   };
-  struct MeetingState {
+  struct ExchangeState {
     std::uint32_t arrived = 0;
     std::int64_t latest = 0;
   };
@@ -65,7 +66,7 @@ class Layout {
     std::uint32_t number = 0;
     Rows lanes;
     StepCosts costs;
-    std::vector<MeetingState> meetings;
+    std::vector<ExchangeState> exchanges;
     std::vector<std::int64_t> begin, active, end;          ///< [node]; end -1 until it has finished
     std::vector<LaneNumber> waiters;                       ///< [node]: first lane that waits for it
     std::vector<std::vector<Contribution>> contributions;  ///< [server][worker]
@@ -94,8 +95,8 @@ class Layout {
   void finish(LaneNumber lane, Node node, std::int64_t active, std::int64_t end);
   bool is_idle(const Server& server) const;
   std::optional<std::size_t> brought_next(std::size_t server) const;
-  std::optional<Choice> first_to_come(std::size_t server) const;
-  bool serve_somebody();
+  std::optional<Choice> first_arrival(std::size_t server) const;
+  bool serve_next();
   void serve(std::size_t server, std::size_t worker);
   bool waits_for_order() const;
   void write(const Step& step, std::vector<Span>& spans) const;

@@ -1,9 +1,9 @@
 // Discrete-event simulation of step programs: the other consumer of a program beside the engine.
 //
-// Ops of a lane run in order, each after its dependencies; a send and its receive meet (rendezvous) and occupy both
-// lanes until the bytes have moved; a collective starts when its last member has arrived. The same code draws the
-// textbook picture (unit costs), predicts (modelled costs) and lays out an emulated run (measured costs, executed
-// order).
+// Ops of a lane run in order, each after its dependencies; a send and its receive wait for each other (rendezvous) and
+// occupy both lanes until the bytes have moved; a collective starts when its last member has arrived. The same code
+// draws the textbook picture (unit costs), predicts (modelled costs) and lays out an emulated run (measured costs,
+// executed order).
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -19,9 +19,9 @@ struct Simulation {
   std::int64_t end_ns = 0;
 };
 
-/// How many steps a prediction simulates, so that the one in the middle is steady: the second of three, since lanes run
-/// on from step to step, and a rank begins the next step while others end this one; with asynchronous servers as many
-/// before it as workers can be apart and then take turns, and as many after it.
+/// How many steps a prediction simulates, so that the one in the middle is steady: the second of three, since steps
+/// overlap (a rank begins the next one while others end this one); with asynchronous servers as many before it as
+/// workers can be apart plus their turns, and as many after it.
 int predicted_steps(const std::vector<RankProgram>& programs);
 /// Of a prediction's steps, counted from 0, the one to analyse: it has a predecessor and a successor.
 constexpr std::size_t steady_step(std::size_t steps) { return steps / 2; }

@@ -1,12 +1,12 @@
 // Times of collectives' transfer lists (engine/plan/collective) on a cluster's links, counted transfer by transfer.
-// network.hpp has closed forms of them for plans of thousands of ranks, whose lists are too long. What a test allows
-// between the two (tests/engine/predict/simulate/laid_out_test.cpp): 1e-9 for rings, 2 % for a
+// network.hpp has closed forms of them for plans of thousands of ranks, whose lists are too long. Differences that a
+// test allows between the two (tests/engine/predict/simulate/laid_out_test.cpp): 1e-9 for rings, 2 % for a
 // hierarchy, 15 % for a tree.
 //
-// Transfers of a phase share the links on their ways, with those of the groups that do the same beside them: each takes
-// as long as the busiest link on its way needs for all that it carries in that phase, plus the way's latency. A member
-// begins a phase when its own transfers of the phase before are done, what it sent when the last byte has left, what it
-// receives when that has come; nobody waits for the whole group (Transfer). A sender does not wait for its receiver's
+// Transfers of a phase share the links of their routes, also with those of the other groups: each takes as long as the
+// busiest link of its route needs for all its bytes in that phase, plus the route's latency. A member begins a phase
+// when its own transfers of the phase before are done: a send when its last byte has left, a receive when its last byte
+// has arrived. Nobody waits for the whole group (Transfer). A sender does not wait for its receiver's
 // buffer.
 #pragma once
 #include <span>
@@ -25,13 +25,13 @@ struct PlacedList {
   double element_bytes = 1;
 };
 
-/// Seconds from when all begin until the last member of lists [0, own) has all its transfers done; the others run
-/// beside them and are only felt. Links at `share` of their rates.
+/// Seconds from the begin of all lists until the last member of lists [0, own) has finished its transfers. The other
+/// lists only slow these down. Links have `share` of their rates.
 double laid_out_seconds(const Wires& wires, const HopLatencies& hops, std::span<const PlacedList> lists,
                         std::size_t own, double share = 1);
 
-/// The groups that do what this one does at the same time: all of the grid's of its kind, itself first, that share a
-/// link with it. A group that is no slice of the grid is alone.
+/// The groups that communicate at the same time as this one: itself first, then all groups of its kind in the grid
+/// that share a link with it. A group that is no slice of the grid is alone.
 std::vector<std::vector<int>> concurrent_groups(const RankGrid& grid, std::span<const int> members, const Wires& wires);
 
 /// One of a ring's edges: seconds of a phase's transfer on its links, and its latency.

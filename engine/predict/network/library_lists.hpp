@@ -7,18 +7,18 @@
 
 namespace rankscope {
 
-/// The members in the order in which each ring passes them: as many rings as the node with the fewest members has,
-/// which begin and end at another device of every card and of every node; or with cluster.ring_ports so many that the
-/// rings leave a node through that number of ports. `place`: how many groups of the kind come before this one, by
-/// which rings of few ports are spread over them.
+/// [ring]: the members in the ring's order. There are as many rings as the node with the fewest members has members;
+/// each begins and ends at another device of every card and every node. With cluster.ring_ports there are as many rings
+/// as leave a node through that number of ports. `place`: the number of groups of the kind before this one: rings of
+/// few ports are distributed over the ports by it.
 std::vector<std::vector<int>> rings_of(const ClusterSpec& cluster, std::span<const int> members, int place);
 
-/// Parents, -1 of the root: two binary trees over `n`, in which no inner node of the one is one of the other's, but
-/// for the root (Sanders, Speck and Träff 2009; node i's height is that of its lowest bit).
+/// Parents, -1 for the root, of two binary trees over `n`: an inner node of one tree is a leaf of the other, except for
+/// the root (Sanders, Speck and Träff 2009; the height of node i is that of its lowest bit).
 std::vector<int> in_order_tree(int n, bool mirrored);
 
-/// An all-reduce of `elements` up a tree and down again, cut into `chunks` that follow each other: depth and chunks
-/// make its phases. In a phase a parent may add what several children send.
+/// An all-reduce of `elements` up a tree and down again, in `chunks` one after the other: its phases depend on depth
+/// and chunks. In a phase a parent may add the data of several children.
 std::vector<Transfer> tree_pipeline(std::span<const int> parents, std::int64_t elements, int chunks);
 
 /// collective_seconds of these routes (ring, tree, hierarchical; of a tree and a hierarchy the all_reduce) from their

@@ -3,8 +3,8 @@
 //
 // A unit (a device, a card, a node, a leaf) has one uplink that all its devices share (network.hpp). Bytes between two
 // ranks pass the uplinks of all units that contain one rank and not the other. A collective sends what its transfer
-// list does, each byte a byte of the tensor; "auto" is taken to be a ring over its ranks in ascending order: where a
-// tree would run, the sums are the same and their distribution is not.
+// list sends, each byte a byte of the tensor; "auto" is counted as a ring over its ranks in ascending order: a tree
+// would have the same sums, distributed differently.
 #pragma once
 #include <array>
 #include <span>
@@ -24,8 +24,8 @@ struct Flow {
   double bytes = 0;
 };
 
-/// Everything that all ranks send in one step, summed by sender, receiver and purpose. Copies to the host are none.
-/// `collective`: plan.collective.
+/// Everything that all ranks send in one step, summed by sender, receiver and purpose. Copies to the host are not
+/// counted. `collective`: plan.collective.
 std::vector<Flow> flows_of(std::span<const RankProgram> programs, const RankGrid& grid,
                            std::string_view collective = "auto");
 

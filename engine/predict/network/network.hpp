@@ -2,9 +2,9 @@
 //
 // Contention: all groups of a kind are taken to communicate at the same time, as they do in a training step. A unit (a
 // card, a node, a leaf) has one uplink that all its devices share, so a group with m of a unit's d devices gets m/d of
-// it; of a node with rails network ports that is one rail for each device where there are as many, and never more than
-// cluster.ring_ports of them (NCCL leads all rings of a group through the ports that are nearest to their ends). The
-// ports of cluster.slow_node are slow_node_factor times as slow.
+// it. In a node with as many network ports (rails) as devices, each device has one rail; a group never uses more than
+// cluster.ring_ports of them (NCCL routes all rings of a group through the ports that are nearest to their ends). The
+// ports of cluster.slow_node are slower by slow_node_factor.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -28,8 +28,8 @@ std::vector<NetworkLevel> network_levels(const ClusterSpec& cluster);
 /// True for a cluster with a described network (cluster.rails); others have one link between any two devices.
 bool has_topology(const ClusterSpec& cluster);
 
-/// Bytes/s at which a ring over `members` (world ranks, ascending) runs: the least of what its members may use of the
-/// ways out of all units that it leaves, efficiencies included. Infinite for one member.
+/// Bytes/s of a ring over `members` (world ranks, ascending): the smallest share that its members have of the uplinks
+/// of all units that it leaves, efficiencies included. Infinite for one member.
 double ring_bandwidth(const ClusterSpec& cluster, std::span<const int> members);
 
 /// The route of a collective.
@@ -40,7 +40,7 @@ enum class Route : std::uint8_t {
   best,          ///< the faster of ring and tree, as NCCL chooses
 };
 
-/// How a library moves bytes: long hops at the full rate, or shorter ones at a share of it (quick_share).
+/// How a library moves bytes: long hops at the full rate, or short hops at a part of it (quick_share).
 struct Protocol {
   HopLatencies hops;
   double share = 1;
@@ -48,13 +48,13 @@ struct Protocol {
 /// Those that the cluster has, the full rate first.
 std::vector<Protocol> protocols_of(const ClusterSpec& cluster);
 
-/// Seconds of a collective once all have come, and all groups of its kind with them: the closed form of its transfer
-/// lists laid onto the links (library_lists.hpp), which a test holds beside them. S = `bytes` is the whole tensor (of
-/// all_gather: what each has afterwards), n the members on N nodes (g each), b_e and α_e the rate and the latency of
-/// the ring's edges, B = ring_bandwidth the least rate, F cluster.ring_fill, L cluster.collective_latency_s:
+/// Seconds of a collective after all its members have arrived, while all groups of its kind communicate: the closed
+/// form of its transfer lists on the links (library_lists.hpp); a test compares the two. S = `bytes` is the whole
+/// tensor (of all_gather: what each has afterwards), n the members on N nodes (g each), b_e and α_e the rate and the
+/// latency of the ring's edges, B = ring_bandwidth the least rate, F cluster.ring_fill, L cluster.collective_latency_s:
 ///
 ///   ring           all_reduce               L + 2(n-1) phases of S/n over the edges (ring_phases_seconds) + F/n·S/B.
-///                                           Where edges are alike that is L + 2(n-1)·α + (2(n-1) + F)/n·S/B
+///                                           Where edges are equal that is L + 2(n-1)·α + (2(n-1) + F)/n·S/B
 ///                  all_gather, reduce_scatter, gather, scatter   half of phases and fill
 ///                  broadcast, reduce        L + α of all edges but one + (2(n-1) + F)/n·S/B (a chain of n chunks)
 ///                  all_to_all               hops of all_gather; bytes that leave each unit over its way out
@@ -64,7 +64,8 @@ std::vector<Protocol> protocols_of(const ClusterSpec& cluster);
 ///   hierarchical   L each + rings within a node over S, a ring over the nodes over S/g for each of the g rails
 ///
 /// (Latencies of hops as in NCCL's own model, src/graph/tuning.cc; bandwidths by Patarasuk and Yuan 2009, Sanders,
-/// Speck and Träff 2009.) Of the cluster's protocols the fastest. What a route cannot do goes by ring.
+/// Speck and Träff 2009.) The fastest of the cluster's protocols counts. A collective that a route does not have uses
+/// the ring.
 double collective_seconds(const ClusterSpec& cluster, Route route, OpKind kind, std::span<const int> members,
                           double bytes);
 

@@ -1,9 +1,9 @@
 // The links of a cluster, one by one, and the route through them between any two devices.
 //
-// A device has a link of its own; a card one out of it for each of its devices; a node its network ports, of which a
-// device uses the nearest (the first of eight devices the first of four ports, and so on), slow ones on
-// cluster.slow_node; a leaf switch one bundle of uplinks for all below it. Each carries its rate both ways at once. The
-// way between two devices leads out of all units that hold the one and not the other, and into those of the other.
+// A device has a link of its own; a card has one uplink for each of its devices; a node has its network ports, of which
+// a device uses the nearest (the first of eight devices the first of four ports, and so on; those of cluster.slow_node
+// are slow); a leaf switch has one bundle of uplinks. Each link has its full rate in both directions at once. A route
+// goes out of all units that contain the sender and not the receiver, and into those that contain only the receiver.
 #pragma once
 #include <array>
 #include <span>
@@ -13,14 +13,14 @@
 
 namespace rankscope {
 
-/// Seconds until a byte that has left one end is at the other, by the highest unit that it leaves.
+/// Seconds from sending a byte to its arrival, by the largest unit that it leaves.
 struct HopLatencies {
   double card = 0;   ///< between two devices of a card
   double intra = 0;  ///< of a node
   double inter = 0;  ///< between nodes
 };
 
-/// What two devices' way to each other leads through: at most a link out of and one into a unit of each kind.
+/// The links of a route between two devices: at most one out of and one into a unit of each kind.
 struct WirePath {
   std::array<int, 8> links{};
   int count = 0;
@@ -37,7 +37,7 @@ class Wires {
   /// Bytes/s each way, efficiencies of collectives included.
   double rate(int link) const { return rates_[static_cast<std::size_t>(link)]; }
   WirePath way(int from, int to, const HopLatencies& hops) const;
-  /// Devices below the highest unit that has a way out: two that are further apart share no link.
+  /// Devices in the largest unit that has an uplink: two devices that are further apart share no link.
   int devices_of_widest() const { return levels_.back().devices; }
 
  private:

@@ -42,7 +42,7 @@ struct PlanPoint {
   double seconds = 0, bytes = 0;
   StepParts parts{};
   std::vector<int> values;   ///< [knob]
-  std::size_t together = 1;  ///< plans that this point stands for
+  std::size_t together = 1;  ///< plans that this point represents
 };
 
 /// After so many tries the best plan so far was another one.

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "engine/plan/scenario/keys.hpp"
+#include "engine/plan/scenario/stage_split.hpp"
 #include "engine/predict/search/search.hpp"
 
 namespace rankscope {
@@ -137,7 +138,7 @@ std::string short_name(const PlanSpec& plan, int global_batch) {
           part("b", global_batch / (plan.data * plan.micro_batches)) + part("zero", plan.zero);
   text += "recompute " + plan.recompute.name();
   if (plan.recompute_blocks > 1) text += fmt::format(" by {}", plan.recompute_blocks);
-  if (plan.stages != "even") text += " stages by " + plan.stages;
+  if (stage_split(plan) != StageSplit::even) text += " stages by " + plan.stages;
   return plan.sequence_parallel ? text + " sp" : text;
 }
 

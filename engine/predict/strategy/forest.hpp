@@ -1,9 +1,9 @@
 // A surrogate model: trees that estimate a point's value, with its uncertainty, from points with known values.
 //
-// Extremely randomised trees (Geurts, Ernst and Wehenkel 2006, Machine Learning 63): at a node each knob is looked at
-// with an even chance, at one random cut, and the cut that leaves least variance is taken, until a leaf has two points
-// at most. The trees' mean is the guess, their deviation says how unsure it is (as in SMAC; Hutter, Hoos and
-// Leyton-Brown 2011, section 4.1).
+// Extremely randomised trees (Geurts, Ernst and Wehenkel 2006, Machine Learning 63): at a node each knob is tried
+// with a probability of one half, at one random cut; the cut with the least remaining variance is used, until a leaf
+// has two points at most. The mean of the trees is the estimate, and their deviation its uncertainty (as in SMAC;
+// Hutter, Hoos and Leyton-Brown 2011, section 4.1).
 #pragma once
 #include <cstdint>
 #include <random>
@@ -12,8 +12,8 @@
 
 namespace rankscope {
 
-/// The standard fixes what this generator gives, so that a seed gives the same everywhere; its distributions are not
-/// used, since those differ between libraries.
+/// The C++ standard defines this generator, so a seed gives the same numbers everywhere; the standard's distributions
+/// are not used, since they differ between libraries.
 using SearchRandom = std::mt19937_64;
 /// 0 … n - 1; n > 0.
 std::size_t below(std::size_t n, SearchRandom& random);

@@ -9,8 +9,8 @@ struct TwoCosts {
   double first = 0, second = 0;
 };
 
-/// Indices of the points that no other one is at most equal to in both respects and less in one, by `first`; of points
-/// that are equal in both the first one.
+/// Indices of the points that no other point dominates (at most equal in both respects and less in one), by `first`; of
+/// equal points the first one.
 std::vector<std::size_t> pareto_front(const std::vector<TwoCosts>& points);
 
 }  // namespace rankscope

@@ -3,9 +3,9 @@
 //   importance(knob) = Var(mean of the value over the points with one and the same setting of the knob) / Var(value)
 //
 // Exact where every point is known. Where only some are, a forest guesses the others first (functional ANOVA of a
-// random forest: Hutter, Hoos and Leyton-Brown 2014). Where knobs are free of each other the indices add up to 1 at
-// most, and what is missing is what they do together; where one limits the other (tensor × pipeline × data is the
-// number of ranks) both are given what they share, and the sum may be more.
+// random forest: Hutter, Hoos and Leyton-Brown 2014). If knobs are independent the indices add up to 1 at most, and
+// the rest is due to their combinations; if one limits the other (tensor × pipeline × data is the number of ranks) the
+// common effect counts for both, and the sum may be above 1.
 #pragma once
 #include <cstdint>
 

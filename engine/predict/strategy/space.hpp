@@ -10,8 +10,8 @@ namespace rankscope {
 
 struct Knob {
   std::string name;
-  std::vector<std::string> values;  ///< where they have an order, in it
-  bool ordered = true;              ///< false: names, of which none is between two others
+  std::vector<std::string> values;  ///< in their order, if they have one
+  bool ordered = true;              ///< false: names without an order
 };
 
 class Space {

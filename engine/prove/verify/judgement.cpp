@@ -26,8 +26,8 @@ class Judgement {
       grow(std::isnan(twin_.steps[s].loss) ? twin_.steps[s].loss
                                            : std::max(twin_.steps[s].loss, twin_.steps[s].gradient));
       run_.growth.push_back(growth_);
-      hold(now.loss, fmt::format("the loss of step {}", s), s == 0);
-      hold(now.gradient, "the gradient of " + now.where, s == 0);
+      check(now.loss, fmt::format("the loss of step {}", s), s == 0);
+      check(now.gradient, "the gradient of " + now.where, s == 0);
       if ((shows() || (is_within(now.loss) && is_within(now.gradient))) && run_.judged_steps == static_cast<int>(s))
         ++run_.judged_steps;
       if (s == 0 && run_.judges_parameters) first_update();
@@ -54,7 +54,7 @@ class Judgement {
 
   /// If bounds prove nothing any more, values are not compared with them, except those of the first step, before which
   /// both had the same weights.
-  void hold(double error, const std::string& what, bool of_first_step) {
+  void check(double error, const std::string& what, bool of_first_step) {
     if (!std::isfinite(bound()) || (!shows() && !of_first_step)) return;
     if (!is_worse(error, bound()) || run_.outcome == Outcome::different) return;
     run_.outcome = Outcome::different;
@@ -75,13 +75,13 @@ class Judgement {
     if (twin_.first_update.tensors == 0) return;  // there is no twin, or no first update
     const double before = growth_;
     grow(twin_.first_update.worst);
-    hold(run_.errors.first_update.worst, "after the first update " + run_.errors.first_update.where, true);
+    check(run_.errors.first_update.worst, "after the first update " + run_.errors.first_update.where, true);
     first_shows_ = shows() || is_within(run_.errors.first_update.worst);
     growth_ = before;
   }
   void last_update() {
     grow(twin_.parameters.worst);
-    hold(run_.errors.parameters.worst, "after the last update " + run_.errors.parameters.where, false);
+    check(run_.errors.parameters.worst, "after the last update " + run_.errors.parameters.where, false);
     if (shows() || is_within(run_.errors.parameters.worst))
       moved(run_.errors.parameters);
     else if (first_shows_)

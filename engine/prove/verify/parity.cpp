@@ -44,10 +44,10 @@ double unit_roundoff(DType type) {
   return 0;
 }
 
-void hold(HeldBuffers& held, const RankProgram& program, BufferIndex b) {
+void add_history(BufferHistories& history, const RankProgram& program, BufferIndex b) {
   const Buffer& buffer = program.buffers[b];
   const bool is_rounded = buffer.memory == MemoryClass::parameters && accumulation_type(buffer.type) != buffer.type;
-  held[b] = {buffer.parameter, is_rounded, buffer.first, {}};
+  history[b] = {buffer.parameter, is_rounded, buffer.first, {}};
 }
 
 }  // namespace
@@ -70,27 +70,27 @@ std::string block_of(const std::string& parameter) {
   return parameter;
 }
 
-HeldBuffers held_parameters(const StepProgram& step, const RankProgram& program) {
-  HeldBuffers held;
-  if (!step.updates(program.rank) && step.grid.servers == 0) return held;
+BufferHistories compared_parameters(const StepProgram& step, const RankProgram& program) {
+  BufferHistories history;
+  if (!step.updates(program.rank) && step.grid.servers == 0) return history;
   for (BufferIndex b = 0; b < program.buffers.size(); ++b) {
     const Buffer& buffer = program.buffers[b];
-    if (holds_weights(buffer)) hold(held, program, b);
+    if (holds_weights(buffer)) add_history(history, program, b);
   }
-  return held;
+  return history;
 }
 
-HeldBuffers held_gradients(const RankProgram& program) {
-  HeldBuffers held;
+BufferHistories compared_gradients(const RankProgram& program) {
+  BufferHistories history;
   for (const Op& op : program.ops)
     if (op.id.kind() == OpKind::optimizer && op.id.fields().segment == Segment::update)
       for (const BufferUse& use : op.uses)
-        if (program.buffers[use.buffer].role == BufferRole::gradient) hold(held, program, use.buffer);
-  return held;
+        if (program.buffers[use.buffer].role == BufferRole::gradient) add_history(history, program, use.buffer);
+  return history;
 }
 
-void take(HeldBuffers& into, const RankRun& run) {
-  for (auto& [buffer, held] : into) held.at.push_back(values_of(run.read(buffer).view()));
+void record_values(BufferHistories& into, const RankRun& run) {
+  for (auto& [buffer, history] : into) history.at.push_back(values_of(run.read(buffer).view()));
 }
 
 void Losses::step_done(const StepSummary& summary, const StepTrace&) {
@@ -100,10 +100,10 @@ void Losses::step_done(const StepSummary& summary, const StepTrace&) {
   tokens_[summary.step] += summary.tokens;
 }
 
-Share::Share(const ParameterSpec& spec, const Held& held, int tensor)
+Share::Share(const ParameterSpec& spec, const ValueHistory& history, int tensor)
     : whole_elements_(spec.whole.elements()),
-      elements_(static_cast<std::int64_t>(held.at.front().size())),
-      runs_(element_runs(spec, tensor, held.first, elements_)) {}
+      elements_(static_cast<std::int64_t>(history.at.front().size())),
+      runs_(element_runs(spec, tensor, history.first, elements_)) {}
 
 Values Share::of(const Values& whole) const {
   Values share(static_cast<std::size_t>(elements_));
@@ -169,15 +169,15 @@ ParityErrors worst_of(const ParityErrors& a, const ParityErrors& b) {
   return worst;
 }
 
-void Judge::loss(std::uint32_t step, double held, double expected) {
-  const double error = held == expected ? 0 : std::abs(held - expected) / std::abs(expected);
+void Judge::loss(std::uint32_t step, double actual, double expected) {
+  const double error = actual == expected ? 0 : std::abs(actual - expected) / std::abs(expected);
   if (is_worse(error, errors_.steps[step].loss)) errors_.steps[step].loss = error;
   if (is_worse(error, errors_.losses)) errors_.losses = error;
 }
 
-void Judge::gradient(std::uint32_t step, const Values& held, const Values& expected, double measure,
+void Judge::gradient(std::uint32_t step, const Values& actual, const Values& expected, double measure,
                      const std::string& where) {
-  const double off = distance_where_known(held, expected), error = off == 0 ? 0 : off / measure;
+  const double off = distance_where_known(actual, expected), error = off == 0 ? 0 : off / measure;
   StepErrors& of_step = errors_.steps[step];
   if (is_worse(error, of_step.gradient)) {
     of_step.gradient = error;
@@ -188,20 +188,20 @@ void Judge::gradient(std::uint32_t step, const Values& held, const Values& expec
   errors_.worst_gradient = where;
 }
 
-void Judge::parameter(const Held& held, const Share& share, const Values& before, const Values& after,
+void Judge::parameter(const ValueHistory& history, const Share& share, const Values& before, const Values& after,
                       const std::string& where) {
-  update(errors_.parameters, held, held.at.back(), steps, share, before, after, where);
+  update(errors_.parameters, history, history.at.back(), steps, share, before, after, where);
 }
 
-void Judge::first_update(const Held& held, const Share& share, const Values& before, const Values& after,
+void Judge::first_update(const ValueHistory& history, const Share& share, const Values& before, const Values& after,
                          const std::string& where) {
-  update(errors_.first_update, held, held.at[1], 1, share, before, after, where);
+  update(errors_.first_update, history, history.at[1], 1, share, before, after, where);
 }
 
-void Judge::update(UpdateErrors& errors, const Held& held, const Values& values, std::uint32_t updates,
+void Judge::update(UpdateErrors& errors, const ValueHistory& history, const Values& values, std::uint32_t updates,
                    const Share& share, const Values& before, const Values& after, const std::string& where) const {
   const Values expected = share.of(after);
-  const DType type = held.is_rounded ? model_.type : accumulation_type(model_.type);
+  const DType type = history.is_rounded ? model_.type : accumulation_type(model_.type);
   const double moved = share.root() * distance(after, before);
   const double rounding = share.root() * updates * unit_roundoff(type) * norm(after);
   const bool equal = values == expected;
@@ -209,7 +209,7 @@ void Judge::update(UpdateErrors& errors, const Held& held, const Values& values,
   if (off <= rounding) off = 0;  // a NaN is neither
   const double error = off == 0 ? 0 : (off - rounding) / moved;
   // If a copy is rounded too coarsely to prove anything, its master is compared.
-  if (!held.is_rounded && moved < least_digits * rounding && !(equal && moved > 0)) {
+  if (!history.is_rounded && moved < least_digits * rounding && !(equal && moved > 0)) {
     ++errors.unmoved;
     errors.unmoved_one = where;
   }

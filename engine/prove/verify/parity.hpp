@@ -26,21 +26,21 @@ inline bool is_worse(double error, double than) { return std::isnan(error) || er
 /// "h.3." of "h.3.attn.c_attn.bias"; the whole name outside the blocks.
 std::string block_of(const std::string& parameter);
 
-/// What one rank held of one parameter, or of its gradient, at several times.
-struct Held {
+/// The values of one parameter on one rank, or of its gradient, at several times.
+struct ValueHistory {
   int parameter = 0;
   bool is_rounded = false;  ///< a 16-bit copy of a master
   std::int64_t first = 0;   ///< Buffer::first
   std::vector<Values> at;   ///< parameters: before the first step, after it, after the last; gradients: by step
 };
-using HeldBuffers = std::map<BufferIndex, Held>;
+using BufferHistories = std::map<BufferIndex, ValueHistory>;
 
-/// The parameters that the rank computes with or keeps, where they are those of the last step when a step is over: a
-/// main device's replicas have the ones before.
-HeldBuffers held_parameters(const StepProgram& step, const RankProgram& program);
+/// The parameters to compare: those that the rank uses or keeps, if they are up to date when a step is over (a main
+/// device's replicas still have the ones before).
+BufferHistories compared_parameters(const StepProgram& step, const RankProgram& program);
 /// The gradients that the rank's optimizer reads.
-HeldBuffers held_gradients(const RankProgram& program);
-void take(HeldBuffers& into, const RankRun& run);
+BufferHistories compared_gradients(const RankProgram& program);
+void record_values(BufferHistories& into, const RankRun& run);
 
 /// `value` changed by one rounding of `type`, up or down as `draw` says; 0 stays.
 double with_other_rounding(double value, DType type, std::uint64_t draw);
@@ -68,7 +68,7 @@ class Losses : public RankObserver {
 /// The part of a whole parameter that a rank with that coordinate in its tensor group holds as `held`.
 class Share {
  public:
-  Share(const ParameterSpec& spec, const Held& held, int tensor);
+  Share(const ParameterSpec& spec, const ValueHistory& history, int tensor);
   /// Of the whole parameter's values, or its gradient's.
   Values of(const Values& whole) const;
   /// The root of the share of its elements: what a norm of the whole is scaled by to be the norm to expect of the part.
@@ -97,22 +97,22 @@ ParityErrors worst_of(const ParityErrors& a, const ParityErrors& b);
 class Judge {
  public:
   explicit Judge(const Model& model) : model_(model) { errors_.steps.resize(steps); }
-  void loss(std::uint32_t step, double held, double expected);
+  void loss(std::uint32_t step, double actual, double expected);
   /// `measure`: GradientNorms::of the parameter.
-  void gradient(std::uint32_t step, const Values& held, const Values& expected, double measure,
+  void gradient(std::uint32_t step, const Values& actual, const Values& expected, double measure,
                 const std::string& where);
   /// After the last step. `before` and `after` are of the whole parameter. What rounding may hide is that of one update
   /// a step: an asynchronous server makes more of them, but its replay makes the same ones.
-  void parameter(const Held& held, const Share& share, const Values& before, const Values& after,
+  void parameter(const ValueHistory& history, const Share& share, const Values& before, const Values& after,
                  const std::string& where);
   /// The same after the first step.
-  void first_update(const Held& held, const Share& share, const Values& before, const Values& after,
+  void first_update(const ValueHistory& history, const Share& share, const Values& before, const Values& after,
                     const std::string& where);
   const ParityErrors& errors() const { return errors_; }
 
  private:
-  void update(UpdateErrors& errors, const Held& held, const Values& values, std::uint32_t updates, const Share& share,
-              const Values& before, const Values& after, const std::string& where) const;
+  void update(UpdateErrors& errors, const ValueHistory& history, const Values& values, std::uint32_t updates,
+              const Share& share, const Values& before, const Values& after, const std::string& where) const;
 
   const Model& model_;
   ParityErrors errors_;

@@ -18,7 +18,7 @@ namespace {
 constexpr double parity_rate = 0.1;  // large enough to move every tensor, so that a wrong scale cannot hide
 
 struct RankRecording {
-  parity::HeldBuffers parameters, gradients;
+  parity::BufferHistories parameters, gradients;
 };
 struct Recording {
   std::vector<RankRecording> ranks;
@@ -55,17 +55,17 @@ void record(const StepProgram& step, RunSettings settings, Recording& recording,
   run_loopback(
       step, settings, [&](int) { return &recording.losses; },
       [&](RankRun& run, int rank) {
-        RankRecording& held = recording.ranks[static_cast<std::size_t>(rank)];
-        held = {parity::held_parameters(step, run.program()), parity::held_gradients(run.program())};
+        RankRecording& recorded = recording.ranks[static_cast<std::size_t>(rank)];
+        recorded = {parity::compared_parameters(step, run.program()), parity::compared_gradients(run.program())};
         if (twin > 0) parity::change_roundings(run, step.model, twin);
-        parity::take(held.parameters, run);
+        parity::record_values(recorded.parameters, run);
         for (std::uint32_t s = 0; s < parity::steps; ++s) {
           run.run(s, 1);
-          parity::take(held.gradients, run);
-          if (s == 0) parity::take(held.parameters, run);
+          parity::record_values(recorded.gradients, run);
+          if (s == 0) parity::record_values(recorded.parameters, run);
           if (rank == 0) count.step_done(s + 1);
         }
-        parity::take(held.parameters, run);
+        parity::record_values(recorded.parameters, run);
       });
 }
 
@@ -73,24 +73,24 @@ void record(const StepProgram& step, RunSettings settings, Recording& recording,
 class Truth {
  public:
   explicit Truth(const Recording& reference) {
-    for (const auto& [buffer, held] : reference.ranks.front().parameters)
-      (held.is_rounded ? rounded_ : parameters_)[held.parameter] = &held;
-    for (const auto& [buffer, held] : reference.ranks.front().gradients) gradients_[held.parameter] = &held;
+    for (const auto& [buffer, history] : reference.ranks.front().parameters)
+      (history.is_rounded ? rounded_ : parameters_)[history.parameter] = &history;
+    for (const auto& [buffer, history] : reference.ranks.front().gradients) gradients_[history.parameter] = &history;
   }
   /// With the precision of `held`.
-  const parity::Held& parameter(const parity::Held& held) const {
-    return *(held.is_rounded ? rounded_ : parameters_).at(held.parameter);
+  const parity::ValueHistory& parameter(const parity::ValueHistory& history) const {
+    return *(history.is_rounded ? rounded_ : parameters_).at(history.parameter);
   }
   const parity::Values& gradient(int parameter, std::uint32_t step) const { return gradients_.at(parameter)->at[step]; }
   parity::GradientNorms norms(const Model& model, std::uint32_t step) const {
     parity::GradientNorms norms;
-    for (const auto& [parameter, held] : gradients_)
-      norms.add(model.parameters[static_cast<std::size_t>(parameter)].name, held->at[step]);
+    for (const auto& [parameter, history] : gradients_)
+      norms.add(model.parameters[static_cast<std::size_t>(parameter)].name, history->at[step]);
     return norms;
   }
 
  private:
-  std::map<int, const parity::Held*> parameters_, rounded_, gradients_;
+  std::map<int, const parity::ValueHistory*> parameters_, rounded_, gradients_;
 };
 
 /// `step` is the plan's.
@@ -105,22 +105,22 @@ ParityErrors compare(const Recording& run, const Recording& reference, const Ste
   for (int rank = 0; rank < step.grid.size(); ++rank) {
     const RankRecording& recording = run.ranks[static_cast<std::size_t>(rank)];
     const int tensor = step.grid.coordinates_of(rank).tensor;
-    const auto spec_of = [&](const parity::Held& held) -> const ParameterSpec& {
-      return model.parameters[static_cast<std::size_t>(held.parameter)];
+    const auto spec_of = [&](const parity::ValueHistory& history) -> const ParameterSpec& {
+      return model.parameters[static_cast<std::size_t>(history.parameter)];
     };
-    for (const auto& [buffer, held] : recording.gradients) {
-      const std::string& name = spec_of(held).name;
-      const parity::Share share(spec_of(held), held, tensor);
+    for (const auto& [buffer, history] : recording.gradients) {
+      const std::string& name = spec_of(history).name;
+      const parity::Share share(spec_of(history), history, tensor);
       for (std::uint32_t s = 0; s < gradient_steps; ++s)
-        judge.gradient(s, held.at[s], share.of(truth.gradient(held.parameter, s)), share.root() * norms[s].of(name),
-                       fmt::format("{} on rank {}, step {}", name, rank, s));
+        judge.gradient(s, history.at[s], share.of(truth.gradient(history.parameter, s)),
+                       share.root() * norms[s].of(name), fmt::format("{} on rank {}, step {}", name, rank, s));
     }
-    for (const auto& [buffer, held] : recording.parameters) {
-      const parity::Held& whole = truth.parameter(held);
-      const parity::Share share(spec_of(held), held, tensor);
-      const std::string where = fmt::format("{} on rank {}", spec_of(held).name, rank);
-      judge.first_update(held, share, whole.at.front(), whole.at[1], where);
-      judge.parameter(held, share, whole.at.front(), whole.at.back(), where);
+    for (const auto& [buffer, history] : recording.parameters) {
+      const parity::ValueHistory& whole = truth.parameter(history);
+      const parity::Share share(spec_of(history), history, tensor);
+      const std::string where = fmt::format("{} on rank {}", spec_of(history).name, rank);
+      judge.first_update(history, share, whole.at.front(), whole.at[1], where);
+      judge.parameter(history, share, whole.at.front(), whole.at.back(), where);
     }
   }
   return judge.errors();

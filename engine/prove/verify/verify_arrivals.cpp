@@ -15,22 +15,22 @@ namespace {
 /// The contributions that a server received, in order.
 struct Arrival {
   Contribution contribution;
-  parity::HeldBuffers gradients;
+  parity::BufferHistories gradients;
 };
 
 /// Watches one server: while its lane has launched an update and nothing after it, the gradients that it reads are
 /// still valid.
 class WatchedServer {
  public:
-  explicit WatchedServer(RankRun& run) : run_(run), gradients_(parity::held_gradients(run.program())) {}
+  explicit WatchedServer(RankRun& run) : run_(run), gradients_(parity::compared_gradients(run.program())) {}
   void launched(OpIndex op, std::uint32_t step) {
     const OpId id = run_.program().ops[op].id;
     const OpFields f = id.fields();
     if (f.kind != OpKind::optimizer) return;
     Arrival& arrival = arrivals.emplace_back(Arrival{{f.micro_batch, step}, {}});
-    for (const auto& [buffer, held] : gradients_) {
+    for (const auto& [buffer, history] : gradients_) {
       if (run_.program().buffers[buffer].micro_batch != f.micro_batch) continue;
-      parity::Held& now = arrival.gradients[buffer] = held;
+      parity::ValueHistory& now = arrival.gradients[buffer] = history;
       now.at.push_back(parity::values_of(run_.read(buffer, id.lane()).view()));
     }
   }
@@ -39,12 +39,12 @@ class WatchedServer {
 
  private:
   RankRun& run_;
-  parity::HeldBuffers gradients_;
+  parity::BufferHistories gradients_;
 };
 
 struct Watched {
   std::vector<std::unique_ptr<WatchedServer>> servers;
-  std::vector<parity::HeldBuffers> parameters;  ///< [rank]: at the end
+  std::vector<parity::BufferHistories> parameters;  ///< [rank]: at the end
   parity::Losses losses;
 };
 
@@ -65,8 +65,8 @@ void watch(const StepProgram& step, RunSettings settings, Watched& watched) {
         if (rank >= workers) server(rank) = std::make_unique<WatchedServer>(run);
         run.run(0, parity::steps);
         auto& parameters = watched.parameters[static_cast<std::size_t>(rank)];
-        parameters = parity::held_parameters(step, run.program());
-        parity::take(parameters, run);
+        parameters = parity::compared_parameters(step, run.program());
+        parity::record_values(parameters, run);
       });
 }
 
@@ -146,22 +146,22 @@ ParityErrors ComparedArrivals::errors() const {
     for (const Arrival& arrival : watched.servers[static_cast<std::size_t>(rank - workers)]->arrivals) {
       const Contribution& c = arrival.contribution;
       if (c.step >= gradient_steps) continue;
-      for (const auto& [buffer, held] : arrival.gradients) {
-        const ParameterSpec& spec = both_->spec_of(held.parameter);
-        const parity::Share share(spec, held, 0);
-        judge.gradient(c.step, held.at.front(), share.of(truth.gradients.at(c).at(held.parameter)),
+      for (const auto& [buffer, history] : arrival.gradients) {
+        const ParameterSpec& spec = both_->spec_of(history.parameter);
+        const parity::Share share(spec, history, 0);
+        judge.gradient(c.step, history.at.front(), share.of(truth.gradients.at(c).at(history.parameter)),
                        share.root() * norms.at(c).of(spec.name),
                        fmt::format("{} of worker {}, step {} on rank {}", spec.name, c.worker, c.step, rank));
       }
     }
   for (int rank = 0; rank < step.grid.size(); ++rank)
-    for (const auto& [buffer, held] : watched.parameters[static_cast<std::size_t>(rank)]) {
-      const int p = held.parameter;
-      const WholeValues& before = held.is_rounded ? truth.rounded_before : truth.before;
-      const WholeValues& after = rank < workers    ? truth.pulled[static_cast<std::size_t>(rank)]
-                                 : held.is_rounded ? truth.rounded_after
-                                                   : truth.after;
-      judge.parameter(held, {both_->spec_of(p), held, 0}, before.at(p), after.at(p),
+    for (const auto& [buffer, history] : watched.parameters[static_cast<std::size_t>(rank)]) {
+      const int p = history.parameter;
+      const WholeValues& before = history.is_rounded ? truth.rounded_before : truth.before;
+      const WholeValues& after = rank < workers       ? truth.pulled[static_cast<std::size_t>(rank)]
+                                 : history.is_rounded ? truth.rounded_after
+                                                      : truth.after;
+      judge.parameter(history, {both_->spec_of(p), history, 0}, before.at(p), after.at(p),
                       fmt::format("{} on rank {}", both_->spec_of(p).name, rank));
     }
   return judge.errors();
@@ -181,9 +181,9 @@ ParityErrors ComparedArrivals::twin_errors(int twin) const {
         judge.gradient(contribution.step, gradient, truth.gradients.at(contribution).at(parameter),
                        norms.at(contribution).of(both_->spec_of(parameter).name), both_->spec_of(parameter).name);
   for (const auto& [parameter, values] : changed.after) {
-    const parity::Held held{parameter, false, 0, {values}};
-    judge.parameter(held, {both_->spec_of(parameter), held, 0}, truth.before.at(parameter), truth.after.at(parameter),
-                    both_->spec_of(parameter).name);
+    const parity::ValueHistory history{parameter, false, 0, {values}};
+    judge.parameter(history, {both_->spec_of(parameter), history, 0}, truth.before.at(parameter),
+                    truth.after.at(parameter), both_->spec_of(parameter).name);
   }
   return judge.errors();
 }

@@ -14,7 +14,7 @@ using namespace rankscope::app;
 
 namespace {
 
-class Held : public SnapshotSource {
+class FixedSnapshot : public SnapshotSource {
  public:
   std::shared_ptr<const StoreView> view() const override { return store.view(); }
   void send(int rank, Event event) {
@@ -79,7 +79,7 @@ struct Place {
   Scenario scenario;
   Prediction prediction;
   SharedState state;
-  Held source;
+  FixedSnapshot source;
   FiguresModel figures;
   HangView view;
   bool live = false;
@@ -113,7 +113,7 @@ TEST_CASE("A live run with a missing rank is shown as a hang while it lasts, wit
   CHECK(p.view.words().contains("Ranks 0, 2 and 3 wait for it."));
   // What waits is listed with who did not come; the others' places say whom they wait for.
   bool missing = false;
-  for (int row = 0; row < p.view.meetings().rowCount(); ++row) missing |= p.view.meetings().words(row, 2) == "1";
+  for (int row = 0; row < p.view.pending().rowCount(); ++row) missing |= p.view.pending().words(row, 2) == "1";
   CHECK(missing);
   // An event that comes late ends it.
   const auto whole = p.steps(5);

@@ -4,7 +4,7 @@
 #include <QTest>
 #include <cmath>
 
-#include "app/views/paths/optimizer_look.hpp"
+#include "app/views/paths/optimizer_marker.hpp"
 #include "app/views/paths/paths_view.hpp"
 #include "engine/plan/optimizer_rule/rule.hpp"
 #include "tests/app/models/no_run.hpp"
@@ -188,7 +188,7 @@ TEST_CASE("A rate is typed in the table, and an invalid rate is refused") {
   for (const char* bad : {"fast", "0", "-1", ""})
     CHECK_FALSE(view.model().setData(shown.index("sgd", PathsModel::rate), QString::fromLatin1(bad), Qt::EditRole));
   CHECK(view.request().rates.at("sgd") == 0.11);
-  view.as_usual()->click();
+  view.reset_button()->click();
   shown.settle();
   CHECK(shown.cell("sgd", PathsModel::rate) == "0.09");
 }

@@ -16,7 +16,7 @@ using namespace rankscope::app;
 
 namespace {
 
-class Held : public SnapshotSource {
+class FixedSnapshot : public SnapshotSource {
  public:
   std::shared_ptr<const StoreView> view() const override { return run->view(); }
   std::shared_ptr<const StoreView> prediction() const override { return predicted; }
@@ -47,7 +47,7 @@ struct Place {
   Scenario scenario;
   Prediction prediction;
   SharedState state;
-  Held source;
+  FixedSnapshot source;
   FiguresModel figures;
   std::unique_ptr<RangeView> view;
 };

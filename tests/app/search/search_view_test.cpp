@@ -90,17 +90,17 @@ TEST_CASE("plans tried by all strategies are in one picture, each plan once") {
 
 TEST_CASE("the reason why a plan is not the fastest names parts of its step, or the missing memory") {
   const FoundPlans found = merged(known({Strategy::exhaustive}));
-  CHECK(why_not_this(found, 1).startsWith("The fastest tried plan"));
+  CHECK(why_not_fastest(found, 1).startsWith("The fastest tried plan"));
   // 2 s against 1 s: 0.6 s of compute and 0.4 s of bubble.
-  const QString second = why_not_this(found, 0);
+  const QString second = why_not_fastest(found, 0);
   CHECK(second.startsWith("The runner-up: 1.00"));
   CHECK(second.contains("(100"));
   CHECK(second.contains("compute +600"));
   CHECK(second.contains("bubble +400"));
-  CHECK(why_not_this(found, 2).contains("bubble +2.00"));
-  CHECK_FALSE(why_not_this(found, 2).contains("compute"));
-  CHECK(why_not_this(found, 3).startsWith("Out of memory: it needs 90"));
-  CHECK(why_not_this(found, 3).contains("a device has 50"));
+  CHECK(why_not_fastest(found, 2).contains("bubble +2.00"));
+  CHECK_FALSE(why_not_fastest(found, 2).contains("compute"));
+  CHECK(why_not_fastest(found, 3).startsWith("Out of memory: it needs 90"));
+  CHECK(why_not_fastest(found, 3).contains("a device has 50"));
 }
 
 TEST_CASE("a plan's rows have its knobs and parts beside the fastest one's") {

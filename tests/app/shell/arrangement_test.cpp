@@ -37,19 +37,19 @@ TEST_CASE("A laptop's screen has room for lesson, plan, time line and a lower vi
 }
 
 TEST_CASE("At 1024 x 700 lesson and plan begin folded, and either can be opened") {
-  Arrangement wish = default_arrangement(1024);
-  Parts parts = divide(room_of(1024, 700), wish, needs);
+  Arrangement choices = default_arrangement(1024);
+  Parts parts = divide(room_of(1024, 700), choices, needs);
   CHECK(parts.lesson.width() == part_size::strip);
   CHECK(parts.plan.width() == part_size::strip);
   CHECK(parts.timeline.height() >= part_size::timeline);
   CHECK(parts.lower.height() >= part_size::lower);
-  wish.lesson_folded = wish.plan_folded = false;
-  parts = divide(room_of(1024, 700), wish, needs);
+  choices.lesson_folded = choices.plan_folded = false;
+  parts = divide(room_of(1024, 700), choices, needs);
   const int middle = parts.timeline.width();
   CHECK((parts.lesson_folded || parts.plan_folded || middle >= part_size::middle));
-  wish.lesson_first = false;
-  CHECK_FALSE(divide({900, 600}, wish, needs).plan_folded);
-  CHECK(divide({900, 600}, wish, needs).lesson_folded);
+  choices.lesson_first = false;
+  CHECK_FALSE(divide({900, 600}, choices, needs).plan_folded);
+  CHECK(divide({900, 600}, choices, needs).lesson_folded);
 }
 
 TEST_CASE("Whatever is asked for, parts lie in the room, do not overlap, and views are high enough or not shown") {
@@ -59,14 +59,14 @@ TEST_CASE("Whatever is asked for, parts lie in the room, do not overlap, and vie
         for (const int lower : {0, 1, 300, 5000})
           for (const std::optional<bool> open : {std::optional<bool>(), std::optional(false), std::optional(true)})
             for (const int alone : {0, 1, 2}) {
-              Arrangement wish;
-              wish.lesson_folded = folded;
-              wish.lesson_width = wish.plan_width = folded ? 40 : 600;
-              wish.lower_height = lower;
-              wish.shares_open = open;
-              wish.lower_alone = alone == 1;
-              wish.lower_turn = alone == 2;
-              const Parts parts = divide({width, height}, wish, needs);
+              Arrangement choices;
+              choices.lesson_folded = folded;
+              choices.lesson_width = choices.plan_width = folded ? 40 : 600;
+              choices.lower_height = lower;
+              choices.shares_open = open;
+              choices.lower_alone = alone == 1;
+              choices.lower_turn = alone == 2;
+              const Parts parts = divide({width, height}, choices, needs);
               const auto all = shown(parts);
               INFO(width << " x " << height << " folded " << folded << " lower " << lower << " alone " << alone);
               bool inside = true, apart = true;
@@ -86,38 +86,38 @@ TEST_CASE("Whatever is asked for, parts lie in the room, do not overlap, and vie
 
 TEST_CASE("Where time line and lower view do not fit together, they take turns") {
   const QSize room = room_of(960, 540);
-  Arrangement wish = default_arrangement(960);
-  Parts parts = divide(room, wish, needs);
+  Arrangement choices = default_arrangement(960);
+  Parts parts = divide(room, choices, needs);
   CHECK(parts.by_turns);
   CHECK(parts.timeline.height() >= part_size::timeline);
   CHECK(parts.lower.isEmpty());
   CHECK_FALSE(parts.tabs.isEmpty());
-  wish.lower_turn = true;
-  parts = divide(room, wish, needs);
+  choices.lower_turn = true;
+  parts = divide(room, choices, needs);
   CHECK(parts.lower_only());
   CHECK(parts.lower.height() >= part_size::lower);
   // The turn is no wish of its own: with more room both are shown.
-  CHECK_FALSE(divide(room_of(1366, 768), wish, needs).lower_only());
+  CHECK_FALSE(divide(room_of(1366, 768), choices, needs).lower_only());
 }
 
 TEST_CASE("The lower view's height is remembered, and yields where the time line would be too low") {
-  Arrangement wish;
-  wish.lower_height = 420;
-  CHECK(divide(room_of(1920, 1080), wish, needs).lower.height() == 420);
-  const Parts small = divide(room_of(1366, 768), wish, needs);
+  Arrangement choices;
+  choices.lower_height = 420;
+  CHECK(divide(room_of(1920, 1080), choices, needs).lower.height() == 420);
+  const Parts small = divide(room_of(1366, 768), choices, needs);
   CHECK(small.lower.height() < 420);
   CHECK(small.timeline.height() >= part_size::timeline);
 }
 
 TEST_CASE("A layout comes back on the screen it was made on, and a collapsed or older one does not") {
-  Arrangement wish;
-  wish.lesson_width = 340;
-  wish.plan_folded = true;
-  wish.lower_height = 333;
-  wish.shares_open = false;
+  Arrangement choices;
+  choices.lesson_width = 340;
+  choices.plan_folded = true;
+  choices.lower_height = 333;
+  choices.shares_open = false;
   const QSize screen(1366, 768);
-  const QByteArray bytes = to_bytes(wish, screen);
-  REQUIRE(from_bytes(bytes, screen) == wish);
+  const QByteArray bytes = to_bytes(choices, screen);
+  REQUIRE(from_bytes(bytes, screen) == choices);
   CHECK_FALSE(from_bytes(bytes, {1920, 1080}));
   CHECK_FALSE(from_bytes({}, screen));
   CHECK_FALSE(from_bytes("\x00\xff collapsed docks of an older version", screen));

@@ -300,20 +300,20 @@ TEST_CASE("A student's window says to press Run once the teacher has run the lab
   options.endpoint = ("ipc://" + folder.filePath("class")).toStdString();
   classroom::Teacher teacher(options);
   write_join_file(folder.filePath("class.join").toStdString(), teacher.join({}));
-  classroom::Look look;
-  look.lab = "pipeline-1f1b";
-  teacher.show(look);
+  classroom::SharedView shared;
+  shared.lab = "pipeline-1f1b";
+  teacher.show(shared);
   const auto window = window_on_lab("pipeline-1f1b");
   REQUIRE(window->attend(folder.filePath("class.join"), "Ada").isEmpty());
   REQUIRE(wait_until([&] { return window->class_room().words().contains("following the teacher"); }));
   CHECK(window->banner().text("class").isEmpty());
-  look.ran = true;
-  teacher.show(look);
+  shared.ran = true;
+  teacher.show(shared);
   REQUIRE(wait_until([&] { return window->banner().text("class").contains("press Run"); }));
   CHECK(button_named(window->banner(), "Run") != nullptr);
-  look.lab = "data-parallel";  // the window follows; what is due there is due again
-  look.ran = false;
-  teacher.show(look);
+  shared.lab = "data-parallel";  // the window follows; what is due there is due again
+  shared.ran = false;
+  teacher.show(shared);
   CHECK(wait_until([&] { return window->banner().text("class").isEmpty(); }));
 }
 

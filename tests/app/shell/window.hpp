@@ -36,6 +36,17 @@ inline std::unique_ptr<MainWindow> window_on_lab(const QString& source, SessionO
   return window;
 }
 
+/// The same in a window of a fixed size, which is not the active one.
+inline std::unique_ptr<MainWindow> window_on(const QString& source) {
+  application().setFont(interface_font());  // as the program does
+  auto window = std::make_unique<MainWindow>(SessionOptions{}, Theme::dark, false);
+  window->resize(1280, 800);
+  window->show();
+  window->open(source);
+  REQUIRE(wait_until([&] { return window->session().state() == SessionState::ready && window->settled(); }));
+  return window;
+}
+
 /// The visible button of that name; null for none.
 inline QAbstractButton* button_named(QWidget& parent, const QString& text) {
   for (auto* button : parent.findChildren<QAbstractButton*>())

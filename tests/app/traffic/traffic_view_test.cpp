@@ -19,9 +19,9 @@ using namespace rankscope::app;
 
 namespace {
 
-class Held : public SnapshotSource {
+class FixedSnapshot : public SnapshotSource {
  public:
-  explicit Held(std::shared_ptr<const StoreView> view) : view_(std::move(view)) {}
+  explicit FixedSnapshot(std::shared_ptr<const StoreView> view) : view_(std::move(view)) {}
   std::shared_ptr<const StoreView> view() const override { return view_; }
 
  private:
@@ -40,7 +40,7 @@ struct Place {
     known->forecast = prediction.report.predicted;
     known->context = prediction.context;
     known->step_spans = prediction.view->step_spans(Obtained::simulated, known->forecast->step);
-    source = std::make_unique<Held>(prediction.view);
+    source = std::make_unique<FixedSnapshot>(prediction.view);
     state.set_shown(Obtained::simulated);
     figures.set(known);
     view = std::make_unique<TrafficView>(state, *source, figures);
@@ -66,7 +66,7 @@ struct Place {
 
   SharedState state;
   FiguresModel figures;
-  std::unique_ptr<Held> source;
+  std::unique_ptr<FixedSnapshot> source;
   std::unique_ptr<TrafficView> view;
 };
 

@@ -73,7 +73,7 @@ TEST_CASE("an answer of every kind arrives whole, with its try, verdict and time
     CHECK(answer.number == 2);
     CHECK(answer.verdict == Verdict::right);
     CHECK(answer.at == "2026-11-24T09:30:00Z");
-    CHECK(why_untold(answer_of(attempt)).empty());
+    CHECK(why_not_sendable(answer_of(attempt)).empty());
   }
 }
 
@@ -89,9 +89,9 @@ TEST_CASE("a drawing with the maximum number of points fits a message, to seven 
   REQUIRE(sent.size() == drawn.size());
   for (std::size_t i = 0; i < drawn.size(); ++i) CHECK(sent[i] == Approx(drawn[i]).epsilon(1e-6));
   drawn.push_back(0);
-  CHECK(why_untold(answer_of(drawn)) == "a drawing has too many points");
-  CHECK_FALSE(why_untold(answer_of(std::vector<double>{1, std::nan("")})).empty());
-  CHECK_FALSE(why_untold(answer_of(std::numeric_limits<double>::infinity())).empty());
+  CHECK(why_not_sendable(answer_of(drawn)) == "a drawing has too many points");
+  CHECK_FALSE(why_not_sendable(answer_of(std::vector<double>{1, std::nan("")})).empty());
+  CHECK_FALSE(why_not_sendable(answer_of(std::numeric_limits<double>::infinity())).empty());
 }
 
 TEST_CASE("an older window sends only a number, and reads the number next to the answer") {
@@ -134,7 +134,7 @@ TEST_CASE("an invalid answer is refused with a reason") {
     CHECK(refusal_of(row.text) == row.why);
   }
   CHECK_FALSE(refusal_of(with("answer", "1e999")).empty());
-  CHECK(why_untold(answer_of(std::vector<std::string>(most_items + 1, "a"))) == "an order has too many items");
+  CHECK(why_not_sendable(answer_of(std::vector<std::string>(most_items + 1, "a"))) == "an order has too many items");
   CHECK(refusal_of(std::string(longest_message + 1, ' ')).starts_with("a message of 16"));
 }
 
@@ -164,7 +164,7 @@ TEST_CASE("damaged answers are read as far as valid, or refused, never beyond th
     CHECK(answer->number >= 1);
     CHECK(answer->number <= most_try);
     CHECK((answer->question >= 0 && answer->question < most_questions));
-    if (!answer->at.empty()) CHECK(why_untold(*answer).empty());
+    if (!answer->at.empty()) CHECK(why_not_sendable(*answer).empty());
   }
   CHECK(read > 1000);
   CHECK(refused > 10000);

@@ -32,17 +32,17 @@ bool within(const std::function<bool()>& holds, int limit_ms = 10000) {
   return test::wait_until(std::chrono::milliseconds(limit_ms), holds);
 }
 
-Look some_look() {
-  Look look;
-  look.lab = "pipeline-1f1b";
-  look.view = "memory";
-  look.step = 3;
-  look.begin_ns = -100;
-  look.end_ns = 5000;
-  look.step_ns = 9000;
-  look.rank = 2;
-  look.op = "B:c2:m1";
-  return look;
+SharedView some_shared_view() {
+  SharedView shared;
+  shared.lab = "pipeline-1f1b";
+  shared.view = "memory";
+  shared.step = 3;
+  shared.begin_ns = -100;
+  shared.end_ns = 5000;
+  shared.step_ns = 9000;
+  shared.rank = 2;
+  shared.op = "B:c2:m1";
+  return shared;
 }
 
 /// An answer to a question of "lab", given so many seconds after ten.
@@ -73,22 +73,22 @@ struct Rude {
   void send(const std::string& bytes) { socket.send(zmq::buffer(bytes), zmq::send_flags::none); }
   /// What the teacher answers, of some kind, within a limit.
   template <class Kind>
-  std::optional<Kind> hear() {
+  std::optional<Kind> await() {
     socket.set(zmq::sockopt::rcvtimeo, 100);
-    std::optional<Kind> heard;
+    std::optional<Kind> received;
     within([&] {
       zmq::message_t frame;
       if (!socket.recv(frame)) return false;
       const auto message = parse(frame.to_string());
-      if (message && std::holds_alternative<Kind>(*message)) heard = std::get<Kind>(*message);
-      return heard.has_value();
+      if (message && std::holds_alternative<Kind>(*message)) received = std::get<Kind>(*message);
+      return received.has_value();
     });
-    return heard;
+    return received;
   }
   /// Comes in as a student does. Empty, or why it was refused.
   std::string handshake(const Join& join, const std::string& name, const Identity& identity) {
     send(to_text(classroom::Hello{name, {}, {}}));
-    const auto challenge = hear<Challenge>();
+    const auto challenge = await<Challenge>();
     if (!challenge) return "no challenge";
     send(to_text(
         classroom::Hello{name, identity.public_key(), identity.prove(join.server_key, challenge->challenge, name)}));
@@ -108,11 +108,11 @@ struct Rude {
 }  // namespace
 
 TEST_CASE("a class's messages are read back as they were written") {
-  const auto look = parse(to_text(some_look()));
-  REQUIRE(look);
-  CHECK(std::get<classroom::Look>(*look) == some_look());
-  Look nothing;
-  CHECK(std::get<classroom::Look>(*parse(to_text(nothing))) == nothing);
+  const auto shared = parse(to_text(some_shared_view()));
+  REQUIRE(shared);
+  CHECK(std::get<classroom::SharedView>(*shared) == some_shared_view());
+  SharedView nothing;
+  CHECK(std::get<classroom::SharedView>(*parse(to_text(nothing))) == nothing);
 }
 
 TEST_CASE("invalid messages of a class are refused with a reason") {
@@ -136,14 +136,14 @@ TEST_CASE("students see what the teacher looks at, also those who join later") {
   const Room room;
   Teacher teacher(room.options());
   StudentLine early(teacher.join(), "Ada");
-  teacher.show(some_look());
-  REQUIRE(within([&] { return early.look() == some_look(); }));
+  teacher.show(some_shared_view());
+  REQUIRE(within([&] { return early.shared() == some_shared_view(); }));
   StudentLine late(teacher.join(), "Grace");
-  REQUIRE(within([&] { return late.look() == some_look(); }));
-  Look next = some_look();
+  REQUIRE(within([&] { return late.shared() == some_shared_view(); }));
+  SharedView next = some_shared_view();
   next.step = 4;
   teacher.show(next);
-  REQUIRE(within([&] { return early.look() == next && late.look() == next; }));
+  REQUIRE(within([&] { return early.shared() == next && late.shared() == next; }));
   REQUIRE(within([&] { return teacher.status().students == 2; }));
   CHECK(early.status().connected);
   CHECK(early.status().garbage == 0);
@@ -220,14 +220,14 @@ TEST_CASE("answers that are damaged or too large are refused, and those of other
 TEST_CASE("a teacher's window that is opened again gets the answers again") {
   const Room room;
   auto teacher = std::make_unique<Teacher>(room.options());
-  teacher->show(some_look());
+  teacher->show(some_shared_view());
   StudentLine ada(teacher->join(), "Ada");
   ada.answer(given(0, 20));
-  REQUIRE(within([&] { return guesses(*teacher, "lab", 0).size() == 1 && ada.look(); }));
+  REQUIRE(within([&] { return guesses(*teacher, "lab", 0).size() == 1 && ada.shared(); }));
   teacher.reset();
   REQUIRE(within([&] { return !ada.status().connected; }, 15000));
   teacher = std::make_unique<Teacher>(room.options());
-  teacher->show(some_look());
+  teacher->show(some_shared_view());
   CHECK(within([&] { return guesses(*teacher, "lab", 0).size() == 1; }));
 }
 
@@ -238,7 +238,7 @@ TEST_CASE("garbage is counted and changes nothing") {
   ada.answer(given(0, 20));
   Rude rude(teacher.join());
   rude.send("not a message");
-  rude.send(to_text(some_look()));  // nobody teaches the teacher
+  rude.send(to_text(some_shared_view()));  // nobody teaches the teacher
   REQUIRE(within([&] { return teacher.status().garbage >= 2; }));
   REQUIRE(within([&] { return guesses(teacher, "lab", 0).size() == 1; }));
   CHECK(teacher.students().size() == 1);  // who has not said hello is none
@@ -255,8 +255,8 @@ TEST_CASE("a student that floods the class with messages is ignored, and delays 
   for (int i = 0; i < 500; ++i) rude.send(to_text(given(0, i, i % 60, i + 1)));
   REQUIRE(within([&] { return teacher.status().garbage >= 400; }));
   StudentLine ada(teacher.join(), "Ada");
-  teacher.show(some_look());
-  CHECK(within([&] { return ada.look() == some_look(); }));
+  teacher.show(some_shared_view());
+  CHECK(within([&] { return ada.shared() == some_shared_view(); }));
 }
 
 TEST_CASE("a class is full at its limit") {
@@ -277,7 +277,7 @@ TEST_CASE("connections that answer and disconnect do not close the class") {
   TeacherOptions options = room.options();
   options.limits.students = 60;
   Teacher teacher(options);
-  teacher.show(some_look());
+  teacher.show(some_shared_view());
   const Identity one;
   for (int i = 0; i < 70; ++i) {
     Rude leaves(teacher.join());
@@ -288,7 +288,7 @@ TEST_CASE("connections that answer and disconnect do not close the class") {
   StudentLine ada(teacher.join(), "Ada"), grace(teacher.join(), "Grace"), alan(teacher.join(), "Alan");
   for (StudentLine* student : {&ada, &grace, &alan}) {
     student->answer(given(1, 5));
-    CHECK(within([&] { return student->look() == some_look(); }, 20000));
+    CHECK(within([&] { return student->shared() == some_shared_view(); }, 20000));
   }
   CHECK(within([&] { return guesses(teacher, "lab", 1).size() == 3; }));
   CHECK(teacher.students().size() <= options.limits.students);
@@ -298,7 +298,7 @@ TEST_CASE("connections that answer and disconnect do not close the class") {
 TEST_CASE("a name belongs to the key that used it first; the other student gets an error that says so") {
   const Room room;
   Teacher teacher(room.options());
-  teacher.show(some_look());
+  teacher.show(some_shared_view());
   const std::string key_file = room.directory + "/keys/student.key";
   const Identity kept(key_file);
   CHECK((std::filesystem::status(key_file).permissions() & std::filesystem::perms::mask) ==
@@ -313,10 +313,10 @@ TEST_CASE("a name belongs to the key that used it first; the other student gets 
   REQUIRE(within([&] { return !mallory.status().refused.empty(); }));
   CHECK(mallory.status().refused == "the name 'Ada' belongs to another student of this class; choose another name");
   CHECK_FALSE(mallory.status().connected);
-  CHECK_FALSE(mallory.look());
+  CHECK_FALSE(mallory.shared());
   // The same key comes back from the file, in a further window, too.
   StudentLine again(teacher.join(), "Ada", Identity(key_file)), further(teacher.join(), "Ada", Identity(key_file));
-  REQUIRE(within([&] { return again.look() && further.look(); }));
+  REQUIRE(within([&] { return again.shared() && further.shared(); }));
   CHECK(teacher.students().size() == 1);
   again.answer(given(0, 21, 9, 2));
   CHECK(within([&] { return guesses(teacher, "lab", 0) == std::vector<double>{21}; }));
@@ -329,19 +329,19 @@ TEST_CASE("a proof is invalid for another name, key or connection") {
   Rude first(teacher.join()), second(teacher.join());
   first.send(to_text(classroom::Hello{"Ada", {}, {}}));
   second.send(to_text(classroom::Hello{"Ada", {}, {}}));
-  const auto to_first = first.hear<Challenge>(), to_second = second.hear<Challenge>();
+  const auto to_first = first.await<Challenge>(), to_second = second.await<Challenge>();
   REQUIRE((to_first && to_second));
   const std::string proof = ada.prove("", to_first->challenge, "Ada");
   second.send(to_text(classroom::Hello{"Ada", ada.public_key(), proof}));
-  CHECK(second.hear<Refused>());
+  CHECK(second.await<Refused>());
   first.send(to_text(classroom::Hello{"Grace", ada.public_key(), proof}));
-  CHECK(first.hear<Refused>());
+  CHECK(first.await<Refused>());
   first.send(to_text(classroom::Hello{"Ada", mallory.public_key(), proof}));
-  CHECK(first.hear<Refused>());
+  CHECK(first.await<Refused>());
   first.send(to_text(given(0, 99)));
   CHECK(teacher.students().empty());
   first.send(to_text(classroom::Hello{"Ada", ada.public_key(), proof}));
-  CHECK(first.hear<Welcome>());
+  CHECK(first.await<Welcome>());
 }
 
 TEST_CASE("a student whose key is revoked leaves the class with all answers, and its name is free") {
@@ -352,7 +352,7 @@ TEST_CASE("a student whose key is revoked leaves the class with all answers, and
   options.secured = GENERATE(false, true);
   Teacher teacher(options);
   write_join_file(options.join_file, teacher.join());
-  teacher.show(some_look());
+  teacher.show(some_shared_view());
   StudentLine ada(teacher.join(), "Ada"), mallory(teacher.join(), "Mallory");
   ada.answer(given(0, 20));
   mallory.answer(given(0, 99));
@@ -369,7 +369,7 @@ TEST_CASE("a student whose key is revoked leaves the class with all answers, and
   REQUIRE(within([&] { return guesses(teacher, "lab", 0) == std::vector<double>{20}; }));
   CHECK(within([&] { return mallory.status().refused.find("revoked") != std::string::npos; }));
   StudentLine other(teacher.join(), "Mallory");
-  CHECK(within([&] { return other.look() == some_look(); }));
+  CHECK(within([&] { return other.shared() == some_shared_view(); }));
   CHECK(ada.status().connected);
   CHECK_THROWS_WITH(revoke_key(options.join_file, "Eve"), ContainsText("Ada"));
 }
@@ -380,11 +380,11 @@ TEST_CASE("a class goes on when its list of names cannot be written, and writes 
   TeacherOptions options = room.options();
   options.join_file = folder + "/class.join";
   Teacher teacher(options);
-  teacher.show(some_look());
+  teacher.show(some_shared_view());
   const StudentLine ada(teacher.join(), "Ada");
   REQUIRE(within([&] { return !teacher.status().unwritten.empty(); }));
   CHECK_THAT(teacher.status().unwritten, ContainsText(folder));
-  CHECK(within([&] { return ada.look() == some_look(); }));
+  CHECK(within([&] { return ada.shared() == some_shared_view(); }));
   std::filesystem::create_directory(folder);
   CHECK(within([&] { return std::filesystem::exists(names_list(options.join_file)); }));
   CHECK(within([&] { return teacher.status().unwritten.empty(); }));
@@ -418,14 +418,14 @@ TEST_CASE("beyond this machine a class needs keys, and a wrong one is rejected")
   secured.endpoint = "tcp://127.0.0.1:*";
   secured.secured = true;
   Teacher teacher(secured);
-  teacher.show(some_look());
+  teacher.show(some_shared_view());
   REQUIRE(teacher.join().secured());
   StudentLine ada(parse_join(to_string(teacher.join())), "Ada");
-  CHECK(within([&] { return ada.look() == some_look(); }));
+  CHECK(within([&] { return ada.shared() == some_shared_view(); }));
   Join wrong = teacher.join();
   wrong.keys = new_curve_keys();
   StudentLine mallory(wrong, "Mallory");
   CHECK(within([&] { return teacher.status().rejected > 0; }));
-  CHECK_FALSE(mallory.look());
+  CHECK_FALSE(mallory.shared());
   CHECK(teacher.students().size() == 1);
 }

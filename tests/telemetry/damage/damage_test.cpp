@@ -178,11 +178,13 @@ TEST_CASE("damaged headers, bodies and histories of the link are parsed or refus
 
 TEST_CASE("damaged messages of a class and join strings are read or refused with a reason") {
   Damage damage(6);
-  classroom::Look look;
-  look.lab = "pipeline-1f1b";
-  look.op = "B:c2:m1";
+  classroom::SharedView shared;
+  shared.lab = "pipeline-1f1b";
+  shared.op = "B:c2:m1";
   const std::vector<std::string> texts{
-      to_text(classroom::Message(look)), to_text(classroom::Message(classroom::Answer{.lab = "lab", .question = 1, .attempt = 2.5, .at = "2026-11-24T09:30:00Z"})),
+      to_text(classroom::Message(shared)),
+      to_text(classroom::Message(
+          classroom::Answer{.lab = "lab", .question = 1, .attempt = 2.5, .at = "2026-11-24T09:30:00Z"})),
       to_text(classroom::Message(classroom::Hello{"Ada", std::string(40, 'a'), std::string(80, 'b')}))};
   Join join{"tcp://host.example:7070", new_curve_keys().public_key, new_curve_keys(), {}};
   for (int i = rounds(2000); i > 0; --i) {

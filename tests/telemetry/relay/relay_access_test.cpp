@@ -39,7 +39,7 @@ TEST_CASE("a viewer can only read") {
   Run run;
   Stranger viewer(run.relay->join());
   REQUIRE(viewer.send({link::Type::viewer_hello, 1, 0, 0, 10}));
-  REQUIRE(viewer.hear([](const link::Incoming& in) { return in.header && in.header->type == link::Type::snapshot; }));
+  REQUIRE(viewer.await([](const link::Incoming& in) { return in.header && in.header->type == link::Type::snapshot; }));
   viewer.send({link::Type::worker_hello, 2}, session_text());
   viewer.send({link::Type::worker_messages, 2, 1, 1}, body_of({{a_session(), 0, 1, 0, a_summary(0, 7)}}));
   CHECK(eventually([&] { return run.relay->status().garbage >= 2; }));
@@ -52,7 +52,7 @@ TEST_CASE("a worker of another session is refused") {
   const SessionId other = a_session(99);
   REQUIRE(worker.send({link::Type::worker_hello, 1}, {reinterpret_cast<const char*>(other.data()), other.size()}));
   std::string why;
-  CHECK(worker.hear([&](const link::Incoming& in) {
+  CHECK(worker.await([&](const link::Incoming& in) {
     if (in.header && in.header->type == link::Type::refused) why = in.body;
     return !why.empty();
   }));
@@ -94,7 +94,7 @@ TEST_CASE("with keys, listed viewers and workers are admitted, and nobody else i
     Stranger forger(run.relay->join(keys.viewers[0]));
     forger.send({link::Type::worker_hello, 1}, session_text());
     std::string why;
-    CHECK(forger.hear([&](const link::Incoming& in) {
+    CHECK(forger.await([&](const link::Incoming& in) {
       if (in.header && in.header->type == link::Type::refused) why = in.body;
       return !why.empty();
     }));

@@ -87,7 +87,7 @@ class Stranger {
     if (!send({link::Type::worker_hello, generation}, id)) return false;
     ProofCode challenge;
     bool is_challenged = false;
-    hear([&](const link::Incoming& in) {
+    await([&](const link::Incoming& in) {
       if (!in.header || in.header->generation != generation) return false;
       is_challenged = in.header->type == link::Type::worker_challenge && in.body.size() == challenge.size();
       if (is_challenged) std::memcpy(challenge.data(), in.body.data(), challenge.size());
@@ -98,7 +98,7 @@ class Stranger {
     send({link::Type::worker_proof, generation},
         id + std::string(reinterpret_cast<const char*>(answer.data()), answer.size()));
     bool granted = false;
-    hear([&](const link::Incoming& in) {
+    await([&](const link::Incoming& in) {
       granted = in.header && in.header->type == link::Type::worker_grant;
       return granted || (in.header && in.header->type == link::Type::refused);
     });
@@ -106,7 +106,7 @@ class Stranger {
   }
   // What comes within a limit, until `enough`.
   template <class F>
-  bool hear(F enough, std::chrono::milliseconds limit = 5s) {
+  bool await(F enough, std::chrono::milliseconds limit = 5s) {
     return eventually(
         [&] {
           link::Incoming incoming;

@@ -134,7 +134,7 @@ TEST_CASE("a viewer that never grants credits, and one that never reads, delay n
   CHECK(run.tap.spans() == 2 * 1000 * 200);
   // The one without credits gets control and summaries as far as its window, and no detail at all.
   int control = 0, detail = 0;
-  never_grants.hear(
+  never_grants.await(
       [&](const link::Incoming& in) {
         if (in.header && in.header->type == link::Type::viewer_message) ++(in.header->b == 0 ? detail : control);
         return false;

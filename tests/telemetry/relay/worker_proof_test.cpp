@@ -11,7 +11,7 @@ std::string forged_summary(std::uint64_t sequence) { return body_of({{a_session(
 
 std::string refusal(Stranger& stranger) {
   std::string why;
-  stranger.hear([&](const link::Incoming& in) {
+  stranger.await([&](const link::Incoming& in) {
     if (in.header && in.header->type == link::Type::refused) why = in.body;
     return !why.empty();
   });
@@ -64,7 +64,7 @@ TEST_CASE("an answer to a challenge is invalid on another connection and at anot
   // What an honest worker sends, overheard.
   ProofCode challenge;
   REQUIRE(worker.send({link::Type::worker_hello, 1}, session_text()));
-  REQUIRE(worker.hear([&](const link::Incoming& in) {
+  REQUIRE(worker.await([&](const link::Incoming& in) {
     if (!in.header || in.header->type != link::Type::worker_challenge) return false;
     std::memcpy(challenge.data(), in.body.data(), challenge.size());
     return true;
@@ -124,12 +124,12 @@ TEST_CASE("neither the snapshot nor a viewer's join string holds the run's secre
   CHECK(to_string(run.relay->join(keys.viewers[0])).find(secret) == std::string::npos);
   Stranger viewer(run.relay->join(keys.viewers[0]));
   REQUIRE(viewer.send({link::Type::viewer_hello, 1, 0, 0, 10}));
-  std::string heard;
-  viewer.hear([&](const link::Incoming& in) {
-    heard += in.body;
+  std::string received;
+  viewer.await([&](const link::Incoming& in) {
+    received += in.body;
     return in.header && in.header->type == link::Type::snapshot;
   });
-  CHECK(heard.find(secret) == std::string::npos);
+  CHECK(received.find(secret) == std::string::npos);
   CHECK(new_run_secret() != new_run_secret());
 }
 
@@ -137,7 +137,7 @@ TEST_CASE("viewers cannot take the workers' places, and a viewer that sends as a
   Run run;
   Stranger viewer(run.relay->join());
   REQUIRE(viewer.send({link::Type::viewer_hello, 1, 0, 0, 10}));
-  REQUIRE(viewer.hear([](const link::Incoming& in) { return in.header && in.header->type == link::Type::snapshot; }));
+  REQUIRE(viewer.await([](const link::Incoming& in) { return in.header && in.header->type == link::Type::snapshot; }));
   CHECK_FALSE(viewer.handshake(run.relay->worker_join().run_secret, 2));
   CHECK(run.relay->status().forged >= 1);
 }
@@ -170,7 +170,7 @@ TEST_CASE("a client of the link's first version gets the error that it is too ol
   hello[3] = std::byte{'1'};
   old.send_raw({{reinterpret_cast<const char*>(hello.data()), hello.size()}, ""});
   std::string why;
-  CHECK(old.hear([&](const link::Incoming& in) {
+  CHECK(old.await([&](const link::Incoming& in) {
     why = in.body;
     return !why.empty();
   }));

@@ -111,7 +111,7 @@ TEST_CASE("counters that are not there or not for this user to read leave the en
   StepEnergy nothing(nullptr);
   CHECK(nothing.source() == PowerSource::none);
   CHECK_FALSE(nothing.take().has_value());
-  StepEnergy shared = StepEnergy::told_by_another();
+  StepEnergy shared = StepEnergy::reported_by_another();
   CHECK(shared.source() == PowerSource::none);
   CHECK(shared.take() == 0);
 }

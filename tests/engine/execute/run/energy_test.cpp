@@ -41,7 +41,7 @@ std::vector<StepSummary> trained(const std::function<std::shared_ptr<StepEnergy>
 TEST_CASE("of ranks that share a device the first reports its joules, and their sum over steps is the counter's") {
   const auto shared = std::make_shared<StepEnergy>(std::make_unique<TwoJoules>());
   const auto summaries = trained(
-      [&](int rank) { return rank == 0 ? shared : std::make_shared<StepEnergy>(StepEnergy::told_by_another()); });
+      [&](int rank) { return rank == 0 ? shared : std::make_shared<StepEnergy>(StepEnergy::reported_by_another()); });
   REQUIRE(summaries.size() == 10);
   for (const StepSummary& summary : summaries) {
     INFO("rank " << summary.rank << ", step " << summary.step);
@@ -54,7 +54,7 @@ TEST_CASE("without a counter no rank reports an energy of zero") {
   for (const StepSummary& summary : trained({})) CHECK_FALSE(summary.energy_joules.has_value());
   const auto unknown = std::make_shared<StepEnergy>(nullptr);
   for (const StepSummary& summary : trained([&](int rank) {
-         return rank == 0 ? unknown : std::make_shared<StepEnergy>(StepEnergy::told_by_another());
+         return rank == 0 ? unknown : std::make_shared<StepEnergy>(StepEnergy::reported_by_another());
        })) {
     CHECK(summary.energy_joules.has_value() == (summary.rank == 1));
     CHECK(summary.energy_source == PowerSource::none);

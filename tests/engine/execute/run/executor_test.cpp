@@ -76,7 +76,7 @@ TEST_CASE("a step is no barrier: a lane may be in the next step while another is
 TEST_CASE("when an op fails, no lane begins another one, and the failure is thrown on") {
   const RankProgram program = program_with_messages();
   std::atomic<bool> failed = false;
-  std::atomic<int> begun_after = 0, told = 0;
+  std::atomic<int> begun_after = 0, reported = 0;
   const auto lanes = program.lanes();
   const OpIndex bad = lanes[static_cast<std::size_t>(Lane::compute)][5];
   Executor executor(program, [&](OpIndex op, std::uint32_t) {
@@ -86,9 +86,9 @@ TEST_CASE("when an op fails, no lane begins another one, and the failure is thro
       throw std::runtime_error("the disk is on fire");
     }
   });
-  CHECK_THROWS_WITH(executor.run(0, 10, [&](const std::string& why) { told += why == "the disk is on fire"; }),
+  CHECK_THROWS_WITH(executor.run(0, 10, [&](const std::string& why) { reported += why == "the disk is on fire"; }),
                     "the disk is on fire");
-  CHECK(told == 1);
+  CHECK(reported == 1);
   CHECK(begun_after <= lane_count);  // those that had passed their check already
 }
 

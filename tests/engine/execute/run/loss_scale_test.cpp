@@ -44,7 +44,7 @@ struct Seen {
   std::vector<std::array<double, 3>> scale;
 };
 
-struct Told : RankObserver {
+struct RunReports : RankObserver {
   void span(Lane, const Span&) override {}
   void memory(Lane, const MemorySample&) override {}
   void phase(Lane, const PhaseSpan&) override {}
@@ -58,12 +58,12 @@ struct Told : RankObserver {
   std::map<std::uint32_t, std::set<double>> scales;  ///< by step, what the ranks said
 };
 
-std::vector<Seen> run(const Scenario& scenario, Told* told = nullptr) {
+std::vector<Seen> run(const Scenario& scenario, RunReports* reports = nullptr) {
   const StepProgram step = compile(scenario);
   std::vector<Seen> ranks(static_cast<std::size_t>(step.grid.size()));
-  Told own;
+  RunReports own;
   run_loopback(
-      step, {}, [&](int) { return told ? told : &own; },
+      step, {}, [&](int) { return reports ? reports : &own; },
       [&](RankRun& rank_run, int rank) {
         Seen& seen = ranks[static_cast<std::size_t>(rank)];
         for (std::uint32_t s = 0; s < static_cast<std::uint32_t>(scenario.train.steps); ++s) {
@@ -126,10 +126,10 @@ TEST_CASE("an overflow on one rank leaves the step out on all, and does not coun
 TEST_CASE("the scale is doubled after a window without an overflow") {
   Scenario s = scenario_of({2, 1, 0});
   s.train.loss_scale_window = 2;
-  Told told;
-  const std::vector<Seen> ranks = run(s, &told);
+  RunReports reports;
+  const std::vector<Seen> ranks = run(s, &reports);
   using Scales = std::set<double>;  // all ranks tell the scale that the step's gradients had, not the one it leaves
-  CHECK(told.scales == std::map<std::uint32_t, Scales>{{0, {1024}}, {1, {1024}}, {2, {2048}}, {3, {2048}}});
+  CHECK(reports.scales == std::map<std::uint32_t, Scales>{{0, {1024}}, {1, {1024}}, {2, {2048}}, {3, {2048}}});
   for (const Seen& seen : ranks) {
     CHECK(seen.scale[0][0] == 1024);
     CHECK(seen.scale[1][0] == 2048);
@@ -141,7 +141,7 @@ TEST_CASE("the scale is doubled after a window without an overflow") {
 TEST_CASE("the scale changes neither the norm that clips nor, beyond rounding, what is trained") {
   Scenario s = scenario_of({2, 2, 1});
   s.train.clip = 0.05;  // clips in every step: a norm of scaled gradients would clip them all away
-  Told once, scaled;
+  RunReports once, scaled;
   s.train.loss_scale = 64;
   const std::vector<Seen> a = run(s, &once);
   s.train.loss_scale = 1024;

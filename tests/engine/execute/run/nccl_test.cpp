@@ -101,7 +101,7 @@ std::string text_of(const Plan& p) {
          std::to_string(p.pipeline) + " ZeRO " + std::to_string(p.zero) + " " + p.collective;
 }
 
-class Told : public RankObserver {
+class RunReports : public RankObserver {
  public:
   /// Called at every span.
   std::function<void()> at_span = [] {};
@@ -161,12 +161,12 @@ TEST_CASE("GPU memory that NCCL allocates at its start is workspace, not context
   settings.over = [](std::unique_ptr<World> threads) {
     return std::make_unique<TakingWorld>(nccl_world(std::move(threads), {}, {RANKSCOPE_EMULATED_NCCL}));
   };
-  Told told;
+  RunReports reports;
   TakingWorld::groups = 0;
-  run_loopback(step, settings, [&](int) { return &told; });
+  run_loopback(step, settings, [&](int) { return &reports; });
   REQUIRE(TakingWorld::groups > 0);
   const std::int64_t taken = TakingWorld::groups / 2 * TakingWorld::taken_by_each;  // of each rank's device
-  for (const auto& [rank, peaks] : told.peaks) {
+  for (const auto& [rank, peaks] : reports.peaks) {
     const std::int64_t workspace = peaks[static_cast<std::size_t>(MemoryClass::workspace)];
     CHECK(workspace >= taken);
     CHECK(workspace < taken + TakingWorld::taken_by_each);
@@ -179,10 +179,10 @@ TEST_CASE("over nccl every plan trains the same model as one rank, with a GPU fo
       GENERATE(Plan{"1f1b", 2, 1, 1, 0, "auto"}, Plan{"1f1b", 2, 1, 2, 1, "auto"}, Plan{"gpipe", 1, 2, 2, 0, "auto"},
                Plan{"1f1b", 4, 1, 1, 3, "auto"}, Plan{"1f1b", 2, 2, 1, 2, "tree"}, Plan{"zb-h1", 2, 1, 2, 0, "ring"});
   RunSettings settings = over_emulated_nccl(1);
-  const bool meet = plan.zero == 0;  // with and without meeting on the host
-  settings.over = [meet](std::unique_ptr<World> threads) {
+  const bool rendezvous = plan.zero == 0;  // with and without meeting on the host
+  settings.over = [rendezvous](std::unique_ptr<World> threads) {
     CommOptions comm;
-    comm.stamp_arrivals = meet;
+    comm.stamp_arrivals = rendezvous;
     return nccl_world(std::move(threads), comm, {RANKSCOPE_EMULATED_NCCL});
   };
   settings.stress.poison = true;
@@ -196,7 +196,7 @@ TEST_CASE("over nccl the losses are the same on separate GPUs and on a shared on
   const Plan plan = GENERATE(Plan{"1f1b", 2, 1, 2, 0, "auto"}, Plan{"1f1b", 2, 2, 1, 2, "auto"});
   INFO(text_of(plan));
   const StepProgram step = compile(scenario_of(plan));
-  Told shared, own;
+  RunReports shared, own;
   run_loopback(step, on_one_gpu(3), [&](int) { return &shared; });
   run_loopback(step, over_emulated_nccl(3), [&](int) { return &own; });
   REQUIRE(own.losses.size() == shared.losses.size());
@@ -227,15 +227,15 @@ TEST_CASE("phases reported by NCCL belong to the op that called it, on every ran
   // Of all fits of the devices' clocks: a busy machine's may be bad ones.
   std::int64_t uncertainty_ns = 0;
   const emulated_nccl::ProfilerBehaviour telling;
-  hear_nccl_phases();
+  enable_nccl_profiler();
   settings.start_ns = now_ns();
-  Told told;
-  told.at_span = [&] {
+  RunReports reports;
+  reports.at_span = [&] {
     const std::lock_guard lock(mutex);
     for (const auto& platform : platforms)
       uncertainty_ns = std::max(uncertainty_ns, platform->device->clock_uncertainty_ns());
   };
-  run_loopback(step, settings, [&](int) { return &told; });
+  run_loopback(step, settings, [&](int) { return &reports; });
   unsetenv("NCCL_PROFILER_PLUGIN");
   std::size_t expected_ops = 0;
   for (const RankProgram& program : step.all_programs())
@@ -245,12 +245,12 @@ TEST_CASE("phases reported by NCCL belong to the op that called it, on every ran
       if (!is_communication(op.id.kind())) continue;
       if (is_collective(op.id.kind()) && step.grid.group_of(program.rank, op.group).size() < 2) continue;
       for (std::uint32_t s = 0; s < steps; ++s) {
-        const Told::Place place{program.rank, s, op.id};
+        const RunReports::Place place{program.rank, s, op.id};
         INFO(to_token(op.id) << " of rank " << program.rank << " in step " << s);
         ++expected_ops;
-        REQUIRE(told.phases.contains(place));
-        const std::vector<PhaseSpan>& phases = told.phases.at(place);
-        const Span& span = told.spans.at(place);
+        REQUIRE(reports.phases.contains(place));
+        const std::vector<PhaseSpan>& phases = reports.phases.at(place);
+        const Span& span = reports.spans.at(place);
         if (!is_message && !is_library) {
           for (const PhaseSpan& phase : phases) CHECK(phase.bytes > 0);  // executed, transfer by transfer
           continue;
@@ -268,7 +268,7 @@ TEST_CASE("phases reported by NCCL belong to the op that called it, on every ran
         }
       }
     }
-  CHECK(told.phases.size() == expected_ops);
+  CHECK(reports.phases.size() == expected_ops);
   CHECK(misuse() == "");
 }
 

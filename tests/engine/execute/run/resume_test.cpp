@@ -147,7 +147,7 @@ TEST_CASE("fp16 continues with its loss scale and its count of updates under eve
   const TemporaryDirectory folder;
   const Trained straight = train(overflowing(), folder.path().string());
   const Checkpoint checkpoint = after_two(folder);
-  CHECK(checkpoint.updates_left_out() == 1);
+  CHECK(checkpoint.skipped_updates() == 1);
   const std::array<double, 3> wanted{4096, 1, 4};  // halved in step 1, doubled after steps 2 and 3
   for (const auto& [rank, state] : straight.loss_scale) CHECK(state == wanted);
   for (const Plan& plan : plans) {
@@ -169,7 +169,7 @@ TEST_CASE("an update that fp16 skipped stays skipped in other precisions, which 
   CHECK(difference(train(s, other.path().string(), &in_fp16).weights, straight.weights) < 1e-2);
   const Checkpoint in_fp32(checkpoints_in(other.path().string()).front());
   REQUIRE(in_fp32.steps_done() == 4);
-  CHECK(in_fp32.updates_left_out() == 1);
+  CHECK(in_fp32.skipped_updates() == 1);
   const Trained back = train(without_noise(scenario_of({.data = 2}, "fp16")), "", &in_fp32);
   CHECK(back.loss_scale.at(0) == std::array<double, 3>{2048, 1, 4});
   CHECK(difference(back.weights, straight.weights) < 1e-2);

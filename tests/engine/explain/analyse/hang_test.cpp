@@ -36,12 +36,12 @@ TEST_CASE("of four replicas the one missing in the all-reduce is named, with its
   const Standstill still = where_ranks_are(programs, grid, spans, 0, 3, {});
   CHECK(still.late == std::vector<int>{2});
   CHECK_FALSE(still.cycle);
-  REQUIRE(still.meetings.size() == 1);
-  const Meeting& meeting = still.meetings.front();
-  CHECK(to_token(meeting.op) == "ALLREDUCE.data_gradient:c0:i0");
-  CHECK(meeting.step == 1);
-  CHECK(meeting.members == std::vector<int>{0, 1, 2, 3});
-  CHECK(meeting.missing() == std::vector<int>{2});
+  REQUIRE(still.pending.size() == 1);
+  const PendingCommunication& communication = still.pending.front();
+  CHECK(to_token(communication.op) == "ALLREDUCE.data_gradient:c0:i0");
+  CHECK(communication.step == 1);
+  CHECK(communication.members == std::vector<int>{0, 1, 2, 3});
+  CHECK(communication.missing() == std::vector<int>{2});
   for (const int rank : {0, 1, 3}) {
     const LanePlace* data = still.find(rank, Lane::data);
     REQUIRE(data != nullptr);
@@ -52,11 +52,11 @@ TEST_CASE("of four replicas the one missing in the all-reduce is named, with its
     CHECK(to_token(compute->left) == "B:c0:m0");
     CHECK(to_token(compute->next) == "OPT:c0:.update");
     CHECK_FALSE(compute->entered);
-    CHECK(to_token(compute->held_by) == "ALLREDUCE.data_gradient:c0:i0");
+    CHECK(to_token(compute->waits_for) == "ALLREDUCE.data_gradient:c0:i0");
   }
   const LanePlace* away = still.find(2, Lane::data);
   CHECK_FALSE(away->entered);
-  CHECK(to_token(away->held_by) == "B:c0:m0");
+  CHECK(to_token(away->waits_for) == "B:c0:m0");
   CHECK(sentence_of(still, {}) == "Rank 2 is missing: it is in B:c0:m0 of step 1. Ranks 0, 1 and 3 wait for it.");
 }
 
@@ -132,7 +132,7 @@ TEST_CASE("in a run that has done all its steps no rank waits") {
   const auto programs = replicas(2);
   const auto run = simulate(programs, {1, 2, 1}, unit_costs(1000), 2);
   const Standstill still = where_ranks_are(programs, {1, 2, 1}, run.spans, 0, 2, {});
-  CHECK(still.meetings.empty());
+  CHECK(still.pending.empty());
   CHECK(still.late.empty());
   for (const LanePlace& lane : still.lanes) CHECK_FALSE(lane.next.valid());
   CHECK(sentence_of(still, {}).empty());
@@ -163,13 +163,14 @@ TEST_CASE("a worker of an asynchronous server that stops is late to those whom t
   };
   const Standstill still = where_ranks_are(programs, grid, sentence_until(last), 0, 100, {});
   CHECK(still.late == std::vector<int>{2});
-  REQUIRE(still.held_back.size() == 1);
-  CHECK(still.held_back[0].server == server);
-  CHECK(still.held_back[0].oldest == stops);
-  CHECK(still.held_back[0].last == last);
-  CHECK(still.held_back[0].workers == std::vector<int>{2});
-  REQUIRE(still.meetings.size() == 3);
-  for (const Meeting& meeting : still.meetings) CHECK(meeting.missing() == std::vector<int>{server});
+  REQUIRE(still.staleness_waits.size() == 1);
+  CHECK(still.staleness_waits[0].server == server);
+  CHECK(still.staleness_waits[0].oldest == stops);
+  CHECK(still.staleness_waits[0].last == last);
+  CHECK(still.staleness_waits[0].workers == std::vector<int>{2});
+  REQUIRE(still.pending.size() == 3);
+  for (const PendingCommunication& communication : still.pending)
+    CHECK(communication.missing() == std::vector<int>{server});
   const std::string sentence = sentence_of(still, {});
   INFO(sentence);
   CHECK(sentence.find("Rank 2 is missing: it is in ") == 0);
@@ -177,7 +178,7 @@ TEST_CASE("a worker of an asynchronous server that stops is late to those whom t
 
   // Before the bound is met nobody waits: the server takes what comes.
   const Standstill moving = where_ranks_are(programs, grid, sentence_until(last - 1), 0, 100, {});
-  CHECK(moving.meetings.empty());
-  CHECK(moving.held_back.empty());
+  CHECK(moving.pending.empty());
+  CHECK(moving.staleness_waits.empty());
   CHECK(moving.late.empty());
 }

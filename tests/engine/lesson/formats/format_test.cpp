@@ -117,9 +117,9 @@ TEST_CASE("a number becomes the nearest one of its format, and a tie the even on
   INFO(facts_of(format).name);
   std::uint32_t wrong = 0, beyond = 0, ties = 0;
   const auto check = [&](double number) {
-    const double held = value_of_bits(format, rounded_bits(format, number));
+    const double stored = value_of_bits(format, rounded_bits(format, number));
     const auto nearest = search.nearest(number);
-    wrong += nearest ? !same(held, *nearest) : std::isfinite(held);
+    wrong += nearest ? !same(stored, *nearest) : std::isfinite(stored);
     beyond += !nearest;
   };
   for (const double number : many_numbers(100'000)) check(number);

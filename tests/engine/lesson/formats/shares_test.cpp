@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/lesson/formats/held.hpp"
 #include "engine/lesson/formats/scales.hpp"
+#include "engine/lesson/formats/stored_number.hpp"
 #include "kernels/tensor/magnitude.hpp"
 #include "kernels/tensor/random.hpp"
 #include "tests/catch.hpp"
@@ -62,7 +62,7 @@ TEST_CASE("shares by powers of two agree with the numbers converted one by one")
     below += scaled > 0 && scaled < range.least;
     const double normal = facts_of(format).is_integer() ? 64 : range.least_normal;
     subnormal += scaled >= range.least && scaled < normal;
-    over += hold(format, scaled).outcome == RoundingOutcome::overflow;
+    over += store(format, scaled).outcome == RoundingOutcome::overflow;
   }
   const auto n = static_cast<double>(values.size());
   INFO(facts_of(format).name << " times 2^" << shift);

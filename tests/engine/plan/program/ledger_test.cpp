@@ -44,7 +44,7 @@ TEST_CASE("the peak of memory over time is the program's, also with parameters t
     program.scratch_bytes = 4096;
     program.context_bytes = 1 << 20;
     const MemoryProfile profile = memory_profile(program);
-    Ledger ledger(program, standing_of(program));
+    Ledger ledger(program, resident_bytes_of(program));
     const std::vector<AliveFrom> levels = memory_along(ledger, in_a_row(program, 2));
     REQUIRE_FALSE(levels.empty());
     ClassBytes most{};

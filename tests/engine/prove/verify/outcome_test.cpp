@@ -60,8 +60,8 @@ TEST_CASE("a NaN is the worst error at any position, and stays so") {
     parity::Values held_values = after;
     held_values[at] = not_a_number;
     parity::Judge judge(model);
-    const parity::Held held{0, false, 0, {before, held_values}}, sound{0, false, 0, {before, after}};
-    judge.parameter(held, {spec, held, 0}, before, after, "the one with a NaN");
+    const parity::ValueHistory history{0, false, 0, {before, held_values}}, sound{0, false, 0, {before, after}};
+    judge.parameter(history, {spec, history, 0}, before, after, "the one with a NaN");
     judge.parameter(sound, {spec, sound, 0}, before, after, "a sound one");
     judge.gradient(0, held_values, after, parity::norm(after), "the one with a NaN");
     judge.gradient(0, after, after, parity::norm(after), "a sound one");

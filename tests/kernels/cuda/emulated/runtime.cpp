@@ -1,238 +1,19 @@
+// The functions of CUDA's runtime, over the emulated devices of gpu.hpp.
 #include "runtime.hpp"
 
-#include <sys/mman.h>
-#include <time.h>
-
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <stdexcept>
 #include <string>
 #include <thread>
-#include <vector>
 
-namespace emulated {
+#include "gpu.hpp"
 
-struct Gpu;
-
-/// Recording makes a new place; who waits for an older one goes on waiting for that.
-struct Event {
-  struct Place {
-    std::mutex mutex;
-    std::condition_variable changed;
-    bool reached = false;
-    std::int64_t stamp_ns = 0;
-    bool is_reached() {
-      const std::lock_guard lock(mutex);
-      return reached;
-    }
-    void wait() {
-      std::unique_lock lock(mutex);
-      changed.wait(lock, [&] { return reached; });
-    }
-  };
-  std::shared_ptr<Place> latest() {
-    const std::lock_guard lock(mutex);
-    return place;
-  }
-  Event(Gpu& its_gpu, unsigned its_flags) : gpu(its_gpu), flags(its_flags) {}
-  Gpu& gpu;
-  const unsigned flags;
-  std::mutex mutex;
-  std::shared_ptr<Place> place;  ///< null: never recorded
-};
+using namespace emulated;
 
 namespace {
-
-constexpr std::size_t memory_bytes = std::size_t{1} << 30;
-constexpr std::size_t context_bytes = std::size_t{32} << 20;
-constexpr std::size_t granule = 256;
-constexpr std::size_t shared_without_asking = 48 << 10;
-
-std::int64_t now_ns() {
-  timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
-}
-
-struct Stream {
-  explicit Stream(Gpu& its_gpu) : gpu(its_gpu) {}
-  Gpu& gpu;
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::deque<std::function<void()>> works;
-  bool idle = true, closing = false;
-  std::uint64_t draw = 0;
-  std::thread thread;
-};
-
-}  // namespace
-
-struct Gpu {
-  std::mutex working;  ///< held by the one piece of work that runs
-  std::byte* memory = nullptr;
-
-  std::mutex mutex;                              ///< guards what follows
-  std::map<std::size_t, std::size_t> allocated;  ///< begin, bytes
-  std::size_t taken = context_bytes;             ///< of which nobody holds an address
-  Model model;
-  std::map<Stream*, std::shared_ptr<Stream>> streams;
-  std::map<const void*, std::size_t> shared_allowed;  ///< by kernel: dynamic shared memory that was asked for
-  std::string failure;
-
-  Gpu() {
-    void* data = mmap(nullptr, memory_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (data == MAP_FAILED) std::abort();
-    memory = static_cast<std::byte*>(data);
-  }
-  bool holds(const void* data) const {
-    const auto* at = static_cast<const std::byte*>(data);
-    return at >= memory && at < memory + memory_bytes;
-  }
-  bool has_failed() {
-    const std::lock_guard lock(mutex);
-    return !failure.empty();
-  }
-  void fail(const char* why) {
-    const std::lock_guard lock(mutex);
-    if (failure.empty()) failure = why;
-  }
-  void open() { mprotect(memory, memory_bytes, PROT_READ | PROT_WRITE); }
-  void close() { mprotect(memory, memory_bytes, PROT_NONE); }
-};
-
-namespace {
-
-/// What a program finds in its machine.
-bool asked_to_load_ahead() {
-  const char* const how = std::getenv("CUDA_MODULE_LOADING");
-  return how != nullptr && std::strcmp(how, "EAGER") == 0;
-}
-
-/// How many queues are kept apart, as CUDA reads it at its first call: a line for tests.
-void note_connections() {
-  const char* const notes = std::getenv("EMULATED_GPU_NOTES");
-  const char* const asked = std::getenv("CUDA_DEVICE_MAX_CONNECTIONS");
-  if (notes != nullptr)
-    std::ofstream(notes, std::ios::app) << "connections " << (asked != nullptr ? asked : "8") << std::endl;
-}
-
-struct Node {
-  std::array<Gpu, gpu_count> gpus;
-  const bool loads_code_ahead = asked_to_load_ahead();
-  Node() { note_connections(); }
-
-  std::mutex mutex;  ///< guards what follows
-  std::map<std::byte*, std::size_t> pinned;
-  Pace pace;
-  std::uint64_t made = 0;
-
-  std::atomic<std::uint64_t> works{0}, waits{0}, waits_for_nothing{0}, allocations{0}, launches{0}, spins{0},
-      frees_of_nothing{0}, events{0};
-};
-
-Node& node() {
-  static Node* const the_node = new Node;  // outlives every static of the program
-  return *the_node;
-}
-
-thread_local int current = 0;  // cudaSetDevice's
-Gpu& current_gpu() { return node().gpus[static_cast<std::size_t>(current)]; }
-
-Gpu* gpu_of(const void* data) {
-  for (Gpu& gpu : node().gpus)
-    if (gpu.holds(data)) return &gpu;
-  return nullptr;
-}
-
-/// A device's memory is within reach as long as this is there.
-class Opened {
- public:
-  explicit Opened(Gpu& gpu) : gpu_(gpu) { gpu_.open(); }
-  ~Opened() { gpu_.close(); }
-  Opened(const Opened&) = delete;
-  Opened& operator=(const Opened&) = delete;
-
- private:
-  Gpu& gpu_;
-};
-
-/// These devices at work: their memory is within reach only now. In the order of their addresses, so that nobody waits
-/// for who waits for him.
-template <class Work>
-void work_on(const std::vector<Gpu*>& gpus, const Work& work) {
-  std::vector<std::unique_lock<std::mutex>> locks;
-  for (Gpu* gpu : gpus) locks.emplace_back(gpu->working);
-  for (Gpu* gpu : gpus) gpu->open();
-  try {
-    work();
-  } catch (const std::exception& error) {
-    for (Gpu* gpu : gpus) gpu->fail(error.what());
-  }
-  for (Gpu* gpu : gpus) gpu->close();
-  ++node().works;
-}
-
-std::uint64_t mixed(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-  return x ^ (x >> 31);
-}
-
-void dawdle(Stream& stream) {
-  Pace pace;
-  {
-    const std::lock_guard lock(node().mutex);
-    pace = node().pace;
-  }
-  if (pace.greatest_delay_us == 0) return;
-  const std::uint64_t drawn = mixed(pace.seed * 0x9E3779B97F4A7C15u + ++stream.draw);
-  if (drawn % 4 == 0)
-    std::this_thread::sleep_for(
-        std::chrono::microseconds(drawn / 4 % static_cast<std::uint64_t>(pace.greatest_delay_us)));
-}
-
-void run_stream(Stream& stream) {
-  for (;;) {
-    std::function<void()> work;
-    {
-      std::unique_lock lock(stream.mutex);
-      stream.idle = stream.works.empty();
-      if (stream.idle) stream.changed.notify_all();
-      stream.changed.wait(lock, [&] { return !stream.works.empty() || stream.closing; });
-      if (stream.works.empty()) return;
-      stream.idle = false;
-      work = std::move(stream.works.front());
-      stream.works.pop_front();
-    }
-    dawdle(stream);
-    work();
-  }
-}
-
-/// Puts a step of the stream's own between the pieces of work.
-void push(cudaStream_t handle, std::function<void()> step) {
-  auto& stream = *static_cast<Stream*>(handle);
-  {
-    const std::lock_guard lock(stream.mutex);
-    stream.works.push_back(std::move(step));
-  }
-  stream.changed.notify_all();
-}
-
-void wait_until_idle(Stream& stream) {
-  std::unique_lock lock(stream.mutex);
-  stream.changed.wait(lock, [&] { return stream.idle && stream.works.empty(); });
-}
 
 bool is_host_pageable(const void* data) {
   if (gpu_of(data) != nullptr) return false;
@@ -245,8 +26,6 @@ bool is_host_pageable(const void* data) {
   return at >= begin + bytes;
 }
 
-Stream& stream_of(cudaStream_t handle) { return *static_cast<Stream*>(handle); }
-
 /// A copy may go to another device's stream, and touches what holds its ends.
 cudaError_t enqueue_copy(cudaStream_t handle, void* to, const void* from, std::size_t bytes) {
   Gpu& gpu = stream_of(handle).gpu;
@@ -256,92 +35,6 @@ cudaError_t enqueue_copy(cudaStream_t handle, void* to, const void* from, std::s
 }
 
 }  // namespace
-
-cudaError_t enqueue(cudaStream_t stream, std::function<void()> work) {
-  if (stream == nullptr) {
-    const std::lock_guard lock(current_gpu().working);  // on memory of the host too; it throws where it is called
-    const Opened opened(current_gpu());
-    work();
-    return cudaSuccess;
-  }
-  Gpu& gpu = stream_of(stream).gpu;
-  if (&gpu != &current_gpu()) return cudaErrorInvalidResourceHandle;
-  if (gpu.has_failed()) return cudaErrorLaunchFailure;
-  push(stream, [&gpu, work = std::move(work)] { work_on({&gpu}, work); });
-  return cudaSuccess;
-}
-
-cudaError_t enqueue_waiting(cudaStream_t stream, std::function<void()> work) {
-  Gpu& gpu = stream_of(stream).gpu;
-  if (&gpu != &current_gpu()) return cudaErrorInvalidResourceHandle;
-  if (gpu.has_failed()) return cudaErrorLaunchFailure;
-  push(stream, std::move(work));
-  return cudaSuccess;
-}
-
-void transfer(const std::vector<const void*>& touched, const std::function<void()>& work) {
-  std::vector<Gpu*> gpus;
-  for (Gpu& gpu : node().gpus)
-    if (std::any_of(touched.begin(), touched.end(), [&](const void* data) { return gpu.holds(data); }))
-      gpus.push_back(&gpu);
-  work_on(gpus, work);
-}
-
-bool loads_code_ahead() { return node().loads_code_ahead; }
-
-void set_pace(Pace pace) {
-  const std::lock_guard lock(node().mutex);
-  node().pace = pace;
-}
-
-Counts counts() {
-  const Node& n = node();
-  return {n.works, n.waits, n.waits_for_nothing, n.allocations, n.launches, n.spins, n.frees_of_nothing, n.events};
-}
-
-namespace {
-Model model_of(int device) {
-  Gpu& gpu = node().gpus[static_cast<std::size_t>(device)];
-  const std::lock_guard lock(gpu.mutex);
-  return gpu.model;
-}
-}  // namespace
-void set_model(int device, Model model) {
-  Gpu& gpu = node().gpus[static_cast<std::size_t>(device)];
-  const std::lock_guard lock(gpu.mutex);
-  gpu.model = model;
-}
-Model current_model() { return model_of(current); }
-
-void count_launch() { ++node().launches; }
-
-cudaError_t allow_shared(const void* kernel, int bytes) {
-  if (bytes < 0 || bytes > current_model().shared_bytes) return cudaErrorInvalidValue;
-  Gpu& gpu = current_gpu();
-  const std::lock_guard lock(gpu.mutex);
-  gpu.shared_allowed[kernel] = static_cast<std::size_t>(bytes);
-  return cudaSuccess;
-}
-
-bool may_launch(const void* kernel, dim3 block, std::size_t shared_bytes) {
-  const int bound = launch_bound(kernel);
-  if (bound > 0 && std::size_t{block.x} * block.y * block.z > static_cast<std::size_t>(bound)) return false;
-  if (shared_bytes <= shared_without_asking) return true;
-  Gpu& gpu = current_gpu();
-  const std::lock_guard lock(gpu.mutex);
-  const auto allowed = gpu.shared_allowed.find(kernel);
-  return allowed != gpu.shared_allowed.end() && shared_bytes <= allowed->second;
-}
-
-void take(std::int64_t bytes) {
-  Gpu& gpu = current_gpu();
-  const std::lock_guard lock(gpu.mutex);
-  gpu.taken += static_cast<std::size_t>(bytes);
-}
-
-}  // namespace emulated
-
-using namespace emulated;
 
 const char* cudaGetErrorName(cudaError_t error) {
   switch (error) {
@@ -383,11 +76,11 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
 }
 cudaError_t cudaSetDevice(int device) {
   if (device < 0 || device >= gpu_count) return cudaErrorInvalidValue;
-  current = device;
+  current_device() = device;
   return cudaSuccess;
 }
 cudaError_t cudaGetDevice(int* device) {
-  *device = current;
+  *device = current_device();
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int device) {

@@ -19,17 +19,18 @@ std::string function_of(const std::string& name) {
 
 }  // namespace
 
-Communicator::Communicator(const std::string& meeting, int ranks, int rank, const char* name)
-    : meeting_(meeting, ranks, rank), profiler_(Profiler::open(name, std::hash<std::string>{}(meeting), ranks, rank)) {}
+Communicator::Communicator(const std::string& rendezvous, int ranks, int rank, const char* name)
+    : rendezvous_(rendezvous, ranks, rank),
+      profiler_(Profiler::open(name, std::hash<std::string>{}(rendezvous), ranks, rank)) {}
 
 bool Communicator::is_cut_off() const {
   const int lost = emulated_nccl::state().lost_rank;
-  return aborted_ || (lost >= 0 && lost != meeting_.member() && lost < meeting_.ranks());
+  return aborted_ || (lost >= 0 && lost != rendezvous_.member() && lost < rendezvous_.ranks());
 }
 
 NcclResult Communicator::state() const {
   if (error_ != NcclResult::success) return error_;
-  return off_streams_ > 0 || !meeting_.is_complete() ? NcclResult::in_progress : NcclResult::success;
+  return off_streams_ > 0 || !rendezvous_.is_complete() ? NcclResult::in_progress : NcclResult::success;
 }
 
 NcclResult Communicator::enqueue(const Collective& call, void* stream) {
@@ -37,7 +38,7 @@ NcclResult Communicator::enqueue(const Collective& call, void* stream) {
   work.function = function_of(call.name);
   work.bytes = bytes(call.type, call.count);
   return enqueue(
-      {work}, [this, call, number = next_++](const auto& stop) { return meeting_.run(call, number, stop); }, stream);
+      {work}, [this, call, number = next_++](const auto& stop) { return rendezvous_.run(call, number, stop); }, stream);
 }
 
 NcclResult Communicator::enqueue(const std::vector<Post>& posts, void* stream) {
@@ -49,7 +50,7 @@ NcclResult Communicator::enqueue(const std::vector<Post>& posts, void* stream) {
     work.bytes = bytes(post.type, post.count);
   }
   return enqueue(
-      std::move(works), [this, posts](const auto& stop) { return meeting_.run(posts, stop); }, stream);
+      std::move(works), [this, posts](const auto& stop) { return rendezvous_.run(posts, stop); }, stream);
 }
 
 NcclResult Communicator::enqueue(std::vector<ProfiledWork> works, Run run, void* stream) {
@@ -75,11 +76,11 @@ void Communicator::launch(std::vector<ProfiledWork> works, const Run& run) {
   if (aborted_ || error_ != NcclResult::success) return;
   for (ProfiledWork& work : works)
     if (profiler_) profiler_->began(work);
-  const Met met = run([this] { return is_cut_off(); });
+  const Outcome outcome = run([this] { return is_cut_off(); });
   for (const ProfiledWork& work : works)
-    if (profiler_ && met == Met::done) profiler_->ended(work);
-  if (met == Met::disagreed) error_ = NcclResult::invalid_usage;
-  if (met == Met::stopped && !aborted_) error_ = NcclResult::remote_error;
+    if (profiler_ && outcome == Outcome::done) profiler_->ended(work);
+  if (outcome == Outcome::disagreed) error_ = NcclResult::invalid_usage;
+  if (outcome == Outcome::stopped && !aborted_) error_ = NcclResult::remote_error;
 }
 
 }  // namespace emulated_nccl

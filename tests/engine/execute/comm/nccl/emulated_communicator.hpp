@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "engine/execute/comm/nccl_library.hpp"
-#include "tests/engine/execute/comm/nccl/emulated_meeting.hpp"
 #include "tests/engine/execute/comm/nccl/emulated_profiler.hpp"
+#include "tests/engine/execute/comm/nccl/emulated_rendezvous.hpp"
 
 namespace emulated_nccl {
 
@@ -17,9 +17,9 @@ using rankscope::comm::NcclResult;
 
 class Communicator {
  public:
-  Communicator(const std::string& meeting, int ranks, int rank, const char* name);
+  Communicator(const std::string& rendezvous, int ranks, int rank, const char* name);
 
-  int ranks() const { return meeting_.ranks(); }
+  int ranks() const { return rendezvous_.ranks(); }
   NcclResult state() const;
   NcclResult enqueue(const Collective& call, void* stream);
   /// Of one group.
@@ -27,20 +27,20 @@ class Communicator {
   bool has_work_on_streams() const { return on_streams_ > 0; }
   void abort() {
     aborted_ = true;
-    meeting_.give_up();
+    rendezvous_.remove_name();
   }
 
   std::atomic<bool> finalised{false};
   std::atomic<int> inside{0};  ///< calls under way
 
  private:
-  using Run = std::function<Met(const Meeting::Stop& stop)>;
+  using Run = std::function<Outcome(const Rendezvous::Stop& stop)>;
   /// On a stream it waits there; else the caller asks whether it is done.
   NcclResult enqueue(std::vector<ProfiledWork> works, Run run, void* stream);
   void launch(std::vector<ProfiledWork> works, const Run& run);
   bool is_cut_off() const;
 
-  Meeting meeting_;
+  Rendezvous rendezvous_;
   std::shared_ptr<Profiler> profiler_;  ///< null: there is no plug-in
   std::uint64_t next_ = 0;
   std::atomic<NcclResult> error_{NcclResult::success};

@@ -131,7 +131,7 @@ NcclResult ncclGetVersion(int* version) {
 
 NcclResult ncclGetUniqueId(NcclUniqueId* id) {
   std::memset(id->bytes, 0, sizeof id->bytes);
-  const std::string name = Meeting::make();
+  const std::string name = Rendezvous::make();
   std::memcpy(id->bytes, name.data(), name.size());
   return NcclResult::success;
 }

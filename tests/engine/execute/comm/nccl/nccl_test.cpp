@@ -31,10 +31,10 @@ Function* emulated_function(const char* name) {
 std::string misuse() { return emulated_function<decltype(emulated_nccl_misuse)>("emulated_nccl_misuse")(); }
 void lose(int rank) { emulated_function<decltype(emulated_nccl_lose)>("emulated_nccl_lose")(rank); }
 
-CommOptions patience(std::chrono::milliseconds limit, bool meet = true) {
+CommOptions options_with(std::chrono::milliseconds limit, bool rendezvous = true) {
   CommOptions options;
   options.time_limit = limit;
-  options.stamp_arrivals = meet;
+  options.stamp_arrivals = rendezvous;
   return options;
 }
 
@@ -101,12 +101,12 @@ Wrong wrong_cases(World& world, bool all_types) {
 
 TEST_CASE("nccl does what every communicator must, in every type and algorithm, within NCCL's rules") {
   const int n = GENERATE(1, 2, 3, 5);
-  const bool meet = GENERATE(true, false);
+  const bool rendezvous = GENERATE(true, false);
   std::vector<Wrong> wrong(static_cast<std::size_t>(n));
-  const auto errors = run_nccl_ranks(n, patience(60s, meet), [&](World& world) {
+  const auto errors = run_nccl_ranks(n, options_with(60s, rendezvous), [&](World& world) {
     wrong[static_cast<std::size_t>(world.rank())] = wrong_cases(world, n == 3);
   });
-  INFO(n << " ranks, meeting: " << meet);
+  INFO(n << " ranks, meeting: " << rendezvous);
   CHECK(errors == std::vector<std::string>(static_cast<std::size_t>(n)));
   for (const Wrong& one : wrong) CHECK(one == Wrong{});
   CHECK(misuse() == "");
@@ -116,7 +116,7 @@ TEST_CASE("members that call different things under nccl are named with what the
   for (const char* algorithm : {"auto", "ring"})
     for (const OpKind kind : collectives) {
       const OpKind other = kind == OpKind::broadcast ? OpKind::all_gather : OpKind::broadcast;
-      const auto errors = run_nccl_ranks(3, patience(5s), [&](World& world) {
+      const auto errors = run_nccl_ranks(3, options_with(5s), [&](World& world) {
         const auto group = world.group(first_ranks(3), Lane::tensor, algorithm);
         Buffers b(world.rank() == 1 ? other : kind, DType::f32, 3, 12);
         call(*group, b, 0);
@@ -129,7 +129,7 @@ TEST_CASE("members that call different things under nccl are named with what the
         CHECK_THAT(error, ContainsText(std::string(name_of(other)) + " of "));
       }
     }
-  const auto sizes = run_nccl_ranks(2, patience(5s), [](World& world) {
+  const auto sizes = run_nccl_ranks(2, options_with(5s), [](World& world) {
     const auto group = world.group({0, 1}, Lane::forward_send, "auto");
     float data[3] = {};
     if (world.rank() == 0) group->send({data, DType::f32, {3}}, 1);
@@ -143,7 +143,7 @@ TEST_CASE("members that call different things under nccl are named with what the
 TEST_CASE(
     "without a rendezvous, calls that do not match end with NCCL's error on every rank, and the strict library "
     "detected them") {
-  const auto errors = run_nccl_ranks(3, patience(20s, false), [](World& world) {
+  const auto errors = run_nccl_ranks(3, options_with(20s, false), [](World& world) {
     const auto group = world.group(first_ranks(3), Lane::data, "auto");
     std::vector<float> values(4);
     group->collective({OpKind::all_reduce, {values.data(), DType::f32, {world.rank() == 2 ? 4 : 3}}});
@@ -162,8 +162,8 @@ TEST_CASE(
 
 TEST_CASE("a rank missing in an nccl call is named, in collectives, messages, groups and phases") {
   SECTION("a collective") {
-    for (const bool meet : {true, false}) {
-      const auto errors = run_nccl_ranks(4, patience(300ms, meet), [](World& world) {
+    for (const bool rendezvous : {true, false}) {
+      const auto errors = run_nccl_ranks(4, options_with(300ms, rendezvous), [](World& world) {
         const auto group = world.group(first_ranks(4), Lane::data, "auto");
         float value = 1;
         if (world.rank() == 0) group->collective({OpKind::all_reduce, one(value)});
@@ -175,7 +175,7 @@ TEST_CASE("a rank missing in an nccl call is named, in collectives, messages, gr
     }
   }
   SECTION("a message") {
-    const auto errors = run_nccl_ranks(2, patience(200ms), [](World& world) {
+    const auto errors = run_nccl_ranks(2, options_with(200ms), [](World& world) {
       const auto group = world.group({0, 1}, Lane::backward_send, "auto");
       float value = 1;
       if (world.rank() == 1) group->receive(one(value), 0);
@@ -184,7 +184,7 @@ TEST_CASE("a rank missing in an nccl call is named, in collectives, messages, gr
     CHECK(errors[1] == "rank 1 waited 200 ms in receive on lane backward_send for rank 0");
   }
   SECTION("a phase of a transparent collective") {
-    CommOptions options = patience(400ms);
+    CommOptions options = options_with(400ms);
     options.before_phase = [](int rank, Lane, const char*, int phase) {
       if (rank == 2 && phase == 2) std::this_thread::sleep_for(1500ms);
     };
@@ -201,8 +201,8 @@ TEST_CASE("a rank missing in an nccl call is named, in collectives, messages, gr
 
 TEST_CASE("an abort ends every wait of every rank under nccl, on the host and in the library, with its reason") {
   const auto begin = std::chrono::steady_clock::now();
-  for (const bool meet : {true, false}) {
-    const auto errors = run_nccl_ranks(4, patience(60s, meet), [](World& world) {
+  for (const bool rendezvous : {true, false}) {
+    const auto errors = run_nccl_ranks(4, options_with(60s, rendezvous), [](World& world) {
       const auto data = world.group(first_ranks(4), Lane::data, "auto");
       const auto pipe = world.group(first_ranks(4), Lane::forward_send, "auto");
       float value = 1;
@@ -224,7 +224,7 @@ TEST_CASE("an abort ends every wait of every rank under nccl, on the host and in
 TEST_CASE("a peer lost while NCCL waits for it on the device ends all ranks, with call, lane and peers named") {
   const auto begin = std::chrono::steady_clock::now();
   std::atomic<int> waiting{0};
-  const auto errors = run_nccl_ranks(3, patience(60s, false), [&](World& world) {
+  const auto errors = run_nccl_ranks(3, options_with(60s, false), [&](World& world) {
     const auto group = world.group(first_ranks(3), Lane::zero_reduce, "auto");
     float value = 1;
     group->collective({OpKind::all_reduce, one(value)});
@@ -248,10 +248,10 @@ TEST_CASE("a peer lost while NCCL waits for it on the device ends all ranks, wit
 
 TEST_CASE("on a device's queue calls return before they are done, and are done in the queue's order") {
   const int n = 3;
-  for (const bool meet : {true, false})
+  for (const bool rendezvous : {true, false})
     for (const std::string algorithm : {"auto", "ring", "tree"}) {
       std::vector<Wrong> wrong(n);
-      const auto errors = run_nccl_ranks(n, patience(60s, meet), [&](World& world) {
+      const auto errors = run_nccl_ranks(n, options_with(60s, rendezvous), [&](World& world) {
         StreamDevice device;
         StreamQueue queue;
         const auto r = static_cast<std::size_t>(world.rank());
@@ -271,7 +271,7 @@ TEST_CASE("on a device's queue calls return before they are done, and are done i
         if (gathered != std::vector<float>(900, 6.0f)) wrong[r].push_back("not all parts");
         world.exchange("nobody leaves before all are done");
       });
-      INFO(algorithm << ", meeting: " << meet);
+      INFO(algorithm << ", meeting: " << rendezvous);
       CHECK(errors == std::vector<std::string>(n));
       for (const Wrong& one : wrong) CHECK(one == Wrong{});
     }
@@ -280,7 +280,7 @@ TEST_CASE("on a device's queue calls return before they are done, and are done i
 
 TEST_CASE("a wait on a device's queue for a missing rank ends at the time limit, with the rank's name") {
   std::atomic<bool> ended{false};
-  const auto errors = run_nccl_ranks(2, patience(300ms, false), [&](World& world) {
+  const auto errors = run_nccl_ranks(2, options_with(300ms, false), [&](World& world) {
     StreamDevice device;
     StreamQueue queue;
     const auto group = world.group({0, 1}, Lane::zero_gather, "auto");

@@ -40,15 +40,15 @@ std::vector<ReportedEvent> reported() {
 }
 
 /// NCCL_PROFILER_PLUGIN while it lives.
-class Heard {
+class ProfilerSetting {
  public:
-  explicit Heard(const char* plugin) {
+  explicit ProfilerSetting(const char* plugin) {
     unsetenv("NCCL_PROFILER_PLUGIN");
     if (plugin != nullptr) setenv("NCCL_PROFILER_PLUGIN", plugin, 1);
-    hear_nccl_phases();
+    enable_nccl_profiler();
     reported();
   }
-  ~Heard() {
+  ~ProfilerSetting() {
     unsetenv("NCCL_PROFILER_PLUGIN");
     set_behaviour({});
   }
@@ -139,7 +139,7 @@ void check_against(const std::vector<ReportedEvent>& events, const std::map<int,
 }  // namespace
 
 TEST_CASE("channels and transfers of NCCL's collectives become phases of the calls that they belong to") {
-  const Heard heard(nullptr);
+  const ProfilerSetting profiler(nullptr);
   const int n = 3, rounds = 6;
   ProfilerBehaviour behaviour;
   behaviour.version = GENERATE(4, 5);
@@ -161,7 +161,7 @@ TEST_CASE("channels and transfers of NCCL's collectives become phases of the cal
 }
 
 TEST_CASE("works that NCCL does not report have no phases, and others' phases stay with their own calls") {
-  const Heard heard(nullptr);
+  const ProfilerSetting profiler(nullptr);
   const int n = 2, rounds = 9;
   ProfilerBehaviour behaviour;
   behaviour.unreported_every = 3;
@@ -183,7 +183,7 @@ TEST_CASE("works that NCCL does not report have no phases, and others' phases st
 }
 
 TEST_CASE("phases are reported after the call has returned and the device is done, in any order") {
-  const Heard heard(nullptr);
+  const ProfilerSetting profiler(nullptr);
   ProfilerBehaviour behaviour;
   behaviour.channels = 8;
   behaviour.latest_us = 50'000;
@@ -209,7 +209,7 @@ TEST_CASE("phases are reported after the call has returned and the device is don
 }
 
 TEST_CASE("messages, and collectives that are made of messages, know the peers of their channels") {
-  const Heard heard(nullptr);
+  const ProfilerSetting profiler(nullptr);
   const ProfilerBehaviour behaviour;
   set_behaviour(behaviour);
   const int n = 3;
@@ -229,7 +229,7 @@ TEST_CASE("messages, and collectives that are made of messages, know the peers o
 }
 
 TEST_CASE("a transparent collective's phases are those that it executed, without those of NCCL's messages") {
-  const Heard heard(nullptr);
+  const ProfilerSetting profiler(nullptr);
   std::array<std::size_t, 2> executed{};
   const auto known = run_calls("ring", 2, [&](Communicator& group, StreamQueue&) {
     static thread_local std::vector<float> data(10);
@@ -256,11 +256,11 @@ TEST_CASE("the environment can switch NCCL's reports off, and a communicator tha
     group.collective({OpKind::all_reduce, {data.data(), DType::f32, {10}}});
   };
   {
-    const Heard heard("none");
+    const ProfilerSetting profiler("none");
     for (const auto& [rank, of_rank] : run_calls("auto", 2, reduce)) CHECK(of_rank.phases.empty());
     CHECK(reported().empty());
   }
-  const Heard heard(nullptr);
+  const ProfilerSetting profiler(nullptr);
   const auto errors = run_nccl_ranks(2, {}, [&](World& world) {
     StreamDevice device;
     StreamQueue queue;

@@ -316,16 +316,16 @@ TEST_CASE("events of a destroyed communicator are ignored, and the number of pha
 
 TEST_CASE("a device's timer is mapped to the host's clock by the recent event with the shortest delay") {
   DeviceTimer timer;
-  timer.heard(10'000, 1'000);
-  timer.heard(12'500, 4'500);  // 8 µs behind: sooner heard than the first
-  timer.heard(20'000, 5'000);
+  timer.add_sample(10'000, 1'000);
+  timer.add_sample(12'500, 4'500);  // 8 µs behind: sooner heard than the first
+  timer.add_sample(20'000, 5'000);
   CHECK(timer.on_host(4'500) == 12'500);
   // It runs fast: a second later it is 3 µs ahead of what it was, and after two more the old does not count.
-  timer.heard(1'000'000'000 + 10'001, 1'000'000'000 + 10'001 - 5'000);
+  timer.add_sample(1'000'000'000 + 10'001, 1'000'000'000 + 10'001 - 5'000);
   CHECK(timer.on_host(4'500) == 9'500);
-  timer.heard(3'100'000'000, 3'100'000'000 - 6'000);
-  timer.heard(4'200'000'000, 4'200'000'000 - 7'000);
+  timer.add_sample(3'100'000'000, 3'100'000'000 - 6'000);
+  timer.add_sample(4'200'000'000, 4'200'000'000 - 7'000);
   CHECK(timer.on_host(0) == 6'000);
-  timer.heard(9'000'000'000, 9'000'000'000 - 7'500);
+  timer.add_sample(9'000'000'000, 9'000'000'000 - 7'500);
   CHECK(timer.on_host(0) == 7'500);
 }

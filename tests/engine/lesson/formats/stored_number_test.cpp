@@ -1,4 +1,4 @@
-#include "engine/lesson/formats/held.hpp"
+#include "engine/lesson/formats/stored_number.hpp"
 
 #include <cmath>
 
@@ -8,7 +8,7 @@
 using namespace rankscope;
 
 TEST_CASE("1.001 becomes 1.00098 in fp16 and 1 in bf16, with the errors computed by hand") {
-  const Held fp16 = hold(NumberFormat::fp16, 1.001), bf16 = hold(NumberFormat::bf16, 1.001);
+  const StoredNumber fp16 = store(NumberFormat::fp16, 1.001), bf16 = store(NumberFormat::bf16, 1.001);
   CHECK(fp16.value == 1 + 0x1p-10);
   CHECK(fp16.error() == Approx(1 + 1.0 / 1024 - 1.001));
   CHECK(fp16.relative_error() == Approx((1.0 / 1024 - 0.001) / 1.001));
@@ -37,18 +37,18 @@ TEST_CASE("each outcome of a conversion has its name") {
       {NumberFormat::int8, 0.5, RoundingOutcome::underflow}};
   for (const Row& row : rows) {
     INFO(facts_of(row.format).name << " " << row.number);
-    CHECK(name_of(hold(row.format, row.number).outcome) == name_of(row.outcome));
+    CHECK(name_of(store(row.format, row.number).outcome) == name_of(row.outcome));
   }
 }
 
 TEST_CASE("a scale is multiplied in again: int8 with steps of a hundredth holds 0.3") {
-  const Held held = hold(NumberFormat::int8, 0.304, 0.01);
-  CHECK(held.bits == 30);
-  CHECK(held.value == Approx(0.3));
-  CHECK(held.spacing == Approx(0.01));
-  CHECK(hold(NumberFormat::int8, 2, 0.01).outcome == RoundingOutcome::overflow);
-  CHECK(hold_bits(NumberFormat::int8, 0xff, 0.01).value == Approx(-0.01));
-  CHECK(hold_bits(NumberFormat::fp16, 0x3c01).value == 1 + 0x1p-10);
+  const StoredNumber stored = store(NumberFormat::int8, 0.304, 0.01);
+  CHECK(stored.bits == 30);
+  CHECK(stored.value == Approx(0.3));
+  CHECK(stored.spacing == Approx(0.01));
+  CHECK(store(NumberFormat::int8, 2, 0.01).outcome == RoundingOutcome::overflow);
+  CHECK(store_bits(NumberFormat::int8, 0xff, 0.01).value == Approx(-0.01));
+  CHECK(store_bits(NumberFormat::fp16, 0x3c01).value == 1 + 0x1p-10);
 }
 
 TEST_CASE("an update of a thousandth is lost in bf16 and kept in fp16, one of a ten-thousandth is lost in both") {

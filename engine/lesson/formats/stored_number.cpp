@@ -1,4 +1,4 @@
-#include "engine/lesson/formats/held.hpp"
+#include "engine/lesson/formats/stored_number.hpp"
 
 #include <cmath>
 #include <limits>
@@ -46,22 +46,22 @@ std::string_view name_of(RoundingOutcome outcome) {
   return "?";
 }
 
-double Held::relative_error() const { return asked == 0 ? error() : error() / std::fabs(asked); }
+double StoredNumber::relative_error() const { return asked == 0 ? error() : error() / std::fabs(asked); }
 
-Held hold(NumberFormat format, double value, double scale) {
+StoredNumber store(NumberFormat format, double value, double scale) {
   const std::uint32_t bits = rounded_bits(format, value / scale);
-  const double held = value_of_bits(format, bits) * scale;
-  return {bits, value, held, outcome_of(format, value, held, scale), spacing_at(format, bits) * scale};
+  const double stored = value_of_bits(format, bits) * scale;
+  return {bits, value, stored, outcome_of(format, value, stored, scale), spacing_at(format, bits) * scale};
 }
 
-Held hold_bits(NumberFormat format, std::uint32_t bits, double scale) {
+StoredNumber store_bits(NumberFormat format, std::uint32_t bits, double scale) {
   const double value = value_of_bits(format, bits) * scale;
   return {bits, value, value, outcome_of(format, value, value, scale), spacing_at(format, bits) * scale};
 }
 
-HeldUpdate add_update(NumberFormat format, double weight, double update, double scale) {
-  const double before = hold(format, weight, scale).value;
-  return {before, hold(format, sum_to_odd(before, update), scale).value, update};
+StoredUpdate add_update(NumberFormat format, double weight, double update, double scale) {
+  const double before = store(format, weight, scale).value;
+  return {before, store(format, sum_to_odd(before, update), scale).value, update};
 }
 
 }  // namespace rankscope

@@ -9,15 +9,15 @@
 
 namespace rankscope {
 
-class LastWords {
+class ExitReport {
  public:
-  /// From now on SIGTERM ends this process only after what was set (if anything) has returned.
-  LastWords();
-  ~LastWords();
-  LastWords(const LastWords&) = delete;
-  LastWords& operator=(const LastWords&) = delete;
+  /// From now on SIGTERM ends this process only after the function that was set, if any, has returned.
+  ExitReport();
+  ~ExitReport();
+  ExitReport(const ExitReport&) = delete;
+  ExitReport& operator=(const ExitReport&) = delete;
 
-  /// Called once on SIGTERM, on a thread of its own; empty: nothing to say any more.
+  /// Called once on SIGTERM, on a thread of its own; empty: nothing more to report.
   void set(std::function<void()> print);
 
  private:

@@ -10,15 +10,15 @@ namespace rankscope {
 enum class RoundingOutcome : std::uint8_t {
   exact,
   rounded,
-  subnormal,  ///< rounded or not: held with fewer digits
+  subnormal,  ///< rounded or not: stored with fewer digits
   underflow,  ///< not zero, and becomes zero
   overflow,   ///< finite, and becomes infinite, NaN, or where a format saturates its largest number
   no_number   ///< was infinite or NaN before
 };
 std::string_view name_of(RoundingOutcome outcome);
 
-/// A number as a format holds it: bits times a scale. Only int8 needs one to hold 0.3; fp8 usually has one, too.
-struct Held {
+/// A number as a format stores it: bits times a scale. Only int8 needs a scale to store 0.3; fp8 usually has one, too.
+struct StoredNumber {
   std::uint32_t bits = 0;
   double asked = 0, value = 0;
   RoundingOutcome outcome = RoundingOutcome::exact;
@@ -28,17 +28,17 @@ struct Held {
   double relative_error() const;
 };
 /// `scale` is above zero.
-Held hold(NumberFormat format, double value, double scale = 1);
-Held hold_bits(NumberFormat format, std::uint32_t bits, double scale = 1);
+StoredNumber store(NumberFormat format, double value, double scale = 1);
+StoredNumber store_bits(NumberFormat format, std::uint32_t bits, double scale = 1);
 
-/// weight + update, where the weight is held in the format, and the sum is computed without an error and rounded to
+/// weight + update, where the weight is stored in the format, and the sum is computed without an error and rounded to
 /// the format once.
-struct HeldUpdate {
+struct StoredUpdate {
   double before = 0, after = 0;
   double asked = 0;  ///< the update
   bool lost() const { return before == after && asked != 0; }
   double moved() const { return after - before; }
 };
-HeldUpdate add_update(NumberFormat format, double weight, double update, double scale = 1);
+StoredUpdate add_update(NumberFormat format, double weight, double update, double scale = 1);
 
 }  // namespace rankscope

@@ -3,8 +3,8 @@
 // recording and the window's layout. Changes in quick succession (a drag, turning a wheel) are one undo step.
 // Changes made by following a live run cannot be undone.
 //
-// A place holds all of it, with the plan's run: going back to a plan brings back the run, zoom and selection that it
-// had when it was left. While a run is under way no other plan can come back.
+// A state has all of it, with the plan's run: undo of a plan restores the run, zoom and selection that it had when it
+// was left. During a run no other plan can be restored.
 #pragma once
 #include <QByteArray>
 #include <QObject>
@@ -19,16 +19,16 @@
 
 namespace rankscope::app {
 
-class LookHistory : public QObject {
+class ViewHistory : public QObject {
   Q_OBJECT
  public:
-  /// How the window is arranged, as bytes, and how it gets so again; both may be empty.
+  /// Saves the window's arrangement as bytes, and restores it; both may be empty.
   struct Layout {
     std::function<QByteArray()> save;
     std::function<void(const QByteArray&)> restore;
   };
-  /// `pause_ms`: so long nothing must change until what is there counts as a place to go back to.
-  LookHistory(SharedState& state, Session& session, Layout layout, int pause_ms = 400, QObject* parent = nullptr);
+  /// After `pause_ms` without a change the current state becomes a state to which undo() can return.
+  ViewHistory(SharedState& state, Session& session, Layout layout, int pause_ms = 400, QObject* parent = nullptr);
   /// Marks come back as well. The book outlives this.
   void keep_marks(MarkBook& book);
 
@@ -36,7 +36,7 @@ class LookHistory : public QObject {
   bool can_redo() const;
   /// What undo() would revert: "zoom", "plan"; empty if there is nothing.
   QString undo_words() const;
-  /// Whether something has changed that is no place to go back to yet.
+  /// Something has changed since the last saved state.
   bool pending() const { return timer_.isActive(); }
   void undo();
   void redo();
@@ -47,7 +47,7 @@ class LookHistory : public QObject {
   void changed();
 
  private:
-  struct Look {
+  struct State {
     TimeRange visible, range;
     std::optional<SpanRef> selected;
     std::optional<std::uint32_t> step;
@@ -56,28 +56,28 @@ class LookHistory : public QObject {
     MarkPage marks;
     Obtained shown = Obtained::measured;
     Follow follow = Follow::last_step;
-    SessionContent content;  ///< as of the moment when the plan was left; empty of a place before which it stayed
-    bool same_as(const Look& other) const;
+    SessionContent content;  ///< when the plan was left; empty if the next state has the same plan
+    bool same_as(const State& other) const;
   };
-  Look look_now() const;
-  void restore(const Look& look);
+  State current_state() const;
+  void restore(const State& state);
   void note();
-  void settle();      ///< what has changed becomes a place
-  void leave_plan();  ///< it is about to change
-  bool can_go(const std::vector<Look>& places) const;
+  void settle();      ///< saves the current state
+  void leave_plan();  ///< before the plan changes
+  bool can_go(const std::vector<State>& places) const;
   void forget();
-  void let_runs_go();
-  void go(std::vector<Look>& from, std::vector<Look>& to);
+  void release_old_runs();
+  void move(std::vector<State>& from, std::vector<State>& to);
 
   SharedState& state_;
   Session& session_;
   Layout layout_;
   MarkBook* marks_ = nullptr;
   QTimer timer_;
-  std::vector<Look> past_, future_;
-  Look now_;
-  QByteArray arranged_;  ///< as of the last change by hand: what the layout says of tabs and sizes is no step
-  QString source_;       ///< what is open: another one begins anew
+  std::vector<State> past_, future_;
+  State now_;
+  QByteArray arranged_;  ///< as of the last change by hand: tabs and sizes alone are no step
+  QString source_;       ///< what is open: the history starts again with another one
   bool restoring_ = false;
 };
 

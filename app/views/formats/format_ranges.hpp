@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A step's gradients by magnitude, and under them each format's range on the same axis: what is left of it becomes
-// zero, what is right of it is beyond. A scale moves the range against the gradients.
+// A step's gradients by magnitude, and under them each format's range on the same axis: numbers left of it become
+// zero, numbers right of it overflow. A scale moves the range against the gradients.
 #pragma once
 #include <QWidget>
 
@@ -11,14 +11,14 @@
 
 namespace rankscope::app {
 
-/// What a format holds of the gradients when they are multiplied by 2^shift.
+/// How much of the gradients a format can represent when they are multiplied by 2^shift.
 struct FormatFit {
   NumberFormat format = NumberFormat::fp32;
   int shift = 0;
   bool shift_known = true;  ///< false: the largest is not known, and nothing is multiplied
   FormatShares shares{};
 };
-/// `shift` for all formats; nullopt: for each the largest that leaves nothing beyond. Empty without counts.
+/// `shift` for all formats; nullopt: for each format the largest without overflow. Empty without counts.
 std::vector<FormatFit> fits_of(const MagnitudeData& data, std::optional<int> shift);
 /// "21.3 % below, 0.0 % beyond, 4.0 % with fewer digits".
 QString fit_words(const FormatFit& fit);

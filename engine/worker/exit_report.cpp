@@ -1,4 +1,4 @@
-#include "engine/worker/last_words.hpp"
+#include "engine/worker/exit_report.hpp"
 
 #include <signal.h>
 
@@ -9,19 +9,19 @@ constexpr std::chrono::milliseconds look_every{50};
 
 }  // namespace
 
-LastWords::LastWords() : signals_{SIGTERM}, thread_([this] { wait(); }) {}
+ExitReport::ExitReport() : signals_{SIGTERM}, thread_([this] { wait(); }) {}
 
-LastWords::~LastWords() {
+ExitReport::~ExitReport() {
   done_ = true;
   thread_.join();
 }
 
-void LastWords::set(std::function<void()> print) {
+void ExitReport::set(std::function<void()> print) {
   const std::lock_guard lock(mutex_);
   print_ = std::move(print);
 }
 
-void LastWords::wait() {
+void ExitReport::wait() {
   while (!done_) {
     if (!signals_.wait(look_every)) continue;
     {

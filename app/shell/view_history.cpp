@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/shell/look_history.hpp"
+#include "app/shell/view_history.hpp"
 
 #include <set>
 #include <utility>
@@ -20,12 +20,12 @@ bool same_marks(const MarkPage& a, const MarkPage& b) { return a.recording != b.
 
 }  // namespace
 
-bool LookHistory::Look::same_as(const Look& other) const {
+bool ViewHistory::State::same_as(const State& other) const {
   return visible == other.visible && range == other.range && selected == other.selected && step == other.step &&
          layout == other.layout && same_plan(scenario, other.scenario) && same_marks(marks, other.marks);
 }
 
-LookHistory::LookHistory(SharedState& state, Session& session, Layout layout, int pause_ms, QObject* parent)
+ViewHistory::ViewHistory(SharedState& state, Session& session, Layout layout, int pause_ms, QObject* parent)
     : QObject(parent), state_(state), session_(session), layout_(std::move(layout)) {
   timer_.setSingleShot(true);
   timer_.setInterval(pause_ms);
@@ -35,15 +35,15 @@ LookHistory::LookHistory(SharedState& state, Session& session, Layout layout, in
   });
   for (const auto signal : {&SharedState::visible_changed, &SharedState::selected_changed,
                             &SharedState::selected_range_changed, &SharedState::step_changed})
-    connect(&state, signal, this, &LookHistory::note);
-  connect(&session, &Session::scenario_changed, this, &LookHistory::note);
-  connect(&session, &Session::plan_leaving, this, &LookHistory::leave_plan);
-  connect(&session, &Session::state_changed, this, &LookHistory::changed);
+    connect(&state, signal, this, &ViewHistory::note);
+  connect(&session, &Session::scenario_changed, this, &ViewHistory::note);
+  connect(&session, &Session::plan_leaving, this, &ViewHistory::leave_plan);
+  connect(&session, &Session::state_changed, this, &ViewHistory::changed);
   if (layout_.save) arranged_ = layout_.save();
-  now_ = look_now();
+  now_ = current_state();
 }
 
-LookHistory::Look LookHistory::look_now() const {
+ViewHistory::State ViewHistory::current_state() const {
   return {state_.visible(),
           state_.selected_range(),
           state_.selected(),
@@ -56,28 +56,28 @@ LookHistory::Look LookHistory::look_now() const {
           {}};
 }
 
-void LookHistory::keep_marks(MarkBook& book) {
+void ViewHistory::keep_marks(MarkBook& book) {
   marks_ = &book;
-  connect(&book, &MarkBook::changed, this, &LookHistory::note);
+  connect(&book, &MarkBook::changed, this, &ViewHistory::note);
   connect(&book, &MarkBook::replaced, this, [this] { now_.marks = marks_->page(); });
   now_.marks = book.page();
 }
 
-bool LookHistory::can_go(const std::vector<Look>& places) const {
+bool ViewHistory::can_go(const std::vector<State>& places) const {
   if (places.empty()) return false;
   return !session_.active() || same_plan(places.back().scenario, session_.scenario());
 }
 
-bool LookHistory::can_undo() const {
+bool ViewHistory::can_undo() const {
   return can_go(past_) || (pending() && (!session_.active() || same_plan(now_.scenario, session_.scenario())));
 }
 
-bool LookHistory::can_redo() const { return can_go(future_); }
+bool ViewHistory::can_redo() const { return can_go(future_); }
 
-QString LookHistory::undo_words() const {
+QString ViewHistory::undo_words() const {
   if (!can_undo()) return {};
-  const Look now = look_now();
-  const Look& before = pending() && !now.same_as(now_) ? now_ : past_.empty() ? now_ : past_.back();
+  const State now = current_state();
+  const State& before = pending() && !now.same_as(now_) ? now_ : past_.empty() ? now_ : past_.back();
   if (!same_plan(before.scenario, now.scenario)) return tr("plan");
   if (before.layout != now.layout) return tr("layout");
   if (!same_marks(before.marks, now.marks)) return tr("mark");
@@ -87,13 +87,13 @@ QString LookHistory::undo_words() const {
   return before.visible == now.visible ? QString() : tr("zoom");
 }
 
-void LookHistory::note_layout() {
+void ViewHistory::note_layout() {
   if (restoring_ || !layout_.save) return;
   arranged_ = layout_.save();
   note();
 }
 
-void LookHistory::note() {
+void ViewHistory::note() {
   if (restoring_) return;
   if (const QString source = session_.spec().text; source != source_) {
     source_ = source;
@@ -105,21 +105,21 @@ void LookHistory::note() {
 
 // What was zoomed and chosen before the change is a place of its own, and the run goes with the plan that is left.
 // Changes that follow quickly on each other leave one plan, the first.
-void LookHistory::leave_plan() {
+void ViewHistory::leave_plan() {
   if (restoring_ || (pending() && !same_plan(now_.scenario, session_.scenario()))) return;
   if (pending()) settle();
   now_.content = session_.content();
 }
 
-void LookHistory::forget() {
+void ViewHistory::forget() {
   past_.clear();
   future_.clear();
-  now_ = look_now();
+  now_ = current_state();
 }
 
-void LookHistory::settle() {
+void ViewHistory::settle() {
   timer_.stop();
-  const Look next = look_now();
+  const State next = current_state();
   if (next.same_as(now_)) return emit changed();
   // A run that is followed moves by itself; so does a picture that plays.
   const bool own = state_.follow() == Follow::held && !state_.playing();
@@ -128,7 +128,7 @@ void LookHistory::settle() {
   if (own || other_things || !(next.selected == now_.selected) || !(next.range == now_.range)) {
     past_.push_back(std::move(now_));
     if (past_.size() > most_places) past_.erase(past_.begin());
-    let_runs_go();
+    release_old_runs();
     future_.clear();
   }
   now_ = next;
@@ -136,7 +136,7 @@ void LookHistory::settle() {
 }
 
 // Runs are large: places hold the latest few.
-void LookHistory::let_runs_go() {
+void ViewHistory::release_old_runs() {
   std::set<const void*> runs;
   for (auto place = past_.rbegin(); place != past_.rend(); ++place) {
     if (!place->content.store) continue;
@@ -149,17 +149,17 @@ void LookHistory::let_runs_go() {
   }
 }
 
-void LookHistory::undo() {
+void ViewHistory::undo() {
   settle();
-  if (can_undo()) go(past_, future_);
+  if (can_undo()) move(past_, future_);
 }
 
-void LookHistory::redo() {
+void ViewHistory::redo() {
   settle();
-  if (can_redo()) go(future_, past_);
+  if (can_redo()) move(future_, past_);
 }
 
-void LookHistory::go(std::vector<Look>& from, std::vector<Look>& to) {
+void ViewHistory::move(std::vector<State>& from, std::vector<State>& to) {
   if (!same_plan(from.back().scenario, now_.scenario)) now_.content = session_.content();
   to.push_back(std::move(now_));
   now_ = std::move(from.back());
@@ -167,20 +167,20 @@ void LookHistory::go(std::vector<Look>& from, std::vector<Look>& to) {
   restore(now_);
 }
 
-void LookHistory::restore(const Look& look) {
+void ViewHistory::restore(const State& state) {
   restoring_ = true;
-  if (look.scenario && session_.scenario() && !same_plan(look.scenario, session_.scenario()) &&
-      !session_.restore(look.content))
-    session_.edit(*look.scenario);
-  if (layout_.restore && look.layout != arranged_) layout_.restore(look.layout);
-  arranged_ = look.layout;
-  if (marks_ != nullptr) marks_->restore(look.marks);
-  state_.set_shown(look.shown);
-  state_.set_follow(session_.active() ? Follow::held : look.follow);
-  state_.set_step(look.step);
-  state_.set_visible(look.visible);
-  state_.set_selected(look.selected);
-  state_.set_selected_range(look.range);
+  if (state.scenario && session_.scenario() && !same_plan(state.scenario, session_.scenario()) &&
+      !session_.restore(state.content))
+    session_.edit(*state.scenario);
+  if (layout_.restore && state.layout != arranged_) layout_.restore(state.layout);
+  arranged_ = state.layout;
+  if (marks_ != nullptr) marks_->restore(state.marks);
+  state_.set_shown(state.shown);
+  state_.set_follow(session_.active() ? Follow::held : state.follow);
+  state_.set_step(state.step);
+  state_.set_visible(state.visible);
+  state_.set_selected(state.selected);
+  state_.set_selected_range(state.range);
   restoring_ = false;
   emit changed();
 }

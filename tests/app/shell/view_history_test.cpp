@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/shell/look_history.hpp"
+#include "app/shell/view_history.hpp"
 
 #include <QAction>
 #include <QTest>
@@ -19,7 +19,7 @@ struct Looking {
   SharedState state;
   Session session;
   QByteArray layout = "first";
-  LookHistory history{
+  ViewHistory history{
       state, session, {[this] { return layout; }, [this](const QByteArray& bytes) { layout = bytes; }}, 1};
   Looking() {
     state.set_extent({0, 1'000'000});

@@ -1,4 +1,4 @@
-#include "tests/engine/execute/comm/nccl/emulated_meeting.hpp"
+#include "tests/engine/execute/comm/nccl/emulated_rendezvous.hpp"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@ constexpr long look_every_ns = 5'000'000;
 
 }  // namespace
 
-struct Meeting::Shared {
+struct Rendezvous::Shared {
   struct Given {
     std::uint64_t given = 0, taken = 0;  ///< collectives that this member has given its part of, and is done with
     char signature[96] = "";             ///< of the latest
@@ -48,7 +48,7 @@ struct Meeting::Shared {
 };
 
 /// A member that died with it leaves it to the next.
-class Meeting::Lock {
+class Rendezvous::Lock {
  public:
   explicit Lock(Shared& shared) : shared_(shared) { take(pthread_mutex_lock(&shared_.mutex)); }
   ~Lock() { pthread_mutex_unlock(&shared_.mutex); }
@@ -78,7 +78,7 @@ class Meeting::Lock {
   Shared& shared_;
 };
 
-std::string Meeting::make() {
+std::string Rendezvous::make() {
   static std::atomic<int> made{0};
   const std::string name = "/rankscope-nccl-" + std::to_string(getpid()) + "-" + std::to_string(++made);
   const int file = shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600);
@@ -102,7 +102,7 @@ std::string Meeting::make() {
   return name;
 }
 
-Meeting::Meeting(const std::string& name, int ranks, int member) : name_(name), ranks_(ranks), member_(member) {
+Rendezvous::Rendezvous(const std::string& name, int ranks, int member) : name_(name), ranks_(ranks), member_(member) {
   const int file = shm_open(name.c_str(), O_RDWR, 0600);
   if (file < 0 || ranks > most_members || member < 0 || member >= most_members) std::abort();
   void* const memory = mmap(nullptr, all_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
@@ -118,26 +118,26 @@ Meeting::Meeting(const std::string& name, int ranks, int member) : name_(name), 
   lock.notify();
 }
 
-Meeting::~Meeting() {
-  give_up();
+Rendezvous::~Rendezvous() {
+  remove_name();
   munmap(shared_, all_bytes);
 }
 
-void Meeting::give_up() const { shm_unlink(name_.c_str()); }  // where all have come that has been done
+void Rendezvous::remove_name() const { shm_unlink(name_.c_str()); }  // removed already if all have arrived
 
-bool Meeting::is_complete() const {
+bool Rendezvous::is_complete() const {
   const Lock lock(*shared_);
   return shared_->arrivals() >= ranks_;
 }
 
-std::byte* Meeting::given_by(int member) const {
+std::byte* Rendezvous::given_by(int member) const {
   return reinterpret_cast<std::byte*>(shared_) + head_bytes + static_cast<std::size_t>(member) * given_bytes;
 }
-std::byte* Meeting::box(int from, int to) const {
+std::byte* Rendezvous::box(int from, int to) const {
   return given_by(most_members) + static_cast<std::size_t>(from * most_members + to) * box_bytes;
 }
 
-Met Meeting::run(const Collective& call, std::uint64_t number, const Stop& stop) {
+Outcome Rendezvous::run(const Collective& call, std::uint64_t number, const Stop& stop) {
   Shared::Given& mine = shared_->given[member_];
   const std::size_t input = input_bytes(call, ranks_, member_);
   if (input > given_bytes) std::abort();
@@ -151,14 +151,14 @@ Met Meeting::run(const Collective& call, std::uint64_t number, const Stop& stop)
                        [&](const Shared::Given& one) { return one.*count > number; });
   };
   while (!all(&Shared::Given::given)) {
-    if (stop()) return Met::stopped;
+    if (stop()) return Outcome::stopped;
     lock.wait();
   }
   for (int other = 0; other < ranks_; ++other)
     if (std::strcmp(shared_->given[other].signature, mine.signature) != 0) {
       note("members of a communicator call " + call.signature() + " and " +
            std::string(shared_->given[other].signature));
-      return Met::disagreed;
+      return Outcome::disagreed;
     }
   lock.apart([&] {
     std::vector<const void*> inputs;
@@ -168,13 +168,13 @@ Met Meeting::run(const Collective& call, std::uint64_t number, const Stop& stop)
   mine.taken = number + 1;
   lock.notify();
   while (!all(&Shared::Given::taken)) {  // what lies there is in use until then
-    if (stop()) return Met::stopped;
+    if (stop()) return Outcome::stopped;
     lock.wait();
   }
-  return Met::done;
+  return Outcome::done;
 }
 
-Met Meeting::run(const std::vector<Post>& posts, const Stop& stop) {
+Outcome Rendezvous::run(const std::vector<Post>& posts, const Stop& stop) {
   enum class At : std::uint8_t { waits, lies_there, done };
   std::vector<At> at(posts.size(), At::waits);
   std::vector<std::uint64_t> sent_as(posts.size());
@@ -212,7 +212,7 @@ Met Meeting::run(const std::vector<Post>& posts, const Stop& stop) {
           note("rank " + std::to_string(from) + " and rank " + std::to_string(to) +
                " mean different sizes of a message");
           lock.notify();
-          return Met::disagreed;
+          return Outcome::disagreed;
         }
       }
     }
@@ -220,8 +220,8 @@ Met Meeting::run(const std::vector<Post>& posts, const Stop& stop) {
       lock.notify();
       continue;
     }
-    if (std::all_of(at.begin(), at.end(), [](At one) { return one == At::done; })) return Met::done;
-    if (stop()) return Met::stopped;
+    if (std::all_of(at.begin(), at.end(), [](At one) { return one == At::done; })) return Outcome::done;
+    if (stop()) return Outcome::stopped;
     lock.wait();
   }
 }

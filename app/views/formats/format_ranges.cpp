@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/views/formats/range_picture.hpp"
+#include "app/views/formats/format_ranges.hpp"
 
 #include <QPainter>
 #include <algorithm>
