@@ -151,6 +151,11 @@ ScalingCurves predicted_curves(const Scenario& scenario, const std::string& key,
           ? tr("costs of ops: measured by the run before its first step; links of the cluster %1").arg(cluster)
           : tr("costs of ops: measured by the run on %1 before its first step; links of the cluster %2")
                 .arg(costs.host, cluster);
+  if (scenario.model.is_collective()) {
+    curves.failure = tr("A single collective has no rate of samples or tokens. Its phases and bytes are in the "
+                        "Collectives view.");
+    return curves;
+  }
   for (int value = 1; value <= most_ranks; value *= 2) {
     Scenario point;
     try {

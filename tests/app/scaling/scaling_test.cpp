@@ -163,6 +163,15 @@ TEST_CASE("A plan is predicted for 1, 2, 4, … ranks as the engine predicts eac
   CHECK(curves.points[5].reason.contains("global_batch"));
 }
 
+TEST_CASE("A single collective has no rate: the view says so and draws no axes") {
+  Scenario alone;
+  alone.model.kind = "collective";
+  alone.plan.data = 4;
+  const ScalingCurves curves = predicted_curves(alone, "plan.data", Scaling::strong, 8, {});
+  CHECK(curves.points.empty());
+  CHECK_THAT(curves.failure.toStdString(), ContainsText("A single collective has no rate"));
+}
+
 TEST_CASE("Weak scaling lets the batch grow with the ranks") {
   const Scenario scenario = small_scenario("data = 1\nmicro_batches = 1");
   const ScalingCurves curves = predicted_curves(scenario, "plan.data", Scaling::weak, 4);
