@@ -20,7 +20,7 @@ using namespace rankscope::app;
 
 namespace {
 
-std::unique_ptr<MainWindow> window_on(const QString& source) {
+std::unique_ptr<MainWindow> window_in_class(const QString& source) {
   static const QTemporaryDir settings;  // where students' keys are kept
   qputenv("XDG_CONFIG_HOME", settings.path().toUtf8());
   application();
@@ -38,8 +38,8 @@ QString lab_of(MainWindow& window) { return QFileInfo(window.session().spec().te
 
 TEST_CASE(
     "Students' windows follow the teacher's lab, step, range, selection and view until a student stops following") {
-  const auto teacher = window_on("pipeline-1f1b");
-  const auto student = window_on("data-parallel");
+  const auto teacher = window_in_class("pipeline-1f1b");
+  const auto student = window_in_class("data-parallel");
   const QTemporaryDir folder;
   const QString join = folder.filePath("class.join");
   REQUIRE(teacher->teach(join, {}).isEmpty());
@@ -80,7 +80,7 @@ TEST_CASE("If a student's step takes longer, the same part of it is shown") {
       "title = \"the same, larger\"\n[model]\nlayers = 16\n[plan]\npipeline = 4\nmicro_batches = 8\n"
       "[train]\nglobal_batch = 32\n");
   file.close();
-  const auto teacher = window_on("pipeline-1f1b"), student = window_on(slower);
+  const auto teacher = window_in_class("pipeline-1f1b"), student = window_on(slower);
   const QString join = folder.filePath("class.join");
   REQUIRE(teacher->teach(join, {}).isEmpty());
   const TimeRange shown = *teacher->session().view()->step_range(Obtained::simulated, 1);
@@ -100,8 +100,8 @@ TEST_CASE("If a student's step takes longer, the same part of it is shown") {
 TEST_CASE("Students' answers are a histogram in the teacher's window, hidden until requested") {
   const QTemporaryDir folder;
   const QString lesson = write_file(folder, "small.toml", small_lesson(bubble_question));
-  const auto teacher = window_on(lesson);
-  const auto ada = window_on(lesson), grace = window_on(lesson);
+  const auto teacher = window_in_class(lesson);
+  const auto ada = window_in_class(lesson), grace = window_on(lesson);
   const QString join = folder.filePath("class.join");
   REQUIRE(teacher->teach(join, {}).isEmpty());
   REQUIRE(ada->attend(join, "Ada").isEmpty());
@@ -134,8 +134,8 @@ TEST_CASE("Students' answers are a histogram in the teacher's window, hidden unt
 TEST_CASE("The teacher's window shows who has answered what at which try, and students' windows do not") {
   const QTemporaryDir folder;
   const QString lesson = write_file(folder, "small.toml", small_lesson(formula_question + memory_question));
-  const auto teacher = window_on(lesson);
-  const auto grace = window_on(lesson), ada = window_on(lesson), bob = window_on(lesson);
+  const auto teacher = window_in_class(lesson);
+  const auto grace = window_in_class(lesson), ada = window_on(lesson), bob = window_on(lesson);
   const QString join = folder.filePath("class.join"), file = folder.filePath("answers.csv");
   REQUIRE(teacher->teach(join, {}).isEmpty());
   teacher->keep_answers(file);
@@ -198,7 +198,7 @@ TEST_CASE("The teacher's window shows who has answered what at which try, and st
 TEST_CASE("The result of a student's run reaches the teacher after the answer") {
   const QTemporaryDir folder;
   const QString lesson = write_file(folder, "small.toml", small_lesson(bubble_question));
-  const auto teacher = window_on(lesson);
+  const auto teacher = window_in_class(lesson);
   auto student = window_on_lab(lesson, real_engine());
   const QString join = folder.filePath("class.join");
   REQUIRE(teacher->teach(join, {}).isEmpty());
@@ -216,20 +216,20 @@ TEST_CASE("The result of a student's run reaches the teacher after the answer") 
 }
 
 TEST_CASE("A class over the network is joined with keys at the address that its teacher names") {
-  const auto teacher = window_on("pipeline-1f1b");
+  const auto teacher = window_in_class("pipeline-1f1b");
   const QTemporaryDir folder;
   const QString join = folder.filePath("class.join");
   REQUIRE(teacher->teach(join, "127.0.0.1").isEmpty());
   QFile file(join);
   REQUIRE(file.open(QIODevice::ReadOnly));
   CHECK(file.readAll().contains("tcp/127.0.0.1:"));
-  const auto student = window_on("pipeline-1f1b");
+  const auto student = window_in_class("pipeline-1f1b");
   REQUIRE(student->attend(join, "Ada").isEmpty());
   CHECK(wait_until([&] { return teacher->class_room().student_count() == 1; }));
 }
 
 TEST_CASE("A class with an invalid join file is refused with a message, and leaving a class ends it") {
-  const auto window = window_on("pipeline-1f1b");
+  const auto window = window_in_class("pipeline-1f1b");
   CHECK(window->attend("/nowhere/class.join", "Ada").contains("/nowhere/class.join"));
   CHECK_FALSE(window->class_room().attending());
   const QTemporaryDir folder;
