@@ -1851,6 +1851,10 @@ ausgehend %2, eingehend %3 je Schritt
         <source>waiting + moving</source>
         <translation>Warten + Transfer</translation>
     </message>
+    <message>
+        <source>A single collective has no rate of samples or tokens. Its phases and bytes are in the Collectives view.</source>
+        <translation>Eine einzelne kollektive Operation hat keine Rate von Samples oder Tokens. Ihre Phasen und Bytes stehen in der Ansicht „Kollektive“.</translation>
+    </message>
 </context>
 <context>
     <name>rankscope::app::AlternativesList</name>
@@ -3302,37 +3306,6 @@ ab %3, mit allen Stellen ab %4, unter %5
     <message>
         <source>%1 messages could not be read and were skipped: %2</source>
         <translation>%1 Nachrichten waren nicht lesbar und wurden ausgelassen: %2</translation>
-    </message>
-</context>
-<context>
-    <name>rankscope::app::ViewHistory</name>
-    <message>
-        <source>plan</source>
-        <translation>Plan</translation>
-    </message>
-    <message>
-        <source>layout</source>
-        <translation>Anordnung</translation>
-    </message>
-    <message>
-        <source>mark</source>
-        <translation>Markierung</translation>
-    </message>
-    <message>
-        <source>selection</source>
-        <translation>Auswahl</translation>
-    </message>
-    <message>
-        <source>range</source>
-        <translation>Bereich</translation>
-    </message>
-    <message>
-        <source>step</source>
-        <translation>Schritt</translation>
-    </message>
-    <message>
-        <source>zoom</source>
-        <translation>Zoom</translation>
     </message>
 </context>
 <context>
@@ -6306,6 +6279,37 @@ je Rank</translation>
     <message>
         <source>SIMULATED, with published figures</source>
         <translation>SIMULIERT, mit veröffentlichten Werten</translation>
+    </message>
+</context>
+<context>
+    <name>rankscope::app::ViewHistory</name>
+    <message>
+        <source>plan</source>
+        <translation>Plan</translation>
+    </message>
+    <message>
+        <source>layout</source>
+        <translation>Anordnung</translation>
+    </message>
+    <message>
+        <source>mark</source>
+        <translation>Markierung</translation>
+    </message>
+    <message>
+        <source>selection</source>
+        <translation>Auswahl</translation>
+    </message>
+    <message>
+        <source>range</source>
+        <translation>Bereich</translation>
+    </message>
+    <message>
+        <source>step</source>
+        <translation>Schritt</translation>
+    </message>
+    <message>
+        <source>zoom</source>
+        <translation>Zoom</translation>
     </message>
 </context>
 <context>
