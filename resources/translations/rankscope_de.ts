@@ -4967,8 +4967,8 @@ Ziehen verschiebt sie; aus der Zeile heraus nimmt sie zurück.</translation>
         <translation>Dach aus der Clusterdatei</translation>
     </message>
     <message>
-        <source>Measured: the fastest matrix product on the run&apos;s machine (rankscope-engine peak). The memory bandwidth is from the cluster file in both.</source>
-        <translation>Gemessen: das schnellste Matrixprodukt auf dem Rechner des Laufs (rankscope-engine peak). Die Speicherbandbreite ist in beiden die aus der Clusterdatei.</translation>
+        <source>Measured: the fastest matrix product and the fastest large copy on the run&apos;s machine (rankscope-engine peak).</source>
+        <translation>Gemessen: das schnellste Matrixprodukt und die schnellste große Kopie auf dem Rechner des Laufs (rankscope-engine peak).</translation>
     </message>
 </context>
 <context>

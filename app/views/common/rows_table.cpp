@@ -18,4 +18,8 @@ int RowsTable::height_of(int rows) const {
          std::min(rows, model_.rowCount()) * verticalHeader()->defaultSectionSize() + 4;
 }
 
+int RowsTable::height_within(int most) const {
+  return height_of(std::max(1, (most - height_of(0)) / verticalHeader()->defaultSectionSize()));
+}
+
 }  // namespace rankscope::app

@@ -21,6 +21,8 @@ class RowsTable : public QTableView {
   const RowsModel& rows() const { return model_; }
   /// Of its header and so many of its rows, at most those that there are.
   int height_of(int rows) const;
+  /// The height of the header and of as many whole rows as fit into `most`: at least one.
+  int height_within(int most) const;
 
  private:
   RowsModel model_;

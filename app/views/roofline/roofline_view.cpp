@@ -32,8 +32,8 @@ RooflineView::RooflineView(SharedState& state, Session& session, QWidget* parent
   roof_->setAccessibleName(tr("Which roof"));
   roof_->addItems({tr("Measured roof"), tr("Roof of the cluster file")});
   roof_->setToolTip(
-      tr("Measured: the fastest matrix product on the run's machine (rankscope-engine peak). The "
-         "memory bandwidth is from the cluster file in both."));
+      tr("Measured: the fastest matrix product and the fastest large copy on the run's machine "
+         "(rankscope-engine peak)."));
   words_->setProperty("role", QStringLiteral("dim"));
   connect(roof_, &QComboBox::activated, this, &RooflineView::refresh);
   connect(&session.figures(), &FiguresModel::changed, this, &RooflineView::refresh);
@@ -93,11 +93,11 @@ void RooflineView::arrange() {
       table_->setColumnHidden(column, true);
     const int wide = header.length() + scroll_bar;
     table_->resize(wide, high);
-    table_->setGeometry(width() - wide - view_margin, top, wide, std::min(high, table_->height_of(1000)));
+    table_->setGeometry(width() - wide - view_margin, top, wide, table_->height_within(high));
     chart_->setGeometry(0, top, width() - wide - view_margin - gap, high);
   } else if (below) {
     for (int column = 0; column < table_->horizontalHeader()->count(); ++column) table_->setColumnHidden(column, false);
-    const int rows = std::min(table_->height_of(6), high / 2);
+    const int rows = table_->height_within(std::min(table_->height_of(6), high / 2));
     table_->setGeometry(cell_inset, height() - rows - 4, width() - view_margin - cell_inset, rows);
     chart_->setGeometry(0, top, width(), high - rows - gap);
   } else {

@@ -244,7 +244,7 @@ void SearchView::arrange() {
   const int high = std::max(40, height() - top - 4);
   const bool three = width() >= three_columns, two = width() >= two_columns;
   const int right =
-      two ? (three ? std::clamp(width() * 28 / 100, plan_width, widest_plan) : std::max(270, width() * 48 / 100)) : 0;
+      two ? (three ? std::clamp(width() * 28 / 100, plan_width, widest_plan) : std::max(270, width() * 46 / 100)) : 0;
   const int middle = three ? (width() - right) * 42 / 100 : 0;
   const int left = width() - right - middle;
   const int side = sides_->checkedId();
@@ -281,7 +281,7 @@ void SearchView::arrange() {
   use_->setEnabled(session_.spec().kind == SourceKind::scenario && !session_.active());
   fastest_->setGeometry(column + 116 + gap, y, 84, control_height);
   y += control_height + 6;
-  table_->setGeometry(column - cell_padding, y, wide + cell_padding, std::max(30, height() - y - 4));
+  table_->setGeometry(column - cell_padding, y, wide + cell_padding, table_->height_within(height() - y - 4));
 }
 
 void SearchView::paint(QPainter& painter) {
