@@ -76,7 +76,8 @@ class Desktop:
             os.close(write)
             with os.fdopen(read) as pipe:
                 if pipe.readline().strip():
-                    os.environ["DISPLAY"] = f":{number}"
+                    self.display = f":{number}"
+                    self.use()
                     return
             self.server.wait()
         raise Failed("Xvfb did not start: see desktop.log")
@@ -95,6 +96,10 @@ class Desktop:
                 process.terminate()  # the server then removes its socket and its lock
                 process.wait(20)
         self.out.close()
+
+    def use(self):
+        """Programs that start, keys and the mouse are on this screen from now on: there may be another one."""
+        os.environ["DISPLAY"] = self.display
 
     def key(self, *keys):
         run(["xdotool", "key", "--clearmodifiers", "--delay", "5", *keys])
