@@ -158,9 +158,10 @@ void Navigator::fit_step() {
   const auto prediction = source_.prediction();
   const auto range = step_with_forecast(*view, prediction ? *prediction : *view, state_.shown(), *state_.step());
   if (!range || range->empty()) return;
-  state_.set_visible(widened(*range, step_margin));
-  fitted_ = state_.visible();
+  // Before it is shown: who is told of the change may ask whether it is the fitted step.
+  fitted_ = clamped(widened(*range, step_margin), state_.extent());
   fitted_beside_ = prediction;
+  state_.set_visible(fitted_);
 }
 
 void Navigator::fit_all() {

@@ -23,6 +23,8 @@ class Navigator : public QObject {
   /// The `by`-th step after (before) the present one, among those that there are.
   void step_by(int by);
   void fit_step();  ///< the present step
+  /// What is visible is what fit_step() shows.
+  bool shows_fitted_step() const { return !fitted_.empty() && state_.visible() == fitted_; }
   void fit_all();   ///< everything
   void fit();       ///< the selected range, else the selected op with some room, else the step
   void zoom(double factor, std::int64_t at_ns);

@@ -32,6 +32,7 @@ ElidedLabel* make_label(const char* role, QWidget* parent) {
 CompareView::CompareView(SharedState& state, Session& session, Navigator& navigator, QWidget* parent)
     : DataView(state, session, parent),
       session_(session),
+      navigator_(navigator),
       other_navigator_(other_state_, other_),
       choice_(new QPushButton(this)),
       menu_(new QMenu(this)),
@@ -181,12 +182,21 @@ void CompareView::align() {
   other_state_.set_step(step);
   other_.choose_step(step);
   const auto a = step_of_a(), b = step_of_b();
-  if (a && b) other_state_.set_visible(moved(state().visible(), b->begin_ns - a->begin_ns));
+  if (a && b) {
+    // Of a step that is fitted alone, the other run's longer one would show only its first part.
+    if (isVisible() && navigator_.shows_fitted_step() && b->length() > a->length())
+      state().set_visible(widened({a->begin_ns, a->begin_ns + b->length()}, 0.01));
+    other_state_.set_visible(moved(state().visible(), b->begin_ns - a->begin_ns));
+  }
   coupling_ = false;
 }
 
 void CompareView::follow_other() {
-  if (coupling_) return;
+  if (coupling_ || !isVisible()) return;
+  if (other_navigator_.shows_fitted_step()) {
+    if (time_b_->hasFocus()) navigator_.fit_step();  // a person asks for it there
+    return align();
+  }
   coupling_ = true;
   const auto a = step_of_a(), b = step_of_b();
   if (a && b) {

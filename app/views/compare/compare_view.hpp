@@ -61,6 +61,7 @@ class CompareView : public DataView {
   Session& session_;
   OtherRun other_;
   SharedState other_state_;
+  Navigator& navigator_;
   Navigator other_navigator_;
   bool chosen_ = false;  ///< the user chose the other run: the previous run does not replace it
   bool coupling_ = false;

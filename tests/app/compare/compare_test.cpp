@@ -66,6 +66,24 @@ TEST_CASE("Two runs are shown side by side, aligned by step") {
   CHECK(a.length() == b.length());
 }
 
+TEST_CASE("Both steps are shown whole, whichever is longer") {
+  const bool longer_first = GENERATE(true, false);
+  TwoRuns runs;
+  const QString with_bubbles = runs.recording("naive.mcap", naive), without = runs.recording("gpipe.mcap", gpipe);
+  runs.open(longer_first ? with_bubbles : without);
+  runs.view->open(longer_first ? without : with_bubbles);
+  REQUIRE(wait_until(
+      [&] { return runs.view->settled() && runs.view->other().figures().latest()->step.has_value(); }));
+  QTest::qWait(100);  // B's time line fits its own step once it has been laid out
+  const TimeRange a = runs.state.visible(), b = runs.view->other_state().visible();
+  REQUIRE(runs.step_a().length() != runs.step_b().length());
+  CHECK(a.begin_ns <= runs.step_a().begin_ns);
+  CHECK(a.end_ns >= runs.step_a().end_ns);
+  CHECK(b.begin_ns <= runs.step_b().begin_ns);
+  CHECK(b.end_ns >= runs.step_b().end_ns);
+  CHECK(a.length() == b.length());
+}
+
 TEST_CASE("Zooming the one zooms the other") {
   TwoRuns runs;
   runs.open_both();
