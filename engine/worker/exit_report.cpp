@@ -21,11 +21,17 @@ void ExitReport::set(std::function<void()> print) {
   print_ = std::move(print);
 }
 
+void ExitReport::set_mark(std::function<void()> mark) {
+  const std::lock_guard lock(mutex_);
+  mark_ = std::move(mark);
+}
+
 void ExitReport::wait() {
   while (!done_) {
     if (!signals_.wait(look_every)) continue;
     {
       const std::lock_guard lock(mutex_);
+      if (mark_) mark_();
       if (print_) print_();
     }
     signal(SIGTERM, SIG_DFL);

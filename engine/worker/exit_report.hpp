@@ -19,12 +19,15 @@ class ExitReport {
 
   /// Called once on SIGTERM, on a thread of its own; empty: nothing more to report.
   void set(std::function<void()> print);
+  /// Called first, whatever is printed.
+  void set_mark(std::function<void()> mark);
 
  private:
   void wait();
 
   const SignalPipe signals_;
   std::mutex mutex_;
+  std::function<void()> mark_;
   std::function<void()> print_;
   std::atomic<bool> done_ = false;
   std::thread thread_;

@@ -12,7 +12,14 @@ namespace {
 
 constexpr const char* file_name = "steps";
 
-std::size_t bytes_of(int ranks) { return static_cast<std::size_t>(ranks) * sizeof(std::int64_t); }
+std::size_t bytes_of(int ranks) { return 2 * static_cast<std::size_t>(ranks) * sizeof(std::int64_t); }
+
+std::vector<std::int64_t> read_all(const std::filesystem::path& session_directory, int ranks) {
+  std::vector<std::int64_t> marks(2 * static_cast<std::size_t>(ranks), 0);
+  std::ifstream file(session_directory / file_name, std::ios::binary);
+  file.read(reinterpret_cast<char*>(marks.data()), static_cast<std::streamsize>(bytes_of(ranks)));
+  return marks;
+}
 
 }  // namespace
 
@@ -36,10 +43,21 @@ void StepMarks::finished(int rank, std::uint32_t step) {
     std::atomic_ref(steps_[rank]).store(std::int64_t{step} + 1, std::memory_order_relaxed);
 }
 
+void StepMarks::dismissed(int rank) {
+  if (steps_ != nullptr && rank < ranks_) std::atomic_ref(steps_[ranks_ + rank]).store(1, std::memory_order_relaxed);
+}
+
+std::vector<int> read_not_dismissed(const std::filesystem::path& session_directory, int ranks) {
+  const std::vector<std::int64_t> marks = read_all(session_directory, ranks);
+  std::vector<int> others;
+  for (int rank = 0; rank < ranks; ++rank)
+    if (marks[static_cast<std::size_t>(ranks + rank)] == 0) others.push_back(rank);
+  return others;
+}
+
 std::vector<std::int64_t> read_step_marks(const std::filesystem::path& session_directory, int ranks) {
-  std::vector<std::int64_t> steps(static_cast<std::size_t>(ranks), 0);
-  std::ifstream file(session_directory / file_name, std::ios::binary);
-  file.read(reinterpret_cast<char*>(steps.data()), static_cast<std::streamsize>(bytes_of(ranks)));
+  std::vector<std::int64_t> steps = read_all(session_directory, ranks);
+  steps.resize(static_cast<std::size_t>(ranks));
   for (std::int64_t& step : steps) --step;
   return steps;
 }

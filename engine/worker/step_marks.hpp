@@ -18,13 +18,19 @@ class StepMarks {
 
   /// One store to memory; any thread.
   void finished(int rank, std::uint32_t step);
+  /// A launcher ends the rank's process. It does so to all but the one that died by itself.
+  void dismissed(int rank);
 
  private:
-  std::int64_t* steps_ = nullptr;  ///< [rank]: steps finished, counted from the run's step 0
+  /// [rank]: steps finished, counted from the run's step 0; [ranks + rank]: 1 where it was dismissed.
+  std::int64_t* steps_ = nullptr;
   int ranks_ = 0;
 };
 
 /// [rank] the last finished step; -1: none is known.
 std::vector<std::int64_t> read_step_marks(const std::filesystem::path& session_directory, int ranks);
+
+/// The ranks that were not dismissed.
+std::vector<int> read_not_dismissed(const std::filesystem::path& session_directory, int ranks);
 
 }  // namespace rankscope

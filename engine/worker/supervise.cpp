@@ -308,6 +308,10 @@ SessionOutcome run_session(const Scenario& scenario, const RunRequest& request, 
     any_step = any_step || watch.last_step(rank) >= 0;
     watch.finished(rank, marks[static_cast<std::size_t>(rank)]);
   }
+  // Where others started the ranks, no launcher's line names the one that died by itself: all the others were dismissed.
+  if (request.launched && !ended.exit.ok())
+    if (const auto others = read_not_dismissed(directory.path(), scenario.plan.ranks()); others.size() == 1)
+      watch.lost(others.front());
   const auto [verdict, has_reason] = conclude(watch, ended, last_output, request);
   if (request.launched) {
     if (!verdict.ok) print_at_end("rankscope-engine: " + verdict.message + "\n", *request.launched);

@@ -341,6 +341,11 @@ void Ranks::run_steps(ExitReport* exit_report) {
 }
 
 int Ranks::train(ExitReport* exit_report) {
+  if (exit_report && processes_) exit_report->set_mark([this] { marks_.dismissed(processes_->rank()); });
+  // It outlives the marks.
+  const std::shared_ptr<void> at_end(nullptr, [&](void*) {
+    if (exit_report) exit_report->set_mark({});
+  });
   if (exit_report)
     exit_report->set([&] {
       end(processes_->rank(), false, "its launcher ended it", true);
