@@ -9,7 +9,7 @@
 namespace rankscope {
 namespace {
 
-constexpr double step_margin = 0.01, op_margin = 2.0;
+constexpr double op_margin = 2.0;
 
 // Selects how the shown events of a session were obtained: the headline's way if there are events of it.
 std::optional<Obtained> headline(const StoreView& view) {
@@ -158,7 +158,7 @@ void Navigator::fit_step() {
   const auto prediction = source_.prediction();
   const auto range = step_with_forecast(*view, prediction ? *prediction : *view, state_.shown(), *state_.step());
   if (!range || range->empty()) return;
-  // Before it is shown: who is told of the change may ask whether it is the fitted step.
+  // Set before the range changes: slots of visible_changed() ask shows_fitted_step().
   fitted_ = clamped(widened(*range, step_margin), state_.extent());
   fitted_beside_ = prediction;
   state_.set_visible(fitted_);

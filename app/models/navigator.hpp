@@ -22,6 +22,7 @@ class Navigator : public QObject {
   void show_step(std::uint32_t step);
   /// The `by`-th step after (before) the present one, among those that there are.
   void step_by(int by);
+  static constexpr double step_margin = 0.01;  ///< beside a fitted step, as a share of its length
   void fit_step();  ///< the present step
   /// What is visible is what fit_step() shows.
   bool shows_fitted_step() const { return !fitted_.empty() && state_.visible() == fitted_; }

@@ -185,7 +185,7 @@ void CompareView::align() {
   if (a && b) {
     // Of a step that is fitted alone, the other run's longer one would show only its first part.
     if (isVisible() && navigator_.shows_fitted_step() && b->length() > a->length())
-      state().set_visible(widened({a->begin_ns, a->begin_ns + b->length()}, 0.01));
+      state().set_visible(widened({a->begin_ns, a->begin_ns + b->length()}, Navigator::step_margin));
     other_state_.set_visible(moved(state().visible(), b->begin_ns - a->begin_ns));
   }
   coupling_ = false;

@@ -13,7 +13,7 @@ namespace rankscope {
 
 struct FoldMemo;
 
-/// A lower bound of a plan's step time, and the memory in use on its fullest device.
+/// A lower bound of a plan's step time, and the memory of the device that uses the most.
 struct PlanBound {
   double seconds = 0, bytes = 0;
 };
