@@ -39,7 +39,7 @@ prediction=$result/predicted.mcap
 rm -f "$recording" "$prediction"
 say "no display: training, then drawing into $result"
 "$bin/rankscope-engine" run "$lab" --record "$recording"
-"$bin/rankscope-engine" simulate "$lab" --record "$prediction" >"$result/predicted.txt"
+"$bin/rankscope-engine" simulate "$lab" --here --record "$prediction" >"$result/predicted.txt"
 
 export QT_QPA_PLATFORM=offscreen
 "$bin/rankscope" "$recording" --screenshot "$result/window.png" --size 1920x1080

@@ -25,6 +25,7 @@ GroupKind group_of(Purpose purpose) {
     case Purpose::data_parameter:
     case Purpose::batch:
     case Purpose::alone:
+    case Purpose::replica_loss:
     case Purpose::zero_parameter:
     case Purpose::zero_gradient: return GroupKind::data;
     case Purpose::tensor:

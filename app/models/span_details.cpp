@@ -36,6 +36,7 @@ std::string cargo_of(Purpose purpose) {
     case Purpose::batch: return translated("samples");
     case Purpose::offload: return translated("optimizer states");
     case Purpose::alone: return translated("random numbers");
+    case Purpose::replica_loss: return translated("losses");
   }
   return "";
 }

@@ -39,6 +39,7 @@ QString name_of_exchange(Purpose purpose) {
     case Purpose::batch: return tr("samples to replicas");
     case Purpose::offload: return tr("offload");
     case Purpose::alone: return tr("collective");
+    case Purpose::replica_loss: return tr("losses of replicas");
   }
   return {};
 }

@@ -19,6 +19,7 @@
 
 #include "app/lesson/class_window.hpp"
 #include "app/lesson/lab_panel.hpp"
+#include "app/lesson/lesson_text.hpp"
 #include "app/session/headline.hpp"
 #include "app/shell/banner.hpp"
 #include "app/shell/gap_strip.hpp"
@@ -263,7 +264,9 @@ void MainWindow::take_lab() {
   take_no_lesson();
   const bool opened = lab && session_.spec().kind == SourceKind::scenario && lab_->lab_file() != lab->file;
   lab_->set_lab(lab, title, summary);
-  if (opened && !lab->view.empty()) workspace_->bring(find_view(QString::fromStdString(lab->view)));
+  if (opened && !lab->view.empty())
+    if (const auto first = evidence_of(QUrl(QStringLiteral("view:") + QString::fromStdString(lab->view))))
+      show_evidence(*first);
   // A recording's own name tells it from the scenario that it is of, and from others of that.
   const bool recording = session_.spec().kind == SourceKind::trace;
   const QString name = recording ? QFileInfo(session_.spec().text).fileName() + QStringLiteral(" – ") + title : title;

@@ -74,7 +74,7 @@ class MainWindow : public QMainWindow {
   QWidget* view_named(const QString& name);
   /// Shows that view alone, as large as the window.
   void show_alone(const QString& name);
-  /// The same for the last row of a class: nothing in it below 24 px. Not the lesson, not the plan.
+  /// The same for the last row of a class: no letter of a view, the lesson or the plan below 24 px.
   void present(const QString& name);
   void stop_presenting();
   bool presenting() const { return presentation_ != nullptr; }
@@ -210,7 +210,8 @@ class MainWindow : public QMainWindow {
   std::map<QString, DataView*> views_;
   DataView* active_ = nullptr;
   Presentation* presentation_ = nullptr;
-  DataView* presented_ = nullptr;
+  QWidget* presented_ = nullptr;
+  bool lesson_used_ = false;  ///< after the active view
 };
 
 }  // namespace rankscope::app

@@ -68,8 +68,9 @@ void MainWindow::make_actions() {
     if (presenting())
       stop_presenting();
     else
-      present(name_of(active_view()));
+      present(lesson_used_ ? QStringLiteral("lab") : name_of(active_view()));
   });
+  QAction* lesson = add_action(tr("Present the lesson"), {}, [this] { present(QStringLiteral("lab")); });
   QAction* theme = add_action(tr("Switch theme: dark, light, high contrast"), Qt::CTRL | Qt::Key_T, [this] {
     const auto next = (static_cast<std::size_t>(theme_) + 1) % every_theme.size();
     set_theme(every_theme[next]);
@@ -108,7 +109,7 @@ void MainWindow::make_actions() {
   view->addActions(arrange);
   view->addSeparator();
   view->addActions(groupings);
-  for (QAction* action : {save_, picture, present_, theme, language, palette_, help_}) menu_->addAction(action);
+  for (QAction* action : {save_, picture, present_, lesson, theme, language, palette_, help_}) menu_->addAction(action);
   menu_->addSeparator();
   make_undo_actions(menu_);
   make_mark_actions(menu_);

@@ -102,8 +102,7 @@ void MainWindow::set_welcome(bool shown) {
 void MainWindow::show_evidence(const Evidence& evidence) {
   QWidget* view = find_view(QString::fromStdString(evidence.view));
   if (view != nullptr) workspace_->bring(view);
-  if (auto* formats = qobject_cast<FormatsView*>(view)) formats->show_evidence(evidence);
-  if (auto* puzzle = qobject_cast<PuzzleView*>(view)) puzzle->show_evidence(evidence);
+  if (auto* data_view = qobject_cast<DataView*>(view)) data_view->show_inputs(evidence.inputs);
   const auto steps = session_.view();
   if (evidence.step) navigator_.show_step(static_cast<std::uint32_t>(*evidence.step));
   const std::int32_t rank = evidence.rank.value_or(0);

@@ -28,6 +28,12 @@ namespace {
 
 constexpr int widest_panel = 720;  // lines of a lesson longer than this cannot be read
 
+/// A panel that is shown alone is in the middle: as wide as its lines may be, or the plan's controls need.
+void limit_width(QWidget& panel, QVBoxLayout& column, bool stretches) {
+  panel.setMaximumWidth(widest_panel);
+  column.setAlignment(&panel, stretches ? Qt::Alignment() : Qt::AlignHCenter);
+}
+
 }  // namespace
 
 void MainWindow::add_view(const ViewKind& kind, DataView* view) {
@@ -52,6 +58,7 @@ void MainWindow::add_view(const ViewKind& kind, DataView* view) {
   });
   connect(view, &DataView::menu_opens, this, [this, view](QMenu* menu) {
     active_ = view;
+    lesson_used_ = false;
     menu->addAction(save_);
     menu->addAction(present_);
   });
@@ -84,12 +91,10 @@ void MainWindow::show_alone(const QString& name) {
        {static_cast<QWidget*>(top_), static_cast<QWidget*>(workspace_), static_cast<QWidget*>(status_)})
     other->hide();
   banner_->set_suppressed(true);
-  const bool panel = view == lab_ || view == plan_;
-  if (panel) view->setMaximumWidth(widest_panel);
   plan_->set_heading_visible(true);
   workspace_->lend(view);
   column->addWidget(view, 1);
-  column->setAlignment(view, panel ? Qt::AlignHCenter : Qt::Alignment());
+  if (view == lab_ || view == plan_) limit_width(*view, *column, view == lab_);
   view->show();
 }
 
@@ -98,8 +103,10 @@ void MainWindow::notice_active(QWidget* widget) {
   for (QWidget* at = widget; at != nullptr; at = at->parentWidget())
     if (auto* view = dynamic_cast<DataView*>(at)) {
       active_ = view;
+      lesson_used_ = false;
       return;
     }
+  lesson_used_ = lesson_used_ || lab_->isAncestorOf(widget);
 }
 
 DataView* MainWindow::active_view() const {
@@ -110,8 +117,9 @@ DataView* MainWindow::active_view() const {
 
 void MainWindow::present(const QString& name) {
   if (presentation_ != nullptr) stop_presenting();
-  auto* view = dynamic_cast<DataView*>(view_named(name));
+  QWidget* view = view_named(name);
   if (view == nullptr) return;
+  auto* data_view = dynamic_cast<DataView*>(view);
   presented_ = view;
   workspace_->lend(view);
   auto* page = new QWidget;
@@ -121,9 +129,10 @@ void MainWindow::present(const QString& name) {
   auto* heading = new ElidedLabel(page);
   heading->setContentsMargins(16, 0, 16, 0);
   heading->setProperty("role", QStringLiteral("dim"));
-  // The time line says itself what it is.
-  const QString what = view == timeline_ ? QString() : view->accessibleName() + QStringLiteral(" · ");
-  const auto take_heading = [this, heading, what, own = view->own_source()] {
+  // The time line shows itself what it is, and a panel has a heading of its own.
+  const QString what =
+      data_view == nullptr || view == timeline_ ? QString() : view->accessibleName() + QStringLiteral(" · ");
+  const auto take_heading = [this, heading, what, own = data_view != nullptr ? data_view->own_source() : QString()] {
     heading->set_text(what + (own.isEmpty() ? top_->source_text() : own) + tr(" · Esc leaves"));
   };
   connect(&session_, &Session::state_changed, heading, take_heading);
@@ -131,8 +140,11 @@ void MainWindow::present(const QString& name) {
   take_heading();
   column->addWidget(heading);
   column->addWidget(view, 1);
+  if (data_view != nullptr)
+    data_view->set_presentation(Presentation::scale_up());
+  else
+    limit_width(*view, *column, view == lab_);
   view->show();
-  view->set_presentation(Presentation::scale_up());
   for (QWidget* other :
        {static_cast<QWidget*>(top_), static_cast<QWidget*>(workspace_), static_cast<QWidget*>(status_)})
     other->hide();
@@ -150,11 +162,14 @@ void MainWindow::present(const QString& name) {
 void MainWindow::stop_presenting() {
   if (presentation_ == nullptr) return;
   QWidget* page = presentation_->release();
-  DataView* view = std::exchange(presented_, nullptr);
+  QWidget* view = std::exchange(presented_, nullptr);
   view->setParent(nullptr);
   delete page;
   delete std::exchange(presentation_, nullptr);
-  view->set_presentation(1);
+  if (auto* data_view = dynamic_cast<DataView*>(view))
+    data_view->set_presentation(1);
+  else
+    view->setMaximumWidth(QWIDGETSIZE_MAX);
   QToolTip::setFont(interface_font());
   for (QWidget* other :
        {static_cast<QWidget*>(top_), static_cast<QWidget*>(workspace_), static_cast<QWidget*>(status_)})

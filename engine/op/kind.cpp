@@ -64,6 +64,7 @@ std::string_view name_of(Purpose purpose) {
     case Purpose::batch: return "batch";
     case Purpose::offload: return "offload";
     case Purpose::alone: return "alone";
+    case Purpose::replica_loss: return "replica_loss";
   }
   return "?";
 }
@@ -145,7 +146,8 @@ Lane lane_of(OpKind kind, Purpose purpose) {
     case Purpose::embedding:
     case Purpose::norm:
     case Purpose::data_parameter:
-    case Purpose::batch: return Lane::data;
+    case Purpose::batch:
+    case Purpose::replica_loss: return Lane::data;
     case Purpose::server: return Lane::server;
     case Purpose::offload: return kind == OpKind::copy ? Lane::copy : Lane::host;
     // Its input is produced on the compute lane, as a model would; before the check the compute lane waits for it.

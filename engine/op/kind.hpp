@@ -60,16 +60,17 @@ enum class Purpose : std::uint8_t {
   tensor,
   pipeline_forward,
   pipeline_backward,
-  embedding,  ///< tied embedding's gradient over the first and the last stage
-  norm,       ///< the global gradient norm
-  loss,
+  embedding,       ///< tied embedding's gradient over the first and the last stage
+  norm,            ///< the global gradient norm
+  loss,            ///< the statistics of all tensor ranks that a cross-entropy needs
   server,          ///< between workers and parameter servers
   data_parameter,  ///< from the main device to its replicas
   batch,           ///< samples, from the main device to its replicas
   offload,         ///< between a device and its host
   alone,           ///< a single collective (model.kind = "collective") and its input
+  replica_loss,    ///< from the replicas to the main device
 };
-inline constexpr int purpose_count = 15;
+inline constexpr int purpose_count = 16;
 
 /// The longest run of kernels without a communication, recomputation or input/weight-gradient boundary inside. Tensor
 /// ranks communicate more often, so theirs are finer: of the same name, what is left of a segment (engine/plan/model).

@@ -3,6 +3,8 @@
 // view. Views never own data.
 #pragma once
 #include <QWidget>
+#include <map>
+#include <string>
 
 #include "app/models/palette.hpp"
 #include "app/models/shared_state.hpp"
@@ -34,6 +36,9 @@ class DataView : public QWidget, public TableSource {
   /// What is selected in it, as text to copy: the chosen row of its table; where nothing is chosen, the whole table. A
   /// line a row, cells between tabs. Empty while it is veiled or shows nothing.
   virtual QString selected_text() const;
+  /// Sets what a lesson's link or evidence asks for, by key (engine/lesson/lab/view_inputs.hpp); what is not named
+  /// stays as it is.
+  virtual void show_inputs(const std::map<std::string, std::string>&) {}
   /// How its content was obtained, if it is not of the open run; empty: it is.
   virtual QString own_source() const { return {}; }
   /// The enlargement of the view for a presentation; 1: none. Its letters must then not be smaller than the interface

@@ -22,4 +22,20 @@ int RowsTable::height_within(int most) const {
   return height_of(std::max(1, (most - height_of(0)) / verticalHeader()->defaultSectionSize()));
 }
 
+void RowsTable::hide_until_fits(std::span<const int> spare) {
+  const auto width_of = [&](int column) {
+    return std::max(sizeHintForColumn(column), horizontalHeader()->sectionSizeHint(column));
+  };
+  int together = 0;
+  for (int column = 0; column < model_.columnCount(); ++column) {
+    setColumnHidden(column, false);
+    together += width_of(column);
+  }
+  for (const int column : spare) {
+    if (together <= viewport()->width()) break;
+    together -= width_of(column);
+    setColumnHidden(column, true);
+  }
+}
+
 }  // namespace rankscope::app

@@ -2,6 +2,7 @@
 // A table widget with its model of texts: used by views with rows and columns.
 #pragma once
 #include <QTableView>
+#include <span>
 
 #include "app/views/common/rows_model.hpp"
 #include "app/views/common/view_table.hpp"
@@ -23,6 +24,9 @@ class RowsTable : public QTableView {
   int height_of(int rows) const;
   /// The height of the header and of as many whole rows as fit into `most`: at least one.
   int height_within(int most) const;
+  /// Hides columns of these, in their order, until the others fit the table's width; all the rest are shown. A list for
+  /// a presentation, where nobody scrolls sideways.
+  void hide_until_fits(std::span<const int> spare);
 
  private:
   RowsModel model_;

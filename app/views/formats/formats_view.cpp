@@ -148,14 +148,14 @@ void FormatsView::show_page(Page page) {
   QWidget::update();
 }
 
-void FormatsView::show_evidence(const Evidence& evidence) {
-  for (const auto& [key, input] : evidence.inputs) {
+void FormatsView::show_inputs(const std::map<std::string, std::string>& inputs) {
+  for (const auto& [key, input] : inputs) {
     if (key == "page") continue;
     (key == "value" ? value_ : update_)->setText(QString::fromStdString(input));
     show_page(Page::number);
   }
-  const auto page = evidence.inputs.find("page");
-  for (std::size_t i = 0; page != evidence.inputs.end() && i < pages_.size(); ++i)
+  const auto page = inputs.find("page");
+  for (std::size_t i = 0; page != inputs.end() && i < pages_.size(); ++i)
     if (page->second == formats_pages[i]) show_page(static_cast<Page>(i));
 }
 

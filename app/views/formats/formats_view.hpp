@@ -29,8 +29,8 @@ class FormatsView : public DataView {
 
   void set_theme(Theme theme) override;
   QString own_source() const override;
-  /// What a lesson's link asks for: a number, an update, a page.
-  void show_evidence(const Evidence& evidence);
+  /// A number, an update, a page.
+  void show_inputs(const std::map<std::string, std::string>& inputs) override;
   void show_page(Page page);
   Page page() const { return page_; }
 

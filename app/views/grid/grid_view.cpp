@@ -19,6 +19,9 @@ constexpr int header_height = 36, side_label = 92, top_label = 22;
 constexpr int least_place = 72, highest_place = 240, least_rows = 3;
 constexpr int least_cell = 20;  ///< where rows would be lower, they are folded: a cell's value has a line
 constexpr int scale_bar = 160;
+constexpr int column_of(GridQuantity quantity) { return 1 + static_cast<int>(quantity); }
+/// What a presentation of the ranking can omit.
+constexpr int spare_columns[] = {column_of(GridQuantity::unknown_time), column_of(GridQuantity::exposed)};
 
 RankGrid grid_of(const Figures& figures) {
   const Report* report = figures.shown();
@@ -104,6 +107,7 @@ void GridView::arrange() {
   const bool ranks = there && room - rows * least_place >= height_of(std::min(least_rows, grid.size()));
   cells_height_ = room;
   if (ranks) {
+    ranking_->hide_until_fits(presents() ? std::span<const int>(spare_columns) : std::span<const int>());
     fit_columns();
     cells_height_ = std::clamp(room - height_of(grid.size()), rows * least_place, rows * highest_place);
     ranking_->resize(width() - view_margin - cell_inset, ranking_->height());
@@ -119,8 +123,13 @@ void GridView::arrange() {
 void GridView::fit_columns() {
   QHeaderView& header = *ranking_->horizontalHeader();
   int widest = 0, rest = width() - view_margin - cell_inset - header.sectionSizeHint(0);
-  for (int i = 1; i < header.count(); ++i) widest = std::max(widest, header.sectionSizeHint(i));
-  const bool even = header.count() < 2 || widest * (header.count() - 1) <= rest;
+  int shown = 0;
+  for (int i = 1; i < header.count(); ++i) {
+    if (header.isSectionHidden(i)) continue;
+    widest = std::max(widest, header.sectionSizeHint(i));
+    ++shown;
+  }
+  const bool even = widest * shown <= rest;
   for (int i = 1; i < header.count(); ++i)
     header.setSectionResizeMode(i, even ? QHeaderView::Stretch : QHeaderView::ResizeToContents);
 }

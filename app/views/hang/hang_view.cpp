@@ -14,6 +14,8 @@ namespace {
 constexpr int check_interval_ms = 250, clock_interval_ms = 500;
 constexpr int catching_up_ms = 700;  // so long what was there before one joined may come in
 constexpr int most_pending_rows = 6;
+// What a presentation can omit: the group, then the last finished op; the ranks that left, then the group.
+constexpr int spare_of_lanes[] = {2, 3}, spare_of_pending[] = {4, 1};
 
 QLabel* make_label(const QString& words, const char* role, QWidget* parent) {
   auto* label = new QLabel(words, parent);
@@ -126,6 +128,15 @@ void HangView::deliver(HangPicture picture) {
   where_->setVisible(lanes_->rows().rowCount() > 0);
   lanes_->setVisible(lanes_->rows().rowCount() > 0);
   take_headline();
+  arrange();
+}
+
+void HangView::arrange() {
+  const auto fit = [this](RowsTable& table, std::span<const int> spare) {
+    table.hide_until_fits(presents() ? spare : std::span<const int>());
+  };
+  fit(*lanes_, spare_of_lanes);
+  fit(*pending_, spare_of_pending);
 }
 
 void HangView::take_headline() {

@@ -38,6 +38,7 @@ class HangView : public DataView {
  protected:
   /// The current op of every lane.
   ViewTable rows_shown() const override { return table_of(lanes_->rows()); }
+  void arrange() override;
   void paint(QPainter& painter) override;
   void showEvent(QShowEvent* event) override;
 

@@ -123,11 +123,11 @@ void PuzzleView::take_plan() {
   take_rules();
 }
 
-void PuzzleView::show_evidence(const Evidence& evidence) {
-  if (evidence.inputs.empty()) return;
+void PuzzleView::show_inputs(const std::map<std::string, std::string>& inputs) {
+  if (inputs.empty()) return;
   const auto number = [&](const char* key, int otherwise) {
-    const auto input = evidence.inputs.find(key);
-    return input == evidence.inputs.end() ? otherwise : QString::fromStdString(input->second).toInt();
+    const auto input = inputs.find(key);
+    return input == inputs.end() ? otherwise : QString::fromStdString(input->second).toInt();
   };
   {
     const QSignalBlocker stages(stages_), micro_batches(micro_batches_), kept(kept_), halves(halves_);

@@ -23,8 +23,8 @@ class PuzzleView : public DataView {
 
   void set_theme(Theme theme) override;
   QString own_source() const override;
-  /// What a lesson's link asks for: rules, and then an empty board.
-  void show_evidence(const Evidence& evidence);
+  /// Rules, and then an empty board.
+  void show_inputs(const std::map<std::string, std::string>& inputs) override;
 
   PuzzleBoard& board() { return *board_; }
   QSpinBox* stages_box() { return stages_; }

@@ -59,8 +59,8 @@ void TimelinePainter::paint() {
   range();
   links();
   selection();
-  scroll_bar();
   p_.restore();
+  scroll_bar();
   marks();
   cursor();
   details();
@@ -340,7 +340,7 @@ void TimelinePainter::scroll_bar() {
   p_.setRenderHint(QPainter::Antialiasing);
   p_.setPen(Qt::NoPen);
   p_.setBrush(faded(s_.colours->dim, 0.7));
-  p_.drawRoundedRect(QRectF(area.right() - 5, top + 2, 5, length - 4), 2.5, 2.5);
+  p_.drawRoundedRect(QRectF(area.right() + 6, top + 2, 5, length - 4), 2.5, 2.5);  // in the margin: it hides no op
   p_.setRenderHint(QPainter::Antialiasing, false);
 }
 

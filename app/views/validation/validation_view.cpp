@@ -88,6 +88,24 @@ void ValidationView::take(Answer answer) {
   tables_.set_rows(table_rows(answer_.tables));
   if (!answer_.tables.empty()) table_list_->selectRow(0);
   choose(0);
+  choose_wanted();
+}
+
+void ValidationView::show_inputs(const std::map<std::string, std::string>& inputs) {
+  const auto table = inputs.find("table");
+  if (table == inputs.end()) return;
+  wanted_ = table->second;
+  choose_wanted();
+}
+
+void ValidationView::choose_wanted() {
+  const auto found = std::find_if(answer_.tables.begin(), answer_.tables.end(),
+                                  [&](const ValidatedTable& table) { return table.file == wanted_; });
+  if (found == answer_.tables.end()) return;
+  const auto row = static_cast<int>(found - answer_.tables.begin());
+  table_list_->selectRow(row);
+  table_list_->scrollTo(tables_.index(row, name_column), QAbstractItemView::PositionAtCenter);
+  wanted_.clear();
 }
 
 const ValidatedTable* ValidationView::chosen() const {

@@ -18,6 +18,8 @@ class ValidationView : public DataView {
   ValidationView(SharedState& state, SnapshotSource& source, QWidget* parent = nullptr);
 
   void set_theme(Theme theme) override;
+  /// The table that is chosen.
+  void show_inputs(const std::map<std::string, std::string>& inputs) override;
   bool settled() const override { return asked_ ? latest_.settled() : !isVisible(); }
   QString own_source() const override { return tr("SIMULATED, with published figures"); }
   const RowsModel& tables() const { return tables_; }
@@ -39,12 +41,14 @@ class ValidationView : public DataView {
   void ask();  ///< once, when it is first visible
   void take(Answer answer);
   void choose(int table);
+  void choose_wanted();
   void show_plot();
   bool is_wide() const { return width() >= 900; }  ///< the list and the chosen table are side by side
   const ValidatedTable* chosen() const;
 
   Answer answer_;
   int chosen_ = 0;
+  std::string wanted_;  ///< the table to choose, by its file's name, as soon as the tables are known
   bool asked_ = false;
   RowsModel tables_, rows_;
   QTableView *table_list_, *row_list_;

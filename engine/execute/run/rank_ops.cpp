@@ -33,7 +33,7 @@ RankRun::BoundOp RankRun::bind_communication(const Op& op) {
   const auto call = bind_call(program_, op, settings_.step.grid, arena_, communicator);
   View losses;
   std::byte* host_losses = nullptr;
-  if (op.id.kind() == OpKind::gather && op.id.fields().purpose == Purpose::loss && op.root == program_.rank) {
+  if (op.id.kind() == OpKind::gather && op.id.fields().purpose == Purpose::replica_loss && op.root == program_.rank) {
     losses = view(op.uses.back().buffer);
     const GatheredLosses gathered{compute_->reserve_host(steps_in_flight * losses.bytes()), losses.elements()};
     host_losses = gathered.memory.get();

@@ -78,7 +78,7 @@ RankRun::RankRun(RankSettings settings, int rank)
   last_op_ = lanes[static_cast<std::size_t>(main_lane_)].back();
   for (const Op& op : program_.ops) {
     const OpKind kind = op.id.kind();
-    gathers_losses_ = gathers_losses_ || (kind == OpKind::gather && op.id.fields().purpose == Purpose::loss);
+    gathers_losses_ = gathers_losses_ || (kind == OpKind::gather && op.id.fields().purpose == Purpose::replica_loss);
     has_norm_ = has_norm_ || (kind == OpKind::optimizer && op.id.fields().segment == Segment::norm);
     if (!is_model_compute(kind)) continue;
     const SegmentSpec& s = segment_of(settings_.step.model, op.id);

@@ -117,7 +117,8 @@ TimeClass time_class_of(Purpose purpose) {
     case Purpose::server:
     case Purpose::data_parameter:
     case Purpose::batch:
-    case Purpose::alone: return TimeClass::data;
+    case Purpose::alone:
+    case Purpose::replica_loss: return TimeClass::data;
     case Purpose::offload: return TimeClass::optimizer;
     case Purpose::zero_parameter:
     case Purpose::zero_gradient: return TimeClass::zero;

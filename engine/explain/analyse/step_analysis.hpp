@@ -24,8 +24,8 @@ inline constexpr int time_class_count = 9;
 std::string_view name_of(TimeClass time);
 
 /// The class under which exposed communication of a purpose is counted: tensor and loss → tensor; the two pipeline
-/// directions and the tied embedding's sum between stages → pipeline; gradients, norm and parameter server → data;
-/// ZeRO's two → zero. `none` → other.
+/// directions and the tied embedding's sum between stages → pipeline; gradients, norm, parameter server, and all that a
+/// main device sends and collects → data; ZeRO's two → zero. `none` → other.
 TimeClass time_class_of(Purpose purpose);
 /// The class of a compute-lane op: forward, backward and its halves → compute; recompute, optimizer their own.
 TimeClass time_class_of(OpKind kind);

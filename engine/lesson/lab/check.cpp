@@ -77,7 +77,8 @@ class LabCheck {
     for (const std::string& need : lab_.needs)
       if (std::find(against_.labs.begin(), against_.labs.end(), need) == against_.labs.end())
         add_fault("needs", no_such("lab", need, against_.labs));
-    if (!lab_.view.empty()) check_view("view", lab_.view);
+    if (lab_.view.empty()) return;
+    for (const std::string& fault : faults_of_view_link(lab_.view, views)) add_fault("view", fault);
   }
 
   void check_view(const std::string& where, const std::string& view) {

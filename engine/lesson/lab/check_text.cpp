@@ -67,43 +67,23 @@ bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// The parameters behind the question mark of a link.
-void check_parameters(std::string_view link, std::string_view view, std::string_view parameters,
-                      std::vector<std::string>& faults) {
-  while (!parameters.empty()) {
-    const std::size_t end = parameters.find('&');
-    const std::string_view one = parameters.substr(0, end);
-    const std::size_t equals = one.find('=');
-    const std::string_view key = one.substr(0, equals);
-    const std::string_view value = equals == std::string_view::npos ? std::string_view() : one.substr(equals + 1);
-    std::string why;
-    if (key == "step") {
-      if (!is_number(value) && value != "last") why = "step takes a number or \"last\"";
-    } else if (key == "rank") {
-      if (!is_number(value)) why = "rank takes a number";
-    } else if (key == "op") {
-      std::string error;
-      if (!parse_token(value, &error)) why = "op takes a token, such as F:c0:m0; " + error;
-    } else {
-      why = fault_of_input(view, key, value);
-    }
-    if (!why.empty()) faults.push_back(fmt::format("the link '{}': {}", link, why));
-    parameters = end == std::string_view::npos ? std::string_view() : parameters.substr(end + 1);
-  }
+/// Why a link takes no such value for that key; empty: it does.
+std::string fault_of_parameter(std::string_view view, std::string_view key, std::string_view value) {
+  if (key == "step") return is_number(value) || value == "last" ? "" : "step takes a number or \"last\"";
+  if (key == "rank") return is_number(value) ? "" : "rank takes a number";
+  if (key != "op") return fault_of_input(view, key, value);
+  std::string error;
+  return parse_token(value, &error) ? "" : "op takes a token, such as F:c0:m0; " + error;
 }
 
 void check_links(std::string_view text, std::span<const std::string_view> views, std::vector<std::string>& faults) {
   constexpr std::string_view begin = "](view:";
   for (std::size_t at = text.find(begin); at != std::string_view::npos; at = text.find(begin, at + 1)) {
-    const std::size_t from = at + 2, end = text.find(')', from);
+    const std::size_t from = at + begin.size(), end = text.find(')', from);
     if (end == std::string_view::npos) break;
     const std::string_view link = text.substr(from, end - from);
-    const std::size_t question = link.find('?');
-    const std::string name(link.substr(
-        begin.size() - 2, question == std::string_view::npos ? std::string_view::npos : question - (begin.size() - 2)));
-    if (std::find(views.begin(), views.end(), name) == views.end())
-      faults.push_back(fmt::format("the link '{}': {}", link, no_such("view", name, {views.begin(), views.end()})));
-    if (question != std::string_view::npos) check_parameters(link, name, link.substr(question + 1), faults);
+    for (const std::string& fault : faults_of_view_link(link, views))
+      faults.push_back(fmt::format("the link 'view:{}': {}", link, fault));
   }
 }
 
@@ -117,6 +97,25 @@ std::vector<std::string> undefined_symbols(std::string_view text, const std::map
                                                 [&](const Term& term) { return term.symbol == symbol; });
   });
   return symbols;
+}
+
+std::vector<std::string> faults_of_view_link(std::string_view link, std::span<const std::string_view> views) {
+  std::vector<std::string> faults;
+  const std::size_t question = std::min(link.find('?'), link.size());
+  const std::string view(link.substr(0, question));
+  if (std::find(views.begin(), views.end(), view) == views.end())
+    faults.push_back(no_such("view", view, {views.begin(), views.end()}));
+  std::string_view parameters = link.substr(std::min(question + 1, link.size()));
+  while (!parameters.empty()) {
+    const std::size_t end = std::min(parameters.find('&'), parameters.size());
+    const std::string_view one = parameters.substr(0, end);
+    const std::size_t equals = std::min(one.find('='), one.size());
+    const std::string why =
+        fault_of_parameter(view, one.substr(0, equals), one.substr(std::min(equals + 1, one.size())));
+    if (!why.empty()) faults.push_back(why);
+    parameters.remove_prefix(std::min(end + 1, parameters.size()));
+  }
+  return faults;
 }
 
 std::vector<std::string> faults_of_text(std::string_view text, std::span<const std::string_view> views) {

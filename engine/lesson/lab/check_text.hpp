@@ -18,6 +18,9 @@ std::vector<std::string> undefined_symbols(std::string_view text, const std::map
 /// is none of, or with a parameter that links do not have. "what is wrong; what would be right".
 std::vector<std::string> faults_of_text(std::string_view text, std::span<const std::string_view> views);
 
+/// Faults of what a link names after "view:": "memory", or with parameters "memory?rank=0&step=last".
+std::vector<std::string> faults_of_view_link(std::string_view link, std::span<const std::string_view> views);
+
 /// "there is no lab 'wals'; did you mean 'walls'?"
 std::string no_such(std::string_view kind, const std::string& name, const std::vector<std::string>& known);
 

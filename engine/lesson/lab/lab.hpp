@@ -17,7 +17,9 @@ struct Lab {
   std::string file;
   std::string summary;             ///< one sentence for the list
   std::string text;                ///< the lesson, in Markdown
-  std::string view;                ///< of the window, that the lesson is about and opens; empty: none in particular
+  /// Of the window, that the lesson is about and opens, as behind "view:" in a link: "formats?page=gradients"; empty:
+  /// none in particular.
+  std::string view;
   int minutes = 0;                 ///< minutes in a class; 0: not stated
   std::vector<std::string> needs;  ///< names of labs that come before it
   std::string teacher;             ///< notes for the teacher, in Markdown

@@ -8,6 +8,7 @@
 
 #include "engine/lesson/lab/typed_number.hpp"
 #include "engine/lesson/puzzle/puzzle.hpp"
+#include "engine/plan/scenario/resources.hpp"
 
 namespace rankscope {
 namespace {
@@ -37,6 +38,13 @@ std::string fault_of_count(std::string_view key, std::string_view value) {
   return whole && count >= least && count <= most ? "" : fmt::format("{} is from {} to {}", key, least, most);
 }
 
+std::string fault_of_table(std::string_view, std::string_view value) {
+  std::vector<std::string> names;
+  for (const std::filesystem::path& file : resource_files("published")) names.push_back(file.stem().string());
+  const bool known = std::find(names.begin(), names.end(), value) != names.end();
+  return known ? "" : fmt::format("table is one of {}", fmt::join(names, ", "));
+}
+
 constexpr Input inputs[] = {
     {"formats", "value", fault_of_number},
     {"formats", "update", fault_of_number},
@@ -45,6 +53,7 @@ constexpr Input inputs[] = {
     {"puzzle", "micro_batches", fault_of_count<1, most_puzzle_micro_batches>},
     {"puzzle", "kept", fault_of_count<0, most_puzzle_micro_batches>},
     {"puzzle", "halves", fault_of_count<0, 1>},
+    {"validation", "table", fault_of_table},
 };
 
 }  // namespace

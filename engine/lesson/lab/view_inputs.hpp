@@ -1,5 +1,5 @@
 // What a lesson's link or evidence may set in a view, beside step, rank and op: the number in the view of formats, the
-// rules of a puzzle.
+// rules of a puzzle, the published table of the view of validation.
 #pragma once
 #include <string>
 #include <string_view>

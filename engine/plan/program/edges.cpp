@@ -85,6 +85,7 @@ class EdgeFinder {
       for (const OpIndex before : op.after) merge(known, finished_[static_cast<std::size_t>(count_ + before)]);
     if (const Number pace = pace_of(number); pace != nobody) needs.push_back(pace);
     if (op.lane() == Lane::compute) last_compute_ = number;
+    if (is_collective(op.id.kind())) last_collective_ = number;
     std::sort(needs.begin(), needs.end(), std::greater<>());  // the latest first: it may imply the others
     for (const Number need : needs) {
       const std::size_t other = lane_of_number(need);
@@ -98,9 +99,11 @@ class EdgeFinder {
 
   /// A gather of parameters, or of rows that a weight gradient needs once more, depends on the compute op before it in
   /// program order. Otherwise its lane would run ahead as far as there is memory, and keep what stage 3 of ZeRO, or
-  /// sequence parallelism, is meant not to keep.
+  /// sequence parallelism, is meant not to keep. A check depends on the collective that it judges, also on a rank
+  /// that the collective leaves nothing new: until then this rank takes part in it, and keeps what it sends.
   Number pace_of(Number number) {
     const OpFields f = op_of(number).id.fields();
+    if (f.kind == OpKind::check) return last_collective_;
     const bool gathers = f.purpose == Purpose::zero_parameter || (f.purpose == Purpose::tensor && f.micro_batch >= 0 &&
                                                                   f.index == static_cast<int>(TensorPhase::again));
     return gathers && last_compute_ / count_ == number / count_ ? last_compute_ : nobody;
@@ -135,7 +138,7 @@ class EdgeFinder {
   std::array<std::int64_t, lane_count> lane_ops_{};
   std::vector<LaneClock> finished_;  ///< by number: what is known to have finished once it has
   std::array<LaneClock, lane_count> lane_known_{};
-  Number last_compute_ = nobody;  ///< in program order
+  Number last_compute_ = nobody, last_collective_ = nobody;  ///< in program order
 };
 
 }  // namespace

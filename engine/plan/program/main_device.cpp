@@ -63,8 +63,8 @@ RankProgram scatter_batches(RankProgram program, const StepProgram& step) {
       uses.push_back({add_whole(program, part.name + ":all", part, step.grid.data), Access::write});
     }
     insertions.push_back(
-        {i + 1, collective({OpKind::gather, Purpose::loss, f.chunk, f.micro_batch, -1, Segment::whole, -1}, root,
-                           std::move(uses))});
+        {i + 1, collective({OpKind::gather, Purpose::replica_loss, f.chunk, f.micro_batch, -1, Segment::whole, -1},
+                           root, std::move(uses))});
   }
   program = insert_ops(std::move(program), std::move(insertions));
   if (!is_main) std::erase_if(program.ops, [](const Op& op) { return op.id.kind() == OpKind::load_batch; });

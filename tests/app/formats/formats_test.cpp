@@ -181,15 +181,11 @@ TEST_CASE("Each bit belongs to sign, exponent or mantissa") {
 
 TEST_CASE("A lesson's link types a number, an update, and turns the page") {
   Shown shown;
-  Evidence evidence;
-  evidence.view = "formats";
-  evidence.inputs = {{"value", "2^-15"}, {"update", "2^-30"}};
-  shown.view.show_evidence(evidence);
+  shown.view.show_inputs({{"value", "2^-15"}, {"update", "2^-30"}});
   CHECK(shown.view.page() == FormatsView::Page::number);
   CHECK(shown.view.number().value() == 0x1p-15);
   CHECK(shown.view.number().update == 0x1p-30);
-  evidence.inputs = {{"page", "scales"}};
-  shown.view.show_evidence(evidence);
+  shown.view.show_inputs({{"page", "scales"}});
   CHECK(shown.view.page() == FormatsView::Page::scales);
   CHECK(shown.view.number().value() == 0x1p-15);
 }

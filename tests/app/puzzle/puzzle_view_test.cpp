@@ -156,16 +156,12 @@ TEST_CASE("A known order is put on the board, and a complete one is offered to b
 
 TEST_CASE("A lesson's link sets the rules and begins with an empty board; what it leaves out is free") {
   Shown shown;
-  Evidence evidence;
-  evidence.view = "puzzle";
-  evidence.inputs = {{"stages", "3"}, {"micro_batches", "6"}, {"kept", "2"}, {"halves", "1"}};
-  shown.view.show_evidence(evidence);
+  shown.view.show_inputs({{"stages", "3"}, {"micro_batches", "6"}, {"kept", "2"}, {"halves", "1"}});
   CHECK(shown.board.puzzle().rules() == PuzzleRules{3, 6, true, 2});
   CHECK(shown.view.kept_box()->value() == 2);
   CHECK(shown.view.halves_box()->isChecked());
   shown.click(forward_of(0, 0));
-  evidence.inputs = {{"stages", "2"}};
-  shown.view.show_evidence(evidence);
+  shown.view.show_inputs({{"stages", "2"}});
   CHECK(shown.board.puzzle().rules() == PuzzleRules{2, 6, false, 0});
   CHECK(shown.board.puzzle().placed_count() == 0);
 }

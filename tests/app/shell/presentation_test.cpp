@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/shell/presentation.hpp"
 
+#include <QLabel>
 #include <QTest>
 #include <algorithm>
 #include <map>
@@ -58,9 +59,9 @@ QColor under(const QImage& image, const QRectF& box) {
 
 }  // namespace
 
-TEST_CASE("In a presentation no letter of any view is below 24 pixels") {
+TEST_CASE("In a presentation no letter of any view, the lesson or the plan is below 24 pixels") {
   const auto window = window_on("recomputation");
-  for (const QString& name : data_views()) {
+  for (const QString& name : view_names()) {
     window->present(name);
     settle(*window);
     REQUIRE(window->presenting());
@@ -104,15 +105,33 @@ TEST_CASE("The pointer and the keys reach a view through its enlargement, and Es
 
 TEST_CASE("A view that was presented is back in its dock, and a second one can be presented after it") {
   const auto window = window_on("recomputation");
-  for (const char* name : {"memory", "grid"}) {
+  for (const char* name : {"memory", "lab", "grid"}) {
     window->present(name);
     settle(*window);
     QWidget* view = window->view_named(name);
     CHECK(view->window() != window.get());
     window->stop_presenting();
     CHECK(view->window() == window.get());
-    CHECK(window->workspace().in_front(view));
+    CHECK((name == std::string("lab") || window->workspace().in_front(view)));
+    CHECK(view->isVisible());
   }
+}
+
+TEST_CASE("F11 presents what was clicked last: the lesson or a view") {
+  const auto window = window_on("recomputation");
+  QWidget* lab = window->view_named("lab");
+  QWidget* grid = window->view_named("grid");
+  const auto presented = [&](QWidget* clicked) {
+    QTest::mouseClick(clicked, Qt::LeftButton, {}, QPoint(5, 5));
+    QTest::keyClick(window.get(), Qt::Key_F11);
+    REQUIRE(window->presenting());
+    const std::pair away{lab->window() != window.get(), grid->window() != window.get()};
+    window->stop_presenting();
+    return away;
+  };
+  CHECK(presented(lab) == std::pair{true, false});
+  CHECK(presented(grid) == std::pair{false, true});
+  CHECK(presented(lab->findChild<QLabel*>()) == std::pair{true, false});
 }
 
 TEST_CASE("A presented view says how what it shows was obtained: as the open run was, or in its own words") {

@@ -104,6 +104,22 @@ TEST_CASE("A tick beyond its axis is not painted, and an axis' name has its own 
   CHECK_FALSE(words.contains("64"));
 }
 
+TEST_CASE("A lesson's link chooses its table, also before the tables are known") {
+  application();
+  SharedState state;
+  NoRun source;
+  ValidationView view(state, source);
+  view.resize(1280, 800);
+  view.show_inputs({{"table", "bloom"}});
+  view.show();
+  REQUIRE(wait_until([&] { return view.settled() && view.tables().rowCount() > 0; }, 60000));
+  CHECK(view.words().contains("bigscience"));
+  view.show_inputs({{"table", "megatron-2019-scaling"}});
+  CHECK(view.words().contains("Shoeybi"));
+  view.show_inputs({});
+  CHECK(view.words().contains("Shoeybi"));
+}
+
 TEST_CASE("Every published table is listed with its error, and the keys choose one") {
   application();
   SharedState state;

@@ -79,7 +79,9 @@ TEST_CASE(
   for (int p = 1; p < purpose_count; ++p) {
     const auto purpose = static_cast<Purpose>(p);
     // A plan with ZeRO has neither parameter servers nor a main device.
-    if (purpose == Purpose::server || purpose == Purpose::data_parameter || purpose == Purpose::batch) continue;
+    if (purpose == Purpose::server || purpose == Purpose::data_parameter || purpose == Purpose::batch ||
+        purpose == Purpose::replica_loss)
+      continue;
     for (const OpKind kind : {OpKind::send, OpKind::receive, OpKind::copy})
       if (may_have(kind, purpose))
         summary.traffic.push_back({purpose, kind, 1 << 20, std::int64_t{1} << 40, std::int64_t{1} << 40});

@@ -251,6 +251,13 @@ TEST_CASE("unknown names of labs, views and parameters are faults") {
   CHECK(faults(with("view:memory?rank=0&step=last", "view:puzzle?stages=3&micro_batches=8&kept=2&halves=1")).empty());
   check_finds(fault(with("view:memory?rank=0&step=last", "view:puzzle?stages=7")), {"text: ", "stages is from 2 to 6"});
   check_finds(fault(with("view:memory?rank=0&step=last", "view:puzzle?kept=all")), {"text: ", "kept is from 0 to 8"});
+  CHECK(faults(with("view:memory?rank=0&step=last", "view:validation?table=bloom")).empty());
+  check_finds(fault(with("view:memory?rank=0&step=last", "view:validation?table=blooms")),
+              {"text: ", "table is one of", "bloom"});
+  // The view that a lesson opens takes what a link takes.
+  CHECK(faults(with("view = \"timeline\"\nneeds", "view = \"formats?page=gradients\"\nneeds")).empty());
+  check_finds(fault(with("view = \"timeline\"\nneeds", "view = \"formats?page=bits\"\nneeds")),
+              {"view: ", "number, gradients, scales"});
 }
 
 TEST_CASE("a question for a number without a hint or an explanation is a fault") {

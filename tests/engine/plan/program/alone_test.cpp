@@ -25,6 +25,8 @@ TEST_CASE("every collective's programs keep the rules of communication, end, and
           CHECK(program.ops[1].id.kind() == kind);
           CHECK(program.ops[1].id.lane() == Lane::data);
           CHECK(to_token(program.ops[2].id) == "CHECK");
+          // Also where the collective leaves nothing: a rank that sends keeps its tensor until the transfer ends.
+          CHECK(program.ops[2].after == std::vector<OpIndex>{1});
           CHECK(whole_bytes(program, program.ops[1], n) == task_of(step).elements * 4);
         }
       }
