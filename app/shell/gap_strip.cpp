@@ -281,9 +281,15 @@ void GapStrip::paintEvent(QPaintEvent*) {
     sentence = gap_sentence(figures, reasons);
     if (metrics.boundingRect(words, Qt::TextWordWrap, sentence).height() <= sentence_height) break;
   }
-  if (sentence.isEmpty() && !figures.run) sentence = tr("Prediction only. Press Run to compare it with a run.");
+  if (sentence.isEmpty() && !figures.run) sentence = tr("Prediction only.") + QLatin1Char(' ') + next_;
   painter.setPen(color(figures.step ? p.text : p.dim));
   painter.drawText(words, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, sentence);
+}
+
+void GapStrip::set_next(const QString& sentence) {
+  if (sentence == next_) return;
+  next_ = sentence;
+  update();
 }
 
 bool GapStrip::event(QEvent* event) {

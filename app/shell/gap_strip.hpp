@@ -19,6 +19,8 @@ class GapStrip : public QWidget {
   void set_theme(Theme theme);
   /// Hides everything and shows this sentence (until when); empty: nothing is hidden.
   void set_veil(const QString& until);
+  /// What follows "Prediction only" where nothing ran, as a sentence.
+  void set_next(const QString& sentence);
   /// Opened, with legend and sentence.
   QSize sizeHint() const override;
   /// Closed at the height of one bar, open above it.
@@ -65,7 +67,7 @@ class GapStrip : public QWidget {
   FiguresModel& figures_;
   QPushButton* show_anyway_;
   const Palette* colours_;
-  QString veil_;
+  QString veil_, next_;
 };
 
 /// `serves`: by parameter servers.

@@ -32,12 +32,14 @@
 #include "app/views/common/language.hpp"
 #include "app/views/common/own_keys.hpp"
 #include "app/views/common/style.hpp"
+#include "app/views/common/text.hpp"
 #include "app/views/compare/compare_view.hpp"
 #include "app/views/hang/hang_view.hpp"
 #include "app/views/paths/paths_view.hpp"
 #include "app/views/program/program_view.hpp"
 #include "app/views/scaling/scaling_view.hpp"
 #include "app/views/timeline/timeline_view.hpp"
+#include "app/views/training/training_view.hpp"
 #include "engine/lesson/lab/translation.hpp"
 #include "engine/plan/scenario/read.hpp"
 
@@ -221,6 +223,7 @@ void MainWindow::take_state() {
   stop_->setToolTip(session_.can_stop() ? tr("Stop (Ctrl+.)") : tr("Nothing is running"));
   if (session_.state() == SessionState::starting) state_.set_follow(Follow::last_step);
   take_empty_words();
+  take_no_lesson();
 }
 
 void MainWindow::take_shown() {
@@ -229,7 +232,6 @@ void MainWindow::take_shown() {
   const Obtained headline = session_.label() == SourceLabel::simulated ? Obtained::simulated : headline_of(*view);
   if (!view->extent(headline).empty()) state_.set_shown(headline);
   take_state();
-  take_no_lesson();
 }
 
 void MainWindow::take_lab() {
@@ -253,7 +255,13 @@ void MainWindow::take_lab() {
   // The lesson of what was recorded: its run is there, so there is nothing to guess.
   if (scenario && session_.spec().kind != SourceKind::scenario && (lab = lab_->lab_titled(scenario->title)))
     lab->questions.clear();
-  if (const Hello* hello = view->hello(); hello != nullptr && session_.spec().kind != SourceKind::scenario)
+  const Hello* hello = view->hello();
+  const bool elsewhere = hello != nullptr && session_.spec().kind != SourceKind::scenario;
+  if (elsewhere && session_.label() == SourceLabel::simulated)
+    summary = tr("A prediction of %1 steps over %2 ranks. Nothing ran.")
+                  .arg(hello->steps)
+                  .arg(text::count(scenario ? scenario->plan.ranks() : hello->ranks));
+  else if (elsewhere)
     summary = tr("Ran on %1, %2 steps planned over %3 ranks (%4, %5), started %6.")
                   .arg(QString::fromStdString(hello->host))
                   .arg(hello->steps)
@@ -274,12 +282,27 @@ void MainWindow::take_lab() {
 }
 
 void MainWindow::take_no_lesson() {
-  const auto& predicted = session_.predicted();
-  const bool too_large = session_.spec().kind == SourceKind::scenario && predicted && !predicted->folded.empty();
+  const QString cannot_run = cannot_run_words();
   lab_->set_no_lesson(!lesson_trouble_.isEmpty()      ? tr("The lesson cannot be read: %1").arg(lesson_trouble_)
-                      : too_large                     ? tr("Too large to run here; a simulation is shown.")
+                      : too_large()                   ? tr("Too large to run here; a simulation is shown.")
                       : !session_.refusal().isEmpty() ? tr("This plan cannot run: %1").arg(session_.refusal())
                                                       : QString());
+  gap_->set_next(cannot_run.isEmpty() ? tr("Press Run to compare it with a run.") : cannot_run);
+  static_cast<TrainingView*>(views_.at(QStringLiteral("training")))->set_cannot_run(cannot_run);
+}
+
+bool MainWindow::too_large() const {
+  const auto& predicted = session_.predicted();
+  return session_.spec().kind == SourceKind::scenario && predicted && !predicted->folded.empty();
+}
+
+QString MainWindow::cannot_run_words() const {
+  if (session_.can_run()) return {};
+  const bool arrives = session_.label() == SourceLabel::live || session_.state() == SessionState::opening;
+  if (session_.active() || arrives) return tr("The first step has not arrived yet.");
+  if (session_.spec().kind != SourceKind::scenario)
+    return session_.label() == SourceLabel::simulated ? tr("Nothing ran.") : tr("Open a scenario to run it.");
+  return too_large() ? tr("Too large to run here.") : tr("This plan cannot run.");
 }
 
 void MainWindow::take_answers() {

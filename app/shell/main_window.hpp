@@ -16,6 +16,7 @@
 #include "engine/lesson/lab/experiment.hpp"
 #include "engine/lesson/lab/question.hpp"
 
+class QPrinter;
 class QAction;
 class QMenu;
 class QPlainTextEdit;
@@ -81,6 +82,8 @@ class MainWindow : public QMainWindow {
   /// Writes that view, or the whole window where `view` is empty, as .png, .svg or .csv. Returns the error, one line;
   /// empty: none.
   QString save(const QString& view, const QString& file);
+  /// Draws the active view on a page, as large as it can be, in ink on white.
+  void print_on(QPrinter& printer);
   /// The view in which something was last done; the time line before that.
   DataView* active_view() const;
   QString name_of(const QWidget* view) const;
@@ -147,6 +150,9 @@ class MainWindow : public QMainWindow {
   void take_shown();
   void take_lab();
   void take_no_lesson();
+  bool too_large() const;  ///< the open scenario: it is only simulated
+  /// Why Run is disabled, as a sentence; empty: it is not.
+  QString cannot_run_words() const;
   void take_answers();
   void add_log(const QString& text, bool bad);
   void add_recent(const SourceSpec& spec);

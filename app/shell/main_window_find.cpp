@@ -130,7 +130,10 @@ void MainWindow::print_view() {
   QPrinter printer(QPrinter::HighResolution);
   printer.setPageOrientation(QPageLayout::Landscape);
   QPrintDialog dialog(&printer, this);
-  if (dialog.exec() != QDialog::Accepted) return;
+  if (dialog.exec() == QDialog::Accepted) print_on(printer);
+}
+
+void MainWindow::print_on(QPrinter& printer) {
   DataView* view = active_view();
   QPainter painter(&printer);
   const QRectF page = printer.pageLayout().paintRectPixels(printer.resolution());

@@ -73,10 +73,11 @@ void StatusLine::take_in() {
   QStringList words;
   const bool detached = session_.label() == SourceLabel::detached;
   const bool only_outcome = session_.state() == SessionState::ended && !session_.outcome().isEmpty() && !detached;
-  words << (session_.predicting() && session_.spec().kind == SourceKind::scenario ? tr("predicting")
-            : detached                                                            ? tr("detached")
-            : only_outcome                                                        ? session_.outcome()
-                                                                                  : state_words(session_.state()));
+  words << (session_.predicting() && session_.spec().kind == SourceKind::scenario      ? tr("predicting")
+            : detached                                                                 ? tr("detached")
+            : only_outcome                                                             ? session_.outcome()
+            : session_.state() == SessionState::ready && !session_.refusal().isEmpty() ? tr("cannot run here")
+                                                                                       : state_words(session_.state()));
   if (detached) words << session_.outcome();
   if (!session_.failure().isEmpty()) words << session_.failure();
   const bool connected = session_.label() == SourceLabel::live || session_.state() == SessionState::opening;

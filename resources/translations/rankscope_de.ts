@@ -1086,8 +1086,8 @@ Schritt %3, vorhergesagt %4
         <translation>Nichts ist gelaufen</translation>
     </message>
     <message>
-        <source>A prediction cannot hang. Run the plan, or open a recording.</source>
-        <translation>Eine Vorhersage kann nicht stillstehen. Führen Sie den Plan aus, oder öffnen Sie eine Aufzeichnung.</translation>
+        <source>A prediction cannot hang. The current op of each lane of a run is shown here.</source>
+        <translation>Eine Vorhersage kann nicht hängen. Hier steht die aktuelle Op jeder Lane eines Laufs.</translation>
     </message>
     <message>
         <source> (a step takes %1)</source>
@@ -1854,6 +1854,10 @@ ausgehend %2, eingehend %3 je Schritt
     <message>
         <source>A single collective has no rate of samples or tokens. Its phases and bytes are in the Collectives view.</source>
         <translation>Eine einzelne kollektive Operation hat keine Rate von Samples oder Tokens. Ihre Phasen und Bytes stehen in der Ansicht „Kollektive“.</translation>
+    </message>
+    <message>
+        <source>losses of replicas</source>
+        <translation>Losses der Replikate</translation>
     </message>
 </context>
 <context>
@@ -2777,10 +2781,6 @@ ab %3, mit allen Stellen ab %4, unter %5
         <translation>vorhergesagt</translation>
     </message>
     <message>
-        <source>Prediction only. Press Run to compare it with a run.</source>
-        <translation>Nur eine Vorhersage. Drücken Sie „Starten“, um sie mit einem Lauf zu vergleichen.</translation>
-    </message>
-    <message>
         <source>%1 of a step of %2, mean over the workers</source>
         <translation>%1 eines Schritts von %2, Mittel über die Worker</translation>
     </message>
@@ -2791,6 +2791,10 @@ ab %3, mit allen Stellen ab %4, unter %5
     <message>
         <source>Show all results without an answer</source>
         <translation>Alle Ergebnisse ohne Antwort zeigen</translation>
+    </message>
+    <message>
+        <source>Prediction only.</source>
+        <translation>Nur eine Vorhersage.</translation>
     </message>
 </context>
 <context>
@@ -3840,6 +3844,38 @@ ab %3, mit allen Stellen ab %4, unter %5
     <message>
         <source>A run is in progress. Stop it first, or wait for its end.</source>
         <translation>Ein Lauf ist im Gange. Beenden Sie ihn zuerst, oder warten Sie auf sein Ende.</translation>
+    </message>
+    <message>
+        <source>A prediction of %1 steps over %2 ranks. Nothing ran.</source>
+        <translation>Eine Vorhersage von %1 Schritten über %2 Ranks. Nichts wurde ausgeführt.</translation>
+    </message>
+    <message>
+        <source>Press Run to compare it with a run.</source>
+        <translation>Drücken Sie „Starten“, um sie mit einem Lauf zu vergleichen.</translation>
+    </message>
+    <message>
+        <source>The first step has not arrived yet.</source>
+        <translation>Der erste Schritt ist noch nicht eingetroffen.</translation>
+    </message>
+    <message>
+        <source>Too large to run here.</source>
+        <translation>Zu groß, um hier zu laufen.</translation>
+    </message>
+    <message>
+        <source>This plan cannot run.</source>
+        <translation>Dieser Plan kann nicht laufen.</translation>
+    </message>
+    <message>
+        <source>Nothing ran.</source>
+        <translation>Nichts wurde ausgeführt.</translation>
+    </message>
+    <message>
+        <source>Open a scenario to run it.</source>
+        <translation>Öffnen Sie ein Szenario, um es auszuführen.</translation>
+    </message>
+    <message>
+        <source>Present the lesson</source>
+        <translation>Lektion präsentieren</translation>
     </message>
 </context>
 <context>
@@ -5470,6 +5506,10 @@ Schritt %1, Speicher %2</translation>
         <source>the latest %1 are stored</source>
         <translation>die letzten %1 werden gespeichert</translation>
     </message>
+    <message>
+        <source>cannot run here</source>
+        <translation>kann hier nicht laufen</translation>
+    </message>
 </context>
 <context>
     <name>rankscope::app::Stepper</name>
@@ -6222,10 +6262,6 @@ je Rank</translation>
         <translation>Seine Phasen und Bytes zeigt die Ansicht Kollektive. Ein Szenario mit einem Modell hat hier einen Loss.</translation>
     </message>
     <message>
-        <source>Press Run: loss, gradient norm and tokens per second appear here step by step. A prediction alone has no loss.</source>
-        <translation>Drücken Sie „Starten“: Loss, Gradientennorm und Tokens je Sekunde erscheinen hier Schritt für Schritt. Eine Vorhersage allein hat keinen Loss.</translation>
-    </message>
-    <message>
         <source>of everything on the processors, by RAPL</source>
         <translation>von allem auf den Prozessoren, nach RAPL</translation>
     </message>
@@ -6244,6 +6280,14 @@ je Rank</translation>
     <message>
         <source>No training yet</source>
         <translation>Noch kein Training</translation>
+    </message>
+    <message>
+        <source>Press Run.</source>
+        <translation>Drücken Sie „Starten“.</translation>
+    </message>
+    <message>
+        <source>A run&apos;s loss, gradient norm and tokens per second appear here step by step. A prediction alone has no loss.</source>
+        <translation>Loss, Gradientennorm und Token pro Sekunde eines Laufs erscheinen hier Schritt für Schritt. Eine Vorhersage allein hat keinen Loss.</translation>
     </message>
 </context>
 <context>
@@ -7280,6 +7324,10 @@ Schneller, als der Speicher erlaubt: Die Operanden lagen im Cache</translation>
     <message>
         <source>Puzzle</source>
         <translation>Puzzle</translation>
+    </message>
+    <message>
+        <source>losses</source>
+        <translation>Losses</translation>
     </message>
 </context>
 </TS>

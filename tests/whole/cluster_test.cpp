@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tests/catch.hpp"
+#include "tests/judged.hpp"
 #include "tests/whole/json.hpp"
 #include "tests/whole/process.hpp"
 
@@ -47,7 +48,7 @@ std::optional<Ended> script_on(const std::string& cluster, const Folder& folder,
   const std::string maker = std::string(RANKSCOPE_SOURCE_DIR) + "/tests/whole/cluster/" + cluster;
   Ended ended = script(folder, text, {"/bin/bash", maker, folder.path().string()});
   if (ended.status != cannot_be_made) return ended;
-  std::puts((ended.err + "not tested").c_str());
+  not_judged("ranks on a cluster that cannot be made here: " + ended.err);
   return std::nullopt;
 }
 

@@ -8,6 +8,7 @@
 
 #include "engine/op/words.hpp"
 #include "tests/catch.hpp"
+#include "tests/judged.hpp"
 #include "tests/whole/json.hpp"
 #include "tests/whole/process.hpp"
 
@@ -242,7 +243,7 @@ TEST_CASE("a recorded prediction of thousands of ranks has the shares of its rep
 TEST_CASE("a browser opens the page from disk, and shows the report's bubble and the op that a link names") {
   const std::string program = browser();
   if (program.empty()) {
-    WARN("skipped: there is no browser here (chromium, chromium-browser or google-chrome in PATH)");
+    not_judged("a page in a browser: none of chromium, chromium-browser and google-chrome is in PATH");
     return;
   }
   const Folder folder;
@@ -263,7 +264,7 @@ TEST_CASE("a browser opens the page from disk, and shows the report's bubble and
 TEST_CASE("in a browser the wheel zooms, a drag moves, keys do both, and the pointer shows an op's details") {
   const std::string program = browser();
   if (program.empty()) {
-    WARN("skipped: there is no browser here (chromium, chromium-browser or google-chrome in PATH)");
+    not_judged("a page in a browser: none of chromium, chromium-browser and google-chrome is in PATH");
     return;
   }
   const Folder folder;

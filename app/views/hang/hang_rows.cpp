@@ -184,7 +184,7 @@ HangHeadline headline_of(const HangPicture& picture, bool live, double quiet_s) 
   if (picture.lost > 0)
     lost = tr(" %1 events are missing: a lane may be further than it seems.").arg(text::count(picture.lost));
   if (!picture.ran)
-    return {tr("Nothing ran"), tr("A prediction cannot hang. Run the plan, or open a recording."), Tone::dim};
+    return {tr("Nothing ran"), tr("A prediction cannot hang. The current op of each lane of a run is shown here."), Tone::dim};
   const bool quiet = live && !picture.over && quiet_s > quiet_limit_s(picture);
   if (quiet) {
     const QString step =

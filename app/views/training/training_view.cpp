@@ -236,8 +236,15 @@ void TrainingView::paint(QPainter& painter) {
   else
     paint_empty(
         painter, rect(), colours(), tr("No training yet"),
-        tr("Press Run: loss, gradient norm and tokens per second appear here step by step. A prediction alone has no "
-           "loss."));
+        (cannot_run_.isEmpty() ? tr("Press Run.") : cannot_run_) + QLatin1Char(' ') +
+            tr("A run's loss, gradient norm and tokens per second appear here step by step. A prediction alone has no "
+               "loss."));
+}
+
+void TrainingView::set_cannot_run(const QString& why) {
+  if (why == cannot_run_) return;
+  cannot_run_ = why;
+  update();
 }
 
 }  // namespace rankscope::app

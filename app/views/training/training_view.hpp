@@ -24,6 +24,8 @@ class TrainingView : public DataView {
  public:
   TrainingView(SharedState& state, SnapshotSource& source, FiguresModel& figures, QWidget* parent = nullptr);
   void set_theme(Theme theme) override;
+  /// While nothing trained: why it cannot, as a sentence; empty: Run would.
+  void set_cannot_run(const QString& why);
   bool settled() const override { return !limit_.isActive() || !waiting_; }
 
   const CurveChart& chart(Curve curve) const { return *charts_[static_cast<std::size_t>(curve)]; }
@@ -52,6 +54,7 @@ class TrainingView : public DataView {
   MagnitudeChart* magnitudes_;
   QTimer limit_;  ///< at most five updates a second
   bool waiting_ = false;
+  QString cannot_run_;
 };
 
 }  // namespace rankscope::app

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "engine/op/words.hpp"
 #include "engine/prove/calibrate/bandwidth.hpp"
 
 namespace rankscope {
@@ -53,6 +54,8 @@ PeakMeasurement better_of(const PeakMeasurement& stored, const PeakMeasurement& 
 }
 
 }  // namespace
+
+bool stays(const PeakMeasurement& stored, const PeakMeasurement& now) { return stored.steady() && !now.steady(); }
 
 std::vector<StoredPeak> PeakStore::all() const {
   std::vector<StoredPeak> peaks;
@@ -127,8 +130,8 @@ MachinePeak peak_of_machine(DType type, const Platform& platform, const PeakStor
     result.not_stored = "the peak of a GPU is measured at each start";
     return result;
   }
-  const std::optional<StoredPeak> stored = again ? std::nullopt : store.find(key);
-  if (stored) {
+  const std::optional<StoredPeak> stored = store.find(key);
+  if (stored && !again) {
     result.now = glance_at_peak(type, platform, stored->measured.size);
     if (stored->measured.steady() && !exceeds(result.now, stored->measured.best)) {
       result.peak = *stored;
@@ -139,12 +142,16 @@ MachinePeak peak_of_machine(DType type, const Platform& platform, const PeakStor
       return result;
     }
   }
-  PeakMeasurement measured = measure_peak(type, platform);
-  if (stored)
-    measured = better_of(stored->measured, measured);
-  else
-    result.now = measured.best;
-  result.peak.measured = measured;
+  const PeakMeasurement measured = measure_peak(type, platform);
+  if (!stored || again) result.now = measured.best;
+  if (again && stored && stays(stored->measured, measured)) {
+    result.peak = *stored;
+    result.measured_now = false;
+    result.not_stored = fmt::format("what was measured now is not steady (within {}): this machine is busy",
+                                    figure::percent(measured.spread));
+    return result;
+  }
+  result.peak.measured = stored && !again ? better_of(stored->measured, measured) : measured;
   result.peak.memory_bandwidth = std::max(stored ? stored->memory_bandwidth : 0, measure_memory_bandwidth(platform));
   result.not_stored = store.put(result.peak);
   return result;

@@ -99,7 +99,7 @@ Command peak(CLI::App& app) {
       app.add_subcommand("peak", "show this machine's peak, the reference of MFU: stored, and checked at each start");
   line->add_option("--precision", given->precisions, "precisions, as in --precision fp32,bf16")->delimiter(',');
   line->add_option("--threads", given->threads, "CPU threads per rank")->check(CLI::Range(1, 256));
-  line->add_flag("--again", given->again, "discard the stored value and measure again");
+  line->add_flag("--again", given->again, "measure again; a steady stored value is replaced only by a steady one");
   line->add_flag("--json", given->json, "print only one JSON array on standard output");
   return {line, [given] { return print_peaks(*given); }};
 }

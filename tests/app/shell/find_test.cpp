@@ -5,9 +5,13 @@
 #include <QClipboard>
 #include <QContextMenuEvent>
 #include <QDialog>
+#include <QFile>
 #include <QLineEdit>
 #include <QMenu>
+#include <QMessageBox>
+#include <QPrinter>
 #include <QSlider>
+#include <QTemporaryDir>
 #include <QTest>
 #include <QTextBlock>
 #include <QTextBrowser>
@@ -60,6 +64,39 @@ ChoicePalette* find(MainWindow& window, const QString& words) {
 void take_first(ChoicePalette* palette) { QTest::keyClick(palette->findChild<QLineEdit*>(), Qt::Key_Return); }
 
 }  // namespace
+
+TEST_CASE("About names the version, the licence and the engine; a view is printed on a page") {
+  const auto window = window_on("recomputation");
+  const auto named = [&](const QString& text) {
+    QAction* found = nullptr;
+    for (QAction* action : window->actions())
+      if (action->text() == text) found = action;
+    return found;
+  };
+  QAction* about = named("About Rankscope");
+  REQUIRE(about != nullptr);
+  about->trigger();
+  auto* box = window->findChild<QMessageBox*>();
+  REQUIRE(box != nullptr);
+  CHECK(box->isVisible());
+  CHECK(box->text().contains("Rankscope " + QApplication::applicationVersion()));
+  CHECK(box->text().contains("Apache-2.0"));
+  CHECK(box->text().contains("Engine: "));
+  box->close();
+
+  CHECK(named("Print this view…") != nullptr);
+  const QTemporaryDir folder;
+  QPrinter printer(QPrinter::HighResolution);
+  printer.setOutputFormat(QPrinter::PdfFormat);
+  printer.setOutputFileName(folder.filePath("view.pdf"));
+  window->print_on(printer);
+  QFile page(folder.filePath("view.pdf"));
+  REQUIRE(page.open(QIODevice::ReadOnly));
+  CHECK(page.read(5) == "%PDF-");
+  CHECK(page.size() > 10'000);  // an empty page is a tenth of that
+  // The window is in its own theme again.
+  CHECK(window->grab().toImage().pixelColor(2, 2).lightness() < 100);
+}
 
 TEST_CASE("Ctrl+F finds an op, selects it and brings it on the screen") {
   const auto window = window_on("pipeline-1f1b");

@@ -13,6 +13,7 @@
 #include "app/lesson/sketch.hpp"
 #include "app/lesson/welcome_page.hpp"
 #include "app/shell/banner.hpp"
+#include "app/shell/command_line.hpp"
 #include "app/shell/gap_words.hpp"
 #include "app/shell/plan_panel.hpp"
 #include "app/shell/status_line.hpp"
@@ -21,6 +22,7 @@
 #include "app/views/memory/memory_view.hpp"
 #include "engine/lesson/lab/course.hpp"
 #include "telemetry/classroom/teacher.hpp"
+#include "tests/app/painted_text.hpp"
 #include "tests/app/session/recording.hpp"
 #include "tests/app/shell/window.hpp"
 
@@ -54,6 +56,26 @@ double share_of_colour(QWidget& widget, const QColor& expected) {
     found += far < 12;
   }
   return static_cast<double>(found) / all;
+}
+
+/// All that the window says, with each of its views in front in turn.
+QString said(MainWindow& window) {
+  QString words;
+  for (const QString& name : view_names()) {
+    window.view_named(name);
+    wait_until([&] { return window.settled(); });
+    for (const PaintedText& text : painted_texts(window)) words += text.words.trimmed() + QLatin1Char(' ');
+  }
+  return words;
+}
+
+/// A plan for 1,024 devices, of which rank 517 takes twice as long.
+QString large_plan(const QTemporaryDir& folder) {
+  return write_file(folder, "large.toml",
+                    "title = \"large\"\n[model]\nlayers = 96\nwidth = 12288\nheads = 96\ncontext = 2048\n"
+                    "vocabulary = 51200\n[plan]\ndata = 16\ntensor = 8\npipeline = 8\nmicro_batches = 12\n"
+                    "precision = \"bf16\"\n[train]\nglobal_batch = 192\n[cluster]\nspec = \"frontier\"\n"
+                    "[fault]\nslow_rank = 517\nslow_factor = 2\n");
 }
 
 }  // namespace
@@ -320,19 +342,43 @@ TEST_CASE("A student's window says to press Run once the teacher has run the lab
 TEST_CASE("A plan that cannot run says so and why, and a plan too large to run says that") {
   const QTemporaryDir folder;
   const auto window = window_on_lab("pipeline-1f1b");
+  window->workspace().set_shares_open(true);
   Scenario wrong = *window->session().scenario();
   wrong.plan.micro_batches = 5;  // does not divide 32 samples
   window->session().edit(wrong);
   REQUIRE(wait_until([&] { return !window->session().refusal().isEmpty() && window->settled(); }));
-  window->open(write_file(folder, "large.toml",
-                          "title = \"large\"\n[model]\nlayers = 96\nwidth = 12288\nheads = 96\ncontext = 2048\n"
-                          "vocabulary = 51200\n[plan]\ndata = 16\ntensor = 8\npipeline = 8\nmicro_batches = 12\n"
-                          "precision = \"bf16\"\n[train]\nglobal_batch = 192\n[cluster]\nspec = \"frontier\"\n"));
+  CHECK(wait_until([&] { return window->status_line().left_text().startsWith("cannot run here"); }));
+  QString words = said(*window);
+  CHECK_FALSE(words.contains("Press Run"));
+  CHECK(words.contains("This plan cannot run. A run's loss"));
+
+  window->open(large_plan(folder));
   REQUIRE(is_ready(*window));
   REQUIRE(window->session().predicted());
   INFO(window->session().refusal().toStdString());
   CHECK(words_in(window->lab_panel()).contains("Too large to run here; a simulation is shown."));
   CHECK(window->status_line().left_text().contains("1,024 ranks (8 shown)"));
+  words = said(*window);
+  CHECK_FALSE(words.contains("Press Run"));
+  CHECK(words.contains("Too large to run here. A run's loss"));
+  // A slow rank that nobody sees among the shown ones is named where the step's shares are.
+  CHECK(words.contains("Rank 517 takes 2.00 times as long as the others for equal work."));
+}
+
+TEST_CASE("A recorded prediction says that nothing ran, and how many ranks it is of") {
+  const QTemporaryDir folder;
+  const QString file = folder.filePath("predicted.mcap");
+  REQUIRE(QProcess::execute(RANKSCOPE_ENGINE, {"simulate", large_plan(folder), "--record", file}) == 0);
+  const auto window = empty_window();
+  window->workspace().set_shares_open(true);
+  window->open(file);
+  REQUIRE(wait_until([&] { return window->session().state() == SessionState::ended && window->settled(); }));
+  CHECK(words_in(window->lab_panel()).contains("A prediction of 2 steps over 1,024 ranks. Nothing ran."));
+  const QString words = said(*window);
+  INFO(words.toStdString());
+  CHECK_FALSE(words.contains("Press Run"));
+  CHECK_FALSE(words.contains("Ran on"));
+  CHECK(words.contains("Nothing ran. A run's loss"));
 }
 
 TEST_CASE("A step many times as long as predicted is shown as a multiple, with contention if that was recorded") {

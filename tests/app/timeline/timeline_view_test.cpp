@@ -143,6 +143,28 @@ TEST_CASE("the card at the pointer says the time and the prediction") {
   CHECK(std::abs(*f.state.cursor() - 50'000) < 2 * 1'020'000 / f.view.layout_now().plot.width());
 }
 
+TEST_CASE("the card at the pointer is above the rows, whichever rank the pointer is on: it covers none") {
+  Fixture f;
+  for (const int rank : {0, 1}) {
+    const QPoint at = f.view.point_of(rank, 150'000);
+    QTest::mouseMove(&f.view, at);
+    REQUIRE(f.view.scene().hover);
+    const auto details = f.view.scene().hover->details;
+    int found = 0;
+    for (const PaintedText& text : painted_texts(f.view)) {
+      const std::string words = text.words.toStdString();
+      if (words != details.title && std::find(details.lines.begin(), details.lines.end(), words) == details.lines.end())
+        continue;
+      INFO("rank " << rank << ": " << words);
+      ++found;
+      CHECK(text.box.bottom() <= f.view.layout_now().plot.top());
+      CHECK(text.box.left() >= 0);
+      CHECK(text.box.right() <= f.view.width());
+    }
+    CHECK(found == 1 + static_cast<int>(details.lines.size()));
+  }
+}
+
 TEST_CASE("shift and drag select a range, with its statistics") {
   Fixture f;
   const QPoint from = f.view.point_of(0, 0), to = f.view.point_of(0, 400'000);

@@ -117,6 +117,7 @@ TEST_CASE(
   SECTION("not steady") { before.measured.spread = 0.2; }
   SECTION("wanted again") {
     before = stored(*platform, 1e14);
+    before.measured.spread = 0.2;  // a steady one could stay
     again = true;
   }
   REQUIRE(store.put(before) == "");
@@ -130,6 +131,16 @@ TEST_CASE(
   REQUIRE(after);
   CHECK(after->measured.best.device == Approx(found.peak.measured.best.device));
   CHECK(store.all().size() == 1);
+}
+
+TEST_CASE("a busy machine does not replace a steady peak") {
+  PeakMeasurement steady, busy;
+  steady.spread = 0.005;
+  busy.spread = 0.3;
+  CHECK(stays(steady, busy));
+  CHECK_FALSE(stays(steady, steady));
+  CHECK_FALSE(stays(busy, steady));
+  CHECK_FALSE(stays(busy, busy));
 }
 
 TEST_CASE("a damaged store of peaks is ignored, and a store that cannot be written is reported") {
