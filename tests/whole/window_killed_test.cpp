@@ -24,3 +24,20 @@ TEST_CASE("the folder of a window's class is removed by the next run when the wi
   CHECK(engine(folder, with_small_model({"run", lab("pipeline-1f1b"), "--steps", "1"})).status == 0);
   CHECK(folder.sessions().empty());
 }
+
+TEST_CASE("a window that is killed while its run trains leaves no process, and the next run removes its folder") {
+  const Folder folder;
+  const int number = GENERATE(SIGKILL, SIGTERM, SIGHUP);
+  INFO("signal " << number);
+  Process window(folder, {RANKSCOPE_WINDOW, lab("pipeline-1f1b"), "--run"},
+                 {.environment = {"QT_QPA_PLATFORM=offscreen", "HOME=" + folder.path().string()}, .input = {}});
+  // The window's own session, and ranks that train.
+  REQUIRE(wait_until(a_minute, [&] { return !folder.sessions().empty() && folder.processes().size() > 1; }));
+  window.signal(number);
+  CHECK(window.wait(some_seconds).in_time);
+  CHECK(folder.processes_after(some_seconds).empty());
+  for (const std::string& session : folder.sessions())
+    std::filesystem::last_write_time(session, std::filesystem::file_time_type::clock::now() - 1h);
+  CHECK(engine(folder, with_small_model({"run", lab("pipeline-1f1b"), "--steps", "1"})).status == 0);
+  CHECK(folder.sessions().empty());
+}

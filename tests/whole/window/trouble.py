@@ -5,23 +5,15 @@ import os
 import sys
 
 from desktop import Desktop, Failed, main, wait_for
-from program import LOG, Program, fresh_profile
+from program import Program, fresh_profile
 from sizes import check_places
 from ten_minutes import label, record
 
 
-def says_somewhere(program, *words):
-    """In the status line, in the log, or in any label; `words` are alternatives."""
-    parts = program.parts()
-    log = next((part for part in parts if part.name == LOG), None)
-    texts = [part.name for part in parts] + ([program.text(log)] if log else [])
-    return any(word.lower() in text.lower() for word in words for text in texts)
-
-
-def open_in_window(binary, folder, desktop, source, *words):
+def open_in_window(binary, folder, desktop, source, words):
     program = Program(binary, desktop, fresh_profile(folder, "profile-trouble"), [source])
     try:
-        wait_for(f"the window says one of {words} of {source}", lambda: says_somewhere(program, *words), 30)
+        wait_for(f"the window says '{words}'", lambda: program.says(words), 30)
         check_places(program, program.still())
         program.quit()
     except Exception:
@@ -76,11 +68,11 @@ def test(binary, folder):
             with open(os.path.join(folder, name), "wb") as file:
                 file.write(content)
         refuse_at_once(binary, folder, desktop, os.path.join(folder, "missing.mcap"))
-        open_in_window(binary, folder, desktop, os.path.join(folder, "noise.mcap"), "noise.mcap")
-        open_in_window(binary, folder, desktop, os.path.join(folder, "empty.mcap"), "empty.mcap")
-        open_in_window(binary, folder, desktop, os.path.join(folder, "wrong.toml"), "wrong.toml")
-        open_in_window(binary, folder, desktop, os.path.join(folder, "cut.mcap"), "cut.mcap")
-        open_in_window(binary, folder, desktop, "tcp://127.0.0.1:9", "tcp://127.0.0.1:9")
+        for name, words in (("noise.mcap", "Could not open noise.mcap: not a trace"),
+                            ("empty.mcap", "Could not open empty.mcap: the file is empty"),
+                            ("wrong.toml", "Could not open wrong.toml"), ("cut.mcap", "cut.mcap is ")):
+            open_in_window(binary, folder, desktop, os.path.join(folder, name), words)
+        open_in_window(binary, folder, desktop, "tcp://127.0.0.1:9", "Connecting to tcp://127.0.0.1:9 (")
         stays_open(binary, folder, desktop, recording)
     finally:
         desktop.close()

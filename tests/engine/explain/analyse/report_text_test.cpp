@@ -153,6 +153,20 @@ TEST_CASE("the report as text says how its numbers were obtained and stays align
   CHECK(to_text(make_report(RunFacts{})).find("nan") == std::string::npos);
 }
 
+TEST_CASE("on the wall clock the share of the cores that other programs had is reported, from 2 % on") {
+  Report report;
+  report.obtained = Obtained::measured;
+  report.clock = ClockDomain::wall;
+  report.others_share = 0.31;
+  CHECK_THAT(to_text(report),
+             ContainsText("contention") && ContainsText("other programs had 31.0 % of this machine's cores"));
+  report.others_share = 0.01;
+  CHECK_THAT(to_text(report), !ContainsText("contention"));
+  report.others_share = 0.31;
+  report.clock = ClockDomain::device;  // whose costs are processor time
+  CHECK_THAT(to_text(report), !ContainsText("contention"));
+}
+
 TEST_CASE("predicted memory peaks are aligned in columns, whatever the ranks' names") {
   Report report;
   for (const int rank : {7, 104, 3071}) {
