@@ -147,6 +147,7 @@ nlohmann::json to_json(const Report& report) {
       {"clock", name_of(report.clock)},
       {"obtained", name_of(report.obtained)},
       {"step_seconds", known(report.step_seconds)},
+      {"predicted_step_seconds", known(report.predicted_step_seconds)},
       {"steps", std::move(steps)},
       {"loss_floor", known(report.loss_floor)},
       {"bubble", bubble_json(report.bubble)},

@@ -171,7 +171,7 @@ TEST_CASE("A lesson of optimizers' paths opens their view, and is answered by th
 TEST_CASE("Every view that a lesson opens exists") {
   for (const Lab& lab : all_labs()) {
     INFO(lab.file);
-    CHECK((lab.view.empty() || view_names().contains(QString::fromStdString(lab.view))));
+    CHECK((lab.view.empty() || view_names().contains(QString::fromStdString(lab.view).section('?', 0, 0))));
   }
 }
 

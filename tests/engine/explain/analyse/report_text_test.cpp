@@ -40,33 +40,20 @@ TEST_CASE("--json has every key of the design, null where nothing is known, and 
     for (const auto& [key, value] : object.items()) keys.push_back(key);
     return keys;
   };
-  const std::vector<std::string> keys = {"bubble",
-                                         "bubble_span",
-                                         "budget",
-                                         "clock",
-                                         "costs",
-                                         "device_memory",
-                                         "energy",
-                                         "faults",
-                                         "folded",
-                                         "forged_messages",
-                                         "hfu",
-                                         "links",
-                                         "loss_floor",
-                                         "lost",
-                                         "memory",
-                                         "mfu",
-                                         "obtained",
-                                         "others_cpu_share",
-                                         "plan",
-                                         "ranks",
-                                         "slow_rank",
-                                         "step_seconds",
-                                         "steps",
-                                         "telemetry",
-                                         "tflops_per_device",
-                                         "time",
-                                         "traffic"};
+  const std::vector<std::string> keys = {"bubble",       "bubble_span",
+                                         "budget",       "clock",
+                                         "costs",        "device_memory",
+                                         "energy",       "faults",
+                                         "folded",       "forged_messages",
+                                         "hfu",          "links",
+                                         "loss_floor",   "lost",
+                                         "memory",       "mfu",
+                                         "obtained",     "others_cpu_share",
+                                         "plan",         "predicted_step_seconds",
+                                         "ranks",        "slow_rank",
+                                         "step_seconds", "steps",
+                                         "telemetry",    "tflops_per_device",
+                                         "time",         "traffic"};
   const nlohmann::json full = to_json(make_report(facts_of(3)));
   const nlohmann::json empty = to_json(make_report(RunFacts{}));
   for (const auto& json : {full, empty}) {

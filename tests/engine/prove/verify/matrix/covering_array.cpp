@@ -8,6 +8,7 @@ namespace rankscope::testing {
 namespace {
 
 constexpr int tries_for_a_pair = 400, candidates_per_row = 12;
+constexpr int failures_of_a_pair = 6;  ///< of so many searches without a valid row: none is expected
 
 class Builder {
  public:
@@ -62,8 +63,10 @@ class Builder {
                               const std::function<std::size_t(const Row&)>& count_new) {
     std::optional<Row> best;
     std::size_t most = 0;
-    for (int c = 0; c < candidates_per_row; ++c) {
+    int failures = 0;
+    for (int c = 0; c < candidates_per_row && (best || failures < failures_of_a_pair); ++c) {
       const auto row = candidate();
+      failures += !row;
       if (!row || (best && count_new(*row) <= most)) continue;
       best = row;
       most = count_new(*row);
