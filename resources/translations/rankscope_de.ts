@@ -4023,6 +4023,10 @@ ab %3, mit allen Stellen ab %4, unter %5
         <source>in host memory</source>
         <translation>im Speicher des Hosts</translation>
     </message>
+    <message>
+        <source>%1 over time; dashed: predicted</source>
+        <translation>%1 im Zeitverlauf; gestrichelt: vorhergesagt</translation>
+    </message>
 </context>
 <context>
     <name>rankscope::app::NumberBox</name>
@@ -4616,12 +4620,12 @@ ab %3, mit allen Stellen ab %4, unter %5
         <translation>%1 Ops, gültig</translation>
     </message>
     <message>
-        <source>%1 ops; with equal stages and no communication cost its bubble is %2 of the step</source>
-        <translation>%1 Ops; bei gleichen Stufen und ohne Kommunikationskosten beträgt der Leerlauf %2 des Schritts</translation>
-    </message>
-    <message>
         <source>Open a scenario: the order of each stage&apos;s forward and backward passes is shown here as text and can be edited.</source>
         <translation>Öffnen Sie ein Szenario: Hier erscheint die Reihenfolge der Forwards und Backwards jeder Stufe als Text, den Sie bearbeiten können.</translation>
+    </message>
+    <message>
+        <source>%1 ops; ideal bubble (equal stages, no communication): %2</source>
+        <translation>%1 Ops; idealer Leerlauf (gleiche Stufen, keine Kommunikation): %2</translation>
     </message>
 </context>
 <context>
@@ -6519,10 +6523,6 @@ je Rank</translation>
 %3 Ops von %4</translation>
     </message>
     <message>
-        <source>from cluster &apos;%1&apos;</source>
-        <translation>vom Cluster „%1“</translation>
-    </message>
-    <message>
         <source>FLOP per byte</source>
         <translation>FLOP je Byte</translation>
     </message>
@@ -6753,10 +6753,6 @@ Schneller, als der Speicher erlaubt: Die Operanden lagen im Cache</translation>
     <message>
         <source>Open a scenario or a recording to see the kernels of its step under the roof of their machine.</source>
         <translation>Öffnen Sie ein Szenario oder eine Aufzeichnung, um die Kernel des Schritts unter dem Dach ihres Rechners zu sehen.</translation>
-    </message>
-    <message>
-        <source>the best matrix product measured on %1</source>
-        <translation>das beste auf %1 gemessene Matrixprodukt</translation>
     </message>
     <message>
         <source>No op of this step does any compute.</source>
@@ -7027,12 +7023,20 @@ Schneller, als der Speicher erlaubt: Die Operanden lagen im Cache</translation>
         <translation>Nicht aus einem Lauf: vier Tensoren von %1 Zahlen, durch eine Formel erzeugt: %2.</translation>
     </message>
     <message>
-        <source>Roof: %1 in %2, %3; memory %4, %5. Dots above the slope had operands in cache.</source>
-        <translation>Dach: %1 in %2, %3; Speicher %4, %5. Punkte über der Schräge hatten ihre Operanden im Cache.</translation>
+        <source>Roof: %1 in %2 (%3), %4 of memory (%5). Dots above the slope had operands in cache.</source>
+        <translation>Dach: %1 in %2 (%3), %4 des Speichers (%5). Punkte über der Schräge hatten Operanden im Cache.</translation>
     </message>
     <message>
-        <source>large copies measured there</source>
-        <translation>dort an großen Kopien gemessen</translation>
+        <source>best product on %1</source>
+        <translation>bestes Produkt auf %1</translation>
+    </message>
+    <message>
+        <source>cluster &apos;%1&apos;</source>
+        <translation>Cluster „%1“</translation>
+    </message>
+    <message>
+        <source>large copies</source>
+        <translation>große Kopien</translation>
     </message>
 </context>
 <context>

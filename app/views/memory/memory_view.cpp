@@ -224,14 +224,18 @@ void MemoryView::paint_time(QPainter& painter) const {
     painter.setPen(QPen(color(colours().text), 1, Qt::DashLine));
     painter.drawPath(outline);
   }
-  const QString caption = predicted_peak < 0 ? tr("%1 over time").arg(name_of(picture_.rank))
-                                             : tr("%1 over time; dashed: predicted, at most %2")
-                                                   .arg(name_of(picture_.rank))
-                                                   .arg(text::bytes(static_cast<double>(predicted_peak)));
+  const QString who = name_of(picture_.rank);
+  // The longest that fits: the peaks are also in the bars beside.
+  QStringList captions{tr("%1 over time").arg(who)};
+  if (predicted_peak >= 0)
+    captions
+        << tr("%1 over time; dashed: predicted").arg(who)
+        << tr("%1 over time; dashed: predicted, at most %2").arg(who, text::bytes(static_cast<double>(predicted_peak)));
+  const int room = area.right() - view_margin;
+  while (captions.size() > 1 && painter.fontMetrics().horizontalAdvance(captions.last()) > room) captions.removeLast();
   painter.setPen(color(colours().dim));
-  painter.drawText(QRect(view_margin, header_height, area.right() - view_margin, title_height),
-                   Qt::AlignLeft | Qt::AlignVCenter,
-                   painter.fontMetrics().elidedText(caption, Qt::ElideRight, area.right() - view_margin));
+  painter.drawText(QRect(view_margin, header_height, room, title_height), Qt::AlignLeft | Qt::AlignVCenter,
+                   painter.fontMetrics().elidedText(captions.last(), Qt::ElideRight, room));
   paint_time_axis(painter, area);
 
   if (const auto cursor = state().cursor(); cursor && !picture_.range.empty()) {

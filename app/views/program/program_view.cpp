@@ -213,7 +213,7 @@ void ProgramView::take_check(const OrderCheck& check) {
   }
   // A question about the bubble must not be answered here.
   words_->set_text(veiled() ? tr("%1 ops, valid").arg(check.units.size())
-                            : tr("%1 ops; with equal stages and no communication cost its bubble is %2 of the step")
+                            : tr("%1 ops; ideal bubble (equal stages, no communication): %2")
                                   .arg(check.units.size())
                                   .arg(text::percent(check.ideal_bubble)));
   if (!dirty_ || !editable()) return;

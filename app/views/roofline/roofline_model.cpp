@@ -89,13 +89,12 @@ RooflinePicture roofline_of(Session& session, bool measured_roof) {
   picture.roof = {of_run ? measured.flops : cluster.peak_flops(step.model.type),
                   slope_of_run ? measured.bandwidth : cluster.memory_bandwidth};
   picture.roof_words =
-      text::tr("Roof: %1 in %2, %3; memory %4, %5. Dots above the slope had operands in cache.")
+      text::tr("Roof: %1 in %2 (%3), %4 of memory (%5). Dots above the slope had operands in cache.")
           .arg(text::flops(picture.roof.flops), precision,
-               of_run ? text::tr("the best matrix product measured on %1")
-                            .arg(QString::fromStdString(session.view()->hello()->host))
-                      : text::tr("from cluster '%1'").arg(spec),
+               of_run ? text::tr("best product on %1").arg(QString::fromStdString(session.view()->hello()->host))
+                      : text::tr("cluster '%1'").arg(spec),
                text::bandwidth(picture.roof.bandwidth),
-               slope_of_run ? text::tr("large copies measured there") : text::tr("from cluster '%1'").arg(spec));
+               slope_of_run ? text::tr("large copies") : text::tr("cluster '%1'").arg(spec));
   if (picture.empty()) picture.missing = text::tr("No op of this step does any compute.");
   return picture;
 }
