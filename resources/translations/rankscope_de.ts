@@ -6543,12 +6543,12 @@ je Rank</translation>
         <translation>simuliert</translation>
     </message>
     <message>
-        <source>Kernels under the roof: dots %1, rings simulated</source>
-        <translation>Kernel unter dem Dach: Punkte %1, Ringe simuliert</translation>
+        <source>Kernels: dots %1, rings simulated</source>
+        <translation>Kernel: Punkte %1, Ringe simuliert</translation>
     </message>
     <message>
-        <source>Kernels under the roof, simulated</source>
-        <translation>Kernel unter dem Dach, simuliert</translation>
+        <source>Kernels, simulated</source>
+        <translation>Kernel, simuliert</translation>
     </message>
     <message>
         <source>op</source>
@@ -7023,8 +7023,8 @@ Schneller, als der Speicher erlaubt: Die Operanden lagen im Cache</translation>
         <translation>Nicht aus einem Lauf: vier Tensoren von %1 Zahlen, durch eine Formel erzeugt: %2.</translation>
     </message>
     <message>
-        <source>Roof: %1 in %2 (%3), %4 of memory (%5). Dots above the slope had operands in cache.</source>
-        <translation>Dach: %1 in %2 (%3), %4 des Speichers (%5). Punkte über der Schräge hatten Operanden im Cache.</translation>
+        <source>Roof: %1 (%2, %3), %4 (memory, %5)</source>
+        <translation>Dach: %1 (%2, %3), %4 (Speicher, %5)</translation>
     </message>
     <message>
         <source>best product on %1</source>

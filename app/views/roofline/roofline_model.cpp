@@ -89,7 +89,7 @@ RooflinePicture roofline_of(Session& session, bool measured_roof) {
   picture.roof = {of_run ? measured.flops : cluster.peak_flops(step.model.type),
                   slope_of_run ? measured.bandwidth : cluster.memory_bandwidth};
   picture.roof_words =
-      text::tr("Roof: %1 in %2 (%3), %4 of memory (%5). Dots above the slope had operands in cache.")
+      text::tr("Roof: %1 (%2, %3), %4 (memory, %5)")
           .arg(text::flops(picture.roof.flops), precision,
                of_run ? text::tr("best product on %1").arg(QString::fromStdString(session.view()->hello()->host))
                       : text::tr("cluster '%1'").arg(spec),
@@ -129,8 +129,8 @@ Plot roofline_plot(const RooflinePicture& picture, const Palette& colours) {
   }
   const bool ran = !picture.ran.empty();
   const QString simulated = text::tr("simulated");
-  plot.title = ran ? text::tr("Kernels under the roof: dots %1, rings simulated").arg(picture.ran_name)
-                   : text::tr("Kernels under the roof, simulated");
+  plot.title =
+      ran ? text::tr("Kernels: dots %1, rings simulated").arg(picture.ran_name) : text::tr("Kernels, simulated");
   // A legend has room for the kinds once.
   const auto add = [&](const std::vector<RooflinePoint>& points, Mark mark, const QString& obtained, bool named) {
     for (const OpKind kind : model_kinds) {

@@ -286,13 +286,14 @@ std::optional<Complaint> zero_complaint(const Scenario& scenario) {
           "\" updates a tensor only as a whole, and ZeRO cuts tensors; use zero = 0, or another optimizer"};
 }
 
-std::optional<Complaint> recompute_complaint(const Scenario& scenario) {
+std::optional<Complaint> recompute_complaint(const Scenario& scenario, const Advisor& advisor) {
   const PlanSpec& plan = scenario.plan;
   if (plan.recompute_blocks == 1 || plan.recompute == Recompute::blocks) return std::nullopt;
   return Complaint{{"plan.recompute_blocks", "plan.recompute"},
                    fmt::format("recompute_blocks = {} says of how many blocks recompute = \"blocks\" keeps one input, "
-                               "but recompute is \"{}\"; recompute_blocks = 1 would do, or recompute = \"blocks\"",
-                               plan.recompute_blocks, plan.recompute.name())};
+                               "but recompute is \"{}\"; recompute_blocks = 1 would do{}",
+                               plan.recompute_blocks, plan.recompute.name(),
+                               advisor.works({{"plan.recompute", "blocks"}}) ? ", or recompute = \"blocks\"" : "")};
 }
 
 /// Requirements of the plan on the machine, and between the machine's figures.
@@ -379,7 +380,7 @@ std::optional<Complaint> plan_complaint(const Scenario& scenario, const Advisor&
   if (auto complaint = optimizer_complaint(scenario, advisor)) return complaint;
   if (auto complaint = tensor_complaint(scenario, advisor)) return complaint;
   if (auto complaint = zero_complaint(scenario)) return complaint;
-  if (auto complaint = recompute_complaint(scenario)) return complaint;
+  if (auto complaint = recompute_complaint(scenario, advisor)) return complaint;
   if (auto complaint = cluster_complaint(scenario, advisor)) return complaint;
   if (auto complaint = data_parallel_complaint(scenario, advisor)) return complaint;
   if (auto complaint = asynchronous_complaint(scenario, advisor)) return complaint;

@@ -112,7 +112,7 @@ class Assign {
     if (const auto* value = std::get_if<bool>(&value_.content))
       *field = *value;
     else
-      wrong_type("a boolean", "true");
+      wrong_type("a boolean", *field ? "true" : "false");
   }
   void operator()(std::string* field) const {
     if (const auto* value = std::get_if<std::string>(&value_.content))

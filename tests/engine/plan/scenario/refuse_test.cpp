@@ -262,6 +262,13 @@ TEST_CASE("a number of blocks for a recomputation that has none is refused") {
          {},
          "s.toml:3:1: recompute_blocks = 2 says of how many blocks recompute = \"blocks\" keeps one input, but "
          "recompute is \"sqrt\"; recompute_blocks = 1 would do, or recompute = \"blocks\""});
+  // Here no recomputation is possible, so none is advised.
+  check(
+      {"[model]\ntied = false\n[plan]\nschedule = \"1f1b-async\"\npipeline = 2\nmicro_batches = 4\n"
+       "recompute_blocks = 2\n",
+       {},
+       "s.toml:7:1: recompute_blocks = 2 says of how many blocks recompute = \"blocks\" keeps one input, but "
+       "recompute is \"none\"; recompute_blocks = 1 would do"});
 }
 
 TEST_CASE("an override is named in the complaint about it") {
