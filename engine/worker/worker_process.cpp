@@ -92,6 +92,7 @@ class Narrator {
           peak_of_machine(scenario.compute_type(), *platform, PeakStore(peak_file()), false, utc_now());
       hello.peak_flops = peak.peak.measured.best.on(hello.headline);
       hello.memory_bandwidth = peak.peak.memory_bandwidth;
+      hello.peak_spread = peak.peak.measured.spread;
     }
     publisher_.control(0, hello);
   }

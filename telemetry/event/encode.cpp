@@ -117,10 +117,10 @@ Written write(FlatBufferBuilder& out, Values&, const Hello& e) {
              communicator = out.CreateString(utf8(e.communicator)), device = out.CreateString(utf8(e.device)),
              host = out.CreateString(utf8(e.host)), started = out.CreateString(utf8(e.started_utc)),
              energy = out.CreateString(utf8(e.energy_unknown));
-  return {wire::Event::Hello,
-          wire::CreateHello(out, title, toml, e.ranks, communicator, device, host, started, e.steps,
-                            static_cast<std::uint8_t>(e.headline), e.entropy_nats, e.peak_flops, energy, e.memory_bandwidth)
-              .Union()};
+  return {wire::Event::Hello, wire::CreateHello(out, title, toml, e.ranks, communicator, device, host, started, e.steps,
+                                                static_cast<std::uint8_t>(e.headline), e.entropy_nats, e.peak_flops,
+                                                energy, e.memory_bandwidth, e.peak_spread)
+                                  .Union()};
 }
 
 Written write(FlatBufferBuilder& out, Values&, const ProgramRecord& e) {

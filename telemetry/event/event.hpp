@@ -134,6 +134,7 @@ struct Hello {
   double peak_flops = 0;                                           ///< of one device, for MFU; 0 unknown
   std::string energy_unknown;  ///< why rank 0's energy has no counter; empty if it has one, or unknown
   double memory_bandwidth = 0;  ///< bytes per second that a device reads and writes in large copies; 0 unknown
+  double peak_spread = 0;       ///< of the products that peak_flops is the best of, relative; 0 unknown
   bool operator==(const Hello&) const = default;
 };
 

@@ -40,6 +40,7 @@ Event read(const wire::Hello& t, const DecodeLimits& limits, std::int32_t&) {
   e.peak_flops = t.peak_flops();
   e.energy_unknown = text_of(t.energy_unknown());
   e.memory_bandwidth = t.memory_bandwidth();
+  e.peak_spread = t.peak_spread();
   return e;
 }
 

@@ -222,6 +222,7 @@ analysis::RateInputs add_rates(Report& report, const RunFacts& facts, const RunT
   // A collective alone has no FLOPs, so no share of the peak is reported.
   if (!(device_seconds > 0) || !facts.task.empty()) return inputs;
   report.tflops_per_device = model / device_seconds * 1e-12;
+  if (facts.peak_spread > 0) report.peak_spread = facts.peak_spread;
   if (facts.peak_flops > 0) {
     report.mfu = model / device_seconds / facts.peak_flops;
     report.hfu = hardware / device_seconds / facts.peak_flops;

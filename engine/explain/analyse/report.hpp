@@ -42,6 +42,7 @@ struct RunFacts {
   ClockDomain clock = ClockDomain::wall;
   double loss_floor = std::numeric_limits<double>::quiet_NaN();      ///< the data's entropy, nats per token
   double peak_flops = 0;                                             ///< of one device; 0 unknown
+  double peak_spread = 0;                                            ///< of the products it is the best of; 0 unknown
   double model_flops = std::numeric_limits<double>::quiet_NaN();     ///< of one step over all ranks, where no summary
                                                                      ///< says so
   double hardware_flops = std::numeric_limits<double>::quiet_NaN();  ///< with recomputation
@@ -208,6 +209,7 @@ struct Report {
   /// Median over the steady steps (all but the first, unless there is only one).
   double step_seconds = std::numeric_limits<double>::quiet_NaN();
   double predicted_step_seconds = std::numeric_limits<double>::quiet_NaN();
+  double peak_spread = std::numeric_limits<double>::quiet_NaN();  ///< of the peak of MFU (Hello); NaN: not known
   std::vector<StepRow> steps;
   double loss_floor = std::numeric_limits<double>::quiet_NaN();  ///< entropy of the data in nats per token, where known
 

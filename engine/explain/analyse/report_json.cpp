@@ -155,6 +155,7 @@ nlohmann::json to_json(const Report& report) {
       {"time", std::move(time)},
       {"mfu", known(report.mfu)},
       {"hfu", known(report.hfu)},
+      {"peak_spread", known(report.peak_spread)},
       {"tflops_per_device", known(report.tflops_per_device)},
       {"memory", std::move(memory)},
       {"traffic", std::move(traffic)},

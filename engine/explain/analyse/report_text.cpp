@@ -80,6 +80,12 @@ std::string numbers(const Report& report) {
   if (report.task.empty())
     text += row("MFU, HFU", percent(report.mfu) + ", " + percent(report.hfu) + ", " +
                                 number(report.tflops_per_device, "{:.4g}") + " TFLOP/s per device");
+  constexpr double steady = 0.01;
+  if (report.task.empty() && report.peak_spread > steady)
+    text +=
+        row("", fmt::format("the peak is not steady: its best products differ by {}, so MFU may be as much too high; "
+                            "\"rankscope-engine peak\" shows it",
+                            percent(report.peak_spread)));
   text += energy_line(report);
   if (report.slow) text += row("slow rank", to_text(*report.slow));
   constexpr double noticed = 0.02;

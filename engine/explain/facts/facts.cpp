@@ -153,6 +153,7 @@ RunFacts facts_of_run(const StoreView& store, const RunContext& context, std::si
     facts.obtained = Obtained::simulated;
   }
   facts.peak_flops = hello ? hello->peak_flops : 0;
+  facts.peak_spread = hello ? hello->peak_spread : 0;
   if (hello) facts.loss_floor = hello->entropy_nats;
   if (hello) facts.energy_unknown = hello->energy_unknown;
   if (hello && !store.steps(Obtained::simulated).empty())

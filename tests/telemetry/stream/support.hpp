@@ -110,6 +110,8 @@ inline Hello a_hello(int ranks) {
   h.ranks = ranks;
   h.steps = 100;
   h.entropy_nats = 1.25;
+  h.memory_bandwidth = 2e10;
+  h.peak_spread = 0.004;
   return h;
 }
 

@@ -40,20 +40,35 @@ TEST_CASE("--json has every key of the design, null where nothing is known, and 
     for (const auto& [key, value] : object.items()) keys.push_back(key);
     return keys;
   };
-  const std::vector<std::string> keys = {"bubble",       "bubble_span",
-                                         "budget",       "clock",
-                                         "costs",        "device_memory",
-                                         "energy",       "faults",
-                                         "folded",       "forged_messages",
-                                         "hfu",          "links",
-                                         "loss_floor",   "lost",
-                                         "memory",       "mfu",
-                                         "obtained",     "others_cpu_share",
-                                         "plan",         "predicted_step_seconds",
-                                         "ranks",        "slow_rank",
-                                         "step_seconds", "steps",
-                                         "telemetry",    "tflops_per_device",
-                                         "time",         "traffic"};
+  const std::vector<std::string> keys = {"bubble",
+                                         "bubble_span",
+                                         "budget",
+                                         "clock",
+                                         "costs",
+                                         "device_memory",
+                                         "energy",
+                                         "faults",
+                                         "folded",
+                                         "forged_messages",
+                                         "hfu",
+                                         "links",
+                                         "loss_floor",
+                                         "lost",
+                                         "memory",
+                                         "mfu",
+                                         "obtained",
+                                         "others_cpu_share",
+                                         "peak_spread",
+                                         "plan",
+                                         "predicted_step_seconds",
+                                         "ranks",
+                                         "slow_rank",
+                                         "step_seconds",
+                                         "steps",
+                                         "telemetry",
+                                         "tflops_per_device",
+                                         "time",
+                                         "traffic"};
   const nlohmann::json full = to_json(make_report(facts_of(3)));
   const nlohmann::json empty = to_json(make_report(RunFacts{}));
   for (const auto& json : {full, empty}) {
@@ -152,6 +167,16 @@ TEST_CASE("on the wall clock the share of the cores that other programs had is r
   report.others_share = 0.31;
   report.clock = ClockDomain::device;  // whose costs are processor time
   CHECK_THAT(to_text(report), !ContainsText("contention"));
+}
+
+TEST_CASE("a peak that a busy machine gave is reported beside the MFU that is divided by it") {
+  Report report;
+  report.mfu = 0.4;
+  CHECK_THAT(to_text(report), !ContainsText("not steady"));
+  report.peak_spread = 0.005;
+  CHECK_THAT(to_text(report), !ContainsText("not steady"));
+  report.peak_spread = 0.12;
+  CHECK_THAT(to_text(report), ContainsText("the peak is not steady: its best products differ by 12.0 %"));
 }
 
 TEST_CASE("predicted memory peaks are aligned in columns, whatever the ranks' names") {
