@@ -97,8 +97,8 @@ class EdgeFinder {
   }
 
   /// A gather of parameters, or of rows that a weight gradient needs once more, depends on the compute op before it in
-  /// program order. Otherwise its lane would run ahead as far as there is memory, and keep what stage 3 of ZeRO, or
-  /// sequence parallelism, is meant not to keep.
+  /// program order. Otherwise its lane would run ahead as far as memory allows, and hold the data that stage 3 of ZeRO,
+  /// or sequence parallelism, should not hold.
   Number pace_of(Number number) {
     const OpFields f = op_of(number).id.fields();
     const bool gathers = f.purpose == Purpose::zero_parameter || (f.purpose == Purpose::tensor && f.micro_batch >= 0 &&
