@@ -90,6 +90,26 @@ const drawMicroBatches = (paint, row, wide) => {
   paint.textAlign = "left";
 };
 
+// Bubbles and exposed communication of a rank, hatched, with their longest cause.
+const drawIdle = (paint, row, wide) => {
+  for (const step of kind.steps) {
+    if (step.end < from || step.begin > to) continue;
+    for (const one of step.idle) {
+      if (one[0] !== row.rank || one[1] + one[2] < from || one[1] > to) continue;
+      const x = xOf(one[1], wide), w = xOf(one[1] + one[2], wide) - x;
+      if (w < 1) continue;
+      paint.fillStyle = hatch;
+      paint.fillRect(x, row.y, w, row.high);
+      const cause = data.causes[one[3][0][0]];  // the longest
+      if (paint.measureText(cause).width + 8 > w) continue;
+      paint.fillStyle = colour("--card");
+      paint.fillRect(x + 3, row.y + 3, paint.measureText(cause).width + 4, 14);
+      paint.fillStyle = colour("--ink");
+      paint.fillText(cause, x + 5, row.y + 14);
+    }
+  }
+};
+
 const drawTimeline = () => {
   const [paint, wide] = prepared(at("timeline"), height);
   makeHatch(paint);
@@ -129,22 +149,7 @@ const drawTimeline = () => {
     }
     if (row.lane.lane !== 0) continue;
     drawMicroBatches(paint, row, wide);
-    for (const step of kind.steps) {
-      if (step.end < from || step.begin > to) continue;
-      for (const one of step.idle) {
-        if (one[0] !== row.rank || one[1] + one[2] < from || one[1] > to) continue;
-        const x = xOf(one[1], wide), w = xOf(one[1] + one[2], wide) - x;
-        if (w < 1) continue;
-        paint.fillStyle = hatch;
-        paint.fillRect(x, row.y, w, row.high);
-        const cause = data.causes[one[3][0][0]];  // the longest
-        if (paint.measureText(cause).width + 8 > w) continue;
-        paint.fillStyle = colour("--card");
-        paint.fillRect(x + 3, row.y + 3, paint.measureText(cause).width + 4, 14);
-        paint.fillStyle = colour("--ink");
-        paint.fillText(cause, x + 5, row.y + 14);
-      }
-    }
+    drawIdle(paint, row, wide);
     for (const gap of kind.gaps) {
       if (gap[0] !== row.rank && gap[0] !== -1) continue;
       paint.fillStyle = colour("--unknown");
