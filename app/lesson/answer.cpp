@@ -20,7 +20,7 @@ QString plain_number(double value) { return QString::number(value, 'g', 6); }
 
 /// "2.7 points", "3.4 MiB".
 QString off_text(const Question& question, double off) {
-  if (question.unit == "%") return tr("%1 points").arg(QString::number(off, 'f', 1));
+  if (question.is_percentage()) return tr("%1 points").arg(QString::number(off, 'f', 1));
   const QString number = off >= 99.5 || off == std::round(off) ? text::number(off) : QString::number(off, 'g', 2);
   return question.unit.empty() ? number : number + QChar(0xA0) + QString::fromStdString(question.unit);
 }
@@ -49,6 +49,12 @@ QString op_words(const PointedOp& pointed) {
 QString link_words(const PointedLink& link) {
   if (link.level.empty()) return QString::fromStdString(words_of(LinkPattern{{}, {}, link.from, link.to}));
   return QString::fromStdString(words_of(LinkPattern{link.level, link.unit, {}, {}}));
+}
+
+/// The answer as typed: "27 %".
+QString guess_text(const Question& question, double value) {
+  return question.unit.empty() ? plain_number(value)
+                               : plain_number(value) + QChar(0xA0) + QString::fromStdString(question.unit);
 }
 
 }  // namespace
@@ -105,13 +111,8 @@ std::optional<double> Answer::result_number() const {
   return std::nullopt;
 }
 
-QString guess_text(const Question& question, double value) {
-  return question.unit.empty() ? plain_number(value)
-                               : plain_number(value) + QChar(0xA0) + QString::fromStdString(question.unit);
-}
-
 QString value_text(const Question& question, double value) {
-  const QString number = question.unit == "%"       ? QString::number(value, 'f', 1)
+  const QString number = question.is_percentage()   ? QString::number(value, 'f', 1)
                          : question.unit == "steps" ? QString::number(value, 'f', value == std::round(value) ? 0 : 1)
                                                     : text::number(value);
   return question.unit.empty() ? number : number + QChar(0xA0) + QString::fromStdString(question.unit);

@@ -66,8 +66,6 @@ struct Answer {
 
 /// "31.0 %", "43.4 ms": a value in the question's unit.
 QString value_text(const Question& question, double value);
-/// The answer as typed: "27 %".
-QString guess_text(const Question& question, double value);
 /// The answer in words: "27 %", an option, items with arrows between them, an op.
 QString attempt_words(const Question& question, const Attempt& attempt);
 /// The right answer, in words.

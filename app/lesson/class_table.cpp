@@ -92,6 +92,10 @@ QString file_words(const Question& question, const Attempt& attempt) {
   return values.join(QLatin1Char(' '));
 }
 
+bool is_right(AnswerState state) {
+  return state == AnswerState::first || state == AnswerState::second || state == AnswerState::later;
+}
+
 }  // namespace
 
 QString words_of(AnswerState state) {
@@ -104,10 +108,6 @@ QString words_of(AnswerState state) {
     case AnswerState::wrong: return QStringLiteral("\u2717 ") + in_table("wrong");
   }
   return {};
-}
-
-bool is_right(AnswerState state) {
-  return state == AnswerState::first || state == AnswerState::second || state == AnswerState::later;
 }
 
 // Where the lesson states what is right, a student's window that says otherwise is not believed.

@@ -22,7 +22,6 @@ enum class AnswerState : std::uint8_t {
 };
 /// With a sign before the word: "\u2713 1st try".
 QString words_of(AnswerState state);
-bool is_right(AnswerState state);
 
 /// A question of the open lesson, with what is right as far as this window knows.
 struct AskedQuestion {

@@ -27,7 +27,6 @@ class ClassWindow : public QWidget {
   /// Of the lesson that is open in `lesson`, whichever that is.
   ClassWindow(const ClassRoom& room, const LabPanel& lesson, QWidget* parent);
   const RowsModel& table() const;
-  RowsTable& table_view() { return *table_; }
   AnswersPlot& plot() { return *plot_; }
   /// Whose answers are shown under the table; from 0.
   void show_question(int question);

@@ -19,9 +19,15 @@ QPushButton* make_button(const QString& words, QWidget* parent) {
   return button;
 }
 
-bool is_share(const Question& question) { return question.kind == QuestionKind::number && question.unit == "%"; }
+bool is_share(const Question& question) { return question.kind == QuestionKind::number && question.is_percentage(); }
 
 QString answer_path(const Question& question) { return QString::fromStdString(question.answer_from); }
+
+QString evidence_words(const Evidence& evidence) {
+  if (evidence.op.empty() && evidence.rank) return QuestionCard::tr("Show rank %1 in the view").arg(*evidence.rank);
+  if (!evidence.op.empty()) return QuestionCard::tr("Show the op in the view");
+  return QuestionCard::tr("Show it in the view");
+}
 
 }  // namespace
 
@@ -166,12 +172,6 @@ void QuestionCard::add_link(const QString& words, void (QuestionCard::*wanted)()
   link->setAutoDefault(true);
   connect(link, &QPushButton::clicked, this, wanted, Qt::QueuedConnection);
   column_->addWidget(link, 0, Qt::AlignLeft);
-}
-
-QString evidence_words(const Evidence& evidence) {
-  if (evidence.op.empty() && evidence.rank) return QuestionCard::tr("Show rank %1 in the view").arg(*evidence.rank);
-  if (!evidence.op.empty()) return QuestionCard::tr("Show the op in the view");
-  return QuestionCard::tr("Show it in the view");
 }
 
 }  // namespace rankscope::app

@@ -54,7 +54,4 @@ class QuestionCard : public QFrame {
   PointBox* point_ = nullptr;
 };
 
-/// "Timeline", "Memory": as the window's tabs name the view.
-QString evidence_words(const Evidence& evidence);
-
 }  // namespace rankscope::app

@@ -14,8 +14,7 @@
 namespace rankscope {
 namespace {
 
-// All rows of a frame together look at no more spans than this; a row with more shows shares, and boxes of those that
-// are wide.
+// The most spans that a frame reads, over all its rows. A row with more shows shares, and boxes of wide spans only.
 constexpr std::size_t span_budget = 40'000;
 // Steps narrower than this are not analysed, and have no prediction under them.
 constexpr int narrowest_step_pixels = 24;
@@ -42,7 +41,7 @@ bool on_picture(const RowCanvas& canvas) {
 
 struct RowSpans {
   std::vector<Span> spans;
-  bool all = true;  ///< false: only those with edges of their own
+  bool all = true;  ///< false: only those wide enough for a box
 };
 
 std::vector<Span> wide_spans(const StoreView& view, LaneKey lane, TimeRange range, double ns_per_pixel,
@@ -53,7 +52,7 @@ std::vector<Span> wide_spans(const StoreView& view, LaneKey lane, TimeRange rang
 RowSpans fetch(const StoreView& view, LaneKey lane, TimeRange range, double ns_per_pixel, std::size_t limit) {
   RowSpans result{view.spans(lane, range, 0, limit + 1), true};
   if (result.spans.size() <= limit) return result;
-  // Those with edges of their own are no more than the picture's width holds: none of them is left out.
+  // The picture's width limits the number of wide spans, so this limit leaves out none of them.
   const double columns = static_cast<double>(range.length()) / std::max(ns_per_pixel, 1e-9);
   const auto most = static_cast<std::size_t>(columns / crisp_box_pixels) + 2;
   return {wide_spans(view, lane, range, ns_per_pixel, std::max(limit, most)), false};
@@ -63,7 +62,7 @@ std::size_t span_limit(const FrameRequest& request) {
   return std::clamp<std::size_t>(span_budget / std::max<std::size_t>(request.rows->rows.size(), 1), 300, 8000);
 }
 
-// The columns that are composed: all, or those that come in.
+// The columns that are composed: all, or only those that scrolling made visible.
 struct Window {
   int first = 0, last = 0;
   TimeRange range(const PixelScale& scale) const {
@@ -75,7 +74,7 @@ Window window_of(const FrameRequest& request, const Reuse* reuse) {
   return reuse ? Window{reuse->first(request.width), reuse->last(request.width)} : Window{0, request.width};
 }
 
-// The frame's boxes of one row; they stand in the rows' order.
+// The frame's boxes of one row; boxes are sorted by row.
 std::span<const FrameBox> boxes_of(const Frame& frame, std::size_t row) {
   const auto [first, last] =
       std::equal_range(frame.boxes.begin(), frame.boxes.end(), FrameBox{{}, SpanClass::other, row, 0, 0},
@@ -83,7 +82,7 @@ std::span<const FrameBox> boxes_of(const Frame& frame, std::size_t row) {
   return {first, last};
 }
 
-// Takes what a crisp box covers out of the shares of the columns at its edges, and remembers how much it covers.
+// Subtracts a box from the shares of the columns at its edges, and remembers how much of each column it covers.
 class Coverage {
  public:
   /// `shares` begins at column `first`.
@@ -105,7 +104,7 @@ class Coverage {
     }
   }
 
-  /// The column's shares without the boxes, over the part that they leave; all zero where a box has the pixel.
+  /// The column's shares without the boxes, scaled to the uncovered part; all zero where a box covers the pixel.
   PixelShare rest(std::size_t x) const {
     const float left = 1 - covered_[x];
     if (left < 0.5f) return {};
@@ -123,7 +122,7 @@ class Coverage {
   std::vector<float> covered_;
 };
 
-// Shares of the row's lane; the mean over its ranks where it stands for several.
+// Shares of the row's lane; the mean over its ranks if the row represents several.
 std::vector<PixelShare> row_shares(const FrameRequest& request, const TimelineRow& row, Window window) {
   std::vector<PixelShare> sum(static_cast<std::size_t>(window.last - window.first));
   const TimeRange range = window.range(request.scale());
@@ -159,8 +158,8 @@ void hatch_idle(const FrameRequest& request, const RowCanvas& canvas, const Pale
         std::min(pixel(scale.x_of(extent.end_ns)), window.last), colours.ground, colours.hatch, period);
 }
 
-// Names the idle stretches of the row's rank; those of its own exposed communication are hatched in its colour and the
-// other way. Others' bytes that it waits for are bubble, and look so.
+// Hatches and names the idle stretches of the row's rank. The rank's own exposed communication is hatched in its
+// colour, in the other direction. Waiting for transfers of other ranks is bubble, and drawn as bubble.
 void explain(const FrameRequest& request, std::size_t row_index, const RowCanvas& canvas, const Palette& colours,
              Window window, RowParts& parts) {
   if (!request.bubbles) return;
@@ -206,8 +205,8 @@ void draw_box(const RowCanvas& canvas, const Box& box, double x0, double active,
   if (right - work >= 4) fill(canvas, right - 1, right, 0, canvas.height, mixed(colour, colours.ground, 0.65f));
 }
 
-// The boxes of a row that have edges of their own. With `reuse`, those that the columns coming in touch; the others are
-// taken over from the last frame.
+// The boxes of a row that are wide enough for edges. With `reuse`, only boxes that touch the new columns; the others
+// are copied from the last frame.
 std::vector<FrameBox> crisp_boxes(const FrameRequest& request, std::size_t row_index, Window window, const Reuse* reuse,
                                   RowParts& parts) {
   const TimelineRow& row = request.rows->rows[row_index];
@@ -280,8 +279,8 @@ void compose_lane(const FrameRequest& request, std::size_t row_index, const RowC
                      [](const FrameBox& a, const FrameBox& b) { return a.box.begin_ns < b.box.begin_ns; });
 }
 
-// A line through the predicted step up to its end, on which the boxes stand: where no box is, the rank is predicted to
-// wait, not to be done.
+// A line through the predicted step up to its end, under the boxes: between boxes, the rank is predicted to wait; the
+// step has not ended there.
 void ghost_line(const RowCanvas& canvas, double x0, double x1, bool ends, const Palette& colours, int thickness) {
   const Argb colour = mixed(colours.ground, colours.faint, 0.55f);
   const int middle = (canvas.height - thickness) / 2;
@@ -315,7 +314,7 @@ void compose_ghost(const FrameRequest& request, std::size_t row_index, const Row
   std::optional<PredictedStep> chosen;
   if (const auto range = request.step ? request.run->step_range(request.shown, *request.step) : std::nullopt) {
     chosen = predicted_for(prediction, {*request.step, *range});
-    // Its forecast may reach into a time in which the run is steps ahead.
+    // Its forecast may extend into the time of later steps of the run.
     if (std::none_of(steps.begin(), steps.end(), [&](const StepAt& at) { return at.step == *request.step; }))
       steps.push_back({*request.step, *range});
   }
@@ -324,12 +323,12 @@ void compose_ghost(const FrameRequest& request, std::size_t row_index, const Row
     if (!predicted) continue;
     const TimeRange whole = moved(predicted->predicted, predicted->shift_ns);
     const TimeRange shown = intersection(whole, room_for_forecast(*predicted, chosen));
-    // A rank may be behind the others: its ops of a step run on while these begin the next one.
+    // A rank may be behind the others: its ops of a step may end after the others have begun the next step.
     const TimeRange ops{whole.begin_ns, whole.end_ns + whole.length()};
     if (intersection(request.range, intersection(ops, room_for_forecast(*predicted, chosen))).empty()) continue;
     ghost_line(canvas, scale.x_of(shown.begin_ns), scale.x_of(shown.end_ns), shown.end_ns == whole.end_ns, colours,
                thickness);
-    // As far again on either side: a box folded from what the picture holds of it would seem to end at its edge.
+    // The range is extended by its length on both sides: else a folded box would seem to end at the picture's edge.
     const std::int64_t beside = request.range.length();
     const TimeRange wide{request.range.begin_ns - beside, request.range.end_ns + beside};
     const RowSpans found = fetch(prediction, lane, moved(intersection(wide, ops), -predicted->shift_ns),
@@ -348,7 +347,7 @@ void compose_ghost(const FrameRequest& request, std::size_t row_index, const Row
       const Argb colour = mixed(colours.ground, colours.of(kind), 0.72f);
       const int left = pixel(x0), right = std::max(pixel(x1), left + 1);
       if (right - left >= 4) {
-        // A pixel's gap keeps neighbours apart as two boxes.
+        // A gap of one pixel separates neighbouring boxes.
         fill(canvas, left, right - 1, 0, canvas.height, colours.ground);
         outline(canvas, left, right - 1, thickness, colour, from, to);
         if (x1 - x0 >= listed_box_pixels) parts.boxes.push_back({box, kind, row_index, x0, x1});

@@ -45,7 +45,7 @@ void join(IdleStretch& stretch, const IdleStretch& next) {
   }
 }
 
-/// Neighbours without a gap between them that `joins` says are one.
+/// Merges adjacent stretches without a gap between them if `joins` returns true.
 template <typename Joins>
 std::vector<IdleStretch> joined(const std::vector<IdleStretch>& stretches, const Joins& joins) {
   std::vector<IdleStretch> result;
@@ -70,7 +70,7 @@ std::span<const BubbleStretch> stretches_of(const StepAnalysis& step, std::int32
 std::vector<IdleStretch> idle_stretches(const StepAnalysis& step, std::int32_t rank, double ns_per_pixel) {
   const double nameable_ns = nameable_pixels * ns_per_pixel;
   const auto nameable = [&](std::int64_t ns) { return static_cast<double>(ns) >= nameable_ns; };
-  // First the runs of one cause: what is wide as a whole is wide, however finely it is cut.
+  // First, adjacent pieces of one cause are merged: their total width decides whether a name fits.
   std::vector<IdleStretch> runs;
   for (const BubbleStretch& piece : stretches_of(step, rank)) {
     if (piece.length_ns() <= 0) continue;
@@ -84,8 +84,8 @@ std::vector<IdleStretch> idle_stretches(const StepAnalysis& step, std::int32_t r
   const auto is_same = [](const IdleStretch& one, const IdleStretch& other) {
     return same_cause(largest(one).longest, largest(other).longest);
   };
-  // Slivers part nothing. Then what is counted alike, so that bubble and exposed communication that are each wide
-  // enough as a whole have their own names. The rest last.
+  // Very short stretches are merged with their neighbours. Then stretches of the same time class are merged, so that
+  // bubble and exposed communication each have a name if it fits. All others are merged last.
   std::vector<IdleStretch> result = joined(runs, [&](const IdleStretch& one, const IdleStretch& other) {
     return is_same(one, other) || static_cast<double>(std::min(one.length_ns(), other.length_ns())) < nameable_ns / 7;
   });

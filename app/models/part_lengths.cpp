@@ -33,7 +33,8 @@ PartLengths part_lengths(const StoreView& view, Obtained obtained) {
       const auto kind = static_cast<std::size_t>(span.op.kind());
       for (const FoldLevel level : levels) {
         const auto at = static_cast<std::size_t>(level);
-        if (level == FoldLevel::block && span.op.fields().block < 0) continue;  // an embedding is no block to go by
+        if (level == FoldLevel::block && span.op.fields().block < 0)
+          continue;  // an embedding does not show how long a block is
         const OpId part = folded(span.op, level);
         sums.ns[kind][at] += static_cast<double>(span.end_ns - span.begin_ns);
         if (part != before[at]) ++counts.ns[kind][at];

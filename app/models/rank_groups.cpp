@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int32_t block_of_ranks = 16;
 
-// " · " between what tells one group from the others of its kind.
+// Joins, with " · ", the coordinates that differ between groups.
 std::string joined(std::initializer_list<std::pair<const char*, std::pair<int, int>>> coordinates) {
   std::string text;
   for (const auto& [words, at] : coordinates)

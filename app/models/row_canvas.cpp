@@ -7,7 +7,7 @@
 namespace rankscope {
 namespace {
 
-// A transfer that takes a hundredth of its pixel is still seen.
+// A transfer that covers a hundredth of its pixel is still visible.
 constexpr float least_blend = 0.3f;
 
 // Lines [y0, y1) of one column.

@@ -104,7 +104,7 @@ std::vector<std::string> cause_labels(const BubbleStretch& stretch) {
       return {translated("waiting for others"), translated("waiting")};
     case BubbleCause::imbalance: return {translated("imbalance")};
     case BubbleCause::exposed_communication: {
-      // Others' bytes on the chain that this rank waits for are bubble, not exposed communication of its own.
+      // Waiting for a transfer between other ranks is bubble, not exposed communication of this rank.
       if (stretch.time == TimeClass::bubble && stretch.waits_for_rank >= 0) {
         const int whose = stretch.waits_for_rank;
         return {translated("waiting for rank %1's transfer", whose), translated("rank %1's transfer", whose),
@@ -205,7 +205,7 @@ SpanDetails details_of(const IdleStretch& stretch, const StepInsight* insight, s
 }
 
 std::string step_summary(std::uint32_t step, std::int32_t ranks, TimeRange range, const StepInsight* insight) {
-  // Servers have no model to compute: the bubble is over the workers, and the line says so by what it counts.
+  // Servers compute no model: the bubble is averaged over the workers, and the line names them.
   const bool serves = insight != nullptr && insight->run.workers > 0 &&
                       insight->run.workers < static_cast<std::int32_t>(insight->run.ranks.size());
   const auto of = [](std::int32_t count, const char* one, const char* many) {

@@ -46,7 +46,7 @@ std::optional<StepAt> step_at(const StoreView& view, Obtained obtained, std::int
 std::optional<std::uint32_t> last_whole_step(const StoreView& view, Obtained obtained) {
   const auto steps = view.steps(obtained);
   if (steps.empty()) return std::nullopt;
-  // What is computed as a whole, or has ended, has no step under way.
+  // Only a measured run that has not ended has an incomplete step.
   if (obtained == Obtained::simulated) return steps[steady_step(steps.size())];
   if (obtained != Obtained::measured || !view.ends().empty()) return steps.back();
   if (steps.size() < 2) return std::nullopt;

@@ -23,7 +23,7 @@ Unit unit_for(std::int64_t ns) {
   return units[3];
 }
 
-// How many decimals of `unit` tell multiples of `interval_ns` apart.
+// The number of decimals of `unit` with which multiples of `interval_ns` differ.
 int decimals_for(Unit unit, std::int64_t interval_ns) {
   int decimals = 0;
   for (std::int64_t step = unit.ns; step > interval_ns && decimals < 9; step /= 10) ++decimals;
@@ -56,7 +56,8 @@ TimeTicks time_ticks(TimeRange visible, std::int64_t origin_ns, int most) {
   result.interval_ns = interval;
   const std::int64_t farthest =
       std::max(std::llabs(visible.begin_ns - origin_ns), std::llabs(visible.end_ns - origin_ns));
-  // The unit follows the distance between ticks: those of 500 µs read 0.5, 1.0 ms once the axis is over a millisecond.
+  // The unit follows the distance between ticks, unless numbers become long: far from the origin it is a larger one, so
+  // that ticks every 500 µs read 0.5, 1.0 ms.
   Unit unit = unit_for(interval);
   if (farthest >= 10'000 * unit.ns || (farthest >= 1000 * unit.ns && interval >= 100 * unit.ns))
     for (const Unit& larger : units)

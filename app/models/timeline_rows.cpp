@@ -17,12 +17,12 @@ constexpr Density densities[] = {
     {26, 8, 5, 2, 10, true},   {20, 6, 4, 1, 8, true},   {18, 6, 0, 2, 8, true},   {18, 5, 0, 1, 5, true},
     {16, 0, 0, 0, 5, false},   {12, 0, 0, 0, 3, false},  {8, 0, 0, 0, 2, false},
 };
-constexpr Density largest{96, 14, 10, 4, 48, true};  // more height than this does not help
+constexpr Density largest{96, 14, 10, 4, 48, true};  // larger rows do not help
 constexpr Density opened_by_hand{32, 9, 7, 2, 14, true};
 constexpr Density folded_by_hand{14, 0, 0, 0, 8, false};
 constexpr Density in_a_group{26, 8, 5, 2, 10, true};  // where groups are closed until one is opened
 
-// A group's heat row and the gap under it, while its ranks are not to be seen.
+// A closed group's heat row and the gap under it.
 constexpr std::pair<int, int> group_rows[] = {{72, 16}, {56, 14}, {44, 10}, {34, 8}, {26, 6}, {20, 5}, {16, 3}};
 constexpr int open_group_row = 14, under_open_group = 6, under_pinned = 10;
 // Pinned ranks leave at least this share of the height to the others.
@@ -53,7 +53,7 @@ class Layout {
  private:
   bool is_pinned(std::size_t rank) const { return choice_.pinned.count(static_cast<std::int32_t>(rank)) > 0; }
 
-  // What has been laid out is pinned, unless it would take all the room.
+  // Pins all rows that are laid out so far, unless too little height would be left.
   void pin(int available) {
     y_ += under_pinned;
     if (y_ > available * most_pinned) return;
@@ -96,7 +96,7 @@ class Layout {
     add(RowKind::compute, Lane::compute, look.compute);
     if (with_prediction_) add(RowKind::ghost, Lane::compute, look.ghost);
     for (const Lane lane : lanes.communication) add(RowKind::communication, lane, look.communication);
-    // Two lines of label (rank, stage) beside an open band, without running into the next one.
+    // An open band is high enough for two lines of label (rank, stage).
     if (look.open) y_ = std::max(y_, band.y + std::min(2 * text_height_, look.compute + 2 * look.band_gap));
     band.row_count = rows_.rows.size() - band.first_row;
     band.height = y_ - band.y;
@@ -162,8 +162,8 @@ std::vector<LaneSet> lane_sets(const std::vector<LaneKey>& lanes, Obtained obtai
 
 TimelineRows lay_out_rows(const std::vector<LaneSet>& ranks, bool with_prediction, const RowChoice& choice,
                           int available, int text_height) {
-  // What a person folded or opened does not change how large the others are: the first arrangement that fits all
-  // ranks untouched is the one.
+  // Folding or opening one rank does not change the size of the others: the density is the first one in which all ranks
+  // fit without such choices.
   RowChoice untouched;
   untouched.groups = choice.groups;
   untouched.groups_open = choice.groups_open;
@@ -180,7 +180,7 @@ TimelineRows lay_out_rows(const std::vector<LaneSet>& ranks, bool with_predictio
   while (height > available && look + 1 != std::end(densities)) height = height_with(*++look);
   Density fitted = *look;
   if (height <= available && !ranks.empty()) {
-    // The room that is left goes to the compute lanes, then between the bands, up to the next larger arrangement.
+    // The remaining height goes to the compute lanes, then to the gaps between bands, up to the next larger density.
     const Density& larger = look == std::begin(densities) ? largest : look[-1];
     const int spare = (available - height) / static_cast<int>(ranks.size());
     const int taller = std::min(spare, larger.compute - look->compute);

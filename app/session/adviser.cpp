@@ -4,7 +4,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int patience_ms = 300;  // a stepper that is held down asks for the last plan alone
+constexpr int patience_ms = 300;  // while a stepper is held down, only its last plan is requested
 
 }  // namespace
 

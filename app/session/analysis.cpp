@@ -11,7 +11,7 @@
 namespace rankscope::app {
 namespace {
 
-/// Steps taken apart for medians: few while the run shares the machine with this, enough when it is over.
+/// Steps that are analysed for medians: few while the run needs the machine, more once it has ended.
 constexpr std::size_t steps_while_running = 8, steps_when_over = 24, least_steps = 3;
 constexpr std::size_t most_spans_taken_apart = 300'000;  ///< some tenths of a second
 
@@ -33,7 +33,7 @@ InsightContext make_context(const AnalysisRequest& request) {
   try {
     context.run = std::make_shared<const RunContext>(context_of(run));
   } catch (const std::exception&) {
-    return context;  // the spans still stand; only what needs the programs is unknown
+    return context;  // the spans are shown; only figures that need the programs are unknown
   }
   const auto predicted = run.steps(Obtained::simulated);
   context.complete = all_programs_arrived(run) && !predicted.empty();
@@ -50,7 +50,7 @@ InsightContext make_context(const AnalysisRequest& request) {
   return context;
 }
 
-/// Fewer where a step is so large that many would keep the tables waiting.
+/// Fewer if steps are so large that many of them would delay the tables.
 std::size_t steps_taken_apart(const StoreView& run, bool over) {
   const std::size_t steps = std::max<std::size_t>(1, run.steps(headline_of(run)).size());
   const std::size_t spans =
@@ -87,7 +87,7 @@ void analyse_run(const AnalysisRequest& request, InsightContext& context, Figure
 void analyse_plan(const AnalysisRequest& request, InsightContext& context, Figures& figures) {
   const Prediction& prediction = *request.prediction;
   if (prediction.left) figures.scenario = prediction.left;
-  context.run = prediction.context;  // never `complete`: a run that follows has a context of its own
+  context.run = prediction.context;  // not `complete`: a later run has a context of its own
   figures.forecast = context.forecast_step = prediction.report.predicted;
   context.ideal_bubble = prediction.report.bubble.ideal;
   const auto steps = prediction.view->steps(Obtained::simulated);
@@ -97,7 +97,7 @@ void analyse_plan(const AnalysisRequest& request, InsightContext& context, Figur
   figures.step_spans = prediction.view->step_spans(Obtained::simulated, step);
 }
 
-/// A recording in which nothing ran: it has figures as a plan has that did not run yet.
+/// A recording of a prediction: its figures are those of a plan that has not run.
 void analyse_recorded_forecast(const AnalysisRequest& request, InsightContext& context, Figures& figures) {
   const StoreView& forecast = *request.run;
   try {

@@ -17,7 +17,8 @@ namespace {
 
 constexpr int check_interval_ms = 60;
 
-/// By which this user's names belong to this user, in every class. Where no file can be kept, it is this window's only.
+/// The key that proves, in every class, that this user's names belong to this user. If no file can be written, the key
+/// is valid for this window only.
 classroom::Identity student_identity() {
   const QString file = QStandardPaths::writableLocation(QStandardPaths::AppConfigLocation);
   try {
@@ -36,7 +37,7 @@ ClassRoom::ClassRoom(SharedState& state, Session& session, QObject* parent)
 }
 
 ClassRoom::~ClassRoom() {
-  blockSignals(true);  // whoever listens may be half gone
+  blockSignals(true);  // receivers may be partly destroyed already
   leave();
 }
 
@@ -171,9 +172,10 @@ void ClassRoom::follow(const classroom::SharedView& shared) {
   const QString here = QFileInfo(session_.spec().text).completeBaseName();
   if (!lab.isEmpty() && lab != here) {
     emit lab_wanted(lab);
-    if (QFileInfo(session_.spec().text).completeBaseName() != lab) return;  // not installed here: again next time
+    if (QFileInfo(session_.spec().text).completeBaseName() != lab)
+      return;  // not installed here: it is tried again with the next look
   }
-  // The step comes when the lab's prediction, or its run, is there.
+  // The step can be chosen once the lab's prediction, or its run, is loaded.
   const bool ready = session_.state() != SessionState::opening && session_.state() != SessionState::starting;
   if (!ready) return;
   any_followed_ = true;
@@ -187,7 +189,7 @@ void ClassRoom::follow(const classroom::SharedView& shared) {
   std::uint32_t step = *shared.step;
   auto range = view->step_range(state_.shown(), step);
   if (!range) {
-    // Another run, of fewer steps: its last.
+    // This run has fewer steps than the teacher's: its last step is shown.
     const auto steps = view->steps(state_.shown());
     if (steps.empty()) return;
     step = steps.back();

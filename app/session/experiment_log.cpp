@@ -42,7 +42,7 @@ void ExperimentLog::take_scenario() {
   emit changed();
 }
 
-// The oldest goes when there are too many.
+// The oldest row is removed if there are too many.
 ExperimentRow& ExperimentLog::add_row(const QString& name) {
   if (rows_.size() >= most_rows) {
     rows_.erase(rows_.begin());
@@ -79,7 +79,7 @@ void ExperimentLog::take_refusal() {
   emit changed();
 }
 
-// A run of any plan is a row, also one that was started by its button.
+// Every run is a row, whether started from the list or by the Run button.
 void ExperimentLog::take_figures() {
   take_refusal();
   const auto figures = session_.figures().latest();

@@ -53,7 +53,7 @@ std::shared_ptr<const StepInsight> InsightCache::insight(const std::shared_ptr<c
       std::rotate(found, std::next(found), entries_.end());
       return entries_.back().insight;
     }
-    known = found->insight;  // better than nothing until the grown step is done
+    known = found->insight;  // shown until the analysis of the longer step is done
   }
   const auto waiting = std::find_if(jobs_.begin(), jobs_.end(), [&](const Job& job) { return job.key == key; });
   if (waiting != jobs_.end()) jobs_.erase(waiting);
@@ -99,7 +99,7 @@ void InsightCache::work() {
         std::make_shared<const StepInsight>(take_apart(*job.run, *job.context, job.key.obtained, job.key.step));
     lock.lock();
     working_ = false;
-    if (context_ != job.context || !range) continue;  // of another run: no longer needed
+    if (context_ != job.context || !range) continue;  // it belongs to another run
     std::erase_if(entries_, [&](const Entry& entry) { return entry.key == job.key; });
     entries_.push_back({job.key, *range, std::move(insight)});
     if (entries_.size() > most_kept) entries_.pop_front();

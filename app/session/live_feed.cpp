@@ -11,7 +11,7 @@ namespace rankscope::app {
 namespace {
 
 constexpr int check_interval_ms = 100;
-/// Detail may follow the session's end; after so long without any more the run is complete.
+/// Detail may arrive after the session's end. After this time without any, the run is complete.
 constexpr int quiet_after_end_ms = 700;
 constexpr int give_back_interval_ms = 20'000;
 
@@ -32,7 +32,7 @@ class LiveFeed : public Feed {
       client_ = std::make_unique<ViewerClient>(std::move(options), *store_);
       timer_.start();
     } catch (const JoinError& error) {
-      // Whoever listens has just called start(): answer after it has returned.
+      // The receiver is still inside start(): the signal is emitted after it has returned.
       QMetaObject::invokeMethod(
           this, [this, words = QString::fromUtf8(error.what())] { emit ended(false, words); }, Qt::QueuedConnection);
     }

@@ -9,7 +9,7 @@
 namespace rankscope::app {
 namespace {
 
-/// The recording of what is open, once it is whole; empty: there is none.
+/// The file of the open recording, once it is complete; empty if there is none.
 QString recording_of(const Session& session) {
   const SessionState state = session.state();
   if (state != SessionState::ended && state != SessionState::failed) return {};
@@ -53,7 +53,7 @@ void MarkBook::check_session() {
           try {
             *on_disk = read_trace_info(path).marks;
           } catch (const std::exception&) {
-            // What opened it has said what is wrong with it.
+            // The error was reported when it was opened.
           }
           return {on_disk, *on_disk, {}};
         },

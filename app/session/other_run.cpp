@@ -12,7 +12,7 @@ namespace rankscope::app {
 
 KeptRun kept_run(const Session& session) {
   KeptRun kept;
-  // A recorded prediction is kept as it was recorded; the session's own is of the cluster's figures.
+  // A recorded prediction is kept as a run. The session's own prediction is kept separately below.
   const bool ran = session.spec().kind == SourceKind::trace ||
                    (session.label() != SourceLabel::none && session.label() != SourceLabel::simulated);
   if (ran && session.view()->event_count() > 0) kept.run = session.view();
@@ -72,7 +72,7 @@ void OtherRun::close() {
 void OtherRun::keep(const KeptRun& kept) {
   leave();
   name_ = kept.name;
-  // A run's own prediction travels in it: the plan's would be that of another run by now.
+  // A run contains its own prediction. The plan's prediction may already belong to another run.
   view_ = kept.run ? kept.run : kept.prediction ? kept.prediction->view : nullptr;
   if (!kept.run) prediction_ = kept.prediction;
   emit state_changed();
@@ -103,8 +103,8 @@ void OtherRun::open(const QString& trace) {
 }
 
 void OtherRun::take_read(bool ok, const QString& words) {
-  failure_ = words;                // of a damaged file, too, of which a part is here
-  feed_.release()->deleteLater();  // it is the one that calls
+  failure_ = words;                // also of a damaged file of which a part was read
+  feed_.release()->deleteLater();  // it is the caller
   if (ok && store_->view()->hello() != nullptr)
     view_ = store_->view();
   else if (failure_.isEmpty())
@@ -132,7 +132,7 @@ void OtherRun::request_figures() {
   try {
     if (const Hello* hello = view_->hello()) request.scenario = parse_recorded_scenario(hello->scenario_toml);
   } catch (const ScenarioError&) {
-    // It can be looked at without: only tokens a second need it.
+    // Only tokens per second need the scenario.
   }
   analyser_.request([request = std::move(request)] { return analyse(request); });
 }

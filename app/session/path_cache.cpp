@@ -47,7 +47,7 @@ void PathCache::start_next() {
   connect(child_.get(), &EngineChild::line, this, [this](const QString& text, bool error) {
     if (!error) output_ += text.toUtf8() + '\n';
   });
-  // Queued: one that cannot be started ends while it is being started.
+  // Queued: a process that cannot be started emits `ended` inside start().
   connect(
       child_.get(), &EngineChild::ended, this, [this](bool ok, int, const QString& reason) { take_end(ok, reason); },
       Qt::QueuedConnection);

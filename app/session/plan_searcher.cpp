@@ -110,7 +110,7 @@ void PlanSearcher::work(const std::shared_ptr<Job>& job, const Scenario& scenari
       PlanSearch how;
       how.strategy = strategy;
       how.how = exploration;
-      // Any of the search's threads says how far it is.
+      // Called by any of the search's threads.
       std::mutex mutex;
       auto reported_at = std::chrono::steady_clock::now();
       const QString name = name_for_people(strategy);
@@ -128,7 +128,7 @@ void PlanSearcher::work(const std::shared_ptr<Job>& job, const Scenario& scenari
       post(job, [this, strategy, report] { reports_[strategy] = report; });
     }
   } catch (const Stopped&) {
-    return;  // whoever stopped it knows
+    return;  // it was stopped on request
   } catch (const std::exception& error) {
     failure = QString::fromUtf8(error.what());
   }
@@ -141,7 +141,7 @@ void PlanSearcher::work(const std::shared_ptr<Job>& job, const Scenario& scenari
 
 bool same_search(const Scenario& searched, const Scenario& now) {
   if (searched.plan.ranks() != now.plan.ranks()) return false;
-  // What a search chooses of a plan is made the same; the rest must be.
+  // The keys that a search chooses are set equal; the others must be equal.
   const auto rest = [](const PlanSpec& plan) {
     const Space space = plan_space({PlanSpec{}});
     return with_values(plan, space.knobs(), space.at(0));

@@ -43,7 +43,7 @@ void Proof::set(State state, const QString& words) {
 }
 
 void Proof::take_end(bool, int, const QString& reason) {
-  // A plan that failed the proof ends with status 1, or 3 where nothing was shown, and has printed its figures.
+  // verify prints its figures also with status 1 (different) and 3 (not shown).
   try {
     const Verdict verdict = verdict_of(output_);
     set(verdict.passed ? State::passed : verdict.shown ? State::failed : State::not_shown, verdict.words);

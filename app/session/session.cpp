@@ -14,10 +14,10 @@ namespace {
 constexpr int frame_interval_ms = 40;
 /// Live, the whole-run figures are recomputed at most this often; they are medians and change slowly.
 constexpr int analysis_interval_ms = 400;
-// What is drawn and taken apart while a recording is read is out of date at once, and takes time from reading it (and
-// room: a snapshot holds what later merges replace). One of ten million events is read before it is drawn in part.
+// While a recording is read, pictures and analyses are soon out of date, slow the reading down, and use memory: a
+// snapshot keeps alive what later merges replace. A recording of ten million events is read before it is drawn in part.
 constexpr int reading_frame_interval_ms = 1500, reading_analysis_interval_ms = 4000;
-/// A longer run than that is not held on to when it is left: its recording can be opened instead.
+/// A run with more events is not kept when another plan is chosen: its recording can be opened instead.
 constexpr std::int64_t most_kept_events = 5'000'000;
 
 bool is_about(const Prediction& prediction, const Scenario& scenario) { return prediction.scenario == scenario; }
@@ -147,7 +147,7 @@ void Session::use_scenario(Scenario scenario, bool edited) {
   scenario_ = std::move(scenario);
   edited_ = edited;
   emit scenario_changed();
-  // What nothing ran of is taken apart at once: tables and pictures of a plan come together.
+  // A plan that has not run is analysed at once, so that its tables and pictures appear together.
   AnalysisRequest request;
   request.scenario = scenario_;
   request.step = chosen_step_;
@@ -166,7 +166,7 @@ void Session::use_scenario(Scenario scenario, bool edited) {
 void Session::edit(const Scenario& scenario) {
   if (!scenario_ || spec_.kind != SourceKind::scenario || active()) return;
   emit plan_leaving();
-  // What ran was another plan. Its picture stays until that of the new one is there.
+  // The run was of another plan. Its picture stays until the new prediction is ready.
   run_outdated_ = store_ != nullptr;
   failure_.clear();
   outcome_.clear();
@@ -185,7 +185,7 @@ void Session::revert() {
 }
 
 void Session::on_plan_answer(PlanAnswer answer) {
-  if (!scenario_ || !is_about(*answer.prediction, *scenario_)) return;  // the scenario was left meanwhile
+  if (!scenario_ || !is_about(*answer.prediction, *scenario_)) return;  // another scenario was opened meanwhile
   drop_run();
   prediction_ = std::move(answer.prediction);
   refusal_ = QString::fromStdString(why_not_run(*prediction_));
@@ -217,7 +217,8 @@ SessionContent Session::content() const {
 
 bool Session::restore(const SessionContent& content) {
   if (active() || content.spec != spec_ || !content.scenario || !content.prediction) return false;
-  if (!is_about(*content.prediction, *content.scenario)) return false;  // it was left before it was predicted
+  if (!is_about(*content.prediction, *content.scenario))
+    return false;  // another plan was chosen before this one was predicted
   ++run_number_;
   set_store(nullptr);
   run_outdated_ = false;
@@ -231,7 +232,7 @@ bool Session::restore(const SessionContent& content) {
   outcome_ = content.outcome;
   recording_ = content.recording;
   previous_ = content.previous;
-  // Of a run too large to be kept the plan comes back alone.
+  // If the run was too large to be kept, only its plan is restored.
   const bool whole = content.store || !content.figures || !content.figures->run;
   context_ = whole ? content.context : nullptr;
   seen_revision_ = analysed_revision_ = run_view_ ? run_view_->revision() : 0;
@@ -251,7 +252,7 @@ void Session::choose_step(std::optional<std::uint32_t> step) {
   chosen_step_ = step;
   const bool just_analysed = since_analysis_.isValid() && since_analysis_.elapsed() < analysis_interval_ms;
   if (store_ && state_ == SessionState::running && just_analysed)
-    analysed_revision_ = 0;  // look() asks when the interval is over
+    analysed_revision_ = 0;  // look() requests them after the interval
   else
     request_figures();
 }
@@ -279,7 +280,7 @@ void Session::poll() {
   const int analysis_interval = reading ? reading_analysis_interval_ms : analysis_interval_ms;
   run_view_ = store_->view();
   if (run_view_->revision() == seen_revision_) {
-    // The last growth may have come within the interval after the last analysis.
+    // The last events may have arrived within the interval after the last analysis.
     if (analysed_revision_ != seen_revision_ && since_analysis_.isValid() &&
         since_analysis_.elapsed() > analysis_interval)
       request_figures();
@@ -297,7 +298,7 @@ void Session::learn_scenario() {
   try {
     use_scenario(parse_recorded_scenario(hello.scenario_toml), false);
   } catch (const ScenarioError& error) {
-    // The run can be looked at without it; only the prediction and the shares need it.
+    // Only the prediction and the shares need it; the run is shown without it.
     Scenario bare;
     bare.title = hello.title;
     bare.plan.data = hello.ranks;
@@ -308,7 +309,7 @@ void Session::learn_scenario() {
 }
 
 void Session::request_figures() {
-  if (run_outdated_) return;  // those of the new plan come with it
+  if (run_outdated_) return;  // the new plan's prediction brings its own figures
   since_analysis_.start();
   analysed_revision_ = seen_revision_;
   AnalysisRequest request;
@@ -323,7 +324,7 @@ void Session::request_figures() {
 }
 
 void Session::on_analysis(const Analysis& analysis) {
-  // An answer about a plan or run that was left meanwhile; the one that is asked for follows.
+  // The answer is about an earlier plan or run; that for the current one is still pending.
   if (analysis.run_number != run_number_ || analysis.context->prediction != prediction_) return;
   const bool another = !context_ || context_->run != analysis.context->run ||
                        context_->forecast != analysis.context->forecast ||

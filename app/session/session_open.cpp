@@ -53,7 +53,7 @@ void Session::open_feed(const SourceSpec& spec) {
   pending_.feed = recording ? make_trace_feed(spec.text, pending_.store) : make_live_feed(spec, pending_.store);
   pending_.since.start();
   if (!has_content()) {
-    // Nothing is there to be kept.
+    // There is no earlier content to keep.
     leave();
     set_state(SessionState::opening);
   }
@@ -129,7 +129,7 @@ void Session::cancel_opening() {
   if (pending_.spec.kind == SourceKind::none) return;
   Pending left = std::exchange(pending_, {});
   left.feed->disconnect(this);
-  // It may be what has just called this; its destructor waits for its thread.
+  // It may be the caller; its destructor waits for its thread.
   left.feed.release()->deleteLater();
   emit opening_changed();
   if (!has_content()) set_state(SessionState::empty);

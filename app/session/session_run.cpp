@@ -126,7 +126,7 @@ void Session::on_engine_ended(bool ok, const QString& reason) {
     emit log(reason, true);
   }
   if (feed_ && !feed_done_) {
-    // What is under way on the socket is still read; a relay that ended without a word leaves nothing to wait for.
+    // Messages in the socket are still read. After a relay that ended without any message there is nothing to wait for.
     const bool has_reported = state_ != SessionState::starting;
     await_feed(has_reported && ok ? 1500 : 300);
     return;
@@ -134,7 +134,7 @@ void Session::on_engine_ended(bool ok, const QString& reason) {
   finish_run();
 }
 
-// Until it ends by itself, or has brought nothing more for so long. On a busy machine much may still be under way.
+// Waits until the feed ends, or nothing has arrived for this time. On a busy machine many messages may be pending.
 void Session::await_feed(int quiet_ms) {
   const std::uint64_t seen = store_ ? store_->view()->revision() : 0;
   QTimer::singleShot(quiet_ms, feed_.get(), [this, seen, quiet_ms] {
@@ -147,7 +147,7 @@ void Session::await_feed(int quiet_ms) {
 // How it ended: completed, stopped by request, or failed.
 void Session::take_ends(const std::vector<End>& ends) {
   const auto session_end = std::find_if(ends.begin(), ends.end(), [](const End& end) { return end.rank == -1; });
-  if (session_end != ends.end()) detached_ = false;  // it ended at that moment
+  if (session_end != ends.end()) detached_ = false;  // it ended in the meantime
   if (detached_) outcome_ = tr("the run continues");
   const auto stopped = std::find_if(ends.begin(), ends.end(), was_stopped);
   if (stopped != ends.end()) {
@@ -159,7 +159,7 @@ void Session::take_ends(const std::vector<End>& ends) {
   for (const End& end : ends)
     if (!end.ok && failure_.isEmpty()) {
       failure_ = QString::fromStdString(end.message);
-      run_ok_ = spec_.kind == SourceKind::trace;  // a recording of a failed run is read well all the same
+      run_ok_ = spec_.kind == SourceKind::trace;  // reading the recording succeeded, although the run in it failed
       emit log(failure_, true);
     }
 }
@@ -171,7 +171,7 @@ void Session::finish_run() {
   const bool anything = store_ && run_view_->hello() != nullptr;
   take_ends(store_ ? run_view_->ends() : std::vector<End>{});
   if (!anything && spec_.kind == SourceKind::scenario) {
-    set_store(nullptr);  // nothing came: the prediction stands again
+    set_store(nullptr);  // no data arrived: the prediction is shown again
     emit changed();
   }
   analysed_revision_ = 0;

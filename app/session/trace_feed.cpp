@@ -60,7 +60,7 @@ class TraceFeed : public Feed {
     try {
       DamageReport damage;
       const bool whole = read_trace(path_.toStdString(), *store_, options, &damage);
-      store_->view();  // merges what came late, here rather than where somebody waits for a picture
+      store_->view();  // merges late events here, not on the thread that draws
       for (const std::string& note : damage.notes)
         post([this, words = QString::fromStdString(note)] { emit notice(words, true); });
       QString words;

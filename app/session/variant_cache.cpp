@@ -20,7 +20,7 @@ std::shared_ptr<const Prediction> predict_variant(const std::string& file, const
 
 }  // namespace
 
-// What is under way owns all that it reads: its answer goes nowhere.
+// A running prediction owns all that it reads; its result is dropped.
 VariantCache::~VariantCache() = default;
 
 std::shared_ptr<const Prediction> VariantCache::get(const QString& file, const QStringList& settings) {

@@ -32,7 +32,7 @@ Widths divide_width(int room, const Arrangement& choices, const PartNeeds& needs
   result.lesson =
       result.lesson_folded ? part_size::strip : std::clamp(choices.lesson_width, lesson_least, widest_side_panel);
   result.plan = result.plan_folded ? part_size::strip : std::clamp(choices.plan_width, plan_least, widest_side_panel);
-  // A panel yields until it would cut its words; where the middle is still too narrow, it has the middle's place.
+  // A panel shrinks until its text would be cut; if the middle is still too narrow, the panel replaces the middle.
   int missing = part_size::middle - (room - result.lesson - result.plan);
   const auto yield = [&](int& width, int least, bool folded) {
     const int given = folded ? 0 : std::clamp(missing, 0, std::max(width - least, 0));
@@ -55,7 +55,7 @@ Widths divide_width(int room, const Arrangement& choices, const PartNeeds& needs
 std::optional<int> lower_height_of(int both, int wished) {
   if (both < part_size::tight_timeline + part_size::tight_lower) return std::nullopt;
   const int rest = both - part_size::timeline - part_size::lower;
-  // What is missing is taken from both by as much as they can give.
+  // Both are reduced, each by as much as its least height allows.
   constexpr int can_give_lower = part_size::lower - part_size::tight_lower;
   constexpr int can_give = can_give_lower + part_size::timeline - part_size::tight_timeline;
   if (rest < 0) return part_size::lower + rest * can_give_lower / can_give;
@@ -77,7 +77,7 @@ void divide_height(Parts& parts, const QRect& middle, const Arrangement& choices
     return;
   }
   const int shares = parts.shares_open ? needs.shares_open : part_size::shares;
-  // With sentence and legend both others may be smaller than otherwise; where that is too little, the lower view waits.
+  // With sentence and legend the other two may be smaller than usual; if that does not fit, the lower view is hidden.
   const std::optional<int> lower = lower_height_of(without_bars - shares, choices.lower_height);
   if (!lower) {
     const int rest = middle.height() - part_size::tabs;

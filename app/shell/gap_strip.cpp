@@ -29,7 +29,7 @@ constexpr int piece_inset = 6;     // of the words on a piece
 
 QString prediction_name() { return GapStrip::tr("predicted"); }
 
-/// Room for the name of a bar, whichever the run's is, so that the bars do not move when it changes.
+/// Space for the longest name of a bar, so that the bars do not move when the name changes.
 int bar_name_width() {
   const QFontMetricsF metrics(interface_font());
   double width = metrics.horizontalAdvance(prediction_name());
@@ -38,7 +38,7 @@ int bar_name_width() {
   return static_cast<int>(std::ceil(width)) + 6;
 }
 
-/// What is shown stands for more ranks than it has: nothing can be said of each.
+/// The shown ranks represent more ranks: single ranks cannot be named.
 bool folded(const Figures& figures) { return figures.shown() != nullptr && figures.context == nullptr; }
 
 }  // namespace
@@ -180,14 +180,14 @@ void GapStrip::paint_names(QPainter& painter) const {
   const std::vector<const StepAnalysis*> shown = bars();
   for (std::size_t row = 0; row < shown.size(); ++row)
     for (const Piece& piece : pieces(shown[row]->average, bar_area(static_cast<int>(row)))) {
-      if (piece.area.width() < 1) continue;  // nothing of it is seen
+      if (piece.area.width() < 1) continue;  // it is not visible
       const Key key{piece.time, piece.unknown};
       const bool known =
           std::any_of(nameless.begin(), nameless.end(), [&](const auto& one) { return one.first == key; });
       if (!known && !words_on(piece).startsWith(name_of_piece(piece))) nameless.emplace_back(key, piece);
     }
   std::sort(nameless.begin(), nameless.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  // Where there is no room for the long names, those of the range view's columns.
+  // If the long names do not fit, the column titles of the range view.
   const QFontMetricsF metrics(painter.font());
   const QRectF area(left_width(), bar_area(1).bottom() + 3, width() - left_width() - strip_margin, names_height - 4);
   std::vector<std::pair<Argb, QString>> entries;

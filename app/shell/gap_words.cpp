@@ -14,10 +14,10 @@
 namespace rankscope::app {
 namespace {
 
-constexpr double least_points = 0.05;                 // what rounds to 0.0 is no reason
+constexpr double least_points = 0.05;                 // differences that round to 0.0 are not listed
 constexpr double multiple_from = 2;                   // from here on a step is so many times as long
 constexpr double crowded_below = 0.75;                // of the processor that a compute op had
-constexpr std::int64_t least_compute_ns = 1'000'000;  // less tells nothing
+constexpr std::int64_t least_compute_ns = 1'000'000;  // less is not significant
 
 QString tr(const char* text) { return QCoreApplication::translate("GapWords", text); }
 
@@ -53,7 +53,7 @@ QString name_of_reason(TimeClass time, BubbleCause cause, Purpose purpose) {
   return time == TimeClass::recompute ? tr("recomputation") : text::words(name_of(time));
 }
 
-/// What one rank has alone is reported of that rank; what many have, of all of them.
+/// A difference on a single rank is reported with that rank, a difference on many with all ranks.
 struct Reason {
   double points = 0;
   const GapItem* largest = nullptr;
@@ -96,6 +96,19 @@ QString slow_sentence(const SlowRank& slow) {
       .arg(QString::number(slow.factor, 'f', 2));
 }
 
+/// Which share of the time of these measured compute ops their threads had a processor: 1 on a machine that is free.
+/// Empty if that was not recorded, or if there are too few data.
+std::optional<double> processor_share(const std::vector<Span>& spans) {
+  std::int64_t had = 0, took = 0;
+  for (const Span& span : spans) {
+    if (span.cpu_ns < 0 || !span.op.valid() || span.op.lane() != Lane::compute) continue;
+    had += span.cpu_ns;
+    took += span.end_ns - span.begin_ns;
+  }
+  if (took < least_compute_ns) return std::nullopt;
+  return std::min(1.0, static_cast<double>(had) / static_cast<double>(took));
+}
+
 /// "25 × as long", and why where the machine shows it.
 QString multiple_words(const Figures& figures, double ratio) {
   const QString times = QString::number(ratio, 'f', ratio < 10 ? 1 : 0);
@@ -110,24 +123,13 @@ QString multiple_words(const Figures& figures, double ratio) {
 
 }  // namespace
 
-std::optional<double> processor_share(const std::vector<Span>& spans) {
-  std::int64_t had = 0, took = 0;
-  for (const Span& span : spans) {
-    if (span.cpu_ns < 0 || !span.op.valid() || span.op.lane() != Lane::compute) continue;
-    had += span.cpu_ns;
-    took += span.end_ns - span.begin_ns;
-  }
-  if (took < least_compute_ns) return std::nullopt;
-  return std::min(1.0, static_cast<double>(had) / static_cast<double>(took));
-}
-
 QString gap_sentence(const Figures& figures, std::size_t most_reasons) {
   const Report* shown = figures.shown();
   const QString slow = shown != nullptr && shown->slow ? slow_sentence(*shown->slow) : QString();
   if (!figures.step || !figures.forecast) return slow;
   const double measured = figures.step->seconds(), predicted = figures.forecast->seconds();
   if (!(predicted > 0)) return slow;
-  // Asynchronous workers stand at different steps: one step lies over several, and its length says nothing of the pace.
+  // Asynchronous workers are at different steps: steps overlap, so the length of a step is not the pace.
   if (figures.run && figures.run->plan.staleness > 0)
     return tr("No worker waits for the others: this step takes %1 from the first begin to the last end, "
               "and the run completes a step every %2 (predicted %3).")
@@ -142,7 +144,7 @@ QString gap_sentence(const Figures& figures, std::size_t most_reasons) {
               .arg(QString::number(std::fabs(percent), 'f', 1));
   QString sentence = slow.isEmpty() ? slow : slow + QLatin1Char(' ');
   sentence += tr("%1, %2").arg(text::seconds(measured), how);
-  // On a crowded machine every part takes longer: thousands of points say no more than that.
+  // On an overloaded machine every part takes longer: large differences of single parts are not informative.
   const QStringList reasons =
       reasons_of(figures.gap, ratio >= multiple_from ? std::min<std::size_t>(most_reasons, 1) : most_reasons);
   if (!reasons.isEmpty()) sentence += QStringLiteral(": ") + reasons.join(QStringLiteral(", "));

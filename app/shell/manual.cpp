@@ -58,7 +58,7 @@ void show_manual(QWidget* parent) {
   find->setAccessibleName(QObject::tr("Find in the manual"));
   QObject::connect(find, &QLineEdit::returnPressed, text, [text, find] {
     if (text->find(find->text())) return;
-    text->moveCursor(QTextCursor::Start);  // once more from the top
+    text->moveCursor(QTextCursor::Start);  // from the top again
     text->find(find->text());
   });
   auto* column = new QVBoxLayout(window);

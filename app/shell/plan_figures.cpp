@@ -20,7 +20,7 @@ double tokens_per_second(const Figures& figures, double step_seconds) {
   return static_cast<double>(scenario.train.global_batch) * scenario.model.tokens_per_sample() / step_seconds;
 }
 
-/// Of the rank that needs most.
+/// Of the rank with the highest value.
 double greatest_peak(const Report& report, bool predicted) {
   double peak = none;
   for (const MemoryRow& row : report.memory) {
@@ -38,11 +38,11 @@ std::vector<PlanLine> plan_lines(const Figures& figures) {
   const auto of_run = [&](auto&& value) { return run != nullptr ? value(*run) : none; };
   const auto of_plan = [&](auto&& value) { return plan != nullptr ? value(*plan) : none; };
   const double run_step = of_run([](const Report& r) { return r.step_seconds; });
-  // A run brings a prediction of its own, by what the machine was measured to do.
+  // A run contains its own prediction, from costs measured on its machine.
   const double predicted_step =
       run != nullptr ? run->predicted_step_seconds : of_plan([](const Report& r) { return r.step_seconds; });
   const Report* either = figures.shown();
-  // MFU is FLOPs / (time × peak): of one run, it goes with 1 / time.
+  // MFU is FLOPs / (time × peak): within one run it is proportional to 1 / time.
   const double predicted_mfu =
       run != nullptr ? run->mfu * run_step / predicted_step : of_plan([](const Report& r) { return r.mfu; });
   const auto of_either = [&](auto&& value) { return either != nullptr ? value(*either) : none; };

@@ -121,7 +121,7 @@ void PlanPanel::set_heading_visible(bool visible) { heading_->setVisible(visible
 // The narrowest width that cuts nothing: fields and the table's numbers at their current widths, and the scroll bar. It
 // never shrinks again, so that changing numbers do not move the neighbours.
 void PlanPanel::fit_width() {
-  // A field that was just hidden is still counted by layouts within this one.
+  // Nested layouts still count a field that was just hidden.
   for (QLayout* part : widget()->findChildren<QLayout*>()) part->invalidate();
   const int needed = widget()->minimumSizeHint().width() + verticalScrollBar()->sizeHint().width() + 2;
   setMinimumWidth(std::max({narrowest_plan, minimumWidth(), needed}));
@@ -369,7 +369,7 @@ void PlanPanel::take_state() {
   note_->setVisible(!note_->text().isEmpty());
 }
 
-// Only for a predicted plan. A run, or the reading of a recording, should not share the processor.
+// Only for a predicted plan: a run, or reading a recording, needs the processor.
 void PlanPanel::take_advice() {
   const SessionState state = session_.state();
   const bool quiet = state == SessionState::ready || state == SessionState::ended || state == SessionState::failed;

@@ -28,7 +28,7 @@ bool Screenshot::ready() const {
     case SessionState::failed: return true;
     case SessionState::ready: return !line_.run || started_;
     case SessionState::running:
-      // A run elsewhere may last for days: what has come until now is the picture. One started here is awaited.
+      // A run elsewhere may last for days: the picture shows what has arrived so far. A run started here is awaited.
       return window_.session().spec().kind != SourceKind::scenario &&
              window_.session().view()->steps(window_.state().shown()).size() > 1;
     case SessionState::opening:
@@ -63,7 +63,8 @@ void Screenshot::poll() {
     // Other sizes ask for other pictures: wait once more.
     alone_ = true;
     calm_ = 0;
-    // Nothing is found before somebody searches; a view that is presented is no child of the window.
+    // The search view has results only after a search. (A presented view is no child of the window: search before
+    // that.)
     if (auto* search = window_.findChild<SearchView*>(); search != nullptr && line_.view == QLatin1String("search"))
       search->start_briefly();
     if (line_.presentation)

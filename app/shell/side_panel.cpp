@@ -104,7 +104,7 @@ void SidePanel::place() {
   const int inside = width() - edge_width, from = left ? 0 : edge_width;
   edge_->setGeometry(left ? inside : 0, 0, edge_width, height());
   edge_->raise();
-  const int margin = left ? left_margin : right_margin;  // as its content begins
+  const int margin = left ? left_margin : right_margin;  // aligned with its content
   heading_->setGeometry(from + margin, 0, inside - 2 * margin - button_size, header_height);
   fold_->setGeometry(from + inside - button_size - 6, (header_height - button_size) / 2, button_size, button_size);
   if (!lent_) content_->setGeometry(from, header_height, inside, height() - header_height);

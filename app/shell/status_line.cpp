@@ -37,7 +37,7 @@ StatusLine::StatusLine(Session& session, QWidget* parent)
   for (ElidedLabel* label : {left_, right_}) {
     label->setFont(number_font());
     label->setProperty("role", QStringLiteral("dim"));
-    // Neither widens the window, for any length of text.
+    // Neither widens the window, however long the text is.
     label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   }
   right_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);

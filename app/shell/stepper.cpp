@@ -14,7 +14,7 @@ namespace {
 
 constexpr int short_range = 8;       ///< up to here a slider stops at every value
 constexpr int greatest_stop = 4096;  ///< what is beyond is typed
-constexpr int slider_width = 32;     ///< narrower it leaves
+constexpr int slider_width = 32;     ///< a narrower slider is hidden
 constexpr int most_digits =
     6;  ///< a box has room for so many, whatever its range: all boxes of a column have one width
 
@@ -58,7 +58,7 @@ Stepper::Stepper(int least, int most, QWidget* parent)
   box_->setFixedWidth(widest.sizeHint().width());
   slider_->setRange(0, static_cast<int>(stops_.size()) - 1);
   slider_->setPageStep(1);
-  slider_->setMinimumWidth(0);           // in a narrow panel it leaves, so that the number stays
+  slider_->setMinimumWidth(0);           // in a narrow panel the slider is hidden, so that the number stays visible
   slider_->setFocusPolicy(Qt::NoFocus);  // the arrow keys step the box
   slider_->installEventFilter(this);
   auto* row = new QHBoxLayout(this);
@@ -117,7 +117,7 @@ bool Stepper::eventFilter(QObject* watched, QEvent* event) {
 void Stepper::take_value() {
   less_->setEnabled(box_->value() > box_->minimum());
   more_->setEnabled(box_->value() < box_->maximum());
-  const QSignalBlocker quiet(slider_);  // a value between two stops stays what it is
+  const QSignalBlocker quiet(slider_);  // a value between two stops must not change
   slider_->setValue(stop_at(stops_, box_->value()));
 }
 

@@ -11,7 +11,8 @@
 namespace rankscope::app {
 
 TabOverflow::TabOverflow(QTabBar& bar) : QObject(&bar), bar_(bar), more_(new QToolButton(bar.parentWidget())) {
-  bar.setUsesScrollButtons(true);  // without, the window could not be narrower than all tabs; none is ever to be seen
+  // Without scroll buttons the window could not be narrower than all tabs. They are never visible.
+  bar.setUsesScrollButtons(true);
   more_->setObjectName(QStringLiteral("moreTabs"));
   more_->setPopupMode(QToolButton::InstantPopup);
   more_->setToolTip(tr("More views"));
@@ -37,7 +38,7 @@ bool TabOverflow::eventFilter(QObject* watched, QEvent* event) {
   return QObject::eventFilter(watched, event);
 }
 
-// Not within the bar's own layout, and once for many events.
+// Later, not during the bar's own layout, and once for many events.
 void TabOverflow::fit_soon() {
   if (std::exchange(awaited_, true)) return;
   QMetaObject::invokeMethod(this, &TabOverflow::fit, Qt::QueuedConnection);
@@ -50,7 +51,7 @@ void TabOverflow::fit() {
   bar_.setUpdatesEnabled(false);
   std::vector<int> widths;
   int all = 0;
-  // Only those that are hidden: QTabBar (6.4) lays out anew if the *last* call changed something.
+  // Only the hidden ones: QTabBar (6.4) repeats its layout only if the *last* call changed something.
   for (int i = 0; i < bar_.count(); ++i)
     if (!bar_.isTabVisible(i)) bar_.setTabVisible(i, true);
   for (int i = 0; i < bar_.count(); ++i) {
@@ -63,7 +64,7 @@ void TabOverflow::fit() {
   const int current = bar_.currentIndex();
   int room = bar_.width();
   if (!fits) room -= more_->width() + (current >= 0 ? widths[static_cast<std::size_t>(current)] : 0);
-  bool ended = false;  // the first that does not fit ends the row: what stands there is in the order of all
+  bool ended = false;  // the first tab that does not fit ends the row, so that the order is kept
   for (int i = 0; i < bar_.count() && !fits; ++i) {
     if (i == current) continue;
     ended = ended || room < widths[static_cast<std::size_t>(i)];

@@ -30,14 +30,14 @@ namespace rankscope::app {
 namespace {
 
 constexpr int top_bar_height = 44, top_bar_margin = 8, top_bar_gap = 6;
-constexpr int whole_title = 280;  ///< of what is open, before anything else leaves
+constexpr int whole_title = 280;  ///< width of the title before other items are hidden
 constexpr double speeds[] = {1.0, 0.1, 0.03, 0.01, 0.003, 0.001};
 
 QString speed_text(double speed) {
   return speed >= 1 ? QStringLiteral("1 ×") : QStringLiteral("1/%1 ×").arg(text::count(qRound64(1 / speed)));
 }
 
-/// Ends in … after the last word that fits, where a style sheet's combo box cuts it.
+/// Ends in … after the last word that fits. (A combo box with a style sheet would cut the text.)
 class ElidingCombo : public QComboBox {
  public:
   using QComboBox::QComboBox;
@@ -280,7 +280,7 @@ QStringList TopBar::listed() const {
 
 namespace {
 
-/// Two recordings of one lab have its title in common: what was opened goes by its own name.
+/// Two recordings of one lab have the same title, so the name of the file is used.
 QString name_of_opened(const Session& session) {
   const SourceSpec& spec = session.spec();
   const QString file = QFileInfo(spec.text).fileName();
@@ -357,7 +357,7 @@ void TopBar::resizeEvent(QResizeEvent*) { fit(); }
 // hidden items are in the menu of "⋯", or in the tool tip of the visible ones.
 void TopBar::fit() {
   const bool reading = session_.state() == SessionState::opening && session_.spec().kind == SourceKind::trace;
-  // Reading, the bar stands in the pills' place: together they would widen the window.
+  // While a file is read, the progress bar replaces the pills: together they would widen the window.
   const auto has_text = [&](const QLabel* pill) { return !reading && !pill->text().isEmpty(); };
   clock_->set_text(words_.clock);
   clock_->setToolTip(words_.clock);

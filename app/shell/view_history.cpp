@@ -8,14 +8,14 @@ namespace rankscope::app {
 namespace {
 
 constexpr std::size_t most_places = 200;
-constexpr std::size_t most_runs = 8;  ///< that places hold; of older places the plan comes back alone
+constexpr std::size_t most_runs = 8;  ///< kept in places; an older place restores only the plan
 
 bool same_plan(const std::optional<Scenario>& a, const std::optional<Scenario>& b) {
   if (!a || !b) return a.has_value() == b.has_value();
   return a->plan == b->plan && a->train == b->train;
 }
 
-/// Those of another recording are no change of a person's.
+/// The marks of another recording are no change by the user.
 bool same_marks(const MarkPage& a, const MarkPage& b) { return a.recording != b.recording || a.marks == b.marks; }
 
 }  // namespace
@@ -30,7 +30,7 @@ ViewHistory::ViewHistory(SharedState& state, Session& session, Layout layout, in
   timer_.setSingleShot(true);
   timer_.setInterval(pause_ms);
   connect(&timer_, &QTimer::timeout, this, [this] {
-    if (session_.predicting()) return timer_.start();  // what the new plan does to the zoom is part of the change
+    if (session_.predicting()) return timer_.start();  // the new plan's effect on the zoom is part of the same change
     settle();
   });
   for (const auto signal : {&SharedState::visible_changed, &SharedState::selected_changed,
@@ -103,8 +103,8 @@ void ViewHistory::note() {
   emit changed();
 }
 
-// What was zoomed and chosen before the change is a place of its own, and the run goes with the plan that is left.
-// Changes that follow quickly on each other leave one plan, the first.
+// Zoom and selection before the change are a place of their own; it also holds the old plan and its run. Changes in
+// quick succession make one place, that of the first old plan.
 void ViewHistory::leave_plan() {
   if (restoring_ || (pending() && !same_plan(now_.scenario, session_.scenario()))) return;
   if (pending()) settle();
@@ -121,7 +121,7 @@ void ViewHistory::settle() {
   timer_.stop();
   const State next = current_state();
   if (next.same_as(now_)) return emit changed();
-  // A run that is followed moves by itself; so does a picture that plays.
+  // A followed run, or a picture that plays, changes the range by itself.
   const bool own = state_.follow() == Follow::held && !state_.playing();
   const bool other_things =
       !same_plan(next.scenario, now_.scenario) || next.layout != now_.layout || !same_marks(next.marks, now_.marks);
@@ -135,7 +135,7 @@ void ViewHistory::settle() {
   emit changed();
 }
 
-// Runs are large: places hold the latest few.
+// Runs are large: only the latest places hold theirs.
 void ViewHistory::release_old_runs() {
   std::set<const void*> runs;
   for (auto place = past_.rbegin(); place != past_.rend(); ++place) {

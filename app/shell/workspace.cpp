@@ -161,7 +161,7 @@ SidePanel* Workspace::add_panel(const QString& title, const QString& key, SidePa
   connect(panel, &SidePanel::width_wanted, this, [this, lesson](int width) {
     moved_ = true;
     const PartNeeds least = needs();
-    // No wider than leaves the middle its least, so that what is remembered is what was seen.
+    // Panels are no wider than the middle's least width allows, so that the saved width is the visible one.
     const int other = lesson ? parts_.plan.width() : parts_.lesson.width();
     const int most = this->width() - other - part_size::middle;
     const int narrowest = lesson ? least.lesson_width : least.plan_width;
@@ -217,7 +217,7 @@ void Workspace::bring(QWidget* view) {
   choices_.lower_turn = true;
   place();
   if (!parts_.lower.isEmpty()) return;
-  choices_.shares_open = false;  // sentence and legend had its place
+  choices_.shares_open = false;  // it took the place of sentence and legend
   place();
 }
 
@@ -354,7 +354,7 @@ void Workspace::place_tab_row() {
   alone_->setChecked(alone);
   alone_->setGeometry(row_->width() - right - 4, 2, right, button);
   bar_->setGeometry(left, 0, row_->width() - left - right - 8, height);
-  // A tab whose view waits for its turn does not look as if it were shown.
+  // A tab whose view is hidden for lack of space does not look selected.
   const bool away = parts_.lower.isEmpty();
   if (bar_->property("away").toBool() == away) return;
   bar_->setProperty("away", away);

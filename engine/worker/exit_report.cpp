@@ -16,14 +16,9 @@ ExitReport::~ExitReport() {
   thread_.join();
 }
 
-void ExitReport::set(std::function<void()> print) {
+void ExitReport::set(std::function<void()> report) {
   const std::lock_guard lock(mutex_);
-  print_ = std::move(print);
-}
-
-void ExitReport::set_mark(std::function<void()> mark) {
-  const std::lock_guard lock(mutex_);
-  mark_ = std::move(mark);
+  report_ = std::move(report);
 }
 
 void ExitReport::wait() {
@@ -31,8 +26,7 @@ void ExitReport::wait() {
     if (!signals_.wait(look_every)) continue;
     {
       const std::lock_guard lock(mutex_);
-      if (mark_) mark_();
-      if (print_) print_();
+      if (report_) report_();
     }
     signal(SIGTERM, SIG_DFL);
     raise(SIGTERM);

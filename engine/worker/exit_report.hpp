@@ -17,18 +17,15 @@ class ExitReport {
   ExitReport(const ExitReport&) = delete;
   ExitReport& operator=(const ExitReport&) = delete;
 
-  /// Called once on SIGTERM, on a thread of its own; empty: nothing more to report.
-  void set(std::function<void()> print);
-  /// Called first, whatever is printed.
-  void set_mark(std::function<void()> mark);
+  /// Called once on SIGTERM, on a thread of its own; empty: nothing to report.
+  void set(std::function<void()> report);
 
  private:
   void wait();
 
   const SignalPipe signals_;
   std::mutex mutex_;
-  std::function<void()> mark_;
-  std::function<void()> print_;
+  std::function<void()> report_;
   std::atomic<bool> done_ = false;
   std::thread thread_;
 };

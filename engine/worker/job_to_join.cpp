@@ -52,11 +52,13 @@ RunRequest joined(RunRequest request, bool comm_given) {
   const auto job = launched_job();
   if (!job) return request;
   const bool uses_threads = comm_given && request.communicator == CommunicatorKind::loopback;
-  if (job->size == 1 && (uses_threads || (job->launcher == "srun" && !(comm_given && job->has_pmix)))) return request;
-  const std::string started = job->launcher + " started " + counted(job->size, "process", ending_es);
+  if (job->size == 1 && (uses_threads || (job->launcher == Launcher::srun && !(comm_given && job->has_pmix))))
+    return request;
+  const std::string launcher = name_of(job->launcher);
+  const std::string started = launcher + " started " + counted(job->size, "process", ending_es);
   if (uses_threads)
     throw ScenarioError("--comm loopback: its ranks are threads of one process, and " + started + "; leave out " +
-                        job->launcher + ", or use --comm mpi");
+                        launcher + ", or use --comm mpi");
   if (!job->has_pmix)
     throw ScenarioError(started +
                         " that Open MPI cannot connect: use srun --mpi=pmix (srun --mpi=list shows whether Slurm has "
@@ -82,8 +84,8 @@ void refuse_launcher(const std::string& command) {
   const auto job = launched_job();
   if (job && job->size > 1)
     throw ScenarioError(
-        fmt::format("{}: it starts the processes of its runs itself, and {} started {} of it; leave out {}", command,
-                    job->launcher, job->size, job->launcher));
+        fmt::format("{0}: it starts the processes of its runs itself, and {1} started {2} of it; leave out {1}",
+                    command, name_of(job->launcher), job->size));
 }
 
 int continue_as_supervisor() {

@@ -31,11 +31,15 @@ bool is_in_path(const std::string& program) {
 void check_launched(const Scenario& scenario, const RunRequest& request) {
   const LaunchedJob& job = *request.launched;
   if (!request.hosts.empty())
-    throw ScenarioError("--hosts: " + job.launcher + " has chosen the hosts already; give them to " + job.launcher +
-                        ", or leave it out: rankscope-engine then starts mpirun itself");
+    throw ScenarioError(fmt::format(
+        "--hosts: {0} has chosen the hosts already; give them to {0}, or leave it out: rankscope-engine then starts "
+        "mpirun itself",
+        name_of(job.launcher)));
   if (request.restarts > 0)
-    throw ScenarioError("--restarts: " + job.launcher + " started the ranks and does not start them again; leave " +
-                        job.launcher + " out: rankscope-engine then starts mpirun itself, each time");
+    throw ScenarioError(fmt::format(
+        "--restarts: {0} started the ranks and does not start them again; leave {0} out: rankscope-engine then starts "
+        "mpirun itself, each time",
+        name_of(job.launcher)));
   check_job_size(scenario, request);
 }
 
@@ -45,9 +49,9 @@ void check_job_size(const Scenario& scenario, const RunRequest& request) {
   const int ranks = scenario.plan.ranks();
   if (!request.launched || request.launched->size == ranks) return;
   const LaunchedJob& job = *request.launched;
-  throw ScenarioError(fmt::format("{} started {}, and the plan has {}: {} -n {} starts as many", job.launcher,
-                                  counted(job.size, "process", ending_es), counted(ranks, "rank"), job.launcher,
-                                  ranks));
+  throw ScenarioError(fmt::format("{0} started {1}, and the plan has {2}: {0} -n {3} starts as many",
+                                  name_of(job.launcher), counted(job.size, "process", ending_es),
+                                  counted(ranks, "rank"), ranks));
 }
 
 void check_launch(const Scenario& scenario, const RunRequest& request) {

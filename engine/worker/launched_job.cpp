@@ -43,7 +43,7 @@ std::optional<LaunchedJob> launched_job(const EnvironmentOf& value_of) {
   const auto rank = number(value_of("OMPI_COMM_WORLD_RANK")), size = number(value_of("OMPI_COMM_WORLD_SIZE"));
   if (rank && size) {
     const auto here = number(value_of("OMPI_COMM_WORLD_LOCAL_SIZE"));
-    return LaunchedJob{"mpirun", *rank, *size, here && *here < *size, -1, here.value_or(0)};
+    return LaunchedJob{Launcher::mpirun, *rank, *size, here && *here < *size, -1, here.value_or(0)};
   }
   // A batch script has a SLURM_PROCID, too, but no step of its own.
   const auto task = number(value_of("SLURM_PROCID")), tasks = number(value_of("SLURM_STEP_NUM_TASKS"));
@@ -51,7 +51,7 @@ std::optional<LaunchedJob> launched_job(const EnvironmentOf& value_of) {
   const auto nodes = number(value_of("SLURM_STEP_NUM_NODES"));
   const char* const per_node = value_of("SLURM_STEP_TASKS_PER_NODE");
   const int here = per_node ? tasks_on(per_node, number(value_of("SLURM_NODEID")).value_or(0)) : 0;
-  return LaunchedJob{"srun", *task, *tasks, nodes && *nodes > 1, -1, here, value_of("PMIX_RANK") != nullptr};
+  return LaunchedJob{Launcher::srun, *task, *tasks, nodes && *nodes > 1, -1, here, value_of("PMIX_RANK") != nullptr};
 }
 
 std::optional<LaunchedJob> launched_job() { return launched_job(own_value); }

@@ -6,8 +6,11 @@
 
 namespace rankscope {
 
+enum class Launcher { mpirun, srun };
+inline std::string name_of(Launcher launcher) { return launcher == Launcher::mpirun ? "mpirun" : "srun"; }
+
 struct LaunchedJob {
-  std::string launcher;  ///< "mpirun" or "srun"
+  Launcher launcher = Launcher::mpirun;
   int rank = 0, size = 1;
   bool spans_hosts = false;
   int launcher_errors = -1;  ///< descriptor of mpirun's own standard error, for last messages; -1: none

@@ -94,7 +94,7 @@ ClickedPlaces LessonPredictions::places(const Lab& lab) {
   const Scenario& of_lab = scenario(lab);
   ClickedPlaces places{of_lab.plan.ranks(), {}};
   for (const NetworkLevel& level : network_levels(of_lab.cluster))
-    places.levels.emplace_back(level.name, (places.ranks + level.devices - 1) / level.devices);
+    places.levels.emplace_back(name_of(level.unit), (places.ranks + level.devices - 1) / level.devices);
   return places;
 }
 

@@ -149,7 +149,7 @@ int validate_own(const OwnRunsRequest& request) {
       };
       const OwnRun run = run_row(table.rows[i], of_all);
       if (on_the_wall(table.rows[i])) taken = std::max(taken, run.taken);
-      // A machine's speed drifts over minutes: a run is compared with the costs of ops just before and just after it.
+      // A machine's speed changes within minutes: a run is compared with costs measured just before and just after it.
       OpMeasurement after = measure_ops_here(of_all);
       all.add(after);
       before.add(after);

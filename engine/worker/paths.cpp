@@ -100,7 +100,7 @@ PathRequest path_request(const PathsInput& input) {
     throw ScenarioError("paths: unknown surface '" + input.surface + "'; " +
                         (near.empty() ? "known: " + listed(surfaces) : "did you mean '" + near + "'?"));
   }
-  if (input.surface != "ravine" && input.condition != usual_condition)
+  if (!make_surface(input.surface).has_condition && input.condition != usual_condition)
     throw ScenarioError("--condition applies to the ravine only; " + input.surface + " has none: remove it");
   Surface surface;
   try {

@@ -26,7 +26,7 @@ std::vector<std::int64_t> read_all(const std::filesystem::path& session_director
 StepMarks::StepMarks(const std::filesystem::path& session_directory, int ranks) : ranks_(ranks) {
   const int file = open((session_directory / file_name).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (file < 0) return;
-  // Memory behind all of it from the begin: a full disk must not end a step.
+  // All pages are allocated at the start, so that a full disk does not end a step.
   if (posix_fallocate(file, 0, static_cast<off_t>(bytes_of(ranks))) == 0) {
     void* data = mmap(nullptr, bytes_of(ranks), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (data != MAP_FAILED) steps_ = static_cast<std::int64_t*>(data);

@@ -131,7 +131,7 @@ ChildEnd run_child(ChildProcess& child, SessionWatch& watch, const RankPlaces& p
   for (;;) {
     const auto status = child.wait(50ms, [&](const std::string& line) {
       const bool is_note = line.starts_with(worker_note);
-      if (is_note && !noted.insert(line).second) return;  // another process has said it
+      if (is_note && !noted.insert(line).second) return;  // another process has printed it
       if (is_note || line.starts_with(not_admitted)) {
         progress.make_room();
         std::cerr << line << std::endl;
@@ -203,7 +203,8 @@ Conclusion conclude(const SessionWatch& watch, const ChildEnd& ended, const std:
   // A launcher ends all its processes when one is lost, and when it is asked to stop.
   if (stop_asked && !verdict.ok && !(request.launched && verdict.died))
     verdict.message =
-        (request.launched ? "stopped by " + request.launched->launcher : std::string(stopped_by_request)) + when;
+        (request.launched ? "stopped by " + name_of(request.launched->launcher) : std::string(stopped_by_request)) +
+        when;
   return {verdict, !reason.empty()};
 }
 
@@ -303,12 +304,13 @@ SessionOutcome run_session(const Scenario& scenario, const RunRequest& request, 
   if (is_hurried) wait_for_ends(watch, 300ms);
   relay.finish(is_hurried ? 100ms : 5s);
   const std::vector<std::int64_t> marks = read_step_marks(directory.path(), scenario.plan.ranks());
-  bool any_step = false;  // was reported, which more than its number is known of
+  bool any_step = false;  // a step was reported, not only its number
   for (std::int32_t rank = 0; rank < scenario.plan.ranks(); ++rank) {
     any_step = any_step || watch.last_step(rank) >= 0;
     watch.finished(rank, marks[static_cast<std::size_t>(rank)]);
   }
-  // Where others started the ranks, no launcher's line names the one that died by itself: all the others were dismissed.
+  // Where others started the ranks, no launcher's line names the one that died by itself: all the others were
+  // dismissed.
   if (request.launched && !ended.exit.ok())
     if (const auto others = read_not_dismissed(directory.path(), scenario.plan.ranks()); others.size() == 1)
       watch.lost(others.front());

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <mutex>
@@ -155,7 +156,8 @@ int threads_of(const WorkerJob& job, const std::vector<RankProgram>& programs) {
   return telemetry + (is_process ? most : sum);
 }
 
-/// At most as many as a process of one rank has: before its program is known, for MPI needs its threads before that.
+/// An upper bound for a process of one rank. It is needed before the program is known, because MPI starts its threads
+/// earlier.
 int threads_of_rank(const RunRequest& request) {
   constexpr int telemetry = 6;
   return telemetry + lane_count + request.threads;
@@ -171,11 +173,11 @@ bool shares_cores(World& world, int threads) {
   return std::count(verdicts.begin(), verdicts.end(), "shared") > 0;
 }
 
-/// The job of rank 0, which all ranks do, with what they find out together. Collective.
+/// Rank 0's job, which all ranks execute, with values that the ranks determine together. Collective.
 WorkerJob common_job(World& world, const WorkerJob& mine, ClockRecord& clock) {
   WorkerJob job = parse_job(world.exchange(world.rank() == 0 ? to_text(mine) : std::string()).front());
   if (job.refused) return job;
-  const CommonStart start = fit_clock(world);  // by messages of the hosts, which NCCL has not
+  const CommonStart start = fit_clock(world);  // by messages between hosts, which NCCL does not have
   job.start_ns = start.start_ns;
   clock = {world.rank(), monotonic_ns() - start.start_ns, 0, start.uncertainty_ns};
   if (job.request.clock == ClockChoice::automatic)
@@ -189,7 +191,7 @@ struct Equipment {
   std::string gpu;
 };
 
-/// At once a whole line: other processes write, too.
+/// Writes a whole line at once, because other processes write to the same output.
 void note(const std::string& line) { std::cerr << worker_note + line + "\n" << std::flush; }
 
 /// `processes`: null where ranks are threads of one process, which share its device; else collective.
@@ -224,7 +226,7 @@ class Ranks {
   void announce(const std::optional<ClockRecord>& fitted_clock);
   /// Where ranks compute: has the spans of each step that is done published on the device clock, too.
   void emulate();
-  /// All steps; the exit status. `exit_report`: printed if a launcher ends this process.
+  /// All steps; the exit status. `exit_report`, of a rank that is a process: made if a launcher ends this process.
   int train(ExitReport* exit_report);
 
  private:
@@ -233,6 +235,10 @@ class Ranks {
     telemetry_->publisher.control(rank, End{rank, ok, -1, message, in_communication});
   }
   void run_steps(ExitReport* exit_report);
+  /// Marks this process's rank as one that a launcher ended.
+  std::function<void()> dismissal() {
+    return [this] { marks_.dismissed(processes_->rank()); };
+  }
 
   const WorkerJob& job_;
   std::unique_ptr<World>& processes_;
@@ -336,19 +342,19 @@ void Ranks::run_steps(ExitReport* exit_report) {
   else
     run_loopback(step_, settings_, observer);
   telemetry_->end_emulation();  // the last steps' spans go out before the end
-  if (exit_report) exit_report->set({});
+  if (exit_report) exit_report->set(dismissal());
   for (int rank = 0; rank < step_.grid.size(); ++rank)
     if (!processes_ || processes_->rank() == rank) end(rank, true, "");
 }
 
 int Ranks::train(ExitReport* exit_report) {
-  if (exit_report && processes_) exit_report->set_mark([this] { marks_.dismissed(processes_->rank()); });
   // It outlives the marks.
   const std::shared_ptr<void> at_end(nullptr, [&](void*) {
-    if (exit_report) exit_report->set_mark({});
+    if (exit_report) exit_report->set({});
   });
   if (exit_report)
-    exit_report->set([&] {
+    exit_report->set([this, mark = dismissal()] {
+      mark();
       end(processes_->rank(), false, "its launcher ended it", true);
       telemetry_->publisher.close(std::chrono::milliseconds(600));
     });
@@ -356,11 +362,11 @@ int Ranks::train(ExitReport* exit_report) {
     run_steps(exit_report);
     return 0;
   } catch (const RunFailure& failure) {
-    if (exit_report) exit_report->set({});
+    if (exit_report) exit_report->set(dismissal());
     end(failure.rank, false, failure.what(), failure.in_communication);
     // Where a launcher started the ranks, each one's errors are shown; the supervisor names the first that failed.
-    // With the program's name it is the reason that the supervisor gives where the message above does not arrive: a
-    // peer that fails for the same reason may end the job at once.
+    // A line with the program's name is the reason that the supervisor reports if the message above does not arrive: a
+    // peer that fails for the same reason may end the job before that.
     if (!exit_report)
       std::cerr << (failure.in_communication ? "" : "rankscope-engine: ") << failure.what() << std::endl;
     telemetry_->end_emulation();

@@ -26,7 +26,7 @@ bool has_few_cores(const Scenario& scenario, const RunRequest& request) {
 ClockChoice headline_clock(const Scenario& scenario, const RunRequest& request) {
   if (request.clock != ClockChoice::automatic) return request.clock;
   if (!computes(request.device)) return ClockChoice::wall;
-  if (scenario.fault.slow_rank >= 0) return ClockChoice::device;  // where alone it is slow
+  if (scenario.fault.slow_rank >= 0) return ClockChoice::device;  // the only clock on which it is slow
   if (request.device != DeviceKind::cpu)                          // ranks of one process share its GPU
     return scenario.plan.ranks() > 1 && request.communicator == CommunicatorKind::loopback ? ClockChoice::device
                                                                                            : ClockChoice::wall;
@@ -79,8 +79,8 @@ WorkerJob worker_job(const Scenario& scenario, const RunRequest& request, const 
 std::vector<std::string> environment_of_child(const WorkerJob& job, const Scenario& scenario) {
   std::vector<std::string> environment = environment_of(job), more = launch_environment(job.request);
   environment.insert(environment.end(), more.begin(), more.end());
-  // The device clock counts the CPU time of the thread that calls a kernel. It must not spin until the others of its
-  // team are done, which on a busy machine may not even run: their wait is no cost of the op.
+  // The device clock counts the CPU time of the thread that calls a kernel. That thread must not spin while it waits
+  // for the other threads of its team: on a busy machine they may not be running, and the wait is no cost of the op.
   const bool may_count_cpu_time = job.request.clock == ClockChoice::device ||
                                   (job.request.clock == ClockChoice::automatic && has_few_cores(scenario, job.request));
   if (may_count_cpu_time && job.request.threads > 1 && std::getenv("OMP_WAIT_POLICY") == nullptr)

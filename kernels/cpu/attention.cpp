@@ -1,4 +1,6 @@
 // Causal attention, forward and backward: the heads of the samples over the threads.
+#include <fmt/format.h>
+
 #include "kernels/cpu/loops.hpp"
 #include "kernels/cpu/ops.hpp"
 #include "kernels/cpu/parallel.hpp"
@@ -22,8 +24,8 @@ HeadPlaces places_of(const AttentionSpec& spec, std::int64_t index) {
 
 HeadShape shape_of(const AttentionSpec& spec) {
   if (spec.heads < 1 || spec.width % spec.heads != 0)
-    throw Unsupported("attention needs a width that its heads divide; " + std::to_string(spec.width) + " is not " +
-                      std::to_string(spec.heads) + " equal parts");
+    throw Unsupported(
+        fmt::format("attention needs a width that its heads divide; {} is not {} equal parts", spec.width, spec.heads));
   return {spec.context, spec.width / spec.heads, 3 * spec.width, spec.width};
 }
 

@@ -1,5 +1,7 @@
 #include "kernels/cpu/cpu.hpp"
 
+#include <fmt/format.h>
+
 #include "kernels/cpu/loops.hpp"
 #include "kernels/cpu/matrix_product.hpp"
 #include "kernels/cpu/onednn.hpp"
@@ -58,8 +60,7 @@ KernelSet cpu_kernels(Options options) {
 
 std::string cpu_libraries() {
   const dnnl_version_t& onednn = *dnnl_version();
-  return "oneDNN " + std::to_string(onednn.major) + "." + std::to_string(onednn.minor) + "." +
-         std::to_string(onednn.patch) + ", " + cpu::openblas_version();
+  return fmt::format("oneDNN {}.{}.{}, {}", onednn.major, onednn.minor, onednn.patch, cpu::openblas_version());
 }
 
 }  // namespace rankscope::kernels

@@ -1,5 +1,7 @@
 #include "kernels/cpu/matrix_product.hpp"
 
+#include <fmt/format.h>
+
 #include <cstring>
 #include <mutex>
 #include <string>
@@ -16,8 +18,7 @@ namespace rankscope::kernels::cpu {
 namespace {
 
 std::string describe(const ProductSpec& spec) {
-  return "product " + std::to_string(spec.m) + " x " + std::to_string(spec.k) + " x " + std::to_string(spec.n) +
-         " in " + std::string(rankscope::name_of(spec.type));
+  return fmt::format("product {} x {} x {} in {}", spec.m, spec.k, spec.n, rankscope::name_of(spec.type));
 }
 
 // oneDNN 3 (Ubuntu 24.04) did away with operation descriptors. `bias` may be null.

@@ -1,6 +1,7 @@
 #include "kernels/cpu/openblas.hpp"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -44,8 +45,8 @@ std::mutex* take_turns(const OpenBlas& blas) {
   if (has_buffer) return &one_product;
   void* data = mmap(nullptr, buffer, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED)
-    throw OutOfMemory(buffer, "a product in fp64 in a process of at most " + std::to_string(space.rlim_cur >> 20) +
-                                  " MiB (ulimit -v)");
+    throw OutOfMemory(
+        buffer, fmt::format("a product in fp64 in a process of at most {} MiB (ulimit -v)", space.rlim_cur >> 20));
   constexpr int n = 256;  // smaller ones need no buffer
   const std::vector<double> a(n * n);
   std::vector<double> c(n * n);

@@ -3,17 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "telemetry/event/crc32.hpp"
 #include "telemetry/trace/chunk_reader.hpp"
 #include "telemetry/trace/record_file.hpp"
 #include "telemetry/trace/trace_index.hpp"
 #include "telemetry/trace/trace_layout.hpp"
-
-#ifndef RANKSCOPE_VERSION
-#define RANKSCOPE_VERSION "unknown"
-#endif
 
 namespace rankscope {
 namespace {
@@ -22,11 +17,7 @@ using mcap::Bytes;
 
 /// Any object: the documents' headers define their content.
 mcap::Schema object_schema(std::uint16_t id, std::string_view topic) {
-  constexpr std::string_view text = R"({"type":"object"})";
-  mcap::Schema schema{id, "rankscope" + std::string(topic), "jsonschema", {}};
-  schema.data.resize(text.size());
-  std::memcpy(schema.data.data(), text.data(), text.size());
-  return schema;
+  return json_schema(id, topic, R"({"type":"object"})");
 }
 
 }  // namespace

@@ -1,16 +1,14 @@
 #include "telemetry/trace/trace_layout.hpp"
 
-#include <cstdio>
+#include <fmt/format.h>
+
+#include <cstring>
 
 #include "telemetry/event/crc32.hpp"
 
 namespace rankscope {
 
-std::string hex_of(std::uint32_t crc) {
-  char text[9];
-  std::snprintf(text, sizeof text, "%08x", crc);
-  return text;
-}
+std::string hex_of(std::uint32_t crc) { return fmt::format("{:08x}", crc); }
 
 std::string metadata_crc(const mcap::Metadata& metadata) {
   mcap::Metadata covered{metadata.name, {}};
@@ -29,6 +27,13 @@ mcap::Metadata with_crc(mcap::Metadata metadata) {
 mcap::Metadata session_metadata_of(mcap::StringMap more, std::uint32_t head_crc) {
   more.emplace_back(head_crc_key, hex_of(head_crc));
   return with_crc({std::string(session_metadata), std::move(more)});
+}
+
+mcap::Schema json_schema(std::uint16_t id, std::string_view topic, std::string_view text) {
+  mcap::Schema schema{id, "rankscope" + std::string(topic), "jsonschema", {}};
+  schema.data.resize(text.size());
+  std::memcpy(schema.data.data(), text.data(), text.size());
+  return schema;
 }
 
 std::uint16_t channel_of(EventKind kind) {

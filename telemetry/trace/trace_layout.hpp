@@ -36,6 +36,8 @@ std::string hex_of(std::uint32_t crc);
 inline constexpr std::array<std::string_view, 5> event_topics{
     "/rankscope/control", "/rankscope/summary", "/rankscope/spans", "/rankscope/memory", "/rankscope/phases"};
 std::uint16_t channel_of(EventKind kind);
+/// Of a topic whose messages are JSON; `text` is a JSON schema.
+mcap::Schema json_schema(std::uint16_t id, std::string_view topic, std::string_view text);
 /// Whether a message's data is the wire form of telemetry.
 bool is_telemetry(mcap::View data);
 

@@ -2,7 +2,6 @@
 
 #include <zstd.h>
 
-#include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -14,10 +13,6 @@
 #include "telemetry/trace/record_file.hpp"
 #include "telemetry/trace/scalars.hpp"
 #include "telemetry/trace/trace_layout.hpp"
-
-#ifndef RANKSCOPE_VERSION
-#define RANKSCOPE_VERSION "unknown"
-#endif
 
 namespace rankscope {
 namespace {
@@ -31,10 +26,7 @@ mcap::Schema scalar_schema(std::uint16_t id, const std::string& topic, const Sca
   nlohmann::json properties = nlohmann::json::object();
   for (const auto& [name, value] : values) properties[name] = {{"type", name == "step" ? "integer" : "number"}};
   const std::string text = nlohmann::json{{"type", "object"}, {"title", topic}, {"properties", properties}}.dump();
-  mcap::Schema schema{id, "rankscope" + topic, "jsonschema", {}};
-  schema.data.resize(text.size());
-  std::memcpy(schema.data.data(), text.data(), text.size());
-  return schema;
+  return json_schema(id, topic, text);
 }
 
 std::uint64_t log_time(std::int64_t time_ns) { return static_cast<std::uint64_t>(std::max<std::int64_t>(time_ns, 0)); }

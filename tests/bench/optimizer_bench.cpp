@@ -6,6 +6,7 @@
 
 #include "engine/execute/optimizer/optimizer.hpp"
 #include "kernels/cpu/cpu.hpp"
+#include "tests/engine/execute/optimizer/optimizer_states.hpp"
 
 using namespace rankscope;
 

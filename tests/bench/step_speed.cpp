@@ -21,6 +21,7 @@
 #include "engine/execute/optimizer/optimizer.hpp"
 #include "kernels/cpu/cpu.hpp"
 #include "tests/engine/execute/layers/hand_laid.hpp"
+#include "tests/engine/execute/optimizer/optimizer_states.hpp"
 
 using namespace rankscope;
 

@@ -118,6 +118,34 @@ Used used_by(pid_t process, bool zmq) {
   return used;
 }
 
+PublisherOptions options_of(const std::string& directory, const SessionId& session, const std::string& run_secret) {
+  PublisherOptions options;
+  options.session = session;
+  options.spool_directory = directory + "/spool";
+  options.relay.endpoint = "ipc://" + directory + "/relay";
+  options.relay.run_secret = run_secret;
+  return options;
+}
+
+/// Seconds of a step with and without telemetry, by pair.
+void print_cost(const std::vector<double>& on_s, const std::vector<double>& off_s, std::uint32_t steps) {
+  std::vector<double> cost;
+  for (std::size_t i = 0; i < on_s.size(); ++i) cost.push_back(on_s[i] / off_s[i] - 1);
+  double mean = 0, square = 0;
+  for (const double c : cost) mean += c / static_cast<double>(cost.size());
+  for (const double c : cost) square += (c - mean) * (c - mean);
+  const double error = std::sqrt(square / static_cast<double>(cost.size() - 1) / static_cast<double>(cost.size()));
+  std::sort(cost.begin(), cost.end());
+  const auto median = [](std::vector<double> v) {
+    std::sort(v.begin(), v.end());
+    return v[v.size() / 2];
+  };
+  fmt::print("{} pairs of {} steps: step {:.2f} ms with telemetry, {:.2f} ms without (medians)\n", cost.size(), steps,
+             1e3 * median(on_s), 1e3 * median(off_s));
+  fmt::print("cost of telemetry: mean {:+.2f} %, median {:+.2f} %, 95 % upper bound of the mean {:+.2f} % of a step\n",
+             100 * mean, 100 * cost[cost.size() / 2], 100 * (mean + 1.645 * error));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -131,14 +159,8 @@ int main(int argc, char** argv) {
   const std::string run_secret = new_run_secret();
   const pid_t server = fork();
   if (server == 0) serve(directory, session, run_secret);
-
   const StepProgram step = compile(scenario);
-  PublisherOptions options;
-  options.session = session;
-  options.spool_directory = directory + "/spool";
-  options.relay.endpoint = "ipc://" + directory + "/relay";
-  options.relay.run_secret = run_secret;
-  Publisher publisher(options);
+  Publisher publisher(options_of(directory, session, run_secret));
   Costs links;
   links.link = [cluster = scenario.cluster](int from, int to) { return cluster_link(cluster, from, to); };
   std::atomic<double> clock_seconds = 0;
@@ -188,21 +210,7 @@ int main(int argc, char** argv) {
   waitpid(server, nullptr, 0);
   std::filesystem::remove_all(directory);
 
-  std::vector<double> cost;
-  for (std::size_t i = 0; i < on_s.size(); ++i) cost.push_back(on_s[i] / off_s[i] - 1);
-  double mean = 0, square = 0;
-  for (const double c : cost) mean += c / static_cast<double>(cost.size());
-  for (const double c : cost) square += (c - mean) * (c - mean);
-  const double error = std::sqrt(square / static_cast<double>(cost.size() - 1) / static_cast<double>(cost.size()));
-  std::sort(cost.begin(), cost.end());
-  const auto median = [](std::vector<double> v) {
-    std::sort(v.begin(), v.end());
-    return v[v.size() / 2];
-  };
-  fmt::print("{} pairs of {} steps: step {:.2f} ms with telemetry, {:.2f} ms without (medians)\n", cost.size(), steps,
-             1e3 * median(on_s), 1e3 * median(off_s));
-  fmt::print("cost of telemetry: mean {:+.2f} %, median {:+.2f} %, 95 % upper bound of the mean {:+.2f} % of a step\n",
-             100 * mean, 100 * cost[cost.size() / 2], 100 * (mean + 1.645 * error));
+  print_cost(on_s, off_s, steps);
   const double reported_steps = observers.front()->steps_reported, events = static_cast<double>(status.events);
   const auto a_step = [&](double seconds) { return 1e3 * seconds / reported_steps; };
   fmt::print("{:.0f} events a step, {} dropped; {:.1f} bytes an event, {:.1f} in the recording\n",
@@ -215,9 +223,8 @@ int main(int argc, char** argv) {
       "  of the relay's, ZeroMQ {:.3f} ms; beside these, the publisher's ZeroMQ {:.3f} ms, the device clock "
       "{:.3f} ms\n",
       a_step(relay_sockets.seconds), a_step(sockets.seconds), a_step(clock_seconds));
-  fmt::print("  times asleep a step: relay {:.1f}, its ZeroMQ {:.1f}, the publisher's ZeroMQ {:.1f}\n",
-             static_cast<double>(relay.sleeps) / reported_steps,
-             static_cast<double>(relay_sockets.sleeps) / reported_steps,
-             static_cast<double>(sockets.sleeps) / reported_steps);
+  const auto asleep = [&](const Used& used) { return static_cast<double>(used.sleeps) / reported_steps; };
+  fmt::print("  times asleep a step: relay {:.1f}, its ZeroMQ {:.1f}, the publisher's ZeroMQ {:.1f}\n", asleep(relay),
+             asleep(relay_sockets), asleep(sockets));
   return 0;
 }

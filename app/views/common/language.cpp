@@ -23,8 +23,8 @@ namespace {
 const QString chosen_key = QStringLiteral("language");
 const QString folder = QStringLiteral(":/translations/");
 
-/// One translation for each English text, whatever class says it: the file that is built in has no contexts, since
-/// functions outside of classes have none of their own.
+/// One translation for each English text, in whatever class it is used: the built-in file has no contexts, since
+/// functions outside of classes have none.
 class Words : public QTranslator {
  public:
   using QTranslator::QTranslator;

@@ -81,7 +81,7 @@ QVariant RowsModel::headerData(int section, Qt::Orientation orientation, int rol
 
 namespace {
 
-/// A chosen row keeps its colours: they say something.
+/// A selected row keeps its colours, which have a meaning.
 class TonedRows : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;

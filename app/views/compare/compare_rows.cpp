@@ -45,7 +45,7 @@ std::vector<Cell> row(const QString& name, double a, double b, const std::functi
   return {{name}, {words(a)}, {words(b)}, {with_sign(b - a, words), tone, {}}, {relative(a, b), tone, {}}};
 }
 
-/// Shares differ by points, not by percent of percent.
+/// Differences of shares are in percentage points.
 std::vector<Cell> share_row(const QString& name, double a, double b, Better better) {
   const auto points = [](double value) { return QObject::tr("%1 points").arg(value * 100, 0, 'f', 1); };
   const Tone tone = tone_of(a, b, better);

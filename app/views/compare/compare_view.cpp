@@ -183,7 +183,7 @@ void CompareView::align() {
   other_.choose_step(step);
   const auto a = step_of_a(), b = step_of_b();
   if (a && b) {
-    // Of a step that is fitted alone, the other run's longer one would show only its first part.
+    // The view is fitted to this run's step. If the other run's step is longer, both are shown at its length.
     if (isVisible() && navigator_.shows_fitted_step() && b->length() > a->length())
       state().set_visible(widened({a->begin_ns, a->begin_ns + b->length()}, Navigator::step_margin));
     other_state_.set_visible(moved(state().visible(), b->begin_ns - a->begin_ns));
@@ -237,7 +237,7 @@ void CompareView::showEvent(QShowEvent* event) {
   align();
 }
 
-// A row without its name says nothing: where there is too little room, the change goes first and then the difference.
+// The names of rows must stay readable: if there is too little space, the change is hidden first, then the difference.
 void CompareView::fit_columns() {
   QHeaderView& header = *table_->horizontalHeader();
   if (header.count() == 0) return;
@@ -255,7 +255,7 @@ void CompareView::arrange() {
   const bool there = other_.there() && !veiled();
   const int top = control_height + 8;
   const int table = std::min(table_width, std::max(260, width() * 2 / 5)), left = width() - table - 8;
-  // Whoever sees the window's own time line needs no second one; alone, the view shows both.
+  // In the window, the main time line shows the first run; alone, the view shows both.
   const bool both = height() - top >= 2 * (least_time_line + line);
   choice_->setGeometry(view_margin, 4, choice_->sizeHint().width(), control_height);
   words_->setGeometry(view_margin + choice_->width() + 12, 4, width() - choice_->width() - 2 * view_margin - 12,

@@ -20,6 +20,15 @@ constexpr double label_width = 52, words_width = 300, least_plot_for_words = 300
                  tick_width = 44, title_height = 24, bar_height = 12;
 constexpr int tick_every = 4;
 
+/// "21.3 % below, 0.0 % beyond, 4.0 % with fewer digits".
+QString fit_words(const FormatFit& fit) {
+  const FormatShares& s = fit.shares;
+  const QString beyond = s.edge > 0 ? text::tr("%1 to %2").arg(text::share(s.beyond), text::share(s.beyond + s.edge))
+                                    : text::share(s.beyond);
+  return text::tr("%1 below, %2 beyond, %3 with fewer digits")
+      .arg(text::share(s.below), beyond, text::share(s.subnormal));
+}
+
 }  // namespace
 
 std::vector<FormatFit> fits_of(const MagnitudeData& data, std::optional<int> shift) {
@@ -33,14 +42,6 @@ std::vector<FormatFit> fits_of(const MagnitudeData& data, std::optional<int> shi
     fits.push_back(fit);
   }
   return fits;
-}
-
-QString fit_words(const FormatFit& fit) {
-  const FormatShares& s = fit.shares;
-  const QString beyond = s.edge > 0 ? text::tr("%1 to %2").arg(text::share(s.beyond), text::share(s.beyond + s.edge))
-                                    : text::share(s.beyond);
-  return text::tr("%1 below, %2 beyond, %3 with fewer digits")
-      .arg(text::share(s.below), beyond, text::share(s.subnormal));
 }
 
 ViewTable table_of(const std::vector<FormatFit>& fits) {
@@ -136,7 +137,7 @@ void FormatRanges::paint_counts(QPainter& painter) const {
                      Qt::AlignCenter, text::power_of_two(exponent));
 }
 
-// Where the gradients are multiplied, the range is drawn where it lies before: so it is under the bars that it holds.
+// If gradients are scaled, the range is drawn before the scaling: it is then under the bars that fit into it.
 void FormatRanges::paint_range(QPainter& painter, const FormatFit& fit, double y) const {
   const ExponentRange range = exponents_of(fit.format);
   const QRectF area = plot();

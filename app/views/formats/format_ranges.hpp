@@ -20,8 +20,6 @@ struct FormatFit {
 };
 /// `shift` for all formats; nullopt: for each format the largest without overflow. Empty without counts.
 std::vector<FormatFit> fits_of(const MagnitudeData& data, std::optional<int> shift);
-/// "21.3 % below, 0.0 % beyond, 4.0 % with fewer digits".
-QString fit_words(const FormatFit& fit);
 ViewTable table_of(const std::vector<FormatFit>& fits);
 
 class FormatRanges : public QWidget {

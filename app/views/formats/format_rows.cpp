@@ -112,7 +112,7 @@ void FormatRows::paintEvent(QPaintEvent*) {
   }
 }
 
-// A bit that is set is filled, one that is not has an edge alone.
+// A set bit is filled, another has an outline only.
 void FormatRows::paint_bits(QPainter& painter, NumberFormat format, double y) const {
   const FormatFacts& f = facts_of(format);
   QFont bold = interface_font();
@@ -179,7 +179,7 @@ void FormatRows::mouseMoveEvent(QMouseEvent* event) {
   setCursor(place_at(event->position()) ? Qt::PointingHandCursor : Qt::ArrowCursor);
 }
 
-// Left is to a higher bit, as it is drawn; up and down keep the column.
+// Left moves to a higher bit, as drawn; up and down keep the column.
 void FormatRows::keyPressEvent(QKeyEvent* event) {
   const auto last = static_cast<int>(every_number_format.size()) - 1;
   const int row = static_cast<int>(index_of(at_.format)), bits = facts_of(at_.format).bits();

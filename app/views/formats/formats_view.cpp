@@ -111,7 +111,7 @@ void FormatsView::make_controls() {
   connect(power_, &QSpinBox::valueChanged, this, &FormatsView::refresh);
 }
 
-// What is no number is said, and the rows keep the last that was one.
+// Invalid input is reported, and the rows keep the last valid number.
 void FormatsView::take_typed() {
   std::string why;
   const auto value = typed_number(value_->text().toStdString(), &why);
@@ -175,7 +175,7 @@ QString FormatsView::own_source() const {
   return {};
 }
 
-// Controls above, in as many lines as they need; under them a line of words, and then the page.
+// Controls at the top, in as many lines as needed; then a line of text, and then the page.
 void FormatsView::arrange() {
   const bool shown = !veiled();
   int x = view_margin, y = top;

@@ -30,7 +30,4 @@ AliveList alive_list(std::shared_ptr<const RankProgram> program, int rank, OpId 
 /// In `area`, as many rows as it holds; the rest in one line under them.
 void paint_alive(QPainter& painter, const QRectF& area, const AliveList& list, const Palette& colours);
 
-/// Until which op it lives: "until B:c0:m3", "always".
-QString until_words(const AliveBuffer& buffer);
-
 }  // namespace rankscope::app

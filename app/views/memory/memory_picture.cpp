@@ -8,14 +8,14 @@
 namespace rankscope::app {
 namespace {
 
-/// Ghost lines of more steps than this would be a smear: the outline is left out and the peak line stays.
+/// With more steps than this the predicted outline would be unreadable: only the peak line is drawn.
 constexpr int most_predicted_steps = 64;
 /// Samples of a wall-clock step are moved to the device clock one by one; of more steps than these nothing is shown.
 constexpr std::size_t most_moved_steps = 256;
 constexpr int samples_per_moved_step = 512;
 
-/// The rank's samples on the shown clock. The ledger is read while the run executes, so an emulated run has its samples
-/// on the wall clock alone: each belongs to an op, and stands where that op stands on the device clock.
+/// The rank's samples on the shown clock. Memory is sampled during the execution, so an emulated run has samples on the
+/// wall clock only. Each belongs to an op, and is moved to the time of that op on the device clock.
 std::vector<MemorySample> samples_of(const StoreView& view, int rank, Obtained shown, TimeRange range, int columns) {
   std::vector<MemorySample> samples = view.memory(rank, shown, range, columns);
   if (!samples.empty() || shown != Obtained::emulated) return samples;
@@ -48,7 +48,7 @@ int column_at(std::int64_t time_ns, TimeRange range, int columns) {
   return std::clamp(static_cast<int>(at * columns), 0, columns);
 }
 
-/// The predicted sums under the run: each step of the run is laid over the predicted step of its number.
+/// The predicted sums for the run: each step of the run is compared with the predicted step of the same number.
 std::vector<std::int64_t> predicted_columns(const MemoryRequest& request) {
   std::vector<std::int64_t> result(static_cast<std::size_t>(request.columns), -1);
   if (!request.prediction) return result;

@@ -285,7 +285,7 @@ void MemoryView::paint_peaks(QPainter& painter) const {
   paint_axis(painter, area, true);
   if (picture_.peaks.empty()) return;
   const double slot = static_cast<double>(area.width()) / static_cast<double>(picture_.peaks.size());
-  // Where there is no room for gaps of whole pixels, bars touch.
+  // Bars touch if there is no space for gaps of whole pixels.
   const double bar = slot < 1.5 * narrowest_bar ? slot : std::clamp(slot - 12, narrowest_bar - 1.0, double{widest_bar});
   // The host's memory stands beside the device's.
   const double of_device = picture_.has_host ? 0.6 : 1;
@@ -340,7 +340,7 @@ void MemoryView::list_alive() {
         alive_while(picture_.columns[column].op, picture_.columns[column].bytes, picture_.rank, tr("at the cursor"));
     return;
   }
-  AliveList at_peak;  // of none, where the plan that is shown now has no such rank
+  AliveList at_peak;  // empty if the present plan has no such rank
   for (const RankPeak& peak : picture_.peaks)
     if (peak.rank == picture_.rank) at_peak = alive_while(peak.op, peak.bytes, peak.rank, tr("at the peak"));
   alive_ = std::move(at_peak);

@@ -181,7 +181,7 @@ void PathsView::show_request(const PathRequest& request) {
   ask();
 }
 
-// The boxes say what was chosen of the surface at hand.
+// The fields show the choices for the current surface.
 void PathsView::show_chosen() {
   const Chosen& now = chosen();
   const Surface surface = make_surface(surface_name(), now.condition);
@@ -196,7 +196,7 @@ void PathsView::ask_soon() { patience_.start(); }
 
 void PathsView::ask() {
   patience_.stop();
-  // As a window opens every view is shown, and those behind other tabs are hidden again.
+  // While a window opens, all views are shown for a moment; those behind other tabs are then hidden again.
   if (!isVisible()) return;
   take_answer();
 }
@@ -206,7 +206,7 @@ void PathsView::showEvent(QShowEvent* event) {
   patience_.start();
 }
 
-// Until the new paths are there the old ones stay.
+// The old paths are shown until the new ones are computed.
 void PathsView::take_answer() {
   if (!isVisible() || patience_.isActive()) return;
   const PathRequest requested = request();
@@ -238,9 +238,8 @@ void PathsView::take_step(int step) {
   show_plot();
 }
 
-// Controls above; at the left the picture with its player, at the right the loss and under it the table. Where it is
-// narrow the picture alone, where it is low the table without the loss, and lower still the picture without its player,
-// which keys move as well.
+// Controls at the top; at the left the picture with its player, at the right the loss and under it the table. A narrow
+// view has the picture only. A low view has no loss chart, and a very low one no player: keys do the same.
 void PathsView::arrange() {
   const bool shown = !veiled();
   int x = view_margin;
@@ -252,9 +251,9 @@ void PathsView::arrange() {
   };
   constexpr int list_wide = 172, list_least = 100, condition_wide = 84, steps_wide = 104, noise_wide = 112,
                 reset_width = 84;
-  const bool has_condition = surface_name() == "ravine";
+  const bool has_condition = make_surface(surface_name()).has_condition;
   const int others = (has_condition ? condition_wide + control_gap : 0) + steps_wide + noise_wide + 2 * control_gap;
-  // In a narrow view the list of surfaces yields to the numbers.
+  // In a narrow view the list of surfaces becomes narrower, not the numbers.
   place(surfaces_, std::clamp(width() - 2 * view_margin - others, list_least, list_wide), true);
   place(condition_, condition_wide, has_condition);
   place(steps_, steps_wide, true);
@@ -262,7 +261,7 @@ void PathsView::arrange() {
   place(reset_, reset_width, x + reset_width + view_margin <= width());
   formula_->setGeometry(x + 4, 6, std::max(0, width() - x - view_margin - 4), control_height);
   formula_->setVisible(shown && width() - x > 160);
-  // What is presented has it in its heading.
+  // A presented view has the source in its heading.
   source_->setVisible(shown && !presents());
   source_->setGeometry(view_margin, 6 + control_height + 2, width() - 2 * view_margin, line);
 
@@ -287,8 +286,8 @@ void PathsView::arrange() {
   show_plot();
 }
 
-// As wide as their words may become, so that nothing moves while it plays; where columns have no room, those go first
-// that say least beside the others. What is left over is the last one's but one.
+// Columns are as wide as their longest possible text, so that nothing moves while it plays. If they do not fit, the
+// least important ones are hidden first. The remaining width is given to the last column but one.
 void PathsView::fit_columns(int room) {
   const QFontMetrics words(table_->font()), numbers(number_font());
   std::array<int, PathsModel::column_count> widths{};
@@ -394,7 +393,7 @@ void PathsView::keyPressEvent(QKeyEvent* event) {
   }
 }
 
-// The table would search for what is typed; where a rate stands, figures begin another one.
+// By default a table searches for typed text; on a rate, digits begin a new number instead.
 bool PathsView::eventFilter(QObject* watched, QEvent* event) {
   if (watched == table_ && event->type() == QEvent::KeyPress) {
     const int key = static_cast<QKeyEvent*>(event)->key();

@@ -23,7 +23,7 @@ constexpr double tick_width = 56, tick_height = 34;
 constexpr double mark_size = 6.5, hand = 12;  ///< how near the pointer must come
 constexpr double least_dot_gap = 5;           ///< pixels between steps that have a dot each
 
-/// A point far out would be a number that painters cannot take.
+/// Limits coordinates to numbers that painters can handle.
 QPointF within_reach(QPointF at) { return {std::clamp(at.x(), -1e5, 1e5), std::clamp(at.y(), -1e5, 1e5)}; }
 
 QString point_words(Point point) { return QStringLiteral("(%1, %2)").arg(point.x, 0, 'g', 4).arg(point.y, 0, 'g', 4); }
@@ -74,7 +74,7 @@ SurfaceScale SurfacePicture::scale() const {
                    QRectF(left, top, std::max(40.0, width() - left - right), std::max(40.0, height() - top - bottom)));
 }
 
-// The last picture stays until the next is there.
+// The last picture is shown until the next one is ready.
 void SurfacePicture::compose() {
   if (!paths_ || width() < 40 || height() < 40) return;
   const SurfaceScale now = scale();
@@ -165,7 +165,7 @@ void SurfacePicture::paint_levels(QPainter& painter, const SurfaceScale& scale) 
     const double y = bar.bottom() - bar.height() * (decade - range.low) / (range.high - range.low);
     painter.setPen(color(colours_->faint));
     painter.drawLine(QPointF(bar.right(), y), QPointF(bar.right() + 3, y));
-    if (y + 9 > free_above) continue;  // labels yield
+    if (y + 9 > free_above) continue;  // labels that would overlap are omitted
     painter.setPen(color(colours_->dim));
     painter.drawText(
         QRectF(bar.right() + 5, y - 9, width() - bar.right() - 5, 18), Qt::AlignLeft | Qt::AlignVCenter,
@@ -180,16 +180,16 @@ void SurfacePicture::paint_levels(QPainter& painter, const SurfaceScale& scale) 
                    QFontMetricsF(painter.font()).elidedText(what, Qt::ElideRight, room.width()));
 }
 
-// Minima, saddles and the start: what lies beyond the picture is left out.
+// Minima, saddles and the start, as far as they are inside the picture.
 void SurfacePicture::paint_places(QPainter& painter, const SurfaceScale& scale) const {
   painter.setBrush(Qt::NoBrush);
   painter.setPen(QPen(color(colours_->text), 1.5));
-  for (const auto& [at, words] : places(scale)) {
-    if (words == tr("minimum") || words == tr("shallow minimum")) {
-      const double arm = words == tr("minimum") ? 6 : 4;
+  for (const auto& [at, kind] : places(scale)) {
+    if (kind == PlaceKind::minimum || kind == PlaceKind::shallow_minimum) {
+      const double arm = kind == PlaceKind::minimum ? 6 : 4;
       painter.drawLine(at - QPointF(arm, 0), at + QPointF(arm, 0));
       painter.drawLine(at - QPointF(0, arm), at + QPointF(0, arm));
-    } else if (words == tr("saddle")) {
+    } else if (kind == PlaceKind::saddle) {
       painter.drawLine(at - QPointF(4, 4), at + QPointF(4, 4));
       painter.drawLine(at - QPointF(4, -4), at + QPointF(4, -4));
     } else {
@@ -198,7 +198,7 @@ void SurfacePicture::paint_places(QPainter& painter, const SurfaceScale& scale) 
   }
 }
 
-// Who is beyond the picture is marked at its edge, on that side.
+// An optimizer outside the picture has its mark at the nearest point of the edge.
 std::pair<QPointF, bool> SurfacePicture::mark_of(const OptimizerPath& path, const SurfaceScale& scale) const {
   const QPointF at = scale.at(path.points[static_cast<std::size_t>(std::min(step_, path.steps()))]);
   const QRectF inner = scale.area.adjusted(mark_size, mark_size, -mark_size, -mark_size);
@@ -206,19 +206,29 @@ std::pair<QPointF, bool> SurfacePicture::mark_of(const OptimizerPath& path, cons
           scale.area.contains(at)};
 }
 
-std::vector<std::pair<QPointF, QString>> SurfacePicture::places(const SurfaceScale& scale) const {
-  std::vector<std::pair<QPointF, QString>> all;
-  const auto add = [&](Point point, const QString& words) {
-    if (scale.area.contains(scale.at(point))) all.emplace_back(scale.at(point), words);
+QString SurfacePicture::name_of(PlaceKind kind) {
+  switch (kind) {
+    case PlaceKind::minimum: return tr("minimum");
+    case PlaceKind::shallow_minimum: return tr("shallow minimum");
+    case PlaceKind::saddle: return tr("saddle");
+    case PlaceKind::start: return tr("start");
+  }
+  return {};
+}
+
+std::vector<std::pair<QPointF, SurfacePicture::PlaceKind>> SurfacePicture::places(const SurfaceScale& scale) const {
+  std::vector<std::pair<QPointF, PlaceKind>> all;
+  const auto add = [&](Point point, PlaceKind kind) {
+    if (scale.area.contains(scale.at(point))) all.emplace_back(scale.at(point), kind);
   };
-  for (const Point& minimum : surface_.minima) add(minimum, tr("minimum"));
-  for (const Point& minimum : surface_.shallow_minima) add(minimum, tr("shallow minimum"));
-  for (const Point& saddle : surface_.saddles) add(saddle, tr("saddle"));
-  add(paths_->request.start.value_or(surface_.start), tr("start"));
+  for (const Point& minimum : surface_.minima) add(minimum, PlaceKind::minimum);
+  for (const Point& minimum : surface_.shallow_minima) add(minimum, PlaceKind::shallow_minimum);
+  for (const Point& saddle : surface_.saddles) add(saddle, PlaceKind::saddle);
+  add(paths_->request.start.value_or(surface_.start), PlaceKind::start);
   return all;
 }
 
-// What comes is there, but faint: so one sees where one is within the whole.
+// The later part of the path is drawn faintly, so that the present position within the whole is visible.
 void SurfacePicture::paint_path(QPainter& painter, const SurfaceScale& scale, const OptimizerPath& path) const {
   const Argb colour = colour_of(path.optimizer, *colours_);
   const int now = std::min(step_, path.steps());
@@ -252,7 +262,7 @@ void SurfacePicture::paint_path(QPainter& painter, const SurfaceScale& scale, co
   }
 }
 
-// Each mark and place has its name where that covers no other: around it, or a line further.
+// Each mark and place has its name beside it, or one or two lines further, where it covers no other name.
 void SurfacePicture::paint_names(QPainter& painter, const SurfaceScale& scale) const {
   const QFontMetricsF metrics(painter.font());
   const auto labels = places(scale);
@@ -267,7 +277,7 @@ void SurfacePicture::paint_names(QPainter& painter, const SurfaceScale& scale) c
     mark_at(at);
     named.emplace_back(at, within ? name : tr("%1, beyond").arg(name));
   }
-  for (const auto& [at, words] : labels) mark_at(at);
+  for (const auto& [at, kind] : labels) mark_at(at);
   const auto write = [&](QPointF at, const QString& words, Argb ink) {
     const double wide = metrics.horizontalAdvance(words) + 8, high = metrics.height() + 2;
     for (int further = 0; further < 3; ++further)
@@ -287,7 +297,7 @@ void SurfacePicture::paint_names(QPainter& painter, const SurfaceScale& scale) c
         }
   };
   for (const auto& [at, words] : named) write(at, words, colours_->text);
-  for (const auto& [at, words] : labels) write(at, words, colours_->dim);
+  for (const auto& [at, kind] : labels) write(at, name_of(kind), colours_->dim);
 }
 
 QString SurfacePicture::words_at(QPointF at) const {

@@ -57,8 +57,10 @@ class SurfacePicture : public QWidget {
   std::vector<const OptimizerPath*> drawn() const;
   /// Where an optimizer's mark stands now, and whether it is there itself.
   std::pair<QPointF, bool> mark_of(const OptimizerPath& path, const SurfaceScale& scale) const;
-  /// Minima, saddles and the start, as far as they are seen, with their names.
-  std::vector<std::pair<QPointF, QString>> places(const SurfaceScale& scale) const;
+  enum class PlaceKind { minimum, shallow_minimum, saddle, start };
+  static QString name_of(PlaceKind kind);
+  /// Minima, saddles and the start that are inside the picture.
+  std::vector<std::pair<QPointF, PlaceKind>> places(const SurfaceScale& scale) const;
 
   const Palette* colours_;
   std::shared_ptr<const Paths> paths_;

@@ -84,7 +84,8 @@ std::vector<double> ticks_of(double low, double high, bool logarithmic, int most
       fine.push_back(value);
       if (factor == 1.0) decades.push_back(value);
     }
-  // A few of 1, 2, 5 say little of an axis of less than a decade: equal steps do, if they do not crowd at its end.
+  // On an axis of little more than a decade, ticks at 1, 2 and 5 are few: equal steps are used if they give more, or if
+  // those were too many.
   if (fine.size() < 4 && high < 20 * low) {
     const std::vector<double> equal = round_ticks(low, high, std::clamp(most, 2, 6));
     if (equal.size() > fine.size() || (!equal.empty() && static_cast<int>(fine.size()) > most)) return equal;

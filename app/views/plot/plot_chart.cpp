@@ -116,7 +116,7 @@ void PlotChart::draw() {
       dots->setBrush(piece.mark == Mark::dots ? colour : color(colours_->ground));
       dots->setBorderColor(colour);
     }
-    // Replacing 20,000 points takes 35 ms; what plays changes its dots alone.
+    // Replacing 20,000 points takes 35 ms; during play only the dots change.
     if (series.points() != piece.points) series.replace(piece.points);
     for (QLegendMarker* marker : chart.legend()->markers(&series)) {
       marker->setVisible(!piece.name.isEmpty() && !piece.points.isEmpty());
@@ -152,7 +152,7 @@ void PlotChart::draw_axis(QCategoryAxis& axis, const PlotAxis& shown, double low
   const bool upright = &axis == y_;
   const double room = upright ? scale_of(plot_, rect()).inner.height() : scale_of(plot_, rect()).inner.width();
   const QFontMetricsF metrics(number_font());
-  double free_from = -1e9;  // where the label before ends: labels yield
+  double free_from = -1e9;  // where the previous label ends: labels that would overlap are omitted
   for (const double tick : shown_ticks(shown, low, high, most)) {
     const QString words = tick_words(shown, tick);
     const double at = (on_axis(tick, shown.logarithmic) - from) / (to - from) * room;

@@ -98,7 +98,7 @@ void OrderPicture::paintEvent(QPaintEvent*) {
   for (const UnitOp& op : ops_) {
     const QRectF box = box_of(op, where);
     Argb fill = p.of(class_of(op.op));
-    // Of a stage's chunks every second one is lighter, as the papers draw them.
+    // Every second chunk of a stage is lighter, as in the papers.
     if (op.round % 2 == 1) fill = mixed(p.ground, fill, 0.6F);
     painter.fillRect(box, color(fill));
     const QString number = QString::number(op.op.fields().micro_batch);

@@ -32,13 +32,15 @@ class OpColours : public QSyntaxHighlighter {
  protected:
   void highlightBlock(const QString& text) override {
     if (palette_ == nullptr) return;
-    static const QRegularExpression op(QStringLiteral("\\b(F|B|I|W|R)(?=:c\\d)|\\b(SEND|RECV|OPT|[A-Z]{5,})(?=[.:])"));
-    for (auto matches = op.globalMatch(text); matches.hasNext();) {
+    static const QRegularExpression token(QStringLiteral("\\b([A-Z_]+)[.:][\\w.:]*\\w"));
+    for (auto matches = token.globalMatch(text); matches.hasNext();) {
       const QRegularExpressionMatch match = matches.next();
+      const auto op = parse_token(match.captured().toStdString());
+      if (!op) continue;
       QTextCharFormat format;
-      format.setBackground(faded(colour_of(match.captured()), 0.25));  // as letters they could hardly be read
+      format.setBackground(faded(palette_->of(class_of(*op)), 0.25));  // as a text colour it would be hard to read
       format.setFontWeight(QFont::DemiBold);
-      setFormat(static_cast<int>(match.capturedStart()), static_cast<int>(match.capturedLength()), format);
+      setFormat(static_cast<int>(match.capturedStart(1)), static_cast<int>(match.capturedLength(1)), format);
     }
     const qsizetype comment = text.indexOf(QLatin1Char('#'));
     if (comment >= 0)
@@ -46,15 +48,6 @@ class OpColours : public QSyntaxHighlighter {
   }
 
  private:
-  Argb colour_of(const QString& kind) const {
-    if (kind == QLatin1String("F")) return palette_->of(SpanClass::forward);
-    if (kind == QLatin1String("B") || kind == QLatin1String("I")) return palette_->of(SpanClass::backward);
-    if (kind == QLatin1String("W")) return palette_->of(SpanClass::weight_gradient);
-    if (kind == QLatin1String("R")) return palette_->of(SpanClass::recompute);
-    if (kind == QLatin1String("OPT")) return palette_->of(SpanClass::optimizer);
-    if (kind == QLatin1String("SEND") || kind == QLatin1String("RECV")) return palette_->of(SpanClass::transfer);
-    return palette_->of(SpanClass::collective);
-  }
   const Palette* palette_ = nullptr;
 };
 
@@ -241,7 +234,7 @@ void ProgramView::mark() {
     line.format.setBackground(faded(colours().bad, 0.14));
     line.format.setProperty(QTextFormat::FullWidthSelection, true);
     marks << line;
-    // Of an op that stands twice it is the last that is too many.
+    // If an op occurs twice, the last occurrence is marked.
     const qsizetype at = check_.token.empty() ? -1 : block.text().lastIndexOf(QString::fromStdString(check_.token));
     if (at >= 0) {
       QTextEdit::ExtraSelection op;
@@ -277,7 +270,7 @@ void ProgramView::arrange() {
   which_->setGeometry(view_margin, 4, which_->sizeHint().width(), control_height);
   const int left = view_margin + which_->width() + 12;
   words_->setGeometry(left, 4, width() - left - view_margin, control_height);
-  // The text has its lines and room for more, the picture what it wants of the rest if that is enough to see.
+  // The text has space for its lines and some more; the picture has the rest, if that is enough.
   const int top = control_height + 8, room = height() - top - 4;
   const int visible_lines = static_cast<int>(text_->document()->size().height());
   const int lines = (visible_lines + 2) * text_->fontMetrics().lineSpacing() + 12;

@@ -94,7 +94,7 @@ void PuzzleBoard::fit() {
   setMinimumSize(least_width(), static_cast<int>(2 * board_margin + 2 * stages * least_row + axis_height));
 }
 
-// About as long as a good order takes, whichever is the best: the axis is not to give par away.
+// About as long as a good order takes; not exactly the best one, since the axis must not reveal par.
 std::int64_t PuzzleBoard::units_shown() const {
   const PuzzleRules& rules = puzzle_.rules();
   return std::max<std::int64_t>({layout_.end, shows_par_ ? par() : 0, 3 * (rules.micro_batches + rules.stages)}) + 1;
@@ -324,7 +324,7 @@ void PuzzleBoard::mouseReleaseEvent(QMouseEvent* event) {
 
 void PuzzleBoard::mouseDoubleClickEvent(QMouseEvent* event) {
   const auto box = event->button() == Qt::LeftButton ? box_at(event->position()) : std::nullopt;
-  // Two quick clicks on boxes to be placed are two moves.
+  // Two quick clicks place two boxes.
   if (box && puzzle_.placed(*box) && at_ == *box && row_rect(Puzzle::stage_of(*box)).contains(event->position()))
     return take_back(*box);
   mousePressEvent(event);

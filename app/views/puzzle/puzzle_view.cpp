@@ -106,7 +106,7 @@ void PuzzleView::fill_known() {
   par->setChecked(board_->shows_par());
   menu->addSeparator();
   for (const PuzzlePar& known : board_->known())
-    menu->addAction(text::utf8(known.schedule), board_,
+    menu->addAction(text::utf8(known.schedule.name()), board_,
                     [this, rules, known] { board_->fill(known_solution(known.schedule, rules)); });
 }
 
@@ -160,7 +160,7 @@ QString PuzzleView::second_words() const {
   return board_->shows_par() ? par_words(board_->puzzle().rules(), board_->known()) : tr("Par is in the menu Orders.");
 }
 
-// Controls above, in as many lines as they need; under them two lines of words, and then the board.
+// Controls at the top, in as many lines as needed; then two lines of text, and then the board.
 void PuzzleView::arrange() {
   const bool shown = !veiled();
   int x = view_margin, y = top;

@@ -78,7 +78,7 @@ QString board_words(const Puzzle& puzzle, const std::vector<PuzzlePar>& known) {
 QString par_words(const PuzzleRules& rules, const std::vector<PuzzlePar>& known) {
   const QString least = tr("No order takes less than %1 units.").arg(least_units(rules));
   if (known.empty()) return tr("No known schedule keeps so few.") + QLatin1Char(' ') + least;
-  return tr("Par is %1 units, by %2.").arg(known.front().units).arg(text::utf8(known.front().schedule)) +
+  return tr("Par is %1 units, by %2.").arg(known.front().units).arg(text::utf8(known.front().schedule.name())) +
          QLatin1Char(' ') + least;
 }
 

@@ -23,7 +23,7 @@ std::optional<AnalysedStep> analysed(const StoreView& view, Obtained obtained, c
   const auto range = view.step_range(obtained, step);
   if (!range) return std::nullopt;
   AnalysedStep result;
-  // Ops of the steps beside it that reach into this one are part of its time too.
+  // Ops of neighbouring steps that overlap this step are part of its time.
   result.spans = spans_around(view, context, obtained, step);
   result.analysis = analyse_step(context.programs, context.step.grid, result.spans, *range, step);
   return result;
@@ -78,7 +78,7 @@ class Rows {
       return row.predicted ? &*row.predicted : nullptr;
     };
     const auto ideal = [](const RangeRow& row) -> const RangeTime* { return row.ideal ? &*row.ideal : nullptr; };
-    // Over the workers, as every bubble and share of a step is: a server has no model to compute.
+    // Averaged over the workers, as every bubble and share of a step: a server computes no model.
     const std::span<const RangeRow> all(analysis_.ranks);
     const auto workers = all.first(std::min(all.size(), static_cast<std::size_t>(std::max(analysis_.workers, 0))));
     add(rows, workers.size() < all.size() ? tr("%1 workers, mean").arg(workers.size()) : tr("all ranks, mean"),
@@ -148,7 +148,7 @@ RangePicture range_picture_of(const RangeRequest& request) {
   picture.title = request.range.empty()
                       ? tr("Whole step %1: %2").arg(*number).arg(text::seconds(length))
                       : tr("%1 of step %2, %3 of it").arg(text::seconds(length)).arg(*number).arg(text::percent(share));
-  // Asynchronous workers stand at different steps: one step lies over several, and its length says nothing of the pace.
+  // Asynchronous workers are at different steps: steps overlap, so the length of a step is not the pace.
   const bool asynchronous = steps_apart(request.context->programs) > 1;
   if (asynchronous) {
     picture.words = tr("No worker waits for the others, so this step overlaps several of theirs.");

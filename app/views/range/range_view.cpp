@@ -66,7 +66,7 @@ void RangeView::refresh() {
   latest_.request([request = std::move(request)] { return range_picture_of(request); });
 }
 
-// Every row names its rank, where on the screen it stands once: in a file rows are sorted and filtered.
+// Every row names its rank (on the screen only the first one does): rows of a file are sorted and filtered.
 ViewTable RangeView::rows_shown() const {
   if (!picture_.analysis) return {{tr("rank"), tr("as"), tr("length, s")}, {}};
   return plain_table(*picture_.analysis, state().shown());
@@ -94,14 +94,14 @@ void RangeView::arrange() {
     top += high;
   }
   top += 6;
-  // Columns follow new words only when the event loop is next idle; how wide they are is asked for here.
+  // Columns adapt to new text only when the event loop is idle again; their width is needed here.
   QMetaObject::invokeMethod(shares_->horizontalHeader(), "resizeSections", Qt::DirectConnection);
   const int room = height() - top - 4;
   const int header = shares_->horizontalHeader()->sizeHint().height();
   const bool scrolls = header + shares_->verticalHeader()->length() + 2 > room;
   const int shares_width =
       shares_->horizontalHeader()->length() + 4 + (scrolls ? shares_->verticalScrollBar()->sizeHint().width() : 0);
-  // Beside each other where both can be read, else one under the other.
+  // Beside each other if both fit, else one under the other.
   const bool beside = compares && width() >= cell_inset + shares_width + 8 + least_gap_width + view_margin;
   const int gap_width = beside ? width() - view_margin - cell_inset - shares_width - 8 : 0;
   const int left_width = beside ? shares_width : width() - view_margin - cell_inset;
@@ -112,7 +112,7 @@ void RangeView::arrange() {
   fit_rows(*gap_);
   gap_->resize(gap_->width(), height_of_whole_rows(*gap_, room));
   if (!compares || beside) return;
-  // Whole rows of both: of the gap at least what weighs most, and what the shares leave.
+  // Whole rows of both. The gap has at least a third of the height, and what the shares do not need.
   const int least = height_of_whole_rows(*gap_, room / 3);
   const int left_height = height_of_whole_rows(*shares_, room - least);
   shares_->resize(left_width, left_height);

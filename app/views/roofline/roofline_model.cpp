@@ -119,7 +119,7 @@ Plot roofline_plot(const RooflinePicture& picture, const Palette& colours) {
     }
   if (picture.roof.known() && high > 0) {
     const Roof& roof = picture.roof;
-    low = std::min(low, roof.ridge() / slope_shown) / 1.5;  // a slope that one sees
+    low = std::min(low, roof.ridge() / slope_shown) / 1.5;  // so that the slope is visible
     high = std::max(high, roof.ridge()) * 2;
     plot.series.push_back(
         {text::tr("roof"),
@@ -131,7 +131,7 @@ Plot roofline_plot(const RooflinePicture& picture, const Palette& colours) {
   const QString simulated = text::tr("simulated");
   plot.title =
       ran ? text::tr("Kernels: dots %1, rings simulated").arg(picture.ran_name) : text::tr("Kernels, simulated");
-  // A legend has room for the kinds once.
+  // Each kind has one entry in the legend.
   const auto add = [&](const std::vector<RooflinePoint>& points, Mark mark, const QString& obtained, bool named) {
     for (const OpKind kind : model_kinds) {
       PlotSeries series{named ? text::words(name_of(kind)) : QString(),

@@ -67,7 +67,7 @@ void RooflineView::set_presentation(double scale) {
 
 void RooflineView::showEvent(QShowEvent* event) {
   DataView::showEvent(event);
-  // As a window opens every view is shown, and those behind other tabs are hidden again.
+  // While a window opens, all views are shown for a moment; those behind other tabs are then hidden again.
   QTimer::singleShot(0, this, &RooflineView::refresh);
 }
 
@@ -84,7 +84,7 @@ void RooflineView::arrange() {
   chart_->setVisible(there);
   table_->setVisible(there && (right || below));
   if (right) {
-    // What says least goes first where there is too little room.
+    // If the table is too wide, the last columns, which are the least important, are hidden.
     QHeaderView& header = *table_->horizontalHeader();
     const int most = width() * table_share / 100 - scroll_bar;
     for (int column = 0; column < header.count(); ++column) table_->setColumnHidden(column, false);

@@ -46,7 +46,7 @@ Scenario at_value(const Scenario& base, const std::string& key, int value, Scali
 double predicted_seconds(const Scenario& scenario, const CostSource& costs) {
   check_scenario(scenario);
   const StepProgram step = compile(scenario);
-  // What is folded is laid out by the cluster's figures alone.
+  // A folded plan is predicted from the cluster's figures only.
   if (count_ops(step) > most_ops && (costs.run || !is_folded(step))) throw PlanError("too many ops to predict");
   if (!costs.run) return predict_step(step).step_seconds;
   return make_report(facts_of_plan(context_of(scenario), costs_as_in(*costs.run, scenario, step.model))).step_seconds;
@@ -75,7 +75,7 @@ void add_efficiency(std::vector<ScalingAt>& points) {
     at.predicted.efficiency = at.predicted.rate / first->predicted.rate / (at.ranks / first->ranks);
 }
 
-/// One point that ran has nothing to be compared with.
+/// A single measured point cannot be compared with another.
 bool has_run_efficiency(const ScalingCurves& curves) {
   return curves.has_efficiency && std::any_of(curves.points.begin(), curves.points.end(),
                                               [](const ScalingAt& at) { return std::isfinite(at.run.efficiency); });
@@ -83,7 +83,7 @@ bool has_run_efficiency(const ScalingCurves& curves) {
 
 /// Why an efficiency is over 100 %, where one is; empty: none is.
 QString why_over_all(const std::vector<ScalingAt>& points, const PlanSpec& plan) {
-  constexpr double all = 1.005;  // what reads "100 %" is not over it
+  constexpr double all = 1.005;  // a value shown as "100 %" is not above it
   const auto over = [&](ScalingSide ScalingAt::*side) {
     return std::any_of(points.begin(), points.end(), [&](const ScalingAt& at) { return (at.*side).efficiency > all; });
   };
@@ -152,8 +152,9 @@ ScalingCurves predicted_curves(const Scenario& scenario, const std::string& key,
           : tr("costs of ops: measured by the run on %1 before its first step; links of the cluster %2")
                 .arg(costs.host, cluster);
   if (scenario.model.is_collective()) {
-    curves.failure = tr("A single collective has no rate of samples or tokens. Its phases and bytes are in the "
-                        "Collectives view.");
+    curves.failure =
+        tr("A single collective has no rate of samples or tokens. Its phases and bytes are in the "
+           "Collectives view.");
     return curves;
   }
   for (int value = 1; value <= most_ranks; value *= 2) {
@@ -167,7 +168,7 @@ ScalingCurves predicted_curves(const Scenario& scenario, const std::string& key,
     if (point.plan.ranks() > most_ranks) break;
     curves.points.push_back(predicted_at(point, tr("%1 = %2").arg(words(key)).arg(value), costs));
     curves.points.back().at_hand = point.plan == scenario.plan && point.train == scenario.train;
-    // What more ranks are refused for is the same again.
+    // With more ranks the reason for the refusal is the same.
     const std::size_t count = curves.points.size();
     if (count > 1 && !curves.points[count - 1].reason.isEmpty() && curves.points[count - 2].reason.isEmpty()) break;
   }
@@ -238,7 +239,7 @@ ScalingCurves curves_of(const PublishedTable& table) {
 
 QStringList scaling_titles(const ScalingCurves& curves) {
   const bool ran = !curves.run_name.isEmpty();
-  // What stands in the place of all figures needs no title.
+  // A refusal covers all columns, and needs no title.
   const bool any_reason = std::any_of(curves.points.begin(), curves.points.end(),
                                       [](const ScalingAt& at) { return !at.reason.isEmpty() && !at.refused(); });
   QStringList titles{QString(), tr("ranks"), any_reason ? tr("reason") : QString(), tr("step, predicted")};

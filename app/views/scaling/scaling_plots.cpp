@@ -41,8 +41,8 @@ PlotSeries series_of(const ScalingCurves& curves, const QString& name, PlotSerie
   return series;
 }
 
-/// What the rates would be if every rank brought as much as those of the first point: the first that was measured, if
-/// more than one were.
+/// Ideal rates: each rank contributes as much as at the first point. If more than one point was measured, that is the
+/// first measured one.
 PlotSeries ideal_of(const ScalingCurves& curves, Argb colour) {
   PlotSeries series{QObject::tr("ideal"), PlotSeries::Mark::dashed, colour, {}};
   const bool ran = std::count_if(curves.points.begin(), curves.points.end(),
@@ -87,7 +87,7 @@ std::array<Plot, 2> ScalingView::plots() const {
   share.x = rate.x;
   if (curves_.has_efficiency) {
     share.title = tr("Efficiency by ranks");
-    // More than all where ranks that do not compute are counted, or caches help: still within the frame.
+    // An efficiency may be above 100 %: ranks that do not compute are counted, or caches help. The frame includes it.
     double most = 1.05;
     for (const ScalingAt& at : curves_.points)
       for (const ScalingSide* side : {&at.predicted, &at.run})

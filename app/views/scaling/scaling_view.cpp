@@ -27,7 +27,7 @@ constexpr int most_predicted_ranks = 4096, most_measured_ranks = 8;
 constexpr int measured_steps = 12;  ///< of each point: enough for a median without the first
 const char* const keys[] = {"plan.data", "plan.tensor", "plan.pipeline"};
 
-/// What tells one run's costs from another's, and that all of them have come; empty where nothing ran.
+/// Identifies a run's costs and how many of its programs have arrived; empty if nothing ran.
 QString name_of_costs(const Session& session, const Figures& figures) {
   const std::shared_ptr<const StoreView> run = session.view();
   if (!figures.run || !figures.context || run->hello() == nullptr || run->steps(Obtained::simulated).empty()) return {};
@@ -46,7 +46,7 @@ bool is_sweep_file(const QString& file) {
   try {
     return is_sweep(file.toStdString());
   } catch (const std::exception&) {
-    return false;  // whoever opens it will say what is wrong
+    return false;  // the error is reported when it is opened
   }
 }
 
@@ -255,7 +255,7 @@ void ScalingView::measure() {
   connect(engine_.get(), &EngineChild::line, this, [this](const QString& words, bool error) {
     emit log(words, error);
     if (!error) return;
-    progress_ = words;  // the engine tells point by point on standard error
+    progress_ = words;  // the engine reports each point on standard error
     update();
   });
   connect(engine_.get(), &EngineChild::ended, this,
@@ -271,7 +271,7 @@ void ScalingView::stop_measuring() {
 }
 
 void ScalingView::take_measured(bool ok, const QString& reason) {
-  engine_.release()->deleteLater();  // it is the one that calls
+  engine_.release()->deleteLater();  // it is the caller
   progress_.clear();
   if (!ok) emit log(reason, true);
   // Points that were measured before one failed, or before it was stopped, are in the file.
@@ -292,7 +292,7 @@ void ScalingView::show_plots() {
 
 void ScalingView::showEvent(QShowEvent* event) {
   DataView::showEvent(event);
-  // As a window opens every view is shown, and those behind other tabs are hidden again.
+  // While a window opens, all views are shown for a moment; those behind other tabs are then hidden again.
   if (stale_) QTimer::singleShot(0, this, &ScalingView::refresh);
 }
 
@@ -318,10 +318,10 @@ void ScalingView::arrange() {
   for (QWidget* part : parts) {
     if (!part->isVisibleTo(this)) continue;
     int wide = part->sizeHint().width();
-    // Titles of published tables are long: the list yields to what stands beside it.
+    // Titles of published tables are long: the list is narrower than its titles if the other controls need the space.
     if (part == what_)
       wide = std::clamp(width() - 2 * view_margin - others, std::min(wide, least_choice), std::min(wide, 320));
-    // The list of what is shown offers a sweep, too.
+    // The list offers a sweep, too.
     if (part == open_ && x + wide > width() - view_margin) {
       part->hide();
       continue;
@@ -346,7 +346,7 @@ void ScalingView::arrange() {
   }
 }
 
-/// Of whole rows, as many as leave the charts their room.
+/// As many whole rows as the charts leave space for.
 int ScalingView::table_height() {
   table_->resize(width() - view_margin - cell_inset, table_->height());
   QHeaderView& header = *table_->horizontalHeader();

@@ -37,9 +37,7 @@ QString signed_seconds(double seconds) {
   return (seconds < 0 ? QStringLiteral("−") : QStringLiteral("+")) + text::seconds(std::fabs(seconds));
 }
 
-QString part_name(std::size_t part) {
-  return text::utf8(step_part_names[part] == "zero" ? "ZeRO" : step_part_names[part]);
-}
+QString part_name(TimeClass part) { return text::utf8(part == TimeClass::zero ? "ZeRO" : name_of(part)); }
 
 }  // namespace
 
@@ -56,7 +54,7 @@ FoundPlans merged(const SearchReports& reports) {
     return at == reports.end() ? nullptr : at->second.get();
   };
   const PlanSearchReport* all = report_of(Strategy::exhaustive);
-  // Plans that a search was led to are many of one kind: a random one knows more of all of them.
+  // A guided search tries many similar plans; a random sample represents all plans better.
   const PlanSearchReport* some = report_of(Strategy::random) ? report_of(Strategy::random) : report_of(Strategy::bayes);
   const PlanSearchReport* any = all != nullptr ? all : some;
   if (any == nullptr) return found;
@@ -110,8 +108,7 @@ QString why_not_fastest(const FoundPlans& found, std::size_t at) {
   QStringList parts;
   for (const LostTime& lost : why_slower(fastest->parts, point.parts))
     if (std::fabs(lost.seconds) > least_share * behind && static_cast<std::size_t>(parts.size()) < most_reasons)
-      parts << QStringLiteral("%1 %2").arg(lost.part == "zero" ? QStringLiteral("ZeRO") : text::utf8(lost.part),
-                                           signed_seconds(lost.seconds));
+      parts << QStringLiteral("%1 %2").arg(part_name(lost.part), signed_seconds(lost.seconds));
   return words + (parts.isEmpty() ? QString() : text::tr(": ") + parts.join(QStringLiteral(", "))) + QLatin1Char('.');
 }
 
@@ -127,7 +124,7 @@ std::vector<std::vector<Cell>> plan_rows(const FoundPlans& found, std::size_t at
   add(fits ? text::tr("step") : text::tr("step, lower bound"),
       [](const PlanPoint& p) { return text::seconds(p.seconds); });
   add(text::tr("memory"), [](const PlanPoint& p) { return text::bytes(p.bytes); });
-  // What sets the two apart first.
+  // The differing keys are first.
   for (const bool apart : {true, false})
     for (std::size_t k = 0; k < found.knobs.size(); ++k) {
       if (found.knobs[k].values.size() < 2) continue;
@@ -140,12 +137,12 @@ std::vector<std::vector<Cell>> plan_rows(const FoundPlans& found, std::size_t at
                                       : QString::fromStdString(value);
           });
     }
-  for (std::size_t i = 0; i < step_part_names.size(); ++i) {
+  for (std::size_t i = 0; i < point.parts.size(); ++i) {
     const auto words = [&](const PlanPoint& p) {
       return p.fate == Fate::fits ? text::seconds(p.parts[i]) : text::unknown();
     };
     if (point.parts[i] > 0 || (fastest != nullptr && fastest->parts[i] > 0))
-      add(text::tr("in it: %1").arg(part_name(i)), words);
+      add(text::tr("in it: %1").arg(part_name(static_cast<TimeClass>(i))), words);
   }
   return rows;
 }
@@ -155,7 +152,8 @@ ViewTable plans_table(const FoundPlans& found) {
                    text::tr("plans that it represents"), text::tr("on the Pareto front")},
                   {}};
   for (const Knob& knob : found.knobs) table.titles << QString::fromStdString(knob.name);
-  for (const std::string_view part : step_part_names) table.titles << text::tr("%1, s").arg(text::utf8(part));
+  for (int i = 0; i < time_class_count; ++i)
+    table.titles << text::tr("%1, s").arg(text::utf8(name_of(static_cast<TimeClass>(i))));
   std::vector<bool> on_front(found.points.size(), false);
   for (const std::size_t i : found.front) on_front[i] = true;
   for (std::size_t i = 0; i < found.points.size(); ++i) {

@@ -26,7 +26,7 @@ QString tip_of(const FoundPlans& found, std::size_t at) {
   return words + QLatin1Char('\n') + text::tr("Click: show its numbers");
 }
 
-/// What of the plane is drawn: where the front is, and what is near it. Plans far beyond would squeeze that.
+/// The part of the plane that is drawn: the front and its surroundings. Distant plans would make that too small.
 struct Shown {
   double least_seconds = 1e300, most_seconds = 0, least_bytes = 1e300, most_bytes = 0;
   bool holds(const PlanPoint& point) const { return point.seconds <= most_seconds && point.bytes <= most_bytes; }
@@ -104,7 +104,7 @@ Plot SearchView::plans_plot() const {
       front{tr("front"), Mark::dots, colours().accent, {}, front_dot};
   for (const std::size_t i : found_.front) {
     if (!shown.holds(found_.points[i])) continue;
-    // Down from one to the next: between them no plan is both.
+    // A vertical line from one plan to the next: the front is a staircase.
     if (!line.points.empty()) line.points.push_back({found_.points[i].seconds, line.points.back().y, 0, 0, {}});
     line.points.push_back({found_.points[i].seconds, found_.points[i].bytes, 0, 0, {}});
     front.points.push_back(point_at(found_, i));

@@ -113,7 +113,7 @@ void SearchView::start_briefly() {
                   {Strategy::random, Strategy::bayes});
 }
 
-// What was found holds as long as the training is the same.
+// The results are valid as long as the training is the same.
 void SearchView::take_scenario() {
   const auto& now = session_.scenario();
   if (searcher_.scenario() && (!now || !same_search(*searcher_.scenario(), *now))) searcher_.clear();
@@ -217,8 +217,8 @@ bool SearchView::eventFilter(QObject* watched, QEvent* event) {
   return DataView::eventFilter(watched, event);
 }
 
-// Controls above; at the left the plans, at the right the chosen one, between them the tries over the knobs. Where it
-// is narrower than that, one of these three at the right, and narrower still the plans alone.
+// Controls at the top; at the left the plans, at the right the chosen one, between them the tries over the knobs. A
+// narrow view has one of these at the right, a very narrow one only the plans.
 void SearchView::arrange() {
   const bool shown = !veiled(), there = shown && !found_.empty();
   search_->setText(searcher_.running() ? tr("Stop") : tr("Search"));

@@ -19,7 +19,7 @@ namespace {
 
 constexpr double widest_labels = 170;
 constexpr int member_indent = 12;
-// A file of more rows is no table any more: who wants all spans exports the recording.
+// More rows are not useful as a table: an export of the recording has all spans.
 constexpr std::size_t most_table_rows = 1'000'000;
 
 }  // namespace
@@ -51,7 +51,7 @@ void TimelineView::lay_out() {
   update();
 }
 
-// The legend takes a line of its own where the header has no room for all of it.
+// The legend has a line of its own if it does not fit into the header.
 void TimelineView::place_legend() {
   constexpr double between = 31;  // a square, and the gaps around it and the name
   double width = fonts_.title.width(text::tr("Time line")) + 16;

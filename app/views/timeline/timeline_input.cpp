@@ -144,7 +144,7 @@ void TimelineView::wheelEvent(QWheelEvent* event) {
   navigator_.zoom(std::exp(-angle.y() * wheel_zoom_per_eighth), time_at(event->position().x()));
 }
 
-// By whole pixels: then the composer needs to compose only what comes in.
+// By whole pixels: then only the new columns must be composed.
 void TimelineView::pan_by(double share) {
   const int width = scene_.layout.plot.width();
   navigator_.pan(std::round(share * width) / width);
@@ -159,7 +159,7 @@ std::int64_t TimelineView::zoom_centre() const {
 
 bool TimelineView::press(int key) {
   if (state().visible().empty()) return false;
-  // The card at the pointer steps aside for the keys until the pointer moves again.
+  // Keys hide the card at the pointer until the pointer moves again.
   pointer_inside_ = false;
   scene_.hover.reset();
   switch (key) {
@@ -232,7 +232,7 @@ void TimelineView::step_op(int by) {
   bring_on_screen({next->begin_ns, next->end_ns}, from.lane.rank);
 }
 
-// The debugger's step: one op on or back over all ranks and lanes, in the order in which they began.
+// As in a debugger: the next or previous op over all ranks and lanes, in the order in which they began.
 void TimelineView::step_in_time(int by) {
   const auto view = source().view();
   const auto at = state().selected();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The texts of the time line: on boxes, on bubbles, at ranks. A label that does not fit yields to a shorter one, or to
-// nothing; no two collide, because each keeps within its own box.
+// The texts of the time line: on boxes, on bubbles, at ranks. A label that does not fit is replaced by a shorter one,
+// or omitted; labels do not overlap, because each stays within its own box.
 #include <fmt/format.h>
 #include <QFontMetricsF>
 #include <algorithm>
@@ -23,7 +23,7 @@ QFont sized(QFont font, double factor, int least, QFont::Weight weight) {
   return font;
 }
 
-// More labels than a person reads would only cost time.
+// Nobody reads more labels than this; drawing them costs time.
 constexpr std::size_t most_labels = 1500;
 
 const char* name_of_row(Lane lane) {
@@ -50,7 +50,7 @@ const char* name_of_row(Lane lane) {
 TextWidths::Shaped& TextWidths::shaped(const QString& text) {
   const auto known = known_.find(text);
   if (known != known_.end()) return *known;
-  // Live, numbers change in every picture: what two generations of texts have not shown is let go.
+  // In a live run numbers change in every picture: texts that were not drawn for two generations are deleted.
   if (known_.size() >= generation) before_ = std::exchange(known_, {});
   if (const auto older = before_.find(text); older != before_.end()) return *known_.insert(text, *older);
   Shaped result{QStaticText(text), QFontMetricsF(font_).horizontalAdvance(text)};
@@ -92,14 +92,15 @@ std::size_t form_of_lane(std::vector<LabelFit> fits) {
   std::size_t form = middle->fits_well == no_label ? middle->fits : middle->fits_well;
   std::nth_element(fits.begin(), middle, fits.end(),
                    [](const LabelFit& a, const LabelFit& b) { return a.room < b.room; });
-  // A box that is much narrower than its like has a shorter label alone, rather than all a shorter one for its sake.
+  // One box that is much narrower than the others does not shorten the labels of all: only its own is shorter.
   const double usual = 0.6 * middle->room;
   for (const LabelFit& fit : fits)
     if (fit.room >= usual) form = std::max(form, fit.fits);
   return form;
 }
 
-// In a lane whose ranks stand at different steps at one time, a number alone would seem the headed step's.
+// If ranks are at different steps at the same time, a micro-batch's number alone would seem to belong to the step in
+// the header.
 std::vector<std::string> TimelinePainter::labels_on(const FrameBox& box) const {
   std::vector<std::string> labels = labels_of(box.box);
   const bool asynchronous = s_.plan && s_.plan->grid.servers > 0 && s_.plan->scenario.plan.staleness > 0;
@@ -122,7 +123,7 @@ void TimelinePainter::box_labels() {
     std::pair<double, double> room;
     LabelFit fit;
   };
-  // Labels of one lane's like boxes have one form, so that they can be read along the lane.
+  // Boxes of one kind in a lane have labels of one form, so that they can be compared along the lane.
   using Like = std::tuple<std::size_t, OpKind, FoldLevel, std::size_t>;
   std::vector<Labelled> all;
   std::map<Like, std::vector<LabelFit>> fits;
@@ -144,7 +145,7 @@ void TimelinePainter::box_labels() {
     Labelled one{&box, &font, labels_on(box), *room, {room->second - room->first, no_label, no_label}};
     for (std::size_t i = one.labels.size(); i-- > 0;) {
       const double width = font.width(QString::fromStdString(one.labels[i]));
-      // Numbers may fill their box; words beside words need air.
+      // Numbers may fill their box; words need a margin.
       if (width <= one.fit.room) one.fit.fits = i;
       if (width + (one.labels[i].size() > 2 ? 6 : 0) <= one.fit.room) one.fit.fits_well = i;
     }
@@ -156,7 +157,7 @@ void TimelinePainter::box_labels() {
   for (auto& [group, of_group] : fits) forms[group] = form_of_lane(std::move(of_group));
   for (const Labelled& one : all) {
     const auto form = forms.find(like(one));
-    // Only whole boxes choose the form; what the view's edge cuts follows them.
+    // Only boxes that are fully visible determine the form; boxes at the view's edge use the same form.
     std::size_t i = form != forms.end() ? form->second : one.fit.fits_well;
     while (i < one.labels.size() && one.font->width(QString::fromStdString(one.labels[i])) > one.fit.room) ++i;
     if (i >= one.labels.size()) continue;
@@ -199,7 +200,7 @@ void TimelinePainter::bands() {
   const QRect area = s_.layout.labels;
   p_.save();
   p_.setClipRect(area);
-  double free_from = -1e9;  // where the label above ends: heat rows' labels yield
+  double free_from = -1e9;  // where the label above ends: labels of heat rows are omitted where they would overlap
   const double line = fonts_.text.font().pixelSize() + 3.0;
   for (const RankBand& band : s_.rows->bands) {
     const double top = area.top() + s_.rows->view_y(band, s_.scroll);
@@ -234,13 +235,13 @@ void TimelinePainter::bands() {
            fonts_.small.width(place) <= width ? place : place.section(QStringLiteral(" · "), 0, 0), s_.colours->dim);
       free_from += line;
     }
-    // Names of the thin rows at the right, where the rank's own label leaves room.
+    // Names of the thin rows, at the right, if the rank's label leaves enough space.
     const double tiny = fonts_.tiny.font().pixelSize() + 1.0;
     double row_free = two_lines ? y + 2 * line - 2 : y + line;
     const double label_bottom = row_free;
     for (std::size_t i = 1; i < band.row_count; ++i) {
       const TimelineRow& row = s_.rows->rows[band.first_row + i];
-      // Where the thin rows stand closer than their names, none is named: one name among four would mislead.
+      // If the thin rows are lower than their names, none has a name: one name among four rows would be misleading.
       if (row.kind == RowKind::communication && i + 1 < band.row_count &&
           s_.rows->rows[band.first_row + i + 1].y - row.y < tiny)
         break;

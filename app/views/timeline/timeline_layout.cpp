@@ -11,7 +11,7 @@ TimelineLayout TimelineLayout::of(QSize widget, int line, int label_width, bool 
   TimelineLayout result;
   const int left = std::min(margin + label_width, widget.width() / 3);
   const int width = std::max(widget.width() - left - margin, 1);
-  int rest = widget.height() - (line + 6) - least_plot;  // axis and a little plot always
+  int rest = widget.height() - (line + 6) - least_plot;  // the axis and a small plot are always visible
   const auto takes = [&](int height) {
     if (rest < height) return false;
     rest -= height;
@@ -19,7 +19,7 @@ TimelineLayout TimelineLayout::of(QSize widget, int line, int label_width, bool 
   };
   const bool header = takes(line + 2 * gap), legend = header && legend_line && takes(line + 2);
   const bool overview = takes(overview_height + gap), details = takes(line + 12);
-  // A second line where the rows have room enough.
+  // A second line if enough height remains for the rows.
   const int details_lines = details && rest >= 6 * line && takes(line) ? 2 : details ? 1 : 0;
   int y = header ? gap : 2;
   if (header) {

@@ -11,7 +11,7 @@
 namespace rankscope::app {
 namespace {
 
-// A flag stands in the gap over the axis; a little beside it is meant as well.
+// A flag is in the gap over the axis; clicks near it also select it.
 constexpr int flag_height = 9, flag_width = 9, flag_reach = 2;
 constexpr std::size_t flag_line = 60;  ///< letters of a line of a note on its card
 

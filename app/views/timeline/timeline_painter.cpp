@@ -100,7 +100,7 @@ void TimelinePainter::overview() {
   const double x0 = std::clamp(scale.x_of(s_.visible.begin_ns), 0.0, double(area.width()));
   const double x1 = std::clamp(scale.x_of(s_.visible.end_ns), 0.0, double(area.width()));
   if (x1 - x0 >= area.width() - 1) return;
-  // What is not on the screen steps back; what is has a frame.
+  // The part that is not visible is dimmed; the visible part has a frame.
   p_.fillRect(QRectF(area.left(), area.top(), x0, area.height()), faded(s_.colours->ground, 0.6));
   p_.fillRect(QRectF(area.left() + x1, area.top(), area.width() - x1, area.height()), faded(s_.colours->ground, 0.6));
   p_.setPen(color(s_.colours->accent));
@@ -134,7 +134,7 @@ void TimelinePainter::axis() {
 }
 
 void TimelinePainter::frame() {
-  // Rows that have changed since the frame was composed are not drawn into the wrong place.
+  // If the rows have changed since the frame was composed, its boxes would be in the wrong place: they are not drawn.
   if (s_.frame->request.rows != s_.rows && s_.frame->request.rows->rows != s_.rows->rows) return;
   const QRect plot = s_.layout.plot;
   const int by = s_.frame->request.scroll - s_.scroll, pinned = s_.rows->pinned_height;
@@ -237,7 +237,7 @@ void TimelinePainter::selection() {
     QPen pen(color(selected ? s_.colours->accent : s_.colours->text), selected ? 2 : 1);
     pen.setJoinStyle(Qt::MiterJoin);
     p_.setPen(pen);
-    // A light line outside and a dark one inside are seen on any box.
+    // A light line outside and a dark line inside are visible on any colour.
     p_.drawRect(selected ? rect->adjusted(-1, -1, 1, 1) : rect->adjusted(-0.5, -0.5, -0.5, -0.5));
     if (selected) {
       p_.setPen(QPen(color(s_.colours->ground), 1));
@@ -301,7 +301,7 @@ QString TimelinePainter::cursor_label() const {
   return QString::fromStdString(position_text(*s_.cursor - s_.origin_ns, resolution));
 }
 
-// Where the cursor's time stands, on the axis.
+// The cursor's time, on the axis.
 std::optional<QRectF> TimelinePainter::cursor_flag() const {
   if (!s_.cursor) return std::nullopt;
   const QRect area = s_.layout.plot;

@@ -16,16 +16,16 @@
 namespace rankscope::app {
 namespace {
 
-// A frame that answers a gesture is waited for this long, if the last one was composed faster: then what one sees is
-// exact. Otherwise the last frame is shown, moved, and the exact one follows.
+// After a gesture, drawing waits this long for the new frame if the last one was composed in less time: then the
+// picture is exact. Otherwise the last frame is shown, shifted, until the new one is ready.
 constexpr std::chrono::milliseconds longest_wait{5};
 constexpr double quick_frame_ms = 6;
-// What lies this near the pointer may be meant when nothing is right under it.
+// If nothing is under the pointer, the nearest box within this distance is selected.
 constexpr double reach_pixels = 3;
 constexpr std::size_t most_near = 16;
 
-// What is there to be told apart in that time, in the order of the classes; collectives by the lanes that have a colour
-// of their own.
+// The legend's entries for that time, in the order of the classes; collectives have an entry for each lane with a
+// colour of its own.
 std::vector<LegendEntry> legend_of(const StoreView& view, Obtained shown, TimeRange range) {
   std::set<std::pair<SpanClass, Lane>> there;
   for (const LaneKey& key : view.lanes()) {
@@ -99,7 +99,7 @@ void TimelineView::set_theme(Theme theme) {
 void TimelineView::set_presentation(double scale) {
   DataView::set_presentation(scale);
   fonts_ = TimelineFonts(interface_font(), number_font());
-  if (presents()) {  // no letters below the interface font's
+  if (presents()) {  // all text at least as large as the interface font
     fonts_.small = fonts_.tiny = fonts_.text;
     fonts_.number = TextWidths(number_font());
   }
@@ -139,7 +139,7 @@ void TimelineView::measure_parts(const StoreView& view) {
   if (steps == 0 || (parts_shown_ == state().shown() && parts_measured_at_ > 0 && steps < 2 * parts_measured_at_))
     return;
   const PartLengths parts = part_lengths(view, state().shown());
-  if (parts == PartLengths{}) return;  // no step is whole yet
+  if (parts == PartLengths{}) return;  // no step is complete yet
   parts_ = parts;
   parts_measured_at_ = steps;
   parts_shown_ = state().shown();
@@ -174,7 +174,7 @@ void TimelineView::compose_frame() {
 void TimelineView::compose_overview() {
   const QRect area = scene_.layout.overview;
   if (area.isEmpty() || state().extent().empty() || !isVisible()) return;
-  // The step while one looks at a step; everything when one looks at more.
+  // The step's range if the view shows one step, else the whole range.
   const auto view = source().view();
   TimeRange range = state().extent();
   if (state().step())
@@ -196,7 +196,7 @@ void TimelineView::compose_overview() {
   const auto [last, number] = overview_composer_->latest();
   request.rows =
       std::make_shared<TimelineRows>(lay_out_overview(static_cast<std::int32_t>(lanes_.size()), area.height() - 2));
-  // The extent may be told before the lanes are: the same snapshot then has other rows.
+  // The extent may be known before the lanes are: later the same snapshot has other rows.
   const bool same = last && last->request.rows->rows == request.rows->rows &&
                     last->request.run->revision() == view->revision() && last->request.run == view &&
                     last->request.range == range && last->request.width == request.width &&
@@ -239,7 +239,7 @@ void TimelineView::describe_selection() {
       scene_.links = links_of(*view, scene_.plan.get(), ref->obtained, *span);
     if (scene_.selected) {
       SpanDetails details = details_of_box(*scene_.selected);
-      // The line may be cut at its end: what the op waited for stands first.
+      // The line may be cut at its end, so the op's dependency is first.
       std::stable_partition(details.lines.begin(), details.lines.end(),
                             [](const std::string& line) { return is_wait(line); });
       scene_.details = QString::fromStdString(details.title);
@@ -279,7 +279,7 @@ std::optional<ShownBox> TimelineView::box_at(QPoint at) const {
   const auto index = scene_.rows->row_at(scene_.rows->content_y(at.y() - scene_.layout.plot.top(), scene_.scroll));
   if (!index) return std::nullopt;
   const TimelineRow& row = scene_.rows->rows[*index];
-  if (row.rank_count > 1) return std::nullopt;  // no op is anyone's there
+  if (row.rank_count > 1) return std::nullopt;  // the row is of several ranks
   const auto view = source().view();
   const double ns_per_pixel = scene_.scale().ns_per_pixel();
   const std::int64_t time = time_at(at.x() + 0.5);
@@ -287,7 +287,7 @@ std::optional<ShownBox> TimelineView::box_at(QPoint at) const {
     const auto predicted = source().prediction();
     const StoreView& there = predicted ? *predicted : *view;
     std::optional<PredictedStep> under;
-    // The forecast of the step one looks at lies over those of the steps after it.
+    // The chosen step's forecast is drawn over those of later steps.
     if (const auto range = state().step() ? view->step_range(state().shown(), *state().step()) : std::nullopt)
       under = predicted_for(there, {*state().step(), *range});
     if (!under || time < under->range.begin_ns || time >= under->forecast_end_ns()) {
@@ -367,7 +367,7 @@ void TimelineView::paintEvent(QPaintEvent*) {
   }
   scene_.overview = overview_composer_->latest().first;
   scene_.visible = state().visible();
-  // Times count from the step's begin while one looks at a step, else from the run's.
+  // Times are counted from the step's begin if the view shows one step, else from the run's.
   const bool within_step = !step_range_.empty() && scene_.visible.length() <= 3 * step_range_.length();
   scene_.origin_ns = within_step ? step_range_.begin_ns : state().extent().begin_ns;
   scene_.selected_range = state().selected_range();

@@ -23,14 +23,14 @@ void TimelinePainter::header() {
     legend(s_.layout.legend, s_.layout.legend.left(), -1);
   const double room = right - summary_left;
   if (s_.summary.isEmpty() || room <= 40) return;
-  // What stands in brackets, what the bubble is beside, goes first where there is no room for all.
+  // If the space is too small, the part in brackets is omitted first.
   QString summary = s_.summary;
   if (fonts_.text.width(summary) > room) summary = summary.section(QStringLiteral(" ("), 0, 0);
   text(fonts_.text, {summary_left, double(area.top()), room, double(area.height())}, Qt::AlignLeft | Qt::AlignVCenter,
        QFontMetricsF(fonts_.text.font()).elidedText(summary, Qt::ElideRight, room), s_.colours->dim);
 }
 
-// From `from` on as far as there is room, so that it ends at `right`; `right` < 0: from the left. Returns its width.
+// Right-aligned: between `from` and `right`, where it ends; left-aligned if `right` < 0. Returns its width.
 double TimelinePainter::legend(QRect area, double from, double right) {
   constexpr double square = 10, gap = 5, between = 16;
   std::vector<std::pair<LegendEntry, QString>> entries;
@@ -54,7 +54,7 @@ double TimelinePainter::legend(QRect area, double from, double right) {
   return width;
 }
 
-// Where nothing is selected: the key to what is drawn, then the keys.
+// If nothing is selected: an explanation of what is drawn, then the keys.
 QString TimelinePainter::hint() const {
   const QString keys = app::text::tr(
       "W S zoom · A D move · F fit · . , next and previous op · [ ] step · shift-drag selects a range · G groups");
@@ -66,7 +66,7 @@ void TimelinePainter::details() {
   if (area.isEmpty()) return;
   p_.setPen(color(s_.colours->line));
   p_.drawLine(QPointF(0, area.top() - 4.5), QPointF(area.right() + 17, area.top() - 4.5));
-  // Broken between its parts; what finds no room on the last line ends in an ellipsis.
+  // Line breaks are between its parts; a last line that is too long ends in an ellipsis.
   const QFontMetricsF metrics(fonts_.small.font());
   const double height = fonts_.text.font().pixelSize() + 5.0;
   const int lines = std::max(1, static_cast<int>(area.height() / height));
@@ -96,8 +96,8 @@ void TimelinePainter::card() {
   width += 2 * padding;
   const double height = line * (1 + double(s_.hover->details.lines.size())) + 2 * padding - 4;
   const double right = s_.layout.header.isEmpty() ? s_.layout.plot.right() + 17 : s_.layout.header.right() + 17;
-  // Above the rows, so that it covers no rank; as far down as it must where there is too little room. At the pointer's
-  // right, on its other side where that would be cut.
+  // Above the rows, so that it covers no rank; lower if there is too little space. At the right of the pointer, or at
+  // its left if the card would be cut.
   QPointF at(s_.hover->at.x() + away, std::max(s_.layout.plot.top() - height - 2, 4.0));
   if (at.x() + width > right - 4) at.setX(s_.hover->at.x() - away - width);
   at.setX(std::max(at.x(), 4.0));

@@ -20,9 +20,9 @@ namespace {
 constexpr double most_height = 110, least_height = 18;
 constexpr double gap_share = 0.5, least_gap = 14;  ///< between two levels, of a box's height
 
-/// Of one rank of each stage, whose programs are made for what they send in seconds.
+/// Ops of one rank of each stage: their programs are made within seconds.
 constexpr double most_ops = 2e5;
-/// That a cell of the tables lists; its tip lists all.
+/// Listed in a cell of the tables; the tool tip lists all.
 constexpr std::size_t most_purposes = 4;
 
 using text::tr;
@@ -49,8 +49,8 @@ bool are_ranks_identical(const StepProgram& step) {
   return step.scenario.plan.data_parallel == DataParallel::all_reduce;
 }
 
-/// What all ranks of a plan send, as flows_of has it, where the ranks of a stage are alike: one's program stands for
-/// all.
+/// As flows_of: what all ranks of a plan send, if the ranks of a stage are identical. One program per stage represents
+/// them.
 std::vector<Flow> flows_of_identical_ranks(const StepProgram& step) {
   std::vector<Flow> flows;
   const int identical_ranks = ranks_of_stage(step);
@@ -58,7 +58,7 @@ std::vector<Flow> flows_of_identical_ranks(const StepProgram& step) {
     RankProgram program = as_run_on(step.scenario.cluster, step.program_for(stage * identical_ranks));
     std::erase_if(program.ops, [](const Op& op) { return !is_communication(op.id.kind()); });
     for (int i = 0; i < identical_ranks; ++i) {
-      const auto sent = flows_of(std::span(&program, 1), step.grid, step.scenario.plan.collective.name());
+      const auto sent = flows_of(std::span(&program, 1), step.grid, step.scenario.plan.collective);
       flows.insert(flows.end(), sent.begin(), sent.end());
       // The next rank has the same place in the next stage's ranks to send to.
       ++program.rank;
@@ -100,9 +100,9 @@ std::optional<std::vector<Flow>> counted_flows(const RunContext& context, const 
   double sum = 0;
   for (const LinkReport& link : links) sum += link.bytes;  // NaN where one was not counted
   if (!(sum > 0)) return std::nullopt;
-  // By purpose the plan alone can tell: each link's bytes are cut as its ops would have them.
+  // Counted bytes have no purpose: each link's bytes are divided among purposes as in the plan.
   const RankGrid& grid = context.step.grid;
-  const auto algorithm = algorithm_named(context.step.scenario.plan.collective.name());
+  const auto algorithm = algorithm_of(context.step.scenario.plan.collective);
   std::set<std::pair<Purpose, OpKind>> keys;
   for (const RankProgram& program : context.programs)
     for (const Op& op : program.ops)
@@ -216,7 +216,7 @@ Topology topology_of(const TopologyRequest& request) {
     flows = std::move(*counted);
     topology.source = LoadSource::links;
   } else {
-    flows = flows_of(request.context->programs, step.grid, step.scenario.plan.collective.name());
+    flows = flows_of(request.context->programs, step.grid, step.scenario.plan.collective);
     if (scale_to_counted(flows, request.summaries))
       topology.source = LoadSource::senders;
     else if (request.summaries.empty() && request.totals && scale_to_mean(flows, *request.totals))
@@ -261,7 +261,7 @@ std::pair<int, int> TopologyLayout::at(QPointF point) const {
 QString name_of(const Topology& topology, std::size_t level, std::size_t unit) {
   const NetworkLevel& kind = topology.levels[level];
   const int first = static_cast<int>(unit) * kind.devices, last = std::min(first + kind.devices, topology.ranks) - 1;
-  const QString name = QObject::tr(kind.name);
+  const QString name = QObject::tr(name_of(kind.unit));
   if (kind.devices == 1) return tr("%1 of rank %2").arg(name).arg(first);
   return tr("%1 %2: ranks %3 to %4").arg(name).arg(unit).arg(first).arg(last);
 }
@@ -278,7 +278,8 @@ QString describe(const Topology& topology, std::size_t level, std::size_t unit) 
 QStringList box_names(const Topology& topology, std::size_t level, std::size_t unit) {
   const NetworkLevel& kind = topology.levels[level];
   if (kind.devices == 1) return {tr("rank %1").arg(unit), QString::number(unit)};
-  return {name_of(topology, level, unit), tr("%1 %2").arg(QObject::tr(kind.name)).arg(unit), QString::number(unit)};
+  return {name_of(topology, level, unit), tr("%1 %2").arg(QObject::tr(name_of(kind.unit))).arg(unit),
+          QString::number(unit)};
 }
 
 QStringList topology_titles() {
@@ -297,7 +298,7 @@ std::vector<std::vector<Cell>> topology_rows(const Topology& topology) {
     const double share = topology.share(level, most), carried = std::max(units[most].out, units[most].in);
     const Tone tone = share > 0.5 ? Tone::bad : Tone::text;
     rows.push_back(
-        {{QObject::tr(topology.levels[level].name), Tone::text, {}},
+        {{QObject::tr(name_of(topology.levels[level].unit)), Tone::text, {}},
          {carried > 0 ? name_of(topology, level, most) + QStringLiteral(" · ") + purposes_of(units[most], most_purposes)
                       : tr("no traffic"),
           Tone::dim,

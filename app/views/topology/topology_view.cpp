@@ -15,7 +15,7 @@ namespace rankscope::app {
 namespace {
 
 constexpr int line = 20, side_label = 92, drawing_top = 2 * line + 16;
-/// Pixels of a level with the gap above it: as drawn, the least beside a list of all units, and the least of all.
+/// Height of a level with the gap above it: the usual one, the least with a list of all units, and the least without.
 constexpr int least_rows = 3, drawn_level = 76, least_level = 42, tightest_level = 32;
 constexpr int scale_bar = 120, least_for_table = 260, preferred_height = 400;
 constexpr int busiest_unit = 1, least_for_busiest = 700;  ///< the column of names, and the width that it needs
@@ -97,7 +97,7 @@ void TopologyView::showEvent(QShowEvent* event) {
   refresh();
 }
 
-// The drawing, under it the table by kind, and where the drawing keeps a good height all units.
+// The drawing; under it the table by kind; and, if the drawing stays high enough, the table of all units.
 void TopologyView::arrange() {
   const bool there = topology_.failure.isEmpty() && !topology_.loads.empty() && !veiled();
   words_->setVisible(there);
@@ -109,7 +109,7 @@ void TopologyView::arrange() {
     fit_rows(*table);
   }
   const int levels = static_cast<int>(topology_.loads.size()) + 1;
-  // The drawing alone where its levels would be above their scale.
+  // Only the drawing if its levels would not fit above their scale.
   const int rows = height_of_whole_rows(*table_, height() / 3);
   const bool is_high_enough =
       height() >= least_for_table && height() - drawing_top - rows - view_margin >= levels * tightest_level;
@@ -170,7 +170,7 @@ void TopologyView::paint_scale(QPainter& painter) const {
   write(tr("%1 of the step").arg(most));
 }
 
-// Each unit hangs on the one that holds it.
+// Each unit is connected to the one that contains it.
 void TopologyView::paint_links(QPainter& painter, const TopologyLayout& layout) const {
   for (std::size_t level = 0; level < layout.boxes.size(); ++level) {
     const int devices = topology_.levels[level].devices;
@@ -197,8 +197,8 @@ void TopologyView::paint_boxes(QPainter& painter, const TopologyLayout& layout) 
     if (layout.boxes[level].empty()) continue;
     painter.setPen(color(colours().dim));
     painter.drawText(QRectF(view_margin, layout.boxes[level][0].top(), side_label - 8, layout.boxes[level][0].height()),
-                     Qt::AlignLeft | Qt::AlignVCenter, QObject::tr(topology_.levels[level].name));
-    // Neighbours have the same form of name, the longest that has room in all of them.
+                     Qt::AlignLeft | Qt::AlignVCenter, QObject::tr(name_of(topology_.levels[level].unit)));
+    // All units of a level have the same form of name: the longest that fits into each.
     qsizetype form = 0;
     for (std::size_t unit = 0; unit < layout.boxes[level].size(); ++unit) {
       const QStringList names = box_names(topology_, level, unit);
@@ -255,7 +255,7 @@ void TopologyView::mousePressEvent(QMouseEvent* event) {
 void TopologyView::point_at(int level, int unit) {
   clicked_ = {level, unit};
   update();
-  emit uplink_pointed(QLatin1String(topology_.levels[static_cast<std::size_t>(level)].name), unit);
+  emit uplink_pointed(QLatin1String(name_of(topology_.levels[static_cast<std::size_t>(level)].unit)), unit);
 }
 
 void TopologyView::leaveEvent(QEvent*) {

@@ -59,7 +59,7 @@ void ExchangePainter::write() {
   words_.push_back({title, true, height_of(title, true, width)});
   QStringList facts;
   facts << breakable(e.op) << tr("step %1").arg(e.step);
-  // In a low view the picture goes before the words.
+  // A low view shows the picture rather than the text.
   const bool low = s_.room.height() < least_for_words;
   const QString identity = facts.join(QStringLiteral(" · "));
   if (!low && !s_.named) words_.push_back({identity, false, height_of(identity, false, width)});
@@ -119,13 +119,13 @@ void ExchangePainter::place() {
   const int n = e.size();
   boxes_ = n <= most_boxes && !e.opaque;
   if (e.opaque) return place_opaque(room);
-  // Two members are a line, with their times under it; more are a ring or a tree, over its times where the room is high
-  // enough, else beside them.
+  // Two members are drawn as a line, with their times under it. More are drawn as a ring or a tree, with their times
+  // under it if the area is high enough, else beside it.
   double left_over = room.height() - between - times_height(room.width(), times_row);
   beside_ = n > 2 && room.width() >= least_beside && left_over < least_over_times;
   const double times_width = beside_ ? std::min(room.width() * 0.42, 420.0) : 0;
   double width = room.width() - (beside_ ? times_width + 2 * view_margin : 0);
-  // What would be pushed out below stands beside the ring.
+  // If the explanation does not fit below, it is beside the ring.
   if (n > 2 && !beside_ && left_over < least_ring && width >= 2 * least_explained && !explanation().isEmpty()) {
     const double explained = std::max<double>(least_explained, width * 0.42);
     width -= explained + view_margin;
@@ -174,7 +174,7 @@ std::optional<std::pair<QRectF, QRectF>> ExchangePainter::areas_of(const OpaqueL
   return std::pair{times, facts};
 }
 
-// The first of these in which all is said and nothing is cut.
+// Takes the first of these layouts that shows everything uncut.
 void ExchangePainter::place_opaque(const QRectF& room) {
   facts_ = FactsTable(facts_of(*s_.exchange));
   using enum FactsForm::Why;
@@ -192,7 +192,7 @@ void ExchangePainter::place_opaque(const QRectF& room) {
       std::tie(times_, facts_area_) = *areas;
       return;
     }
-  // The times first; the facts say how many of them there is no room for.
+  // Else the times have priority, and the facts end with the number of those that do not fit.
   layout_ = {room.width() >= least_beside, times_row, {none, close_fact_line}};
   times_ = room;
   if (layout_.beside) {

@@ -87,7 +87,7 @@ void ExchangePainter::members(QPainter& painter) const {
 
 void ExchangePainter::moves(QPainter& painter) const {
   const GroupExchange& e = *s_.exchange;
-  // Who ever sends to whom, faintly; then what is under way.
+  // All pairs that exchange data, faintly; then the transfers at this moment.
   painter.setBrush(Qt::NoBrush);
   std::vector<std::pair<int, int>> drawn;
   for (const ExchangeMove& move : e.moves) {
@@ -108,9 +108,9 @@ void ExchangePainter::moves(QPainter& painter) const {
     const QPointF from = places_[static_cast<std::size_t>(move.from)], to = places_[static_cast<std::size_t>(move.to)];
     const QPointF way = to - from;
     const double length = std::max(std::hypot(way.x(), way.y()), 1.0);
-    // A little aside of the line, so that two that pass each other are both seen.
+    // Slightly beside the line, so that two opposite transfers are both visible.
     const QPointF aside(-way.y() / length * 9, way.x() / length * 9);
-    // Boxes hide the line's ends: what moves is seen between them.
+    // Boxes hide the ends of the line: the transfer moves between them.
     const double hidden = std::min(0.4, 0.5 * std::min(box_width_ / std::max(std::fabs(way.x()), 1.0),
                                                        box_height_ / std::max(std::fabs(way.y()), 1.0)));
     const QPointF at = from + way * (hidden + (1 - 2 * hidden) * done) + aside;
@@ -162,7 +162,7 @@ std::optional<ExchangePainter::TimesScale> ExchangePainter::times_scale(const QR
     any = true;
   }
   if (!any) return std::nullopt;
-  // Of an opaque one rows may be high, but for what has to be said under them.
+  // Rows of an opaque exchange may be high, but the explanation under them needs its space.
   const double explained = e.opaque ? explained_height(area.width()) : 0;
   scale.row = std::clamp((area.height() - times_head - times_foot - explained) / std::max(e.size(), 1), 4.0,
                          double(e.opaque ? most_opaque_row : times_row));
@@ -223,7 +223,7 @@ void ExchangePainter::time_of(QPainter& painter, int member, const QRectF& row, 
   painter.setFont(interface_font());
 }
 
-// Where the bars begin, and at their end how long the whole is.
+// The begin of the bars, and at their end the total duration.
 void ExchangePainter::times_axis(QPainter& painter, const QRectF& line, const TimesScale& scale) const {
   painter.setPen(color(s_.colours->dim));
   const QString from = tr("0"), length = text::nanoseconds(scale.end_ns - scale.begin_ns);

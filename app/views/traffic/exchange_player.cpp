@@ -107,7 +107,7 @@ void ExchangePlayer::set_exchange(std::shared_ptr<const GroupExchange> exchange)
     set_playing(false);
     const Speed speed = speeds_there[std::max(speeds_->currentIndex(), 0)];
     time_ = exchange_ ? ExchangeTime(*exchange_, speed.clock) : ExchangeTime();
-    // In the middle of the first phase something is seen to move, also in a picture.
+    // In the middle of the first phase a transfer is visible, also in a saved picture.
     at_ = time_.clock() == PlayClock::phases ? std::min(0.5, time_.length()) : time_.next(0) / 2;
   }
   show_moment();
@@ -147,7 +147,7 @@ void ExchangePlayer::tick() {
   const Speed speed = speeds_there[std::max(speeds_->currentIndex(), 0)];
   const double seconds = static_cast<double>(since_.nsecsElapsed()) * 1e-9;
   since_.start();
-  // What is not timed plays by phases, whatever is asked for.
+  // Without times it plays by phases, whatever was chosen.
   const double rate = time_.clock() == PlayClock::recorded ? speed.value * 1e9
                       : speed.clock == PlayClock::phases   ? speed.value
                                                            : 1.0;
@@ -190,7 +190,7 @@ ExchangeScene ExchangePlayer::scene() const {
           colours_,        smallest_, named_};
 }
 
-// What has no phases has no controls, and their room is its.
+// Without phases there are no controls, and the picture has their space.
 int ExchangePlayer::controls_height() const { return exchange_ && !exchange_->moves.empty() ? bar_height : 0; }
 
 int ExchangePlayer::height_for(int width, int most) const {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double pi = 3.14159265358979323846;
 
-// Of a binomial tree's member, counted from the root: how many hops down it is.
+// The depth of a member in a binomial tree; members are counted from the root.
 int depth_of(int member) {
   int depth = 0;
   for (; member > 0; member &= member - 1) ++depth;

@@ -167,7 +167,7 @@ void HeatMap::paint_cells(QPainter& painter) const {
       const double bytes = matrix_->shown(from, to);
       const Argb fill = fill_of(bytes);
       painter.fillRect(place, color(fill));
-      if (partly && bytes > 0 && !matrix_->is_counted(from, to)) {  // along its edge: the number can be read
+      if (partly && bytes > 0 && !matrix_->is_counted(from, to)) {  // along the edge, so that the number stays readable
         const double strip = std::min(8.0, place.height() / 4);
         const QRectF edge(place.left(), place.bottom() - strip, place.width(), strip);
         painter.fillRect(edge, color(colours_->ground));
@@ -190,7 +190,7 @@ HeatMap::Ticks HeatMap::ticks() const {
   const double line = std::ceil(metrics.height());
   const TrafficMatrix& ranks = matrix_->predicted;
   const double widest = metrics.horizontalAdvance(QString::number(ranks.ranks - 1));
-  // Powers of two, as groups of ranks mostly are; as many on both axes, so that the diagonal is found.
+  // Powers of two, as most group sizes are; the same on both axes, so that the diagonal is visible.
   int every = 1;
   while (every * cell < std::max(line, widest + 8)) every *= 2;
   for (int i = 0; i < side(); i += every) {

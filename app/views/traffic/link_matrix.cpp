@@ -49,8 +49,8 @@ std::optional<LinkMatrix> link_matrix(const Figures& figures, std::optional<Traf
   const RunContext& context = *figures.context;
   LinkMatrix matrix;
   matrix.predicted =
-      traffic_matrix(context.programs, context.step.grid, algorithm_named(context.step.scenario.plan.collective.name()),
-                     only, most_cells, Automatic::direct);
+      traffic_matrix(context.programs, context.step.grid, algorithm_of(context.step.scenario.plan.collective), only,
+                     most_cells, Automatic::direct);
   const bool has_values = !only && figures.run &&
                           std::any_of(figures.run->links.begin(), figures.run->links.end(),
                                       [](const LinkReport& link) { return std::isfinite(link.bytes); });

@@ -26,7 +26,7 @@ std::pair<int, int> ops_of_senders(const std::vector<RankProgram>& programs, con
   return {least, most};
 }
 
-/// A mean that is no count of any rank is told as one, with what it is the mean of.
+/// If ranks have different counts, the range and the mean; a mean that is no whole number is called a mean.
 QString count_words(const TrafficLine& line) {
   if (line.most > line.least)
     return TrafficModel::tr("%1–%2, mean %3").arg(line.least).arg(line.most).arg(text::number(line.count));
@@ -126,7 +126,8 @@ QVariant TrafficModel::headerData(int section, Qt::Orientation orientation, int 
         return tr("Ops of one rank in one step: the mean over senders of messages, or over members of a collective");
       case sent:
         return tr(
-            "Bytes that one rank sends in one step, counted at the transport: the mean over senders of messages, or over "
+            "Bytes that one rank sends in one step, counted at the transport: the mean over senders of messages, or "
+            "over "
             "members of a collective; – if the library hides them");
       case predicted:
         return tr(

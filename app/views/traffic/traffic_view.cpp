@@ -101,10 +101,10 @@ TrafficView::Answer TrafficView::answer(const Figures& figures, const StoreView&
   if (!figures.context || step == nullptr) return answer;
   const std::vector<RankProgram>& programs = figures.context->programs;
   const RankGrid& grid = figures.context->step.grid;
-  const auto algorithm = algorithm_named(figures.context->step.scenario.plan.collective.name());
+  const auto algorithm = algorithm_of(figures.context->step.scenario.plan.collective);
   if (auto matrix = link_matrix(figures, only)) answer.matrix = std::make_shared<const LinkMatrix>(std::move(*matrix));
 
-  // Without a choice the collective that moves most, unless next to messages it moves nothing.
+  // By default the collective that moves most, unless messages move much more.
   if (!only) {
     const TrafficLine* largest = nullptr;
     const auto take = [&](const TrafficLine& line) {
@@ -217,16 +217,17 @@ void TrafficView::take_row() {
 QRect TrafficView::table_area() const {
   const int header = table_->horizontalHeader()->sizeHint().height();
   const int requested = header + model_.rowCount() * row_height + 6, most = std::max(60, height() * 2 / 5);
-  // Where it has to scroll, whole rows: none is cut.
+  // If the table must scroll, it shows whole rows.
   const int whole = header + std::max(1, (most - header) / row_height) * row_height;
   return {cell_inset, 4, width() - view_margin - cell_inset, requested <= most ? std::max(requested, 60) : whole};
 }
 
-/// As wide as their words and numbers, and what is left shared among the numbers. A column that knows nothing is left
-/// out: a plan has sent no bytes. Where there is too little room, the algorithm goes first, which the plan names.
+/// Columns are as wide as their content; number columns share the remaining width. Empty columns are hidden: a plan
+/// that has not run has sent no bytes. If there is too little space, the algorithm, which the plan also names, is
+/// hidden first.
 void TrafficView::spread_columns() {
   QHeaderView& header = *table_->horizontalHeader();
-  // The bar of a table that is higher than its room comes only when the event loop is next idle.
+  // The scroll bar of a table that is too high appears only when the event loop is idle again.
   const bool scrolls = header.sizeHint().height() + model_.rowCount() * row_height > table_->height();
   int left = table_->width() - (scrolls ? table_->verticalScrollBar()->sizeHint().width() : 0), numbers = 0;
   std::vector<int> widths;
@@ -275,7 +276,7 @@ void TrafficView::arrange() {
     table_->setGeometry(rest.adjusted(cell_inset, 0, -view_margin, -4));
   }
   spread_columns();
-  // Few members need little room: the map gets what would make it as large as it is high.
+  // Few members need little space: the map may be as wide as it is high.
   const bool few = player_->exchange() != nullptr && (player_->exchange()->opaque || player_->exchange()->size() == 2);
   const int map_width = std::clamp(map_->width_for(rest.height()), 220, few ? width() * 3 / 5 : width() / 2);
   QRect left = all ? rest.adjusted(0, 0, -map_width, 0) : rest;

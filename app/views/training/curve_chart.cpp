@@ -31,7 +31,7 @@ std::pair<double, double> ends_of(const CurveData& data, bool from_zero) {
   if (data.level) take(*data.level);
   if (from_zero) take(0);
   if (!(high > low)) {
-    // Nothing but one value: zero has no scale of its own, so it stands on an axis of one unit.
+    // All values are equal. Zero gives no scale: its axis is one unit long.
     if (low == 0) return {0, 1};
     const double half = std::fabs(low) * 0.1;
     return {low - half, high + half};
@@ -40,16 +40,16 @@ std::pair<double, double> ends_of(const CurveData& data, bool from_zero) {
   return {from_zero ? low : low - extra, high + extra};
 }
 
-/// At most `most` round ticks, but two at least where that is possible: one alone is no scale.
+/// At most `most` round ticks, but at least two if possible: one tick shows no scale.
 std::vector<double> ticks_for(double low, double high, int most) {
   std::vector<double> ticks;
-  constexpr int extra_ticks = 6;  // among so many steps of 1, 2 and 5 is one that stands twice in the range
+  constexpr int extra_ticks = 6;  // with so many more, one of the steps 1, 2 and 5 has two ticks in the range
   for (int n = std::max(2, most), last = n + extra_ticks; n <= last && ticks.size() < 2; ++n)
     ticks = round_ticks(low, high, n);
   return ticks;
 }
 
-/// All its digits: two ticks never read the same, and an axis keeps no second one of a name.
+/// All its digits: two ticks must not have the same label, since the axis would drop the second.
 QString words_of(double tick) {
   if (std::fabs(tick) >= 1000) return text::count(std::llround(tick));
   const QString digits = QString::number(std::fabs(tick) < 1e-12 ? 0 : tick, 'g', 9);
@@ -130,7 +130,7 @@ QList<QPointF> CurveChart::points() const {
 void CurveChart::draw() {
   const int pixels = std::max(width() - 60, 50);
   line_.show(decimated(data_.points, pixels));
-  // A note stands under the title of each chart, or their plots would not stand in line.
+  // Each chart has a note under its title, empty if need be, so that the plots are aligned.
   note_->setText(data_.note.isEmpty() ? QStringLiteral(" ") : data_.note);
   if (!filled()) return;
   if (data_.level)

@@ -131,7 +131,7 @@ std::vector<double> MagnitudeChart::shares() const {
   const std::vector<std::int64_t>& counts = *data_.counts;
   const auto all = static_cast<double>(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}));
   if (all <= 0) return shares;
-  // What is smaller or greater than what is shown stands in the outermost bars.
+  // Values outside the shown range are counted in the outermost bars.
   for (int bin = zero_bin + 1; bin < std::min<int>(not_finite_bin, static_cast<int>(counts.size())); ++bin)
     shares[static_cast<std::size_t>(std::clamp(exponent_of_bin(bin), first_shown, last_shown) - first_shown)] +=
         static_cast<double>(counts[static_cast<std::size_t>(bin)]) / all;

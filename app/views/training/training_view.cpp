@@ -17,7 +17,7 @@ constexpr int least_width = 230, least_height = 138;  ///< of a curve that can b
 constexpr int preferred_height = 380;                 ///< of the view, for two rows of curves
 constexpr double best_shape = 1.6;                    ///< width over height of a curve that reads well
 
-/// Who counted, and what is drawn beside it.
+/// The source of the joules, and what is drawn beside them.
 QString words_of(const EnergyReport& energy) {
   const QString counted =
       energy.source == PowerSource::nvml
@@ -31,7 +31,7 @@ QString words_of(const EnergyReport& energy) {
              : counted;
 }
 
-/// In how many columns so many charts are largest, where each keeps its least width.
+/// The number of columns with which this many charts are largest, each at least `least` wide.
 int best_columns(int charts, int width, int height, int least) {
   int best = 1;
   double largest = 0;
@@ -39,7 +39,7 @@ int best_columns(int charts, int width, int height, int least) {
     const int lines = (charts + columns - 1) / columns;
     const double high = std::max<double>(least_height, static_cast<double>(height) / lines);
     const double size = std::min(static_cast<double>(width) / columns / best_shape, high);
-    // Below the least height one scrolls: as few lines as can be.
+    // Below the least height the view scrolls, with as few lines as possible.
     const double score = size - (height < lines * least_height ? 1e4 * lines : 0);
     if (score <= largest && columns > 1) continue;
     largest = score;
@@ -148,7 +148,7 @@ void TrainingView::refresh() {
     at(Curve::loss).level = hello->entropy_nats;
     at(Curve::loss).note = tr("dashed: entropy of the data, %1").arg(text::number(hello->entropy_nats));
   }
-  // A resnet says one class of an image, and no tokens.
+  // A resnet predicts one class per image, not tokens.
   const auto known = figures_.latest();
   const bool images = known->scenario && known->scenario->model.is_resnet();
   of(Curve::loss).set_title(images ? tr("Loss, nats per image") : tr("Loss, nats per token"));
@@ -186,7 +186,7 @@ ViewTable TrainingView::rows_shown() const {
   return table;
 }
 
-// As large as they can be side by side; where the view is too low for all of them it scrolls.
+// Charts are as large as possible; if the view is too low for all of them, it scrolls.
 void TrainingView::arrange() {
   std::vector<QWidget*> there;
   const auto add = [&](QWidget* chart, bool filled) {
@@ -201,7 +201,7 @@ void TrainingView::arrange() {
   if (there.empty()) return;
   const std::vector<int> lines = line_lengths(
       static_cast<int>(there.size()), best_columns(static_cast<int>(there.size()), width(), height(), least_width));
-  // Lines differ by one chart at most: so many columns of the grid divide both.
+  // Lines differ by one chart at most: this number of grid columns is divisible by both.
   const int cells = lines.front() == lines.back() ? lines.back() : lines.front() * lines.back();
   for (int i = 0; i < most_cells; ++i) layout_->setColumnStretch(i, i < cells ? 1 : 0);
   std::size_t next = 0;
@@ -215,9 +215,7 @@ void TrainingView::arrange() {
   }
 }
 
-void TrainingView::show_magnitudes() {
-  magnitudes_->show_data(magnitudes_at(*figures_.latest(), state().step()));
-}
+void TrainingView::show_magnitudes() { magnitudes_->show_data(magnitudes_at(*figures_.latest(), state().step())); }
 
 void TrainingView::mark_step() {
   const auto step = state().step();

@@ -60,9 +60,10 @@ std::string holder_of(int file) {
 
 bool knows_no_locks(int error) { return error == ENOLCK || error == ENOSYS || error == EOPNOTSUPP || error == EINVAL; }
 
-}  // namespace
-
+/// "process 1234 on node7 (rankscope-engine run lab)", of this process.
 std::string this_process() { return described(std::to_string(getpid())); }
+
+}  // namespace
 
 std::optional<std::string> lock_open_file(int file, const std::string& path) {
   if (flock(file, LOCK_EX | LOCK_NB) == 0 || knows_no_locks(errno)) return std::nullopt;

@@ -26,7 +26,4 @@ class FileLock {
 /// `path` is the file's.
 std::optional<std::string> lock_open_file(int file, const std::string& path);
 
-/// "process 1234 on node7 (rankscope-engine run lab)", of this process.
-std::string this_process();
-
 }  // namespace rankscope

@@ -34,6 +34,7 @@
 #include <vector>
 
 #include "engine/op/kind.hpp"
+#include "engine/plan/scenario/choices.hpp"
 #include "kernels/device/device.hpp"
 #include "kernels/tensor/view.hpp"
 
@@ -147,9 +148,10 @@ class World {
   virtual int size() const = 0;
   virtual std::string_view name() const = 0;  ///< "loopback", "mpi", "nccl"
 
-  /// Collective over `members` (which hold this rank): one communicator per lane and group. `algorithm` is "auto" or a
-  /// transparent one: "ring", "naive", "tree" or "halving-doubling" (engine/plan/collective).
-  virtual std::unique_ptr<Communicator> group(std::vector<int> members, Lane lane, std::string_view algorithm) = 0;
+  /// Collective over `members` (which hold this rank): one communicator per lane and group. `algorithm` is
+  /// "auto" or a transparent one (engine/plan/collective).
+  virtual std::unique_ptr<Communicator> group(std::vector<int> members, Lane lane,
+                                              Choice<CollectiveChoice> algorithm) = 0;
 
   /// Every rank's copy of `mine`, in rank order. For set-up and end-of-step bookkeeping, not for training data.
   virtual std::vector<std::string> exchange(const std::string& mine) = 0;

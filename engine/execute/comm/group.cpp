@@ -10,9 +10,9 @@
 
 namespace rankscope::comm {
 
-GroupSetting make_setting(std::vector<int> members, int rank, int world_size, Lane lane, std::string_view algorithm,
-                          const CommOptions& options) {
-  GroupSetting setting{std::move(members), -1, lane, std::nullopt, options};
+GroupSetting make_setting(std::vector<int> members, int rank, int world_size, Lane lane,
+                          Choice<CollectiveChoice> algorithm, const CommOptions& options) {
+  GroupSetting setting{std::move(members), -1, lane, algorithm_of(algorithm), options};
   const auto& ranks = setting.members;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     if (ranks[i] < 0 || ranks[i] >= world_size || (i > 0 && ranks[i] <= ranks[i - 1]))
@@ -22,12 +22,6 @@ GroupSetting make_setting(std::vector<int> members, int rank, int world_size, La
   }
   if (setting.index < 0)
     throw std::invalid_argument(fmt::format("rank {} is not in the group of {}", rank, list_ranks(ranks)));
-  if (algorithm != "auto") {
-    setting.algorithm = algorithm_named(algorithm);
-    if (!setting.algorithm)
-      throw std::invalid_argument("unknown collective algorithm '" + std::string(algorithm) +
-                                  "'; known: auto, ring, naive, tree, halving-doubling");
-  }
   return setting;
 }
 

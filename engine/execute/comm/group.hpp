@@ -31,8 +31,8 @@ struct GroupSetting {
 };
 
 /// Checks what World::group was given; throws std::invalid_argument.
-GroupSetting make_setting(std::vector<int> members, int rank, int world_size, Lane lane, std::string_view algorithm,
-                          const CommOptions& options);
+GroupSetting make_setting(std::vector<int> members, int rank, int world_size, Lane lane,
+                          Choice<CollectiveChoice> algorithm, const CommOptions& options);
 
 /// One message of this member, to send or to receive; `add` receives by adding to what is there.
 struct Message {

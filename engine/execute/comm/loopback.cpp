@@ -22,7 +22,7 @@ class LoopbackHub {
   const CommOptions& options() const { return options_; }
 
   /// The `nth` group that these members make on this lane: the same for all of them.
-  std::shared_ptr<LoopbackGroup> group(const std::vector<int>& members, Lane lane, const std::string& algorithm,
+  std::shared_ptr<LoopbackGroup> group(const std::vector<int>& members, Lane lane, Choice<CollectiveChoice> algorithm,
                                        int nth) {
     std::lock_guard lock(mutex_);
     Entry& entry = groups_[{members, lane, nth}];
@@ -31,9 +31,9 @@ class LoopbackHub {
       if (!failure_.empty()) entry.group->fail(failure_);
     }
     if (entry.algorithm != algorithm)
-      throw std::invalid_argument("the group of " + list_ranks(members) + " on lane " + std::string(name_of(lane)) +
-                                  " is asked for with the algorithms '" + entry.algorithm + "' and '" + algorithm +
-                                  "'");
+      throw std::invalid_argument(
+          fmt::format("the group of {} on lane {} is asked for with the algorithms '{}' and '{}'", list_ranks(members),
+                      name_of(lane), entry.algorithm.name(), algorithm.name()));
     return entry.group;
   }
 
@@ -52,7 +52,7 @@ class LoopbackHub {
  private:
   struct Entry {
     std::shared_ptr<LoopbackGroup> group;
-    std::string algorithm;
+    Choice<CollectiveChoice> algorithm = CollectiveChoice::automatic;
   };
   const int ranks_;
   const CommOptions options_;
@@ -121,17 +121,19 @@ class LoopbackWorld final : public World {
   LoopbackWorld(std::shared_ptr<LoopbackHub> hub, int rank) : hub_(std::move(hub)), rank_(rank) {
     std::vector<int> everyone(hub_->ranks());
     for (int r = 0; r < hub_->ranks(); ++r) everyone[r] = r;
-    all_ = group(everyone, Lane::copy, "auto");  // no communicator of the engine is on the copy lane
+    all_ =
+        group(everyone, Lane::copy, CollectiveChoice::automatic);  // no communicator of the engine is on the copy lane
   }
 
   int rank() const override { return rank_; }
   int size() const override { return hub_->ranks(); }
   std::string_view name() const override { return "loopback"; }
 
-  std::unique_ptr<Communicator> group(std::vector<int> members, Lane lane, std::string_view algorithm) override {
+  std::unique_ptr<Communicator> group(std::vector<int> members, Lane lane,
+                                      Choice<CollectiveChoice> algorithm) override {
     GroupSetting setting = make_setting(std::move(members), rank_, size(), lane, algorithm, hub_->options());
     const int nth = made_[{setting.members, lane}]++;
-    auto shared = hub_->group(setting.members, lane, std::string(algorithm), nth);
+    auto shared = hub_->group(setting.members, lane, algorithm, nth);
     return std::make_unique<LoopbackCommunicator>(hub_, std::move(shared), std::move(setting));
   }
 

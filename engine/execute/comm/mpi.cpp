@@ -26,7 +26,8 @@ class MpiWorld final : public World {
   int size() const override { return process_->size(); }
   std::string_view name() const override { return "mpi"; }
 
-  std::unique_ptr<Communicator> group(std::vector<int> members, Lane lane, std::string_view algorithm) override {
+  std::unique_ptr<Communicator> group(std::vector<int> members, Lane lane,
+                                      Choice<CollectiveChoice> algorithm) override {
     GroupSetting setting = make_setting(std::move(members), rank(), size(), lane, algorithm, process_->options());
     MPI_Comm comm = MPI_COMM_NULL;
     if (setting.size() > 1) {

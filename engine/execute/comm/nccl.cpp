@@ -27,10 +27,11 @@ class NcclWorld final : public World {
   int size() const override { return session_->start_up().size(); }
   std::string_view name() const override { return "nccl"; }
 
-  std::unique_ptr<Communicator> group(std::vector<int> members, Lane lane, std::string_view algorithm) override {
+  std::unique_ptr<Communicator> group(std::vector<int> members, Lane lane,
+                                      Choice<CollectiveChoice> algorithm) override {
     GroupSetting setting = make_setting(std::move(members), rank(), size(), lane, algorithm, session_->options());
     return session_->or_fail([&] {
-      auto host = host_group(session_->start_up().group(setting.members, lane, "auto"));
+      auto host = host_group(session_->start_up().group(setting.members, lane, CollectiveChoice::automatic));
       return std::make_unique<NcclCommunicator>(session_, std::move(host), std::move(setting));
     });
   }

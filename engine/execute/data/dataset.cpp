@@ -6,6 +6,7 @@
 #include "engine/execute/data/images.hpp"
 #include "engine/execute/data/language.hpp"
 #include "engine/execute/data/token_file.hpp"
+#include "engine/plan/scenario/data_source.hpp"
 #include "engine/plan/scenario/read.hpp"
 
 namespace rankscope {
@@ -24,7 +25,6 @@ class SyntheticDataset : public Dataset {
     }
   }
   double entropy_nats() const override { return language_.floor(context_); }
-  std::int64_t samples_per_epoch() const override { return 0; }
 
  private:
   Language language_;
@@ -38,13 +38,19 @@ std::unique_ptr<Dataset> open_dataset(const Scenario& scenario) {
   const DataSpec& data = scenario.data;
   if (model.is_collective()) return nullptr;
   if (model.is_resnet()) return std::make_unique<SyntheticImages>(model.image, model.classes, data.seed);
-  if (data.source == "synthetic") return std::make_unique<SyntheticDataset>(model.vocabulary, model.context, data.seed);
-  for (const auto& [prefix, coding] :
-       {std::pair{"text:", TokenFile::Coding::bytes}, std::pair{"tokens:", TokenFile::Coding::little_endian_16}})
-    if (data.source.starts_with(prefix))
-      return std::make_unique<TokenFile>(data_file(scenario), coding, model.context, model.vocabulary, data.seed);
-  throw DataError("data.source: unknown source '" + data.source +
-                  "'; it is \"synthetic\", \"text:FILE\" or \"tokens:FILE\"");
+  const auto named = named_source(data);
+  if (!named)
+    throw DataError("data.source: unknown source '" + data.source +
+                    "'; it is \"synthetic\", \"text:FILE\" or \"tokens:FILE\"");
+  const auto from_file = [&](TokenFile::Coding coding) {
+    return std::make_unique<TokenFile>(data_file(scenario), coding, model.context, model.vocabulary, data.seed);
+  };
+  switch (named->source) {
+    case DataSource::synthetic: return std::make_unique<SyntheticDataset>(model.vocabulary, model.context, data.seed);
+    case DataSource::text: return from_file(TokenFile::Coding::bytes);
+    case DataSource::tokens: return from_file(TokenFile::Coding::little_endian_16);
+  }
+  return nullptr;
 }
 
 }  // namespace rankscope

@@ -29,9 +29,6 @@ class Dataset {
   /// The lowest possible mean loss, in nats per token, of a predictor that sees a sample's tokens up to the one
   /// it predicts from; NaN if unknown.
   virtual double entropy_nats() const = 0;
-
-  /// Samples until the data repeat; 0 for never.
-  virtual std::int64_t samples_per_epoch() const = 0;
 };
 
 /// Opens `data.source` for the model's context and vocabulary:

@@ -23,7 +23,6 @@ class SyntheticImages : public Dataset {
   /// `tokens`: bytes (0 to 255) of the images [samples, image, image, 3]; `targets`: the labels [samples].
   void fill(std::int64_t first_sample, int samples, std::int32_t* tokens, std::int32_t* targets) const override;
   double entropy_nats() const override;
-  std::int64_t samples_per_epoch() const override { return 0; }
 
   /// The class of a sample's image, whatever its label says.
   int class_of(std::int64_t sample) const;

@@ -23,7 +23,6 @@ class TokenFile : public Dataset {
 
   void fill(std::int64_t first_sample, int samples, std::int32_t* tokens, std::int32_t* targets) const override;
   double entropy_nats() const override;
-  std::int64_t samples_per_epoch() const override { return samples_; }
 
   /// Where in the file, in tokens, a sample of the run begins.
   std::int64_t position_of(std::int64_t sample) const;

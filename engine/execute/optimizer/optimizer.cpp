@@ -50,10 +50,6 @@ bool all_in(DType type, std::span<const View> tensors) {
 
 }  // namespace
 
-std::vector<StateSpec> optimizer_states(const TrainSpec& train, DType parameter_type, const Shape& shape) {
-  return states_of(optimizer_rule(train.optimizer), target_of(parameter_type, shape));
-}
-
 std::function<void(double* counts)> bind_count_magnitudes(std::span<const View> gradients, const KernelSet& kernels,
                                                           Workspace& workspace) {
   using Prepared = decltype(kernels.prepare(&KernelSet::count_magnitudes, kernels::FlatSpec{}));

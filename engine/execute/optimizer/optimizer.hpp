@@ -13,11 +13,6 @@
 
 namespace rankscope {
 
-/// The states of a whole parameter: the master (only of bf16 and fp16 parameters), then the optimizer's own. Bytes per
-/// parameter in bf16 with AdamW: 2 + 4 gradient + 12 = 18. Throws std::invalid_argument for an optimizer that is not
-/// known.
-std::vector<StateSpec> optimizer_states(const TrainSpec& train, DType parameter_type, const Shape& shape);
-
 /// *out = sum over all `gradients` of their squares, accumulated in fp64. `out` is in the memory of the set's device.
 Launch bind_square_norm(std::span<const View> gradients, double* out, const kernels::KernelSet& kernels,
                         Workspace& workspace);
@@ -30,7 +25,7 @@ std::function<void(double* counts)> bind_count_magnitudes(std::span<const View> 
 /// One parameter with everything that its update reads and writes.
 struct UpdateOperands {
   View parameter, gradient;
-  std::vector<View> states{};        ///< in optimizer_states' order
+  std::vector<View> states{};        ///< in the order of states_of(): the master first
   bool decay = false;                ///< ParameterSpec::decay
   std::int64_t tensor_elements = 0;  ///< UpdateTarget::tensor_elements; 0: the parameter is the whole tensor
 };

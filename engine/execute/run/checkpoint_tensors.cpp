@@ -65,7 +65,7 @@ void restore(const Checkpoint& checkpoint, const StepProgram& step, const RankPr
       CheckpointTensor scale = tensor_of(step, program, buffer, updated, arena);
       const HostTensor here = HostTensor::read(device, *queue, scale.view);
       scale.view = here.view();
-      // A run without one has left out no update.
+      // Without a loss scale no update was skipped.
       if (!checkpoint.read(scale, step.model))
         scale.view.as<double>()[2] = static_cast<double>(checkpoint.steps_done());
       here.write_back(*queue);

@@ -49,7 +49,7 @@ void answer(Communicator& pair) {
 CommonStart fit_clock(World& world) {
   CommonStart start;
   if (world.rank() > 0) {
-    const auto pair = world.group({0, world.rank()}, Lane::copy, "auto");
+    const auto pair = world.group({0, world.rank()}, Lane::copy, CollectiveChoice::automatic);
     answer(*pair);
     pair->receive(bytes_of_value(&start, sizeof start), 0);
     return start;
@@ -57,7 +57,7 @@ CommonStart fit_clock(World& world) {
   std::vector<std::unique_ptr<Communicator>> pairs;
   std::vector<Fit> fits;
   for (int other = 1; other < world.size(); ++other) {
-    pairs.push_back(world.group({0, other}, Lane::copy, "auto"));
+    pairs.push_back(world.group({0, other}, Lane::copy, CollectiveChoice::automatic));
     fits.push_back(ask(*pairs.back()));
   }
   start.start_ns = monotonic_ns();

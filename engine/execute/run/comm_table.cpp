@@ -5,7 +5,7 @@
 
 namespace rankscope {
 
-CommTable::CommTable(const RankProgram& program, const RankGrid& grid, World& world, std::string_view algorithm)
+CommTable::CommTable(const RankProgram& program, const RankGrid& grid, World& world, Choice<CollectiveChoice> algorithm)
     : rank_(program.rank), grid_(grid) {
   for (const Op& op : program.ops)
     if (is_communication(op.id.kind())) communicators_.try_emplace(key_of(op));

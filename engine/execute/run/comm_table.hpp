@@ -15,7 +15,7 @@ namespace rankscope {
 class CommTable {
  public:
   /// Collective over all ranks of the program's groups: every rank makes its communicators in one global order.
-  CommTable(const RankProgram& program, const RankGrid& grid, World& world, std::string_view algorithm);
+  CommTable(const RankProgram& program, const RankGrid& grid, World& world, Choice<CollectiveChoice> algorithm);
   /// Each runs on the queue of the lane that uses it. Before the first call.
   void run_on(const RankProgram& program, Device& device, LaneQueues& queues);
   /// Reserves memory for the bound calls (bind_call). Before the first call.

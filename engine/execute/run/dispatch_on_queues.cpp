@@ -22,12 +22,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Ends that may still be needed: of the steps in flight, and of the step before the oldest of them.
+/// Steps whose ends may still be needed: those in flight, and the step before the oldest of them.
 constexpr std::uint32_t kept_ends = steps_in_flight + 1;
 /// Reports are not urgent, and polling costs time on few cores.
 constexpr auto poll_interval = 500us;
 constexpr std::int64_t fit_clock_every_ns = 1'000'000'000;
-/// The first step loads code onto the device; the second has only its ops to wait for.
+/// The first step loads code onto the device; from the second step on only ops take time.
 constexpr std::uint32_t measured_steps = 2;
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
@@ -57,7 +57,7 @@ struct OpEvent {
   std::uint64_t number = 0;  ///< among equal times
   bool begins = false;
   std::shared_ptr<FinishedOp> done;
-  bool operator<(const OpEvent& other) const {  // a queue gives its greatest first
+  bool operator<(const OpEvent& other) const {  // std::priority_queue returns the greatest first
     return std::tie(time_ns, number) > std::tie(other.time_ns, other.number);
   }
 };
@@ -150,7 +150,7 @@ class QueueDispatch final : public Dispatch {
     return (is_model_compute(op.id.kind()) || op.id.kind() == OpKind::optimizer) && !is_on_host(op.lane());
   }
   /// The ops whose ends must be known even without an observer: those that other lanes wait for, and the last one of
-  /// each lane. Where a lane's ops run as they come, any may be the last.
+  /// each lane. In a lane whose ops run in order of arrival any op may be the last.
   static std::vector<bool> ends_needed(const RankProgram& program) {
     std::vector<bool> needed(program.ops.size(), program.arrivals_ahead.has_value());
     for (const Op& op : program.ops)
@@ -165,7 +165,7 @@ class QueueDispatch final : public Dispatch {
   static void wait_on_host(const Mark& mark) {
     if (mark) mark->wait();
   }
-  /// Written by the op's lane before the executor lets others know of the op, and by none while they may look.
+  /// Written by the op's lane before the executor reports the op to other lanes, and never while they may read it.
   Mark& end_of(OpIndex op, std::uint32_t step) { return ends_[op][step % kept_ends]; }
 
   void launch(Issued& issued, Queue& queue) {
@@ -185,7 +185,7 @@ class QueueDispatch final : public Dispatch {
     room_.wait(lock, [&] { return step - first_unreported_ < steps_in_flight_of(program_) || failure_ || aborted_; });
     if (failure_) std::rethrow_exception(failure_);
     if (aborted_)
-      throw std::runtime_error("another lane of this rank has failed");  // which comes first, and is reported
+      throw std::runtime_error("another lane of this rank has failed");  // that failure is the one that is reported
     entered_ns_[lane] = monotonic_ns();
   }
 
@@ -212,7 +212,7 @@ class QueueDispatch final : public Dispatch {
         if (!closing_) wake_.wait_for(lock, poll_interval);
         const Mark last = closing_ ? newest_pending() : nullptr;
         lock.unlock();
-        wait_on_host(last);  // no more events: no hurry
+        wait_on_host(last);  // no events are left to report
         if (observed_ && monotonic_ns() - fitted_ns_ > fit_clock_every_ns) {
           device_.fit_clock();
           fitted_ns_ = monotonic_ns();
@@ -263,8 +263,8 @@ class QueueDispatch final : public Dispatch {
     auto done = std::make_shared<FinishedOp>();
     done->op = issued.op;
     done->outcome = std::move(issued.outcome);
-    // Two fits of the clock differ by less than their error, so a mark may seem earlier than it was: the ops of a lane
-    // do not overlap, and events are reported in order of time.
+    // Two fits of the clock differ within their error, so a mark may seem too early. It is moved so that the ops of a
+    // lane do not overlap and events are in order of time.
     std::int64_t begin = std::max({issued.launched_ns, last_end_[lane], reported_ns_});
     for (const Mark& wait : issued.waits) begin = std::max(begin, wait->time_ns());
     if (issued.begin) begin = std::max({issued.begin->time_ns(), last_end_[lane], reported_ns_});
@@ -311,7 +311,7 @@ class QueueDispatch final : public Dispatch {
     const auto launched = unreported_ops_.try_emplace(step, observed_ ? program_.ops.size() : needed_count_).first;
     if (--launched->second > 0) return;
     unreported_ops_.erase(launched);
-    // Steps may be over in another order than they began in: those before this one may still have an op to report.
+    // Steps may end in another order than they began: earlier steps may still have ops to report.
     const std::lock_guard lock(mutex_);
     over_.insert(step);
     while (over_.erase(first_unreported_) > 0) ++first_unreported_;

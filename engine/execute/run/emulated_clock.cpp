@@ -115,7 +115,7 @@ void EmulatedClock::publish(const std::vector<Span>& spans) {
   publish_(spans, memory);
 }
 
-// What the rank has alive from each begin and end of its spans on.
+// The rank's live bytes after each begin and each end of its spans.
 void EmulatedClock::add_memory(std::size_t rank, const std::vector<const Span*>& spans,
                                std::vector<MemorySample>& memory) {
   std::vector<OpTime> times;

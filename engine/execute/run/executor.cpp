@@ -24,8 +24,8 @@ bool Executor::wait_for(std::size_t lane, OpIndex op, std::uint64_t steps_before
   const std::uint64_t needed = steps_before * lanes_[at.lane].size() + at.position + 1;
   std::unique_lock lock(mutex_);
   Wait& wait = waits_[lane];
-  // No limit of its own: what it waits for computes, or waits for peers under the communicator's limit, whose failure
-  // wakes this.
+  // Without a time limit of its own: the awaited op computes, or waits for peers with the communicator's time limit,
+  // and a failure there ends this wait.
   while (finished_[at.lane] < needed && !failure_) {
     wait.lane = at.lane;
     wait.needed = needed;
@@ -68,7 +68,7 @@ void Executor::run_lane(std::size_t lane, std::uint32_t first, std::uint32_t cou
     }
 }
 
-// All of the program's ops are on this lane, so nobody waits for it, and order is all that there is to keep.
+// All of the program's ops are on this lane, so no other lane waits for it, and only the order matters.
 void Executor::run_in_order_of_arrival(std::size_t lane, std::uint32_t first, std::uint32_t count) {
   struct Contribution {
     std::vector<OpIndex> ops;  ///< the first one receives
@@ -131,7 +131,7 @@ void Executor::run(std::uint32_t first, std::uint32_t count,
               fmt::format("lane {} of rank {}", name_of(static_cast<Lane>(lane)), program_.rank),
               [&on_its_thread, lane] { on_its_thread(lane); }));
     } catch (const std::exception& e) {
-      // The lanes that run wait for this one, here and on other ranks.
+      // A thread could not be started: lanes that already run, here and on other ranks, would wait for it for ever.
       if (fail(std::current_exception())) on_failure(e.what());
     }
   }

@@ -88,7 +88,7 @@ void run_loopback(const StepProgram& step, const RunSettings& settings, const Ob
   const std::shared_ptr<LoopbackHub> hub = make_loopback(step.grid.size(), settings.comm);
   std::mutex mutex;
   std::optional<RunFailure> first_failure;
-  // The first to fail is the one to name; the others fail because of it, perhaps sooner than its thread ends.
+  // The first failure is reported. Others fail because of it, and may end before its thread does.
   const auto fail = [&](int rank, const std::string& why) {
     const std::lock_guard lock(mutex);
     if (!first_failure) first_failure.emplace(rank, why);
@@ -113,7 +113,7 @@ void run_loopback(const StepProgram& step, const RunSettings& settings, const Ob
     for (int rank = 0; rank < step.grid.size(); ++rank) try {
         ranks.push_back(
             start_thread<std::jthread>(fmt::format("rank {}", rank), [&on_its_thread, rank] { on_its_thread(rank); }));
-      } catch (const std::exception& e) {  // those that run wait for this one
+      } catch (const std::exception& e) {  // the running ranks wait for this one
         fail(rank, e.what());
         world(hub, rank)->abort(fmt::format("rank {}: {}", rank, e.what()));
         break;

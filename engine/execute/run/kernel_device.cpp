@@ -128,8 +128,8 @@ class KernelDevice : public ComputeDevice {
   HostCopies& host_copies() const { return *reinterpret_cast<HostCopies*>(host_copies_.get()); }
   static constexpr std::int64_t loss_scale_bytes = sizeof(HostCopies::loss_scale);
 
-  /// The step's total square norm, on the host: the first op of the compute lane that calls this waits for the ops
-  /// before it on that lane.
+  /// The step's total square norm, on the host. The first call in a step waits for the ops before it on the compute
+  /// lane.
   double read_square_norm(const double* total, std::uint32_t step) {
     if (device_.is_host()) return *total;
     if (norm_read_of_ != step) {
@@ -182,7 +182,7 @@ class KernelDevice : public ComputeDevice {
     context.step = step;
     context.seed = train.seed;
     context.first_sample = batch_shape(step_.scenario).first_sample(step, data, micro_batch);
-    // Read by launches of the compute lane, on which it is changed too: nothing else needs to order them.
+    // The compute lane both reads and changes it, so its order is enough.
     context.loss_scale = scale ? scale->scale() : 1.0;
     if (plan.updates_each_micro_batch())
       context.mini_batch = std::uint64_t{step} * static_cast<std::uint64_t>(plan.micro_batches) +
@@ -244,7 +244,7 @@ class KernelDevice : public ComputeDevice {
       Queue& queue = workspace_.queue();
       queue.copy(total, own, sizeof *own);
       queue.copy(&totals().square_norm, own, sizeof *own);
-      if (loss_scale_)  // changed once this is done: adjust() has waited for what comes before it
+      if (loss_scale_)  // changed after this has run: adjust() has waited for the ops before it
         queue.copy(&totals().loss_scale, device_.is_host() ? loss_scale_state_ : host_copies().loss_scale,
                    sizeof(double));
     };
@@ -258,7 +258,7 @@ class KernelDevice : public ComputeDevice {
     };
   }
 
-  // Operands: the shard, which the step's first micro-batch writes and the others add to, and what comes.
+  // Operands: the shard, which the step's first micro-batch writes and the others add to, and the received part.
   BoundCompute bind_accumulate_op(const Op& op) {
     const std::vector<View> views = views_of(op);
     const auto add =
@@ -273,7 +273,7 @@ class KernelDevice : public ComputeDevice {
     };
   }
 
-  // Operands: what is read, then where each of it goes.
+  // Operands: the sources, then the destination of each.
   BoundCompute bind_copy_op(const Op& op) {
     const std::vector<View> views = views_of(op);
     const std::size_t half = views.size() / 2;
@@ -349,7 +349,7 @@ class KernelDevice : public ComputeDevice {
   LaneQueues& queues_;
   const Lane main_lane_;
   const std::int64_t skipped_updates_;
-  const Memory scalars_;  ///< Scalars
+  const Memory scalars_;      ///< Scalars
   const Memory host_copies_;  ///< Seen
   double host_coefficient_ = 1;
   Workspace workspace_, host_workspace_;  ///< of the compute lane and of the host's

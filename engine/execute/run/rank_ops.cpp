@@ -95,7 +95,7 @@ RankRun::BoundOp RankRun::bind_load(const Op& op) {
   const std::int64_t targets_of_one = model.tokens();
   const auto ranks = static_cast<int>(tokens.data != nullptr ? tokens.elements() / tokens_of_one
                                                              : targets.elements() / targets_of_one);
-  // Drawn here, copied from here: what a step that is under way still copies stays as it is.
+  // Samples are drawn into this buffer and copied from it. A buffer that a running step still copies must not change.
   const std::int64_t values = ranks * (tokens_of_one + targets_of_one);
   const Memory drawn = compute_->reserve_host(steps_in_flight * values * bytes_of(DType::i32));
   const int data = settings_.step.grid.coordinates_of(program_.rank).data;
@@ -159,7 +159,7 @@ RankRun::BoundOp RankRun::bind_checkpoint(const Op& op) {
     const TrainSpec& train = settings_.step.scenario.train;
     if (done % static_cast<std::uint32_t>(train.checkpoint_every) == 0 ||
         done == static_cast<std::uint32_t>(train.steps)) {
-      std::vector<HostTensor> held;  // this lane alone waits for what it reads
+      std::vector<HostTensor> held;  // only this lane waits for the tensors that it reads
       std::vector<CheckpointTensor> here = tensors;
       for (CheckpointTensor& tensor : here)
         if (!carried || tensor.view.data != carried->data())

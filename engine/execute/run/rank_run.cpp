@@ -21,7 +21,7 @@ namespace {
 
 /// After this many steps a GPU's driver and libraries have allocated all their memory.
 constexpr int settling_steps = 2;
-/// Before anything of it is made: queues and memory are the calling thread's device's.
+/// Called before queues and memory are made: they belong to the device of the calling thread.
 std::shared_ptr<Device> in_use(std::shared_ptr<Device> device) {
   device->use();
   return device;
@@ -55,7 +55,7 @@ RankRun::RankRun(RankSettings settings, int rank)
   if (settings_.world) {
     const std::int64_t before = context_bytes();
     communicators_ = std::make_unique<CommTable>(program_, settings_.step.grid, *settings_.world,
-                                                 settings_.step.scenario.plan.collective.name());
+                                                 settings_.step.scenario.plan.collective);
     if (!settings_.shares_device) library_bytes_ = std::max<std::int64_t>(0, context_bytes() - before);
     communicators_->run_on(program_, *compute_, queues_);
   }
@@ -163,7 +163,7 @@ void RankRun::run(std::uint32_t first, std::uint32_t count) {
     if (settings_.world) settings_.world->abort(fmt::format("rank {}: {}", program_.rank, why));
   };
   dispatch_->begin(first, settings_.observer != nullptr && settings_.observer->observes());
-  if (settings_.energy) settings_.energy->take();  // what was used before is no step's
+  if (settings_.energy) settings_.energy->take();  // energy that was used before the first step belongs to no step
   try {
     executor_->run(first, count, fail);
   } catch (...) {
@@ -276,7 +276,7 @@ void RankRun::finish(std::uint32_t step, StepRecord record) {
   }
   const Ledger::Peaks peaks = ledger_->take_peaks(step);
   if (!settings_.observer) return;
-  if (!compute_->is_host()) report_late_phases();  // one thread ends all steps
+  if (!compute_->is_host()) report_late_phases();  // only one thread ends steps
   record.trace.resident = resident_;
   const Scenario& scenario = settings_.step.scenario;
   const Coordinates at = settings_.step.grid.coordinates_of(program_.rank);
@@ -294,11 +294,10 @@ void RankRun::finish(std::uint32_t step, StepRecord record) {
     const double sum = gathers_losses_ ? record.gathered_losses : record.values.loss_sum;
     if (settings_.platform) summary.loss = sum / static_cast<double>(summary.tokens);
   }
-  // Data-parallel replicas hold the same gradients, and the first one counts; with ZeRO each holds others, and so do
-  // servers. Who updates more than once a step never has a step's gradient.
+  // Data-parallel replicas hold the same gradients, and only the first one counts. With ZeRO, and on servers, each rank
+  // holds different gradients. A rank that updates more than once a step never holds the gradient of a whole step.
   const bool counts_gradients = has_norm_ && (at.data == 0 || settings_.step.updates_pieces());
-  const bool are_a_steps =
-      settings_.platform && !program_.arrivals_ahead && !scenario.plan.updates_each_micro_batch();
+  const bool are_a_steps = settings_.platform && !program_.arrivals_ahead && !scenario.plan.updates_each_micro_batch();
   if (counts_gradients) summary.gradient_square_norm = record.values.square_norm;
   if (!are_a_steps || scenario.model.is_collective())
     summary.gradient_square_norm = std::numeric_limits<double>::quiet_NaN();

@@ -29,7 +29,7 @@ class SleepDevice : public ComputeDevice {
   void report_values(StepValues& values, Queue&) override { values = {}; }
 
  private:
-  // A wake-up later than this is taken for waiting on a peer, not for the scheduler's lateness.
+  // A later wake-up than this is attributed to waiting for a peer, not to the scheduler.
   static constexpr std::int64_t late_limit_ns = 300'000;
   std::function<std::int64_t(const Op&)> cost_ns_;
   struct Chain {

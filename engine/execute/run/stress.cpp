@@ -27,8 +27,8 @@ bool can_be_poisoned(const Buffer& buffer) {
 Stress::Stress(const StressSpec& spec, const RankProgram& program, const Arena& arena, LaneQueues& queues)
     : spec_(spec), program_(program), arena_(arena), queues_(queues), used_(program.ops.size()) {
   if (!spec_.poison) return;
-  // Edges order accesses to bytes, so memory may be another buffer's as soon as those bytes are done with, though ops
-  // still use others of the same buffer: poison goes by bytes as well.
+  // Edges order accesses to bytes. Bytes may be reused for another buffer after their last use, even while ops still
+  // use other bytes of the same buffer. So poison is written by bytes, not by buffers.
   std::map<BufferIndex, std::set<std::int64_t>> borders;
   for (const Op& op : program.ops)
     for (const BufferUse& use : op.uses) {
@@ -86,7 +86,7 @@ void Stress::after(OpIndex op) {
     if (--left_[i] == 0) {
       poison(stretches_[i], queue);
       stretches_[i].used.clear();
-      // The next step's first use comes after this op, so nobody counts in between.
+      // The next step's first use is after this op, so no op decrements the counter in between.
       left_[i] = stretches_[i].users;
     }
   }

@@ -94,7 +94,7 @@ void TraceGather::work() {
         for (std::size_t rank = 0; rank < all.size(); ++rank)
           deliver_(static_cast<int>(rank), step, unpacked(all[rank]));
     } catch (const CommError&) {
-      return;  // the run has failed, and says so itself
+      return;  // the run has failed and reports that itself
     }
   }
 }

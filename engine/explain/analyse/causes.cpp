@@ -142,10 +142,10 @@ void add_rank(const StepIndex& index, int rank, TimeRange step, SpanAt last, std
   idle_until(step.end_ns, none);
 }
 
-/// How much of a rank's waiting in each phase remains its own, and how the rest is shared.
+/// The part of a rank's waiting that keeps the phase as its cause, and how the rest is divided.
 struct Refinement {
   std::array<double, 4> keep{1, 1, 1, 1};
-  double straggler = 0;  ///< share of what does not stay; the rest of it is imbalance
+  double straggler = 0;  ///< share of the rest; the other part of the rest is imbalance
 };
 
 std::vector<Refinement> refinements(const std::vector<BubbleStretch>& stretches, const Counterfactual& layouts) {

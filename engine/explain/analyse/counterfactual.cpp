@@ -46,7 +46,7 @@ bool is_model_op(const StepIndex& index, std::size_t rank, std::size_t op) {
   return is_model_compute(index.program(static_cast<int>(rank)).ops[op].id.kind());
 }
 
-/// Each rank's time for work that other ranks also do, relative to the median of those ranks.
+/// Each rank's time for work that other ranks do as well, relative to the median of those ranks.
 std::vector<double> slowness_of(const StepIndex& index, const Signatures& signatures, const OpTimes& times) {
   std::map<OpSignature, std::map<std::size_t, std::vector<std::int64_t>>> by_work;
   for (std::size_t r = 0; r < times.size(); ++r)

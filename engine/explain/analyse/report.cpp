@@ -108,6 +108,18 @@ std::vector<StepAnalysis> steady_steps(const RunFacts& facts, const RunTotals& t
   return steady;
 }
 
+/// In a step; nothing where no rank is a quarter slower than the others, or several are.
+std::optional<SlowRank> slow_rank_of(const StepAnalysis& step) {
+  constexpr double noticed = 1.25;
+  std::optional<SlowRank> slow;
+  for (std::size_t rank = 0; rank < step.slowness.size(); ++rank) {
+    if (step.slowness[rank] < noticed) continue;
+    if (slow) return std::nullopt;
+    slow = SlowRank{static_cast<std::int32_t>(rank), step.slowness[rank]};
+  }
+  return slow;
+}
+
 void add_bubbles(Report& report, const RunFacts& facts, const RunTotals& totals) {
   report.time.share.fill(unknown);
   report.time.unknown = unknown;
@@ -258,17 +270,6 @@ void add_telemetry(Report& report, const RunFacts& facts, const RunTotals& total
 }
 
 }  // namespace
-
-std::optional<SlowRank> slow_rank_of(const StepAnalysis& step) {
-  constexpr double noticed = 1.25;
-  std::optional<SlowRank> slow;
-  for (std::size_t rank = 0; rank < step.slowness.size(); ++rank) {
-    if (step.slowness[rank] < noticed) continue;
-    if (slow) return std::nullopt;
-    slow = SlowRank{static_cast<std::int32_t>(rank), step.slowness[rank]};
-  }
-  return slow;
-}
 
 std::string to_text(const SlowRank& slow) {
   return fmt::format("rank {} takes {:.2f} times as long as the others for equal work", slow.rank, slow.factor);

@@ -78,8 +78,6 @@ struct SlowRank {
   std::int32_t rank = 0;
   double factor = 1;  ///< times as long
 };
-/// In a step; nothing where no rank is a quarter slower than the others, or several are.
-std::optional<SlowRank> slow_rank_of(const StepAnalysis& step);
 /// "rank 2 takes 3.00 times as long as the others for equal work".
 std::string to_text(const SlowRank& slow);
 

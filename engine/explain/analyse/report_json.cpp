@@ -20,7 +20,7 @@ Json plan_json(const PlanSpec& plan) {
   scenario.plan = plan;
   Json json;
   for (const Key& key : scenario_keys())
-    if (key.table == "plan")
+    if (key.is_of_plan())
       json[std::string(key.name)] = std::visit(
           [](const auto* value) -> Json {
             if constexpr (requires { value->has_value(); })

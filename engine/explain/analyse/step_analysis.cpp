@@ -72,21 +72,6 @@ TimeRange own_span(const analysis::StepIndex& index, int rank, TimeRange range) 
 
 }  // namespace
 
-std::string_view name_of(TimeClass time) {
-  switch (time) {
-    case TimeClass::compute: return "compute";
-    case TimeClass::recompute: return "recompute";
-    case TimeClass::tensor: return "tensor";
-    case TimeClass::pipeline: return "pipeline";
-    case TimeClass::data: return "data";
-    case TimeClass::zero: return "zero";
-    case TimeClass::optimizer: return "optimizer";
-    case TimeClass::bubble: return "bubble";
-    case TimeClass::other: return "other";
-  }
-  return "?";
-}
-
 std::string_view name_of(BubbleCause cause) {
   switch (cause) {
     case BubbleCause::warm_up: return "warm-up";

@@ -10,18 +10,13 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/op/time_class.hpp"
 #include "engine/plan/program/program.hpp"
 #include "engine/predict/layout/simulate.hpp"
 #include "telemetry/event/event.hpp"
 #include "telemetry/event/time_range.hpp"
 
 namespace rankscope {
-
-/// What a rank spends its time on; the keys of `time` in --json. Tensor, pipeline, data and zero are exposed
-/// communication.
-enum class TimeClass : std::uint8_t { compute, recompute, tensor, pipeline, data, zero, optimizer, bubble, other };
-inline constexpr int time_class_count = 9;
-std::string_view name_of(TimeClass time);
 
 /// The class under which exposed communication of a purpose is counted: tensor and loss → tensor; the two pipeline
 /// directions and the tied embedding's sum between stages → pipeline; gradients, norm, parameter server, and all that a

@@ -37,7 +37,7 @@ double sent_per_member(const RankProgram& program, const Op& op, const std::vect
 }
 
 std::map<Key, Sum> predicted_traffic(const RunFacts& facts) {
-  const std::optional<Algorithm> algorithm = algorithm_named(facts.plan.collective.name());
+  const std::optional<Algorithm> algorithm = algorithm_of(facts.plan.collective);
   std::map<Key, Sum> sums;
   for (const RankProgram& program : facts.programs) {
     std::set<Key> takes_part;
@@ -88,9 +88,8 @@ std::vector<TrafficReport> traffic_of(const RunFacts& facts, const RunTotals& to
 std::vector<LinkReport> links_of(const RunFacts& facts, const RunTotals& totals) {
   const auto ranks = static_cast<int>(facts.programs.size());
   if (ranks > most_linked_ranks) return {};
-  const TrafficMatrix predicted =
-      traffic_matrix(facts.programs, facts.grid, algorithm_named(facts.plan.collective.name()), {}, most_linked_ranks,
-                     Automatic::direct);
+  const TrafficMatrix predicted = traffic_matrix(facts.programs, facts.grid, algorithm_of(facts.plan.collective), {},
+                                                 most_linked_ranks, Automatic::direct);
   std::vector<LinkReport> links;
   for (int from = 0; from < ranks; ++from) {
     const auto sender = totals.ranks.find(from);

@@ -16,8 +16,8 @@ class Walk {
     time_ = index_[next].begin_ns;
     own(next);
   }
-  /// The step's end: what ended last is what the rank waited for; or, where it ended later, what the rank exchanged for
-  /// its next step.
+  /// At the step's end the rank waited for the op that ended last; or, if the rank's exchange for its next step ended
+  /// later, for that exchange.
   void from_last(SpanAt last) {
     time_ = idle_.end_ns;
     const SpanAt ahead = last_talk_ahead();
@@ -117,7 +117,7 @@ class Walk {
     const SpanAt peer = index_.last_to_arrive(at);
     emit(index_.active_ns(at), PieceKind::own_transfer, peer == none ? at : peer);
     if (done() || time_ <= span.begin_ns) return at;
-    // Until its last member arrived this was waiting; before it began, search on this rank again.
+    // Until its last member arrived, the rank waited. Before the op began, the search continues on this rank.
     const std::int64_t began = std::max(span.begin_ns, idle_.begin_ns);
     if (peer == none) {
       emit(began, PieceKind::peer_unknown, at);

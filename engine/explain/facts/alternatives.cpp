@@ -5,6 +5,7 @@
 
 #include "engine/explain/facts/prediction.hpp"
 #include "engine/op/words.hpp"
+#include "engine/plan/collective/transfer.hpp"
 #include "engine/plan/program/compile.hpp"
 #include "engine/plan/scenario/read.hpp"
 #include "engine/plan/scenario/stage_split.hpp"
@@ -127,7 +128,7 @@ class Changes {
   /// All changes of a collective alone, with the same ranks.
   void algorithms() {
     for (const std::string_view name : collective_words)
-      if (name != "auto") add(std::string(name), [&](PlanSpec& plan) { plan.collective = name; });
+      if (algorithm_of(name)) add(std::string(name), [&](PlanSpec& plan) { plan.collective = name; });
   }
 
   const PlanSpec& plan_;
@@ -150,9 +151,12 @@ void predict_into(Alternative& alternative, Scenario scenario) {
   alternative.fits = !report.device || report.device->fits();
 }
 
-}  // namespace
-
+/// Changes that leave model, data, precision, optimizer, global batch and the number of ranks as they are: another
+/// schedule, more or fewer micro-batches, layers by cost, recomputation, ZeRO, sequence parallelism, a synchronous
+/// all-reduce, and ranks moved from one kind of parallelism to another. They may be plans that cannot run.
 std::vector<Alternative> neighbouring_plans(const Scenario& scenario) { return Changes(scenario).all(); }
+
+}  // namespace
 
 Alternatives alternatives_to(const Scenario& scenario, const std::function<bool()>& should_continue) {
   Alternatives result;

@@ -19,11 +19,6 @@ struct Alternative {
   bool fits = true;  ///< on the cluster's devices, where it says how much memory these have
 };
 
-/// Changes that leave model, data, precision, optimizer, global batch and the number of ranks as they are: another
-/// schedule, more or fewer micro-batches, layers by cost, recomputation, ZeRO, sequence parallelism, a synchronous
-/// all-reduce, and ranks moved from one kind of parallelism to another. They may be plans that cannot run.
-std::vector<Alternative> neighbouring_plans(const Scenario& scenario);
-
 /// The plan itself, and those beside it that can run.
 struct Alternatives {
   Alternative now;

@@ -14,8 +14,6 @@ namespace {
 
 constexpr double most_trial_ops = 1e5;
 
-static_assert(step_part_names.size() == time_class_count);
-
 Judgement judgement_of(const Report& report) {
   Judgement judged;
   judged.seconds = report.step_seconds;

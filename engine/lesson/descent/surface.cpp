@@ -26,7 +26,6 @@ std::string short_text(double value) {
 // do not know the curvature.
 Surface ravine(double condition) {
   Surface s;
-  s.name = "ravine";
   s.title = "Ravine";
   s.formula = "½(x² + " + short_text(condition) + "·y²)";
   s.value = [condition](Point p) { return 0.5 * (square(p.x) + condition * square(p.y)); };
@@ -35,6 +34,7 @@ Surface ravine(double condition) {
   s.start = {-4, 1};
   s.window = {-4.6, 2.4, -1.5, 1.5};
   s.steps = 100;
+  s.has_condition = true;
   s.rates = {{"sgd", 1.8 / condition}, {"momentum", 0.4 / condition},           {"adagrad", 0.5},   {"adam", 0.1},
              {"adamw", 0.1},           {"radam", std::min(0.1, 2 / condition)}, {"adafactor", 0.1}, {"adam8bit", 0.1},
              {"sophia", 0.03}};
@@ -42,9 +42,8 @@ Surface ravine(double condition) {
 }
 
 // The same rate for all: only the optimizers differ.
-Surface saddle() {
+Surface saddle(double) {
   Surface s;
-  s.name = "saddle";
   s.title = "Saddle";
   s.formula = "x² − y² + ½y⁴";
   s.value = [](Point p) { return square(p.x) - square(p.y) + 0.5 * square(square(p.y)); };
@@ -63,9 +62,8 @@ Surface saddle() {
 
 // x's slope is x(x + 2)(x - 1), so that both minima and the ridge between them are at whole numbers. It begins above
 // the shallow minimum. Momentum is fast enough there to cross the ridge, SGD is not.
-Surface two_minima() {
+Surface two_minima(double) {
   Surface s;
-  s.name = "two-minima";
   s.title = "Two minima";
   s.formula = "¼x⁴ + ⅓x³ − x² + y²";
   s.value = [](Point p) { return square(square(p.x)) / 4 + square(p.x) * p.x / 3 - square(p.x) + square(p.y); };
@@ -82,9 +80,8 @@ Surface two_minima() {
   return s;
 }
 
-Surface rosenbrock() {
+Surface rosenbrock(double) {
   Surface s;
-  s.name = "rosenbrock";
   s.title = "Rosenbrock's valley";
   s.formula = "(1 − x)² + 100(y − x²)²";
   s.source = "Rosenbrock 1960";
@@ -104,9 +101,8 @@ Surface rosenbrock() {
 
 constexpr std::array<double, 3> beale_numbers{1.5, 2.25, 2.625};
 
-Surface beale() {
+Surface beale(double) {
   Surface s;
-  s.name = "beale";
   s.title = "Beale's function";
   s.formula = "(1.5 − x + xy)² + (2.25 − x + xy²)² + (2.625 − x + xy³)²";
   s.source = "Beale 1958";
@@ -140,6 +136,14 @@ Surface beale() {
   return s;
 }
 
+struct Row {
+  const char* name;
+  Surface (*make)(double condition);
+};
+constexpr Row surfaces[] = {
+    {"ravine", ravine}, {"saddle", saddle}, {"two-minima", two_minima}, {"rosenbrock", rosenbrock}, {"beale", beale},
+};
+
 }  // namespace
 
 bool SurfaceWindow::holds(Point point, double times) const {
@@ -153,19 +157,26 @@ double Surface::distance(Point point) const {
   return nearest;
 }
 
-std::vector<std::string> surface_names() { return {"ravine", "saddle", "two-minima", "rosenbrock", "beale"}; }
+std::vector<std::string> surface_names() {
+  std::vector<std::string> names;
+  for (const Row& row : surfaces) names.emplace_back(row.name);
+  return names;
+}
 
 Surface make_surface(std::string_view name, double condition) {
   if (!(condition >= least_condition && condition <= greatest_condition))
     throw std::invalid_argument("a ravine's condition number is from " + short_text(least_condition) + " to " +
                                 short_text(greatest_condition) + ", not " + short_text(condition));
-  if (name == "ravine") return ravine(condition);
-  if (name == "saddle") return saddle();
-  if (name == "two-minima") return two_minima();
-  if (name == "rosenbrock") return rosenbrock();
-  if (name == "beale") return beale();
   std::string known;
-  for (const std::string& one : surface_names()) known += (known.empty() ? "" : ", ") + one;
+  for (const Row& row : surfaces) {
+    if (name != row.name) {
+      known.append(known.empty() ? "" : ", ").append(row.name);
+      continue;
+    }
+    Surface surface = row.make(condition);
+    surface.name = name;
+    return surface;
+  }
   throw std::invalid_argument("unknown surface '" + std::string(name) + "'; known: " + known);
 }
 

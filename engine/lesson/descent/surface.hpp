@@ -1,5 +1,5 @@
-// Loss surfaces of two parameters, which show how an optimizer moves: a ravine, a saddle, two minima of different depth,
-// and two classic test functions. Pure arithmetic; engine/execute/optimizer/walk.hpp computes the paths.
+// Loss surfaces of two parameters, which show how an optimizer moves: a ravine, a saddle, two minima of different
+// depth, and two classic test functions. Pure arithmetic; engine/execute/optimizer/walk.hpp computes the paths.
 #pragma once
 #include <functional>
 #include <map>
@@ -29,13 +29,14 @@ struct Surface {
   std::string source;   ///< its author; empty: none in particular
   std::function<double(Point)> value;
   std::function<Point(Point)> gradient;
-  double least = 0;            ///< the loss at each of the minima
+  double least = 0;                   ///< the loss at each of the minima
   std::vector<Point> minima;          ///< all points where the loss is least
   std::vector<Point> shallow_minima;  ///< all other minima: each is the lowest point near it, not of the surface
   std::vector<Point> saddles;         ///< where the gradient is zero and the loss falls to two sides
   Point start;
   SurfaceWindow window;
-  int steps = 100;  ///< in which the differences are seen
+  int steps = 100;             ///< in which the differences are seen
+  bool has_condition = false;  ///< its condition number can be chosen
   /// For each optimizer (engine/plan/optimizer_rule) a suitable rate on this surface.
   std::map<std::string, double, std::less<>> rates;
   /// From a point to the nearest point where the loss is least.

@@ -105,20 +105,4 @@ double spacing_at(NumberFormat format, std::uint32_t bits) {
   return std::ldexp(1.0, std::max(static_cast<int>(magnitude >> f.mantissa_bits), 1) - f.bias() - f.mantissa_bits);
 }
 
-std::optional<double> next_number(NumberFormat format, std::uint32_t bits, bool up) {
-  const FormatFacts& f = facts_of(format);
-  const double value = value_of_bits(format, bits);
-  if (!std::isfinite(value)) return std::nullopt;
-  if (f.is_integer()) {
-    const double next = value + (up ? 1 : -1);
-    if (next > largest_bits(f) || next < -static_cast<double>(f.sign_mask())) return std::nullopt;
-    return next;
-  }
-  const std::uint32_t magnitude = bits & f.magnitude_mask();
-  if (magnitude == 0) return up ? value_of_bits(format, 1) : -value_of_bits(format, 1);
-  const bool away = up == (value > 0);
-  if (away && magnitude == largest_bits(f)) return std::nullopt;
-  return std::copysign(value_of_bits(format, away ? magnitude + 1 : magnitude - 1), value);
-}
-
 }  // namespace rankscope

@@ -47,7 +47,5 @@ FormatRange range_of(NumberFormat format);
 
 /// From the number of these bits to the next larger magnitude in the same power of two; NaN of what is no number.
 double spacing_at(NumberFormat format, std::uint32_t bits);
-/// The format's next number above (or, with `up` false, below) that of these bits; nullopt beyond its ends.
-std::optional<double> next_number(NumberFormat format, std::uint32_t bits, bool up);
 
 }  // namespace rankscope

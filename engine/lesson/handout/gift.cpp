@@ -39,7 +39,7 @@ std::string asked(const Question& question, const std::string& language) {
   std::string text = "[markdown]" + escaped(without_view_links(question.ask));
   if (question.kind == QuestionKind::number && !question.unit.empty())
     text += escaped(fmt::format(fmt::runtime(handout_words(" (in {})", language)),
-                                question.unit == "%" ? handout_words("percent", language) : question.unit));
+                                question.is_percentage() ? handout_words("percent", language) : question.unit));
   return text;
 }
 

@@ -173,7 +173,7 @@ class LabCheck {
     if (size > 0 && tolerance >= size / 2)
       add_fault(where, fmt::format("{}, half of the value or more; a tolerance below {} would exclude a guess",
                                    accepted, in_unit(size / 2, question)));
-    if (question.unit != "%") return;
+    if (!question.is_percentage()) return;
     const double opposite = 100 - truth, apart = std::fabs(opposite - truth);
     if (apart > 1e-9 && apart <= tolerance)
       add_fault(where, fmt::format("{}, which includes the opposite answer, {}; a tolerance below {} would exclude it",

@@ -16,7 +16,7 @@ constexpr double least_points = 1;    ///< of shares: a smaller difference is ne
 std::string unit_mistake(const Question& question, double guess, double truth) {
   if (question.unit.empty() || guess == 0 || truth == 0) return {};
   const double allowed = question.tolerance;
-  if (question.unit == "%" && std::fabs(guess * 100 - truth) <= allowed && std::fabs(guess) <= 1)
+  if (question.is_percentage() && std::fabs(guess * 100 - truth) <= allowed && std::fabs(guess) <= 1)
     return "That is a fraction of 1; the question asks for percent.";
   for (const double factor : {1e3, 1024.0, 1e6, 1048576.0, 1e9}) {
     if (std::fabs(guess / factor - truth) <= std::min(allowed, 0.01 * std::fabs(truth)))
@@ -33,7 +33,7 @@ Reply judge_number(const Question& question, double guess, double truth) {
   const double off = std::fabs(reply.off);
   // A hair more than the tolerance, as 27.3 - 0.3 is not 27.0 in binary.
   if (off <= question.tolerance * (1 + 1e-9)) {
-    const double little = question.unit == "%" ? least_points : 0;
+    const double little = question.is_percentage() ? least_points : 0;
     reply.grade = off <= std::max(close_share * std::fabs(truth), little) ? Grade::right : Grade::close;
     return reply;
   }

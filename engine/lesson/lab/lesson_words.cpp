@@ -1,28 +1,26 @@
 #include "engine/lesson/lab/lesson_words.hpp"
 
-#include <algorithm>
-
 namespace rankscope {
 namespace {
 
+/// Headings of the second level, and the word that begins an answer which is folded away.
+struct LessonWords {
+  std::string_view language;
+  std::string_view run, compare, explain;
+  std::string_view answer;  ///< with its colon
+};
+
 constexpr LessonWords words_by_language[] = {
-    {"en", "English", "Run", "Compare", "Explain", "Answer:"},
-    {"de", "Deutsch", "Ausführen", "Vergleichen", "Erklären", "Antwort:"},
+    {"en", "Run", "Compare", "Explain", "Answer:"},
+    {"de", "Ausführen", "Vergleichen", "Erklären", "Antwort:"},
 };
 
 }  // namespace
-
-std::span<const LessonWords> all_lesson_words() { return words_by_language; }
 
 std::vector<std::string> known_languages() {
   std::vector<std::string> known;
   for (const LessonWords& one : words_by_language) known.emplace_back(one.language);
   return known;
-}
-
-bool is_known_language(std::string_view language) {
-  return std::any_of(std::begin(words_by_language), std::end(words_by_language),
-                     [&](const auto& one) { return one.language == language; });
 }
 
 Heading heading_of(std::string_view line) {

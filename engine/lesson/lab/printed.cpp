@@ -198,7 +198,7 @@ std::optional<std::string> printed_number(const Question& question, double truth
     const std::string words = std::string(number_words[static_cast<std::size_t>(truth)]) + " " + noun;
     if (lowered(text).find(words) != std::string::npos) return words;
   }
-  if (question.unit == "%") return fraction_of(truth / 100, text);
+  if (question.is_percentage()) return fraction_of(truth / 100, text);
   return std::nullopt;
 }
 

@@ -104,7 +104,7 @@ struct Variant {
 struct Evidence {
   std::string view;  ///< by its name: "memory"
   std::optional<int> step, rank;
-  std::string op{};  ///< its token; empty: none is selected
+  std::string op{};                             ///< its token; empty: none is selected
   std::map<std::string, std::string> inputs{};  ///< what is set in the view (view_inputs.hpp); others stay as they are
   bool operator==(const Evidence&) const = default;
 };
@@ -116,6 +116,7 @@ struct Question {
   /// Of the answer as it is typed and shown: "", "%", "ms", "s", "KiB", "MiB", "GFLOP/s", "nats" or "steps".
   std::string unit;
   double scale = 1;  ///< how many of the unit the report's value 1 is: 100 for "%", 1000 for "ms"
+  bool is_percentage() const { return unit == "%"; }
 
   /// Where the answer comes from: a value of the report, as a path into the object that --json prints:
   /// "bubble.measured", "time.data", "memory.0.activations" (rank 0), "traffic.pipeline_forward.bytes_per_rank".

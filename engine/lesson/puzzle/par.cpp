@@ -1,4 +1,6 @@
 // What a puzzle's order is compared with: the known schedules, and a bound that no order passes.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
 
@@ -8,8 +10,8 @@
 namespace rankscope {
 namespace {
 
-constexpr const char* whole_schedules[] = {"1f1b", "gpipe", "naive"};
-constexpr const char* split_schedules[] = {"zb-h1", "zb-h2", "zb-2p"};
+constexpr ScheduleKind whole_schedules[] = {ScheduleKind::one_f_one_b, ScheduleKind::gpipe, ScheduleKind::naive};
+constexpr ScheduleKind split_schedules[] = {ScheduleKind::zb_h1, ScheduleKind::zb_h2, ScheduleKind::zb_2p};
 
 PipelineShape shape_of(const PuzzleRules& rules) {
   return {.stages = rules.stages, .micro_batches = rules.micro_batches};
@@ -35,22 +37,23 @@ ChunkSchedule in_halves(ChunkSchedule schedule) {
 
 }  // namespace
 
-ChunkSchedule known_solution(const std::string& schedule, const PuzzleRules& rules) {
+ChunkSchedule known_solution(ScheduleKind schedule, const PuzzleRules& rules) {
   const bool whole =
       std::find(std::begin(whole_schedules), std::end(whole_schedules), schedule) != std::end(whole_schedules);
   ChunkSchedule known = make_schedule(schedule, shape_of(rules));
   if (rules.halves) return whole ? in_halves(std::move(known)) : known;
-  if (splits_backward(known)) throw std::invalid_argument("the schedule '" + schedule + "' splits backwards");
+  if (splits_backward(known))
+    throw std::invalid_argument(fmt::format("the schedule '{}' splits backwards", word_of(schedule)));
   return known;
 }
 
 std::vector<PuzzlePar> known_solutions(const PuzzleRules& rules) {
-  std::vector<std::string> names(std::begin(whole_schedules), std::end(whole_schedules));
-  if (rules.halves) names.insert(names.end(), std::begin(split_schedules), std::end(split_schedules));
+  std::vector<ScheduleKind> schedules(std::begin(whole_schedules), std::end(whole_schedules));
+  if (rules.halves) schedules.insert(schedules.end(), std::begin(split_schedules), std::end(split_schedules));
   std::vector<PuzzlePar> known;
-  for (const std::string& name : names) {
+  for (const ScheduleKind schedule : schedules) {
     Puzzle board(rules);
-    if (board.fill(known_solution(name, rules))) known.push_back({name, board.layout().end});
+    if (board.fill(known_solution(schedule, rules))) known.push_back({schedule, board.layout().end});
   }
   std::stable_sort(known.begin(), known.end(), [](const auto& a, const auto& b) { return a.units < b.units; });
   return known;

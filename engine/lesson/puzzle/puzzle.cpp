@@ -172,7 +172,8 @@ bool Puzzle::undo() {
 }
 
 ChunkSchedule Puzzle::schedule_of(const Rows& rows) const {
-  ChunkSchedule schedule = empty_schedule("by-hand", {.stages = rules_.stages, .micro_batches = rules_.micro_batches});
+  ChunkSchedule schedule =
+      empty_schedule(ScheduleKind::by_hand, {.stages = rules_.stages, .micro_batches = rules_.micro_batches});
   schedule.order = rows;
   return schedule;
 }

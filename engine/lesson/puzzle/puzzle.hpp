@@ -90,20 +90,20 @@ class Puzzle {
 
 /// What a known schedule takes under the same rules.
 struct PuzzlePar {
-  std::string schedule;  ///< its name; "naive", "gpipe", "1f1b", "zb-h1", …
+  Choice<ScheduleKind> schedule = ScheduleKind::naive;
   std::int64_t units = 0;
 };
 /// All known schedules that keep no more than the rules allow, the shortest first. Where backwards are in halves, those
 /// with whole ones take part with each half directly behind the other.
 std::vector<PuzzlePar> known_solutions(const PuzzleRules& rules);
-/// One of them, with the boxes of the rules. Throws std::invalid_argument where it is unknown.
-ChunkSchedule known_solution(const std::string& schedule, const PuzzleRules& rules);
+/// One of them, with the boxes of the rules. Throws std::invalid_argument for split backwards where they are whole.
+ChunkSchedule known_solution(ScheduleKind schedule, const PuzzleRules& rules);
 
-/// A bound: no order is shorter, in units; some rules have none that is as short. Stage s begins after s forwards. Where
-/// it keeps k micro-batches at a time, the one with index j cannot begin before the one with index j - k has been to the
-/// last stage and back. Of the last turn, each passes the last stage after the other; and after the last gradient of
-/// stage s the s stages before it work. With halves, a stage also works 3 units for each micro-batch without a gap at
-/// best.
+/// A bound: no order is shorter, in units; some rules have none that is as short. Stage s begins after s forwards.
+/// Where it keeps k micro-batches at a time, the one with index j cannot begin before the one with index j - k has been
+/// to the last stage and back. Of the last turn, each passes the last stage after the other; and after the last
+/// gradient of stage s the s stages before it work. With halves, a stage also works 3 units for each micro-batch
+/// without a gap at best.
 std::int64_t least_units(const PuzzleRules& rules);
 
 }  // namespace rankscope

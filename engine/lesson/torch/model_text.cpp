@@ -3,10 +3,10 @@
 
 namespace rankscope::python {
 
-std::string tensor_layers(const Subject& subject) {
-  if (!subject.tensor_ranks()) return {};
-  return section("Tensor parallel: layers of which each rank has a share") +
-         R"PY(# What torch.distributed.tensor.parallel calls ColwiseParallel and RowwiseParallel, written out: those cut a matrix into
+namespace {
+
+constexpr const char* exchanged_sums =
+    R"PY(# What torch.distributed.tensor.parallel calls ColwiseParallel and RowwiseParallel, written out: those cut a matrix into
 # TENSOR stretches, and here q, k and v lie on top of each other in one, of which a rank has some heads each.
 def sum_of_ranks(x):
     x = x.clone()
@@ -39,7 +39,9 @@ class Sum(torch.autograd.Function):
         return gradient
 
 
-class ColumnLinear(nn.Module):
+)PY";
+
+constexpr const char* shared_matrices = R"PY(class ColumnLinear(nn.Module):
     """This rank's columns of the result (rows of torch's [out, in] matrix) in each of so many groups."""
 
     def __init__(self, whole, groups=1):
@@ -63,7 +65,10 @@ class RowLinear(nn.Module):
         return Sum.apply(F.linear(x, self.weight)) + self.bias
 
 
-WORDS = math.ceil(VOCABULARY / TENSOR)  # of a rank; the last one may have fewer
+)PY";
+
+constexpr const char* shared_vocabulary =
+    R"PY(WORDS = math.ceil(VOCABULARY / TENSOR)  # of a rank; the last one may have fewer
 FIRST_WORD = tensor_rank * WORDS
 
 
@@ -104,7 +109,14 @@ def share_layers(gpt):
         block.mlp["c_fc"] = ColumnLinear(block.mlp["c_fc"])
         block.mlp["c_proj"] = RowLinear(block.mlp["c_proj"])
     gpt.wte = OwnWords(gpt.wte)
-)PY" + (subject.model().tied ? "" : "    gpt.lm_head = OwnWords(gpt.lm_head)\n");
+)PY";
+
+}  // namespace
+
+std::string tensor_layers(const Subject& subject) {
+  if (!subject.tensor_ranks()) return {};
+  return section("Tensor parallel: layers of which each rank has a share") + exchanged_sums + shared_matrices +
+         shared_vocabulary + (subject.model().tied ? "" : "    gpt.lm_head = OwnWords(gpt.lm_head)\n");
 }
 
 namespace {

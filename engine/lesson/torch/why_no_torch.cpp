@@ -4,6 +4,7 @@
 #include <set>
 
 #include "engine/lesson/torch/torch_script.hpp"
+#include "engine/plan/scenario/data_source.hpp"
 #include "engine/plan/scenario/stage_split.hpp"
 
 namespace rankscope {
@@ -23,7 +24,7 @@ std::string why_no_model(const Scenario& s) {
     return "model.kind: there is no PyTorch script of " + quoted(s.model.kind.name()) + " yet; of \"gpt\" there is";
   if (s.model.dropout > 0)
     return "model.dropout: PyTorch draws other elements to drop, so the losses would differ; 0 would do";
-  if (s.data.source != "synthetic")
+  if (!is_synthetic(s.data))
     return "data.source: PyTorch scripts draw the synthetic language and read no files yet; \"synthetic\" would do";
   if (s.plan.precision != Precision::fp32 && s.plan.precision != Precision::fp64)
     return "plan.precision: " + quoted(s.plan.precision.name()) +

@@ -13,20 +13,16 @@
 
 namespace rankscope {
 
+// CollectiveChoice is "auto", and then the algorithms in their order.
+static_assert(word_table<CollectiveChoice>.size() == 1 + algorithm_count);
+
 std::string_view name_of(Algorithm algorithm) {
-  switch (algorithm) {
-    case Algorithm::ring: return "ring";
-    case Algorithm::naive: return "naive";
-    case Algorithm::tree: return "tree";
-    case Algorithm::halving_doubling: return "halving-doubling";
-  }
-  return "?";
+  return word_of(static_cast<CollectiveChoice>(1 + static_cast<int>(algorithm)));
 }
 
-std::optional<Algorithm> algorithm_named(std::string_view name) {
-  for (int i = 0; i < algorithm_count; ++i)
-    if (const auto algorithm = static_cast<Algorithm>(i); name == name_of(algorithm)) return algorithm;
-  return std::nullopt;
+std::optional<Algorithm> algorithm_of(Choice<CollectiveChoice> chosen) {
+  if (chosen == CollectiveChoice::automatic) return std::nullopt;
+  return static_cast<Algorithm>(static_cast<int>(CollectiveChoice(chosen)) - 1);
 }
 
 namespace {

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "engine/op/kind.hpp"
+#include "engine/plan/scenario/choices.hpp"
 
 namespace rankscope {
 
@@ -42,7 +43,8 @@ inline constexpr int algorithm_count = 4;
 
 /// "ring", "naive", "tree", "halving-doubling".
 std::string_view name_of(Algorithm algorithm);
-std::optional<Algorithm> algorithm_named(std::string_view name);
+/// nullopt for "auto", the communicator's own.
+std::optional<Algorithm> algorithm_of(Choice<CollectiveChoice> chosen);
 
 /// Elements [begin, end) of a buffer.
 struct ElementRange {

@@ -98,13 +98,4 @@ std::vector<int> balanced_blocks(const PartCosts& costs, int chunks) {
   return most_even(of_chunks, least_greatest(of_chunks));
 }
 
-double greatest_chunk(const PartCosts& costs, const std::vector<int>& blocks) {
-  const ChunkCosts of_chunks(costs, static_cast<int>(blocks.size()));
-  double greatest = 0;
-  int begin = 0;
-  for (std::size_t chunk = 0; chunk < blocks.size(); begin += blocks[chunk++])
-    greatest = std::max(greatest, of_chunks.of(static_cast<int>(chunk), begin, begin + blocks[chunk]));
-  return greatest;
-}
-
 }  // namespace rankscope

@@ -18,7 +18,4 @@ struct PartCosts {
 /// std::invalid_argument when there are fewer blocks than chunks, or no chunk.
 std::vector<int> balanced_blocks(const PartCosts& costs, int chunks);
 
-/// The cost of the greatest of these chunks.
-double greatest_chunk(const PartCosts& costs, const std::vector<int>& blocks);
-
 }  // namespace rankscope

@@ -1,5 +1,7 @@
 #include "engine/plan/model/make_rows.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bitset>
 #include <cassert>
@@ -72,7 +74,7 @@ class Maker {
       }
       parameter(block, row.name) = static_cast<int>(model_.parameters.size());
       ParameterSpec p;
-      if (block >= 0) p.name.append(architecture_.block_prefix).append(std::to_string(block)).append(".");
+      if (block >= 0) p.name = fmt::format("{}{}.", architecture_.block_prefix, block);
       p.name.append(row.text);
       p.shape = p.whole = part.sizes.shape(row.whole);
       if (model_.tensor > 1) p.split = row.split;

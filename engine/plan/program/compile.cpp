@@ -16,7 +16,7 @@ PipelineShape shape_of(const PlanSpec& plan) {
 
 ChunkSchedule schedule_of(const PlanSpec& plan) {
   return plan.schedule == ScheduleKind::by_hand ? by_hand_schedule(plan.order, shape_of(plan))
-                                                : make_schedule(plan.schedule.name(), shape_of(plan));
+                                                : make_schedule(plan.schedule, shape_of(plan));
 }
 
 namespace {
@@ -24,10 +24,9 @@ namespace {
 /// An alternative to an invalid order by hand.
 std::string without_order(const PlanSpec& plan) {
   const bool one_chunk = plan.virtual_stages == 1, in_groups = plan.micro_batches % plan.pipeline == 0;
-  return std::string("; correct it, or remove order and give ") + (one_chunk ? "schedule = \"1f1b\""
-                                                                      : in_groups
-                                                                          ? "schedule = \"interleaved\""
-                                                                          : "schedule = \"1f1b\" and virtual = 1");
+  return std::string("; correct it, or remove order and give ") + (one_chunk   ? "schedule = \"1f1b\""
+                                                                   : in_groups ? "schedule = \"interleaved\""
+                                                                               : "schedule = \"1f1b\" and virtual = 1");
 }
 
 }  // namespace
@@ -50,22 +49,24 @@ StepProgram compile(const Scenario& scenario) {
   StepProgram step;
   step.scenario = scenario;
   step.grid = plan.grid();
+  bool is_order = false;
   const char* key = "plan.tensor: ";
   try {
     step.model = make_model(scenario);
     key = "plan.stages: ";
     step.first_segment = split_as_planned(step.model, plan);
-    key = plan.schedule == ScheduleKind::by_hand ? "plan.order: " : "plan.schedule: ";
+    is_order = plan.schedule == ScheduleKind::by_hand;
+    key = is_order ? "plan.order: " : "plan.schedule: ";
     step.schedule = schedule_of(plan);
   } catch (const std::invalid_argument& e) {
-    const bool is_order = std::string_view(key) == "plan.order: ";
     throw PlanError(key + std::string(e.what()) + (is_order ? without_order(plan) : ""));
   }
   const bool embedding_alone = plan.chunks() > 1 && step.first_segment[1] <= step.model.segments_before_blocks();
   if (embedding_alone && splits_backward(step.schedule))
     throw PlanError(
-        "plan.stages: the first chunk has the embedding alone, and so no input gradient that the schedule '" +
-        step.schedule.name + "' could order; give it a layer");
+        fmt::format("plan.stages: the first chunk has the embedding alone, and so no input gradient that the schedule "
+                    "'{}' could order; give it a layer",
+                    word_of(step.schedule.kind)));
   const int first_home = step.schedule.stage_of_chunk.front(), last_home = step.schedule.stage_of_chunk.back();
   if (step.model.spec.tied && first_home != last_home &&
       std::max(first_home, last_home) - std::min(first_home, last_home) != plan.pipeline - 1)

@@ -98,9 +98,9 @@ class EdgeFinder {
   }
 
   /// A gather of parameters, or of rows that a weight gradient needs once more, depends on the compute op before it in
-  /// program order. Otherwise its lane would run ahead as far as there is memory, and keep what stage 3 of ZeRO, or
-  /// sequence parallelism, is meant not to keep. A check depends on the collective that it judges, also on a rank
-  /// that the collective leaves nothing new: until then this rank takes part in it, and keeps what it sends.
+  /// program order. Otherwise its lane would run ahead as far as memory allows, and hold the data that stage 3 of ZeRO,
+  /// or sequence parallelism, should not hold. A check depends on the collective that it judges, also on a rank that
+  /// the collective leaves nothing new: until then this rank takes part in it, and holds what it sends.
   Number pace_of(Number number) {
     const OpFields f = op_of(number).id.fields();
     if (f.kind == OpKind::check) return last_collective_;

@@ -37,9 +37,10 @@ class Expander {
       else if (f.kind == OpKind::weight_gradient)
         weight_gradient(f.chunk, f.micro_batch);
       else
-        throw PlanError("the schedule '" + step_.schedule.name + "' holds " + to_token(action) +
-                        "; a schedule consists of forwards (F), backwards (B), input gradients (I) and weight "
-                        "gradients (W)");
+        throw PlanError(
+            fmt::format("the schedule '{}' holds {}; a schedule consists of forwards (F), backwards (B), input "
+                        "gradients (I) and weight gradients (W)",
+                        word_of(step_.schedule.kind), to_token(action)));
     }
     return std::move(program_);
   }
@@ -222,8 +223,8 @@ class Expander {
                                add_value(chunk, m, s, tensor_of(spec, name), MemoryClass::buffers, true))
                       .first;
         if (found == value_gradients_.end())
-          throw PlanError("the schedule '" + step_.schedule.name + "' runs " + to_token(folded_to_chunk(op.id)) +
-                          " before its input gradient");
+          throw PlanError(fmt::format("the schedule '{}' runs {} before its input gradient",
+                                      word_of(step_.schedule.kind), to_token(folded_to_chunk(op.id))));
         program_.buffers[found->second].memory = MemoryClass::activations;
         op.uses.push_back({found->second, Access::read});
       }

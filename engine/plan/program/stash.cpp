@@ -4,8 +4,10 @@
 //   F m2 │ B m0 │ OPT m0 │ F m3 │ B m1 │ OPT m1 │ …      a stage with two more after it
 //                ↑ version 0 is copied: m1 and m2 went forward with it
 //
-// Weights change in place, so the newest version needs no copy. Copied is what some backward, or some forward repeated
-// for it, reads of an older version.
+// Weights change in place, so the newest version needs no copy. A weight is copied if a backward, or a forward that is
+// repeated for it, reads an older version.
+#include <fmt/format.h>
+
 #include <map>
 #include <utility>
 
@@ -52,7 +54,7 @@ class StashPass {
     const auto [found, made] = kept_[version].try_emplace(weights, 0);
     if (made) {
       Buffer copy = program_.buffers[weights];
-      copy.name = "v" + std::to_string(version) + ":" + copy.name;
+      copy.name = fmt::format("v{}:{}", version, copy.name);
       copy.persistent = false;
       program_.buffers.push_back(std::move(copy));
       found->second = static_cast<BufferIndex>(program_.buffers.size() - 1);

@@ -6,7 +6,7 @@
 //   sequence        gathered in front of a product,             the same the other way round; what a weight gradient
 //   parallelism     reduce-scattered behind the next one        reads is gathered again, not kept
 //
-// All of a block's four are on the critical path, but the last: it is issued an op ahead.
+// All four exchanges of a block are on the critical path, except the last one, which is issued an op ahead.
 #include <map>
 #include <set>
 #include <tuple>

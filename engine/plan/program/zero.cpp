@@ -171,7 +171,7 @@ class GradientSharding {
       const std::string name = name_of_base("gradients", bucket, fmt::format(":m{}", m));
       const BufferIndex base = add_base(program_, bucket, name, gradients);
       reduce_scatter(own.complete, bucket, m, {{base, Access::accumulate}});
-      // The compute lane releases the whole gradients, so their memory does not depend on the reduction's timing.
+      // The compute lane releases the whole gradients, so the time of the release does not depend on the reduction.
       const BufferIndex part = own_shard(bucket, base, name + ":shard");
       insertions_.push_back(
           {one_bucket_later(own.complete),

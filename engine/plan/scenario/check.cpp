@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "engine/plan/scenario/choices.hpp"
+#include "engine/plan/scenario/data_source.hpp"
 #include "engine/plan/scenario/keys.hpp"
 #include "engine/plan/scenario/read.hpp"
 
@@ -30,6 +31,18 @@ std::optional<double> number(const Field& field) {
   return std::nullopt;
 }
 
+/// Files that must exist on this machine: the text.
+std::optional<Complaint> complaint_about_files(const Scenario& scenario) {
+  const std::string path = data_file(scenario);
+  std::error_code error;
+  if (path.empty() || std::filesystem::is_regular_file(path, error)) return std::nullopt;
+  const bool there = std::filesystem::exists(path, error);
+  return Complaint{
+      {"data.source"},
+      "the data file '" + path + "' is " + (there ? "no ordinary file" : "not there") +
+          "; a path in a scenario is relative to the scenario's folder, and source = \"synthetic\" needs none"};
+}
+
 }  // namespace
 
 Complaint unknown_name(const std::string& key, const std::string& name) {
@@ -42,8 +55,8 @@ Complaint unknown_name(const std::string& key, const std::string& name) {
 }
 
 std::string out_of_range(const std::string& key, std::int64_t value, const std::string& what, std::int64_t count) {
-  return fmt::format("{0} is {1}, and {2} are numbered 0 to {3}; give a smaller one, such as {0} = {3}", key, value, what,
-                     count - 1);
+  return fmt::format("{0} is {1}, and {2} are numbered 0 to {3}; give a smaller one, such as {0} = {3}", key, value,
+                     what, count - 1);
 }
 
 std::optional<Complaint> complaint_about_values(const Scenario& scenario) {
@@ -60,23 +73,11 @@ std::optional<Complaint> complaint_about_values(const Scenario& scenario) {
     if (!known.empty() && std::find(known.begin(), known.end(), **word) == known.end())
       return unknown_name(key.path(), **word);
   }
-  const std::string& source = scenario.data.source;
-  const bool file = source.starts_with("text:") || source.starts_with("tokens:");
-  if (source != "synthetic" && (!file || source.back() == ':'))
-    return Complaint{{"data.source"},
-                     "unknown source '" + source + "'; it is \"synthetic\", \"text:FILE\" or \"tokens:FILE\""};
+  if (!named_source(scenario.data))
+    return Complaint{
+        {"data.source"},
+        "unknown source '" + scenario.data.source + "'; it is \"synthetic\", \"text:FILE\" or \"tokens:FILE\""};
   return std::nullopt;
-}
-
-std::optional<Complaint> complaint_about_files(const Scenario& scenario) {
-  const std::string path = data_file(scenario);
-  std::error_code error;
-  if (path.empty() || std::filesystem::is_regular_file(path, error)) return std::nullopt;
-  const bool there = std::filesystem::exists(path, error);
-  return Complaint{
-      {"data.source"},
-      "the data file '" + path + "' is " + (there ? "no ordinary file" : "not there") +
-          "; a path in a scenario is relative to the scenario's folder, and source = \"synthetic\" needs none"};
 }
 
 std::optional<Complaint> first_complaint(const Scenario& scenario) {

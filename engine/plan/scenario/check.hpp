@@ -23,8 +23,6 @@ std::string out_of_range(const std::string& key, std::int64_t value, const std::
 std::optional<Complaint> complaint_about_values(const Scenario& scenario);
 /// Rules between values: what divides what.
 std::optional<Complaint> complaint_about_plan(const Scenario& scenario);
-/// Files that must exist on this machine: the text.
-std::optional<Complaint> complaint_about_files(const Scenario& scenario);
 
 /// The first complaint of all three, in this order.
 std::optional<Complaint> first_complaint(const Scenario& scenario);

@@ -40,7 +40,7 @@ std::optional<Complaint> collective_complaint(const Scenario& scenario) {
                          "\" to plant; use plant = \"lost_part\", or remove it"};
   const Scenario plain_one;
   for (const Key& key : scenario_keys()) {
-    if (key.table != "plan" || std::find(keys_of_plan.begin(), keys_of_plan.end(), key.name) != keys_of_plan.end())
+    if (!key.is_of_plan() || std::find(keys_of_plan.begin(), keys_of_plan.end(), key.name) != keys_of_plan.end())
       continue;
     const std::string value = in_toml(key, scenario), right = in_toml(key, plain_one), name(key.name);
     if (value == right) continue;
@@ -65,8 +65,7 @@ std::optional<Complaint> collective_complaint(const Scenario& scenario) {
         fmt::format("a sum over {} cannot be checked in bf16, which counts to {}; use precision = \"fp32\"",
                     counted(ranks, "rank"), most_exact)};
   if (has_root(model.operation_kind()) && model.root >= ranks)
-    return Complaint{{"model.root", "plan.data"},
-                     out_of_range("root", model.root, "ranks", ranks)};
+    return Complaint{{"model.root", "plan.data"}, out_of_range("root", model.root, "ranks", ranks)};
   return std::nullopt;
 }
 

@@ -381,7 +381,8 @@ const Key* find_key(std::string_view path) {
   if (dot == std::string_view::npos) return nullptr;
   const std::string_view table = path.substr(0, dot), name = path.substr(dot + 1);
   for (const Key& key : keys)
-    if (key.name == name && (key.table == table || (key.table == "software" && table == "cluster"))) return &key;
+    if (key.name == name && (key.table == table || (key.table == software_table && table == cluster_table)))
+      return &key;
   return nullptr;
 }
 

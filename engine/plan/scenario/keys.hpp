@@ -30,6 +30,8 @@ struct Range {
   }
 };
 
+inline constexpr std::string_view plan_table = "plan", cluster_table = "cluster", software_table = "software";
+
 struct Key {
   std::string_view table, name;
   Field (*field)(Scenario&);
@@ -37,8 +39,12 @@ struct Key {
   Range range = {};          ///< of a number
   bool optional = false;     ///< a cluster's file may leave it out
   std::string path() const { return std::string(table) + "." + std::string(name); }
-  /// A cluster's file may have it.
-  bool is_of_cluster() const { return table == "cluster" || table == "software"; }
+  bool is_of_plan() const { return table == plan_table; }
+  /// A figure of a cluster: its file may have it, and it says something of the machine or its software. `spec` only
+  /// names the file.
+  bool is_of_cluster() const { return (table == cluster_table && name != "spec") || table == software_table; }
+  /// A cluster's file must have it.
+  bool is_needed_of_cluster() const { return table == cluster_table && is_of_cluster() && !optional; }
 };
 
 /// In the order in which to_toml writes them.

@@ -8,6 +8,7 @@
 #include "engine/plan/scenario/asynchronous.hpp"
 #include "engine/plan/scenario/check.hpp"
 #include "engine/plan/scenario/collective.hpp"
+#include "engine/plan/scenario/data_source.hpp"
 #include "engine/plan/scenario/keys.hpp"
 #include "engine/plan/scenario/resnet.hpp"
 #include "engine/plan/scenario/stage_split.hpp"
@@ -162,6 +163,12 @@ std::optional<Complaint> schedule_complaint(const PlanSpec& plan, const Advisor&
   return std::nullopt;
 }
 
+/// Its builder makes input gradients and weight gradients instead of whole backwards.
+bool splits_backward(ScheduleKind kind) {
+  return kind == ScheduleKind::zb_h1 || kind == ScheduleKind::zb_h2 || kind == ScheduleKind::zb_2p ||
+         kind == ScheduleKind::zb_v;
+}
+
 std::optional<Complaint> stages_complaint(const Scenario& scenario, const Advisor& advisor) {
   const std::string& stages = scenario.plan.stages;
   if (stage_split(scenario.plan) != StageSplit::listed) return std::nullopt;
@@ -188,7 +195,7 @@ std::optional<Complaint> stages_complaint(const Scenario& scenario, const Adviso
                          "\" has a chunk of nothing: only the first and the last, which have the embedding and the "
                          "head, can be without layers" +
                          even};
-  if (layers->size() > 1 && layers->front() == 0 && scenario.plan.schedule.name().starts_with("zb-"))
+  if (layers->size() > 1 && layers->front() == 0 && splits_backward(scenario.plan.schedule))
     return Complaint{{"plan.stages", "plan.schedule"},
                      "stages = \"" + shortened(stages) +
                          "\" gives the first chunk the embedding alone, and so no input gradient that schedule \"" +
@@ -389,7 +396,8 @@ std::optional<Complaint> plan_complaint(const Scenario& scenario, const Advisor&
     return Complaint{{"train.global_batch", "model.context", "plan.micro_batches"},
                      "a micro-batch of " + counted(scenario.micro_batch_size(), "sample") + " × " +
                          counted(model.context, "token") + " is too large; use more micro_batches"};
-  if (scenario.data.source.starts_with("text:") && model.vocabulary < 256)
+  const auto data = named_source(scenario.data);
+  if (data && data->source == DataSource::text && model.vocabulary < 256)
     return Complaint{
         {"model.vocabulary", "data.source"},
         fmt::format("a text's tokens are bytes, and vocabulary is {}; vocabulary = 256 would do", model.vocabulary)};

@@ -9,6 +9,7 @@
 
 #include "engine/base/host/excerpt.hpp"
 #include "engine/plan/scenario/check.hpp"
+#include "engine/plan/scenario/data_source.hpp"
 #include "engine/plan/scenario/document.hpp"
 #include "engine/plan/scenario/keys.hpp"
 #include "engine/plan/scenario/measured.hpp"
@@ -79,7 +80,7 @@ std::string suggestion(std::string_view name, std::string_view table) {
   if (const auto others = tables_with(name); !others.empty()) return "it belongs in " + listed(bracketed(others));
   const std::vector<std::string> known = keys_of(table);
   if (const std::string near = nearest(name, known); !near.empty()) return "did you mean '" + near + "'?";
-  if (const std::string near = nearest(name, keys_of("software")); table == "cluster" && !near.empty())
+  if (const std::string near = nearest(name, keys_of(software_table)); table == cluster_table && !near.empty())
     return "did you mean '" + near + "' of [software]?";
   return "[" + std::string(table) + "] has " + listed(known);
 }
@@ -261,8 +262,7 @@ void apply(const std::vector<Override>& overrides, Scenario& scenario, Places& p
 void read_cluster(Scenario& scenario, const std::string& name, const Places& places) {
   bool complete = true;
   for (const Key& key : scenario_keys())
-    if (key.table == "cluster" && key.name != "spec" && !key.optional && !places.file.contains(key.path()) &&
-        !places.set.contains(key.path()))
+    if (key.is_needed_of_cluster() && !places.file.contains(key.path()) && !places.set.contains(key.path()))
       complete = false;
   if (complete) return;
   const std::string& spec = scenario.cluster.spec;
@@ -282,14 +282,13 @@ void read_cluster(Scenario& scenario, const std::string& name, const Places& pla
   Places in_file;
   for (const Item& item : document::parse_file(file.string())) {
     if (item.key == "title") continue;
-    if (item.key != "cluster" && item.key != "software")
+    if (item.key != cluster_table && item.key != software_table)
       refuse(item.at,
              "a cluster file has no '" + item.key + "'; it has a title and the tables [cluster] and [software]");
     read_table(item, of_file, in_file);
   }
   for (const Key& key : scenario_keys()) {
-    if (key.table != "cluster" || key.name == "spec" || key.optional) continue;
-    if (!in_file.file.contains(key.path()))
+    if (key.is_needed_of_cluster() && !in_file.file.contains(key.path()))
       refuse(file.string() + ":1:1", "the key " + std::string(key.name) + " is missing in [cluster]; give " +
                                          std::string(key.meaning) + ", and its source");
   }
@@ -302,8 +301,7 @@ void read_cluster(Scenario& scenario, const std::string& name, const Places& pla
   for (const Key& key : scenario_keys()) {
     const std::string path = key.path();
     // The scenario's own values take precedence.
-    if (!key.is_of_cluster() || key.name == "spec" || !in_file.file.contains(path) || places.file.contains(path) ||
-        places.set.contains(path))
+    if (!key.is_of_cluster() || !in_file.file.contains(path) || places.file.contains(path) || places.set.contains(path))
       continue;
     std::visit([&](auto* field) { *field = *std::get<decltype(field)>(key.field(of_file)); }, key.field(scenario));
   }
@@ -405,7 +403,7 @@ std::vector<ChangedFigure> changed_figures(const ClusterSpec& cluster) {
   }
   std::vector<ChangedFigure> changed;
   for (const Key& key : scenario_keys()) {
-    if (!key.is_of_cluster() || key.name == "spec" || key.name == "measured") continue;
+    if (!key.is_of_cluster() || key.name == "measured") continue;
     const std::string value = written(key.field(asked));
     if (value != written(key.field(of_file))) changed.push_back({key.name, value});
   }
@@ -417,10 +415,9 @@ void check_scenario(const Scenario& scenario) {
 }
 
 std::string data_file(const Scenario& scenario) {
-  const std::string& source = scenario.data.source;
-  const std::size_t colon = source.find(':');
-  if (colon == std::string::npos) return {};
-  const std::filesystem::path path = source.substr(colon + 1);
+  const auto named = named_source(scenario.data);
+  if (!named || named->file.empty()) return {};
+  const std::filesystem::path path = named->file;
   if (path.is_absolute() || scenario.file.empty()) return path.string();
   return (std::filesystem::path(scenario.file).parent_path() / path).lexically_normal().string();
 }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "engine/op/words.hpp"
+#include "engine/plan/scenario/data_source.hpp"
 
 namespace rankscope {
 namespace {
@@ -38,7 +39,7 @@ std::optional<Complaint> resnet_complaint(const Scenario& scenario) {
                      "recompute \"selective\" needs attention, which a resnet does not have; use recompute = "
                      "\"blocks\" or \"sqrt\""};
   if (model.dropout > 0) return Complaint{{"model.dropout", "model.kind"}, "a resnet has no dropout; use dropout = 0"};
-  if (scenario.data.source != "synthetic")
+  if (!is_synthetic(scenario.data))
     return Complaint{
         {"data.source", "model.kind"},
         "a resnet's images are synthetic; use source = \"synthetic\", not \"" + scenario.data.source + "\""};

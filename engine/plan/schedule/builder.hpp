@@ -20,8 +20,8 @@ inline OpId weight_gradient_of(int chunk, int micro_batch) {
 }
 
 /// An empty schedule with chunk c on stage c mod p.
-inline ChunkSchedule empty_schedule(std::string_view name, PipelineShape shape) {
-  ChunkSchedule schedule{std::string(name), shape, std::vector<int>(static_cast<std::size_t>(shape.chunks())), {}};
+inline ChunkSchedule empty_schedule(ScheduleKind kind, PipelineShape shape) {
+  ChunkSchedule schedule{kind, shape, std::vector<int>(static_cast<std::size_t>(shape.chunks())), {}};
   for (int chunk = 0; chunk < shape.chunks(); ++chunk) schedule.stage_of_chunk[chunk] = chunk % shape.stages;
   schedule.order.resize(static_cast<std::size_t>(shape.stages));
   return schedule;

@@ -21,7 +21,7 @@ std::string_view trimmed(std::string_view text) {
 
 class Reader {
  public:
-  explicit Reader(PipelineShape shape) : schedule_(empty_schedule("by-hand", shape)) {
+  explicit Reader(PipelineShape shape) : schedule_(empty_schedule(ScheduleKind::by_hand, shape)) {
     std::fill(schedule_.stage_of_chunk.begin(), schedule_.stage_of_chunk.end(), -1);
   }
 

@@ -12,7 +12,7 @@ ChunkSchedule interleaved_schedule(PipelineShape shape) {
   if (m % p != 0)
     throw std::invalid_argument(fmt::format(
         "interleaved takes micro-batches in groups as large as the pipeline, and {} is no multiple of {}", m, p));
-  ChunkSchedule schedule = empty_schedule("interleaved", shape);
+  ChunkSchedule schedule = empty_schedule(ScheduleKind::interleaved, shape);
   for (int stage = 0; stage < p; ++stage) {
     auto& order = schedule.order[stage];
     // A group of p micro-batches passes all of the stage's chunks before the next group begins; backwards take the

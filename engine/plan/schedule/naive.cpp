@@ -3,7 +3,7 @@
 namespace rankscope {
 
 ChunkSchedule naive_schedule(PipelineShape shape) {
-  ChunkSchedule schedule = empty_schedule("naive", shape);
+  ChunkSchedule schedule = empty_schedule(ScheduleKind::naive, shape);
   for (int stage = 0; stage < shape.stages; ++stage)
     for (int m = 0; m < shape.micro_batches; ++m) {
       schedule.order[stage].push_back(forward_of(stage, m));

@@ -5,7 +5,7 @@
 namespace rankscope {
 
 ChunkSchedule one_f_one_b_schedule(PipelineShape shape) {
-  ChunkSchedule schedule = empty_schedule("1f1b", shape);
+  ChunkSchedule schedule = empty_schedule(ScheduleKind::one_f_one_b, shape);
   for (int stage = 0; stage < shape.stages; ++stage) {
     auto& order = schedule.order[stage];
     const int warm_up = std::min(shape.stages - stage - 1, shape.micro_batches);

@@ -4,7 +4,7 @@ namespace rankscope {
 
 ChunkSchedule one_f_one_b_async_schedule(PipelineShape shape) {
   ChunkSchedule schedule = one_f_one_b_schedule(shape);
-  schedule.name = "1f1b-async";
+  schedule.kind = ScheduleKind::one_f_one_b_async;
   return schedule;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 
@@ -9,42 +10,40 @@ namespace rankscope {
 namespace {
 
 struct Entry {
-  std::string_view name;
+  ScheduleKind kind;
   ChunkSchedule (*build)(PipelineShape);
   int most_virtual_stages;  ///< 0: any number
 };
 constexpr std::array<Entry, 9> table{{
-    {"naive", naive_schedule, 1},
-    {"gpipe", gpipe_schedule, 1},
-    {"1f1b", one_f_one_b_schedule, 1},
-    {"interleaved", interleaved_schedule, 0},
-    {"zb-h1", zb_h1_schedule, 1},
-    {"zb-h2", zb_h2_schedule, 1},
-    {"zb-2p", zb_2p_schedule, 1},
-    {"zb-v", zb_v_schedule, 2},
-    {"1f1b-async", one_f_one_b_async_schedule, 1},
+    {ScheduleKind::naive, naive_schedule, 1},
+    {ScheduleKind::gpipe, gpipe_schedule, 1},
+    {ScheduleKind::one_f_one_b, one_f_one_b_schedule, 1},
+    {ScheduleKind::interleaved, interleaved_schedule, 0},
+    {ScheduleKind::zb_h1, zb_h1_schedule, 1},
+    {ScheduleKind::zb_h2, zb_h2_schedule, 1},
+    {ScheduleKind::zb_2p, zb_2p_schedule, 1},
+    {ScheduleKind::zb_v, zb_v_schedule, 2},
+    {ScheduleKind::one_f_one_b_async, one_f_one_b_async_schedule, 1},
 }};
+static_assert(table.size() + 1 == word_table<ScheduleKind>.size(), "all schedules but those written by hand");
 
 }  // namespace
 
-std::vector<std::string_view> schedule_names() {
-  std::vector<std::string_view> names;
-  for (const Entry& entry : table) names.push_back(entry.name);
-  return names;
+bool is_cyclic(const std::vector<int>& stage_of_chunk, int stages) {
+  for (std::size_t chunk = 0; chunk < stage_of_chunk.size(); ++chunk)
+    if (stage_of_chunk[chunk] != static_cast<int>(chunk) % stages) return false;
+  return true;
 }
 
-ChunkSchedule make_schedule(std::string_view name, PipelineShape shape) {
-  for (const Entry& entry : table)
-    if (entry.name == name) {
-      if (entry.most_virtual_stages > 0 && shape.virtual_stages > entry.most_virtual_stages)
-        throw std::invalid_argument(
-            fmt::format("'{}' runs at most {} chunks on a stage, not {}; 'interleaved' runs any number", name,
-                        entry.most_virtual_stages, shape.virtual_stages));
-      return entry.build(shape);
-    }
-  std::string known;
-  for (const Entry& entry : table) known.append(known.empty() ? "" : ", ").append(entry.name);
-  throw std::invalid_argument("unknown schedule '" + std::string(name) + "'; known: " + known);
+ChunkSchedule make_schedule(Choice<ScheduleKind> kind, PipelineShape shape) {
+  const auto entry = std::find_if(table.begin(), table.end(), [&](const Entry& one) { return kind == one.kind; });
+  if (entry == table.end())
+    throw std::invalid_argument("the schedule '" + kind.name() + "' is not made from a shape; give its order");
+  if (entry->most_virtual_stages > 0 && shape.virtual_stages > entry->most_virtual_stages)
+    throw std::invalid_argument(
+        fmt::format("'{}' runs at most {} chunks on a stage, not {}; 'interleaved' runs any number", kind.name(),
+                    entry->most_virtual_stages, shape.virtual_stages));
+  return entry->build(shape);
 }
 
 }  // namespace rankscope

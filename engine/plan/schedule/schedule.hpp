@@ -1,11 +1,12 @@
 // Pipeline schedules as data: for each stage the order of its compute ops, folded to chunks. Communication is added by
-// passes, never here. One schedule per file; the table in schedule.cpp names them.
+// passes, never here. One schedule per file; schedule.cpp has the table of their builders.
 #pragma once
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/op/op_id.hpp"
+#include "engine/plan/scenario/choices.hpp"
 
 namespace rankscope {
 
@@ -27,7 +28,7 @@ struct PipelineShape {
 /// Compute order of every stage: ids with chunk and micro-batch, segment whole. Which chunk sits on which stage is
 /// data.
 struct ChunkSchedule {
-  std::string name;
+  ScheduleKind kind = ScheduleKind::naive;
   PipelineShape shape;
   std::vector<int> stage_of_chunk;
   std::vector<std::vector<OpId>> order;  ///< [stage]
@@ -43,7 +44,8 @@ ChunkSchedule one_f_one_b_schedule(PipelineShape shape);
 
 /// PipeDream's 1F1B (Narayanan et al. 2019, arXiv 1806.03377): the order of 1F1B, in which every micro-batch is a
 /// separate mini-batch: a stage updates its weights after each backward (PlanSpec::updates_each_micro_batch).
-/// The pipeline drains at the end of a step, as it does under 1F1B: once for as many updates as there are micro-batches.
+/// The pipeline drains at the end of a step, as it does under 1F1B: once for as many updates as there are
+/// micro-batches.
 ChunkSchedule one_f_one_b_async_schedule(PipelineShape shape);
 
 /// Interleaved 1F1B (Narayanan et al. 2021, section 2.2): v chunks a stage, chunk c on stage c mod p. Micro-batches go
@@ -78,9 +80,11 @@ std::string to_text(const ChunkSchedule& schedule);
 /// True when the backward runs as input gradient and weight gradient.
 bool splits_backward(const ChunkSchedule& schedule);
 
-/// The schedule of that name; throws std::invalid_argument that lists the known ones, or says what the shape lacks.
-ChunkSchedule make_schedule(std::string_view name, PipelineShape shape);
-std::vector<std::string_view> schedule_names();
+/// True when chunk c is on stage c mod p.
+bool is_cyclic(const std::vector<int>& stage_of_chunk, int stages);
+
+/// Any but by_hand, whose order is not made from a shape. Throws std::invalid_argument that says what the shape lacks.
+ChunkSchedule make_schedule(Choice<ScheduleKind> kind, PipelineShape shape);
 
 /// A message of a stage: what the op at position `op` of its order computes. In program order it is sent after the op
 /// at position `after`, and until then what it sends must be kept.

@@ -22,10 +22,7 @@ std::optional<OpId> consumer_elsewhere(const ChunkSchedule& schedule, const OpFi
 /// True when all messages of one direction from any stage go to one other stage, which takes them in the order in which
 /// they are computed. Of an order written by hand this is unknown.
 bool is_straight(const ChunkSchedule& schedule) {
-  if (schedule.name == "by-hand") return false;
-  for (int chunk = 0; chunk < schedule.shape.chunks(); ++chunk)
-    if (schedule.stage_of_chunk[static_cast<std::size_t>(chunk)] != chunk % schedule.shape.stages) return false;
-  return true;
+  return schedule.kind != ScheduleKind::by_hand && is_cyclic(schedule.stage_of_chunk, schedule.shape.stages);
 }
 
 /// The position of each op, and its begin on the schedule's own time line.

@@ -1,5 +1,7 @@
 #include "engine/plan/schedule/unit_layout.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -65,8 +67,8 @@ UnitLayout lay_out_in(const ChunkSchedule& schedule, Units units) {
   }
   for (std::size_t s = 0; s < stages; ++s)
     if (layout.begin[s].size() < schedule.order[s].size())
-      throw std::invalid_argument("the schedule '" + schedule.name + "' never gets to " +
-                                  to_token(schedule.order[s][layout.begin[s].size()]));
+      throw std::invalid_argument(fmt::format("the schedule '{}' never gets to {}", word_of(schedule.kind),
+                                              to_token(schedule.order[s][layout.begin[s].size()])));
   if (stages > 0) layout.end = *std::max_element(free.begin(), free.end());
   return layout;
 }

@@ -26,7 +26,7 @@ class Placement {
         stages_(static_cast<std::size_t>(shape.stages)),
         forward_end_(stages_.size()),
         gradient_end_(stages_.size()),
-        schedule_(empty_schedule("zb-2p", shape)) {
+        schedule_(empty_schedule(ScheduleKind::zb_2p, shape)) {
     for (int s = 0; s < shape.stages; ++s) {
       // The passes that fit into the first gradient's way to the last stage and back.
       const int behind = shape.stages - s - 1;

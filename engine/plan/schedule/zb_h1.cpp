@@ -5,7 +5,7 @@ namespace rankscope {
 // The first stage does every weight gradient at once, the last one delays p-1 of them: they fill its cool-down, and
 // with the p-r micro-batches in flight they make p everywhere, 1F1B's greatest.
 ChunkSchedule zb_h1_schedule(PipelineShape shape) {
-  ChunkSchedule schedule = empty_schedule("zb-h1", shape);
+  ChunkSchedule schedule = empty_schedule(ScheduleKind::zb_h1, shape);
   for (int stage = 0; stage < shape.stages; ++stage)
     schedule.order[stage] = zero_bubble_order(shape, stage, shape.stages - stage - 1, stage);
   return schedule;

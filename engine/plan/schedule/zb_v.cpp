@@ -77,7 +77,7 @@ ChunkSchedule zb_v_schedule(PipelineShape shape) {
   if (shape.virtual_stages != 2)
     throw std::invalid_argument(
         fmt::format("zb-v runs exactly two chunks on each stage, not {}", shape.virtual_stages));
-  ChunkSchedule schedule = empty_schedule("zb-v", shape);
+  ChunkSchedule schedule = empty_schedule(ScheduleKind::zb_v, shape);
   for (int stage = 0; stage < shape.stages; ++stage) {
     schedule.stage_of_chunk[2 * shape.stages - 1 - stage] = stage;
     schedule.order[stage] = order_of(shape, stage);

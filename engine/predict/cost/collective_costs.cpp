@@ -14,8 +14,8 @@
 
 namespace rankscope {
 
-CollectiveCosts collective_costs(std::string_view algorithm, std::function<Link(int, int)> link) {
-  const auto named = algorithm_named(algorithm);
+CollectiveCosts collective_costs(Choice<CollectiveChoice> algorithm, std::function<Link(int, int)> link) {
+  const auto named = algorithm_of(algorithm);
   if (!named || *named == Algorithm::ring) return {};
   return [named = *named, link = std::move(link)](OpKind kind, std::span<const int> members, std::int64_t payload) {
     return algorithm_ns(kind, named, members, payload, link);
@@ -59,14 +59,14 @@ class LaidOut {
 
 }  // namespace
 
-CollectiveCosts collective_costs(const ClusterSpec& cluster, const RankGrid& grid, std::string_view algorithm,
+CollectiveCosts collective_costs(const ClusterSpec& cluster, const RankGrid& grid, Choice<CollectiveChoice> algorithm,
                                  std::function<Link(int, int)> link) {
   if (!has_topology(cluster)) return collective_costs(algorithm, std::move(link));
   const auto whole = [](OpKind kind, std::span<const int> members, std::int64_t payload) {
     const bool part = kind == OpKind::all_gather || kind == OpKind::gather;
     return payload * (part ? static_cast<std::int64_t>(members.size()) : 1);
   };
-  if (const auto named = algorithm_named(algorithm))
+  if (const auto named = algorithm_of(algorithm))
     return [whole, laid_out = std::make_shared<LaidOut>(cluster, grid, *named)](
                OpKind kind, std::span<const int> members, std::int64_t payload) {
       return laid_out->ns(kind, members, whole(kind, members, payload));

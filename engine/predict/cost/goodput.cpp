@@ -6,7 +6,7 @@
 namespace rankscope {
 namespace {
 
-/// Seconds that an interval of training takes with its checkpoint and all that is lost.
+/// Expected seconds of an interval of training with its checkpoint and with the time lost by failures.
 double expected(double interval, const Failures& f) {
   if (f.between <= 0) return interval + f.checkpoint;
   return (f.between + f.restart) * std::expm1((interval + f.checkpoint) / f.between);

@@ -10,6 +10,14 @@ namespace {
 
 double element_bytes(DType type) { return static_cast<double>(bytes_of(type)); }
 
+/// Bytes that the host's update reads and writes for so many parameters: gradients, states of `states` bytes each with
+/// their fp32 copy, the parameters to be sent; with a loss scale gradients are divided by it first.
+double host_update_bytes(DType type, double elements, double states, bool loss_scale) {
+  const double gradient = std::max(4.0, element_bytes(type));
+  const double sent = element_bytes(type) < 4 ? element_bytes(type) : 0;  // wider ones are the host's own
+  return elements * (gradient + 2 * states + sent + (loss_scale ? 2 * gradient : 0));
+}
+
 }  // namespace
 
 bool keeps_gradients_on_host(const Scenario& scenario) {
@@ -26,12 +34,6 @@ double host_gradient_bytes(DType type, double elements, bool is_first) {
 }
 
 double host_widening_bytes(DType type, double elements) { return elements * std::max(0.0, 4 - element_bytes(type)); }
-
-double host_update_bytes(DType type, double elements, double states, bool loss_scale) {
-  const double gradient = std::max(4.0, element_bytes(type));
-  const double sent = element_bytes(type) < 4 ? element_bytes(type) : 0;  // wider ones are the host's own
-  return elements * (gradient + 2 * states + sent + (loss_scale ? 2 * gradient : 0));
-}
 
 double host_copy_seconds(const ClusterSpec& cluster, double bytes) {
   return bytes / positive_figure(cluster.host_bandwidth, "host_bandwidth", cluster);

@@ -16,9 +16,6 @@ bool uses_host_otherwise(const Scenario& scenario);
 double host_gradient_bytes(DType type, double elements, bool is_first);
 /// The additional bytes of the last micro-batch, which is sent as fp32.
 double host_widening_bytes(DType type, double elements);
-/// Bytes that the host's update reads and writes for so many parameters: gradients, states of `states` bytes each with
-/// their fp32 copy, the parameters to be sent; with a loss scale gradients are divided by it first.
-double host_update_bytes(DType type, double elements, double states, bool loss_scale);
 
 /// After the last backward: sending the remaining gradients, the update, and the copy of the parameters back.
 double host_end_seconds(const ClusterSpec& cluster, DType type, double elements, double states, bool loss_scale);

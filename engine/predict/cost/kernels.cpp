@@ -12,9 +12,9 @@
 namespace rankscope {
 namespace {
 
-// FlashAttention on causal sequences with heads of 128: of the share of the peak that its products approach on long
-// ones, s / (s + 476) is left on sequences of s tokens. FlashAttention-2 does 99, 131, 155, 182, 189 and 189 TFLOP/s on
-// an A100 and 163, 221, 265, 294, 308 and 328 on an H100 with 512 to 16,384 tokens, forward and backward (Dao 2023,
+// FlashAttention on causal sequences with heads of 128. On sequences of s tokens its products reach s / (s + 476) of
+// the share of the peak that they approach on long ones. FlashAttention-2 does 99, 131, 155, 182, 189 and 189 TFLOP/s
+// on an A100 and 163, 221, 265, 294, 308 and 328 on an H100 with 512 to 16,384 tokens, forward and backward (Dao 2023,
 // arXiv 2307.08691, figures 4 and 7); the line through the third is within 7 % of all. A forward's rate is 0.55 / 0.45
 // of a backward's (figures 5 and 6), whose FLOPs are 2.5 times as many. It skips the half above the diagonal.
 constexpr double flash_ramp_tokens = 476, causal_half = 0.5, flash_forward_over_backward = 0.55 / 0.45,

@@ -96,8 +96,9 @@ class Keeper {
         .sum();
   }
 
-  /// The most that the backward of segments [begin, end) needs besides what they keep, less what of that it has freed
-  /// by then; with selective recomputation the recomputed scores.
+  /// The most bytes that the backward of segments [begin, end) needs at one time in addition to their kept tensors.
+  /// Kept tensors that are freed by then are subtracted. With selective recomputation it includes the recomputed
+  /// scores.
   double transient(int begin, int end, bool selective) {
     double most = 0, freed = 0;
     for (int i = end - 1; i >= begin; --i) {

@@ -7,7 +7,7 @@
 namespace rankscope {
 namespace {
 
-constexpr double reach = 4;  // times of the measured sizes' work
+constexpr double reach = 4;  // costs apply up to this many times the measured work
 constexpr std::size_t count = 4;
 
 using Terms = std::array<double, count>;
@@ -30,7 +30,7 @@ double sum(const Terms& terms, const OpWork& work) {
 bool solve(const std::vector<MeasuredCost>& sizes, unsigned mask, Terms& terms) {
   double a[count][count + 1] = {};
   for (const MeasuredCost& size : sizes) {
-    // Relative errors count: rows are divided by the measured values. A term that is left out is fixed at 0.
+    // Relative errors are minimised: rows are divided by the measured values. An omitted term is fixed at 0.
     Terms x = factors_of(work_of(size));
     for (double& factor : x) factor /= size.seconds;
     for (std::size_t i = 0; i < count; ++i) {

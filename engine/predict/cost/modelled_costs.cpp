@@ -238,8 +238,7 @@ Costs modelled_costs(const Scenario& scenario, const Model& model) {
     return slowed_ns(fault, program.rank, f.kind, table.ns(f));
   };
   costs.link = [cluster = scenario.cluster](int from, int to) { return cluster_link(cluster, from, to); };
-  costs.collective_ns =
-      collective_costs(scenario.cluster, scenario.plan.grid(), scenario.plan.collective.name(), costs.link);
+  costs.collective_ns = collective_costs(scenario.cluster, scenario.plan.grid(), scenario.plan.collective, costs.link);
   if (scenario.cluster.software.split_transfers && has_topology(scenario.cluster) && !model.sequence_parallel)
     costs.link = [cluster = scenario.cluster, grid = scenario.plan.grid()](int from, int to) {
       const bool of_stages = !grid.is_server(from) && !grid.is_server(to) &&

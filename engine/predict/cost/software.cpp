@@ -43,8 +43,8 @@ void reduce_in(RankProgram& program, int bytes) {
   }
 }
 
-/// Moves reductions that occur once a step behind the last op of the model. If their result is read before that (ZeRO-2
-/// and 3, micro-batch by micro-batch) they stay where they are.
+/// Moves reductions that occur once a step to after the last op of the model. If an earlier op reads their result
+/// (ZeRO-2 and 3, for each micro-batch), nothing is moved.
 void reduce_last(RankProgram& program) {
   std::size_t last = 0;
   for (std::size_t i = 0; i < program.ops.size(); ++i)

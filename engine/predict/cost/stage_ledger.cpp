@@ -98,7 +98,7 @@ void StageLedger::to_host(Stage& bytes, const StageParameters& own, double bucke
   bytes.copies = 0;
 }
 
-/// The most that inputs of blocks on the host are together.
+/// The greatest sum of the inputs of blocks that are on the host at one time.
 double StageLedger::checkpoints_on_host(int stage) const {
   double now = 0, most = 0;
   for (const Pass& pass : schedule_.stages[static_cast<std::size_t>(stage)].passes) {
@@ -116,12 +116,12 @@ StageLedger::Stage StageLedger::stage(int stage) const {
   const auto element = static_cast<double>(bytes_of(model_.type));
   const double gradient = gradient_bytes(cluster, model_.type);
   Stage bytes;
-  // What is copied to the sum stays until the next backward computes it again.
+  // A gradient that is copied to the sum stays allocated until the next backward overwrites it.
   const double kept_gradient = gradient + (cluster.software.accumulation == Accumulation::copied ? element : 0);
   const ModelStates states =
       model_states(own.elements, {element, kept_gradient, own.state_bytes / own.elements}, plan.zero, plan.data);
-  // Reduced gradients of fewer than four bytes are copied to fp32 for an update in several passes, as far as it is
-  // this rank's.
+  // For an update in several passes, reduced gradients of fewer than four bytes are copied to fp32: those of this
+  // rank's shard.
   if (!cluster.software.fused && gradient < 4) bytes.copies = 4 * own.elements / (plan.zero > 0 ? plan.data : 1);
   // Sums that are sent in fewer bytes are cast to a copy first: flat ones all at once (allreduce_bucket in
   // deepspeed/runtime/engine.py).
@@ -139,8 +139,8 @@ StageLedger::Stage StageLedger::stage(int stage) const {
   return bytes;
 }
 
-/// Calls look(pass, activations, buffers, more gradients) for every moment of the stage's order that may be its
-/// peak, and last for what a pass leaves.
+/// Calls look(pass, activations, buffers, more gradients) for every moment of the stage's order that may be its peak;
+/// for each pass the last call is for the time after it.
 template <class Look>
 void StageLedger::follow(int stage, Look look) const {
   const double on_their_way = messages(stage), being_cast = cast(stage);

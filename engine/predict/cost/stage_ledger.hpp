@@ -2,8 +2,8 @@
 #pragma once
 #include <vector>
 
+#include "engine/predict/cost/folded_schedule.hpp"
 #include "engine/predict/cost/ledger.hpp"
-#include "engine/predict/fold/folded_schedule.hpp"
 
 namespace rankscope {
 

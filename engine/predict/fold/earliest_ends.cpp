@@ -77,8 +77,8 @@ class Earliest {
     return seconds;
   }
 
-  /// The first chunk starts a micro-batch only when the one so many before it has returned: as many round trips one
-  /// after the other, after the forwards before the first of them.
+  /// The first chunk has at most `in_flight` micro-batches at once: it starts one only after the micro-batch
+  /// `in_flight` before it has returned. So the step has this many round trips in sequence, after some forwards.
   double rounds() const {
     double round = 0;
     for (int c = 0; c < costs_.chunks(); ++c) {

@@ -14,10 +14,10 @@
 
 #include "engine/plan/mesh/rank_grid.hpp"
 #include "engine/plan/model/model.hpp"
+#include "engine/predict/cost/folded_schedule.hpp"
 #include "engine/predict/cost/kernels.hpp"
 #include "engine/predict/cost/stage_ledger.hpp"
 #include "engine/predict/fold/folded.hpp"
-#include "engine/predict/fold/folded_schedule.hpp"
 
 namespace rankscope {
 
@@ -68,8 +68,9 @@ struct ModelTables {
 
 /// Tensor, data and pipeline ranks.
 using GridKey = std::array<int, 3>;
-/// Whose stages have the same chunks: tensor ranks, stages, chunks of each, how chunks are placed and how they are cut.
-using StagesKey = std::tuple<int, int, int, std::string, std::string>;
+/// Whose stages have the same chunks: tensor ranks, stages, chunks of each, the stage of each chunk (empty: cyclic)
+/// and how chunks are cut.
+using StagesKey = std::tuple<int, int, int, std::vector<int>, std::string>;
 
 struct FoldMemo {
   explicit FoldMemo(Schedules& shared) : schedules(shared) {}

@@ -129,8 +129,8 @@ class Folded {
     }
     for (std::size_t s = 0; s < stages; ++s)
       if (const auto& passes = schedule_.stages[s].passes; next[s] < passes.size())
-        throw std::invalid_argument("the schedule '" + schedule_.name + "' never gets to " +
-                                    to_token(passes[next[s]].id()));
+        throw std::invalid_argument(fmt::format("the schedule '{}' never gets to {}", scenario_.plan.schedule.name(),
+                                                to_token(passes[next[s]].id())));
   }
 
   /// All passes of a chunk and kind take equally long, except the first micro-batch's.

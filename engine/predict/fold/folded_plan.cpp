@@ -267,10 +267,9 @@ double FoldedPlan::message(int from, int to) {
 }
 
 StagesKey FoldedPlan::stages_key() const {
-  // All others are cyclic: chunk c on stage c mod p.
-  const bool wraps_around = schedule.name != "zb-v" && schedule.name != "by-hand";
-  return {grid.tensor, grid.pipeline, schedule.shape.virtual_stages, wraps_around ? "" : schedule.name,
-          scenario.plan.stages};
+  const bool cyclic = is_cyclic(schedule.stage_of_chunk, grid.pipeline);
+  return {grid.tensor, grid.pipeline, schedule.shape.virtual_stages,
+          cyclic ? std::vector<int>{} : schedule.stage_of_chunk, scenario.plan.stages};
 }
 
 const std::vector<StageParameters>& FoldedPlan::parameters() {

@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include "engine/predict/cost/folded_schedule.hpp"
 #include "engine/predict/fold/folded.hpp"
-#include "engine/predict/fold/folded_schedule.hpp"
 
 namespace rankscope {
 

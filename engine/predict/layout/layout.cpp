@@ -231,8 +231,8 @@ void Layout::serve(std::size_t server, std::size_t worker) {
   work_.push_back(of.lane);
 }
 
-// A server may serve a contribution of a later step first, of which nothing has been added yet, but within the bound
-// may be ahead.
+// A server that serves in order of arrival may next serve a contribution of a later step, within its bound of
+// staleness, and that step may not have been added to the layout yet.
 bool Layout::waits_for_order() const {
   if (!is_order_brought_) return false;
   return std::any_of(servers_.begin(), servers_.end(),

@@ -133,11 +133,11 @@ std::vector<std::vector<int>> concurrent_groups(const RankGrid& grid, std::span<
   return groups;
 }
 
-// A chain of phases may stay on an edge, or move to the next with the latency of the one it leaves. The reference is to
-// stay on the slowest edge all the time: a run over others gains their latencies and loses because they are faster. So
-// the longest chain is the reference and the greatest gain of any run of at most so many edges. If a whole round gains
-// nothing no run is longer than one, and the greatest is found in two rounds (Kadane); else with prefix sums in a
-// sliding window.
+// A chain of phases may stay on an edge, or move to the next edge after the latency of the current one. The reference
+// chain stays on the slowest edge. A run over other edges adds their latencies, and saves time because they are faster.
+// So the longest chain is the reference plus the greatest gain of a run of at most this many edges. If a whole round
+// gains nothing, the best run is no longer than a round, and is found in two rounds (Kadane); else with prefix sums
+// in a sliding window.
 double ring_phases_seconds(std::span<const RingEdge> edges, int phases) {
   const auto n = edges.size();
   double slowest = 0;

@@ -60,8 +60,8 @@ struct Lists {
   }
 };
 
-/// The number of chunks of a tree's part: few for short tensors, whose chunks would each cost their hops; many for long
-/// ones, which fill and drain the tree with one chunk. A library chooses a suitable number.
+/// Numbers of chunks of a tree's part. Short tensors need few, because each chunk costs its hops. Long tensors need
+/// many, because the tree fills and drains with one chunk. A library chooses a suitable number.
 constexpr int chunk_counts[] = {1, 8, 64};
 
 /// The double tree over the nodes of one ring's order, chains within them.

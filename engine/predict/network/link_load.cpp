@@ -18,8 +18,9 @@ double sent_in_ring(OpKind kind, double whole, int n) {
 
 }  // namespace
 
-std::vector<Flow> flows_of(std::span<const RankProgram> programs, const RankGrid& grid, std::string_view collective) {
-  const std::optional<Algorithm> named = algorithm_named(collective);
+std::vector<Flow> flows_of(std::span<const RankProgram> programs, const RankGrid& grid,
+                           Choice<CollectiveChoice> collective) {
+  const std::optional<Algorithm> named = algorithm_of(collective);
   std::map<std::tuple<OpKind, int, std::int64_t>, std::vector<PairElements>> lists;  // many ops have the same
   std::map<std::tuple<int, int, Purpose>, double> sums;
   for (const RankProgram& program : programs)

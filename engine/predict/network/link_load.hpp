@@ -8,7 +8,6 @@
 #pragma once
 #include <array>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "engine/plan/mesh/rank_grid.hpp"
@@ -27,7 +26,7 @@ struct Flow {
 /// Everything that all ranks send in one step, summed by sender, receiver and purpose. Copies to the host are not
 /// counted. `collective`: plan.collective.
 std::vector<Flow> flows_of(std::span<const RankProgram> programs, const RankGrid& grid,
-                           std::string_view collective = "auto");
+                           Choice<CollectiveChoice> collective = CollectiveChoice::automatic);
 
 /// The uplink of one unit, in one step.
 struct LinkLoad {

@@ -15,26 +15,27 @@ constexpr double no_limit = std::numeric_limits<double>::infinity();
 
 int rails_of(const ClusterSpec& cluster) { return cluster.rails > 0 ? cluster.rails : cluster.devices_per_node; }
 
-/// From the device outwards; of a node's ports a share is used.
+/// From the device outwards. `inter_share`: the share of its rate that a node's port reaches.
 std::vector<NetworkLevel> levels_of(const ClusterSpec& c, double inter_share) {
   const double intra = positive_figure(c.intra_bandwidth, "intra_bandwidth", c) * c.intra_efficiency;
   std::vector<NetworkLevel> levels;
   if (c.devices_per_card > 1) {
-    levels.push_back({"device", 1, positive_figure(c.card_bandwidth, "card_bandwidth", c) * c.intra_efficiency});
-    levels.push_back({"card", c.devices_per_card, intra * c.devices_per_card});
+    levels.push_back(
+        {NetworkUnit::device, 1, positive_figure(c.card_bandwidth, "card_bandwidth", c) * c.intra_efficiency});
+    levels.push_back({NetworkUnit::card, c.devices_per_card, intra * c.devices_per_card});
   } else {
-    levels.push_back({"device", 1, intra});
+    levels.push_back({NetworkUnit::device, 1, intra});
   }
   const double node = rails_of(c) * positive_figure(c.inter_bandwidth, "inter_bandwidth", c) * inter_share;
-  levels.push_back({"node", c.devices_per_node, node});
+  levels.push_back({NetworkUnit::node, c.devices_per_node, node});
   if (c.nodes_per_switch > 0)
-    levels.push_back(
-        {"leaf switch", c.devices_per_node * c.nodes_per_switch, node * c.nodes_per_switch / c.oversubscription});
+    levels.push_back({NetworkUnit::leaf_switch, c.devices_per_node * c.nodes_per_switch,
+                      node * c.nodes_per_switch / c.oversubscription});
   return levels;
 }
 
 double way_out(const ClusterSpec& cluster, const NetworkLevel& level, int unit) {
-  const bool slow = level.devices == cluster.devices_per_node && unit == cluster.slow_node;
+  const bool slow = level.unit == NetworkUnit::node && unit == cluster.slow_node;
   return slow ? level.way_out / cluster.slow_node_factor : level.way_out;
 }
 
@@ -68,13 +69,12 @@ bool within_one(std::span<const int> members, int devices) {
 /// A group's share of such a unit's uplink, with so many members on the unit.
 double share_of(const ClusterSpec& cluster, const NetworkLevel& level, int members) {
   const double share = static_cast<double>(members) / level.devices;
-  const bool is_node = level.devices == cluster.devices_per_node;
-  return is_node && cluster.ring_ports > 0
+  return level.unit == NetworkUnit::node && cluster.ring_ports > 0
              ? std::min(share, static_cast<double>(cluster.ring_ports) / rails_of(cluster))
              : share;
 }
 
-/// The bytes/s at which a ring runs when of a node's ports a share is used.
+/// Bytes/s of a ring that reaches this share of the rate of a node's ports.
 double slowest_way_out(const ClusterSpec& cluster, std::span<const int> members, double inter_share) {
   if (members.size() < 2) return no_limit;
   double bandwidth = no_limit;
@@ -100,14 +100,14 @@ struct Ring {
   std::vector<Edge> edges;
 };
 
-/// The number of concurrent rings is that of the node with the fewest members, so that none has more ports than it.
+/// As many rings run at the same time as the node with the fewest members allows, so that no ring lacks a port there.
 std::vector<Edge> edges_of(const ClusterSpec& cluster, std::span<const int> members) {
   std::vector<Edge> edges(members.size());
   for (const NetworkLevel& level : levels_of(cluster, cluster.inter_efficiency)) {
     if (level.devices > 1 && within_one(members, level.devices)) break;
     const Placement placement = placement_of(members, level.devices);
-    // All devices below a leaf share its uplinks, as far as there are any.
-    const bool is_leaf = level.devices > cluster.devices_per_node;
+    // All members below a leaf switch share its uplinks.
+    const bool is_leaf = level.unit == NetworkUnit::leaf_switch;
     const double share = share_of(cluster, level, is_leaf ? placement.greatest : placement.least);
     for (std::size_t i = 0; i < members.size(); ++i) {
       const int from = members[i] / level.devices, to = members[(i + 1) % members.size()] / level.devices;
@@ -208,6 +208,16 @@ double hierarchical_seconds(const ClusterSpec& cluster, std::span<const int> mem
 
 }  // namespace
 
+const char* name_of(NetworkUnit unit) {
+  switch (unit) {
+    case NetworkUnit::device: return "device";
+    case NetworkUnit::card: return "card";
+    case NetworkUnit::node: return "node";
+    case NetworkUnit::leaf_switch: return "leaf switch";
+  }
+  return "?";
+}
+
 std::vector<NetworkLevel> network_levels(const ClusterSpec& cluster) {
   return levels_of(cluster, cluster.inter_efficiency);
 }
@@ -260,7 +270,7 @@ MessageCost stage_message_cost(const ClusterSpec& cluster, int from, int to, std
   const auto n = static_cast<double>(tensor_group.size());
   const double times = cluster.software.serial_messages ? 2 : 1;
   if (!cluster.software.split_transfers || n < 2) return {cost.latency * times, cost.bandwidth / times};
-  // The line that the gather approaches for large activations: for tiny ones hops are not hidden yet, and another
+  // A latency and a bandwidth, from the times of large gathers. For small ones hops are not hidden, and another
   // protocol is faster.
   const auto gather = [&](double bytes) {
     return collective_seconds(cluster, Route::ring, OpKind::all_gather, tensor_group, bytes);

@@ -16,11 +16,15 @@
 
 namespace rankscope {
 
-/// Units of one kind, each with one uplink that all its devices share; from the device outwards.
+/// What has an uplink that all its devices share; from the device outwards.
+enum class NetworkUnit : std::uint8_t { device, card, node, leaf_switch };
+const char* name_of(NetworkUnit unit);
+
+/// Units of one kind.
 struct NetworkLevel {
-  const char* name = "";  ///< "device", "card", "node", "leaf switch"
-  int devices = 1;        ///< of one unit
-  double way_out = 0;     ///< bytes/s each way, efficiencies included
+  NetworkUnit unit = NetworkUnit::device;
+  int devices = 1;     ///< of one unit
+  double way_out = 0;  ///< bytes/s each way, efficiencies included
 };
 /// Throws std::invalid_argument when the cluster lacks a figure.
 std::vector<NetworkLevel> network_levels(const ClusterSpec& cluster);

@@ -1,7 +1,6 @@
 #include "engine/predict/network/wires.hpp"
 
 #include <algorithm>
-#include <string_view>
 
 #include "engine/predict/network/network.hpp"
 
@@ -10,11 +9,10 @@ namespace rankscope {
 Wires::Wires(const ClusterSpec& cluster, int devices)
     : devices_per_card_(cluster.devices_per_card), devices_per_node_(std::max(1, cluster.devices_per_node)) {
   for (const NetworkLevel& level : network_levels(cluster)) {
-    const std::string_view name = level.name;
-    const bool is_node = name == "node";
+    const bool is_node = level.unit == NetworkUnit::node;
     int ports = level.devices;
     if (is_node && cluster.rails > 0) ports = std::min(cluster.rails, ports);
-    if (name == "leaf switch") ports = 1;
+    if (level.unit == NetworkUnit::leaf_switch) ports = 1;
     levels_.push_back({level.devices, ports, links()});
     const int units = (devices + level.devices - 1) / level.devices;
     for (int unit = 0; unit < units; ++unit) {

@@ -36,7 +36,7 @@ nlohmann::json to_json(const PlanSearchReport& report) {
   if (report.best.size() > 1) {
     runner_up = Json::array();
     for (const LostTime& lost : why_slower(report.points[report.best[0]].parts, report.points[report.best[1]].parts))
-      runner_up.push_back({{"part", lost.part}, {"seconds", lost.seconds}});
+      runner_up.push_back({{"part", name_of(lost.part)}, {"seconds", lost.seconds}});
   }
   return {{"strategy", name_of(report.strategy)},
           {"judged", report.judged},

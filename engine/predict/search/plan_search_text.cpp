@@ -1,17 +1,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "engine/op/words.hpp"
 #include "engine/predict/search/plan_search.hpp"
+#include "engine/predict/search/second_text.hpp"
 
 namespace rankscope {
 namespace {
 
-constexpr std::size_t bubble_part = 7;
-static_assert(step_part_names[bubble_part] == "bubble");
+constexpr auto bubble_part = static_cast<std::size_t>(TimeClass::bubble);
 
 /// "tensor=4 pipeline=2 …", but for knobs that have one value in all plans.
 std::string words_of(const PlanSearchReport& report, const PlanPoint& point) {
@@ -32,7 +31,6 @@ std::string row(const PlanSearchReport& report, std::size_t at) {
 
 std::string why_the_second_loses(const PlanSearchReport& report) {
   const PlanPoint &first = report.points[report.best[0]], &second = report.points[report.best[1]];
-  const double behind = second.seconds - first.seconds;
   std::string apart;
   for (std::size_t k = 0; k < report.knobs.size(); ++k) {
     const auto& values = report.knobs[k].values;
@@ -41,12 +39,7 @@ std::string why_the_second_loses(const PlanSearchReport& report) {
                values[static_cast<std::size_t>(second.values[k])] + " in place of " +
                values[static_cast<std::size_t>(first.values[k])];
   }
-  std::string text =
-      fmt::format("\nThe second ({}) is {:.3g} s behind, {:.2g} %:", apart, behind, 100 * behind / first.seconds);
-  for (const LostTime& lost : why_slower(first.parts, second.parts))
-    if (lost.seconds != 0 && std::abs(lost.seconds) > 0.005 * behind)
-      text += fmt::format(" {} {:+.3g} s", lost.part, lost.seconds);
-  return text + "\n";
+  return second_text(apart, first.seconds, second.seconds, why_slower(first.parts, second.parts));
 }
 
 std::string importance_text(const PlanSearchReport& report) {

@@ -143,8 +143,7 @@ StepParts parts_of(const FoldedStep& step) {
 
 std::vector<LostTime> why_slower(const StepParts& faster, const StepParts& slower) {
   std::vector<LostTime> lost;
-  for (std::size_t i = 0; i < step_part_names.size(); ++i)
-    lost.push_back({std::string(step_part_names[i]), slower[i] - faster[i]});
+  for (std::size_t i = 0; i < slower.size(); ++i) lost.push_back({static_cast<TimeClass>(i), slower[i] - faster[i]});
   std::stable_sort(lost.begin(), lost.end(),
                    [](const LostTime& a, const LostTime& b) { return a.seconds > b.seconds; });
   return lost;
@@ -152,7 +151,7 @@ std::vector<LostTime> why_slower(const StepParts& faster, const StepParts& slowe
 
 std::vector<LostTime> why_slower(const FoldedStep& faster, const FoldedStep& slower) {
   std::vector<LostTime> lost = why_slower(parts_of(faster), parts_of(slower));
-  std::erase_if(lost, [](const LostTime& one) { return one.part == "other"; });  // a folded step has none
+  std::erase_if(lost, [](const LostTime& one) { return one.part == TimeClass::other; });  // a folded step has none
   return lost;
 }
 

@@ -4,14 +4,13 @@
 // A plan is dropped without a simulation only if a simulated one is at least as fast as its bound and needs no more
 // memory, so that the best plans and the Pareto front are those of all plans.
 #pragma once
-#include <array>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "engine/base/progress/progress.hpp"
+#include "engine/op/time_class.hpp"
 #include "engine/plan/scenario/scenario.hpp"
 #include "engine/predict/fold/folded.hpp"
 
@@ -52,15 +51,11 @@ SearchResult search(const Scenario& scenario, std::size_t keep = 10, unsigned th
 
 /// Of two plans, where the slower one's time goes: parts of the step, most first, seconds more than the faster one's.
 struct LostTime {
-  std::string part;
+  TimeClass part = TimeClass::other;
   double seconds = 0;
 };
 std::vector<LostTime> why_slower(const FoldedStep& faster, const FoldedStep& slower);
 
-/// Where a step's time goes, seconds averaged over ranks, for any kind of prediction.
-inline constexpr std::array<std::string_view, 9> step_part_names{"compute", "recompute", "tensor", "pipeline", "data",
-                                                                 "zero",    "optimizer", "bubble", "other"};
-using StepParts = std::array<double, step_part_names.size()>;
 StepParts parts_of(const FoldedStep& step);
 std::vector<LostTime> why_slower(const StepParts& faster, const StepParts& slower);
 

@@ -48,7 +48,7 @@ nlohmann::json to_json(const SearchResult& result) {
   if (result.best.size() > 1) {
     runner_up = Json::array();
     for (const LostTime& lost : why_slower(result.best[0].step, result.best[1].step))
-      runner_up.push_back({{"part", lost.part}, {"seconds", lost.seconds}});
+      runner_up.push_back({{"part", name_of(lost.part)}, {"seconds", lost.seconds}});
   }
   return {{"ranks", result.ranks},
           {"plans", result.plans},

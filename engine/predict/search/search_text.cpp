@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "engine/op/words.hpp"
-#include "engine/predict/search/search.hpp"
+#include "engine/predict/search/second_text.hpp"
 
 namespace rankscope {
 namespace {
@@ -18,20 +18,25 @@ std::string row(const PlanResult& r, const SearchResult& result) {
 /// The difference of the two plans, and where the second's time goes.
 std::string why_the_second_loses(const SearchResult& result) {
   const PlanResult &first = result.best[0], &second = result.best[1];
-  const double behind = second.step.seconds - first.step.seconds;
   std::string apart;
   const auto before = settings_of(first.plan), now = settings_of(second.plan);
   for (std::size_t i = 0; i < now.size(); ++i)
     if (now[i] != before[i]) apart += (apart.empty() ? "" : ", ") + now[i] + " in place of " + value_of(before[i]);
-  std::string text =
-      fmt::format("\nThe second ({}) is {:.3g} s behind, {:.2g} %:", apart, behind, 100 * behind / first.step.seconds);
-  for (const LostTime& lost : why_slower(first.step, second.step))
-    if (std::abs(lost.seconds) > 0.005 * behind && lost.seconds != 0)
-      text += fmt::format(" {} {:+.3g} s", lost.part, lost.seconds);
-  return text + "\n";
+  return second_text(apart, first.step.seconds, second.step.seconds, why_slower(first.step, second.step));
 }
 
 }  // namespace
+
+std::string second_text(const std::string& apart, double first_seconds, double second_seconds,
+                        const std::vector<LostTime>& lost) {
+  const double behind = second_seconds - first_seconds;
+  std::string text =
+      fmt::format("\nThe second ({}) is {:.3g} s behind, {:.2g} %:", apart, behind, 100 * behind / first_seconds);
+  for (const LostTime& one : lost)
+    if (std::abs(one.seconds) > 0.005 * behind && one.seconds != 0)
+      text += fmt::format(" {} {:+.3g} s", name_of(one.part), one.seconds);
+  return text + "\n";
+}
 
 std::string to_text(const SearchResult& result) {
   std::string text = fmt::format("{} of {} in {:.2f} s: {} simulated, {} out of memory, the others bounded\n",

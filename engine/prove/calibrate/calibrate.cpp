@@ -155,7 +155,7 @@ Costs predict_costs(const StepProgram& step, std::shared_ptr<const Platform> pla
   };
   Costs costs = calibrated_costs(std::move(calibration), std::move(otherwise));
   costs.link = [cluster = step.scenario.cluster](int from, int to) { return cluster_link(cluster, from, to); };
-  costs.collective_ns = collective_costs(step.scenario.plan.collective.name(), costs.link);
+  costs.collective_ns = collective_costs(step.scenario.plan.collective, costs.link);
   return costs;
 }
 

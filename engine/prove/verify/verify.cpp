@@ -48,8 +48,7 @@ class Count {
 };
 
 /// `twin`: 0, or a twin's number (parity::change_roundings).
-void record(const StepProgram& step, RunSettings settings, Recording& recording, const Count& count,
-            int twin = 0) {
+void record(const StepProgram& step, RunSettings settings, Recording& recording, const Count& count, int twin = 0) {
   recording.ranks.resize(static_cast<std::size_t>(step.grid.size()));
   settings.steps = parity::steps;
   run_loopback(
@@ -155,6 +154,8 @@ void judge_by_twins(ParityRun& run, int most, const std::function<ParityErrors(i
   } while (run.outcome == Outcome::different && run.twins < most);
 }
 
+bool is_sgd(const OptimizerRule& rule) { return rule.kernel == kernels::UpdateRule::sgd; }
+
 ParityRun run_parity(Scenario scenario, const RunSettings& settings, std::string optimizer, bool judges_parameters,
                      Count& count) {
   // The rate depends on the step alone, not on the plan: a constant one moves more in five steps than a warm-up.
@@ -162,8 +163,8 @@ ParityRun run_parity(Scenario scenario, const RunSettings& settings, std::string
   train.optimizer = optimizer;
   train.warmup_steps = 0;
   train.decay = Decay::none;
-  if (optimizer == "sgd") train.learning_rate = parity_rate;
   const OptimizerRule& rule = optimizer_rule(optimizer);
+  if (is_sgd(rule)) train.learning_rate = parity_rate;
   if (rule.defaults.epsilon)
     train.hyper.epsilon = std::max(train.hyper.epsilon.value_or(*rule.defaults.epsilon), rule.parity_epsilon);
   ParityRun result;
@@ -233,11 +234,13 @@ VerifyResult verify(const Scenario& scenario, const RunSettings& settings, const
   if (scenario.model.is_collective()) return verify_contents(scenario, settings, progress);
   VerifyResult result;
   const bool is_replayed = compile(scenario).arrivals_ahead().has_value();
-  Count count(progress, (scenario.train.optimizer == "sgd" ? 1 : 2) * (is_replayed ? 1 : 2));
+  const bool own_too = !is_sgd(optimizer_rule(scenario.train.optimizer));
+  Count count(progress, (own_too ? 2 : 1) * (is_replayed ? 1 : 2));
   result.replayed = scenario.plan.has_servers() && scenario.plan.staleness > 0;
   result.runs.push_back(run_parity(scenario, settings, "sgd", true, count));
-  if (const std::string& own = scenario.train.optimizer; own != "sgd")
-    result.runs.push_back(run_parity(scenario, settings, own, scenario.compute_type() == DType::f64, count));
+  if (own_too)
+    result.runs.push_back(
+        run_parity(scenario, settings, scenario.train.optimizer, scenario.compute_type() == DType::f64, count));
   result.by_micro_batch = scenario.plan.updates_a_step() > 1;
   result.stale_weights = why_stale(scenario.plan);
   result.outcome = result.stale_weights.empty() ? parity::outcome_of(result.runs) : Outcome::different;

@@ -57,7 +57,7 @@ int run_in_job(RunLine given) {
     return status;
   }
   const int launcher_errors = continue_as_supervisor();
-  if (given.request.launched->launcher == "mpirun") given.request.launched->launcher_errors = launcher_errors;
+  if (given.request.launched->launcher == Launcher::mpirun) given.request.launched->launcher_errors = launcher_errors;
   try {
     return supervise(given, scenario);
   } catch (...) {

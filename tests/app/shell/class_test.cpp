@@ -23,13 +23,7 @@ namespace {
 std::unique_ptr<MainWindow> window_in_class(const QString& source) {
   static const QTemporaryDir settings;  // where students' keys are kept
   qputenv("XDG_CONFIG_HOME", settings.path().toUtf8());
-  application();
-  auto window = std::make_unique<MainWindow>(SessionOptions{}, Theme::dark, false);
-  window->resize(1280, 800);
-  window->show();
-  window->open(source);
-  REQUIRE(wait_until([&] { return window->session().state() == SessionState::ready && window->settled(); }));
-  return window;
+  return window_on(source);
 }
 
 QString lab_of(MainWindow& window) { return QFileInfo(window.session().spec().text).completeBaseName(); }

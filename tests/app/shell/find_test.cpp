@@ -25,22 +25,13 @@
 #include "app/views/program/program_view.hpp"
 #include "app/views/timeline/timeline_view.hpp"
 #include "tests/app/session/qt_application.hpp"
+#include "tests/app/shell/window.hpp"
 #include "tests/catch.hpp"
 
 using namespace rankscope;
 using namespace rankscope::app;
 
 namespace {
-
-std::unique_ptr<MainWindow> window_on(const QString& source) {
-  application();
-  auto window = std::make_unique<MainWindow>(SessionOptions{}, Theme::dark, false);
-  window->resize(1280, 800);
-  window->show();
-  window->open(source);
-  REQUIRE(wait_until([&] { return window->session().state() == SessionState::ready && window->settled(); }));
-  return window;
-}
 
 QAction* action_for(const MainWindow& window, QKeySequence::StandardKey key) {
   for (QAction* action : window.actions())

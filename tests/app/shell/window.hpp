@@ -43,7 +43,7 @@ inline std::unique_ptr<MainWindow> window_on(const QString& source) {
   window->resize(1280, 800);
   window->show();
   window->open(source);
-  REQUIRE(wait_until([&] { return window->session().state() == SessionState::ready && window->settled(); }));
+  REQUIRE(is_ready(*window));
   return window;
 }
 

@@ -219,8 +219,8 @@ TEST_CASE("Every box is drawn over the boxes that it contains, and the pointer f
     if (list->model()->rowCount() == 5)  // four devices and the node
       QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, list->visualRect(list->model()->index(0, 0)).center());
   REQUIRE(pointed.size() == 3);
-  CHECK(pointed[2] ==
-        std::pair{QString::fromLatin1(view.topology().levels[first.level].name), static_cast<int>(first.unit)});
+  CHECK(pointed[2] == std::pair{QString::fromLatin1(name_of(view.topology().levels[first.level].unit)),
+                                static_cast<int>(first.unit)});
   view.resize(670, 160);  // as in the window's dock
   const TopologyLayout low = view.layout_now();
   for (const auto& level : low.boxes)

@@ -31,7 +31,7 @@ TEST_CASE("a process without a launcher belongs to no job") { CHECK(!job_in({}))
 TEST_CASE("a process of mpirun knows its rank, the job's size and whether all are on this host") {
   const auto job = job_in(of_mpirun);
   REQUIRE(job);
-  CHECK(job->launcher == "mpirun");
+  CHECK(job->launcher == Launcher::mpirun);
   CHECK(job->rank == 2);
   CHECK(job->size == 4);
   CHECK(!job->spans_hosts);
@@ -45,7 +45,7 @@ TEST_CASE("a process of mpirun knows its rank, the job's size and whether all ar
 TEST_CASE("a task of srun can be connected where Slurm serves PMIx") {
   const auto job = job_in(of_srun);
   REQUIRE(job);
-  CHECK(job->launcher == "srun");
+  CHECK(job->launcher == Launcher::srun);
   CHECK(job->rank == 1);
   CHECK(job->size == 8);
   CHECK(job->spans_hosts);
@@ -74,7 +74,7 @@ TEST_CASE("a batch script is no task, though it has a number") {
 TEST_CASE("ranks that mpirun starts in an allocation are mpirun's") {
   Variables both = of_srun;
   both.insert(of_mpirun.begin(), of_mpirun.end());
-  CHECK(job_in(both)->launcher == "mpirun");
+  CHECK(job_in(both)->launcher == Launcher::mpirun);
 }
 
 TEST_CASE("invalid numbers are no job") {

@@ -52,6 +52,36 @@ class RandomEvents {
     return s;
   }
 
+  StepSummary summary(std::int32_t rank, std::uint32_t step) {
+    StepSummary s;
+    s.rank = rank;
+    s.step = step;
+    s.begin_ns = time();
+    s.end_ns = s.begin_ns + some(1 << 30);
+    s.loss = number(0, 100) * 0.125;
+    s.gradient_square_norm = number(0, 100) * 0.5;
+    s.learning_rate = 3e-4;
+    s.loss_scale = 65536;
+    if (number(0, 1) == 1) s.energy_joules = number(0, 100) * 0.25;
+    for (auto bins = number(0, 1) * 64; bins > 0; --bins)
+      s.magnitudes.push_back(static_cast<std::uint32_t>(number(0, UINT32_MAX)));
+    s.energy_source = static_cast<PowerSource>(number(0, 2));
+    s.tokens = some(1 << 30);
+    s.model_flops = number(0, 100) * 1e12;
+    s.hardware_flops = s.model_flops * 1.25;
+    for (auto& bytes : s.peak_bytes) bytes = some(std::int64_t{1} << 50);
+    s.peak_total_bytes = some(std::int64_t{1} << 50);
+    for (auto n = number(0, 20); n > 0; --n)
+      s.traffic.push_back({one_of<Purpose>(purpose_count), one_of<OpKind>(op_kind_count), some(1 << 20),
+                           some(std::int64_t{1} << 40), number(0, 1) == 0 ? -1 : some(std::int64_t{1} << 40),
+                           one_of<GroupKind>(group_kind_count)});
+    for (auto n = number(0, 4); n > 0; --n)
+      s.sent.push_back({static_cast<std::int32_t>(number(0, 9)), some(std::int64_t{1} << 40)});
+    s.spans_emitted = some(1 << 30);
+    s.spans_dropped = some(1 << 30);
+    return s;
+  }
+
   static constexpr int kinds = std::variant_size_v<Event>;
   Event event(int kind) {
     const auto rank = static_cast<std::int32_t>(number(0, 1000));
@@ -76,35 +106,7 @@ class RandomEvents {
       case 1: return ProgramRecord{rank, random_(), text(5000)};
       case 2: return ClockRecord{rank, time(), -time(), time()};
       case 3: return End{static_cast<std::int32_t>(number(-1, 9)), number(0, 1) == 1, number(-1, 1000), text()};
-      case 4: {
-        StepSummary s;
-        s.rank = rank;
-        s.step = step;
-        s.begin_ns = time();
-        s.end_ns = s.begin_ns + some(1 << 30);
-        s.loss = number(0, 100) * 0.125;
-        s.gradient_square_norm = number(0, 100) * 0.5;
-        s.learning_rate = 3e-4;
-        s.loss_scale = 65536;
-        if (number(0, 1) == 1) s.energy_joules = number(0, 100) * 0.25;
-        for (auto bins = number(0, 1) * 64; bins > 0; --bins)
-          s.magnitudes.push_back(static_cast<std::uint32_t>(number(0, UINT32_MAX)));
-        s.energy_source = static_cast<PowerSource>(number(0, 2));
-        s.tokens = some(1 << 30);
-        s.model_flops = number(0, 100) * 1e12;
-        s.hardware_flops = s.model_flops * 1.25;
-        for (auto& bytes : s.peak_bytes) bytes = some(std::int64_t{1} << 50);
-        s.peak_total_bytes = some(std::int64_t{1} << 50);
-        for (auto n = number(0, 20); n > 0; --n)
-          s.traffic.push_back({one_of<Purpose>(purpose_count), one_of<OpKind>(op_kind_count), some(1 << 20),
-                               some(std::int64_t{1} << 40), number(0, 1) == 0 ? -1 : some(std::int64_t{1} << 40),
-                               one_of<GroupKind>(group_kind_count)});
-        for (auto n = number(0, 4); n > 0; --n)
-          s.sent.push_back({static_cast<std::int32_t>(number(0, 9)), some(std::int64_t{1} << 40)});
-        s.spans_emitted = some(1 << 30);
-        s.spans_dropped = some(1 << 30);
-        return s;
-      }
+      case 4: return summary(rank, step);
       case 5: {
         SpanBatch batch{obtained, clock, {}};
         for (auto n = rows; n > 0; --n) batch.spans.push_back(span(static_cast<std::int32_t>(number(0, 3)), step));

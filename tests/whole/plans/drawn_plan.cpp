@@ -153,14 +153,14 @@ void DrawnPlan::draw_train(Draw& draw) {
 void DrawnPlan::draw_machine(Draw& draw) {
   Scenario scenario;
   for (const Key& key : scenario_keys()) {
-    const bool fault = key.table == "fault";
-    if ((!key.is_of_cluster() && !fault) || key.name == "lost_node" || !draw.chance(1)) continue;
+    const bool fault = key.table == "fault", spec = key.path() == "cluster.spec";
+    if ((!key.is_of_cluster() && !spec && !fault) || key.name == "lost_node" || !draw.chance(1)) continue;
     const Field field = key.field(scenario);
     if (const auto* yes = std::get_if<bool*>(&field))
       set(key.path(), **yes ? "false" : "true");
     else if (const std::vector<std::string> known = choices(key.path()); !known.empty())
       word(key.path(), fault ? "" : draw.one_of(known));
-    else if (key.name == "spec")
+    else if (spec)
       word(key.path(), draw.one_of<std::string>({"laptop", "frontier", "nowhere"}));
     else if (std::holds_alternative<std::string*>(field))
       continue;

@@ -188,7 +188,7 @@ TEST_CASE("groups and tensors that make no sense are refused by the rank that as
     REQUIRE_THROWS_AS(world.group({1}, Lane::data, "auto"), std::invalid_argument);
     REQUIRE_THROWS_AS(world.group({0, 0}, Lane::data, "auto"), std::invalid_argument);
     REQUIRE_THROWS_WITH(world.group({0}, Lane::data, "rings"),
-                        "unknown collective algorithm 'rings'; known: auto, ring, naive, tree, halving-doubling");
+                        "unknown 'rings'; known: auto, ring, naive, tree, halving-doubling");
     float data[4] = {};
     const auto group = world.group({0}, Lane::data, "auto");
     REQUIRE_THROWS_AS(group->collective({OpKind::broadcast, {data, DType::f32, {4}}, {}, 1}), std::invalid_argument);

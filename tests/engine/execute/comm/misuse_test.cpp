@@ -103,7 +103,7 @@ TEST_CASE("a member that dies between two phases ends every other one with its n
       const int n = 5, dying = 3, root = 0;
       const std::int64_t elements = Buffers(kind, DType::f32, n, 103).elements;
       int last = -1;
-      for (const Transfer& t : transfers_of(kind, *algorithm_named(algorithm), n, elements, root))
+      for (const Transfer& t : transfers_of(kind, *algorithm_of(algorithm), n, elements, root))
         if (t.from == dying || t.to == dying) last = t.phase;
       REQUIRE(last >= 0);
       CommOptions options;
@@ -133,7 +133,7 @@ TEST_CASE("a member that hangs between two phases is named, not the one that wai
   for (const char* algorithm : {"ring", "tree", "halving-doubling"}) {
     const int n = 8, hanging = 5;
     int last = -1;
-    for (const Transfer& t : transfers_of(OpKind::all_reduce, *algorithm_named(algorithm), n, 100))
+    for (const Transfer& t : transfers_of(OpKind::all_reduce, *algorithm_of(algorithm), n, 100))
       if (t.from == hanging || t.to == hanging) last = t.phase;
     CommOptions options;
     options.time_limit = 300ms;

@@ -124,7 +124,7 @@ Wrong run_bytes(World& world) {
         const WireBytes before = group->wire_bytes();
         call(*group, b, root);
         const WireBytes after = group->wire_bytes();
-        const WireCount list = count_wire(transfers_of(kind, *algorithm_named(algorithm), n, b.elements, root), n);
+        const WireCount list = count_wire(transfers_of(kind, *algorithm_of(algorithm), n, b.elements, root), n);
         if (after.sent - before.sent != 4 * list.sent[group->index()] ||
             after.received - before.received != 4 * list.received[group->index()])
           wrong.push_back(algorithm + " " + std::string(name_of(kind)) + " sent " +

@@ -125,7 +125,7 @@ TEST_CASE("a sum is bit-equal to its documented order: the transfer list's, or m
           if (algorithm == "auto")
             sum_in_member_order(type, group);
           else
-            run(transfers_of(kind, *algorithm_named(algorithm), n, elements, root), type, group);
+            run(transfers_of(kind, *algorithm_of(algorithm), n, elements, root), type, group);
           const auto got = results(n, {}, kind, type, algorithm.c_str(), elements, root);
           for (int m = 0; m < n; ++m) {
             if (kind == OpKind::reduce && m != root) continue;

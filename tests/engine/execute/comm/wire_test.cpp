@@ -29,7 +29,7 @@ TEST_CASE("each member sends and receives what its transfers hold, and together 
   for (int n = 1; n <= 9; ++n)
     for (const std::string name : algorithms) {
       if (name == "auto") continue;
-      const Algorithm algorithm = *algorithm_named(name);
+      const Algorithm algorithm = *algorithm_of(name);
       for (OpKind kind : collectives)
         for (DType type : {DType::f32, DType::bf16})
           for (int root : {0, n - 1}) {
@@ -85,7 +85,7 @@ TEST_CASE("each member counts the bytes to each other member, as its transfers o
           INFO(name << " " << name_of(kind) << " of " << elements << " over " << n << " from " << root);
           std::size_t pairs = 0;
           for (const std::vector<PeerBytes>& one : sent) pairs += one.size();
-          const auto expected = pair_elements(kind, algorithm_named(name), n, elements, root);
+          const auto expected = pair_elements(kind, algorithm_of(name), n, elements, root);
           REQUIRE(pairs == expected.size());
           for (const PairElements& pair : expected) {
             const auto& from = sent[pair.from];

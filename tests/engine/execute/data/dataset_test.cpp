@@ -85,7 +85,6 @@ TEST_CASE("a target is the token that follows, in the language and in a text") {
 TEST_CASE("the synthetic data state the floor of their loss") {
   const auto data = open_dataset(scenario_with("synthetic", 64, 256));
   CHECK(data->entropy_nats() == Language(256, 1).floor(64));
-  CHECK(data->samples_per_epoch() == 0);
 }
 
 TEST_CASE("an epoch reads every sample of a file once, the next one in another order") {
@@ -94,7 +93,6 @@ TEST_CASE("an epoch reads every sample of a file once, the next one in another o
   std::string bytes;
   for (int i = 0; i < context * samples + 1; ++i) bytes += static_cast<char>(i % 256);
   const TokenFile file(folder.file("ramp", bytes), TokenFile::Coding::bytes, context, 256, 7);
-  REQUIRE(file.samples_per_epoch() == samples);
   CHECK(std::isnan(file.entropy_nats()));
   std::vector<std::int64_t> orders[2];
   for (int epoch = 0; epoch < 2; ++epoch) {
@@ -172,5 +170,5 @@ TEST_CASE("a path in a scenario is relative to the scenario's folder") {
   folder.file("book.txt", "some words to read");
   Scenario scenario = scenario_with("text:book.txt", 4, 256);
   scenario.file = (folder.path / "lab.toml").string();
-  CHECK(open_dataset(scenario)->samples_per_epoch() == 4);
+  CHECK_NOTHROW(open_dataset(scenario));
 }

@@ -8,6 +8,7 @@
 #include "kernels/cpu/loops.hpp"
 #include "kernels/tensor/random.hpp"
 #include "tests/catch.hpp"
+#include "tests/engine/execute/optimizer/optimizer_states.hpp"
 
 using namespace rankscope;
 using kernels::cpu::Loops;

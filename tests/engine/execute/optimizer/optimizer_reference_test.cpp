@@ -1,5 +1,5 @@
-// Where PyTorch (and for Adafactor, Sophia, LARS and LAMB the papers' equations) take two tensors in 20 steps: reference.py wrote
-// reference.txt, this walks the same steps with the bound updates.
+// Where PyTorch (and for Adafactor, Sophia, LARS and LAMB the papers' equations) take two tensors in 20 steps:
+// reference.py wrote reference.txt, this walks the same steps with the bound updates.
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -11,6 +11,7 @@
 #include "kernels/cpu/cpu.hpp"
 #include "tests/catch.hpp"
 #include "tests/comparison.hpp"
+#include "tests/engine/execute/optimizer/optimizer_states.hpp"
 
 using namespace rankscope;
 

@@ -8,6 +8,7 @@
 #include "kernels/update.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/execute/layers/hand_laid.hpp"
+#include "tests/engine/execute/optimizer/optimizer_states.hpp"
 
 using namespace rankscope;
 using namespace rankscope::test;

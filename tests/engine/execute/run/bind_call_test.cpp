@@ -252,7 +252,7 @@ TEST_CASE("programs with every collective, in place and not, of two groups at on
   Costs costs;
   costs.compute_ns = [](const RankProgram&, const Op&) { return std::int64_t{0}; };
   costs.link = [](int, int) { return Link{0, 1.0}; };
-  if (const auto named = algorithm_named(algorithm))
+  if (const auto named = algorithm_of(algorithm))
     costs.collective_ns = [named = *named, &costs](OpKind kind, std::span<const int> members, std::int64_t payload) {
       return algorithm_ns(kind, named, members, payload, costs.link);
     };

@@ -23,10 +23,12 @@
 #include "kernels/cuda/queue_device.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/execute/comm/nccl/emulated.hpp"
+#include "tests/engine/execute/run/on_queues.hpp"
 #include "tests/kernels/cuda/emulated/runtime.hpp"
 
 using namespace rankscope;
 using namespace std::chrono_literals;
+using on_queues::Plan, on_queues::scenario_of, on_queues::text_of;
 
 namespace {
 
@@ -72,35 +74,6 @@ std::int64_t now_ns() {
       .count();
 }
 
-struct Plan {
-  std::string schedule;
-  int data, tensor, pipeline, zero;
-  std::string collective;
-};
-
-Scenario scenario_of(const Plan& plan) {
-  Scenario s;
-  s.title = "over nccl";
-  s.model = {"gpt", 2, 16, 2, 8, 32, true, 0.1};
-  s.plan.schedule = plan.schedule;
-  s.plan.data = plan.data;
-  s.plan.tensor = plan.tensor;
-  s.plan.pipeline = plan.pipeline;
-  s.plan.zero = plan.zero;
-  s.plan.collective = plan.collective;
-  s.plan.micro_batches = 2;
-  s.plan.bucket_mib = 0.005;
-  s.train.global_batch = 2 * plan.data;
-  s.train.optimizer = "sgd";
-  s.train.clip = 0.5;
-  return s;
-}
-
-std::string text_of(const Plan& p) {
-  return p.schedule + " data " + std::to_string(p.data) + " tensor " + std::to_string(p.tensor) + " pipeline " +
-         std::to_string(p.pipeline) + " ZeRO " + std::to_string(p.zero) + " " + p.collective;
-}
-
 class RunReports : public RankObserver {
  public:
   /// Called at every span.
@@ -138,7 +111,8 @@ class TakingWorld : public World {
   int rank() const override { return inner_->rank(); }
   int size() const override { return inner_->size(); }
   std::string_view name() const override { return inner_->name(); }
-  std::unique_ptr<Communicator> group(std::vector<int> members, Lane lane, std::string_view algorithm) override {
+  std::unique_ptr<Communicator> group(std::vector<int> members, Lane lane,
+                                      Choice<CollectiveChoice> algorithm) override {
     emulated::take(taken_by_each);
     ++groups;
     return inner_->group(std::move(members), lane, algorithm);

@@ -70,7 +70,7 @@ TEST_CASE("a run's collectives go by plan.collective: its transfers, its bytes a
   const std::vector<RankProgram> programs = step.all_programs();
   std::size_t transfers = 0;
   for (const Op& op : programs[0].ops)
-    if (const auto algorithm = algorithm_named(collective); algorithm && op.id.kind() == OpKind::all_reduce)
+    if (const auto algorithm = algorithm_of(collective); algorithm && op.id.kind() == OpKind::all_reduce)
       transfers += transfers_of(OpKind::all_reduce, *algorithm, n, programs[0].payload_bytes(op) / 4).size();
   CHECK(recorder.phases.size() == 2 * transfers);
   CHECK((transfers > 0) == (collective != "auto"));
@@ -106,7 +106,7 @@ TEST_CASE("the machine model and the engine's own prediction cost collectives by
     REQUIRE((costs.collective_ns != nullptr) == (collective != "auto" && collective != "ring"));
     if (!costs.collective_ns) continue;  // the simulator's own: a ring
     CHECK(costs.collective_ns(OpKind::all_reduce, members, bytes) ==
-          algorithm_ns(OpKind::all_reduce, *algorithm_named(collective), members, bytes, costs.link));
+          algorithm_ns(OpKind::all_reduce, *algorithm_of(collective), members, bytes, costs.link));
     CHECK((costs.collective_ns(OpKind::all_reduce, members, bytes) >
            ring_ns(OpKind::all_reduce, members, bytes, costs.link)) == (collective != "halving-doubling"));
   }

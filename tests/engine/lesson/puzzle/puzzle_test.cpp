@@ -164,7 +164,7 @@ TEST_CASE("Taking a box back takes what needs it, and the forwards that have no 
 TEST_CASE("The known schedules that keep no more than the rules allow are listed with their length") {
   const auto names = [](const PuzzleRules& rules) {
     std::vector<std::string> list;
-    for (const PuzzlePar& par : known_solutions(rules)) list.push_back(par.schedule);
+    for (const PuzzlePar& par : known_solutions(rules)) list.push_back(par.schedule.name());
     return list;
   };
   const auto units = [](const PuzzleRules& rules, const std::string& name) -> std::int64_t {

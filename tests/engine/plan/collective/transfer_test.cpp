@@ -168,8 +168,8 @@ TEST_CASE("an invalid collective is refused") {
 }
 
 TEST_CASE("names of algorithms parse back") {
-  for (Algorithm algorithm : algorithms) REQUIRE(algorithm_named(name_of(algorithm)) == algorithm);
-  REQUIRE_FALSE(algorithm_named("auto").has_value());
+  for (Algorithm algorithm : algorithms) REQUIRE(algorithm_of(name_of(algorithm)) == algorithm);
+  REQUIRE_FALSE(algorithm_of("auto").has_value());
 }
 
 TEST_CASE("a hierarchical all-reduce sums everything, with 2(n-1) times the tensor on the wire") {

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "tests/catch.hpp"
+#include "tests/engine/plan/model/greatest_chunk.hpp"
 
 using namespace rankscope;
 

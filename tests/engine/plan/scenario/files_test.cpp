@@ -43,7 +43,7 @@ TEST_CASE("every lab and model can be read, checked, modelled and split") {
       }
       CHECK(model.parameter_count() > 0);
       CHECK(split_evenly(model, scenario.plan.chunks()).size() == static_cast<std::size_t>(scenario.plan.chunks()) + 1);
-      CHECK_NOTHROW(make_schedule(scenario.plan.schedule.name(),
+      CHECK_NOTHROW(make_schedule(scenario.plan.schedule,
                                   {scenario.plan.pipeline, scenario.plan.virtual_stages, scenario.plan.micro_batches}));
       CHECK(std::isfinite(open_dataset(scenario)->entropy_nats()));
     }

@@ -378,7 +378,7 @@ TEST_CASE("a cluster file is held to the same rules, with positions of its own")
                                    "and its source");
   std::string whole = "[cluster]\n";
   for (const Key& key : scenario_keys())
-    if (key.table == "cluster" && key.name != "spec" && !key.optional) whole += std::string(key.name) + " = 1\n";
+    if (key.is_needed_of_cluster()) whole += std::string(key.name) + " = 1\n";
   CHECK(with(whole) == "no error");
   CHECK(with(whole + "quick_share = -1\n").starts_with(cluster + ":"));
   CHECK(with(whole + "quick_share = -1\n")

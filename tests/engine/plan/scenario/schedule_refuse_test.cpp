@@ -72,10 +72,3 @@ TEST_CASE("invalid chunks and micro-batches of a schedule are refused with valid
   };
   for (const Row& row : rows) check(row);
 }
-
-TEST_CASE("the names of schedules in scenarios are those that exist") {
-  std::vector<std::string> names;
-  for (std::string_view name : schedule_names()) names.emplace_back(name);
-  names.emplace_back("by-hand");
-  CHECK(choices("plan.schedule") == names);
-}

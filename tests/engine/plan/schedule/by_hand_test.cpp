@@ -18,7 +18,8 @@ std::string complaint(const std::string& text, PipelineShape shape = {2, 1, 2}) 
 }  // namespace
 
 TEST_CASE("every schedule's printed order is read back as the same order and placement") {
-  for (const std::string_view name : schedule_names()) {
+  for (const std::string_view name : word_table<ScheduleKind>) {
+    if (name == "by-hand") continue;
     const int chunks_per_stage = name == "interleaved" || name == "zb-v" ? 2 : 1;
     const ChunkSchedule s = make_schedule(name, {4, chunks_per_stage, 8});
     const ChunkSchedule read = by_hand_schedule(to_text(s), s.shape);

@@ -104,11 +104,12 @@ TEST_CASE("1F1B holds at most min(p-r, m) micro-batches in flight on stage r, GP
       }
 }
 
-TEST_CASE("an unknown schedule is refused with the known ones") {
+TEST_CASE("an unknown schedule is refused with the known ones, and one written by hand has no builder") {
   try {
     make_schedule("zigzag", {2, 1, 2});
     FAIL("accepted");
   } catch (const std::invalid_argument& e) {
     CHECK(std::string(e.what()).find("naive, gpipe, 1f1b") != std::string::npos);
   }
+  CHECK_THROWS_AS(make_schedule(ScheduleKind::by_hand, {2, 1, 2}), std::invalid_argument);
 }

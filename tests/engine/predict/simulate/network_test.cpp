@@ -55,6 +55,19 @@ TEST_CASE("a ring runs at the rate of the slowest uplink that its members use") 
   CHECK(std::isinf(ring_bandwidth(c, ranks(1))));
 }
 
+TEST_CASE("a slow node has slow ports; the link of its one device is as fast as any other's") {
+  ClusterSpec c = small();
+  c.devices_per_node = c.devices_per_card = 1;
+  c.nodes_per_switch = 0;
+  c.intra_bandwidth = 10e9;
+  c.inter_bandwidth = 15e9;  // of four rails: 60e9 a node
+  c.slow_node = 0;
+  c.slow_node_factor = 3;
+  CHECK(ring_bandwidth(c, ranks(4)) == 10e9);  // the devices' links; the slow node's ports have 20e9
+  c.slow_node_factor = 12;
+  CHECK(ring_bandwidth(c, ranks(4)) == 5e9);
+}
+
 TEST_CASE("groups that share a node share its uplink in proportion to their members") {
   // Tensor ranks × data ranks on two nodes: whatever the cut, all groups of a kind together use the node's rails, no
   // more.

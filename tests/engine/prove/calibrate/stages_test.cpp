@@ -9,6 +9,7 @@
 #include "engine/prove/calibrate/calibrate.hpp"
 #include "engine/prove/calibrate/measured_stages.hpp"
 #include "tests/catch.hpp"
+#include "tests/engine/plan/model/greatest_chunk.hpp"
 
 using namespace rankscope;
 

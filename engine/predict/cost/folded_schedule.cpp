@@ -1,4 +1,4 @@
-#include "engine/predict/fold/folded_schedule.hpp"
+#include "engine/predict/cost/folded_schedule.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -62,7 +62,7 @@ OpId Pass::id() const {
 }
 
 FoldedSchedule folded(const ChunkSchedule& schedule) {
-  FoldedSchedule made{schedule.name, schedule.shape, schedule.stage_of_chunk, {}, splits_backward(schedule), 1};
+  FoldedSchedule made{schedule.shape, schedule.stage_of_chunk, {}, splits_backward(schedule), 1};
   for (const auto& ops : schedule.order) made.stages.push_back(order_of(ops));
   const auto& first = made.stages[static_cast<std::size_t>(made.stage_of_chunk.front())];
   made.in_flight = most_in_flight(first.passes, made.shape.micro_batches);
@@ -73,7 +73,7 @@ const FoldedSchedule& Schedules::of(const PlanSpec& plan) {
   const std::string& more = plan.schedule == ScheduleKind::by_hand ? plan.order : plan.pass_times;
   const std::lock_guard lock(mutex_);
   const auto [found, made] =
-      made_.try_emplace({plan.schedule.name(), plan.pipeline, plan.virtual_stages, plan.micro_batches, more});
+      made_.try_emplace({plan.schedule, plan.pipeline, plan.virtual_stages, plan.micro_batches, more});
   if (made) {
     try {
       found->second = folded(schedule_of(plan));

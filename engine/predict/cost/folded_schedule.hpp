@@ -1,5 +1,5 @@
-// A schedule in the form for folded plans: its passes' fields read once, and facts about its order for the bounds.
-// For this folder's own files.
+// A schedule in a compact form, for the memory ledger of a plan's stages and for folded plans: its passes' fields are
+// read once, and facts about its order are kept for bounds.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -41,7 +41,6 @@ struct StageOrder {
 };
 
 struct FoldedSchedule {
-  std::string name;
   PipelineShape shape;
   std::vector<int> stage_of_chunk;
   std::vector<StageOrder> stages;
@@ -59,7 +58,7 @@ class Schedules {
   const FoldedSchedule& of(const PlanSpec& plan);
 
  private:
-  using Key = std::tuple<std::string, int, int, int, std::string>;  // name, p, v, m, its order or passes' times
+  using Key = std::tuple<ScheduleKind, int, int, int, std::string>;  // kind, p, v, m, its order or passes' times
   std::mutex mutex_;
   std::map<Key, FoldedSchedule> made_;
 };
