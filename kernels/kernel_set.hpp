@@ -122,7 +122,7 @@ struct VocabularyPart {
 /// loss, and from its exponentials the gradient: both as cross_entropy does. Padding has a gradient of zero.
 struct VocabularySpec {
   DType type = DType::f32;         ///< of exponentials and gradient
-  DType logits_type = DType::f32;  ///< fp64 or fp32: `type` (then it may be done in place), or fp32 of bf16
+  DType logits_type = DType::f32;  ///< `type` (then it may be done in place), or fp32 of bf16 and fp16
   std::int64_t rows = 0, columns = 0, ranks = 1;
   bool accumulate_loss = false;
 };
@@ -162,6 +162,8 @@ struct Unsupported : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+class ProductChoices;
+
 struct Options {
   int threads = 1;  ///< CPU threads that one launch may use
   /// Of the CPU's own loops: "x86-64-v2", "x86-64-v3", "x86-64-v4", or empty for the best that the machine has.
@@ -173,6 +175,15 @@ struct Options {
   bool fused_gelu = true, fused_bias_gradient = true;
   /// GPUs: attention on tensor cores, for the types and shapes that it has there; else by a plain kernel.
   bool fused_attention = true;
+  /// GPUs: attention of 16-bit types by cuDNN, where it is here and has a kernel; needs fused_attention.
+  bool library_attention = true;
+  std::shared_ptr<void> attention_library{};  ///< of the set's own making
+  /// GPUs: all gradients of a layer norm in one pass over its rows, where a block of threads holds a row; else the
+  /// gradients of weight and bias are a pass of their own.
+  bool fused_norm = true;
+  /// GPUs: which of the library's algorithms computes each product. They are measured where a product is prepared whose
+  /// choice is not here. Null: the library's first one. Sets with the same table compute the same bits.
+  std::shared_ptr<ProductChoices> choices{};
   /// Gets a line, once for each shape, when a library does not compute a product: which one, and what does instead.
   /// From the thread that prepares or launches it; perhaps empty.
   std::function<void(const std::string& line)> notice{};

@@ -21,6 +21,7 @@
 #   --part start --part speed-124m           does it work at all, and is it fast: five minutes if nothing fails
 #   --part kernels --part speed-1.5b         every kernel, and a large model
 #   --part verify --part telemetry --part ablations --part batches --part sanitizer    everything else
+# cuDNN computes attention where it is found; without it, the program's own kernels do.
 #   part         programs                              needs besides the driver            at most
 #   start        kernels_cuda_test rankscope-engine    cuBLASLt                            7 minutes (without a bundle the CPU trains one step, too: minutes on few cores)
 #   kernels      kernels_cuda_test cuda_kernels_bench  cuBLASLt (toolkit or PyTorch's)     9 minutes (if an op fails, each op runs separately: at most 30 s more)
@@ -31,7 +32,7 @@
 #   speed-124m   gpu_step                              cuBLASLt; PyTorch for the peer      8 minutes
 #   speed-1.5b   gpu_step                              cuBLASLt; PyTorch for the peer      9 minutes
 #   telemetry    telemetry_share_bench                 cuBLASLt                            4 minutes
-#   ablations    gpu_step                              cuBLASLt                            5 minutes
+#   ablations    gpu_step                              cuBLASLt                            9 minutes
 #   batches      gpu_step                              cuBLASLt                            4 minutes
 # If a part fails or cannot be built, the other parts still run. The table ends with the goals for GPUs: the goal, the
 # measured value, whether it meets the goal, and a reference (PyTorch's value, or the limit of the hardware).
@@ -106,6 +107,7 @@ if [[ -z $bin ]]; then
   build=$root/build/cuda bin=$root/build/cuda/bin
   mkdir -p "$root/build"
   bash "$root/resources/setup/install.sh" || say "continuing with the installed packages"
+  bash "$root/resources/setup/cudnn.sh" || say "continuing without cuDNN"
   say "building ${programs[*]} in build/cuda (details: build/cuda.log)"
   # One failure does not stop the other programs from being built (-k 0) and run.
   if ! { (cd "$root" && cmake --preset cuda -DRANKSCOPE_APP=OFF ${CMAKE_CUDA_ARCHITECTURES:+-DCMAKE_CUDA_ARCHITECTURES="$CMAKE_CUDA_ARCHITECTURES"}) &&
@@ -173,13 +175,14 @@ if [[ -n $bundle ]]; then
   exit 0
 fi
 
-# cuBLASLt and NCCL may be in folders that the loader does not search (the toolkit, a Python environment), and may have
+# cuBLASLt, cuDNN, the CUDA runtime and NCCL may be in folders that the loader does not search (the toolkit, a Python environment), and may have
 # another version: lists all folders that have them; each program loads the version that it was built for.
 library_folders() {
   local folder
   for folder in "${CUDA_HOME:-/usr/local/cuda}/lib64" /usr/local/cuda*/lib64 /usr/local/cuda*/targets/*/lib \
     $(python3 -c 'import nvidia, os; print(*(os.path.join(r, d) for p in nvidia.__path__ for r, ds, _ in os.walk(p) for d in ds if d == "lib"))' 2>/dev/null || true); do
-    if compgen -G "$folder/libcublasLt.so.*" >/dev/null || compgen -G "$folder/libnccl.so.*" >/dev/null; then
+    if compgen -G "$folder/libcublasLt.so.*" >/dev/null || compgen -G "$folder/libnccl.so.*" >/dev/null ||
+      compgen -G "$folder/libcudnn.so.*" >/dev/null || compgen -G "$folder/libcudart.so.*" >/dev/null; then
       echo "$folder"
     fi
   done
@@ -437,6 +440,8 @@ plans=(
   "data=2 tensor=2 pipeline=2 zero=1 recompute=blocks"
   "data=2 pipeline=2 zero=1 precision=bf16"
   "tensor=2 pipeline=2 precision=bf16 recompute=selective"
+  "data=2 precision=bf16 logits=narrow"
+  "tensor=2 precision=bf16 logits=narrow"
   "data=4 data_parallel=main-device collective=auto"
   "data=2 data_parallel=parameter-server collective=auto"
   "data=2 data_parallel=parameter-server collective=auto staleness=2 train.clip=0"
@@ -505,15 +510,16 @@ speed() { # speed MODEL SAMPLES STEPS MOST MOST-COMPILED
   done
 }
 run_speed-124m() { [[ -n $quick ]] || speed gpt2-124m 32 20 120 240; }
-# The same steps with each fused path switched off, and with other batches: lines of a file of their own.
+# The same steps with narrow logits (as PyTorch has them), with each fast path switched off, and with other batches: lines
+# of a file of their own.
 run_ablations() {
-  local unfused
+  local variant
   [[ -z $quick ]] || return 0
   [[ -n $dry ]] || : >"$results/ablations.jsonl"
-  for unfused in none gelu bias-gradient; do
-    check "GPT-2 steps, gpt2-124m, unfused: $unfused" 60 +ablations.jsonl "$bin/gpu_step" gpt2-124m 32 1 12 $unfused
+  for variant in none narrow-logits cudnn gelu bias-gradient norm measured; do
+    check "GPT-2 steps, gpt2-124m, variant: $variant" 60 +ablations.jsonl "$bin/gpu_step" gpt2-124m 32 1 12 $variant
   done
-  check "GPT-2 steps, gpt2-124m, unfused: attention" 120 +ablations.jsonl "$bin/gpu_step" gpt2-124m 32 1 6 attention
+  check "GPT-2 steps, gpt2-124m, variant: attention" 120 +ablations.jsonl "$bin/gpu_step" gpt2-124m 32 1 6 attention
 }
 run_batches() {
   local samples

@@ -20,7 +20,7 @@ void for_each_field(auto& job, const auto& field) {
   field("device", request.device);
   field("clock", request.clock);
   field("threads", request.threads);
-  field("unfused", request.unfused);
+  field("without", request.without);
   field("keep", request.keep);
   field("checkpoint", request.checkpoint);
   field("resume", request.resume);

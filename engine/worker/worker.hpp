@@ -18,7 +18,7 @@ struct RunRequest {
   Choice<DeviceKind> device = DeviceKind::cpu;
   Choice<ClockChoice> clock = ClockChoice::automatic;
   int threads = 1;                   ///< of a rank's compute lane
-  std::vector<std::string> unfused;  ///< a GPU's fused paths that are switched off (word_table<FusedPath>)
+  std::vector<std::string> without;  ///< a GPU's fast paths that are switched off (word_table<FastPath>)
   std::string record;                ///< trace file; empty: none
   std::string publish;               ///< endpoint; empty: this user's own sessions only
   int await_viewers = 0;             ///< at its end, the run waits at most 10 s until this many viewers have joined

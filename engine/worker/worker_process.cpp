@@ -14,7 +14,7 @@
 #include "engine/execute/run/clock.hpp"
 #include "engine/execute/run/clock_fit.hpp"
 #include "engine/execute/run/emulated_clock.hpp"
-#include "engine/execute/run/fused_paths.hpp"
+#include "engine/execute/run/fast_paths.hpp"
 #include "engine/execute/run/job.hpp"
 #include "engine/execute/run/scratch.hpp"
 #include "engine/execute/run/trace_gather.hpp"
@@ -204,7 +204,7 @@ Equipment open_equipment(const RunRequest& request, World* processes) {
     gpu = request.communicator == CommunicatorKind::nccl ? gpu_of_rank(*processes, gpus)
                                                          : shared_gpu_of_rank(*processes, gpus);
   if (!computes(request.device)) return mine;
-  kernels::Options options = without_paths(request.unfused);
+  kernels::Options options = without_paths(request.without);
   options.notice = [](const std::string& line) { note(line); };
   mine.platform = open_platform(request.device, request.threads, gpu, options);
   if (on_gpu && !gpus.empty()) mine.gpu = gpus.at(static_cast<std::size_t>(gpu));
@@ -269,7 +269,10 @@ Ranks::Ranks(const WorkerJob& job, std::unique_ptr<World>& processes)
                              ", but the plan has " + counted(step_.grid.size(), "rank"));
   const Equipment mine = open_equipment(request, processes.get());
   settings_.comm.record_phases = true;
-  if (mine.platform) set_scratch(step_, programs_, *mine.platform);
+  if (mine.platform && processes)
+    set_scratch_alike(step_, programs_, *mine.platform, *processes);
+  else if (mine.platform)
+    set_scratch(step_, programs_, *mine.platform);
   energy_ = open_run_energy(request.device, mine.gpu, processes.get());
   if (request.communicator == CommunicatorKind::nccl) {
     mine.platform->device->use();

@@ -91,9 +91,9 @@ struct Loops {
                               bool wide);
 
   /// numerators[j] = exp(logits[j] - the greatest of the first `valid` logits) for those, 0 for the columns behind;
-  /// logits are A. Tells the greatest (-inf of none) and the numerators' sum.
+  /// logits are T, or A if `wide`. Tells the greatest (-inf of none) and the numerators' sum, before they are rounded.
   void (*numerators_row)(void* numerators, const void* logits, int64_t columns, int64_t valid, double* greatest,
-                         double* sum);
+                         double* sum, bool wide);
 
   /// y[row] = token row + position row.
   void (*embed_row)(void* y, const void* token_row, const void* position_row, int64_t width);

@@ -32,7 +32,7 @@ Combined combine(const View& statistics, std::int64_t row, const VocabularySpec&
 }
 
 void check(const VocabularySpec& spec, const char* op) {
-  if (spec.logits_type != wide(spec.type))
+  if (spec.logits_type != spec.type && spec.logits_type != wide(spec.type))
     throw Unsupported(std::string(op) + " has no logits in " + std::string(rankscope::name_of(spec.logits_type)) +
                       " for a gradient in " + std::string(rankscope::name_of(spec.type)));
 }
@@ -55,7 +55,7 @@ Prepared<View, View, View, View, VocabularyPart> vocabulary_numerators(const Voc
                             here ? element(logits, r * spec.columns + word) : 0.0);
                 double greatest = 0, sum = 0;
                 loops.numerators_row(at(numerators, r * spec.columns), at(logits, r * spec.columns), spec.columns,
-                                     part.count, &greatest, &sum);
+                                     part.count, &greatest, &sum, spec.logits_type != spec.type);
                 set_element(statistics, r * vocabulary_statistics, greatest);
                 set_element(statistics, r * vocabulary_statistics + 1, sum);
               }

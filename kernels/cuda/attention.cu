@@ -1,9 +1,11 @@
 // Attention for every type, depth and alignment: tiles of 32 × 32 scores, multiplied and added one by one. 16-bit types
-// go to the tensor cores (attention_tensor.cuh) where their rows are aligned.
+// go to a library (attention_library.hpp), or to the tensor cores (attention_tensor.cuh), where their rows are aligned.
 #include "kernels/cuda/attention_task.cuh"
 
+#include <algorithm>
 #include <string>
 
+#include "kernels/cuda/attention_library.hpp"
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/machine.cuh"
 #include "kernels/cuda/ops.hpp"
@@ -359,12 +361,14 @@ Prepared<View, View, View> attention_forward(const AttentionSpec& spec, const Op
   return with_type(spec.type, [&](auto tag) -> Prepared<View, View, View> {
     using T = typename decltype(tag)::type;
     allow_all<T>(shape, spec.type);
-    return {0,
-            [shape, fused = options.fused_attention](View attended, View log_sum_exp, View qkv, const Stream& stream) {
+    const LibraryFirst<ForwardOperands> library(spec, options, &AttentionLibrary::forward, "forward");
+    return {library.workspace_bytes(), [shape, library, fused = options.fused_attention](
+                                           View attended, View log_sum_exp, View qkv, const Stream& stream) {
               const ForwardOperands operands{attended.data, log_sum_exp.data, qkv.data};
+              const bool fits = fused && fits_tensor_cores<T>(shape, {attended.data, qkv.data});
+              if (library.run(operands, fits && rows_are_packs(0, 1, 16, {log_sum_exp.data}), stream)) return;
               if constexpr (has_tensor_cores<T>)
-                if (fused && fits_tensor_cores<T>(shape, {attended.data, qkv.data}))
-                  return TensorAttention<T>::forward(shape, operands, stream);
+                if (fits) return TensorAttention<T>::forward(shape, operands, stream);
               PlainAttention<T>::forward(shape, operands, stream);
             }};
   });
@@ -375,15 +379,19 @@ Prepared<View, View, View, View, View> attention_backward(const AttentionSpec& s
   return with_type(spec.type, [&](auto tag) -> Prepared<View, View, View, View, View> {
     using T = typename decltype(tag)::type;
     allow_all<T>(shape, spec.type);
+    const LibraryFirst<BackwardOperands> library(spec, options, &AttentionLibrary::backward, "backward");
     const int64_t dots_bytes = aligned(shape.all_heads() * shape.context * static_cast<int64_t>(sizeof(Arithmetic<T>)));
-    return {dots_bytes, [shape, fused = options.fused_attention](View dqkv, View dattended, View qkv, View log_sum_exp,
-                                                                 View attended, const Stream& stream) {
+    return {std::max(dots_bytes, library.workspace_bytes()),
+            [shape, library, fused = options.fused_attention](View dqkv, View dattended, View qkv, View log_sum_exp,
+                                                              View attended, const Stream& stream) {
               const BackwardOperands operands{dqkv.data,        dattended.data, qkv.data,
                                               log_sum_exp.data, attended.data,  stream.workspace};
+              const bool fits = fused && fits_tensor_cores<T>(shape, {dqkv.data, dattended.data, qkv.data});
+              if (library.run(operands, fits && rows_are_packs(0, 1, 16, {attended.data, log_sum_exp.data}), stream))
+                return;
               PlainAttention<T>::dots(shape, operands, stream);
               if constexpr (has_tensor_cores<T>)
-                if (fused && fits_tensor_cores<T>(shape, {dqkv.data, dattended.data, qkv.data}))
-                  return TensorAttention<T>::backward(shape, operands, stream);
+                if (fits) return TensorAttention<T>::backward(shape, operands, stream);
               PlainAttention<T>::backward(shape, operands, stream);
             }};
   });

@@ -72,6 +72,13 @@ constexpr int64_t column_workspace(int64_t rows, int64_t width, int terms) {
   return aligned(pieces_of(rows, rows_per_partial) * terms * width * static_cast<int64_t>(sizeof(A)));
 }
 
+/// The second pass: of partial sums at the workspace's begin.
+template <class A, int terms>
+void sum_column_partials(const ColumnSums<A, terms>& into, int64_t rows, int64_t width, const Stream& stream) {
+  launch(sum_partials<A, terms>, {grid_of(pieces_of(width, column_lanes)), dim3(column_lanes, partial_rows)}, stream,
+         reinterpret_cast<const A*>(stream.workspace), pieces_of(rows, rows_per_partial), width, into);
+}
+
 /// Both passes. `packed`: rows of all tensors that the body reads or writes are whole 16-byte packs of T.
 template <class T, class Body>
 void sum_columns(const ColumnSums<Arithmetic<T>, Body::terms>& into, int64_t rows, int64_t width, bool packed,
@@ -87,8 +94,7 @@ void sum_columns(const ColumnSums<Arithmetic<T>, Body::terms>& into, int64_t row
   else
     launch(column_partials<A, 1, Body>, {grid_of(blocks, pieces_of(width, column_lanes)), block}, stream, partial, rows,
            width, body);
-  launch(sum_partials<A, Body::terms>, {grid_of(pieces_of(width, column_lanes)), dim3(column_lanes, partial_rows)},
-         stream, partial, blocks, width, into);
+  sum_column_partials(into, rows, width, stream);
 }
 
 }  // namespace rankscope::kernels::cuda

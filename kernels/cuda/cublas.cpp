@@ -3,30 +3,55 @@
 // sums the bias' gradient too (DGELU_BGRAD) is not for us: it would round the sum to 16 bits.
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "kernels/cuda/bias.hpp"
 #include "kernels/cuda/cublas_library.hpp"
+#include "kernels/cuda/device.hpp"
 #include "kernels/cuda/geometry.hpp"
 #include "kernels/cuda/library.hpp"
 #include "kernels/cuda/matrix_product.hpp"
 #include "kernels/cuda/ops.hpp"
 #include "kernels/cuda/refusals.hpp"
+#include "kernels/cuda/trial.hpp"
+#include "kernels/device/device.hpp"
+#include "kernels/product_choices.hpp"
 
 namespace rankscope::kernels::cuda {
 namespace {
 
 constexpr std::int64_t workspace_limit = 32 << 20;  ///< what NVIDIA recommends from compute capability 9.0 on
 constexpr std::int64_t workspace_alignment = 256;
-constexpr std::int64_t vector_bytes = 16;
+/// What operands' addresses are multiples of, as the library is told: at most 256 bytes, as an arena's tensors are;
+/// those of rows within a tensor are often multiples of less. 0: of an element.
+constexpr std::array<std::int64_t, 3> alignments = {0, 16, 256};
+constexpr std::size_t most_aligned = alignments.size() - 1;
+/// Algorithms that are measured, the first in the library's own order.
+constexpr int most_candidates = 8;
+/// Of the time of the library's first choice: one that gains less is not worth other bits.
+constexpr double worth_it = 0.97;
 constexpr std::int64_t auxiliary_pack = 8;  ///< of the leading dimension of what GELU was of, in elements
 
+std::string version_text(const CublasLt& api) {
+  const std::size_t version = api.version();  // 130002: 13.0.2
+  std::string text = "cuBLASLt ";
+  text.append(std::to_string(version / 10000)).append(".").append(std::to_string(version / 100 % 100));
+  return text.append(".").append(std::to_string(version % 100));
+}
+
 struct Library {
-  explicit Library(std::function<void(const std::string&)> notice) : refusals(std::move(notice)) {
+  explicit Library(const Options& options) : choices(options.choices), refusals(options.notice) {
     check(api.create(&handle), "opening the library");
+    const std::vector<CudaDevice> devices = cuda_devices();
+    const auto current = static_cast<std::size_t>(current_cuda_device());
+    if (current < devices.size()) name.append(devices[current].name).append(", ");
+    name.append(version_text(api));
+    if (options.tf32) name.append(", TF32");
   }
   ~Library() { api.destroy(handle); }
   Library(const Library&) = delete;
@@ -37,6 +62,8 @@ struct Library {
   }
   const CublasLt api = load_cublas();
   cublasLtHandle_t handle = nullptr;
+  std::string name;  ///< of the device and the library: what a choice depends on besides the product
+  const std::shared_ptr<ProductChoices> choices;  ///< null: the first algorithm is taken
   Refusals refusals;
 };
 
@@ -131,37 +158,76 @@ class LibraryProduct final : public MatrixProduct {
     lay_out(left_, spec.type, p.left_rows, p.left_columns);
     lay_out(right_, spec.type, p.right_rows, p.right_columns);
     lay_out(result_, spec.result, p.rows, p.columns);
-    if (spec.epilogue == Epilogue::none) choose(false);
-    choose(true);
-    if (!has_algorithm()) report("has no algorithm");
     if (spec.epilogue == Epilogue::row_sums && spec.accumulate_sums) add_sums_ = add({DType::f32, 1, spec.m}, {});
+    for (std::size_t which = spec.epilogue == Epilogue::none ? 0 : 1; which < alignments.size(); ++which) choose(which);
+    if (!has_algorithm() && !elsewhere_[most_aligned]) report("has no algorithm");
   }
 
-  bool has_algorithm() const { return algorithm_[1].has_value(); }
+  bool has_algorithm() const {
+    for (const auto& algorithm : algorithm_)
+      if (algorithm) return true;
+    return false;
+  }
 
   std::int64_t workspace_bytes() const override {
-    const std::int64_t sums = add_sums_.launch ? spec_.m * bytes_of(DType::f32) : 0;
-    const std::int64_t own = whole(algorithm_bytes_) + sums;
-    return std::max(own > 0 ? own + workspace_alignment : 0, otherwise_->workspace_bytes());
+    std::int64_t own = 0;
+    for (const auto& algorithm : algorithm_)
+      if (algorithm) own = std::max(own, workspace_of(*algorithm));
+    return std::max(own, otherwise_->workspace_bytes());
   }
 
   void run(const ProductOperands& operands, const Stream& stream) const override {
-    // Accumulation adds C to itself; a residual stands in its place.
-    const void* added = spec_.residual ? operands.residual : operands.c;
-    const bool both = spec_.residual && spec_.accumulate;
-    bool aligned = true;
-    for (const void* p : {static_cast<const void*>(operands.c), operands.a, operands.b, added, operands.bias,
-                          static_cast<const void*>(operands.auxiliary)})
-      aligned = aligned && reinterpret_cast<std::uintptr_t>(p) % vector_bytes == 0;
-    const auto& algorithm = algorithm_[aligned ? 1 : 0];
-    if (both || refused_[aligned ? 1 : 0]) return otherwise_->run(operands, stream);
-    if (!algorithm)
-      return instead(aligned, "was not used at addresses that are not multiples of 16 bytes", operands, stream);
+    const std::size_t which = alignment_of(operands);
+    if ((spec_.residual && spec_.accumulate) || elsewhere_[which]) return otherwise_->run(operands, stream);
+    if (!algorithm_[which])
+      return instead(which, "was not used at addresses that are not multiples of 16 bytes", operands, stream);
+    const cublasStatus_t status = multiply(*algorithm_[which], operands, stream);
+    if (is_refusal(status))
+      return instead(which, std::string("refused to run what it chose (") + library_->api.status_name(status) + ")",
+                     operands, stream);
+    library_->check(status, "running a product");
+  }
 
+ private:
+  static constexpr std::int64_t whole(std::int64_t bytes) {
+    return pieces_of(bytes, workspace_alignment) * workspace_alignment;
+  }
+
+  /// One of the library's algorithms for the product.
+  struct Algorithm {
+    cublasLtMatmulAlgo_t algorithm;
+    std::int64_t workspace = 0;  ///< bytes
+  };
+
+  /// With what is in it to begin at a multiple of its alignment.
+  std::int64_t workspace_of(const Algorithm& algorithm) const {
+    const std::int64_t sums = add_sums_.launch ? spec_.m * bytes_of(DType::f32) : 0;
+    const std::int64_t own = whole(algorithm.workspace) + sums;
+    return own > 0 ? own + workspace_alignment : 0;
+  }
+
+  /// Accumulation adds C to itself; a residual stands in its place.
+  const void* added_to(const ProductOperands& operands) const {
+    return spec_.residual ? operands.residual : operands.c;
+  }
+
+  /// An index of `alignments`.
+  std::size_t alignment_of(const ProductOperands& operands) const {
+    std::uintptr_t bits = 0;
+    for (const void* p : {static_cast<const void*>(operands.c), operands.a, operands.b, added_to(operands),
+                          operands.bias, static_cast<const void*>(operands.auxiliary)})
+      bits |= reinterpret_cast<std::uintptr_t>(p);
+    for (std::size_t which = most_aligned; which > 0; --which)
+      if (bits % static_cast<std::uintptr_t>(alignments[which]) == 0) return which;
+    return 0;
+  }
+
+  /// Enqueues the product, and what of it is not in the library's kernel. A refusal has enqueued nothing.
+  cublasStatus_t multiply(const Algorithm& algorithm, const ProductOperands& operands, const Stream& stream) const {
     auto* const workspace = reinterpret_cast<std::byte*>(
         whole(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(stream.workspace))));
     // The library writes sums, it never adds them to what is there.
-    void* const sums = add_sums_.launch ? workspace + whole(algorithm_bytes_) : operands.auxiliary;
+    void* const sums = add_sums_.launch ? workspace + whole(algorithm.workspace) : operands.auxiliary;
     if (fused_bias_) describe(CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands.bias);
     if (spec_.epilogue == Epilogue::row_sums) describe(CUBLASLT_MATMUL_DESC_BIAS_POINTER, sums);
     if (reads_auxiliary_matrix(spec_)) describe(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, operands.auxiliary);
@@ -170,31 +236,24 @@ class LibraryProduct final : public MatrixProduct {
     const bool f64 = spec_.type == DType::f64;
     const cublasStatus_t status = library_->api.multiply(
         library_->handle, description_.value, f64 ? static_cast<const void*>(&one) : &one_f32, operands.b, left_.value,
-        operands.a, right_.value, f64 ? static_cast<const void*>(&times) : &times_f32, added, result_.value, operands.c,
-        result_.value, &*algorithm, workspace, static_cast<std::size_t>(algorithm_bytes_),
-        static_cast<cudaStream_t>(stream.handle));
-    if (is_refusal(status))
-      return instead(aligned, std::string("refused to run what it chose (") + library_->api.status_name(status) + ")",
-                     operands, stream);
-    library_->check(status, "running a product");
+        operands.a, right_.value, f64 ? static_cast<const void*>(&times) : &times_f32, added_to(operands),
+        result_.value, operands.c, result_.value, &algorithm.algorithm, workspace,
+        static_cast<std::size_t>(algorithm.workspace), static_cast<cudaStream_t>(stream.handle));
+    if (status != CUBLAS_STATUS_SUCCESS) return status;
     if (spec_.bias && !fused_bias_)
       add_bias(operands.c, spec_.result, operands.bias, spec_.type, spec_.m, spec_.n, stream);
     if (add_sums_.launch) {
       const View db{operands.auxiliary, DType::f32, {spec_.m}};
       add_sums_.launch(db, db, {sums, DType::f32, {spec_.m}}, stream);
     }
-  }
-
- private:
-  static constexpr std::int64_t whole(std::int64_t bytes) {
-    return pieces_of(bytes, workspace_alignment) * workspace_alignment;
+    return status;
   }
 
   void report(const std::string& why) const { library_->refusals.report(refusal_of(spec_, why)); }
 
   /// From now on, too.
-  void instead(bool aligned, const std::string& why, const ProductOperands& operands, const Stream& stream) const {
-    refused_[aligned ? 1 : 0] = true;
+  void instead(std::size_t which, const std::string& why, const ProductOperands& operands, const Stream& stream) const {
+    elsewhere_[which] = true;
     report(why);
     otherwise_->run(operands, stream);
   }
@@ -211,8 +270,8 @@ class LibraryProduct final : public MatrixProduct {
                     "describing a matrix");
   }
 
-  /// The library's first choice for operands at multiples of 16 bytes, or of their elements only.
-  void choose(bool aligned) {
+  /// The library's algorithms for operands of that alignment, its first choice first.
+  std::vector<Algorithm> candidates(std::size_t which) const {
     const CublasLt& api = library_->api;
     Owned<cublasLtMatmulPreference_t> preference(api.destroy_preference);
     library_->check(api.make_preference(&preference.value), "choosing an algorithm");
@@ -223,8 +282,10 @@ class LibraryProduct final : public MatrixProduct {
     // No sums by atomics: the same operands give the same bits.
     prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
            static_cast<std::uint32_t>(CUBLASLT_REDUCTION_SCHEME_NONE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
-    const auto of_factors = static_cast<std::uint32_t>(aligned ? vector_bytes : bytes_of(spec_.type));
-    const auto of_result = static_cast<std::uint32_t>(aligned ? vector_bytes : bytes_of(spec_.result));
+    const auto at_least = [&](DType type) {
+      return static_cast<std::uint32_t>(std::max<std::int64_t>(alignments[which], bytes_of(type)));
+    };
+    const std::uint32_t of_factors = at_least(spec_.type), of_result = at_least(spec_.result);
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, of_factors);
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, of_factors);
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, of_result);
@@ -233,19 +294,78 @@ class LibraryProduct final : public MatrixProduct {
     auto* const somewhere = reinterpret_cast<void*>(static_cast<std::uintptr_t>(of_result));
     if (fused_bias_ || spec_.epilogue == Epilogue::row_sums) describe(CUBLASLT_MATMUL_DESC_BIAS_POINTER, somewhere);
     if (reads_auxiliary_matrix(spec_)) describe(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, somewhere);
-    cublasLtMatmulHeuristicResult_t found{};
+    std::array<cublasLtMatmulHeuristicResult_t, most_candidates> found{};
     int count = 0;
-    const cublasStatus_t status = api.choose(library_->handle, description_.value, left_.value, right_.value,
-                                             result_.value, result_.value, preference.value, 1, &found, &count);
-    if (is_refusal(status) || (status == CUBLAS_STATUS_SUCCESS && count == 0)) return;
+    const cublasStatus_t status =
+        api.choose(library_->handle, description_.value, left_.value, right_.value, result_.value, result_.value,
+                   preference.value, library_->choices ? most_candidates : 1, found.data(), &count);
+    if (is_refusal(status) || (status == CUBLAS_STATUS_SUCCESS && count == 0)) return {};
     // Which types have which epilogue differs from version to version.
     if (spec_.epilogue != Epilogue::none &&
-        (status == CUBLAS_STATUS_INVALID_VALUE || found.state != CUBLAS_STATUS_SUCCESS))
-      return;
+        (status == CUBLAS_STATUS_INVALID_VALUE || found[0].state != CUBLAS_STATUS_SUCCESS))
+      return {};
     library_->check(status, "choosing an algorithm");
-    library_->check(found.state, "choosing an algorithm");
-    algorithm_[aligned ? 1 : 0] = found.algo;
-    algorithm_bytes_ = std::max(algorithm_bytes_, static_cast<std::int64_t>(found.workspaceSize));
+    library_->check(found[0].state, "choosing an algorithm");
+    std::vector<Algorithm> all;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i)
+      if (found[i].state == CUBLAS_STATUS_SUCCESS)
+        all.push_back({found[i].algo, static_cast<std::int64_t>(found[i].workspaceSize)});
+    return all;
+  }
+
+  void choose(std::size_t which) {
+    const std::vector<Algorithm> found = candidates(which);
+    if (found.empty()) return;
+    const bool has_separate = spec_.epilogue != Epilogue::none;
+    int chosen = 0;
+    // Addresses of nothing but elements are rare, and never fast.
+    if (library_->choices && which > 0 && (found.size() > 1 || has_separate)) {
+      std::string key = library_->name + ": " + words_of(spec_);
+      if (spec_.accumulate_sums) key += ", sums added";
+      key += ", at multiples of " + std::to_string(alignments[which]);
+      chosen = library_->choices->of(key, [&] { return fastest(found, which); });
+    }
+    if (chosen == ProductChoices::separate) {
+      elsewhere_[which] = true;
+      report("is slower than separate kernels, as measured,");
+    } else {  // another version of the library may have fewer
+      const auto index = static_cast<std::size_t>(chosen);
+      algorithm_[which] = found[index < found.size() ? index : 0];
+    }
+  }
+
+  /// As measured: an index of `found`, or ProductChoices::separate.
+  int fastest(const std::vector<Algorithm>& found, std::size_t which) const {
+    std::vector<Trial::Launch> launches;
+    std::int64_t workspace = otherwise_->workspace_bytes();
+    for (const Algorithm& one : found) {
+      workspace = std::max(workspace, workspace_of(one));
+      launches.emplace_back([this, &one](const ProductOperands& operands, const Stream& stream) {
+        const cublasStatus_t status = multiply(one, operands, stream);
+        if (is_refusal(status)) return false;
+        library_->check(status, "measuring a product");
+        return true;
+      });
+    }
+    if (spec_.epilogue != Epilogue::none)
+      launches.emplace_back([this](const ProductOperands& operands, const Stream& stream) {
+        otherwise_->run(operands, stream);
+        return true;
+      });
+    std::optional<Trial> trial;
+    try {
+      trial.emplace(spec_, alignments[which], workspace);
+    } catch (const DeviceError&) {
+      library_->refusals.report(words_of(spec_) +
+                                ": its algorithms were not measured, because there is not the memory; "
+                                "cuBLASLt's first one is used");
+      return 0;
+    }
+    const std::vector<double> ns = trial->nanoseconds(launches);
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < ns.size(); ++i)
+      if (ns[i] < (best == 0 ? worth_it : 1.0) * ns[best]) best = i;
+    return best < found.size() ? static_cast<int>(best) : ProductChoices::separate;
   }
 
   ProductSpec spec_;
@@ -254,23 +374,19 @@ class LibraryProduct final : public MatrixProduct {
   Owned<cublasLtMatmulDesc_t> description_;
   Layout left_, right_, result_;
   bool fused_bias_ = false;
-  std::array<std::optional<cublasLtMatmulAlgo_t>, 2> algorithm_;  ///< without and with alignment
-  std::int64_t algorithm_bytes_ = 0;
-  mutable std::array<bool, 2> refused_{};  ///< likewise, when it ran: it is not asked again
-  Prepared<View, View, View> add_sums_;    ///< none where sums are not added to what is there
+  std::array<std::optional<Algorithm>, alignments.size()> algorithm_;  ///< by alignment
+  /// Likewise: separate kernels are faster, or the library has refused to run it. It is not asked again.
+  mutable std::array<bool, alignments.size()> elsewhere_{};
+  Prepared<View, View, View> add_sums_;  ///< none where sums are not added to what is there
 };
 
 }  // namespace
 
-std::shared_ptr<void> open_library(const Options& options) { return std::make_shared<Library>(options.notice); }
+std::shared_ptr<void> open_library(const Options& options) { return std::make_shared<Library>(options); }
 
 std::string library_text(const Options& options) {
   const CublasLt& api = static_cast<const Library*>(options.library.get())->api;
-  const std::size_t version = api.version();  // 130002: 13.0.2
-  std::string text = "cuBLASLt ";
-  text.append(std::to_string(version / 10000)).append(".").append(std::to_string(version / 100 % 100));
-  text.append(".").append(std::to_string(version % 100)).append(" (").append(api.file).append(")");
-  return text;
+  return version_text(api) + " (" + api.file + ")";
 }
 
 std::shared_ptr<const MatrixProduct> make_library_product(const ProductSpec& spec, const Options& options,

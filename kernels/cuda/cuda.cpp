@@ -1,5 +1,6 @@
 #include "kernels/cuda/cuda.hpp"
 
+#include "kernels/cuda/attention_library.hpp"
 #include "kernels/cuda/device.hpp"
 #include "kernels/cuda/library.hpp"
 #include "kernels/cuda/matrix_product.hpp"
@@ -11,6 +12,9 @@ namespace rankscope::kernels {
 
 KernelSet cuda_kernels(Options options) {
   options.library = cuda::open_library(options);
+  options.attention_library =
+      options.library_attention && options.fused_attention ? cuda::open_attention_library(options) : nullptr;
+  options.library_attention = options.attention_library != nullptr;
   options.logits_bytes = std::int64_t{512}
                          << 20;  // some thousand rows of GPT-2's vocabulary: a product that fills a GPU
   // GELU within a product gains from compute capability 9.0 on; bf16 loses by it before (karpathy/llm.c, pull request
@@ -64,6 +68,9 @@ KernelSet cuda_kernels(Options options) {
   return set;
 }
 
-std::string cuda_libraries(const KernelSet& set) { return cuda::library_text(set.options); }
+std::string cuda_libraries(const KernelSet& set) {
+  const std::string products = cuda::library_text(set.options), attention = cuda::attention_library_text(set.options);
+  return attention.empty() ? products : products + ", " + attention;
+}
 
 }  // namespace rankscope::kernels

@@ -1,4 +1,5 @@
-// The GPU's kernel set: matrix products by cuBLASLt, everything else by our own kernels.
+// The GPU's kernel set: matrix products by cuBLASLt, attention by cuDNN where it is here, everything else by our
+// own kernels.
 #pragma once
 #include <string>
 
@@ -14,7 +15,8 @@ namespace rankscope::kernels {
 /// std::runtime_error when cuBLASLt cannot be opened.
 KernelSet cuda_kernels(Options options = {});
 
-/// What multiplies matrices for such a set, with its version and file: "cuBLASLt 13.0.2 (/usr/lib/libcublasLt.so.13)".
+/// The libraries of such a set, with versions and files: "cuBLASLt 13.0.2 (/usr/lib/libcublasLt.so.13)", and cuDNN
+/// where it computes attention.
 std::string cuda_libraries(const KernelSet& set);
 
 }  // namespace rankscope::kernels

@@ -1,4 +1,6 @@
-// Layer norm, forward and backward: a warp for each row, which it reads again from the first cache.
+// Layer norm. Forward: a warp for each row, which it reads again from the first cache. Backward: all gradients in one
+// pass where a block of threads holds a row, which keeps it in registers; else the gradient of the input as forward,
+// and those of weight and bias before it.
 #include "kernels/cuda/columns.cuh"
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/ops.hpp"
@@ -120,6 +122,106 @@ struct WeightTerms {
   }
 };
 
+/// A block that holds a row: each thread has one pack of it.
+constexpr int most_pass_threads = 512;
+/// Rows that such a block takes at once: they share barriers, and all of them are read before the first is waited for.
+/// Of packs of eight elements two, or registers would not hold them.
+template <int V>
+constexpr int rows_of_pass = V > 4 ? 2 : 4;
+
+/// Sums over a one-dimensional block of whole warps, of n numbers at once; every thread gets them. All threads must
+/// call it.
+template <int n, class A>
+__device__ inline void block_sums(A (&value)[n]) {
+  __shared__ A of_warp[most_pass_threads / warp_size][n];
+  const int warp = static_cast<int>(threadIdx.x) / warp_size, warps = static_cast<int>(blockDim.x) / warp_size;
+#pragma unroll
+  for (int i = 0; i < n; ++i) value[i] = warp_sum(value[i]);
+  __syncthreads();  // the last use of of_warp is over
+  if (threadIdx.x % warp_size == 0)
+#pragma unroll
+    for (int i = 0; i < n; ++i) of_warp[warp][i] = value[i];
+  __syncthreads();
+#pragma unroll
+  for (int i = 0; i < n; ++i) value[i] = 0;
+  for (int w = 0; w < warps; ++w)
+#pragma unroll
+    for (int i = 0; i < n; ++i) value[i] += of_warp[w][i];
+}
+
+/// V neighbours as they are stored: half the registers of 16-bit elements that are widened.
+template <class T, int V>
+struct Stored {
+  Pack<T, V> pack;
+  __device__ void read(const T* from, bool present) {
+    if (present)
+      pack = *reinterpret_cast<const Pack<T, V>*>(from);
+    else
+#pragma unroll
+      for (int v = 0; v < V; ++v) pack.value[v] = narrow<T>(Arithmetic<T>(0));
+  }
+  __device__ Arithmetic<T> operator[](int v) const { return widen(pack.value[v]); }
+};
+
+/// dx of a block's 64 rows, and their terms of dweight and dbias: partial[block][0 and 1][column]. A thread has the
+/// same columns of each row. Every element is read once. dx may be any of the tensors that it is computed from.
+template <class T, int V>
+__global__ void __launch_bounds__(most_pass_threads)
+    all_gradients(T* dx, Arithmetic<T>* partial, const NormInputs<T> in, int64_t rows, int64_t width) {
+  using A = Arithmetic<T>;
+  constexpr int rows_at_once = rows_of_pass<V>;
+  const int64_t column = int64_t{threadIdx.x} * V;
+  const int64_t first = int64_t{blockIdx.x} * rows_per_partial,
+                beyond = lesser<int64_t>(rows, first + rows_per_partial);
+  const bool inside = column < width;
+  Stored<T, V> weight;
+  weight.read(in.weight + column, inside);
+  A dweight[V] = {}, dbias[V] = {};
+  for (int64_t begin = first; begin < beyond; begin += rows_at_once) {
+    Stored<T, V> d[rows_at_once], x[rows_at_once], residual[rows_at_once];
+    A m[rows_at_once], s[rows_at_once], sums[2 * rows_at_once];
+#pragma unroll
+    for (int r = 0; r < rows_at_once; ++r) {
+      const bool present = begin + r < beyond;
+      const int64_t element = (begin + r) * width + column;
+      d[r].read(in.dy + element, inside && present);
+      x[r].read(in.x + element, inside && present);
+      residual[r].read(at(in.residual, element), inside && present && in.residual != nullptr);
+      m[r] = present ? in.mean[begin + r] : A(0);
+      s[r] = present ? in.rstd[begin + r] : A(0);
+    }
+#pragma unroll
+    for (int r = 0; r < rows_at_once; ++r) {
+      A g_sum = 0, gn_sum = 0;
+#pragma unroll
+      for (int v = 0; v < V; ++v) {
+        const A normed = (x[r][v] - m[r]) * s[r], g = d[r][v] * weight[v];
+        g_sum += g;
+        gn_sum += g * normed;
+        dweight[v] += d[r][v] * normed;
+        dbias[v] += d[r][v];
+      }
+      sums[2 * r] = g_sum;
+      sums[2 * r + 1] = gn_sum;
+    }
+    block_sums(sums);
+    if (!inside) continue;
+#pragma unroll
+    for (int r = 0; r < rows_at_once; ++r) {
+      if (begin + r >= beyond) break;
+      const A g_mean = sums[2 * r] / static_cast<A>(width), gn_mean = sums[2 * r + 1] / static_cast<A>(width);
+      A out[V];
+#pragma unroll
+      for (int v = 0; v < V; ++v)
+        out[v] = (d[r][v] * weight[v] - g_mean - (x[r][v] - m[r]) * s[r] * gn_mean) * s[r] + residual[r][v];
+      store(dx + (begin + r) * width + column, out);
+    }
+  }
+  if (!inside) return;
+  store(partial + int64_t{blockIdx.x} * 2 * width + column, dweight);
+  store(partial + (int64_t{blockIdx.x} * 2 + 1) * width + column, dbias);
+}
+
 }  // namespace
 
 Prepared<View, View, View, View, View, View> norm_forward(const NormSpec& spec, const Options&) {
@@ -135,26 +237,35 @@ Prepared<View, View, View, View, View, View> norm_forward(const NormSpec& spec, 
   });
 }
 
-Prepared<View, View, View, View, View, View, View, View, View> norm_backward(const NormSpec& spec, const Options&) {
+Prepared<View, View, View, View, View, View, View, View, View> norm_backward(const NormSpec& spec,
+                                                                             const Options& options) {
   using Result = Prepared<View, View, View, View, View, View, View, View, View>;
   return with_type(spec.type, [&](auto tag) -> Result {
     using T = typename decltype(tag)::type;
     using A = Arithmetic<T>;
-    return {column_workspace<A>(spec.rows, spec.width, 2),
-            [spec](View dx, View dweight, View dbias, View dy, View x, View mean, View rstd, View weight, View residual,
-                   const Stream& stream) {
-              const NormInputs<T> in{dy.as<const T>(),     x.as<const T>(),
-                                     mean.as<const A>(),   rstd.as<const A>(),
-                                     weight.as<const T>(), spec.residual ? residual.as<const T>() : nullptr};
-              const bool packed =
-                  rows_are_packs(spec.width, pack<T>, 16, {dx.data, dy.data, x.data, weight.data, in.residual});
-              // Before dx, which may take the place of dy.
-              sum_columns<T>(
-                  ColumnSums<A, 2>{{dweight.as<A>(), dbias.as<A>()}, {spec.accumulate_weight, spec.accumulate_bias}},
-                  spec.rows, spec.width, packed, WeightTerms<T>{in, spec.width}, stream);
-              launch(packed ? input_gradient<T, pack<T>> : input_gradient<T, 1>, warp_a_row(spec.rows), stream,
-                     dx.as<T>(), in, spec.rows, spec.width);
-            }};
+    return {
+        column_workspace<A>(spec.rows, spec.width, 2),
+        [spec, fused = options.fused_norm](View dx, View dweight, View dbias, View dy, View x, View mean, View rstd,
+                                           View weight, View residual, const Stream& stream) {
+          const NormInputs<T> in{dy.as<const T>(),     x.as<const T>(),
+                                 mean.as<const A>(),   rstd.as<const A>(),
+                                 weight.as<const T>(), spec.residual ? residual.as<const T>() : nullptr};
+          const bool packed =
+              rows_are_packs(spec.width, pack<T>, 16, {dx.data, dy.data, x.data, weight.data, in.residual});
+          const ColumnSums<A, 2> sums{{dweight.as<A>(), dbias.as<A>()}, {spec.accumulate_weight, spec.accumulate_bias}};
+          const int each = packed ? pack<T> : 1;
+          if (fused && spec.width <= int64_t{each} * most_pass_threads) {
+            launch(packed ? all_gradients<T, pack<T>> : all_gradients<T, 1>,
+                   {grid_of(pieces_of(spec.rows, rows_per_partial)),
+                    dim3(threads_for_row(spec.width, each, most_pass_threads))},
+                   stream, dx.as<T>(), reinterpret_cast<A*>(stream.workspace), in, spec.rows, spec.width);
+            return sum_column_partials(sums, spec.rows, spec.width, stream);
+          }
+          // Before dx, which may take the place of dy.
+          sum_columns<T>(sums, spec.rows, spec.width, packed, WeightTerms<T>{in, spec.width}, stream);
+          launch(packed ? input_gradient<T, pack<T>> : input_gradient<T, 1>, warp_a_row(spec.rows), stream, dx.as<T>(),
+                 in, spec.rows, spec.width);
+        }};
   });
 }
 

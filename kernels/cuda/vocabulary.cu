@@ -10,16 +10,16 @@
 namespace rankscope::kernels::cuda {
 namespace {
 
-/// E: exponentials, A: logits and statistics; exponentials and logits may be the same memory when both are A.
-template <class E>
+/// E: exponentials, L: logits; they may be the same memory when both are one type.
+template <class E, class L>
 __global__ void __launch_bounds__(most_row_threads)
-    keep_exponentials(E* exponentials, Arithmetic<E>* statistics, const Arithmetic<E>* logits,
-                      const std::int32_t* targets, int64_t columns, const VocabularyPart part) {
+    keep_exponentials(E* exponentials, Arithmetic<E>* statistics, const L* logits, const std::int32_t* targets,
+                      int64_t columns, const VocabularyPart part) {
   using A = Arithmetic<E>;
   const int64_t row = blockIdx.x, word = targets[row] - part.first;
   logits += row * columns;
   exponentials += row * columns;
-  const A at_target = word >= 0 && word < part.count ? logits[word] : A(0);  // before its place is taken
+  const A at_target = word >= 0 && word < part.count ? widen(logits[word]) : A(0);  // before its place is taken
   A top = least_value<A>();
   for_row(logits, part.count, [&](int64_t, auto& values) {
     constexpr int n = count_of<decltype(values)>;
@@ -76,25 +76,30 @@ __global__ void __launch_bounds__(most_row_threads)
 }
 
 void check_types(const VocabularySpec& spec, const char* op) {
-  if (spec.logits_type != wide(spec.type))
+  if (spec.logits_type != spec.type && spec.logits_type != wide(spec.type))
     throw Unsupported("the kernel set 'cuda' has no " + std::string(op) + " of logits in " +
                       std::string(rankscope::name_of(spec.logits_type)) + " for a gradient in " +
                       std::string(rankscope::name_of(spec.type)));
+}
+
+template <class E, class L>
+Prepared<View, View, View, View, VocabularyPart> numerators(const VocabularySpec& spec) {
+  return {0, [spec](View exponentials, View statistics, View logits, View targets, VocabularyPart part,
+                    const Stream& stream) {
+            const dim3 block(threads_for_row(spec.columns, pack<L>, most_row_threads));
+            launch(keep_exponentials<E, L>, {grid_of(spec.rows), block}, stream, exponentials.as<E>(),
+                   statistics.as<Arithmetic<E>>(), logits.as<const L>(), targets.as<const std::int32_t>(), spec.columns,
+                   part);
+          }};
 }
 
 }  // namespace
 
 Prepared<View, View, View, View, VocabularyPart> vocabulary_numerators(const VocabularySpec& spec, const Options&) {
   check_types(spec, "vocabulary_numerators");
-  return with_type(spec.type, [&](auto tag) -> Prepared<View, View, View, View, VocabularyPart> {
+  return with_type(spec.type, [&](auto tag) {
     using E = typename decltype(tag)::type;
-    using A = Arithmetic<E>;
-    return {0, [spec](View exponentials, View statistics, View logits, View targets, VocabularyPart part,
-                      const Stream& stream) {
-              const dim3 block(threads_for_row(spec.columns, pack<A>, most_row_threads));
-              launch(keep_exponentials<E>, {grid_of(spec.rows), block}, stream, exponentials.as<E>(),
-                     statistics.as<A>(), logits.as<const A>(), targets.as<const std::int32_t>(), spec.columns, part);
-            }};
+    return spec.logits_type == spec.type ? numerators<E, E>(spec) : numerators<E, Arithmetic<E>>(spec);
   });
 }
 

@@ -66,7 +66,7 @@ class Device {
   virtual bool is_host() const = 0;
   /// Makes it the calling thread's own: once by every thread before its first launch.
   virtual void use() = 0;
-  /// Aligned to at least 64 bytes, content unspecified. Throws DeviceError or std::bad_alloc.
+  /// Aligned to at least 256 bytes (tensor_alignment), content unspecified. Throws DeviceError or std::bad_alloc.
   virtual Memory reserve(std::int64_t bytes) = 0;
   /// Memory that the host reads and writes, and that queues copy from and to without waiting.
   virtual Memory reserve_host(std::int64_t bytes) = 0;

@@ -4431,6 +4431,14 @@ ab %3, mit allen Stellen ab %4, unter %5
         <translation>Elementtyp der Berechnung</translation>
     </message>
     <message>
+        <source>logits</source>
+        <translation>Logits</translation>
+    </message>
+    <message>
+        <source>Type of the logits in 16 bits: wide is fp32, narrow is the type of the activations</source>
+        <translation>Typ der Logits in 16 Bit: wide ist fp32, narrow der Typ der Aktivierungen</translation>
+    </message>
+    <message>
         <source>data parallel</source>
         <translation>datenparallel</translation>
     </message>

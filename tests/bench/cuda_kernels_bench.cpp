@@ -10,12 +10,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "kernels/cuda/cuda.hpp"
 #include "kernels/cuda/device.hpp"
+#include "kernels/product_choices.hpp"
 #include "kernels/tensor/element.hpp"
 #include "kernels/tensor/random.hpp"
 
@@ -28,9 +30,12 @@ constexpr int warm_up = 5, repetitions = 30;
 
 class Bench {
  public:
-  explicit Bench(std::int64_t scratch_bytes) : set_(cuda_kernels()), scratch_(scratch_bytes) {}
+  explicit Bench(std::int64_t scratch_bytes)
+      : set_(cuda_kernels(options())), first_(cuda_kernels()), scratch_(scratch_bytes) {}
 
   const KernelSet& set() const { return set_; }
+  /// The same with the library's first algorithm for each product, instead of the fastest.
+  const KernelSet& first() const { return first_; }
 
   /// Random values in [-size, size): a block of a million, again and again.
   View random(DType type, Shape shape, double size = 1) {
@@ -87,7 +92,13 @@ class Bench {
   }
 
  private:
-  KernelSet set_;
+  static Options options() {
+    Options measured;
+    measured.choices = std::make_shared<ProductChoices>();
+    return measured;
+  }
+
+  KernelSet set_, first_;
   DeviceStream stream_;
   DeviceMemory scratch_, workspace_;
   std::vector<DeviceMemory> memory_;
@@ -140,6 +151,21 @@ struct Sizes {
   std::int64_t tokens() const { return samples * context; }
 };
 
+/// A row, and what measuring the library's algorithms has gained. run(prepared, stream).
+template <class Op, class Run>
+void product(Bench& bench, const Table& table, const std::string& name, Op op, const LinearSpec& spec, double bytes,
+             const Run& run) {
+  const auto seconds_of = [&](const KernelSet& set) {
+    const auto prepared = set.prepare(op, spec);
+    const Stream stream = bench.stream_for(prepared.workspace_bytes);
+    return bench.seconds([&] { run(prepared, stream); });
+  };
+  const double fastest = seconds_of(bench.set()), first = seconds_of(bench.first());
+  table.row(name, fastest, bytes, 2.0 * static_cast<double>(spec.rows * spec.in * spec.out));
+  std::printf("fastest over first algorithm, %s: %.1f us over %.1f us = %.2f\n", name.c_str(), fastest * 1e6,
+              first * 1e6, fastest / first);
+}
+
 /// y = x·wᵀ and its gradients.
 void products(Bench& bench, const Table& table, DType type, const std::string& name, std::int64_t rows, std::int64_t in,
               std::int64_t out, bool bias) {
@@ -152,18 +178,14 @@ void products(Bench& bench, const Table& table, DType type, const std::string& n
   input_spec.bias = false;
   const View x = bench.random(type, {rows, in}), w = bench.random(type, {out, in}), y = bench.random(type, {rows, out});
   const View b = bench.random(type, {out}), dw = bench.random(DType::f32, {out, in});
-  const double flop = 2.0 * static_cast<double>(rows) * static_cast<double>(in) * static_cast<double>(out);
   const double bytes = static_cast<double>(x.bytes() + w.bytes() + y.bytes());
-  const auto forward = bench.set().prepare(&KernelSet::linear_forward, spec);
-  const auto input = bench.set().prepare(&KernelSet::linear_input_gradient, input_spec);
-  const auto weight = bench.set().prepare(&KernelSet::linear_weight_gradient, weight_spec);
-  const Stream stream =
-      bench.stream_for(std::max({forward.workspace_bytes, input.workspace_bytes, weight.workspace_bytes}));
-  table.row(name + " forward", bench.seconds([&] { forward.launch(y, x, w, bias ? b : View{}, View{}, stream); }),
-            bytes, flop);
-  table.row(name + " input gradient", bench.seconds([&] { input.launch(x, y, w, stream); }), bytes, flop);
-  table.row(name + " weight gradient (fp32, added)", bench.seconds([&] { weight.launch(dw, View{}, y, x, stream); }),
-            static_cast<double>(x.bytes() + y.bytes() + 2 * dw.bytes()), flop);
+  product(bench, table, name + " forward", &KernelSet::linear_forward, spec, bytes,
+          [&](const auto& op, const Stream& stream) { op.launch(y, x, w, bias ? b : View{}, View{}, stream); });
+  product(bench, table, name + " input gradient", &KernelSet::linear_input_gradient, input_spec, bytes,
+          [&](const auto& op, const Stream& stream) { op.launch(x, y, w, stream); });
+  product(bench, table, name + " weight gradient (fp32, added)", &KernelSet::linear_weight_gradient, weight_spec,
+          static_cast<double>(x.bytes() + y.bytes() + 2 * dw.bytes()),
+          [&](const auto& op, const Stream& stream) { op.launch(dw, View{}, y, x, stream); });
   bench.clear();
 }
 
@@ -177,8 +199,10 @@ class Fusion {
   }
   template <class Op, class Run>
   void compare(const std::string& name, Op op, const LinearSpec& spec, double bytes, const Run& run) {
-    const double fused = time(bench_.set(), op, spec, run), apart = time(apart_, op, spec, run);
-    table_.row(name, fused, bytes, 2.0 * static_cast<double>(spec.rows * spec.in * spec.out));
+    // Both by the library's first algorithm: of the fastest, those that are slower in one kernel are apart.
+    const double fused = time(bench_.first(), op, spec, run), apart = time(apart_, op, spec, run);
+    table_.row(name, time(bench_.set(), op, spec, run), bytes,
+               2.0 * static_cast<double>(spec.rows * spec.in * spec.out));
     std::printf("fused over apart, %s: %.1f us over %.1f us = %.2f\n", name.c_str(), fused * 1e6, apart * 1e6,
                 fused / apart);
   }
@@ -226,15 +250,21 @@ void attention(Bench& bench, const Table& table, DType type, const Sizes& s, con
   const View qkv = bench.random(type, {s.tokens(), 3 * s.width}), dqkv = bench.empty(type, qkv.shape);
   const View out = bench.empty(type, {s.tokens(), s.width}), dout = bench.random(type, out.shape);
   const View lse = bench.empty(DType::f32, {s.samples, s.heads, s.context});
-  const auto forward = bench.set().prepare(&KernelSet::attention_forward, spec);
-  const auto backward = bench.set().prepare(&KernelSet::attention_backward, spec);
-  const Stream stream = bench.stream_for(std::max(forward.workspace_bytes, backward.workspace_bytes));
   // Two products forward and five backward, over the half of the scores that is seen.
   const double product = static_cast<double>(s.samples * s.context * s.context * s.width);
-  table.row(name + " forward", bench.seconds([&] { forward.launch(out, lse, qkv, stream); }),
-            static_cast<double>(qkv.bytes() + out.bytes()), 2 * product);
-  table.row(name + " backward", bench.seconds([&] { backward.launch(dqkv, dout, qkv, lse, out, stream); }),
-            static_cast<double>(qkv.bytes() + dqkv.bytes() + 2 * out.bytes()), 5 * product);
+  const auto rows_of = [&](const KernelSet& set, const std::string& by) {
+    const auto forward = set.prepare(&KernelSet::attention_forward, spec);
+    const auto backward = set.prepare(&KernelSet::attention_backward, spec);
+    const Stream stream = bench.stream_for(std::max(forward.workspace_bytes, backward.workspace_bytes));
+    table.row(name + " forward" + by, bench.seconds([&] { forward.launch(out, lse, qkv, stream); }),
+              static_cast<double>(qkv.bytes() + out.bytes()), 2 * product);
+    table.row(name + " backward" + by, bench.seconds([&] { backward.launch(dqkv, dout, qkv, lse, out, stream); }),
+              static_cast<double>(qkv.bytes() + dqkv.bytes() + 2 * out.bytes()), 5 * product);
+  };
+  if (bench.set().options.library_attention) rows_of(bench.set(), " by cuDNN");
+  Options own;
+  own.library_attention = false;
+  rows_of(cuda_kernels(own), "");
   bench.clear();
 }
 
@@ -254,8 +284,14 @@ void pointwise(Bench& bench, const Table& table, DType type, const Sizes& s) {
     const auto size = static_cast<double>(x.bytes());
     table.row("layer norm forward", bench.seconds([&] { forward.launch(y, mean, rstd, x, w, b, stream); }), 2 * size,
               0);
-    table.row("layer norm backward",
-              bench.seconds([&] { backward.launch(y, dw, db, dy, x, mean, rstd, w, dy, stream); }), 4 * size, 0);
+    Options two_passes;
+    two_passes.fused_norm = false;
+    const auto apart = cuda_kernels(two_passes).prepare(&KernelSet::norm_backward, spec);
+    const double one = bench.seconds([&] { backward.launch(y, dw, db, dy, x, mean, rstd, w, dy, stream); });
+    const double two = bench.seconds([&] { apart.launch(y, dw, db, dy, x, mean, rstd, w, dy, stream); });
+    table.row("layer norm backward", one, 4 * size, 0);
+    std::printf("fused over apart, layer norm backward: %.1f us over %.1f us = %.2f\n", one * 1e6, two * 1e6,
+                one / two);
     table.row("bias, dropout and residual", bench.seconds([&] {
       sum.launch(y, x, b, dy, DropoutDraw{1, 2, 0}, stream);
     }),

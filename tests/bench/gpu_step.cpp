@@ -2,13 +2,14 @@
 // context 1024. Prints one JSON object: tokens/s, MFU, where the time of the compute lane goes, each class beside what
 // its FLOPs and bytes would take at the chip's own limits, and the memory beside its prediction.
 //
-//   gpu_step [MODEL=gpt2-124m|gpt2-1.5b] [SAMPLES=16] [MICRO_BATCHES=1] [STEPS=20] [UNFUSED=none|gelu|...]
+//   gpu_step [MODEL=gpt2-124m|gpt2-1.5b] [SAMPLES=16] [MICRO_BATCHES=1] [STEPS=20]
+//   [VARIANT=none|narrow-logits|gelu|...]
 //
-// SAMPLES are those of a micro-batch. UNFUSED: a fused path of the GPU that is switched off, as --unfused of
-// rankscope-engine. gpu_peer_pytorch.py trains the same model in PyTorch. Limits are measured here: what a copy and a
-// large bf16 product reach. MFU is of the 989 TFLOP/s of the data sheets of H100 and H200.
+// SAMPLES are those of a micro-batch. VARIANT: plan.logits = "narrow", or a fast path of the GPU that is switched off,
+// as
+// --without of rankscope-engine. gpu_peer_pytorch.py trains the same model in PyTorch. Limits are measured here: what a
+// copy and a large bf16 product reach. MFU is of the 989 TFLOP/s of the data sheets of H100 and H200.
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <iostream>
 #include <limits>
@@ -18,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/execute/run/fused_paths.hpp"
+#include "engine/execute/run/fast_paths.hpp"
 #include "engine/execute/run/job.hpp"
 #include "engine/execute/run/scratch.hpp"
 #include "engine/plan/optimizer_rule/rule.hpp"
@@ -154,7 +155,7 @@ class Spans : public RankObserver {
   ClassBytes peak_{};
 };
 
-Scenario scenario_of(const std::string& model, int samples, int micro_batches, int steps) {
+Scenario scenario_of(const std::string& model, int samples, int micro_batches, int steps, bool narrow_logits) {
   Scenario s;
   s.title = model;
   // The vocabulary is filled up to a multiple of 128, as everybody does who measures.
@@ -164,6 +165,7 @@ Scenario scenario_of(const std::string& model, int samples, int micro_batches, i
     throw std::invalid_argument("there is no model '" + model + "'; there is gpt2-124m and gpt2-1.5b");
   s.plan.micro_batches = micro_batches;
   s.plan.precision = "bf16";
+  s.plan.logits = narrow_logits ? "narrow" : "wide";
   s.train.global_batch = samples * micro_batches;
   s.train.steps = steps;
   s.train.optimizer = "adamw";
@@ -175,10 +177,12 @@ int run(const std::vector<std::string>& words) {
   const auto number = [&](std::size_t i, int otherwise) { return words.size() > i ? std::stoi(words[i]) : otherwise; };
   const std::string name = words.empty() ? "gpt2-124m" : words[0];
   const int samples = number(1, 16), micro_batches = number(2, 1), steps = std::max(number(3, 20), int{warm_up} + 3);
-  const std::string unfused = words.size() > 4 ? words[4] : "none";
-  const StepProgram step = compile(scenario_of(name, samples, micro_batches, steps));
-  kernels::Options options;
-  if (unfused != "none") options = without_paths(std::array{unfused});
+  const std::string variant = words.size() > 4 ? words[4] : "none";
+  const bool narrow_logits = variant == "narrow-logits";
+  const StepProgram step = compile(scenario_of(name, samples, micro_batches, steps, narrow_logits));
+  std::vector<std::string> without;
+  if (variant != "none" && !narrow_logits) without.push_back(variant);
+  kernels::Options options = without_paths(without);
   options.notice = [](const std::string& line) { std::cerr << line << std::endl; };
   RunSettings settings;
   settings.platform = open_platform("cuda", 1, 0, options);
@@ -212,7 +216,7 @@ int run(const std::vector<std::string>& words) {
   nlohmann::json json = {{"engine", "rankscope"},
                          {"model", name},
                          {"samples", samples},
-                         {"unfused", unfused},
+                         {"variant", without.empty() ? variant : "without " + variant},
                          {"gpu", gpu_line(*settings.platform)},
                          {"limits", {{"product_flops", limits.product_flops}, {"memory_bytes", limits.memory_bytes}}},
                          {"micro_batches", micro_batches},

@@ -121,12 +121,13 @@ kernels_that_work='[[ $RANKSCOPE_REQUIRE_GPU == 1 ]]'
 program kernels_cuda_test "$kernels_that_work"
 program cuda_kernels_bench 'echo "a kernel at 90% of its limit"
   echo "fused over apart, bf16 MLP up with GELU: 400.0 us over 500.0 us = 0.80"
-  echo "fused over apart, bf16 MLP up weight and bias gradient: 510.0 us over 500.0 us = 1.02"'
+  echo "fused over apart, bf16 MLP up weight and bias gradient: 510.0 us over 500.0 us = 1.02"
+  echo "fused over apart, layer norm backward: 40.0 us over 50.0 us = 0.80"'
 engine_that_differs="[[ \$1 != run ]] || cat '$work/report.json'"'
   [[ "$*" != *data=8*zero=3* ]] || { echo "DIFFERS from one rank"; exit 1; }'
 program rankscope-engine "$engine_that_differs"
 program rankscope-trace 'exit 1'
-program gpu_step 'echo "{\"engine\": \"rankscope\", \"model\": \"$1\", \"samples\": $2, \"unfused\": \"${5:-none}\",
+program gpu_step 'echo "{\"engine\": \"rankscope\", \"model\": \"$1\", \"samples\": $2, \"variant\": \"$([[ ${5:-none} == none || $5 == narrow-logits ]] || echo "without ")${5:-none}\",
   \"step_seconds\": 0.5, \"tokens_per_s\": $([[ ${5:-none} == gelu ]] && echo 6 || echo 7), \"mfu\": 0.25,
   \"classes\": {}, \"memory\": {\"used_bytes\": 0, \"predicted_bytes\": 1, \"off_by\": 0, \"context_bytes\": 0, \"workspace_bytes\": 0}}" | tr -d "\n"'
 program telemetry_share_bench 'echo "cost of telemetry: mean +0.10 %"'
@@ -143,7 +144,7 @@ expect "the table" "$table" '^compute-sanitizer racecheck, small sizes +passed'
 expect "the table" "$table" '^compute-sanitizer synccheck, small sizes +passed'
 expect "the table" "$table" '^compute-sanitizer initcheck, small sizes +passed'
 expect "the table" "$table" '^compute-sanitizer memcheck, a whole plan +passed'
-expect "the goals" "$table" '^plans against one rank +all +26 of 27  MISSED$'
+expect "the goals" "$table" '^plans against one rank +all +28 of 29  MISSED$'
 expect "the table" "$table" '^run over nccl by mpirun, phases recorded, tensor=2 +one GPU$'
 expect "the goals" "$table" '^a GPU for each rank, over NCCL +all +0 of 9  not measured$'
 expect "the table" "$table" '^NCCL with and without profiler, .* +one GPU$'
@@ -153,10 +154,12 @@ expect "the goals" "$table" "^kernels against the CPU's +all +2 of 2  met\$"
 expect "the goals" "$table" "^gpt2-124m: tokens/s over PyTorch compiled's +>= 1.1 +-  not measured +7/s\$"
 expect "the goals" "$table" '^gpt2-1.5b: peak memory compared with its prediction +within 5% +\+0.0%  met +0.00 GiB predicted$'
 expect "the goals" "$table" '^MLP up with GELU, fused over separate +<= 1 +0.80  met +400.0 us over 500.0 us: choose fused$'
+expect "the goals" "$table" '^layer norm backward, fused over separate +<= 1 +0.80  met +40.0 us over 50.0 us: choose fused$'
 expect "the goals" "$table" '^MLP up weight and bias gradient, fused over separate +<= 1 +1.02  MISSED +510.0 us over 500.0 us: choose apart$'
 expect "the goals" "$table" "^MLP down input gradient, GELU's slope, fused over separate +<= 1 +-  not measured\$"
 expect "the table" "$table" '^a kernel at 90% of its limit$'
-expect "the table" "$table" '^gpt2-124m, gelu in separate kernels: 6 tokens/s, 0.857 times fused$'
+expect "the table" "$table" '^gpt2-124m, without gelu: 6 tokens/s, 0.857 times with wide logits and all fast paths$'
+expect "the table" "$table" '^gpt2-124m, narrow-logits: 7 tokens/s, 1.000 times with wide logits and all fast paths$'
 expect "the table" "$table" '^gpt2-124m, batch 64: 7 tokens/s, MFU 25.0%, memory 0.00 GiB$'
 expect "the table" "$table" '^(cuBLASLt [0-9]|cuBLASLt is not here)'
 expect "the table" "$table" '^one op, small sizes +passed'

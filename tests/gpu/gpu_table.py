@@ -13,8 +13,9 @@ import re
 import sys
 
 
-# What cuda_kernels_bench compares: fused into the kernel of the product, or a separate kernel.
-FUSED = ("MLP up with GELU", "MLP down input gradient, GELU's slope", "MLP up weight and bias gradient")
+# What cuda_kernels_bench compares: fused into one kernel, or in separate kernels.
+FUSED = ("MLP up with GELU", "MLP down input gradient, GELU's slope", "MLP up weight and bias gradient",
+         "layer norm backward")
 
 
 # Results that are failures. A checker that is too slow has found nothing, so its result is "not measured"; a plan or a
@@ -44,12 +45,12 @@ GOAL = 1.1
 
 
 def print_variants(ablations, batches):
-    """Steps of the same model with a fused path switched off, and with other batches."""
-    fused = next((s for s in ablations if s.get("unfused") == "none"), None)
+    """Steps of the same model with a fast path switched off or with narrow logits, and with other batches."""
+    whole = next((s for s in ablations if s.get("variant") == "none"), None)
     for s in ablations:
-        if s is not fused:
-            beside = f", {s['tokens_per_s'] / fused['tokens_per_s']:.3f} times fused" if fused else ""
-            print(f"{s['model']}, {s['unfused']} in separate kernels: {s['tokens_per_s']:.0f} tokens/s{beside}")
+        if s is not whole:
+            beside = f", {s['tokens_per_s'] / whole['tokens_per_s']:.3f} times with wide logits and all fast paths" if whole else ""
+            print(f"{s['model']}, {s['variant']}: {s['tokens_per_s']:.0f} tokens/s{beside}")
     for s in batches:
         print(f"{s['model']}, batch {s['samples']}: {s['tokens_per_s']:.0f} tokens/s, MFU {100 * s['mfu']:.1f}%, "
               f"memory {s['memory']['used_bytes'] / 2**30:.2f} GiB")

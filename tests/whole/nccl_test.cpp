@@ -116,7 +116,9 @@ TEST_CASE("ranks as processes over NCCL have the losses of ranks as threads that
   INFO(own.err);
   REQUIRE(own.status == 0);
   // On standard error is nothing but what the run says of its GPUs, and that once for all ranks.
-  CHECK(own.err == std::string(note) + "emulated, cuBLASLt 13.0.2 (emulated), fused: attention, gelu, bias-gradient\n");
+  CHECK(own.err == std::string(note) +
+                       "emulated, cuBLASLt 13.0.2 (emulated), fast paths: attention, gelu, "
+                       "bias-gradient, norm, measured; without: cudnn\n");
   const std::vector<double> expected = losses_of(shared), losses = losses_of(own);
   REQUIRE(expected.size() == 4);
   REQUIRE(losses.size() == 4);
@@ -178,27 +180,29 @@ TEST_CASE(
   CHECK(processes > 0);
 }
 
-TEST_CASE("a run on a GPU says which paths are fused, trains the same without them, and says what a library refuses") {
+TEST_CASE(
+    "a run on a GPU says which fast paths it has, trains the same without them, and says what a library refuses") {
   const Place place;
   const auto run = [&](Arguments arguments, int width = 32) {
     arguments.insert(arguments.end(), {"--set", "model.width=" + std::to_string(width), "--set", "model.context=16",
                                        "--set", "plan.precision=\"bf16\"", "--comm", "loopback"});
     return place.run(arguments);
   };
-  const Ended fused = run({"run"}), unfused = run({"run", "--unfused", "attention,gelu,bias-gradient"});
-  INFO(fused.err << unfused.err);
-  REQUIRE(fused.status == 0);
-  REQUIRE(unfused.status == 0);
-  CHECK_THAT(fused.err, ContainsText("fused: attention, gelu, bias-gradient\n"));
-  CHECK_THAT(unfused.err, ContainsText(", separate kernels: attention, gelu, bias-gradient\n"));
-  CHECK_THAT(unfused.err, !ContainsText("no algorithm"));
-  const std::vector<double> expected = losses_of(fused), losses = losses_of(unfused);
+  const Ended fast = run({"run"}), slow = run({"run", "--without", "attention,gelu,bias-gradient,norm,measured"});
+  INFO(fast.err << slow.err);
+  REQUIRE(fast.status == 0);
+  REQUIRE(slow.status == 0);
+  CHECK_THAT(fast.err, ContainsText("fast paths: attention, gelu, bias-gradient, norm, measured; without: cudnn\n"));
+  CHECK_THAT(slow.err, ContainsText(", without: attention, cudnn, gelu, bias-gradient, norm, measured\n"));
+  CHECK_THAT(slow.err, !ContainsText("no algorithm"));
+  const std::vector<double> expected = losses_of(fast), losses = losses_of(slow);
   REQUIRE(losses.size() == expected.size());
   for (std::size_t step = 0; step < losses.size(); ++step) CHECK(losses[step] == Approx(expected[step]).epsilon(1e-2));
-  const Ended verified = run({"verify", "--unfused", "gelu"});
+  const Ended verified = run({"verify", "--without", "gelu"});
   INFO(verified.err);
   CHECK(verified.status == 0);
-  CHECK_THAT(verified.err, ContainsText("fused: attention, bias-gradient; separate kernels: gelu\n"));
+  CHECK_THAT(verified.err,
+             ContainsText("fast paths: attention, bias-gradient, norm, measured; without: cudnn, gelu\n"));
   // Rows that are no whole packs: the emulated library has few kernels for them.
   const Ended ragged = run({"run"}, 18);
   INFO(ragged.err);

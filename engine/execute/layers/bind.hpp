@@ -43,7 +43,7 @@ class Workspace {
   /// Ensures at least this many bytes.
   void require(std::int64_t bytes);
   std::int64_t bytes() const { return bytes_; }
-  /// Call once after all binding; afterwards data() is valid, aligned to 64 bytes. Throws std::bad_alloc, DeviceError.
+  /// Call once after all binding; afterwards data() is valid, aligned to 256 bytes. Throws std::bad_alloc, DeviceError.
   void reserve(Device& device, Queue& queue);
   /// The same in the host's memory, for launches that run on the calling thread.
   void reserve();

@@ -15,11 +15,11 @@ inline std::int64_t rows_of_product(const kernels::Options& options, std::int64_
   return most < tile ? most : most / tile * tile;
 }
 
-/// Rows that forward computes at a time: where logits are rounded when stored, no more than Options::logits_bytes of
-/// them.
+/// Rows that forward computes at a time: where softmax reads wider logits than are stored, no more than
+/// Options::logits_bytes of them.
 inline std::int64_t rows_of_forward(const Binding& binding, std::int64_t columns) {
   const std::int64_t rows = rows_of_product(binding.kernels.options, columns, binding.tokens());
-  const DType wide = accumulation_type(binding.model.type);
+  const DType wide = binding.model.logits_type();
   if (wide == binding.model.type) return rows;
   return std::clamp<std::int64_t>(binding.kernels.options.logits_bytes / (columns * bytes_of(wide)), 1, rows);
 }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "engine/execute/layers/bind.hpp"
+#include "kernels/tensor/alignment.hpp"
 
 namespace rankscope {
 
@@ -43,7 +44,7 @@ class ScratchLayout {
   /// Where the temporary begins.
   std::int64_t add_temporary(std::int64_t bytes) {
     const std::int64_t offset = temporaries_;
-    temporaries_ += (bytes + 63) / 64 * 64;
+    temporaries_ = next_tensor(temporaries_ + bytes);
     return offset;
   }
   void add_kernel(std::int64_t workspace_bytes) { kernel_ = std::max(kernel_, workspace_bytes); }

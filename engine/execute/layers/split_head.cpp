@@ -4,8 +4,9 @@
 // all-gather: one latency instead of three, no other operation than sums needed of a communicator, and since every rank
 // combines them in the same order, all have the same bits.
 //
-// In bf16 the logits are computed in fp32, some rows at a time. What stays is exp(logit - the rank's greatest), which
-// rounding changes by its relative error alone; the loss comes from the statistics, which are fp32.
+// In bf16 the logits are computed in fp32, some rows at a time, unless plan.logits = "narrow". What stays is exp(logit
+// - the rank's greatest), which rounding changes by its relative error alone; the loss comes from the statistics, which
+// are fp32.
 #include <algorithm>
 #include <vector>
 
@@ -33,7 +34,7 @@ kernels::LinearSpec linear_of(const Binding& binding, std::int64_t rows) {
 
 kernels::VocabularySpec vocabulary_of(const Binding& binding, std::int64_t rows) {
   return {.type = binding.model.type,
-          .logits_type = accumulation_type(binding.model.type),
+          .logits_type = binding.model.logits_type(),
           .rows = rows,
           .columns = binding.model.vocabulary_share(),
           .ranks = binding.model.tensor};
@@ -53,7 +54,7 @@ Launch split_head_forward(Binding binding) {
   operands.finish();
 
   const std::int64_t tokens = binding.tokens(), words = binding.model.vocabulary_share();
-  const DType type = binding.model.type, logits_type = accumulation_type(type);
+  const DType type = binding.model.type, logits_type = binding.model.logits_type();
   const bool in_place = logits_type == type;
   const std::int64_t row_bytes = words * bytes_of(logits_type);
   const std::int64_t rows_at_once = rows_of_forward(binding, words);

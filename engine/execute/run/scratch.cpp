@@ -7,6 +7,7 @@
 #include "engine/execute/run/device.hpp"
 #include "engine/execute/run/host_platform.hpp"
 #include "engine/predict/cost/signature.hpp"
+#include "kernels/product_choices.hpp"
 
 namespace rankscope {
 namespace {
@@ -48,6 +49,16 @@ void set_scratch(const StepProgram& step, std::span<RankProgram> programs, const
   const double stated = step.scenario.cluster.context_bytes;
   const std::int64_t context = stated > 0 ? std::llround(stated) : platform.context_bytes();
   for (RankProgram& program : programs) program.context_bytes = context;
+}
+
+void set_scratch_alike(const StepProgram& step, std::span<RankProgram> programs, const Platform& platform,
+                       World& processes) {
+  const auto& choices = platform.kernels.options.choices;
+  if (!choices) return set_scratch(step, programs, platform);
+  const bool first = processes.rank() == 0;
+  if (first) set_scratch(step, programs, platform);
+  choices->add(processes.exchange(first ? choices->text() : "").front());
+  if (!first) set_scratch(step, programs, platform);
 }
 
 void add_host_scratch(const StepProgram& step, std::span<RankProgram> programs) {

@@ -47,6 +47,7 @@ void make_gpt(Model& model, const Scenario& scenario) {
   const ModelSpec& spec = model.spec;
   model.tensor = scenario.plan.tensor;
   model.sequence_parallel = scenario.plan.sequence_parallel && model.tensor > 1;
+  model.narrow_logits = scenario.plan.logits == LogitsType::narrow;
   model.masks_padding = scenario.fault.plant != Plant::unmasked_padding;
   if (spec.heads % model.tensor != 0)
     throw std::invalid_argument(

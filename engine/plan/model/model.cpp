@@ -116,6 +116,8 @@ const TensorSpec* find_tensor(const Model& model, const SegmentSpec& segment, Te
   return nullptr;
 }
 
+DType Model::logits_type() const { return narrow_logits ? type : accumulation_type(type); }
+
 DType accumulation_type(DType type) { return type == DType::f64 ? DType::f64 : DType::f32; }
 
 }  // namespace rankscope

@@ -215,6 +215,7 @@ struct Model {
   DType type = DType::f32;         ///< of parameters as computed with, and of activations
   int tensor = 1;                  ///< ranks that share every layer; everything below is what one of them sees
   bool sequence_parallel = false;  ///< never of one rank
+  bool narrow_logits = false;      ///< logits are rounded to `type` before softmax
   bool masks_padding = true;       ///< of a shared vocabulary; false is a planted fault
   std::vector<ParameterSpec> parameters;
   std::vector<SegmentSpec> segments;  ///< in forward order; all blocks have as many
@@ -228,6 +229,8 @@ struct Model {
   std::int64_t first_stream_token(int rank) const { return sequence_parallel ? rank * stream_tokens() : 0; }
   /// Rows of the token matrix, and of an untied head's, that a rank has; the last ones may be padding.
   std::int64_t vocabulary_share() const { return (spec.vocabulary + tensor - 1) / tensor; }
+  /// Of what softmax reads.
+  DType logits_type() const;
   /// How many of them are words that softmax may see.
   std::int64_t words_of(int rank) const;
   /// True for a parameter of which every tensor rank has the whole and has seen only its own rows of the stream: its

@@ -3,12 +3,10 @@
 #include <map>
 
 #include "engine/plan/program/passes.hpp"
+#include "kernels/tensor/alignment.hpp"
 
 namespace rankscope {
 namespace {
-
-constexpr std::int64_t cache_line = 64;
-std::int64_t aligned(std::int64_t offset) { return (offset + cache_line - 1) / cache_line * cache_line; }
 
 /// Lifetimes, indexed to find those that overlap another: a segment tree for those alive at an op, a sorted list for
 /// those that begin later.
@@ -94,12 +92,12 @@ std::int64_t place_transients(RankProgram& program) {
   std::int64_t end = 0;
   for (const BufferIndex b : order) {
     Buffer& buffer = program.buffers[b];
-    const std::int64_t bytes = aligned(buffer.bytes());
+    const std::int64_t bytes = next_tensor(buffer.bytes());
     taken.clear();
     taken_longer.clear();
     placed.meeting(longer[b], [&](BufferIndex other) {
       const Buffer& there = program.buffers[other];
-      const Stretch stretch{there.offset, there.offset + aligned(there.bytes())};
+      const Stretch stretch{there.offset, there.offset + next_tensor(there.bytes())};
       taken_longer.push_back(stretch);
       if (meet(lifetimes[b], lifetimes[other])) taken.push_back(stretch);
     });
@@ -120,10 +118,10 @@ RankProgram place_buffers(RankProgram program) {
        {MemoryClass::parameters, MemoryClass::gradients, MemoryClass::optimizer, MemoryClass::buffers})
     for (Buffer& buffer : program.buffers) {
       if (!buffer.persistent || buffer.within >= 0 || buffer.host || buffer.memory != memory) continue;
-      buffer.offset = aligned(offset);
+      buffer.offset = next_tensor(offset);
       offset = buffer.offset + buffer.bytes();
     }
-  const std::int64_t base = aligned(offset);
+  const std::int64_t base = next_tensor(offset);
   for (Buffer& buffer : program.buffers)
     if (!buffer.persistent && !buffer.host && buffer.offset >= 0) buffer.offset += base;
   program.arena_bytes = base + transient;
@@ -133,7 +131,7 @@ RankProgram place_buffers(RankProgram program) {
   for (Buffer& buffer : program.buffers)
     if (buffer.host && buffer.within < 0) {
       buffer.offset = host;
-      host += aligned(buffer.bytes());
+      host += next_tensor(buffer.bytes());
     }
   program.host_bytes = host - program.arena_bytes;
   for (Buffer& buffer : program.buffers)

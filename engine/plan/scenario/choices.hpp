@@ -68,6 +68,13 @@ inline constexpr std::string_view precision_words[] = {"fp64", "fp32", "bf16", "
 template <>
 inline constexpr std::span<const std::string_view> word_table<Precision> = precision_words;
 
+/// Of 16-bit precision: `wide`, logits are fp32 until their gradient is rounded; `narrow`, they are stored like
+/// activations.
+enum class LogitsType : std::uint8_t { wide, narrow };
+inline constexpr std::string_view logits_words[] = {"wide", "narrow"};
+template <>
+inline constexpr std::span<const std::string_view> word_table<LogitsType> = logits_words;
+
 /// `automatic`: the communicator's own; else an algorithm of engine/plan/collective.
 enum class CollectiveChoice : std::uint8_t { automatic, ring, naive, tree, halving_doubling };
 inline constexpr std::string_view collective_words[] = {"auto", "ring", "naive", "tree", "halving-doubling"};

@@ -65,6 +65,7 @@ const Key keys[] = {
     {"plan", "sequence_parallel", FIELD(plan.sequence_parallel),
      "tensor ranks also split the rows; no effect with one"},
     {"plan", "precision", FIELD(plan.precision), "type of weights and activations"},
+    {"plan", "logits", FIELD(plan.logits), "bf16, fp16: type of the logits; wide: fp32, narrow: as activations"},
     {"plan", "bucket_mib", FIELD(plan.bucket_mib), "size of a gradient bucket, MiB", above(0, 1 << 20)},
     {"plan", "collective", FIELD(plan.collective), "algorithm of the collectives"},
 

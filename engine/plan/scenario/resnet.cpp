@@ -38,6 +38,9 @@ std::optional<Complaint> resnet_complaint(const Scenario& scenario) {
     return Complaint{{"plan.recompute", "model.kind"},
                      "recompute \"selective\" needs attention, which a resnet does not have; use recompute = "
                      "\"blocks\" or \"sqrt\""};
+  if (scenario.plan.logits == LogitsType::narrow)
+    return Complaint{{"plan.logits", "model.kind"},
+                     "a resnet's logits are few, and always fp32 before softmax; use logits = \"wide\""};
   if (model.dropout > 0) return Complaint{{"model.dropout", "model.kind"}, "a resnet has no dropout; use dropout = 0"};
   if (!is_synthetic(scenario.data))
     return Complaint{

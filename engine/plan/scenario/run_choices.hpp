@@ -1,4 +1,4 @@
-// The closed sets of names that say how a scenario is run (--device, --comm, --clock, --unfused), each with the only
+// The closed sets of names that say how a scenario is run (--device, --comm, --clock, --without), each with the only
 // table of its names. A recording keeps the names themselves.
 #pragma once
 #include "engine/plan/scenario/choice.hpp"
@@ -20,12 +20,15 @@ inline constexpr std::string_view communicator_words[] = {"loopback", "mpi", "nc
 template <>
 inline constexpr std::span<const std::string_view> word_table<CommunicatorKind> = communicator_words;
 
-/// What a GPU computes in one kernel instead of several; each can be switched off (--unfused). `gelu`, `bias_gradient`:
-/// within the matrix product that it belongs to.
-enum class FusedPath : std::uint8_t { attention, gelu, bias_gradient };
-inline constexpr std::string_view fused_path_words[] = {"attention", "gelu", "bias-gradient"};
+/// What makes a GPU faster, and can be switched off to measure its gain (--without). `attention`: on tensor cores;
+/// `cudnn`: that by cuDNN; `gelu`, `bias_gradient`: within the matrix product that each belongs to; `norm`: all
+/// gradients of a layer norm in one pass; `measured`: the fastest of cuBLASLt's algorithms for each product, instead of
+/// the first.
+enum class FastPath : std::uint8_t { attention, cudnn, gelu, bias_gradient, norm, measured };
+inline constexpr std::string_view fast_path_words[] = {"attention",     "cudnn", "gelu",
+                                                       "bias-gradient", "norm",  "measured"};
 template <>
-inline constexpr std::span<const std::string_view> word_table<FusedPath> = fused_path_words;
+inline constexpr std::span<const std::string_view> word_table<FastPath> = fast_path_words;
 
 /// The clock of the headline numbers. `automatic`: the device's where ranks share cores.
 enum class ClockChoice : std::uint8_t { automatic, wall, device };

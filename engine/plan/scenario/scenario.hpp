@@ -83,7 +83,8 @@ struct PlanSpec {
   int recompute_blocks = 1;  ///< of recompute "blocks": the input of every n-th block of a chunk is kept
   bool sequence_parallel = false;
   Choice<Precision> precision = Precision::fp32;
-  double bucket_mib = 25.0;  ///< data-parallel gradient buckets; the first one is at most 1 MiB
+  Choice<LogitsType> logits = LogitsType::wide;  ///< of a GPT in 16 bits; the loss is computed in fp32 from either
+  double bucket_mib = 25.0;                      ///< data-parallel gradient buckets; the first one is at most 1 MiB
   Choice<CollectiveChoice> collective =
       CollectiveChoice::automatic;  ///< "auto" (the communicator's own) or one of engine/plan/collective
   bool has_main_device() const { return data_parallel == DataParallel::main_device; }

@@ -35,15 +35,15 @@ void add_how(CLI::App* line, RunRequest& request) {
              "predicted cost)");
   add_choice(line, "--clock", request.clock, "clock of the main figures: wall, device (emulated), or auto");
   line->add_option("--threads", request.threads, "CPU threads per rank")->check(CLI::Range(1, 256));
-  add_unfused(line, request);
+  add_without(line, request);
   add_any_size(line, request);
 }
 
-void add_unfused(CLI::App* line, RunRequest& request) {
-  const std::vector<std::string> names(word_table<FusedPath>.begin(), word_table<FusedPath>.end());
-  line->add_option("--unfused", request.unfused,
-                   "with --device cuda: compute these in separate kernels, to measure what fusing them gains: "
-                   "attention, gelu, bias-gradient (separated by commas)")
+void add_without(CLI::App* line, RunRequest& request) {
+  const std::vector<std::string> names(word_table<FastPath>.begin(), word_table<FastPath>.end());
+  line->add_option("--without", request.without,
+                   "with --device cuda: run without these fast paths, to measure what each gains: "
+                   "attention, cudnn, gelu, bias-gradient, norm, measured (separated by commas)")
       ->delimiter(',')
       ->check(CLI::IsMember(names))
       ->allow_extra_args(false)
@@ -107,8 +107,8 @@ StepProgram compile_rest(const Scenario& scenario) {
 }
 
 void prepare_device(const RunRequest& request) {
-  if (!request.unfused.empty() && request.device != DeviceKind::cuda)
-    throw ScenarioError("--unfused: only a GPU has kernels that are fused; use --device cuda, or leave it out");
+  if (!request.without.empty() && request.device != DeviceKind::cuda)
+    throw ScenarioError("--without: only a GPU has these fast paths; use --device cuda, or leave it out");
   prepare_platform(request.device);
   if (request.communicator == CommunicatorKind::nccl) prepare_cuda_for_nccl();
 }

@@ -48,8 +48,8 @@ void add_input(CLI::App* line, Input& input);
 void add_json(CLI::App* line, bool& json);
 /// Device, communicator and clock of a run: the same options for one run and for a sweep.
 void add_how(CLI::App* line, RunRequest& request);
-/// Which of a GPU's fused paths are switched off.
-void add_unfused(CLI::App* line, RunRequest& request);
+/// Which of a GPU's fast paths are switched off.
+void add_without(CLI::App* line, RunRequest& request);
 /// The way around check_fits (engine/worker/run_size.hpp).
 void add_any_size(CLI::App* line, RunRequest& request);
 /// A whole number from `least`; CLI11's own words for a wrong one name the limits of double.

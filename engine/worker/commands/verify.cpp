@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/progress/progress_line.hpp"
-#include "engine/execute/run/fused_paths.hpp"
+#include "engine/execute/run/fast_paths.hpp"
 #include "engine/execute/run/platform.hpp"
 #include "engine/execute/run/scratch.hpp"
 #include "engine/explain/facts/prediction.hpp"
@@ -30,7 +30,7 @@ int verify_plan(const Input& input, const RunRequest& request) {
   check_runs(step);
   RunSettings settings;
   settings.device = device;
-  settings.gpu_options = without_paths(request.unfused);
+  settings.gpu_options = without_paths(request.without);
   settings.gpu_options.notice = [](const std::string& line) { std::cerr << worker_note + line + "\n" << std::flush; };
   if (request.communicator == CommunicatorKind::nccl)
     settings = over_nccl(settings, step.grid.size());
@@ -74,7 +74,7 @@ Command verify(CLI::App& app) {
   add_choice(line, "--comm", given->request.communicator,
              "communication of ranks (threads of this process): loopback, or nccl (one GPU per rank)",
              {"loopback", "nccl"});
-  add_unfused(line, given->request);
+  add_without(line, given->request);
   add_any_size(line, given->request);
   return {line, [given] { return verify_plan(given->input, given->request); }};
 }

@@ -57,28 +57,33 @@ double cross_entropy_row(void* gradient, const void* logits, int64_t vocabulary,
   return row(static_cast<T*>(gradient), static_cast<const T*>(logits), vocabulary, target, scale);
 }
 
-template <class T>
-void numerators_row(void* numerators_, const void* logits_, int64_t columns, int64_t valid, double* greatest,
-                    double* sum) {
-  using A = Scalar<T>;
-  auto* numerators = static_cast<T*>(numerators_);
-  const auto* logits = static_cast<const A*>(logits_);
-  const A top = greatest_in(logits, valid);
+/// T is the numerators' element type, L the logits'; they may be the same memory.
+template <class T, class L>
+void numerators_of(T* numerators, const L* logits, int64_t columns, int64_t valid, double* greatest, double* sum) {
+  const Scalar<L> top = greatest_in(logits, valid);
   *greatest = static_cast<double>(top);
   *sum = 0;
   for (int64_t first = 0; first < valid; first += block) {
-    Vector<A> part_sum = {};
+    Vector<L> part_sum = {};
     const int64_t count = valid - first < block ? valid - first : block;
-    sweep<A>(count, [&](int64_t j, auto part) {
-      Vector<A> e = exp_of(load(logits + first + j, part) - top);
+    sweep<L>(count, [&](int64_t j, auto part) {
+      Vector<L> e = exp_of(load(logits + first + j, part) - top);
       if constexpr (requires { part.count; })
-        for (int i = part.count; i < lanes<A>; ++i) e[i] = 0;
+        for (int i = part.count; i < lanes<L>; ++i) e[i] = 0;
       part_sum += e;
       store(numerators + first + j, e, part);
     });
     *sum += static_cast<double>(sum_of(part_sum));
   }
   sweep<T>(columns - valid, [&](int64_t j, auto part) { store(numerators + valid + j, Vector<T>{}, part); });
+}
+
+template <class T>
+void numerators_row(void* numerators, const void* logits, int64_t columns, int64_t valid, double* greatest, double* sum,
+                    bool wide) {
+  auto* to = static_cast<T*>(numerators);
+  if (wide) return numerators_of(to, static_cast<const Scalar<T>*>(logits), columns, valid, greatest, sum);
+  numerators_of(to, static_cast<const T*>(logits), columns, valid, greatest, sum);
 }
 
 }  // namespace

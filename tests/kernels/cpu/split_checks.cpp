@@ -134,17 +134,19 @@ void check_position_embedding_backward(const SetUnderTest& set, DType type) {
     }
 }
 
-void check_vocabulary_numerators(const SetUnderTest& set, DType type) {
+namespace {
+
+void check_numerators(const SetUnderTest& set, DType type, DType logits_type) {
   const std::int64_t rows = 7;
   for (const std::int64_t vocabulary : {1, 15, 1201})
     for (const std::int64_t ranks : {1, 2, 4}) {
       const std::int64_t columns = (vocabulary + ranks - 1) / ranks;
-      const Values all = random_values(rows * vocabulary, wide(type), 1, 20);
+      const Values all = random_values(rows * vocabulary, logits_type, 1, 20);
       const auto targets = some_targets(rows, vocabulary);
       for (std::int64_t rank = 0; rank < ranks; ++rank) {
         const VocabularyPart part = part_of(rank, columns, vocabulary);
-        const Tensor logits({rows, columns}, wide(type), share_of(all, rows, columns, vocabulary, part));
-        const bool in_place = wide(type) == type;
+        const Tensor logits({rows, columns}, logits_type, share_of(all, rows, columns, vocabulary, part));
+        const bool in_place = logits_type == type;
         const Tensor other = in_place ? Tensor{} : Tensor({rows, columns}, type);
         const Tensor statistics({rows, 3}, wide(type));
         const Values xs = logits.values();
@@ -164,7 +166,7 @@ void check_vocabulary_numerators(const SetUnderTest& set, DType type) {
           target.push_back(word >= 0 && word < part.count ? row[word] : 0);
         }
         const VocabularySpec spec{
-            .type = type, .logits_type = wide(type), .rows = rows, .columns = columns, .ranks = ranks};
+            .type = type, .logits_type = logits_type, .rows = rows, .columns = columns, .ranks = ranks};
         set.launch(set.prepare(&KernelSet::vocabulary_numerators, spec), in_place ? logits.view() : other.view(),
                    statistics, logits, integers(targets), part);
         const Tensor& written = in_place ? logits : other;
@@ -182,6 +184,13 @@ void check_vocabulary_numerators(const SetUnderTest& set, DType type) {
         }
       }
     }
+}
+
+}  // namespace
+
+void check_vocabulary_numerators(const SetUnderTest& set, DType type) {
+  check_numerators(set, type, wide(type));
+  if (type != wide(type)) check_numerators(set, type, type);
 }
 
 void check_vocabulary_loss(const SetUnderTest& set, DType type) {

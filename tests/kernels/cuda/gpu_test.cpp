@@ -6,12 +6,14 @@
 // reads it. With RANKSCOPE_ONLY_OP=add the first test is of that op alone; "[names]" prints those that there are.
 #include <cstdlib>
 #include <iostream>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "kernels/cuda/cuda.hpp"
 #include "kernels/cuda/device.hpp"
 #include "kernels/cuda/queue_device.hpp"
+#include "kernels/product_choices.hpp"
 #include "tests/catch.hpp"
 #include "tests/kernels/cpu/checks.hpp"
 #include "tests/kernels/cuda/bounds.hpp"
@@ -93,6 +95,29 @@ TEST_CASE("every op of the CUDA set computes on a GPU what its formula says") {
   INFO("RANKSCOPE_ONLY_OP=" << only);
   CHECK(checked > 0);
   std::cout << checked << (checked == 1 ? " op checked" : " ops checked") << std::endl;
+}
+
+// With the other choice of each: the test above.
+TEST_CASE(
+    "products by the fastest of the library's algorithms, attention without cuDNN, and a layer norm's gradients by "
+    "separate kernels compute on a GPU what their formulas say") {
+  if (!device_here()) return;
+  Gpu gpu;
+  Options options;
+  options.choices = std::make_shared<ProductChoices>();
+  options.library_attention = options.fused_norm = false;
+  const SetUnderTest set(cuda_kernels(options), &gpu, gpu_bound, !is_set("RANKSCOPE_SMALL_SIZES"));
+  for (const DType type : {DType::bf16, DType::f32}) {
+    INFO(name_of(type));
+    check_linear_forward(set, type);
+    check_linear_gelu_forward(set, type);
+    check_linear_gelu_input_gradient(set, type);
+    check_linear_weight_gradient(set, type);
+    check_norm_backward(set, type);
+    check_attention_forward(set, type);
+    check_attention_backward(set, type);
+  }
+  CHECK_FALSE(options.choices->text().empty());
 }
 
 TEST_CASE("the ops that are checked, one a line", "[.][names]") {

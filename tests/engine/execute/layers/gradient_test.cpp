@@ -46,7 +46,7 @@ void enlarge(HandLaid& rank) {
   for (std::size_t p = 0; p < rank.model().parameters.size(); ++p) {
     const View view = rank.parameter(static_cast<int>(p));
     for (std::int64_t i = 0; i < view.elements(); ++i)
-      view.as<double>()[i] += 0.3 * (2 * uniform(5, p, static_cast<std::uint64_t>(i)) - 1);
+      set_element(view, i, element(view, i) + 0.3 * (2 * uniform(5, p, static_cast<std::uint64_t>(i)) - 1));
   }
 }
 
@@ -182,6 +182,50 @@ TEST_CASE("logits are computed some rows at a time, and so are their gradients, 
     CHECK(frobenius(divided.gradient(static_cast<int>(p)), whole.gradient(static_cast<int>(p))) <
           (exact ? 1e-12 : 1e-2));
   }
+}
+
+TEST_CASE(
+    "narrow logits are stored where their gradient will be, and move the loss of a bf16 model by rounding alone") {
+  using kernels::KernelSet;
+  static DType product, softmax;
+  KernelSet watching = kernels::cpu_kernels();
+  watching.linear_forward.make = [](const kernels::LinearSpec& spec, const kernels::Options& options) {
+    if (spec.out == 15) product = spec.result_type;
+    return kernels::cpu_kernels().linear_forward.make(spec, options);
+  };
+  watching.cross_entropy.make = [](const kernels::CrossEntropySpec& spec, const kernels::Options& options) {
+    softmax = spec.logits_type;
+    return kernels::cpu_kernels().cross_entropy.make(spec, options);
+  };
+  const auto rank_with = [&](const char* precision, LogitsType logits) {
+    Scenario scenario = small_scenario(true, 0, precision, 4);
+    scenario.plan.logits = logits;
+    return HandLaid(make_model(scenario), watching, 1, false);
+  };
+  HandLaid wide = rank_with("bf16", LogitsType::wide);
+  CHECK(product == DType::f32);
+  CHECK(softmax == DType::f32);
+  HandLaid narrow = rank_with("bf16", LogitsType::narrow);
+  CHECK(product == DType::bf16);
+  CHECK(softmax == DType::bf16);
+  const Batch batch = random_batch(wide.model().tokens(), 15, 3);
+  const LaunchContext context = context_of(wide.model());
+  double losses[2];
+  int next = 0;
+  for (HandLaid* rank : {&wide, &narrow}) {
+    enlarge(*rank);
+    rank->set_batch(batch.tokens, batch.targets);
+    losses[next++] = rank->forward(context);
+    rank->backward(context, false);
+  }
+  CHECK(losses[1] == Approx(losses[0]).epsilon(2e-3));
+  CHECK(losses[1] != losses[0]);
+  for (std::size_t p = 0; p < wide.model().parameters.size(); ++p) {
+    INFO(wide.model().parameters[p].name);
+    CHECK(frobenius(narrow.gradient(static_cast<int>(p)), wide.gradient(static_cast<int>(p))) < 0.05);
+  }
+  rank_with("fp32", LogitsType::narrow);  // which has one type for both
+  CHECK(softmax == DType::f32);
 }
 
 TEST_CASE("the same launch twice gives the same bits, on one thread and on two") {

@@ -77,6 +77,7 @@ TEST_CASE("ranks of other precisions, optimizers, grids and stages of ZeRO hold 
     int data, pipeline, zero;
     int tensor = 1;
     bool sequence_parallel = false;
+    LogitsType logits = LogitsType::wide;
   };
   const Plan plan =
       GENERATE(Plan{"fp64", "sgd", "none", 2, 1, 0}, Plan{"bf16", "adamw", "none", 1, 2, 0},
@@ -84,7 +85,9 @@ TEST_CASE("ranks of other precisions, optimizers, grids and stages of ZeRO hold 
                Plan{"bf16", "sophia", "selective", 2, 1, 0}, Plan{"fp32", "adamw", "none", 2, 1, 1},
                Plan{"bf16", "adamw", "none", 2, 1, 2}, Plan{"fp32", "momentum", "blocks", 4, 1, 3},
                Plan{"fp32", "adamw", "none", 1, 1, 0, 2}, Plan{"bf16", "adamw", "none", 1, 2, 0, 2, true},
-               Plan{"fp32", "adamw", "blocks", 2, 1, 2, 4, true}, Plan{"bf16", "sgd", "selective", 2, 1, 3, 2, true});
+               Plan{"fp32", "adamw", "blocks", 2, 1, 2, 4, true}, Plan{"bf16", "sgd", "selective", 2, 1, 3, 2, true},
+               Plan{"bf16", "adamw", "none", 1, 2, 0, 1, false, LogitsType::narrow},
+               Plan{"fp16", "adamw", "none", 1, 1, 0, 2, false, LogitsType::narrow});
   Scenario s;
   s.title = "memory";
   s.model = {"gpt", 4, 64, 4, 32, 64, true, 0.1};
@@ -95,6 +98,7 @@ TEST_CASE("ranks of other precisions, optimizers, grids and stages of ZeRO hold 
   s.plan.sequence_parallel = plan.sequence_parallel;
   s.plan.micro_batches = 4;
   s.plan.precision = plan.precision;
+  s.plan.logits = plan.logits;
   s.plan.recompute = plan.recompute;
   s.train.optimizer = plan.optimizer;
   s.train.global_batch = 8 * plan.data;

@@ -16,6 +16,7 @@ struct Plan {
   int tensor;
   bool sequence_parallel = false;
   const char* precision = "fp64";
+  LogitsType logits = LogitsType::wide;
   int data = 1, pipeline = 1, micro_batches = 2;
   const char* schedule = "1f1b";
   int zero = 0;
@@ -45,6 +46,7 @@ Scenario scenario_of(const Plan& plan) {
   s.plan.recompute = plan.recompute;
   s.plan.recompute_blocks = plan.recompute_blocks;
   s.plan.precision = plan.precision;
+  s.plan.logits = plan.logits;
   s.plan.bucket_mib = 0.01;  // several buckets
   s.train.global_batch = 2 * plan.data * plan.micro_batches;
   s.train.optimizer = "adamw";
@@ -73,9 +75,11 @@ void check_parity(const Plan& plan) {
 TEST_CASE("in bf16 tensor ranks have the losses of one rank within a thousandth") {
   const int tensor = GENERATE(2, 4);
   const bool tied = GENERATE(true, false);
+  const LogitsType logits = GENERATE(LogitsType::wide, LogitsType::narrow);
   check_parity({.tensor = tensor,
                 .sequence_parallel = tied == (tensor == 2),
                 .precision = "bf16",
+                .logits = logits,
                 .tied = tied,
                 .vocabulary = tied ? 61 : 64,
                 .dropout = tied ? 0.2 : 0.0});

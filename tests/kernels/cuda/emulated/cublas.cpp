@@ -1,10 +1,12 @@
 #include "cublas.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "kernels/cuda/cublas_library.hpp"
@@ -38,6 +40,8 @@ std::atomic<emulated::Cublas> has{emulated::Cublas::whole};
 struct Launched {
   std::mutex mutex;
   std::map<int, std::uint64_t> products;
+  std::map<std::size_t, std::uint64_t> by_algorithm;
+  std::vector<int> delays_us{0, 0};  ///< of each algorithm
 };
 Launched& launched() {
   static Launched the_launched;
@@ -74,15 +78,16 @@ struct Chosen {
   std::uint64_t epilogue;
   std::uint64_t types;
   bool operator==(const Chosen&) const = default;
+  std::size_t algorithm() const { return types >> 32; }
 };
 static_assert(sizeof(Chosen) <= sizeof(cublasLtMatmulAlgo_t));
 
 Chosen chosen_for(const EmulatedMatmulDesc& desc, const EmulatedMatrixLayout& a, const EmulatedMatrixLayout& b,
-                  const EmulatedMatrixLayout& d, std::uint64_t alignment) {
+                  const EmulatedMatrixLayout& d, std::uint64_t alignment, std::size_t algorithm) {
   return {alignment,
           {a.rows, a.columns, b.rows, b.columns, d.rows * 4 + desc.a_operation * 2 + desc.b_operation},
           static_cast<std::uint64_t>(desc.epilogue),
-          static_cast<std::uint64_t>(a.type) << 16 | static_cast<std::uint64_t>(d.type)};
+          algorithm << 32 | static_cast<std::uint64_t>(a.type) << 16 | static_cast<std::uint64_t>(d.type)};
 }
 
 /// Whether these make a product at all; anything else is the caller's mistake.
@@ -142,6 +147,7 @@ struct Launch {
   double alpha, beta;
   const void *a, *b, *c;
   void *d, *workspace;
+  int delay_us;
 };
 
 template <class A>
@@ -157,6 +163,7 @@ void run(const Launch& launch) {
   const View bias{desc.bias, type, {desc.epilogue == CUBLASLT_EPILOGUE_BGRADB ? columns : rows}};
   const View auxiliary{desc.auxiliary, type, {desc.auxiliary_leading * columns}};
   std::memset(launch.workspace, 0xAB, workspace_wanted);  // it is the kernel's own while it runs
+  if (launch.delay_us > 0) std::this_thread::sleep_for(std::chrono::microseconds(launch.delay_us));
   for (std::int64_t j = 0; j < columns; ++j) {
     const A* const y = right.data() + j * depth;
     for (std::int64_t i = 0; i < rows; ++i) {
@@ -200,6 +207,16 @@ void set_cublas(Cublas now) { has = now; }
 std::uint64_t products(cublasLtEpilogue_t epilogue) {
   const std::lock_guard lock(launched().mutex);
   return launched().products[epilogue];
+}
+
+void set_algorithms(std::vector<int> delays_us) {
+  const std::lock_guard lock(launched().mutex);
+  launched().delays_us = std::move(delays_us);
+}
+
+std::uint64_t products_by(std::size_t algorithm) {
+  const std::lock_guard lock(launched().mutex);
+  return launched().by_algorithm[algorithm];
 }
 
 }  // namespace emulated
@@ -283,8 +300,8 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t p
 
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t desc, cublasLtMatrixLayout_t a,
                                               cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t c,
-                                              cublasLtMatrixLayout_t d, cublasLtMatmulPreference_t preference, int,
-                                              cublasLtMatmulHeuristicResult_t* results, int* count) {
+                                              cublasLtMatrixLayout_t d, cublasLtMatmulPreference_t preference,
+                                              int asked, cublasLtMatmulHeuristicResult_t* results, int* count) {
   *count = 0;
   if (!fits(*desc, *a, *b, *d) || c->type != d->type || c->rows != d->rows || c->columns != d->columns)
     return CUBLAS_STATUS_INVALID_VALUE;
@@ -305,12 +322,14 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
   }
   if (has_bias_vector(desc->epilogue) && a->type == CUDA_R_64F) return CUBLAS_STATUS_NOT_SUPPORTED;
   if (preference->workspace < workspace_wanted) return CUBLAS_STATUS_SUCCESS;
-  results->workspaceSize = workspace_wanted;
-  results->state = CUBLAS_STATUS_SUCCESS;
   const std::uint64_t needed = packed ? vector_bytes : static_cast<std::uint64_t>(bytes_of(a->type));
-  const Chosen chosen = chosen_for(*desc, *a, *b, *d, needed);
-  std::memcpy(&results->algo, &chosen, sizeof chosen);
-  *count = 1;
+  const std::lock_guard lock(launched().mutex);
+  for (; *count < asked && static_cast<std::size_t>(*count) < launched().delays_us.size(); ++*count, ++results) {
+    results->workspaceSize = workspace_wanted;
+    results->state = CUBLAS_STATUS_SUCCESS;
+    const Chosen chosen = chosen_for(*desc, *a, *b, *d, needed, static_cast<std::size_t>(*count));
+    std::memcpy(&results->algo, &chosen, sizeof chosen);
+  }
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -322,7 +341,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const
   Chosen chosen{};
   std::memcpy(&chosen, algorithm, sizeof chosen);
   if (!fits(*desc, *a_layout, *b_layout, *d_layout) || c_layout->leading < c_layout->rows ||
-      !(chosen == chosen_for(*desc, *a_layout, *b_layout, *d_layout, chosen.alignment)))
+      !(chosen == chosen_for(*desc, *a_layout, *b_layout, *d_layout, chosen.alignment, chosen.algorithm())))
     return CUBLAS_STATUS_INVALID_VALUE;
   if (workspace_bytes < workspace_wanted || alignment_of(workspace) < 256) return CUBLAS_STATUS_INVALID_VALUE;
   for (const void* at : {a, b, c, static_cast<const void*>(d)})
@@ -337,11 +356,16 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const
   const auto factor = [&](const void* at) {
     return f64 ? *static_cast<const double*>(at) : static_cast<double>(*static_cast<const float*>(at));
   };
+  int delay_us = 0;
   {
     const std::lock_guard lock(launched().mutex);
     ++launched().products[desc->epilogue];
+    ++launched().by_algorithm[chosen.algorithm()];
+    delay_us = launched().delays_us.at(chosen.algorithm());
   }
-  const Launch launch{*desc, *a_layout, *b_layout, *d_layout, factor(alpha), factor(beta), a, b, c, d, workspace};
+  if (has == emulated::Cublas::slow_epilogues && is_epilogue) delay_us += 20'000;
+  const Launch launch{*desc, *a_layout, *b_layout, *d_layout, factor(alpha), factor(beta),
+                      a,     b,         c,         d,         workspace,     delay_us};
   return emulated::enqueue(stream, [launch, f64] { f64 ? run<double>(launch) : run<float>(launch); }) == cudaSuccess
              ? CUBLAS_STATUS_SUCCESS
              : CUBLAS_STATUS_EXECUTION_FAILED;
