@@ -41,7 +41,7 @@ void add_how(CLI::App* line, RunRequest& request) {
 
 void add_without(CLI::App* line, RunRequest& request) {
   const std::vector<std::string> names(word_table<FastPath>.begin(), word_table<FastPath>.end());
-  line->add_option("--without", request.without,
+  line->add_option("--without,--unfused", request.without,
                    "with --device cuda: run without these fast paths, to measure what each gains: "
                    "attention, cudnn, gelu, bias-gradient, norm, measured (separated by commas)")
       ->delimiter(',')
