@@ -79,7 +79,7 @@ TEST_CASE("of a run over several hosts, memory counts for the ranks that are on 
   RunRequest request;
   request.communicator = "mpi";
   CHECK(ranks_here(scenario, request) == RankRange{0, 4});
-  request.launched = LaunchedJob{"mpirun", 0, 4, true, -1, 1};
+  request.launched = LaunchedJob{Launcher::mpirun, 0, 4, true, -1, 1};
   CHECK(ranks_here(scenario, request) == RankRange{0, 1});
   request.launched->here = 0;
   CHECK_FALSE(ranks_here(scenario, request));
