@@ -89,7 +89,11 @@ TEST_CASE(
   CHECK(reported_of(MemoryClass::context) >= context + code);
   CHECK(reported_of(MemoryClass::context) < context + code + (64 << 10));
   CHECK(reports.peak.at(0) <= used);
-  CHECK(static_cast<double>(reports.peak.at(0) - context - code) > 0.9 * static_cast<double>(used - context - code));
+  // What is reserved and not reported is the arena's gaps: between tensors, and where less than the peak is alive; and
+  // some hundred bytes beside it, such as the step's scalars.
+  const std::int64_t gaps = programs.front().arena_bytes - (predicted.peak - context - programs.front().scratch_bytes);
+  CHECK(gaps >= 0);
+  CHECK(used - reports.peak.at(0) <= gaps + (1 << 10));
   emulated::take(-code);
 }
 
