@@ -26,7 +26,7 @@
 #   start        kernels_cuda_test rankscope-engine    cuBLASLt                            7 minutes (without a bundle the CPU trains one step, too: minutes on few cores)
 #   kernels      kernels_cuda_test cuda_kernels_bench  cuBLASLt (toolkit or PyTorch's)     9 minutes (if an op fails, each op runs separately: at most 30 s more)
 #   sanitizer    kernels_cuda_test rankscope-engine    cuBLASLt, compute-sanitizer         9 minutes
-#   verify       rankscope-engine                      cuBLASLt                            28 minutes (1 for each plan; usually some seconds)
+#   verify       rankscope-engine                      cuBLASLt                            30 minutes (1 for each plan; usually some seconds)
 #   nccl         rankscope-engine rankscope-trace      NCCL; two GPUs and mpirun           12 minutes (with one GPU: a start of one rank)
 #   nccl-profiler  rankscope-engine                    two GPUs, NCCL, mpirun              9 minutes
 #   speed-124m   gpu_step                              cuBLASLt; PyTorch for the peer      8 minutes
