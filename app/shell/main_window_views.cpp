@@ -28,10 +28,15 @@ namespace {
 
 constexpr int widest_panel = 720;  // lines of a lesson longer than this cannot be read
 
-/// A panel that is shown alone is in the middle: as wide as its lines may be, or the plan's controls need.
-void limit_width(QWidget& panel, QVBoxLayout& column, bool stretches) {
+/// A panel that is shown alone is in the middle: a lesson as wide as its lines may be, the plan as its controls need.
+void add_panel(QVBoxLayout& column, QWidget& panel, bool stretches) {
+  constexpr int nearly_all = 1000;
   panel.setMaximumWidth(widest_panel);
-  column.setAlignment(&panel, stretches ? Qt::Alignment() : Qt::AlignHCenter);
+  auto* row = new QHBoxLayout;
+  row->addStretch(1);
+  row->addWidget(&panel, stretches ? nearly_all : 0);
+  row->addStretch(1);
+  column.addLayout(row, 1);
 }
 
 }  // namespace
@@ -93,8 +98,10 @@ void MainWindow::show_alone(const QString& name) {
   banner_->set_suppressed(true);
   plan_->set_heading_visible(true);
   workspace_->lend(view);
-  column->addWidget(view, 1);
-  if (view == lab_ || view == plan_) limit_width(*view, *column, view == lab_);
+  if (view == lab_ || view == plan_)
+    add_panel(*column, *view, view == lab_);
+  else
+    column->addWidget(view, 1);
   view->show();
 }
 
@@ -139,11 +146,12 @@ void MainWindow::present(const QString& name) {
   connect(&state_, &SharedState::shown_changed, heading, take_heading);
   take_heading();
   column->addWidget(heading);
-  column->addWidget(view, 1);
-  if (data_view != nullptr)
+  if (data_view != nullptr) {
+    column->addWidget(view, 1);
     data_view->set_presentation(Presentation::scale_up());
-  else
-    limit_width(*view, *column, view == lab_);
+  } else {
+    add_panel(*column, *view, view == lab_);
+  }
   view->show();
   for (QWidget* other :
        {static_cast<QWidget*>(top_), static_cast<QWidget*>(workspace_), static_cast<QWidget*>(status_)})

@@ -54,7 +54,7 @@ TEST_CASE("at a terminal every command that takes long shows how far it is, in o
       {{"run", lab("pipeline-1f1b"), "--steps", "3000"}, "\rrun: step "},
       {{"verify", lab("pipeline-1f1b"), "--set", "layers=16"}, "\rverify: "},
       {{"sweep", lab("pipeline-1f1b"), "--over", "plan.micro_batches=8,16"}, "\rsweep: run 1 of 2"},
-      {{"search", "gpt3-175b"}, "\rsearch: "},
+      {{"search", "search-frontier", "--strategy", "bayes", "--budget", "400"}, "\rsearch: "},
       {{"validate", "--own"}, "\rvalidate: "},
   }));
   INFO(one.arguments.front());
