@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -67,6 +68,12 @@ Gpu::Gpu() {
 
 void Gpu::open() { mprotect(memory, memory_bytes, PROT_READ | PROT_WRITE); }
 void Gpu::close() { mprotect(memory, memory_bytes, PROT_NONE); }
+
+void Gpu::forget(std::size_t begin, std::size_t bytes) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t first = (begin + page - 1) / page * page, last = (begin + bytes) / page * page;
+  if (first < last) madvise(memory + first, last - first, MADV_DONTNEED);
+}
 
 Node::Node() : loads_code_ahead(asked_to_load_ahead()) { note_connections(); }
 

@@ -90,6 +90,8 @@ struct Gpu {
   }
   void open();  ///< its memory can be accessed until close()
   void close();
+  /// Gives the pages of these bytes back: open() and close() take as long as there are pages.
+  void forget(std::size_t begin, std::size_t bytes);
 };
 
 struct Node {

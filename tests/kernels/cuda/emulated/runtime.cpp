@@ -131,9 +131,11 @@ cudaError_t cudaFree(void* data) {
   }
   for (const auto& [handle, stream] : streams) wait_until_idle(*stream);
   const std::lock_guard lock(gpu->mutex);
-  return gpu->allocated.erase(static_cast<std::size_t>(static_cast<std::byte*>(data) - gpu->memory)) > 0
-             ? cudaSuccess
-             : cudaErrorInvalidValue;
+  const auto found = gpu->allocated.find(static_cast<std::size_t>(static_cast<std::byte*>(data) - gpu->memory));
+  if (found == gpu->allocated.end()) return cudaErrorInvalidValue;
+  gpu->forget(found->first, found->second);
+  gpu->allocated.erase(found);
+  return cudaSuccess;
 }
 cudaError_t cudaHostAlloc(void** data, std::size_t bytes, unsigned) {
   bytes = (bytes + granule - 1) / granule * granule;
