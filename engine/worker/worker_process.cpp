@@ -270,7 +270,7 @@ Ranks::Ranks(const WorkerJob& job, std::unique_ptr<World>& processes)
   const Equipment mine = open_equipment(request, processes.get());
   settings_.comm.record_phases = true;
   if (mine.platform && processes)
-    set_scratch_alike(step_, programs_, *mine.platform, *processes);
+    set_scratch_with_shared_choices(step_, programs_, *mine.platform, *processes);
   else if (mine.platform)
     set_scratch(step_, programs_, *mine.platform);
   energy_ = open_run_energy(request.device, mine.gpu, processes.get());

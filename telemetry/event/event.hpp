@@ -121,6 +121,9 @@ inline constexpr std::size_t most_magnitudes = 256;
 /// Magnitudes add a quarter of a KB, in steps that count them.
 constexpr bool has_room_for(std::size_t links, std::size_t traffic_rows) { return links + 2 * traffic_rows <= 42; }
 
+/// Up to here a peak is steady enough for a figure that others are divided by (Hello::peak_spread).
+inline constexpr double steady_peak_spread = 0.01;
+
 /// The first message of a session.
 struct Hello {
   std::string title;

@@ -51,8 +51,8 @@ void set_scratch(const StepProgram& step, std::span<RankProgram> programs, const
   for (RankProgram& program : programs) program.context_bytes = context;
 }
 
-void set_scratch_alike(const StepProgram& step, std::span<RankProgram> programs, const Platform& platform,
-                       World& processes) {
+void set_scratch_with_shared_choices(const StepProgram& step, std::span<RankProgram> programs, const Platform& platform,
+                                     World& processes) {
   const auto& choices = platform.kernels.options.choices;
   if (!choices) return set_scratch(step, programs, platform);
   const bool first = processes.rank() == 0;

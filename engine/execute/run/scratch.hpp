@@ -15,9 +15,9 @@ namespace rankscope {
 /// It is left at 0 for a program of which the set lacks a kernel; the run says which.
 void set_scratch(const StepProgram& step, std::span<RankProgram> programs, const Platform& platform);
 /// The same where ranks are processes. Rank 0 is first, and measures products while the others wait: all ranks then
-/// have its choices (kernels/product_choices.hpp) and compute alike. Collective.
-void set_scratch_alike(const StepProgram& step, std::span<RankProgram> programs, const Platform& platform,
-                       World& processes);
+/// have its choices (kernels/product_choices.hpp) and compute the same bits. Collective.
+void set_scratch_with_shared_choices(const StepProgram& step, std::span<RankProgram> programs, const Platform& platform,
+                                     World& processes);
 /// On this machine's CPU, one thread a rank: what a prediction adds (Prepare of engine/explain/facts/prediction.hpp).
 void add_host_scratch(const StepProgram& step, std::span<RankProgram> programs);
 

@@ -80,8 +80,7 @@ std::string numbers(const Report& report) {
   if (report.task.empty())
     text += row("MFU, HFU", percent(report.mfu) + ", " + percent(report.hfu) + ", " +
                                 number(report.tflops_per_device, "{:.4g}") + " TFLOP/s per device");
-  constexpr double steady = 0.01;
-  if (report.task.empty() && report.peak_spread > steady)
+  if (report.task.empty() && report.peak_spread > steady_peak_spread)
     text +=
         row("", fmt::format("the peak is not steady: its best products differ by {}, so MFU may be as much too high; "
                             "\"rankscope-engine peak\" shows it",

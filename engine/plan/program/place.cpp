@@ -62,10 +62,10 @@ std::vector<bool> used_by_other_lanes(const RankProgram& program) {
   return used;
 }
 
-/// Offsets from 0 for buffers that live within a step. The greatest is placed first, each in the smallest gap between
-/// the buffers that are alive at the same time (greedy by size: Pisarchyk and Lee, "Efficient Memory Management for
-/// Deep Neural Net Inference", 2020). Over the matrix of plans the arena is 1.005 times the peak; with first fit in
-/// order of time it was 1.02. Returns the end.
+/// Sets the offsets, counted from 0, of buffers that are alive only within a step. Buffers are placed in order of size,
+/// the largest first; each is put into the smallest gap between buffers that are alive at the same time (greedy by
+/// size: Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020). Over the matrix of
+/// plans the arena is 1.005 times the peak; with first fit in order of time it was 1.02. Returns the end.
 ///
 /// Memory that two lanes use is not reused by the very next op if that costs no memory: that op would wait for the
 /// other lane, which it otherwise overlaps with.

@@ -25,7 +25,7 @@ struct PeakMeasurement {
   /// a fourth would not be better.
   double spread = 0;
   /// Steady enough for a figure that others are divided by.
-  bool steady() const { return spread <= 0.01; }
+  bool steady() const { return spread <= steady_peak_spread; }
 };
 
 struct PeakEffort {

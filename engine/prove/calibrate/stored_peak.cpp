@@ -55,7 +55,9 @@ PeakMeasurement better_of(const PeakMeasurement& stored, const PeakMeasurement& 
 
 }  // namespace
 
-bool stays(const PeakMeasurement& stored, const PeakMeasurement& now) { return stored.steady() && !now.steady(); }
+bool keeps_stored(const PeakMeasurement& stored, const PeakMeasurement& now) {
+  return stored.steady() && !now.steady();
+}
 
 std::vector<StoredPeak> PeakStore::all() const {
   std::vector<StoredPeak> peaks;
@@ -144,7 +146,7 @@ MachinePeak peak_of_machine(DType type, const Platform& platform, const PeakStor
   }
   const PeakMeasurement measured = measure_peak(type, platform);
   if (!stored || again) result.now = measured.best;
-  if (again && stored && stays(stored->measured, measured)) {
+  if (again && stored && keeps_stored(stored->measured, measured)) {
     result.peak = *stored;
     result.measured_now = false;
     result.not_stored = fmt::format("what was measured now is not steady (within {}): this machine is busy",

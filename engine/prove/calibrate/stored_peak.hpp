@@ -57,13 +57,12 @@ struct MachinePeak {
 
 /// Whether a stored peak stays although a new measurement is wanted: only that one was steady. A busy machine would
 /// replace it by half of it.
-bool stays(const PeakMeasurement& stored, const PeakMeasurement& now);
+bool keeps_stored(const PeakMeasurement& stored, const PeakMeasurement& now);
 
 /// Takes it from the store, and checks it with a few products. Measures it carefully where it is not there, `again` is
-/// wanted (then the new one replaces it, unless `stays`), it was not steady, or the check exceeds it by 3 % (then both
-/// count, and the better one stays). A GPU's is
-/// measured at each start and not stored: its own clock is not disturbed by others. Memory bandwidth is measured with
-/// it, or where what is stored has none. `utc` is now.
+/// wanted (then the new one replaces it, unless `keeps_stored`), it was not steady, or the check exceeds it by 3 %
+/// (then both count, and the better one stays). A GPU's is measured at each start and not stored: its own clock is not
+/// disturbed by others. Memory bandwidth is measured with it, or where what is stored has none. `utc` is now.
 MachinePeak peak_of_machine(DType type, const Platform& platform, const PeakStore& store, bool again,
                             const std::string& utc);
 

@@ -137,10 +137,10 @@ TEST_CASE("a busy machine does not replace a steady peak") {
   PeakMeasurement steady, busy;
   steady.spread = 0.005;
   busy.spread = 0.3;
-  CHECK(stays(steady, busy));
-  CHECK_FALSE(stays(steady, steady));
-  CHECK_FALSE(stays(busy, steady));
-  CHECK_FALSE(stays(busy, busy));
+  CHECK(keeps_stored(steady, busy));
+  CHECK_FALSE(keeps_stored(steady, steady));
+  CHECK_FALSE(keeps_stored(busy, steady));
+  CHECK_FALSE(keeps_stored(busy, busy));
 }
 
 TEST_CASE("a damaged store of peaks is ignored, and a store that cannot be written is reported") {
