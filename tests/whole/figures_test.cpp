@@ -110,9 +110,9 @@ TEST_CASE("the predicted bubble is the run's where ranks run into the next step:
       engine(folder, {"run", lab("pipeline-zb-h1"), "--steps", "8", "--json", "--set", "schedule=" + schedule, "--set",
                       "virtual=" + std::to_string(chunks), "--set", "clip=0"}));
   const double predicted = run["bubble"]["predicted"], measured = run["bubble"]["measured"];
-  // A prediction of the last step, which has no successor, is 2.3 points too large here.
+  // A prediction of the last step, which has no successor, is 2.3 points too large here. The ideal is no bound: it
+  // assumes that the three passes take equal time, and on some machines they do not.
   CHECK(std::fabs(predicted - measured) < 0.015);
-  CHECK(predicted > run["bubble"]["ideal"].get<double>());
   const double step = run["step_seconds"], predicted_step = run["predicted_step_seconds"];
   CHECK(predicted_step > 0);
   CHECK(predicted_step < 2 * step);
