@@ -21,6 +21,7 @@ done
 lab=$(cd "$(dirname "$lab")" && pwd)/$(basename "$lab")
 
 bash "$root/resources/setup/install.sh"
+bash "$root/resources/setup/cudnn.sh"
 build demo
 bin=$root/build/demo/bin
 for program in rankscope rankscope-engine; do

@@ -24,6 +24,7 @@ bash "$root/resources/setup/install.sh"
 bash "$root/resources/setup/python.sh"
 bash "$root/resources/setup/cluster.sh"
 bash "$root/resources/setup/browser.sh"
+bash "$root/resources/setup/cudnn.sh"
 if [[ -x $root/build/python/bin/python3 ]]; then definitions+=("-DPython3_EXECUTABLE=$root/build/python/bin/python3"); fi
 build "$preset" "${definitions[@]}"
 

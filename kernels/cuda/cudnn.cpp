@@ -1,11 +1,4 @@
-// Attention by cuDNN's fused kernels, through its header-only front-end, which looks for the functions of the library
-// in what is loaded here: where cuDNN is not, nothing is called.
-#define NV_CUDNN_FRONTEND_USE_DYNAMIC_LOADING
-#define CUDNN_FRONTEND_SKIP_JSON_LIB
-#include <cuda_runtime.h>
-#include <cudnn_frontend.h>
-#include <dlfcn.h>
-
+// Attention by cuDNN's fused kernels on the calling thread's GPU.
 #include <map>
 #include <memory>
 #include <mutex>
@@ -16,12 +9,9 @@
 #include <vector>
 
 #include "kernels/cuda/attention_library.hpp"
+#include "kernels/cuda/cudnn_attention.hpp"
 #include "kernels/cuda/device.hpp"
 #include "kernels/cuda/geometry.hpp"
-
-namespace cudnn_frontend {
-void* cudnn_dlhandle = nullptr;  // the front-end's, which declares it only
-}
 
 namespace rankscope::kernels::cuda {
 namespace {
@@ -29,86 +19,19 @@ namespace {
 namespace fe = cudnn_frontend;
 
 constexpr std::int64_t workspace_alignment = 256;
-/// A tensor's number in its graph.
-enum Uid : std::int64_t { query = 1, key, value, out, statistics, dout, dquery, dkey, dvalue };
-
-using Tensor = std::shared_ptr<fe::graph::Tensor_attributes>;
+using enum AttentionTensor;
+/// By the number of the tensor.
 using Addresses = std::unordered_map<std::int64_t, void*>;
 
-/// Throws with the front-end's own words.
-void check(fe::error_t error) {
-  if (error.is_bad()) throw std::runtime_error(error.get_message());
-}
-
-/// Tensors as they lie in memory, seen as [samples, heads, context, depth]: heads are columns of a row.
-class Described {
- public:
-  Described(fe::graph::Graph& graph, const AttentionSpec& spec)
-      : graph_(graph), spec_(spec), depth_(spec.width / spec.heads) {}
-
-  Tensor input(Uid uid, std::int64_t row) const {
-    const Tensor tensor = graph_.tensor(fe::graph::Tensor_attributes());
-    describe(*tensor, uid, row);
-    return tensor;
-  }
-  Tensor input_statistics() const {
-    const Tensor tensor = graph_.tensor(fe::graph::Tensor_attributes());
-    describe_statistics(*tensor);
-    return tensor;
-  }
-  void output(const Tensor& tensor, Uid uid, std::int64_t row) const { describe(tensor->set_output(true), uid, row); }
-  void output_statistics(const Tensor& tensor) const { describe_statistics(tensor->set_output(true)); }
-
-  std::int64_t row() const { return spec_.width; }
-  std::int64_t qkv_row() const { return 3 * spec_.width; }
-  float scale() const { return static_cast<float>(AttentionShape(spec_).root()); }
-
- private:
-  void describe(fe::graph::Tensor_attributes& tensor, Uid uid, std::int64_t row) const {
-    tensor.set_uid(uid)
-        .set_dim({spec_.samples, spec_.heads, spec_.context, depth_})
-        .set_stride({spec_.context * row, depth_, row, 1})
-        .set_data_type(spec_.type == DType::bf16 ? fe::DataType_t::BFLOAT16 : fe::DataType_t::HALF);
-  }
-  void describe_statistics(fe::graph::Tensor_attributes& tensor) const {
-    tensor.set_uid(statistics)
-        .set_dim({spec_.samples, spec_.heads, spec_.context, 1})
-        .set_stride({spec_.heads * spec_.context, spec_.context, 1, 1})
-        .set_data_type(fe::DataType_t::FLOAT);
-  }
-
-  fe::graph::Graph& graph_;
-  const AttentionSpec& spec_;
-  std::int64_t depth_;
-};
-
-void add_forward(fe::graph::Graph& graph, const AttentionSpec& spec) {
-  const Described d(graph, spec);
-  const auto attributes =
-      fe::graph::SDPA_attributes().set_generate_stats(true).set_causal_mask(true).set_attn_scale(d.scale());
-  const auto [result, stats] =
-      graph.sdpa(d.input(query, d.qkv_row()), d.input(key, d.qkv_row()), d.input(value, d.qkv_row()), attributes);
-  d.output(result, out, d.row());
-  d.output_statistics(stats);
-}
-
-void add_backward(fe::graph::Graph& graph, const AttentionSpec& spec) {
-  const Described d(graph, spec);
-  const auto attributes =
-      fe::graph::SDPA_backward_attributes().set_causal_mask(true).set_attn_scale(d.scale()).set_deterministic_algorithm(
-          true);  // no sums by atomics
-  const auto [dq, dk, dv] =
-      graph.sdpa_backward(d.input(query, d.qkv_row()), d.input(key, d.qkv_row()), d.input(value, d.qkv_row()),
-                          d.input(out, d.row()), d.input(dout, d.row()), d.input_statistics(), attributes);
-  d.output(dq, dquery, d.qkv_row());
-  d.output(dk, dkey, d.qkv_row());
-  d.output(dv, dvalue, d.qkv_row());
+void add(Addresses& addresses, AttentionTensor tensor, const void* address) {
+  addresses[static_cast<std::int64_t>(tensor)] =
+      const_cast<void*>(address);  // the front-end reads and writes through these
 }
 
 /// The three parts of a tensor that lies as qkv does.
-void add_parts(Addresses& addresses, void* qkv, const AttentionSpec& spec, const Uid (&uids)[3]) {
+void add_parts(Addresses& addresses, const AttentionTensor (&parts)[3], const void* qkv, const AttentionSpec& spec) {
   const std::int64_t part = spec.width * bytes_of(spec.type);
-  for (int i = 0; i < 3; ++i) addresses[uids[i]] = static_cast<std::byte*>(qkv) + i * part;
+  for (int i = 0; i < 3; ++i) add(addresses, parts[i], static_cast<const std::byte*>(qkv) + i * part);
 }
 
 class Cudnn final : public AttentionLibrary {
@@ -133,26 +56,29 @@ class Cudnn final : public AttentionLibrary {
   std::optional<AttentionPass<ForwardOperands>> forward(const AttentionSpec& spec, std::string& why) override {
     const std::shared_ptr<Plan> plan = plan_of(spec, true, why);
     if (!plan) return std::nullopt;
-    return AttentionPass<ForwardOperands>{plan->scratch(),
-                                          [this, plan, spec](const ForwardOperands& o, const Stream& stream) {
-                                            Addresses addresses{{out, o.attended}, {statistics, o.log_sum_exp}};
-                                            add_parts(addresses, const_cast<void*>(o.qkv), spec, {query, key, value});
-                                            return execute(*plan, addresses, stream);
-                                          }};
+    const auto run = [this, plan, spec](const ForwardOperands& o, const Stream& stream) {
+      Addresses addresses;
+      add(addresses, out, o.attended);
+      add(addresses, statistics, o.log_sum_exp);
+      add_parts(addresses, {query, key, value}, o.qkv, spec);
+      return execute(*plan, addresses, stream);
+    };
+    return AttentionPass<ForwardOperands>{plan->scratch(), run};
   }
 
   std::optional<AttentionPass<BackwardOperands>> backward(const AttentionSpec& spec, std::string& why) override {
     const std::shared_ptr<Plan> plan = plan_of(spec, false, why);
     if (!plan) return std::nullopt;
-    return AttentionPass<BackwardOperands>{plan->scratch(),
-                                           [this, plan, spec](const BackwardOperands& o, const Stream& stream) {
-                                             Addresses addresses{{out, const_cast<void*>(o.attended)},
-                                                                 {dout, const_cast<void*>(o.dattended)},
-                                                                 {statistics, const_cast<void*>(o.log_sum_exp)}};
-                                             add_parts(addresses, const_cast<void*>(o.qkv), spec, {query, key, value});
-                                             add_parts(addresses, o.dqkv, spec, {dquery, dkey, dvalue});
-                                             return execute(*plan, addresses, stream);
-                                           }};
+    const auto run = [this, plan, spec](const BackwardOperands& o, const Stream& stream) {
+      Addresses addresses;
+      add(addresses, out, o.attended);
+      add(addresses, dout, o.dattended);
+      add(addresses, statistics, o.log_sum_exp);
+      add_parts(addresses, {query, key, value}, o.qkv, spec);
+      add_parts(addresses, {dquery, dkey, dvalue}, o.dqkv, spec);
+      return execute(*plan, addresses, stream);
+    };
+    return AttentionPass<BackwardOperands>{plan->scratch(), run};
   }
 
  private:
@@ -172,13 +98,9 @@ class Cudnn final : public AttentionLibrary {
     try {
       const auto plan = std::make_shared<Plan>();
       fe::graph::Graph& graph = plan->graph;
-      graph.set_intermediate_data_type(fe::DataType_t::FLOAT).set_compute_data_type(fe::DataType_t::FLOAT);
       graph.set_sm_version(compute_capability_);
-      is_forward ? add_forward(graph, spec) : add_backward(graph, spec);
-      check(graph.validate());
-      check(graph.build_operation_graph(handle_));
-      check(graph.create_execution_plans({fe::HeurMode_t::A}));
-      check(graph.check_support());
+      add_attention(graph, spec, is_forward);
+      find_kernels(graph, handle_);
       check(graph.build_plans(fe::BuildPlanPolicy_t::HEURISTICS_CHOICE));
       check(graph.get_workspace_size(plan->workspace_bytes));
       return plans_[shape] = plan;
@@ -206,24 +128,14 @@ class Cudnn final : public AttentionLibrary {
 }  // namespace
 
 std::unique_ptr<AttentionLibrary> find_attention_library(std::string& why) {
-  static std::mutex opening;
-  const std::lock_guard lock(opening);
-  constexpr const char* name = "libcudnn.so.9";
-  if (fe::cudnn_dlhandle == nullptr) fe::cudnn_dlhandle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  if (fe::cudnn_dlhandle == nullptr) fe::cudnn_dlhandle = dlopen(RANKSCOPE_CUDNN_LIBRARY, RTLD_NOW | RTLD_LOCAL);
-  if (fe::cudnn_dlhandle == nullptr) {
-    why = std::string("it was not found (") + name + ", " + RANKSCOPE_CUDNN_LIBRARY + ")";
-    return nullptr;
-  }
-  std::string file = name;
-  Dl_info info{};
-  if (dladdr(dlsym(fe::cudnn_dlhandle, "cudnnCreate"), &info) != 0) file = info.dli_fname;
+  std::string file;
   try {
+    file = load_cudnn();
     const std::vector<CudaDevice> devices = cuda_devices();
     const CudaDevice& device = devices.at(static_cast<std::size_t>(current_cuda_device()));
     return std::make_unique<Cudnn>(file, 10 * device.major + device.minor);
   } catch (const std::exception& error) {
-    why = std::string(error.what()) + " (" + file + ")";
+    why = error.what() + (file.empty() ? "" : " (" + file + ")");
     return nullptr;
   }
 }

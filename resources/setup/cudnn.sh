@@ -1,10 +1,19 @@
 #!/usr/bin/env bash
-# Puts the headers of cuDNN's front-end (nvidia-cudnn-frontend from PyPI, Apache-2.0 and MIT) into build/cudnn-frontend, for
-# builds with CUDA and cuDNN. If they cannot be downloaded, the program is built without cuDNN.
+# Where cuDNN is, puts the headers of its front-end (nvidia-cudnn-frontend from PyPI, Apache-2.0 and MIT) into
+# build/cudnn-frontend. If they cannot be downloaded, the program is built without cuDNN.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 # shellcheck source=resources/setup/common.sh
 source "$root/resources/setup/common.sh"
+
+has_cudnn() {
+  local header
+  for header in "${CUDA_HOME:-/usr/local/cuda}"/include/cudnn.h /usr/local/cuda*/include/cudnn.h /usr/include/{,*-linux-gnu/}cudnn.h; do
+    [[ ! -f $header ]] || return 0
+  done
+  return 1
+}
+has_cudnn || exit 0
 
 version=1.32.0
 folder=$root/build/cudnn-frontend
