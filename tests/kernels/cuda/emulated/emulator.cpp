@@ -7,7 +7,6 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
-#include <deque>
 #include <exception>
 #include <fstream>
 #include <memory>
@@ -127,7 +126,8 @@ struct Barrier {
 
 struct Warp {
   Barrier barrier;
-  alignas(16) std::byte given[warp_size][most_given];
+  /// Two of them take turns: when all lanes are at the next exchange, nobody still reads the last one but one.
+  alignas(16) std::byte given[2][warp_size][most_given];
 };
 
 struct Copy {
@@ -147,7 +147,7 @@ struct Thread {
   dim3 index;
   int number = 0;
   bool finished = false;
-  std::deque<std::vector<Copy>> copies{};  ///< under way, by group; the last one is not closed
+  std::vector<std::vector<Copy>> copies{};  ///< pending, by group; the last one is not closed. Only in reverse order
 };
 
 struct Machine {
@@ -207,7 +207,7 @@ void prepare(Thread& thread, std::byte* stack) {
   for (int i = 0; i < 6; ++i) *--top = nullptr;
   thread.stack_pointer = top;
   thread.finished = false;
-  thread.copies.assign(1, {});
+  if (machine().order == Order::reverse) thread.copies.assign(1, {});
 }
 
 Warp& warp_of(const Thread& thread) { return machine().warps[static_cast<std::size_t>(thread.number / warp_size)]; }
@@ -307,19 +307,21 @@ void begin_copy(void* to, const void* from, std::size_t bytes) {
   else
     copy.run();
 }
-void commit_copies() { machine().running->copies.emplace_back(); }
+void commit_copies() {
+  if (machine().order == Order::reverse) machine().running->copies.emplace_back();
+}
 void wait_for_copies(int left) {
   auto& groups = machine().running->copies;
-  for (; groups.size() > static_cast<std::size_t>(left) + 1; groups.pop_front())
+  for (; groups.size() > static_cast<std::size_t>(left) + 1; groups.erase(groups.begin()))
     for (const Copy& copy : groups.front()) copy.run();
 }
 
 const std::byte* give(const void* mine, std::size_t bytes) {
   Warp& warp = warp_of(*machine().running);
-  warp_barrier();  // nobody still looks at what was given last
-  std::memcpy(warp.given[lane()], mine, bytes);
-  warp_barrier();
-  return warp.given[0];
+  auto& given = warp.given[warp.barrier.generation % 2];
+  std::memcpy(given[lane()], mine, bytes);
+  wait(warp.barrier);
+  return given[0];
 }
 
 void exchange(const void* mine, void* theirs, std::size_t bytes, int lane) {
