@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <stdexcept>
 
 namespace rankscope {
@@ -41,10 +40,8 @@ std::optional<E> named(std::string_view name, int count) {
 }
 
 std::optional<int> number(std::string_view text) {
-  int value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < 0) return std::nullopt;
-  return value;
+  const auto value = number_in<int>(text);
+  return value && *value >= 0 ? value : std::nullopt;
 }
 
 }  // namespace

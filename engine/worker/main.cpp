@@ -7,6 +7,7 @@
 #include "engine/base/host/memory.hpp"
 #include "engine/execute/checkpoint/checkpoint.hpp"
 #include "engine/execute/data/dataset.hpp"
+#include "engine/op/words.hpp"
 #include "engine/plan/scenario/keys.hpp"
 #include "engine/worker/commands/command.hpp"
 #include "engine/worker/job_to_join.hpp"
@@ -33,10 +34,7 @@ std::string names_of(const std::vector<Command>& commands) {
   std::vector<std::string> names;
   for (const Command& one : commands)
     if (!one.line->get_group().empty()) names.push_back(one.line->get_name());
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i)
-    text += (i == 0 ? "" : i + 1 < names.size() ? ", " : " and ") + names[i];
-  return text;
+  return listed(names);
 }
 
 /// Where the key is that a PlanError's message begins with: "plan.schedule: …"; the scenario where it begins with none.

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cmath>
-#include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -72,15 +71,11 @@ class Announcer {
     ++done_;
     line_.clear();
     if (!shown_) return;
-    std::cerr << done_ << " of " << total_ << ": " << sweep_.points[static_cast<std::size_t>(run.point)].words()
-              << ": ";
-    if (!run.failure.empty()) {
-      std::cerr << run.failure << std::endl;
-      return;
-    }
-    char seconds[64];
-    std::snprintf(seconds, sizeof seconds, "%.3f", 1e3 * quartile(run.step_seconds, 2));
-    std::cerr << seconds << " ms a step" << std::endl;
+    std::cerr << fmt::format("{} of {}: {}: {}", done_, total_,
+                             sweep_.points[static_cast<std::size_t>(run.point)].words(),
+                             run.failure.empty() ? fmt::format("{:.3f} ms a step", 1e3 * quartile(run.step_seconds, 2))
+                                                 : run.failure)
+              << std::endl;
   }
 
  private:

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -132,11 +131,10 @@ class Reader {
         break;
       ++end;
     }
-    double value = 0;
-    const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (error != std::errc() || stop != digits.data() + digits.size()) return fail(), 0;
+    const auto value = number_in<double>(digits);
+    if (!value) return fail(), 0;
     at_ = end;
-    return value;
+    return *value;
   }
 
   const std::string& text_;

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "engine/lesson/lab/typed_number.hpp"
 #include "engine/lesson/puzzle/puzzle.hpp"
@@ -32,10 +31,8 @@ std::string fault_of_page(std::string_view, std::string_view value) {
 
 template <int least, int most>
 std::string fault_of_count(std::string_view key, std::string_view value) {
-  int count = least - 1;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), count);
-  const bool whole = error == std::errc{} && end == value.data() + value.size();
-  return whole && count >= least && count <= most ? "" : fmt::format("{} is from {} to {}", key, least, most);
+  const auto count = number_in<int>(value);
+  return count && *count >= least && *count <= most ? "" : fmt::format("{} is from {} to {}", key, least, most);
 }
 
 std::string fault_of_table(std::string_view, std::string_view value) {

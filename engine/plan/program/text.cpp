@@ -17,7 +17,6 @@
 // `bytes` is informative: those of the first operand (communication.hpp); it is checked when parsed.
 #include <fmt/format.h>
 
-#include <charconv>
 #include <sstream>
 #include <stdexcept>
 #include <unordered_map>
@@ -94,11 +93,8 @@ class Parser {
     return text;
   }
   std::int64_t parse_number(std::string_view text, const char* what) const {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size())
-      fail(expected(what) + ", not '" + std::string(text) + "'");
-    return value;
+    if (const auto value = number_in<std::int64_t>(text)) return *value;
+    fail(expected(what) + ", not '" + std::string(text) + "'");
   }
   std::int64_t number(const char* what) { return parse_number(word(what), what); }
 

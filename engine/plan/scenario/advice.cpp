@@ -11,13 +11,6 @@ constexpr int most_tried = 64;  // suitable numbers in each direction
 
 }  // namespace
 
-std::string either(const std::vector<std::string>& options) {
-  std::string text;
-  for (std::size_t i = 0; i < options.size(); ++i)
-    text += (i == 0 ? "" : i + 1 < options.size() ? ", " : " or ") + options[i];
-  return text;
-}
-
 bool Advisor::works(const Changes& changes) const {
   if (!culprits_) return true;
   Scenario changed = scenario_;
@@ -66,7 +59,7 @@ std::string would_do(const std::vector<std::pair<std::string, std::vector<std::s
   std::string text;
   for (const auto& [key, values] : options)
     if (!values.empty())
-      text += (text.empty() ? "" : ", or ") + key + " = " + either(values) + (text.empty() ? " would do" : "");
+      text += (text.empty() ? "" : ", or ") + key + " = " + listed(values, "or") + (text.empty() ? " would do" : "");
   return text;
 }
 

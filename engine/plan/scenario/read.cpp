@@ -223,9 +223,8 @@ const Key& key_of(const Override& given, const std::string& at) {
     }
     std::vector<std::string> names;
     for (const Key& key : scenario_keys()) names.emplace_back(key.name);
-    const std::string near = nearest(given.key, names);
     refuse(at, "unknown key '" + given.key + "'; " +
-                   (near.empty() ? "write table.key, such as plan.pipeline" : "did you mean '" + near + "'?"));
+                   nearest_or(given.key, names, "write table.key, such as plan.pipeline"));
   }
   const std::string table = given.key.substr(0, dot), name = given.key.substr(dot + 1);
   if (keys_of(table).empty()) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <stdexcept>
 
@@ -11,11 +10,8 @@ namespace rankscope {
 namespace {
 
 int whole_number_of(const std::string& text) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size())
-    throw std::invalid_argument("'" + text + "' is no whole number");
-  return value;
+  if (const auto value = number_in<int>(text)) return *value;
+  throw std::invalid_argument("'" + text + "' is no whole number");
 }
 
 /// A key of the plan that a search chooses: a number, or a name of a set.

@@ -16,10 +16,9 @@ namespace rankscope {
 /// How plans are searched. `automatic`: bounded if plans fold, else exhaustive; `bounded` is search() (search.hpp), the
 /// others are strategies of search_plans().
 enum class SearchMethod : std::uint8_t { automatic, bounded, exhaustive, random, bayes };
-inline constexpr std::string_view search_method_words[] = {"auto", "bounded", name_of(Strategy::exhaustive),
-                                                           name_of(Strategy::random), name_of(Strategy::bayes)};
 template <>
-inline constexpr std::span<const std::string_view> word_table<SearchMethod> = search_method_words;
+inline constexpr auto word_table<SearchMethod> = word_list("auto", "bounded", name_of(Strategy::exhaustive),
+                                                           name_of(Strategy::random), name_of(Strategy::bayes));
 
 }  // namespace rankscope
 
@@ -82,7 +81,7 @@ Command search(CLI::App& app) {
              "bounded: every plan, but only those that may be best are simulated (the default if plans "
              "fold); exhaustive: every plan is simulated; random; bayes: a random forest of the plans tried so far "
              "selects the next plan",
-             {std::begin(search_method_words) + 1, std::end(search_method_words)});
+             {word_table<SearchMethod>.begin() + 1, word_table<SearchMethod>.end()});
   line->add_option("--budget", given->how.how.budget, "for random and bayes: number of plans to try")
       ->check(whole_number(1));
   line->add_option("--seed", given->how.how.seed, "for random and bayes: seed of the choice of plans");
