@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <limits>
 
 #include "engine/execute/data/permutation.hpp"
+#include "engine/op/not_known.hpp"
 #include "engine/op/words.hpp"
 
 namespace rankscope {
@@ -55,7 +55,7 @@ TokenFile::~TokenFile() { ::close(file_); }
 
 void TokenFile::refuse(const std::string& what) const { throw DataError(path_ + ": " + what); }
 
-double TokenFile::entropy_nats() const { return std::numeric_limits<double>::quiet_NaN(); }
+double TokenFile::entropy_nats() const { return not_known; }
 
 std::int64_t TokenFile::position_of(std::int64_t sample) const {
   const Permutation order(samples_, seed_, static_cast<std::uint32_t>(sample / samples_));

@@ -66,7 +66,7 @@ Json energy_json(const EnergyReport& energy) {
 Json magnitudes_json(const StepRow& step) {
   if (!step.magnitudes || step.magnitudes->size() <= not_finite_bin) return nullptr;
   const std::vector<std::int64_t>& counts = *step.magnitudes;
-  const Fp16Shares fp16 = fp16_shares(counts);
+  const FormatShares fp16 = fp16_shares(counts);
   return {{"zero", counts[zero_bin]},
           {"not_finite", counts[not_finite_bin]},
           {"least_exponent", least_exponent},

@@ -132,7 +132,7 @@ std::string step_table(const Report& report) {
   }
   for (auto s = report.steps.rbegin(); s != report.steps.rend(); ++s) {
     if (!s->magnitudes) continue;
-    const Fp16Shares fp16 = fp16_shares(*s->magnitudes);
+    const FormatShares fp16 = fp16_shares(*s->magnitudes);
     text += fmt::format("gradients of step {}{}: {} are below the fp16 range, {} subnormal in fp16, {} above it\n",
                         s->step, s->loss_scale > 0 ? fmt::format(", times {:.6g}", s->loss_scale) : "",
                         percent(fp16.below), percent(fp16.subnormal), percent(fp16.beyond));

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "engine/op/words.hpp"
+
 namespace rankscope {
 namespace {
 

@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/op/not_known.hpp"
 #include "engine/op/words.hpp"
 
 namespace rankscope {
 namespace {
-
-constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 
 std::string ranks_in_words(std::int32_t ranks) { return counted(ranks, "rank"); }
 
@@ -21,7 +20,7 @@ double median_of(const std::vector<const SweepRun*>& runs, Number number) {
 }
 
 double tokens_per_second(const SweepPoint& point, double step_seconds) {
-  return point.tokens_per_step > 0 ? static_cast<double>(point.tokens_per_step) / step_seconds : no_value;
+  return point.tokens_per_step > 0 ? static_cast<double>(point.tokens_per_step) / step_seconds : not_known;
 }
 
 ScalingRow row_of(const Sweep& sweep, std::size_t number) {
@@ -108,8 +107,8 @@ std::string SweepPoint::words() const {
 }
 
 double quartile(std::vector<double> values, int quarter) {
-  values.erase(std::remove_if(values.begin(), values.end(), [](double v) { return std::isnan(v); }), values.end());
-  if (values.empty()) return no_value;
+  std::erase_if(values, [](double v) { return std::isnan(v); });
+  if (values.empty()) return not_known;
   const auto at =
       values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) * static_cast<std::size_t>(quarter) / 4);
   std::nth_element(values.begin(), at, values.end());

@@ -8,6 +8,7 @@
 
 #include "engine/explain/analyse/figure_json.hpp"
 #include "engine/explain/analyse/scaling.hpp"
+#include "engine/op/not_known.hpp"
 #include "engine/op/words.hpp"
 
 namespace rankscope {
@@ -77,8 +78,7 @@ T value_of(const Json& record, const char* key) {
 }
 
 double number_of(const Json& record, const char* key) {
-  if (record.is_object() && record.contains(key) && record[key].is_null())
-    return std::numeric_limits<double>::quiet_NaN();
+  if (record.is_object() && record.contains(key) && record[key].is_null()) return not_known;
   return value_of<double>(record, key);
 }
 

@@ -6,6 +6,7 @@
 
 #include "engine/explain/analyse/step_analysis.hpp"
 #include "engine/explain/validate/validate.hpp"
+#include "engine/op/not_known.hpp"
 #include "engine/plan/model/model.hpp"
 #include "engine/plan/program/compile.hpp"
 #include "engine/predict/cost/modelled_costs.hpp"
@@ -128,7 +129,7 @@ double predict(const Scenario& s, Quantity quantity, const PublishedRow& row) {
     case Quantity::state_bytes:
       return model_states(row.parameters, bytes_per_parameter(s), s.plan.zero, s.plan.data).sum();
   }
-  return std::numeric_limits<double>::quiet_NaN();
+  return not_known;
 }
 
 std::vector<double> predictions(Quantity quantity, const PublishedRow& row) {

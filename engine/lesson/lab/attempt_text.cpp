@@ -1,8 +1,9 @@
 #include "engine/lesson/lab/attempt_text.hpp"
 
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
+
+#include "engine/op/not_known.hpp"
 
 namespace rankscope {
 namespace {
@@ -64,7 +65,7 @@ std::optional<Attempt> drawn_of(const json& from) {
   if (!from.is_array() || from.empty()) return std::nullopt;
   for (const json& value : from) {
     if (!value.is_number() && !value.is_null()) return std::nullopt;
-    drawn.push_back(value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>());
+    drawn.push_back(value.is_null() ? not_known : value.get<double>());
   }
   return drawn;
 }

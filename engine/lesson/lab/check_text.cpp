@@ -9,6 +9,7 @@
 #include "engine/lesson/lab/symbols.hpp"
 #include "engine/lesson/lab/view_inputs.hpp"
 #include "engine/op/op_id.hpp"
+#include "engine/op/words.hpp"
 #include "engine/plan/scenario/keys.hpp"
 #include "engine/plan/scenario/read.hpp"
 

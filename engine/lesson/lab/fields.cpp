@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "engine/op/words.hpp"
 #include "engine/plan/scenario/keys.hpp"
 
 namespace rankscope {

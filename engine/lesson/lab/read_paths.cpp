@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "engine/lesson/lab/fields.hpp"
+#include "engine/op/words.hpp"
 #include "engine/plan/optimizer_rule/rule.hpp"
 #include "engine/plan/scenario/keys.hpp"
 

@@ -12,6 +12,7 @@
 #include "engine/lesson/lab/lab.hpp"
 #include "engine/lesson/lab/read_paths.hpp"
 #include "engine/lesson/lab/view_inputs.hpp"
+#include "engine/op/words.hpp"
 #include "engine/plan/scenario/keys.hpp"
 #include "engine/plan/scenario/read.hpp"
 

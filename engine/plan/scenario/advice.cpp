@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/op/words.hpp"
 #include "engine/plan/scenario/read.hpp"
 
 namespace rankscope {

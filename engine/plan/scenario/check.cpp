@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 
+#include "engine/op/words.hpp"
 #include "engine/plan/scenario/choices.hpp"
 #include "engine/plan/scenario/data_source.hpp"
 #include "engine/plan/scenario/keys.hpp"

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "engine/base/host/excerpt.hpp"
+#include "engine/op/words.hpp"
 #include "engine/plan/scenario/check.hpp"
 #include "engine/plan/scenario/data_source.hpp"
 #include "engine/plan/scenario/document.hpp"
@@ -265,7 +266,7 @@ void read_cluster(Scenario& scenario, const std::string& name, const Places& pla
       complete = false;
   if (complete) return;
   const std::string& spec = scenario.cluster.spec;
-  const std::filesystem::path file = find_cluster(spec, name);
+  const std::filesystem::path file = find_resource("clusters", spec, name);
   if (file.empty()) {
     const std::vector<std::string> known = known_clusters(name);
     const std::string near = nearest(spec, known);
@@ -310,7 +311,7 @@ void read_cluster(Scenario& scenario, const std::string& name, const Places& pla
 void read_costs(Scenario& scenario, const std::string& name, const Places& places) {
   ClusterSpec& cluster = scenario.cluster;
   if (cluster.measured.empty()) return;
-  const std::filesystem::path file = find_measured(cluster.measured, name);
+  const std::filesystem::path file = find_resource("measured", cluster.measured, name);
   if (file.empty())
     refuse(place_of({{"cluster.measured", "cluster.spec"}, ""}, places, name),
            "unknown measured ops '" + cluster.measured + "'; put a file " + cluster.measured +
