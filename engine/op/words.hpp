@@ -3,6 +3,7 @@
 #pragma once
 #include <fmt/format.h>
 
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <concepts>
@@ -39,6 +40,12 @@ std::string listed(const Range& items, std::string_view before_last = "and") {
     ++i;
   }
   return text;
+}
+/// In small letters, of the Latin alphabet.
+inline std::string lowered(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
 }
 /// The number that a text is, all of it; nullopt where it is none, or out of range.
 template <class Number>

@@ -1,5 +1,7 @@
 #include "engine/lesson/descent/path.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -25,12 +27,6 @@ std::string exact(double value) {
   return text.data();
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string all;
-  for (const std::string& word : words) all += (all.empty() ? "" : ",") + word;
-  return all;
-}
-
 }  // namespace
 
 std::vector<std::string> arguments_of(const PathRequest& request) {
@@ -40,10 +36,10 @@ std::vector<std::string> arguments_of(const PathRequest& request) {
     arguments.push_back(value);
   };
   if (request.condition != usual_condition) add("--condition", exact(request.condition));
-  if (!request.optimizers.empty()) add("--optimizer", joined(request.optimizers));
+  if (!request.optimizers.empty()) add("--optimizer", fmt::format("{}", fmt::join(request.optimizers, ",")));
   std::vector<std::string> rates;
   for (const auto& [optimizer, rate] : request.rates) rates.push_back(optimizer + "=" + exact(rate));
-  if (!rates.empty()) add("--rate", joined(rates));
+  if (!rates.empty()) add("--rate", fmt::format("{}", fmt::join(rates, ",")));
   if (request.steps > 0) add("--steps", std::to_string(request.steps));
   if (request.noise > 0) add("--noise", exact(request.noise));
   if (request.noise > 0 && request.seed != 1) add("--seed", std::to_string(request.seed));

@@ -98,9 +98,8 @@ QuestionKind kind_of(const Attempt& attempt) {
 }
 
 std::optional<QuestionKind> question_kind_named(std::string_view name) {
-  for (const QuestionKind kind :
-       {QuestionKind::number, QuestionKind::choice, QuestionKind::order, QuestionKind::draw, QuestionKind::point})
-    if (name_of(kind) == name) return kind;
+  for (int i = 0; i < question_kind_count; ++i)
+    if (const auto kind = static_cast<QuestionKind>(i); name_of(kind) == name) return kind;
   return std::nullopt;
 }
 

@@ -129,9 +129,7 @@ std::vector<std::string> faults_of_text(std::string_view text, std::span<const s
 }
 
 std::string no_such(std::string_view kind, const std::string& name, const std::vector<std::string>& known) {
-  const std::string near = nearest(name, known);
-  return fmt::format("there is no {} '{}'; {}", kind, name,
-                     near.empty() ? "known: " + listed(known) : "did you mean '" + near + "'?");
+  return fmt::format("there is no {} '{}'; {}", kind, name, nearest_or(name, known, "known: " + listed(known)));
 }
 
 }  // namespace rankscope

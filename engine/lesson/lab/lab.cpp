@@ -58,13 +58,11 @@ bool is_purpose(std::string_view word) {
 std::optional<Lab> lab_of(const Table& root, const std::string& name) {
   const Item* item = document::find(root, "lab");
   if (!item) return std::nullopt;
-  const auto* table = std::get_if<Table>(&item->value.content);
-  if (!table) refuse(item->at, "lab is " + std::string(kind_of(item->value)) + "; it is a table: write [lab]");
   Lab lab;
   lab.file = name;
   if (const Item* title = document::find(root, "title"))
     if (const auto* text = std::get_if<std::string>(&title->value.content)) lab.title = *text;
-  Fields fields(*table, "[lab]");
+  Fields fields(document::as<Table>(*item, "it is a table: write [lab]"), "[lab]");
   fields.take("order");  // of files older than courses, which now define the order
   lab.minutes = static_cast<int>(fields.number("minutes", 0));
   lab.summary = fields.text("summary", item->at, true);

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "engine/op/words.hpp"
+
 namespace rankscope {
 namespace {
 
@@ -24,12 +26,6 @@ bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 /// Of a word: letters of other alphabets are several bytes above 127.
 bool is_word(char c) { return is_letter(c) || is_digit(c) || c == '_' || static_cast<unsigned char>(c) >= 0xc3; }
-
-std::string lowered(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
-}
 
 /// Behind gaps, a no-break space included, and marks of emphasis.
 std::size_t behind_blanks(std::string_view text, std::size_t at) {

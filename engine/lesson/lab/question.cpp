@@ -48,12 +48,7 @@ bool RankPattern::matches(const PointedRank& pointed) const {
   return std::find(ranks.begin(), ranks.end(), pointed.rank) != ranks.end();
 }
 
-std::string words_of(const RankPattern& pattern) {
-  std::string words = "rank ";
-  for (std::size_t i = 0; i < pattern.ranks.size(); ++i)
-    words += fmt::format("{}{}", i == 0 ? "" : i + 1 < pattern.ranks.size() ? ", " : " or ", pattern.ranks[i]);
-  return words;
-}
+std::string words_of(const RankPattern& pattern) { return "rank " + listed(pattern.ranks, "or"); }
 
 bool LinkPattern::matches(const PointedLink& pointed) const {
   return level == pointed.level && agrees(unit, pointed.unit) && agrees(from, pointed.from) && agrees(to, pointed.to);

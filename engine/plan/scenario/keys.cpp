@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <numeric>
+
+#include "engine/op/words.hpp"
 
 namespace rankscope {
 namespace {
@@ -239,8 +240,7 @@ const Key* find_key(std::string_view path) {
 
 std::string nearest(std::string_view given_word, const std::vector<std::string>& known) {
   // Known words are in small letters.
-  std::string word(given_word);
-  std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string word = lowered(given_word);
   std::string best;
   std::size_t fewest = word.size() / 3 + 2;  // more edits than that and it is another word
   for (const std::string& candidate : known) {

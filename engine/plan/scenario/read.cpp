@@ -171,11 +171,7 @@ void note(const Key& key, const std::optional<std::string>& unknown, Places& pla
 }
 
 void read_table(const Item& item, Scenario& scenario, Places& places) {
-  const auto* table = std::get_if<Table>(&item.value.content);
-  if (!table)
-    refuse(item.at, item.key + " is " + std::string(kind_of(item.value)) + "; it is a table: write [" + item.key +
-                        "] and its keys below");
-  for (const Item& entry : *table) {
+  for (const Item& entry : document::as<Table>(item, "it is a table: write [" + item.key + "] and its keys below")) {
     const Key* key = find_key(item.key + "." + entry.key);
     if (!key)
       refuse(entry.at, "unknown key '" + entry.key + "' in [" + item.key + "]; " + suggestion(entry.key, item.key));
