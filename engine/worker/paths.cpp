@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iostream>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "engine/execute/optimizer/walk.hpp"
@@ -13,6 +11,7 @@
 #include "engine/plan/optimizer_rule/rule.hpp"
 #include "engine/plan/scenario/keys.hpp"
 #include "engine/plan/scenario/read.hpp"
+#include "engine/worker/print.hpp"
 #include "kernels/cpu/cpu.hpp"
 
 namespace rankscope {
@@ -144,8 +143,7 @@ Paths walk_paths(PathRequest request) {
 }
 
 int print_paths(const PathsInput& input) {
-  const Paths paths = walk_paths(path_request(input));
-  std::cout << (input.json ? to_json(paths).dump(2) + "\n" : to_text(paths));
+  print(walk_paths(path_request(input)), input.json);
   return 0;
 }
 

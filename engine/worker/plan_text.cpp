@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <iostream>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -81,13 +79,6 @@ void check_runs(const StepProgram& step) {
     throw PlanError(step.scenario.plan.schedule == ScheduleKind::by_hand
                         ? "plan.order: " + *deadlock + "; choose an order of the lanes without a circular wait"
                         : "plan.schedule: " + *deadlock + "; schedule = \"1f1b\" runs");
-}
-
-void print(const Report& report, bool json) {
-  if (json)
-    std::cout << to_json(report).dump(2) << "\n";
-  else
-    std::cout << to_text(report);
 }
 
 }  // namespace rankscope

@@ -27,7 +27,7 @@
 #include "engine/worker/child.hpp"
 #include "engine/worker/descriptors.hpp"
 #include "engine/worker/launch.hpp"
-#include "engine/worker/plan_text.hpp"
+#include "engine/worker/print.hpp"
 #include "engine/worker/reach.hpp"
 #include "engine/worker/recorder.hpp"
 #include "engine/worker/silence.hpp"

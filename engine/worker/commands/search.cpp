@@ -2,7 +2,6 @@
 #include "engine/predict/search/search.hpp"
 
 #include <iostream>
-#include <nlohmann/json.hpp>
 
 #include "engine/base/progress/progress_line.hpp"
 #include "engine/execute/run/scratch.hpp"
@@ -10,6 +9,7 @@
 #include "engine/plan/scenario/lost_node.hpp"
 #include "engine/predict/fold/folded.hpp"
 #include "engine/worker/commands/command.hpp"
+#include "engine/worker/print.hpp"
 
 namespace rankscope {
 
@@ -32,11 +32,8 @@ struct SearchRequest {
 };
 
 template <class Result>
-int print(const Result& result, bool json) {
-  if (json)
-    std::cout << to_json(result).dump(2) << "\n";
-  else
-    std::cout << to_text(result);
+int print_found(const Result& result, bool json) {
+  print(result, json);
   return result.best.empty() ? failed : 0;
 }
 
@@ -58,7 +55,7 @@ int search_plans(const SearchRequest& request) {
       ProgressLine line("search");
       return search(left, request.how.keep, 0, line.progress());
     }();
-    return print(result, request.input.json);
+    return print_found(result, request.input.json);
   }
   PlanSearch how = request.how;
   how.strategy = strategy_of(method);
@@ -66,7 +63,7 @@ int search_plans(const SearchRequest& request) {
     ProgressLine line("search");
     return rankscope::search_plans(trials_of(left, add_host_scratch), how, line.progress());
   }();
-  return print(report, request.input.json);
+  return print_found(report, request.input.json);
 }
 
 }  // namespace
