@@ -49,8 +49,7 @@ std::string place_of(const PlanError& error, const Command& command, const std::
 
 /// Runs the chosen command. A request that it cannot fulfil is one line and bad_input.
 int run_chosen(const std::vector<Command>& commands) {
-  const auto chosen =
-      std::find_if(commands.begin(), commands.end(), [](const Command& one) { return bool(*one.line); });
+  const auto chosen = std::ranges::find_if(commands, [](const Command& one) { return bool(*one.line); });
   if (chosen == commands.end()) return failed;  // not reached: CLI11 asks for a command
   const CLI::Option* file = chosen->line->get_option_no_throw("SCENARIO");
   const std::string scenario = file ? file->as<std::string>() : "";
@@ -82,8 +81,7 @@ int run_program(int argc, char** argv) {
 
   // Without this, an unknown command is called a missing one.
   const auto is_known = [&](const std::string& name) {
-    return std::any_of(commands.begin(), commands.end(),
-                       [&](const Command& one) { return one.line->get_name() == name; });
+    return std::ranges::any_of(commands, [&](const Command& one) { return one.line->get_name() == name; });
   };
   if (argc > 1 && argv[1][0] != '-' && !is_known(argv[1])) {
     std::cerr << "rankscope-engine: unknown command '" << excerpt(argv[1]) << "'; there is " << names_of(commands)

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "engine/execute/optimizer/walk.hpp"
+#include "engine/op/contains.hpp"
 #include "engine/op/words.hpp"
 #include "engine/plan/optimizer_rule/rule.hpp"
 #include "engine/plan/scenario/keys.hpp"
@@ -25,7 +26,7 @@ double number_of(const std::string& text, const std::string& option) {
 
 void check_optimizer(const std::string& name, const std::string& option) {
   const std::vector<std::string> known = walking_optimizers();
-  if (std::find(known.begin(), known.end(), name) != known.end()) return;
+  if (contains(known, name)) return;
   throw ScenarioError(option + ": unknown optimizer '" + name + "'; " +
                       nearest_or(name, known, "known: " + listed(known)));
 }
@@ -40,7 +41,7 @@ void take_rate(const std::string& text, PathRequest& request) {
     return;
   }
   check_optimizer(name, option);
-  if (std::find(request.optimizers.begin(), request.optimizers.end(), name) == request.optimizers.end())
+  if (!contains(request.optimizers, name))
     throw ScenarioError(option + ": " + name + " is not selected; add it to --optimizer " + listed(request.optimizers));
   request.rates[name] = rate;
 }
@@ -91,7 +92,7 @@ PathRequest path_request(const PathsInput& input) {
   request.surface = input.surface;
   request.condition = input.condition;
   const std::vector<std::string> surfaces = surface_names();
-  if (std::find(surfaces.begin(), surfaces.end(), input.surface) == surfaces.end())
+  if (!contains(surfaces, input.surface))
     throw ScenarioError("paths: unknown surface '" + input.surface + "'; " +
                         nearest_or(input.surface, surfaces, "known: " + listed(surfaces)));
   if (!make_surface(input.surface).has_condition && input.condition != usual_condition)

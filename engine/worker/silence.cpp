@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 
+#include "engine/op/contains.hpp"
 #include "engine/worker/step_marks.hpp"
 
 namespace rankscope {
@@ -181,8 +182,7 @@ std::string SilenceReport::named(const std::vector<std::int32_t>& ranks) const {
     const Silent& of = silent_.at(rank);
     if (of.stopped_since != Clock::time_point{}) limit = limits_.stopped;
     const auto state = of.process > 0 ? state_of(of.process) : std::nullopt;
-    if (state && is_suspended(state->state) && std::find(held.begin(), held.end(), of.process) == held.end())
-      held.push_back(of.process);
+    if (state && is_suspended(state->state) && !contains(held, of.process)) held.push_back(of.process);
   }
   if (!held.empty())
     line += fmt::format(": stopped by a signal; `kill -CONT {}` lets it continue", fmt::join(held, " "));
@@ -237,8 +237,7 @@ std::optional<SilentEnd> SilenceReport::over() const {
       end.rank = places_.one_process ? -1 : rank;
       end.why = stopped_for(of.process, limits_.silence + (looked_at_ - of.named_at));
     }
-    if (std::find(end.processes.begin(), end.processes.end(), of.process) == end.processes.end())
-      end.processes.push_back(of.process);
+    if (!contains(end.processes, of.process)) end.processes.push_back(of.process);
   }
   if (!end.why.empty()) return end;
   const auto patience = patience_elsewhere();

@@ -147,8 +147,7 @@ int threads_of(const WorkerJob& job, const std::vector<RankProgram>& programs) {
   int most = 0, sum = 0;
   for (const RankProgram& program : programs) {
     const auto lanes = program.lanes();
-    const auto used =
-        static_cast<int>(std::count_if(lanes.begin(), lanes.end(), [](const auto& l) { return !l.empty(); }));
+    const auto used = static_cast<int>(std::ranges::count_if(lanes, [](const auto& l) { return !l.empty(); }));
     const int threads = 1 + used + job.request.threads - 1;
     most = std::max(most, threads);
     sum += threads;

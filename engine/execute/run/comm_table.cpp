@@ -42,8 +42,7 @@ std::int64_t CommTable::device_bytes() const {
 }
 
 bool CommTable::awaits_late_phases() const {
-  return std::any_of(communicators_.begin(), communicators_.end(),
-                     [](const auto& one) { return one.second->awaits_late_phases(); });
+  return std::ranges::any_of(communicators_, [](const auto& one) { return one.second->awaits_late_phases(); });
 }
 
 std::vector<LatePhase> CommTable::late_phases() {

@@ -208,8 +208,7 @@ IdleTimes idle_times(const StepIndex& index, TimeRange step) {
   const SpanAt last = last_of_step(index, step);
   for (int rank = 0; rank < index.ranks(); ++rank)
     (index.grid().is_server(rank) ? add_server : add_rank)(index, rank, step, last, stretches);
-  const bool waits =
-      std::any_of(stretches.begin(), stretches.end(), [](const BubbleStretch& s) { return is_phase(s.cause); });
+  const bool waits = std::ranges::any_of(stretches, [](const BubbleStretch& s) { return is_phase(s.cause); });
   if (waits) {
     Counterfactual layouts = lay_out_again(index);
     stretches = refine(stretches, layouts);

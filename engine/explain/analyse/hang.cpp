@@ -9,6 +9,8 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "engine/op/contains.hpp"
+
 namespace rankscope {
 namespace {
 
@@ -192,9 +194,7 @@ void find_pending(Standstill& still, const std::vector<RankPlace>& ranks, const 
 void put_late_first(Standstill& still) {
   std::stable_partition(still.pending.begin(), still.pending.end(), [&](const PendingCommunication& communication) {
     const std::vector<int> away = communication.missing();
-    return std::any_of(away.begin(), away.end(), [&](int rank) {
-      return std::find(still.late.begin(), still.late.end(), rank) != still.late.end();
-    });
+    return std::any_of(away.begin(), away.end(), [&](int rank) { return contains(still.late, rank); });
   });
 }
 
@@ -213,7 +213,7 @@ void keep_held_back(Standstill& still) {
   std::erase_if(still.staleness_waits, [&](const StalenessWait& bound) {
     return std::none_of(still.pending.begin(), still.pending.end(), [&](const PendingCommunication& communication) {
       const std::vector<int> away = communication.missing();
-      return std::find(away.begin(), away.end(), bound.server) != away.end();
+      return contains(away, bound.server);
     });
   });
 }
@@ -282,9 +282,7 @@ std::string list_of(const std::vector<int>& ranks) {
 
 }  // namespace
 
-bool PendingCommunication::waits() const {
-  return std::find(states.begin(), states.end(), MemberState::not_arrived) != states.end();
-}
+bool PendingCommunication::waits() const { return contains(states, MemberState::not_arrived); }
 
 std::vector<int> PendingCommunication::missing() const {
   std::vector<int> ranks;

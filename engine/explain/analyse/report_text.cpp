@@ -113,8 +113,7 @@ std::string time_table(const Report& report) {
 
 std::string step_table(const Report& report) {
   if (report.steps.empty()) return "";
-  const bool scaled =
-      std::any_of(report.steps.begin(), report.steps.end(), [](const StepRow& step) { return step.loss_scale > 0; });
+  const bool scaled = std::ranges::any_of(report.steps, [](const StepRow& step) { return step.loss_scale > 0; });
   std::string text = "\n  step        loss   grad norm        time   " + report.token_word + "s/s";
   text += scaled ? "  loss scale\n" : "\n";
   constexpr std::size_t shown = 10;  // of a long run the first and the last ones
@@ -248,9 +247,8 @@ std::string fit_lines(const Report& report) {
 std::string busiest_link(const Report& report) {
   if (report.links.empty()) return "";
   const auto load = [](const LinkReport& link) { return std::isnan(link.bytes) ? link.predicted : link.bytes; };
-  const LinkReport& most =
-      *std::max_element(report.links.begin(), report.links.end(),
-                        [&](const LinkReport& x, const LinkReport& y) { return load(x) < load(y); });
+  const LinkReport& most = *std::ranges::max_element(
+      report.links, [&](const LinkReport& x, const LinkReport& y) { return load(x) < load(y); });
   std::size_t known = 0, matching = 0;
   for (const LinkReport& link : report.links) {
     known += !std::isnan(link.bytes);

@@ -152,8 +152,7 @@ ScalingTable scaling_table(const Sweep& sweep) {
   ScalingTable table;
   for (std::size_t i = 0; i < sweep.points.size(); ++i) table.rows.push_back(row_of(sweep, i));
   table.comparable = model_key(sweep).empty();
-  const auto measured =
-      std::find_if(table.rows.begin(), table.rows.end(), [](const ScalingRow& row) { return row.runs > 0; });
+  const auto measured = std::ranges::find_if(table.rows, [](const ScalingRow& row) { return row.runs > 0; });
   if (measured == table.rows.end()) {
     table.baseline_words = "none: no point was measured";
     return table;

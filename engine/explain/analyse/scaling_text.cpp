@@ -110,8 +110,7 @@ std::string grid(const Sweep& sweep, const ScalingTable& table) {
 }
 
 std::string batch_words(const Sweep& sweep) {
-  const auto first = std::find_if(sweep.points.begin(), sweep.points.end(),
-                                  [](const SweepPoint& point) { return point.refused.empty(); });
+  const auto first = std::ranges::find_if(sweep.points, [](const SweepPoint& point) { return point.refused.empty(); });
   if (first == sweep.points.end()) return "";
   if (sweep.scaling == Scaling::weak) return "; the global batch grows with the ranks";
   if (batch_varies(sweep)) return "; each point has its own global batch";
@@ -148,9 +147,8 @@ std::string notes(const Sweep& sweep, const ScalingTable& table) {
     if (row.runs > 0 && !row.reason.empty()) text += line("not all runs", words + ": " + row.reason);
   }
   text += wall;
-  const auto widest = std::max_element(
-      table.rows.begin(), table.rows.end(),
-      [](const ScalingRow& a, const ScalingRow& b) { return !(a.spread() >= b.spread()) && b.runs > 0; });
+  const auto widest = std::ranges::max_element(
+      table.rows, [](const ScalingRow& a, const ScalingRow& b) { return !(a.spread() >= b.spread()) && b.runs > 0; });
   if (widest != table.rows.end() && widest->steps >= steps_to_judge && widest->spread() > wide_spread)
     text += line("note", "steps vary by " + percent(widest->spread()) + " at " +
                              sweep.points[static_cast<std::size_t>(widest->point)].words() +

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <string_view>
 
+#include "engine/op/contains.hpp"
 #include "engine/plan/optimizer_rule/rule.hpp"
 
 namespace rankscope {
@@ -56,8 +57,7 @@ double OptimizerPath::step_length(int t) const {
 }
 
 const OptimizerPath* Paths::of(const std::string& optimizer) const {
-  const auto found =
-      std::find_if(each.begin(), each.end(), [&](const OptimizerPath& path) { return path.optimizer == optimizer; });
+  const auto found = std::ranges::find_if(each, [&](const OptimizerPath& path) { return path.optimizer == optimizer; });
   return found == each.end() ? nullptr : &*found;
 }
 
@@ -85,8 +85,7 @@ bool is_path_value(const std::string& path) {
   const std::size_t first = path.find('.'), last = path.rfind('.');
   if (first == std::string::npos || first == last || path.substr(0, first) != "paths") return false;
   const std::vector<std::string> names = walking_optimizers();
-  return std::find(names.begin(), names.end(), path.substr(first + 1, last - first - 1)) != names.end() &&
-         std::find(values_of_path.begin(), values_of_path.end(), path.substr(last + 1)) != values_of_path.end();
+  return contains(names, path.substr(first + 1, last - first - 1)) && contains(values_of_path, path.substr(last + 1));
 }
 
 }  // namespace rankscope

@@ -209,8 +209,7 @@ Picture draw_memory(const DrawnStep& step) {
   Picture picture;
   picture.name = "memory";
   if (peaks.empty()) return picture;
-  const auto greatest =
-      std::max_element(peaks.begin(), peaks.end(), [](auto& a, auto& b) { return a.second < b.second; });
+  const auto greatest = std::ranges::max_element(peaks, [](auto& a, auto& b) { return a.second < b.second; });
   double scale = 1;
   const char* unit = bytes_unit(static_cast<double>(greatest->second), scale);
   const double most = static_cast<double>(greatest->second) * scale * 1.05, tick = round_step(most, 5);
@@ -237,9 +236,7 @@ Picture draw_memory(const DrawnStep& step) {
   std::vector<std::pair<std::string_view, std::string_view>> names;
   for (int c = 0; c < memory_class_count; ++c) {
     const auto at = static_cast<std::size_t>(c);
-    if (!is_device(c) ||
-        std::all_of(levels.begin(), levels.end(), [&](const MemorySample& s) { return s.bytes[at] == 0; }))
-      continue;
+    if (!is_device(c) || std::ranges::all_of(levels, [&](const MemorySample& s) { return s.bytes[at] == 0; })) continue;
     names.emplace_back(memory_colours[at], handout_words(name_of(static_cast<MemoryClass>(c)), step.language));
     std::string over, back;
     for (std::size_t i = 0; i < levels.size(); ++i) {

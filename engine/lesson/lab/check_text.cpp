@@ -8,6 +8,7 @@
 #include "engine/lesson/lab/question.hpp"
 #include "engine/lesson/lab/symbols.hpp"
 #include "engine/lesson/lab/view_inputs.hpp"
+#include "engine/op/contains.hpp"
 #include "engine/op/op_id.hpp"
 #include "engine/op/words.hpp"
 #include "engine/plan/scenario/keys.hpp"
@@ -104,8 +105,7 @@ std::vector<std::string> faults_of_view_link(std::string_view link, std::span<co
   std::vector<std::string> faults;
   const std::size_t question = std::min(link.find('?'), link.size());
   const std::string view(link.substr(0, question));
-  if (std::find(views.begin(), views.end(), view) == views.end())
-    faults.push_back(no_such("view", view, {views.begin(), views.end()}));
+  if (!contains(views, view)) faults.push_back(no_such("view", view, {views.begin(), views.end()}));
   std::string_view parameters = link.substr(std::min(question + 1, link.size()));
   while (!parameters.empty()) {
     const std::size_t end = std::min(parameters.find('&'), parameters.size());

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "engine/op/contains.hpp"
 #include "engine/op/words.hpp"
 #include "engine/plan/scenario/keys.hpp"
 
@@ -69,7 +70,7 @@ const Table* Fields::table(const std::string& key, std::string_view example) {
 
 void Fields::refuse_others() const {
   for (const Item& item : table_) {
-    if (std::find(known_.begin(), known_.end(), item.key) != known_.end()) continue;
+    if (contains(known_, item.key)) continue;
     refuse(item.at, fmt::format("unknown key '{}' in {}; {}", item.key, where_,
                                 nearest_or(item.key, known_, where_ + " has " + listed(known_))));
   }

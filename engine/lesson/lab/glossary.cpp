@@ -49,8 +49,7 @@ const Term* Glossary::find(std::string_view word) const {
   const std::string requested = lowered(word);
   for (const Term& term : terms_)
     if (lowered(term.name) == requested ||
-        std::any_of(term.also.begin(), term.also.end(),
-                    [&](const std::string& form) { return lowered(form) == requested; }))
+        std::ranges::any_of(term.also, [&](const std::string& form) { return lowered(form) == requested; }))
       return &term;
   return nullptr;
 }

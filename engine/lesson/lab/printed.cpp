@@ -216,9 +216,8 @@ std::optional<std::string> printed_option(const Question& question, const std::s
   const std::string all = flat(text), right = flat(truth);
   const auto gaps = static_cast<std::size_t>(std::count(right.begin(), right.end(), ' '));
   if ((gaps < least_words && right.size() < least_letters) || all.find(right) == std::string::npos) return std::nullopt;
-  const bool all_named = std::all_of(question.options.begin(), question.options.end(), [&](const std::string& option) {
-    return all.find(flat(option)) != std::string::npos;
-  });
+  const bool all_named = std::ranges::all_of(
+      question.options, [&](const std::string& option) { return all.find(flat(option)) != std::string::npos; });
   return all_named ? std::nullopt : std::optional(truth);
 }
 

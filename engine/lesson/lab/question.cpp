@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "engine/op/contains.hpp"
 #include "engine/op/words.hpp"
 
 namespace rankscope {
@@ -44,9 +45,7 @@ std::string_view name_of(PointAt at) {
   return "";
 }
 
-bool RankPattern::matches(const PointedRank& pointed) const {
-  return std::find(ranks.begin(), ranks.end(), pointed.rank) != ranks.end();
-}
+bool RankPattern::matches(const PointedRank& pointed) const { return contains(ranks, pointed.rank); }
 
 std::string words_of(const RankPattern& pattern) { return "rank " + listed(pattern.ranks, "or"); }
 
@@ -103,8 +102,7 @@ bool fits(const Question& question, const Attempt& attempt) {
 
 std::vector<std::string> shuffled(const Question& question) {
   std::vector<std::string> items = question.options;
-  std::sort(items.begin(), items.end(),
-            [](const std::string& a, const std::string& b) { return hash_of(a) < hash_of(b); });
+  std::ranges::sort(items, [](const std::string& a, const std::string& b) { return hash_of(a) < hash_of(b); });
   if (items == question.options && items.size() > 1) std::rotate(items.begin(), items.begin() + 1, items.end());
   return items;
 }

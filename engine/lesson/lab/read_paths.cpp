@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "engine/lesson/lab/fields.hpp"
+#include "engine/op/contains.hpp"
 #include "engine/op/words.hpp"
 #include "engine/plan/optimizer_rule/rule.hpp"
 #include "engine/plan/scenario/keys.hpp"
@@ -19,7 +20,7 @@ using document::Table;
 
 void check_optimizer(const std::string& name, const std::string& at) {
   const std::vector<std::string> known = walking_optimizers();
-  if (std::find(known.begin(), known.end(), name) != known.end()) return;
+  if (contains(known, name)) return;
   refuse(at, fmt::format("unknown optimizer '{}'; {}", name, nearest_or(name, known, "known: " + listed(known))));
 }
 

@@ -12,6 +12,7 @@
 #include "engine/lesson/lab/lab.hpp"
 #include "engine/lesson/lab/read_paths.hpp"
 #include "engine/lesson/lab/view_inputs.hpp"
+#include "engine/op/contains.hpp"
 #include "engine/op/words.hpp"
 #include "engine/plan/scenario/keys.hpp"
 #include "engine/plan/scenario/read.hpp"
@@ -71,7 +72,7 @@ double number_of(const Value& value, std::string_view key) {
 
 std::string option_of(const Value& value, std::string_view key, const std::vector<std::string>& options) {
   const std::string& text = as<std::string>(value, key, "give one of the options");
-  if (std::find(options.begin(), options.end(), text) == options.end())
+  if (!contains(options, text))
     refuse(value.at, fmt::format("{} is '{}', which is not an option; the options are {}", key, text, listed(options)));
   return text;
 }

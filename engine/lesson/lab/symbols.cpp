@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "engine/lesson/lab/experiment.hpp"
+#include "engine/op/contains.hpp"
 
 namespace rankscope {
 namespace {
@@ -184,7 +185,7 @@ std::vector<std::string> symbols_in(std::string_view markdown) {
   for (std::ptrdiff_t at = 0; at < line.size(); ++at) {
     if (!is_symbol(line, at)) continue;
     std::string symbol = encoded(line[at]);
-    if (std::find(symbols.begin(), symbols.end(), symbol) == symbols.end()) symbols.push_back(std::move(symbol));
+    if (!contains(symbols, symbol)) symbols.push_back(std::move(symbol));
   }
   return symbols;
 }

@@ -6,6 +6,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "engine/op/contains.hpp"
 #include "engine/plan/schedule/builder.hpp"
 
 namespace rankscope {
@@ -63,14 +64,12 @@ std::vector<OpId> Puzzle::boxes(int stage) const {
   std::vector<OpId> all;
   for (const OpKind kind : {forward, gradient_kind(rules_), freeing_kind(rules_)})
     for (int m = 0; m < rules_.micro_batches; ++m)
-      if (const OpId box = chunk_op(kind, stage, m); std::find(all.begin(), all.end(), box) == all.end())
-        all.push_back(box);
+      if (const OpId box = chunk_op(kind, stage, m); !contains(all, box)) all.push_back(box);
   return all;
 }
 
 bool Puzzle::placed(OpId box) const {
-  return std::any_of(rows_.begin(), rows_.end(),
-                     [&](const auto& row) { return std::find(row.begin(), row.end(), box) != row.end(); });
+  return std::any_of(rows_.begin(), rows_.end(), [&](const auto& row) { return contains(row, box); });
 }
 
 int Puzzle::placed_count() const {

@@ -18,8 +18,7 @@ std::vector<Action> actions_of(const RankProgram& program) {
 }
 
 RankProgram insert_ops(RankProgram program, std::vector<Insertion> insertions) {
-  std::stable_sort(insertions.begin(), insertions.end(),
-                   [](const Insertion& a, const Insertion& b) { return a.position < b.position; });
+  std::ranges::stable_sort(insertions, [](const Insertion& a, const Insertion& b) { return a.position < b.position; });
   std::vector<Op> ops;
   ops.reserve(program.ops.size() + insertions.size());
   auto next = insertions.begin();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "engine/op/contains.hpp"
 #include "engine/op/words.hpp"
 
 namespace rankscope {
@@ -142,7 +143,7 @@ std::optional<std::string> find_misuse(const RankProgram& program, const Op& op,
     const std::vector<int> group = grid.group_of(program.rank, op.group);
     members = static_cast<int>(group.size());
     if (op.peer >= 0) return wrong("a collective has a group and no peer");
-    if (has_root(kind) && std::find(group.begin(), group.end(), op.root) == group.end())
+    if (has_root(kind) && !contains(group, op.root))
       return wrong(op.root < 0 ? "says no root" : fmt::format("its root, rank {}, is not in its group", op.root));
     if (!has_root(kind) && op.root >= 0) return wrong("has a root, which its kind has not");
   } else if (op.peer < 0 || op.peer >= grid.size() || op.peer == program.rank) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/op/contains.hpp"
 #include "engine/plan/program/bucket.hpp"
 #include "engine/plan/program/passes.hpp"
 
@@ -45,7 +46,7 @@ std::size_t after_last_use(const RankProgram& program, const std::vector<BufferI
   std::size_t after = 0;
   for (std::size_t i = 0; i < program.ops.size(); ++i)
     for (const BufferUse& use : program.ops[i].uses)
-      if (std::find(buffers.begin(), buffers.end(), use.buffer) != buffers.end()) after = i + 1;
+      if (contains(buffers, use.buffer)) after = i + 1;
   return after;
 }
 

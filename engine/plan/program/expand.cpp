@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "engine/op/contains.hpp"
 #include "engine/plan/program/bucket.hpp"
 #include "engine/plan/program/passes.hpp"
 
@@ -142,13 +143,13 @@ class Expander {
       }
       for (const int p : spec.parameters) op.uses.push_back({parameters_.at(p), Access::read});
       for (const TensorSpec& output : spec.outputs) {
-        if (std::find(spec.changed.begin(), spec.changed.end(), output.name) != spec.changed.end()) {
+        if (contains(spec.changed, output.name)) {
           op.uses.push_back({values_.at(Key{m, place, output.name}), Access::accumulate});
           continue;
         }
         const bool leaves = output.name == TensorName::output && s + 1 == end_of(chunk) && !is_mine(chunk + 1);
         // A tensor that is sent may also be kept for the backward.
-        const bool stays = std::find(spec.kept.begin(), spec.kept.end(), output.name) != spec.kept.end();
+        const bool stays = contains(spec.kept, output.name);
         const bool is_kept = (!leaves || stays) && !is_exchanged_only(step_.model, output.name);
         const BufferIndex b =
             add_value(chunk, m, s, output, is_kept ? MemoryClass::activations : MemoryClass::buffers, false);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/op/contains.hpp"
 #include "engine/op/words.hpp"
 #include "engine/plan/scenario/read.hpp"
 
@@ -21,9 +22,7 @@ bool Advisor::works(const Changes& changes) const {
     return false;
   }
   const std::vector<std::string> culprits = culprits_(changed);
-  return std::none_of(changes.begin(), changes.end(), [&](const auto& change) {
-    return std::find(culprits.begin(), culprits.end(), change.first) != culprits.end();
-  });
+  return std::ranges::none_of(changes, [&](const auto& change) { return contains(culprits, change.first); });
 }
 
 std::vector<std::string> Advisor::numbers_near(const std::string& key, std::int64_t requested, std::int64_t greatest,

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "engine/base/host/excerpt.hpp"
+#include "engine/op/contains.hpp"
 #include "engine/op/words.hpp"
 #include "engine/plan/scenario/check.hpp"
 #include "engine/plan/scenario/data_source.hpp"
@@ -190,7 +191,7 @@ void read_tables(const Table& root, Scenario& scenario, Places& places) {
       assign(&scenario.title, item.at, "title", item.value);
     } else if (item.key == "lab") {
       // The lesson is not part of the training; lab.hpp reads it.
-    } else if (std::find(known.begin(), known.end(), item.key) != known.end()) {
+    } else if (contains(known, item.key)) {
       read_table(item, scenario, places);
     } else {
       const bool table = std::holds_alternative<Table>(item.value.content);
