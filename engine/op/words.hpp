@@ -10,8 +10,10 @@
 #include <cstdint>
 #include <iterator>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace rankscope {
 
@@ -40,6 +42,13 @@ std::string listed(const Range& items, std::string_view before_last = "and") {
     ++i;
   }
   return text;
+}
+/// Of many the first ones: "0, 1, 2 and 5 more".
+template <class Item>
+std::string listed_up_to(std::size_t most, const std::vector<Item>& items) {
+  if (items.size() <= most) return listed(items);
+  const std::span first(items.data(), most);
+  return fmt::format("{} and {} more", fmt::join(first, ", "), items.size() - most);
 }
 /// In small letters, of the Latin alphabet.
 inline std::string lowered(std::string_view text) {

@@ -117,12 +117,7 @@ std::string names(const std::vector<std::int32_t>& ranks) {
   if (ranks.size() == 1) return fmt::format("rank {}", ranks[0]);
   const auto count = static_cast<std::int32_t>(ranks.size());
   if (ranks.back() - ranks.front() + 1 == count) return fmt::format("ranks {} to {}", ranks.front(), ranks.back());
-  constexpr std::size_t most = 8;
-  std::string text = "ranks";
-  for (std::size_t i = 0; i < std::min(most, ranks.size()); ++i)
-    text += fmt::format("{}{}", i == 0 ? " " : i + 1 < ranks.size() ? ", " : " and ", ranks[i]);
-  if (ranks.size() > most) text += fmt::format(" and {} more", ranks.size() - most);
-  return text;
+  return "ranks " + listed_up_to(8, ranks);
 }
 
 }  // namespace

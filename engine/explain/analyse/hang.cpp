@@ -272,12 +272,7 @@ const LanePlace* last_reported(const Standstill& still, int rank) {
 }
 
 std::string list_of(const std::vector<int>& ranks) {
-  constexpr std::size_t most = 12;
-  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
-  for (std::size_t i = 0; i < std::min(ranks.size(), most); ++i)
-    text += fmt::format("{}{}", i == 0 ? "" : i + 1 == ranks.size() ? " and " : ", ", ranks[i]);
-  if (ranks.size() > most) text += fmt::format(" and {} more", ranks.size() - most);
-  return text;
+  return (ranks.size() == 1 ? "rank " : "ranks ") + listed_up_to(12, ranks);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "engine/op/contains.hpp"
+#include "engine/op/word_list.hpp"
 #include "engine/op/words.hpp"
 
 namespace rankscope {
@@ -25,25 +26,13 @@ std::uint64_t hash_of(const std::string& text) {
 
 }  // namespace
 
-std::string_view name_of(QuestionKind kind) {
-  switch (kind) {
-    case QuestionKind::number: return "number";
-    case QuestionKind::choice: return "choice";
-    case QuestionKind::order: return "order";
-    case QuestionKind::draw: return "draw";
-    case QuestionKind::point: return "point";
-  }
-  return "";
-}
+constexpr auto question_kind_names = word_list("number", "choice", "order", "draw", "point");
+static_assert(question_kind_names.size() == question_kind_count);
+std::string_view name_of(QuestionKind kind) { return word_at(question_kind_names, kind); }
 
-std::string_view name_of(PointAt at) {
-  switch (at) {
-    case PointAt::op: return "op";
-    case PointAt::rank: return "rank";
-    case PointAt::link: return "link";
-  }
-  return "";
-}
+constexpr auto point_at_names = word_list("op", "rank", "link");
+static_assert(point_at_names.size() == static_cast<int>(PointAt::link) + 1);
+std::string_view name_of(PointAt at) { return word_at(point_at_names, at); }
 
 bool RankPattern::matches(const PointedRank& pointed) const { return contains(ranks, pointed.rank); }
 

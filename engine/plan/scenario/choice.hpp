@@ -4,7 +4,6 @@
 #pragma once
 #include <fmt/format.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <ostream>
@@ -14,15 +13,13 @@
 #include <string_view>
 #include <type_traits>
 
+#include "engine/op/word_list.hpp"
+
 namespace rankscope {
 
 /// The names of E in the order of its enumerators, which count from 0: a word_list() for each set.
 template <class E>
 inline constexpr std::span<const std::string_view> word_table{};
-template <class... Text>
-constexpr std::array<std::string_view, sizeof...(Text)> word_list(const Text&... names) {
-  return {names...};
-}
 
 template <class E>
 constexpr std::string_view word_of(E value) {

@@ -2,17 +2,14 @@
 
 #include <algorithm>
 
+#include "engine/op/word_list.hpp"
+
 namespace rankscope {
 namespace {
 
-std::string_view name_of_access(Access access) {
-  switch (access) {
-    case Access::read: return "read";
-    case Access::write: return "write";
-    case Access::accumulate: return "accumulate";
-  }
-  return "?";
-}
+constexpr auto access_names = word_list("read", "write", "accumulate");
+static_assert(access_names.size() == static_cast<int>(Access::accumulate) + 1);
+std::string_view name_of_access(Access access) { return word_at(access_names, access); }
 
 }  // namespace
 
