@@ -5,7 +5,6 @@
 #include <limits>
 #include <vector>
 
-#include "engine/op/word_list.hpp"
 #include "engine/predict/network/laid_out.hpp"
 #include "engine/predict/network/link.hpp"
 
@@ -209,9 +208,15 @@ double hierarchical_seconds(const ClusterSpec& cluster, std::span<const int> mem
 
 }  // namespace
 
-constexpr auto network_unit_names = word_list("device", "card", "node", "leaf switch");
-static_assert(network_unit_names.size() == static_cast<int>(NetworkUnit::leaf_switch) + 1);
-std::string_view name_of(NetworkUnit unit) { return word_at(network_unit_names, unit); }
+const char* name_of(NetworkUnit unit) {
+  switch (unit) {
+    case NetworkUnit::device: return "device";
+    case NetworkUnit::card: return "card";
+    case NetworkUnit::node: return "node";
+    case NetworkUnit::leaf_switch: return "leaf switch";
+  }
+  return "?";
+}
 
 std::vector<NetworkLevel> network_levels(const ClusterSpec& cluster) {
   return levels_of(cluster, cluster.inter_efficiency);

@@ -18,7 +18,7 @@ namespace rankscope {
 
 /// What has an uplink that all its devices share; from the device outwards.
 enum class NetworkUnit : std::uint8_t { device, card, node, leaf_switch };
-std::string_view name_of(NetworkUnit unit);
+const char* name_of(NetworkUnit unit);
 
 /// Units of one kind.
 struct NetworkLevel {
