@@ -55,8 +55,7 @@ class Builder {
   bool keeps() const { return left_elements(task_, rank_) > 0; }
 
   BufferIndex add(const char* name, std::int64_t elements) {
-    program_.buffers.push_back({name, BufferRole::activation, MemoryClass::buffers, type_, Shape{elements}});
-    return static_cast<BufferIndex>(program_.buffers.size() - 1);
+    return program_.add({name, BufferRole::activation, MemoryClass::buffers, type_, Shape{elements}});
   }
   void op(OpKind kind, Purpose purpose, GroupKind group, Uses uses) {
     program_.ops.push_back(

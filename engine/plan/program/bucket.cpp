@@ -137,8 +137,7 @@ BufferIndex view_shard(RankProgram& program, const Bucket& bucket, BufferIndex b
               {elements},      whole.persistent, -1,           whole.micro_batch};
   view.within = static_cast<int>(base);
   view.at = shard * elements * bytes_of(whole.type);
-  program.buffers.push_back(std::move(view));
-  return static_cast<BufferIndex>(program.buffers.size() - 1);
+  return program.add(std::move(view));
 }
 
 void add_pieces(RankProgram& program, const StepProgram& step, const Bucket& bucket, BufferIndex buffer, int shard,

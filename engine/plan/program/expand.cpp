@@ -78,15 +78,10 @@ class Expander {
     return segments;
   }
 
-  BufferIndex add_buffer(Buffer buffer) {
-    program_.buffers.push_back(std::move(buffer));
-    return static_cast<BufferIndex>(program_.buffers.size() - 1);
-  }
-
   void add_persistent(std::map<int, BufferIndex>& into, int parameter, std::string name, BufferRole role,
                       MemoryClass memory, DType type) {
     const ParameterSpec& spec = step_.model.parameters[static_cast<std::size_t>(parameter)];
-    into.emplace(parameter, add_buffer({std::move(name), role, memory, type, spec.shape, true, parameter}));
+    into.emplace(parameter, program_.add({std::move(name), role, memory, type, spec.shape, true, parameter}));
   }
 
   void add_parameters() {
@@ -109,8 +104,8 @@ class Expander {
     std::string name = fmt::format("{}{}:m{}:", gradient ? "gradient:c" : "c", chunk, micro_batch);
     if (place >= 0 && place < step_.model.spec.layers) name += fmt::format("b{}", place);
     name.append(".").append(name_of(tensor.name));
-    return add_buffer({std::move(name), gradient ? BufferRole::activation_gradient : BufferRole::activation, memory,
-                       tensor.type, tensor.shape, false, -1, micro_batch});
+    return program_.add({std::move(name), gradient ? BufferRole::activation_gradient : BufferRole::activation, memory,
+                         tensor.type, tensor.shape, false, -1, micro_batch});
   }
 
   const TensorSpec& tensor_of(const SegmentSpec& segment, TensorName name) const {

@@ -23,9 +23,8 @@ Op collective(const OpFields& fields, int root, std::vector<BufferUse> uses) {
 }
 
 BufferIndex add_whole(RankProgram& program, const std::string& name, const Buffer& part, int parts) {
-  program.buffers.push_back({name, part.role, MemoryClass::buffers, part.type, Shape{part.shape.elements() * parts},
-                             false, -1, part.micro_batch});
-  return static_cast<BufferIndex>(program.buffers.size() - 1);
+  return program.add({name, part.role, MemoryClass::buffers, part.type, Shape{part.shape.elements() * parts}, false, -1,
+                      part.micro_batch});
 }
 
 }  // namespace

@@ -52,8 +52,7 @@ class OffloadPass {
     copy.host = copy.persistent = true;
     copy.within = -1;
     copy.at = 0;
-    program_.buffers.push_back(std::move(copy));
-    return static_cast<BufferIndex>(program_.buffers.size() - 1);
+    return program_.add(std::move(copy));
   }
 
   Op copy_op(const Op& update, Segment segment, int index, const std::vector<BufferIndex>& from,

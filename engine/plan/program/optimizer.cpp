@@ -52,8 +52,7 @@ class OptimizerPass {
   /// Micikevicius et al. 2018 (arXiv 1710.03740), section 3.2. The state is the scale, the steps since it has changed,
   /// and the updates made.
   void add_loss_scale(BufferIndex total) {
-    program_.buffers.push_back(loss_scale_buffer());
-    const auto state = static_cast<BufferIndex>(program_.buffers.size() - 1);
+    const BufferIndex state = program_.add(loss_scale_buffer());
     for (Op& op : program_.ops)
       if (op.id.kind() == OpKind::optimizer && op.id.fields().segment == Segment::update)
         op.uses.push_back({state, Access::read});
@@ -63,8 +62,7 @@ class OptimizerPass {
   }
 
   BufferIndex scalar(const char* name) {
-    program_.buffers.push_back({name, BufferRole::scalar, MemoryClass::buffers, DType::f64, Shape{1}, true});
-    return static_cast<BufferIndex>(program_.buffers.size() - 1);
+    return program_.add({name, BufferRole::scalar, MemoryClass::buffers, DType::f64, Shape{1}, true});
   }
 
   Op op(Segment segment, int index) const {
@@ -133,8 +131,7 @@ class OptimizerPass {
                     target.parameter};
       buffer.first = value.first;
       buffer.state = state.name;
-      program_.buffers.push_back(std::move(buffer));
-      found->second.push_back(static_cast<BufferIndex>(program_.buffers.size() - 1));
+      found->second.push_back(program_.add(std::move(buffer)));
     }
     return found->second;
   }

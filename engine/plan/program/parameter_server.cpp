@@ -45,9 +45,8 @@ class Server {
   /// `worker` is -1 for what the server keeps.
   BufferIndex add_shard(const char* what, BufferRole role, MemoryClass memory, DType type, int worker) {
     const std::string prefix = worker < 0 ? "" : fmt::format("m{}:", worker);
-    program_.buffers.push_back({prefix + shard_name(what, index_), role, memory, type,
-                                Shape{bucket_.elements / step_.grid.servers}, worker < 0, -1, worker});
-    return static_cast<BufferIndex>(program_.buffers.size() - 1);
+    return program_.add({prefix + shard_name(what, index_), role, memory, type,
+                         Shape{bucket_.elements / step_.grid.servers}, worker < 0, -1, worker});
   }
 
   BufferIndex receive(int worker) {

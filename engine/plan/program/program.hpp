@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/op/memory_class.hpp"
@@ -116,6 +117,10 @@ struct RankProgram {
   /// beyond the oldest that lacks one.
   std::optional<int> arrivals_ahead{};
 
+  BufferIndex add(Buffer buffer) {
+    buffers.push_back(std::move(buffer));
+    return static_cast<BufferIndex>(buffers.size() - 1);
+  }
   /// Indices of the ops of each lane, in order.
   std::array<std::vector<OpIndex>, lane_count> lanes() const;
   /// Bytes of a communication op's first operand: the payload of a message, broadcast or reduction; what a copy copies.

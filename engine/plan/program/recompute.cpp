@@ -120,8 +120,7 @@ RankProgram add_recomputation(RankProgram program, const StepProgram& step) {
           Buffer buffer = program.buffers[use.buffer];
           buffer.name = "again:" + buffer.name;
           buffer.memory = MemoryClass::activations;
-          program.buffers.push_back(std::move(buffer));
-          again[use.buffer] = static_cast<BufferIndex>(program.buffers.size() - 1);
+          again[use.buffer] = program.add(std::move(buffer));
         }
         use = renamed(use);
       }

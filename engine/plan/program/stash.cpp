@@ -56,8 +56,7 @@ class StashPass {
       Buffer copy = program_.buffers[weights];
       copy.name = fmt::format("v{}:{}", version, copy.name);
       copy.persistent = false;
-      program_.buffers.push_back(std::move(copy));
-      found->second = static_cast<BufferIndex>(program_.buffers.size() - 1);
+      found->second = program_.add(std::move(copy));
     }
     return found->second;
   }

@@ -125,8 +125,7 @@ class TensorCollectives {
           // Not kept since forward: gathered again from what is.
           Buffer again = program_.buffers[use.buffer];
           again.name = "again:" + again.name;
-          program_.buffers.push_back(std::move(again));
-          const auto b = static_cast<BufferIndex>(program_.buffers.size() - 1);
+          const BufferIndex b = program_.add(std::move(again));
           program_.ops[i].uses[k].buffer = b;
           move(ahead_of(i), e, *kind, TensorPhase::again, written_.at(key_of(f, source, gradient)), b, id);
         }
