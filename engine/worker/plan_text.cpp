@@ -16,8 +16,8 @@ namespace {
 
 /// "embedding, blocks 0–1" for the segments of a chunk; of a resnet "stem, blocks 0–7".
 std::string chunk_words(const StepProgram& step, int chunk) {
-  const auto begin = static_cast<std::size_t>(step.first_segment[static_cast<std::size_t>(chunk)]);
-  const auto end = static_cast<std::size_t>(step.first_segment[static_cast<std::size_t>(chunk) + 1]);
+  const auto begin = static_cast<std::size_t>(step.first_segment[chunk]);
+  const auto end = static_cast<std::size_t>(step.first_segment[chunk + 1]);
   std::vector<std::string> words;
   int first = -1, last = -1;
   for (std::size_t s = begin; s < end; ++s)
@@ -59,7 +59,7 @@ std::string plan_text(const StepProgram& step) {
   for (int stage = 0; stage < step.schedule.shape.stages; ++stage) {
     std::string chunks;
     for (int chunk = 0; chunk < step.schedule.shape.chunks(); ++chunk)
-      if (step.schedule.stage_of_chunk[static_cast<std::size_t>(chunk)] == stage)
+      if (step.schedule.stage_of_chunk[chunk] == stage)
         chunks += (chunks.empty() ? "" : " and ") + chunk_words(step, chunk);
     text += fmt::format("  stage {}: {}", stage, chunks);
     if (counts) {

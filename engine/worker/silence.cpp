@@ -126,8 +126,7 @@ std::string names(const std::vector<std::int32_t>& ranks) {
 std::int64_t SilenceReport::least_step(const std::vector<std::int32_t>& ranks) const {
   const std::vector<std::int64_t> marks = read_step_marks(places_.directory, ranks.back() + 1);
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
-  for (const std::int32_t rank : ranks)
-    least = std::min(least, std::max(watch_.last_step(rank), marks[static_cast<std::size_t>(rank)]));
+  for (const std::int32_t rank : ranks) least = std::min(least, std::max(watch_.last_step(rank), marks[rank]));
   return least;
 }
 

@@ -307,7 +307,7 @@ SessionOutcome run_session(const Scenario& scenario, const RunRequest& request, 
   bool any_step = false;  // a step was reported, not only its number
   for (std::int32_t rank = 0; rank < scenario.plan.ranks(); ++rank) {
     any_step = any_step || watch.last_step(rank) >= 0;
-    watch.finished(rank, marks[static_cast<std::size_t>(rank)]);
+    watch.finished(rank, marks[rank]);
   }
   // Where others started the ranks, no launcher's line names the one that died by itself: all the others were
   // dismissed.

@@ -99,7 +99,7 @@ class Narrator {
   }
 
   void program(int rank) const {
-    const std::string text = to_text(programs_[static_cast<std::size_t>(rank)]);
+    const std::string text = to_text(programs_[rank]);
     publisher_.control(rank, ProgramRecord{rank, hash_of(text), text});
   }
 

@@ -48,8 +48,7 @@ bool is_transposed(const ParameterSpec& parameter) {
 std::vector<float> transposed(const std::vector<float>& matrix, std::int64_t rows, std::int64_t columns) {
   std::vector<float> turned(matrix.size());
   for (std::int64_t r = 0; r < rows; ++r)
-    for (std::int64_t c = 0; c < columns; ++c)
-      turned[static_cast<std::size_t>(c * rows + r)] = matrix[static_cast<std::size_t>(r * columns + c)];
+    for (std::int64_t c = 0; c < columns; ++c) turned[c * rows + r] = matrix[r * columns + c];
   return turned;
 }
 

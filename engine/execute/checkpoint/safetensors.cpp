@@ -160,7 +160,7 @@ SafetensorsFile::SafetensorsFile(std::string path) : path_(std::move(path)) {
         if (extent < 0 || (extent > 0 && elements > data_bytes_ / extent))
           fail(path_, "'" + name + "' has no such shape");
         elements *= extent;
-        tensor.shape.extent[static_cast<std::size_t>(tensor.shape.rank++)] = extent;
+        tensor.shape.extent[tensor.shape.rank++] = extent;
       }
       tensor.begin = entry.at("data_offsets").at(0).get<std::int64_t>();
       tensor.end = entry.at("data_offsets").at(1).get<std::int64_t>();

@@ -108,7 +108,7 @@ WireBytes GroupCommunicator::wire_bytes() const {
 void GroupCommunicator::count_sent(int member, std::int64_t bytes) {
   if (bytes == 0) return;
   sent_ += bytes;
-  const int peer = setting_.members[static_cast<std::size_t>(member)];
+  const int peer = setting_.members[member];
   const auto known = std::ranges::find_if(last_sent_, [&](const PeerBytes& s) { return s.peer == peer; });
   if (known == last_sent_.end())
     last_sent_.push_back({peer, bytes});

@@ -106,7 +106,7 @@ int gpu_of_rank(World& world, const std::vector<std::string>& visible, const std
   const std::vector<std::string> all = world.exchange(mine.str());
   int own = 0;
   for (int rank = 0; rank < static_cast<int>(all.size()); ++rank) {
-    std::istringstream theirs(all[static_cast<std::size_t>(rank)]);
+    std::istringstream theirs(all[rank]);
     std::string where, gpu;
     std::getline(theirs, where);
     ++ranks[where];

@@ -24,7 +24,7 @@ struct Binding {
 
   std::int64_t tokens() const { return model.tokens(); }
   std::int64_t width() const { return model.spec.width; }
-  bool adds(int parameter) const { return into[static_cast<std::size_t>(parameter)] == IntoGradient::add; }
+  bool adds(int parameter) const { return into[parameter] == IntoGradient::add; }
   double dropout() const { return model.spec.dropout; }
   /// Rows of the residual stream that this rank has.
   std::int64_t stream_rows() const { return model.stream_tokens(); }

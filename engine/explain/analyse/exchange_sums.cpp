@@ -152,8 +152,7 @@ TrafficMatrix traffic_matrix(const std::vector<RankProgram>& programs, const Ran
       const auto [at, fresh] = known.try_emplace({fields.kind, n, elements, root_index});
       if (fresh) at->second = pair_elements(fields.kind, algorithm, n, elements, root_index);
       for (const PairElements& pair : at->second)
-        matrix.bytes[index(group[static_cast<std::size_t>(pair.from)], group[static_cast<std::size_t>(pair.to)])] +=
-            static_cast<double>(pair.elements * width);
+        matrix.bytes[index(group[pair.from], group[pair.to])] += static_cast<double>(pair.elements * width);
     }
   for (const double bytes : matrix.bytes) {
     matrix.total += bytes;

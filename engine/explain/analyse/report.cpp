@@ -239,7 +239,7 @@ void add_memory(Report& report, const RunFacts& facts, const RunTotals& totals) 
     if (const auto of_rank = totals.ranks.find(rank); of_rank != totals.ranks.end())
       row.measured = {of_rank->second.peak_bytes, of_rank->second.peak_total_bytes, std::nullopt};
     if (static_cast<std::size_t>(rank) < facts.programs.size()) {
-      const MemoryProfile profile = memory_profile(facts.programs[static_cast<std::size_t>(rank)]);
+      const MemoryProfile profile = memory_profile(facts.programs[rank]);
       row.predicted = MemoryBytes{profile.peak_by_class, profile.peak, std::nullopt};
       const auto greatest = std::find_if(profile.at.begin(), profile.at.end(),
                                          [&](const ClassBytes& bytes) { return device_sum(bytes) == profile.peak; });

@@ -155,9 +155,7 @@ using ShownClasses = std::vector<MemoryClass>;
 ShownClasses shown_classes(const Report& report) {
   ShownClasses shown;
   for (int c = 0; c < memory_class_count; ++c) {
-    const auto has = [c](const std::optional<MemoryBytes>& memory) {
-      return memory && memory->by_class[static_cast<std::size_t>(c)] > 0;
-    };
+    const auto has = [c](const std::optional<MemoryBytes>& memory) { return memory && memory->by_class[c] > 0; };
     if (std::any_of(report.memory.begin(), report.memory.end(),
                     [&](const MemoryRow& row) { return has(row.measured) || has(row.predicted); }))
       shown.push_back(static_cast<MemoryClass>(c));
@@ -222,7 +220,7 @@ std::string fit_lines(const Report& report) {
       if (r.rank == d.rank && r.predicted && r.predicted->at_peak) {
         std::string parts;
         for (int c = 0; c < memory_class_count; ++c)
-          if (const auto of_class = (*r.predicted->at_peak)[static_cast<std::size_t>(c)]; of_class > 0)
+          if (const auto of_class = (*r.predicted->at_peak)[c]; of_class > 0)
             parts += (parts.empty() ? "" : ", ") + std::string(name_of(static_cast<MemoryClass>(c))) + " " +
                      bytes(static_cast<double>(of_class));
         text += row("  at its peak", parts);

@@ -20,7 +20,7 @@ OpWork work_of_op(const StepProgram& step, const OpFields& op) {
   if (op.chunk < 0 || chunk + 1 >= step.first_segment.size()) return sum;
   const OpKind kind = op.kind == OpKind::recompute ? OpKind::forward : op.kind;
   for (int s = step.first_segment[chunk]; s < step.first_segment[chunk + 1]; ++s) {
-    const SegmentSpec& segment = step.model.segments[static_cast<std::size_t>(s)];
+    const SegmentSpec& segment = step.model.segments[s];
     if (!is_part(op, segment)) continue;
     const OpWork work = work_of(segment, kind);
     sum.flops += work.flops;

@@ -91,7 +91,7 @@ std::string formula_of(const Sweep& sweep, const ScalingRow& baseline) {
     return "no speed-up is stated: " + key + " makes the points train different models; compare MFU";
   if (sweep.scaling == Scaling::weak) return "speed-up S = n/n1 * T1/Tn, efficiency = T1/Tn";
   if (swept("train.global_batch")) return "speed-up S = tokens/s over the baseline's, efficiency = S / (n/n1)";
-  const std::int32_t ranks = sweep.points[static_cast<std::size_t>(baseline.point)].ranks;
+  const std::int32_t ranks = sweep.points[baseline.point].ranks;
   return ranks == 1 ? "speed-up S = T1/Tn, efficiency = T1 / (n * Tn)"
                     : fmt::format("speed-up S = T1/Tn, efficiency = S / (n/n1) with n1 = {}", ranks);
 }
@@ -158,9 +158,7 @@ ScalingTable scaling_table(const Sweep& sweep) {
     return table;
   }
   const ScalingRow baseline = *measured;
-  const auto point_of = [&](const ScalingRow& row) -> const SweepPoint& {
-    return sweep.points[static_cast<std::size_t>(row.point)];
-  };
+  const auto point_of = [&](const ScalingRow& row) -> const SweepPoint& { return sweep.points[row.point]; };
   table.baseline = baseline.point;
   table.baseline_words =
       point_of(baseline).words() + ", " + ranks_in_words(point_of(baseline).ranks) + ": the first point";

@@ -96,12 +96,11 @@ ClockDomain clock_of(const Json& record) { return named(record, "clock", {ClockD
 
 nlohmann::json to_json(const Sweep& sweep, const ScalingTable& table) {
   Json points = Json::array();
-  for (const ScalingRow& row : table.rows)
-    points.push_back(point_json(sweep.points[static_cast<std::size_t>(row.point)], row));
+  for (const ScalingRow& row : table.rows) points.push_back(point_json(sweep.points[row.point], row));
   Json baseline = nullptr;
   if (table.baseline >= 0)
     baseline = {{"point", table.baseline},
-                {"keys", keys_json(sweep.points[static_cast<std::size_t>(table.baseline)].keys)},
+                {"keys", keys_json(sweep.points[table.baseline].keys)},
                 {"words", table.baseline_words}};
   return {{"title", sweep.title},
           {"scenario", sweep.file},

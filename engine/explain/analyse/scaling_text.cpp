@@ -84,9 +84,7 @@ std::string padded(const std::string& cell, std::size_t width) { return std::str
 
 std::string grid(const Sweep& sweep, const ScalingTable& table) {
   const std::vector<Column> columns = columns_of(sweep, table);
-  const auto point_of = [&](const ScalingRow& row) -> const SweepPoint& {
-    return sweep.points[static_cast<std::size_t>(row.point)];
-  };
+  const auto point_of = [&](const ScalingRow& row) -> const SweepPoint& { return sweep.points[row.point]; };
   const auto is_there = [](const Column& column, const ScalingRow& row) {
     return column.has_explanation || row.runs > 0;
   };
@@ -139,7 +137,7 @@ std::string head(const Sweep& sweep, const ScalingTable& table) {
 std::string notes(const Sweep& sweep, const ScalingTable& table) {
   std::string text, wall;
   for (const ScalingRow& row : table.rows) {
-    const std::string words = sweep.points[static_cast<std::size_t>(row.point)].words();
+    const std::string words = sweep.points[row.point].words();
     if (!std::isnan(row.wall_step_seconds))
       wall += line(wall.empty() ? "on the wall" : "",
                    duration(row.wall_step_seconds) + " at " + words +
@@ -150,8 +148,7 @@ std::string notes(const Sweep& sweep, const ScalingTable& table) {
   const auto widest = std::ranges::max_element(
       table.rows, [](const ScalingRow& a, const ScalingRow& b) { return !(a.spread() >= b.spread()) && b.runs > 0; });
   if (widest != table.rows.end() && widest->steps >= steps_to_judge && widest->spread() > wide_spread)
-    text += line("note", "steps vary by " + percent(widest->spread()) + " at " +
-                             sweep.points[static_cast<std::size_t>(widest->point)].words() +
+    text += line("note", "steps vary by " + percent(widest->spread()) + " at " + sweep.points[widest->point].words() +
                              ": is something else running on the machine? --repeat N runs each point N times");
   if (table.baseline < 0) return text;
   text += line("spread", "the middle half of the steps is within this share of the median");

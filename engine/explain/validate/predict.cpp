@@ -140,7 +140,7 @@ std::vector<double> predictions(Quantity quantity, const PublishedRow& row) {
   }
   if (quantity != Quantity::fastest_micro_batch) return values;
   const auto fastest = std::max_element(values.begin(), values.end()) - values.begin();
-  return {static_cast<double>(row.choices[static_cast<std::size_t>(fastest)].micro_batch_size())};
+  return {static_cast<double>(row.choices[fastest].micro_batch_size())};
 }
 
 }  // namespace rankscope

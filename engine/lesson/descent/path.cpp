@@ -52,7 +52,7 @@ std::vector<std::string> arguments_of(const PathRequest& request) {
 
 double OptimizerPath::step_length(int t) const {
   if (t < 1 || t > steps()) return std::nan("");
-  const Point &from = points[static_cast<std::size_t>(t) - 1], &to = points[static_cast<std::size_t>(t)];
+  const Point &from = points[t - 1], &to = points[t];
   return std::hypot(to.x - from.x, to.y - from.y);
 }
 

@@ -49,9 +49,7 @@ class Line {
  public:
   explicit Line(Letters letters) : letters_(std::move(letters)) {}
   std::ptrdiff_t size() const { return std::ssize(letters_); }
-  char32_t operator[](std::ptrdiff_t at) const {
-    return at < 0 || at >= size() ? U'\n' : letters_[static_cast<std::size_t>(at)];
-  }
+  char32_t operator[](std::ptrdiff_t at) const { return at < 0 || at >= size() ? U'\n' : letters_[at]; }
 
  private:
   Letters letters_;

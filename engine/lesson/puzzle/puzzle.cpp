@@ -108,7 +108,7 @@ std::optional<PuzzleFault> Puzzle::fault_in(const Rows& rows) const {
 
 Puzzle::Rows Puzzle::with(OpId box, int stage, int position) const {
   Rows rows = rows_;
-  auto& row = rows[static_cast<std::size_t>(stage)];
+  auto& row = rows[stage];
   auto at = static_cast<std::size_t>(std::clamp(position, 0, static_cast<int>(row.size())));
   const auto old = std::find(row.begin(), row.end(), box);
   if (old != row.end() && old - row.begin() < static_cast<std::ptrdiff_t>(at)) --at;
@@ -153,7 +153,7 @@ void Puzzle::clear() { change_to(Rows(rows_.size())); }
 bool Puzzle::fill(const ChunkSchedule& schedule) {
   if (schedule.order.size() != rows_.size()) return false;
   for (int stage = 0; stage < rules_.stages; ++stage) {
-    std::vector<OpId> here = schedule.order[static_cast<std::size_t>(stage)], all = boxes(stage);
+    std::vector<OpId> here = schedule.order[stage], all = boxes(stage);
     std::sort(here.begin(), here.end());
     std::sort(all.begin(), all.end());
     if (here != all) return false;
@@ -184,7 +184,7 @@ double Puzzle::bubble() const { return ideal_bubble(schedule_of(rows_)); }
 std::vector<int> Puzzle::kept_after(int stage) const {
   std::vector<int> kept;
   int now = 0;
-  for (const OpId box : rows_[static_cast<std::size_t>(stage)]) {
+  for (const OpId box : rows_[stage]) {
     now += box.kind() == forward ? 1 : box.kind() == freeing_kind(rules_) ? -1 : 0;
     kept.push_back(now);
   }

@@ -234,9 +234,7 @@ struct Model {
   std::int64_t words_of(int rank) const;
   /// True for a parameter of which every tensor rank has the whole and has seen only its own rows of the stream: its
   /// gradient is the sum of theirs.
-  bool sums_gradient(int parameter) const {
-    return sequence_parallel && parameters[static_cast<std::size_t>(parameter)].split.axis < 0;
-  }
+  bool sums_gradient(int parameter) const { return sequence_parallel && parameters[parameter].split.axis < 0; }
   /// Segments in front of the first block, and of each block. Of a collective alone there are none.
   int segments_before_blocks() const;
   int segments_a_block() const;

@@ -39,7 +39,7 @@ RankProgram drop_buffers(RankProgram program, const std::vector<bool>& marked) {
     if (!marked[b]) kept.push_back(std::move(program.buffers[b]));
   }
   for (Buffer& buffer : kept)
-    if (buffer.within >= 0) buffer.within = static_cast<int>(renumbered[static_cast<std::size_t>(buffer.within)]);
+    if (buffer.within >= 0) buffer.within = static_cast<int>(renumbered[buffer.within]);
   for (Op& op : program.ops)
     for (BufferUse& use : op.uses) use.buffer = renumbered[use.buffer];
   program.buffers = std::move(kept);

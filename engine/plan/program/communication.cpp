@@ -176,7 +176,7 @@ std::optional<std::string> find_misuse(const std::vector<RankProgram>& programs,
     }
   const auto find = [&](int rank, OpId id) -> const Op* {
     if (rank < 0 || rank >= static_cast<int>(programs.size())) return nullptr;
-    const auto& ops = by_id[static_cast<std::size_t>(rank)];
+    const auto& ops = by_id[rank];
     const auto at = ops.find(id);
     return at == ops.end() ? nullptr : at->second;
   };
@@ -186,8 +186,7 @@ std::optional<std::string> find_misuse(const std::vector<RankProgram>& programs,
       if (op.id.kind() == OpKind::send) {
         const Op* end = find(op.peer, counterpart(op.id));
         if (!end) continue;
-        const std::int64_t sent = whole_bytes(program, op, 2),
-                           expected = whole_bytes(programs[static_cast<std::size_t>(op.peer)], *end, 2);
+        const std::int64_t sent = whole_bytes(program, op, 2), expected = whole_bytes(programs[op.peer], *end, 2);
         if (sent != expected)
           return fmt::format("{} sends {} by {}, but rank {} expects {}", who, counted(sent, "byte"), to_token(op.id),
                              op.peer, expected);
@@ -197,7 +196,7 @@ std::optional<std::string> find_misuse(const std::vector<RankProgram>& programs,
         if (group.front() == program.rank) continue;
         const Op* first = find(group.front(), op.id);
         if (!first) continue;
-        const RankProgram& other = programs[static_cast<std::size_t>(group.front())];
+        const RankProgram& other = programs[group.front()];
         const auto describe = [n](const RankProgram& p, const Op& o) {
           return fmt::format("{} of {}{} over its {} group", counted(whole_bytes(p, o, n), "byte"),
                              name_of(type_of(p, o)), o.root < 0 ? "" : fmt::format(" with root {}", o.root),

@@ -29,7 +29,7 @@ class Expander {
   RankProgram expand() {
     add_parameters();
     add_gradients();
-    for (const OpId action : step_.schedule.order[static_cast<std::size_t>(stage_)]) {
+    for (const OpId action : step_.schedule.order[stage_]) {
       const OpFields f = action.fields();
       if (f.kind == OpKind::forward)
         forward(f.chunk, f.micro_batch);
@@ -52,22 +52,20 @@ class Expander {
   using Key = std::tuple<int, int, TensorName>;
 
   int place_of(int segment) const {
-    const SegmentSpec& s = step_.model.segments[static_cast<std::size_t>(segment)];
+    const SegmentSpec& s = step_.model.segments[segment];
     if (s.block >= 0) return s.block;
     return segment < step_.model.segments_before_blocks() ? -1 : step_.model.spec.layers;
   }
   /// The first segment of the block that this one is of; itself outside the blocks.
   int first_of_place(int segment) const {
-    while (segment > 0 && step_.model.segments[static_cast<std::size_t>(segment)].block >= 0 &&
-           place_of(segment - 1) == place_of(segment))
+    while (segment > 0 && step_.model.segments[segment].block >= 0 && place_of(segment - 1) == place_of(segment))
       --segment;
     return segment;
   }
-  int begin_of(int chunk) const { return step_.first_segment[static_cast<std::size_t>(chunk)]; }
-  int end_of(int chunk) const { return step_.first_segment[static_cast<std::size_t>(chunk) + 1]; }
+  int begin_of(int chunk) const { return step_.first_segment[chunk]; }
+  int end_of(int chunk) const { return step_.first_segment[chunk + 1]; }
   bool is_mine(int chunk) const {
-    return chunk >= 0 && chunk < step_.schedule.shape.chunks() &&
-           step_.schedule.stage_of_chunk[static_cast<std::size_t>(chunk)] == stage_;
+    return chunk >= 0 && chunk < step_.schedule.shape.chunks() && step_.schedule.stage_of_chunk[chunk] == stage_;
   }
 
   std::vector<int> my_segments() const {
@@ -80,22 +78,22 @@ class Expander {
 
   void add_persistent(std::map<int, BufferIndex>& into, int parameter, std::string name, BufferRole role,
                       MemoryClass memory, DType type) {
-    const ParameterSpec& spec = step_.model.parameters[static_cast<std::size_t>(parameter)];
+    const ParameterSpec& spec = step_.model.parameters[parameter];
     into.emplace(parameter, program_.add({std::move(name), role, memory, type, spec.shape, true, parameter}));
   }
 
   void add_parameters() {
     for (const int s : my_segments())
-      for (const int p : step_.model.segments[static_cast<std::size_t>(s)].parameters)
+      for (const int p : step_.model.segments[s].parameters)
         if (!parameters_.count(p))
-          add_persistent(parameters_, p, step_.model.parameters[static_cast<std::size_t>(p)].name,
-                         BufferRole::parameter, MemoryClass::parameters, step_.model.type);
+          add_persistent(parameters_, p, step_.model.parameters[p].name, BufferRole::parameter, MemoryClass::parameters,
+                         step_.model.type);
   }
 
   void add_gradients() {
     for (const int p : completion_order(step_, stage_))
-      add_persistent(gradients_, p, "gradient:" + step_.model.parameters[static_cast<std::size_t>(p)].name,
-                     BufferRole::gradient, MemoryClass::gradients, accumulation_type(step_.model.type));
+      add_persistent(gradients_, p, "gradient:" + step_.model.parameters[p].name, BufferRole::gradient,
+                     MemoryClass::gradients, accumulation_type(step_.model.type));
   }
 
   BufferIndex add_value(int chunk, int micro_batch, int segment, const TensorSpec& tensor, MemoryClass memory,
@@ -122,7 +120,7 @@ class Expander {
 
   void forward(int chunk, int m) {
     for (int s = begin_of(chunk); s < end_of(chunk); ++s) {
-      const SegmentSpec& spec = step_.model.segments[static_cast<std::size_t>(s)];
+      const SegmentSpec& spec = step_.model.segments[s];
       const int place = place_of(s);
       Op op{OpId::of({OpKind::forward, Purpose::none, chunk, m, spec.block, spec.kind, -1}),
             GroupKind::self,
@@ -166,7 +164,7 @@ class Expander {
     const bool whole = kind == OpKind::backward;
     if (step_.scenario.plan.updates_each_micro_batch()) begun_.clear();
     for (int s = end_of(chunk) - 1; s >= begin_of(chunk); --s) {
-      const SegmentSpec& spec = step_.model.segments[static_cast<std::size_t>(s)];
+      const SegmentSpec& spec = step_.model.segments[s];
       if (whole ? !spec.has_backward() : !spec.has_input_gradient()) continue;
       const int place = place_of(s);
       Op op{OpId::of({kind, Purpose::none, chunk, m, spec.block, spec.kind, -1}), GroupKind::self, -1, {}, {}, {}};
@@ -193,8 +191,7 @@ class Expander {
       if (whole) {
         for (const int p : spec.parameters) op.uses.push_back(into_gradient(p));
       } else {
-        for (const int i : spec.input_parameters)
-          op.uses.push_back(into_gradient(spec.parameters[static_cast<std::size_t>(i)]));
+        for (const int i : spec.input_parameters) op.uses.push_back(into_gradient(spec.parameters[i]));
       }
       program_.ops.push_back(std::move(op));
     }
@@ -202,7 +199,7 @@ class Expander {
 
   void weight_gradient(int chunk, int m) {
     for (int s = end_of(chunk) - 1; s >= begin_of(chunk); --s) {
-      const SegmentSpec& spec = step_.model.segments[static_cast<std::size_t>(s)];
+      const SegmentSpec& spec = step_.model.segments[s];
       if (!spec.has_weight_gradient()) continue;
       const int place = place_of(s);
       Op op{OpId::of({OpKind::weight_gradient, Purpose::none, chunk, m, spec.block, spec.kind, -1}),
@@ -225,8 +222,7 @@ class Expander {
         op.uses.push_back({found->second, Access::read});
       }
       for (const TensorName name : spec.weight_kept) op.uses.push_back({values_.at(Key{m, place, name}), Access::read});
-      for (const int i : spec.weight_parameters)
-        op.uses.push_back(into_gradient(spec.parameters[static_cast<std::size_t>(i)]));
+      for (const int i : spec.weight_parameters) op.uses.push_back(into_gradient(spec.parameters[i]));
       program_.ops.push_back(std::move(op));
     }
   }

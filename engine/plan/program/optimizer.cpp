@@ -118,7 +118,7 @@ class OptimizerPass {
     const auto [found, made] = states_.try_emplace(target.parameter);
     if (!made) return found->second;
     const Buffer value = program_.buffers[target.value];
-    const ParameterSpec& spec = step_.model.parameters[static_cast<std::size_t>(target.parameter)];
+    const ParameterSpec& spec = step_.model.parameters[target.parameter];
     const UpdateTarget what{value.type, accumulation_type(value.type), value.shape, spec.whole.elements()};
     for (const StateSpec& state : states_of(rule_, what)) {
       const bool master = what.master() && found->second.empty();  // it is the first

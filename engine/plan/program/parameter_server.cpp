@@ -123,8 +123,8 @@ RankProgram push_and_pull(RankProgram program, const StepProgram& step) {
                     all_parameters = add_base(program, bucket, "parameters", parameters);
   for (int s = 0; s < servers; ++s) {
     const BufferIndex pushed = view_shard(program, bucket, all_gradients, s, servers, shard_name("gradients", s));
-    messages.push_back({complete[static_cast<std::size_t>(s)],
-                        message(OpKind::send, worker, s, step.grid.workers() + s, {pushed, Access::read})});
+    messages.push_back(
+        {complete[s], message(OpKind::send, worker, s, step.grid.workers() + s, {pushed, Access::read})});
   }
   for (int s = 0; s < servers; ++s) {
     const BufferIndex pulled = view_shard(program, bucket, all_parameters, s, servers, shard_name("parameters", s));

@@ -134,7 +134,7 @@ RankProgram place_buffers(RankProgram program) {
     }
   program.host_bytes = host - program.arena_bytes;
   for (Buffer& buffer : program.buffers)
-    if (buffer.within >= 0) buffer.offset = program.buffers[static_cast<std::size_t>(buffer.within)].offset + buffer.at;
+    if (buffer.within >= 0) buffer.offset = program.buffers[buffer.within].offset + buffer.at;
   return program;
 }
 

@@ -33,8 +33,7 @@ class StashPass {
         read_version(i, version_of.at(f.micro_batch));
     }
     std::vector<Insertion> copies;
-    for (const auto& [version, kept] : kept_)
-      copies.push_back({ends_[static_cast<std::size_t>(version)], copy_op(version, kept)});
+    for (const auto& [version, kept] : kept_) copies.push_back({ends_[version], copy_op(version, kept)});
     return insert_ops(std::move(program_), std::move(copies));
   }
 
@@ -63,7 +62,7 @@ class StashPass {
 
   /// The sources, then their destinations.
   Op copy_op(int version, const Copies& copies) const {
-    OpFields f = program_.ops[ends_[static_cast<std::size_t>(version)]].id.fields();
+    OpFields f = program_.ops[ends_[version]].id.fields();
     f.segment = Segment::stash;
     Op op{OpId::of(f), GroupKind::self, -1, {}, {}, {}};
     for (const auto& [weights, copy] : copies) op.uses.push_back({weights, Access::read});

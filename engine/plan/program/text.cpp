@@ -124,8 +124,7 @@ class Parser {
     for (std::size_t at = 0; at <= shape.size();) {
       const std::size_t end = std::min(shape.find('x', at), shape.size());
       if (b.shape.rank == 4) fail("a shape has at most four extents");
-      b.shape.extent[static_cast<std::size_t>(b.shape.rank++)] =
-          parse_number(std::string_view(shape).substr(at, end - at), "an extent");
+      b.shape.extent[b.shape.rank++] = parse_number(std::string_view(shape).substr(at, end - at), "an extent");
       at = end + 1;
     }
     b.offset = number("an offset");

@@ -280,7 +280,7 @@ class ParameterGathering {
     const OpFields f = program_.ops[op].id.fields();
     Gathered& gathered = gathered_[k].emplace();
     for (const BucketEntry& entry : bucket.entries) {
-      const ParameterSpec& spec = step_.model.parameters[static_cast<std::size_t>(entry.parameter)];
+      const ParameterSpec& spec = step_.model.parameters[entry.parameter];
       gathered.members.push_back(program_.add({spec.name, BufferRole::parameter, MemoryClass::parameters,
                                                step_.model.type, spec.shape, false, entry.parameter, f.micro_batch}));
     }

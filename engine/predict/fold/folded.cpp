@@ -115,7 +115,7 @@ class Folded {
           if (!cluster_.software.overlap) {
             end_[s] = arrival;
           } else if (leaves) {
-            Lanes &here = lanes[s], &other = lanes[static_cast<std::size_t>(stage_of(sink))];
+            Lanes &here = lanes[s], &other = lanes[stage_of(sink)];
             arrival = std::max({end_[s], here.send[direction], other.receive[direction]}) + takes;
             here.send[direction] = other.receive[direction] = arrival;
           }

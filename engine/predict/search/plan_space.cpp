@@ -86,7 +86,7 @@ PlanSpec with_values(PlanSpec plan, const std::vector<Knob>& knobs, std::span<co
     if (known == std::end(plan_knobs)) throw std::invalid_argument("a plan has no knob '" + knobs[k].name + "'");
     if (values[k] < 0 || values[k] >= static_cast<int>(knobs[k].values.size()))
       throw std::invalid_argument(fmt::format("knob '{}' has no value number {}", knobs[k].name, values[k]));
-    known->set(plan, knobs[k].values[static_cast<std::size_t>(values[k])]);
+    known->set(plan, knobs[k].values[values[k]]);
   }
   return plan;
 }

@@ -21,9 +21,6 @@ constexpr int most_at_once = 4;
 
 class TraceObserver : public RankObserver {
  public:
-  void span(Lane, const Span&) override {}
-  void memory(Lane, const MemorySample&) override {}
-  void phase(Lane, const PhaseSpan&) override {}
   void step_done(const StepSummary& summary, const StepTrace& trace) override {
     if (summary.step > 0) steps.push_back(trace.cpu_ns);
   }
