@@ -58,8 +58,7 @@ class Builder {
     return program_.add({name, BufferRole::activation, MemoryClass::buffers, type_, Shape{elements}});
   }
   void op(OpKind kind, Purpose purpose, GroupKind group, Uses uses) {
-    program_.ops.push_back(
-        {OpId::of({kind, purpose, -1, -1, -1, Segment::whole, -1}), group, -1, std::move(uses), {}, {}});
+    program_.ops.push_back({OpId::of({kind, purpose}), group, -1, std::move(uses)});
   }
   /// A single rank has no peers, and its input is its result: communicators do the same.
   void collect(Uses load, Uses moved, Uses check) {

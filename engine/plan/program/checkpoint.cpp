@@ -32,12 +32,8 @@ RankProgram add_checkpoint(RankProgram program, const StepProgram& step) {
       if (weights || is_state(buffer)) uses.push_back({b, Access::read});
     }
   }
-  program.ops.push_back({OpId::of({OpKind::checkpoint, Purpose::none, at.pipeline, -1, -1, Segment::whole, -1}),
-                         GroupKind::self,
-                         -1,
-                         std::move(uses),
-                         {},
-                         {}});
+  program.ops.push_back(
+      {OpId::of({OpKind::checkpoint, Purpose::none, at.pipeline}), GroupKind::self, -1, std::move(uses)});
   return program;
 }
 

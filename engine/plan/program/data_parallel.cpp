@@ -23,9 +23,7 @@ RankProgram add_gradient_reduction(RankProgram program, const StepProgram& step)
                              Segment::whole, bucket.index}),
                    GroupKind::data,
                    -1,
-                   {{base, Access::accumulate}},
-                   {},
-                   {}};
+                   {{base, Access::accumulate}}};
       if (!to_all) reduction.root = step.grid.group_of(program.rank, GroupKind::data).front();
       reductions.push_back({after_last_use(program, gradients), std::move(reduction)});
     }
@@ -60,9 +58,7 @@ Op embedding_reduction(BufferIndex gradient) {
   return {OpId::of({OpKind::all_reduce, Purpose::embedding, -1, -1, -1, Segment::whole, 0}),
           GroupKind::embedding,
           -1,
-          {{gradient, Access::accumulate}},
-          {},
-          {}};
+          {{gradient, Access::accumulate}}};
 }
 
 }  // namespace rankscope

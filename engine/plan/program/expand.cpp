@@ -122,12 +122,7 @@ class Expander {
     for (int s = begin_of(chunk); s < end_of(chunk); ++s) {
       const SegmentSpec& spec = step_.model.segments[s];
       const int place = place_of(s);
-      Op op{OpId::of({OpKind::forward, Purpose::none, chunk, m, spec.block, spec.kind, -1}),
-            GroupKind::self,
-            -1,
-            {},
-            {},
-            {}};
+      Op op{OpId::of({OpKind::forward, Purpose::none, chunk, m, spec.block, spec.kind})};
       for (const TensorSpec& input : spec.inputs) {
         auto [found, made] = values_.try_emplace(Key{m, place, input.name}, 0);
         // Inputs that no op here has computed are received: the batch, or the previous chunk's output.
@@ -167,7 +162,7 @@ class Expander {
       const SegmentSpec& spec = step_.model.segments[s];
       if (whole ? !spec.has_backward() : !spec.has_input_gradient()) continue;
       const int place = place_of(s);
-      Op op{OpId::of({kind, Purpose::none, chunk, m, spec.block, spec.kind, -1}), GroupKind::self, -1, {}, {}, {}};
+      Op op{OpId::of({kind, Purpose::none, chunk, m, spec.block, spec.kind})};
       for (const TensorName name : spec.gradient_inputs) {
         auto [found, made] = value_gradients_.try_emplace(Key{m, place, name}, 0);
         if (made) found->second = add_value(chunk, m, s, tensor_of(spec, name), MemoryClass::buffers, true);
@@ -202,12 +197,7 @@ class Expander {
       const SegmentSpec& spec = step_.model.segments[s];
       if (!spec.has_weight_gradient()) continue;
       const int place = place_of(s);
-      Op op{OpId::of({OpKind::weight_gradient, Purpose::none, chunk, m, spec.block, spec.kind, -1}),
-            GroupKind::self,
-            -1,
-            {},
-            {},
-            {}};
+      Op op{OpId::of({OpKind::weight_gradient, Purpose::none, chunk, m, spec.block, spec.kind})};
       for (const TensorName name : spec.weight_gradient_inputs) {
         auto found = value_gradients_.find(Key{m, place, name});
         if (found == value_gradients_.end() && is_exchanged(name))

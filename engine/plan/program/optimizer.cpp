@@ -66,12 +66,7 @@ class OptimizerPass {
   }
 
   Op op(Segment segment, int index) const {
-    return {OpId::of({OpKind::optimizer, Purpose::none, at_.pipeline, -1, -1, segment, index}),
-            GroupKind::self,
-            -1,
-            {},
-            {},
-            {}};
+    return {OpId::of({OpKind::optimizer, Purpose::none, at_.pipeline, -1, -1, segment, index})};
   }
 
   /// By parameter. `contribution`: the one whose gradients an asynchronous server uses; -1: a step's only ones.
@@ -108,9 +103,7 @@ class OptimizerPass {
       program_.ops.push_back({OpId::of({OpKind::all_reduce, Purpose::norm, -1, -1, -1, Segment::whole, 0}),
                               group,
                               -1,
-                              {{total, Access::accumulate}},
-                              {},
-                              {}});
+                              {{total, Access::accumulate}}});
   }
 
   /// The target's states, made when they are first asked for.
@@ -157,7 +150,7 @@ class OptimizerPass {
       f.kind = OpKind::optimizer;
       f.segment = Segment::update;
       const std::vector<Target> targets = find_targets(f.micro_batch);
-      updates.push_back({i + 1, update({OpId::of(f), GroupKind::self, -1, {}, {}, {}}, targets, std::nullopt)});
+      updates.push_back({i + 1, update({OpId::of(f)}, targets, std::nullopt)});
     }
     program_ = insert_ops(std::move(program_), std::move(updates));
   }
@@ -171,7 +164,7 @@ class OptimizerPass {
       if (f.kind != OpKind::backward) continue;
       f.kind = OpKind::optimizer;
       f.segment = Segment::update;
-      updates.push_back({action.end, update({OpId::of(f), GroupKind::self, -1, {}, {}, {}}, targets, std::nullopt)});
+      updates.push_back({action.end, update({OpId::of(f)}, targets, std::nullopt)});
     }
     program_ = insert_ops(std::move(program_), std::move(updates));
   }
@@ -192,9 +185,7 @@ class OptimizerPass {
                                         Segment::whole, bucket->index}),
                               GroupKind::data,
                               -1,
-                              {{base_of(program_.buffers, whole), Access::accumulate}},
-                              {},
-                              {}});
+                              {{base_of(program_.buffers, whole), Access::accumulate}}});
     }
   }
 

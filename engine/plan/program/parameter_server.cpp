@@ -15,8 +15,7 @@ namespace {
 std::string shard_name(const char* what, int server) { return fmt::format("{}:server{}", what, server); }
 
 Op message(OpKind kind, int worker, int server, int peer, BufferUse use) {
-  return {
-      OpId::of({kind, Purpose::server, -1, worker, -1, Segment::whole, server}), GroupKind::self, peer, {use}, {}, {}};
+  return {OpId::of({kind, Purpose::server, -1, worker, -1, Segment::whole, server}), GroupKind::self, peer, {use}};
 }
 
 class Server {
@@ -66,9 +65,7 @@ class Server {
       program_.ops.push_back({OpId::of({OpKind::optimizer, Purpose::none, -1, worker, -1, Segment::accumulate, index_}),
                               GroupKind::self,
                               -1,
-                              {{sum, worker == 0 ? Access::write : Access::accumulate}, {gradients, Access::read}},
-                              {},
-                              {}});
+                              {{sum, worker == 0 ? Access::write : Access::accumulate}, {gradients, Access::read}}});
     }
   }
 

@@ -72,10 +72,10 @@ struct Op {
   GroupKind group = GroupKind::self;  ///< of a collective
   int peer = -1;                      ///< the other rank of a send or receive
   /// In the operand order of the segment (engine/plan/model); a communication's by the rules of communication.hpp.
-  std::vector<BufferUse> uses;
-  std::vector<OpIndex> after;           ///< ops of other lanes, earlier in program order, that must have finished
-  std::vector<OpIndex> after_previous;  ///< ops of other lanes that must have finished in the step before
-  int root = -1;                        ///< of a broadcast, scatter, reduce or gather: a world rank
+  std::vector<BufferUse> uses{};
+  std::vector<OpIndex> after{};           ///< ops of other lanes, earlier in program order, that must have finished
+  std::vector<OpIndex> after_previous{};  ///< ops of other lanes that must have finished in the step before
+  int root = -1;                          ///< of a broadcast, scatter, reduce or gather: a world rank
 
   Lane lane() const { return id.lane(); }
 };

@@ -64,7 +64,7 @@ class StashPass {
   Op copy_op(int version, const Copies& copies) const {
     OpFields f = program_.ops[ends_[version]].id.fields();
     f.segment = Segment::stash;
-    Op op{OpId::of(f), GroupKind::self, -1, {}, {}, {}};
+    Op op{OpId::of(f)};
     for (const auto& [weights, copy] : copies) op.uses.push_back({weights, Access::read});
     for (const auto& [weights, copy] : copies) op.uses.push_back({copy, Access::write});
     return op;

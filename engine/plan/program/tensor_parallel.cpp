@@ -81,7 +81,7 @@ class TensorCollectives {
     f.kind = kind;
     f.purpose = exchange.purpose;
     f.index = static_cast<int>(phase);
-    insertions_.push_back({position, {OpId::of(f), GroupKind::tensor, -1, std::move(uses), {}, {}}});
+    insertions_.push_back({position, {OpId::of(f), GroupKind::tensor, -1, std::move(uses)}});
   }
 
   /// From one buffer to another, in front of the op that reads it. Its name is that of the product on its whole side.
@@ -151,9 +151,7 @@ Op tensor_reduction(int chunk, int bucket, BufferIndex gradients) {
   return {OpId::of({OpKind::all_reduce, Purpose::tensor, chunk, -1, -1, Segment::whole, bucket}),
           GroupKind::tensor,
           -1,
-          {{gradients, Access::accumulate}},
-          {},
-          {}};
+          {{gradients, Access::accumulate}}};
 }
 
 }  // namespace rankscope

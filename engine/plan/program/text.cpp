@@ -166,7 +166,7 @@ class Parser {
     const std::string token = word("an op");
     const auto id = parse_token(token, &error);
     if (!id) fail(error);
-    Op op{*id, GroupKind::self, -1, {}, {}, {}};
+    Op op{*id};
     std::int64_t bytes = -1;
     std::string mode, text;
     std::vector<std::string> previous;

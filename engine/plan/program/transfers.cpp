@@ -6,12 +6,7 @@ namespace rankscope {
 namespace {
 
 Op load_op(int chunk, int micro_batch, std::vector<BufferUse> uses) {
-  return {OpId::of({OpKind::load_batch, Purpose::none, chunk, micro_batch, -1, Segment::whole, -1}),
-          GroupKind::self,
-          -1,
-          std::move(uses),
-          {},
-          {}};
+  return {OpId::of({OpKind::load_batch, Purpose::none, chunk, micro_batch}), GroupKind::self, -1, std::move(uses)};
 }
 
 /// The position at which an op is issued one action before `action` begins.
@@ -48,12 +43,10 @@ RankProgram add_pipeline_transfers(RankProgram program, const StepProgram& step)
     const Purpose purpose = f.kind == OpKind::forward ? Purpose::pipeline_forward : Purpose::pipeline_backward;
     const int stage = schedule.stage_of_chunk[neighbour];
     transfers.push_back({position,
-                         {OpId::of({kind, purpose, f.chunk, f.micro_batch, -1, Segment::whole, -1}),
+                         {OpId::of({kind, purpose, f.chunk, f.micro_batch}),
                           GroupKind::self,
                           step.grid.rank_of({at.tensor, at.data, stage}),
-                          {{buffer, kind == OpKind::send ? Access::read : Access::write}},
-                          {},
-                          {}}});
+                          {{buffer, kind == OpKind::send ? Access::read : Access::write}}}});
   };
 
   std::map<OpId, std::size_t> action_of;

@@ -30,7 +30,7 @@ std::string name_of_base(const char* what, const Bucket& bucket, const std::stri
 }
 
 Op collective(const OpFields& fields, std::vector<BufferUse> uses) {
-  return {OpId::of(fields), GroupKind::data, -1, std::move(uses), {}, {}};
+  return {OpId::of(fields), GroupKind::data, -1, std::move(uses)};
 }
 
 class GradientSharding {
@@ -174,9 +174,7 @@ class GradientSharding {
            {OpId::of({OpKind::optimizer, Purpose::none, bucket.chunk, m, -1, Segment::accumulate, bucket.index}),
             GroupKind::self,
             -1,
-            {{shard, &own == first ? Access::write : Access::accumulate}, {part, Access::read}},
-            {},
-            {}}});
+            {{shard, &own == first ? Access::write : Access::accumulate}, {part, Access::read}}}});
     }
     return shard;
   }
