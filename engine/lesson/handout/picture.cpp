@@ -235,20 +235,19 @@ Picture draw_memory(const DrawnStep& step) {
   std::vector<double> under(levels.size(), 0);
   std::vector<std::pair<std::string_view, std::string_view>> names;
   for (int c = 0; c < memory_class_count; ++c) {
-    const auto at = static_cast<std::size_t>(c);
-    if (!is_device(c) || std::ranges::all_of(levels, [&](const MemorySample& s) { return s.bytes[at] == 0; })) continue;
-    names.emplace_back(memory_colours[at], handout_words(name_of(static_cast<MemoryClass>(c)), step.language));
+    if (!is_device(c) || std::ranges::all_of(levels, [&](const MemorySample& s) { return s.bytes[c] == 0; })) continue;
+    names.emplace_back(memory_colours[c], handout_words(name_of(static_cast<MemoryClass>(c)), step.language));
     std::string over, back;
     for (std::size_t i = 0; i < levels.size(); ++i) {
       const double from = i == 0 ? left_margin : time.x(levels[i].time_ns);
       const double to = i + 1 < levels.size() ? time.x(levels[i + 1].time_ns) : width - right_margin;
       const double low = y_of(under[i]);
-      under[i] += static_cast<double>(levels[i].bytes[at]);
+      under[i] += static_cast<double>(levels[i].bytes[c]);
       const double up = y_of(under[i]);
       over += fmt::format("{:.1f},{:.1f} {:.1f},{:.1f} ", from, up, to, up);
       back.insert(0, fmt::format("{:.1f},{:.1f} {:.1f},{:.1f} ", to, low, from, low));
     }
-    body += fmt::format("<polygon points=\"{}{}\" fill=\"{}\"/>\n", over, back, memory_colours[at]);
+    body += fmt::format("<polygon points=\"{}{}\" fill=\"{}\"/>\n", over, back, memory_colours[c]);
   }
   body += legend(bottom + 46, names);
   picture.caption =

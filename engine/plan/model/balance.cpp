@@ -65,25 +65,23 @@ std::vector<int> most_even(const ChunkCosts& costs, double limit) {
   std::vector<std::vector<double>> least(chunks, std::vector<double>(size, infinite));
   std::vector<std::vector<int>> begin_of(chunks, std::vector<int>(size, -1));
   for (int chunk = 0; chunk < costs.chunks(); ++chunk) {
-    const auto c = static_cast<std::size_t>(chunk);
     for (int end = costs.least_end(chunk); end <= costs.greatest_end(chunk); ++end)
       for (int begin = chunk == 0 ? 0 : end - 1; begin >= chunk; --begin) {
         const double own = costs.of(chunk, begin, end);
         if (own > limit) break;
-        const double before = chunk == 0 ? 0 : least[c - 1][begin];
+        const double before = chunk == 0 ? 0 : least[chunk - 1][begin];
         const double sum = before + own * own;
-        if (sum < least[c][end]) {
-          least[c][end] = sum;
-          begin_of[c][end] = begin;
+        if (sum < least[chunk][end]) {
+          least[chunk][end] = sum;
+          begin_of[chunk][end] = begin;
         }
       }
   }
   std::vector<int> blocks(chunks);
   int end = costs.blocks();
   for (int chunk = costs.chunks() - 1; chunk >= 0; --chunk) {
-    const auto c = static_cast<std::size_t>(chunk);
-    blocks[c] = end - begin_of[c][end];
-    end -= blocks[c];
+    blocks[chunk] = end - begin_of[chunk][end];
+    end -= blocks[chunk];
   }
   return blocks;
 }

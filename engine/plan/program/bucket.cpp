@@ -26,9 +26,8 @@ bool same_part(const Home& a, const Home& b) {
 std::map<int, Home> homes_of(const StepProgram& step, int stage) {
   std::map<int, Home> homes;
   for (int chunk = 0; chunk < step.schedule.shape.chunks(); ++chunk) {
-    const auto c = static_cast<std::size_t>(chunk);
-    if (step.schedule.stage_of_chunk[c] != stage) continue;
-    for (int s = step.first_segment[c]; s < step.first_segment[c + 1]; ++s) {
+    if (step.schedule.stage_of_chunk[chunk] != stage) continue;
+    for (int s = step.first_segment[chunk]; s < step.first_segment[chunk + 1]; ++s) {
       const SegmentSpec& segment = step.model.segments[s];
       for (const int p : segment.parameters) homes.emplace(p, Home{chunk, segment.block, segment.kind});
     }
@@ -41,9 +40,8 @@ std::map<int, Home> homes_of(const StepProgram& step, int stage) {
 std::vector<int> completion_order(const StepProgram& step, int stage) {
   std::vector<int> order;
   for (int chunk = step.schedule.shape.chunks() - 1; chunk >= 0; --chunk) {
-    const auto c = static_cast<std::size_t>(chunk);
-    if (step.schedule.stage_of_chunk[c] != stage) continue;
-    for (int s = step.first_segment[c + 1] - 1; s >= step.first_segment[c]; --s)
+    if (step.schedule.stage_of_chunk[chunk] != stage) continue;
+    for (int s = step.first_segment[chunk + 1] - 1; s >= step.first_segment[chunk]; --s)
       for (const int p : step.model.segments[s].parameters) {
         std::erase(order, p);
         order.push_back(p);

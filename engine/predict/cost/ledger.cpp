@@ -224,9 +224,8 @@ std::vector<double> elements_of_parts(const Model& model, int begin, int end) {
     if (segment.block != part) parts.push_back(0);
     part = segment.block;
     for (const int p : segment.parameters) {
-      const auto parameter = static_cast<std::size_t>(p);
-      if (!seen[parameter]) parts.back() += static_cast<double>(model.parameters[parameter].shape.elements());
-      seen[parameter] = true;
+      if (!seen[p]) parts.back() += static_cast<double>(model.parameters[p].shape.elements());
+      seen[p] = true;
     }
   }
   return parts;
@@ -304,10 +303,9 @@ StageParameters parameters_of_stage(const Scenario& scenario, const Model& model
     if (stage_of_chunk[chunk] != stage) continue;
     for (int i = first_segment[chunk]; i < first_segment[chunk + 1]; ++i)
       for (const int p : model.segments[i].parameters) {
-        const auto parameter = static_cast<std::size_t>(p);
-        if (seen[parameter]) continue;
-        seen[parameter] = true;
-        const Shape& shape = model.parameters[parameter].shape;
+        if (seen[p]) continue;
+        seen[p] = true;
+        const Shape& shape = model.parameters[p].shape;
         sum.elements += static_cast<double>(shape.elements());
         sum.largest = std::max(sum.largest, static_cast<double>(shape.elements()));
         for (const StateSpec& state :

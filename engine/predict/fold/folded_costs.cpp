@@ -71,11 +71,10 @@ double FoldedCosts::copying(OpKind kind, int chunk, bool is_first, double own) c
 }
 
 double FoldedCosts::exposed_reduction(int stage) const {
-  const auto s = static_cast<std::size_t>(stage);
-  const Pass& last = plan_.schedule.stages[s].last_backward;
+  const Pass& last = plan_.schedule.stages[stage].last_backward;
   if (plan_.shards() && plan_.scenario.plan.zero >= 2)  // in each micro-batch
     return plan_.cluster.software.overlap ? chunks_[last.chunk].sharding.last_reduce : 0;
-  const double whole = plan_.step_end().stages[s].reduce;
+  const double whole = plan_.step_end().stages[stage].reduce;
   if (!plan_.cluster.software.overlap) return whole;
   // The last bucket can only be reduced when the last backward has ended.
   return uncovered(whole, stage, sent_gradient_bytes(plan_.cluster, plan_.model.type), seconds(last));

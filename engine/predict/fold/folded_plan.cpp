@@ -215,9 +215,8 @@ ChunkSeconds FoldedPlan::seconds_of(int begin, int end, int stage) {
   }
   std::array<std::optional<double>, segment_count> hidden;  // by kind
   for (int i = begin; i < end; ++i) {
-    const auto index = static_cast<std::size_t>(i);
-    auto& of_kind = hidden[static_cast<std::size_t>(model.segments[index].kind)];
-    if (!of_kind) of_kind = hidden_exchange_seconds(scenario, model, index, tensor_group);
+    auto& of_kind = hidden[static_cast<std::size_t>(model.segments[i].kind)];
+    if (!of_kind) of_kind = hidden_exchange_seconds(scenario, model, i, tensor_group);
     sum.exchange_backward -= *of_kind;
   }
   return sum;
@@ -314,12 +313,11 @@ StageLedger FoldedPlan::ledger() {
   std::vector<ChunkBytes> of_chunk;
   of_chunk.reserve(split.parts.size());
   for (int c = 0; c < chunks(); ++c) {
-    const auto chunk = static_cast<std::size_t>(c);
-    if (c > 0 && split.parts[chunk] == split.parts[chunk - 1]) {
+    if (c > 0 && split.parts[c] == split.parts[c - 1]) {
       of_chunk.push_back(of_chunk.back());
       continue;
     }
-    const std::pair key{again, split.parts[chunk]};
+    const std::pair key{again, split.parts[c]};
     auto found = tables.bytes.find(key);
     if (found == tables.bytes.end())
       found = tables.bytes.emplace(key, bytes_of_chunk(scenario, model, begin_of(c), end_of(c))).first;
