@@ -34,11 +34,8 @@ RANKSCOPE_INLINE void draw(std::uint32_t* words, std::uint64_t first_block, std:
 }
 
 template <class T>
-void dropout_row(void* y_, const void* x_, const void* residual_, int64_t width, const DropoutRow& row) {
+void dropout_row(T* y, const T* x, const T* residual, int64_t width, const DropoutRow& row) {
   using A = Scalar<T>;
-  auto* y = static_cast<T*>(y_);
-  const auto* x = static_cast<const T*>(x_);
-  const auto* residual = static_cast<const T*>(residual_);
   std::uint32_t words[4 * group];
   A factors[4 * group];
   const auto kept = static_cast<A>(row.factor);
@@ -55,13 +52,8 @@ void dropout_row(void* y_, const void* x_, const void* residual_, int64_t width,
 }
 
 template <class T>
-void residual_row(void* y_, const void* x_, const void* bias_, const void* residual_, int64_t width,
-                  const DropoutRow* row) {
+void residual_row(T* y, const T* x, const T* bias, const T* residual, int64_t width, const DropoutRow* row) {
   using A = Scalar<T>;
-  auto* y = static_cast<T*>(y_);
-  const auto* x = static_cast<const T*>(x_);
-  const auto* bias = static_cast<const T*>(bias_);
-  const auto* residual = static_cast<const T*>(residual_);
   if (row == nullptr) {
     sweep<T>(width, [&](int64_t j, auto part) {
       store(y + j, load(x + j, part) + load(bias + j, part) + load(residual + j, part), part);
@@ -86,8 +78,8 @@ void residual_row(void* y_, const void* x_, const void* bias_, const void* resid
 
 template <class T>
 void add_dropout(Loops& loops) {
-  loops.dropout_row = dropout_row<T>;
-  loops.residual_row = residual_row<T>;
+  set<dropout_row<T>>(loops.dropout_row);
+  set<residual_row<T>>(loops.residual_row);
 }
 RANKSCOPE_FOR_ALL_TYPES(add_dropout)
 
