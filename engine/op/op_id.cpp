@@ -5,6 +5,9 @@
 #include <array>
 #include <stdexcept>
 
+#include "engine/op/word_list.hpp"
+#include "engine/op/words.hpp"
+
 namespace rankscope {
 namespace {
 
@@ -31,13 +34,6 @@ constexpr std::array<std::string_view, op_kind_count> kind_tokens{
     "F",         "B",       "I",      "W",         "R",      "SEND",      "RECV",
     "BROADCAST", "SCATTER", "REDUCE", "ALLREDUCE", "GATHER", "ALLGATHER", "REDUCESCATTER",
     "ALLTOALL",  "COPY",    "OPT",    "LOAD",      "CKPT",   "CHECK"};
-
-template <class E>
-std::optional<E> named(std::string_view name, int count) {
-  for (int i = 0; i < count; ++i)
-    if (name_of(static_cast<E>(i)) == name) return static_cast<E>(i);
-  return std::nullopt;
-}
 
 std::optional<int> number(std::string_view text) {
   const auto value = number_in<int>(text);
@@ -108,7 +104,7 @@ std::optional<OpId> parse_token(std::string_view token, std::string* error) {
   std::string_view head = next();
   const auto dot = head.find('.');
   if (dot != std::string_view::npos) {
-    const auto purpose = named<Purpose>(head.substr(dot + 1), purpose_count);
+    const auto purpose = value_named<Purpose>(head.substr(dot + 1), purpose_count);
     if (!purpose || *purpose == Purpose::none)
       return fail("unknown purpose '" + std::string(head.substr(dot + 1)) + "'");
     f.purpose = *purpose;
@@ -140,7 +136,7 @@ std::optional<OpId> parse_token(std::string_view token, std::string* error) {
       f.block = *value;
     }
     if (segment_dot != std::string_view::npos) {
-      const auto segment = named<Segment>(part.substr(segment_dot + 1), segment_count);
+      const auto segment = value_named<Segment>(part.substr(segment_dot + 1), segment_count);
       if (!segment || *segment == Segment::whole) return fail("unknown segment '" + std::string(part) + "'");
       f.segment = *segment;
     }

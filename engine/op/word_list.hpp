@@ -2,6 +2,7 @@
 #pragma once
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string_view>
 
 namespace rankscope {
@@ -16,6 +17,14 @@ template <class Enum, std::size_t count>
 constexpr std::string_view word_at(const std::array<std::string_view, count>& names, Enum value) {
   const auto index = static_cast<std::size_t>(value);
   return index < count ? names[index] : "?";
+}
+
+/// The value of that name, of the first `count`.
+template <class Enum>
+std::optional<Enum> value_named(std::string_view name, int count) {
+  for (int i = 0; i < count; ++i)
+    if (name_of(static_cast<Enum>(i)) == name) return static_cast<Enum>(i);
+  return std::nullopt;
 }
 
 }  // namespace rankscope

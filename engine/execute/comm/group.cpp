@@ -75,8 +75,7 @@ void check(const CollectiveCall& call, const GroupSetting& setting) {
   if (!uses_whole) return;
   const std::int64_t expected = call.kind == OpKind::all_to_all ? call.part.elements() : call.part.elements() * n;
   if (call.whole.type != call.part.type)
-    refuse("the whole is " + std::string(name_of(call.whole.type)) + ", its parts " +
-           std::string(name_of(call.part.type)));
+    refuse(fmt::format("the whole is {}, its parts {}", name_of(call.whole.type), name_of(call.part.type)));
   if (call.whole.elements() != expected)
     refuse(fmt::format("{} where {} belong", counted(call.whole.elements(), "element"), expected));
   if (call.kind == OpKind::all_to_all && call.whole.elements() % n != 0)

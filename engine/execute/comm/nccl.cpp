@@ -55,13 +55,13 @@ class NcclWorld final : public World {
   std::shared_ptr<NcclSession> session_;
 };
 
+}  // namespace
+
 std::string host_name() {
   char host[256] = "";
   gethostname(host, sizeof host - 1);
   return host;
 }
-
-}  // namespace
 
 std::unique_ptr<World> nccl_world(std::unique_ptr<World> start_up, CommOptions options, NcclOptions nccl) {
   std::shared_ptr<const NcclLibrary> library;
@@ -80,14 +80,6 @@ void enable_nccl_profiler() { setenv("NCCL_PROFILER_PLUGIN", "STATIC_PLUGIN", 0)
 void prepare_cuda_for_nccl() { setenv("CUDA_MODULE_LOADING", "EAGER", 0); }
 
 void check_nccl_library(const NcclOptions& nccl) { open_nccl(nccl.file); }
-
-int gpu_of_rank(World& world, const std::vector<std::string>& visible) {
-  return gpu_of_rank(world, visible, host_name());
-}
-
-int shared_gpu_of_rank(World& world, const std::vector<std::string>& visible) {
-  return shared_gpu_of_rank(world, visible, host_name());
-}
 
 int shared_gpu_of_rank(World& world, const std::vector<std::string>& visible, const std::string& host) {
   const std::vector<std::string> hosts = world.exchange(host);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/op/not_known.hpp"
+#include "engine/op/word_list.hpp"
 
 namespace rankscope {
 namespace {
@@ -98,9 +99,7 @@ QuestionKind kind_of(const Attempt& attempt) {
 }
 
 std::optional<QuestionKind> question_kind_named(std::string_view name) {
-  for (int i = 0; i < question_kind_count; ++i)
-    if (const auto kind = static_cast<QuestionKind>(i); name_of(kind) == name) return kind;
-  return std::nullopt;
+  return value_named<QuestionKind>(name, question_kind_count);
 }
 
 }  // namespace rankscope

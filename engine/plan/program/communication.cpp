@@ -155,9 +155,8 @@ std::optional<std::string> find_misuse(const RankProgram& program, const Op& op,
     return wrong("uses its buffers as '" + pattern + "'; " + std::string(name_of(kind)) + " " + rule.words);
   for (const BufferUse& use : op.uses)
     if (program.buffers[use.buffer].type != type_of(program, op))
-      return wrong("'" + program.buffers[use.buffer].name + "' is " +
-                   std::string(name_of(program.buffers[use.buffer].type)) + ", not " +
-                   std::string(name_of(type_of(program, op))));
+      return wrong(fmt::format("'{}' is {}, not {}", program.buffers[use.buffer].name,
+                               name_of(program.buffers[use.buffer].type), name_of(type_of(program, op))));
   if (const auto size = find_wrong_size(program, op, members)) return wrong(*size);
   const CommOperands operands = operands_of(op);
   for (const auto uses : {operands.input, operands.output})

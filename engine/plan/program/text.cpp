@@ -21,6 +21,7 @@
 #include <stdexcept>
 #include <unordered_map>
 
+#include "engine/op/word_list.hpp"
 #include "engine/op/words.hpp"
 #include "engine/plan/program/program.hpp"
 
@@ -110,10 +111,9 @@ class Parser {
       fail(fmt::format("buffers are numbered in order; expected {}", program_.buffers.size()));
     Buffer b;
     const std::string memory = word("a memory class");
-    int m = 0;
-    while (m < memory_class_count && name_of(static_cast<MemoryClass>(m)) != memory) ++m;
-    if (m == memory_class_count) fail("unknown memory class '" + memory + "'");
-    b.memory = static_cast<MemoryClass>(m);
+    const auto known = value_named<MemoryClass>(memory, memory_class_count);
+    if (!known) fail("unknown memory class '" + memory + "'");
+    b.memory = *known;
     const std::string type = word("an element type");
     try {
       b.type = dtype_named(type);
@@ -173,10 +173,9 @@ class Parser {
     while (words_ >> text) {
       if (text == "group") {
         const std::string name = word("a group");
-        int g = 0;
-        while (g < group_kind_count && name_of(static_cast<GroupKind>(g)) != name) ++g;
-        if (g == group_kind_count) fail("unknown group '" + name + "'");
-        op.group = static_cast<GroupKind>(g);
+        const auto known = value_named<GroupKind>(name, group_kind_count);
+        if (!known) fail("unknown group '" + name + "'");
+        op.group = *known;
       } else if (text == "peer") {
         op.peer = static_cast<int>(number("a rank"));
       } else if (text == "root") {
