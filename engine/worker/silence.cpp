@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "engine/op/contains.hpp"
+#include "engine/op/words.hpp"
 #include "engine/worker/step_marks.hpp"
 
 namespace rankscope {

@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "engine/op/contains.hpp"
+#include "engine/op/words.hpp"
 
 namespace rankscope {
 namespace {

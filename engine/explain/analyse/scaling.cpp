@@ -9,8 +9,6 @@
 namespace rankscope {
 namespace {
 
-std::string ranks_in_words(std::int32_t ranks) { return counted(ranks, "rank"); }
-
 /// The median over a point's runs of one of their numbers.
 template <class Number>
 double median_of(const std::vector<const SweepRun*>& runs, Number number) {
@@ -161,7 +159,7 @@ ScalingTable scaling_table(const Sweep& sweep) {
   const auto point_of = [&](const ScalingRow& row) -> const SweepPoint& { return sweep.points[row.point]; };
   table.baseline = baseline.point;
   table.baseline_words =
-      point_of(baseline).words() + ", " + ranks_in_words(point_of(baseline).ranks) + ": the first point";
+      point_of(baseline).words() + ", " + counted(point_of(baseline).ranks, "rank") + ": the first point";
   if (baseline.point > 0) table.baseline_words += " that was measured";
   table.formula = formula_of(sweep, baseline);
   if (!table.comparable) return table;

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <utility>
 
+#include "engine/op/words.hpp"
+
 namespace rankscope {
 namespace {
 

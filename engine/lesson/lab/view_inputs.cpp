@@ -8,6 +8,7 @@
 #include "engine/lesson/lab/typed_number.hpp"
 #include "engine/lesson/puzzle/puzzle.hpp"
 #include "engine/op/contains.hpp"
+#include "engine/op/words.hpp"
 #include "engine/plan/scenario/resources.hpp"
 
 namespace rankscope {

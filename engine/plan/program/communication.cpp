@@ -84,8 +84,6 @@ std::optional<std::string> find_gap(const RankProgram& program, std::span<const 
   return std::nullopt;
 }
 
-std::string times_text(std::int64_t n) { return counted(n, "member"); }
-
 /// The error in the sizes of operands with valid uses.
 std::optional<std::string> find_wrong_size(const RankProgram& program, const Op& op, int n) {
   const CommOperands o = operands_of(op);
@@ -94,15 +92,15 @@ std::optional<std::string> find_wrong_size(const RankProgram& program, const Op&
   if (!has_parts(kind)) return std::nullopt;
   const bool is_one_operand = o.in_place() || o.input.empty() || o.output.empty();
   if (kind == OpKind::all_to_all || o.in_place()) {
-    if (in % n != 0) return fmt::format("{} are not equal parts for {}", counted(in, "element"), times_text(n));
+    if (in % n != 0) return fmt::format("{} are not equal parts for {}", counted(in, "element"), counted(n, "member"));
     if (in != out) return fmt::format("sends {} and receives {}: must be equal", counted(in, "element"), out);
     return std::nullopt;
   }
   if (is_one_operand) return std::nullopt;  // a part alone: the rest is checked by the agreement of members
   const std::int64_t part = gathers_parts(kind) ? in : out, whole = gathers_parts(kind) ? out : in;
   if (whole != part * n)
-    return fmt::format("the whole has {}, {} × a part of {} are {}", counted(whole, "element"), times_text(n), part,
-                       part * n);
+    return fmt::format("the whole has {}, {} × a part of {} are {}", counted(whole, "element"), counted(n, "member"),
+                       part, part * n);
   return std::nullopt;
 }
 

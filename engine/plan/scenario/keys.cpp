@@ -192,21 +192,22 @@ std::size_t edits(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+struct Write {
+  std::string operator()(double value) const { return plain(value); }
+  std::string operator()(const AnyChoice& value) const { return value.name(); }
+  template <class Value>
+  std::string operator()(const Value& value) const {
+    return fmt::format("{}", value);
+  }
+  template <class Value>
+  std::string operator()(const std::optional<Value>& value) const {
+    return value ? (*this)(*value) : "";
+  }
+};
+
 }  // namespace
 
 std::string written(const Field& field) {
-  struct Write {
-    std::string operator()(double value) const { return plain(value); }
-    std::string operator()(const AnyChoice& value) const { return value.name(); }
-    template <class Value>
-    std::string operator()(const Value& value) const {
-      return fmt::format("{}", value);
-    }
-    template <class Value>
-    std::string operator()(const std::optional<Value>& value) const {
-      return value ? (*this)(*value) : "";
-    }
-  };
   return std::visit([](const auto* value) { return Write{}(*value); }, field);
 }
 

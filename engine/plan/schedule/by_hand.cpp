@@ -5,6 +5,7 @@
 #include <map>
 #include <stdexcept>
 
+#include "engine/op/words.hpp"
 #include "engine/plan/schedule/builder.hpp"
 #include "engine/plan/schedule/unit_layout.hpp"
 

@@ -6,6 +6,8 @@
 #include <map>
 #include <stdexcept>
 
+#include "engine/op/words.hpp"
+
 namespace rankscope {
 namespace {
 
