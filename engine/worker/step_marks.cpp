@@ -57,7 +57,7 @@ std::vector<int> read_not_dismissed(const std::filesystem::path& session_directo
 
 std::vector<std::int64_t> read_step_marks(const std::filesystem::path& session_directory, int ranks) {
   std::vector<std::int64_t> steps = read_all(session_directory, ranks);
-  steps.resize(static_cast<std::size_t>(ranks));
+  steps.resize(ranks);
   for (std::int64_t& step : steps) --step;
   return steps;
 }

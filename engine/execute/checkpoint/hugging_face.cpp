@@ -74,7 +74,7 @@ SavedModel write_hugging_face(const Checkpoint& checkpoint, const std::string& f
   for (std::size_t p = 0; p < model.parameters.size(); ++p) {
     const ParameterSpec& parameter = model.parameters[p];
     const std::int64_t elements = parameter.whole.elements();
-    std::vector<float> value(static_cast<std::size_t>(elements));
+    std::vector<float> value(elements);
     CheckpointTensor wanted;
     wanted.parameter = static_cast<int>(p);
     wanted.view = {value.data(), DType::f32, {elements}};

@@ -132,7 +132,7 @@ SafetensorsFile::SafetensorsFile(std::string path) : path_(std::move(path)) {
   for (std::size_t i = 0; i < length.size(); ++i) bytes |= static_cast<std::int64_t>(length[i]) << (8 * i);
   if (!file || bytes < 2 || bytes > longest_header || bytes > size - 8)
     fail(path_, "is no safetensors file: its first eight bytes are not the length of a header");
-  std::string text(static_cast<std::size_t>(bytes), '\0');
+  std::string text(bytes, '\0');
   file.read(text.data(), bytes);
   if (!file) fail(path_, "cannot be read");
   header_crc_ = libdeflate_crc32(0, text.data(), text.size());

@@ -60,7 +60,7 @@ MovedBytes all_reduce(Calls calls, int index, Queue& queue) {
 
 MovedBytes reduce(Calls calls, int index, Queue& queue) {
   const int root = calls[index].root, n = static_cast<int>(calls.size());
-  sum_own_chunk(calls, index, calls.subspan(static_cast<std::size_t>(root), 1), queue);
+  sum_own_chunk(calls, index, calls.subspan(root, 1), queue);
   const View& tensor = calls[index].whole;
   const std::int64_t own = chunk_range(tensor.elements(), n, index).size() * bytes_of(tensor.type);
   const bool is_root = index == root;

@@ -25,7 +25,7 @@ void CommTable::reserve() {
 CommTable::Key CommTable::key_of(const Op& op) const {
   if (op.peer < 0) return {op.id.lane(), grid_.group_of(rank_, op.group), false};
   if (op.id.fields().purpose == Purpose::server) {
-    std::vector<int> members(static_cast<std::size_t>(grid_.workers()));
+    std::vector<int> members(grid_.workers());
     std::iota(members.begin(), members.end(), 0);
     members.push_back(grid_.is_server(rank_) ? rank_ : op.peer);
     return {op.id.lane(), std::move(members), false};

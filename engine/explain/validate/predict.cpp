@@ -29,7 +29,7 @@ double program_seconds(const Scenario& s) {
 }
 
 double all_reduce_seconds(const Scenario& s, double bytes) {
-  std::vector<int> ranks(static_cast<std::size_t>(s.plan.data));
+  std::vector<int> ranks(s.plan.data);
   std::iota(ranks.begin(), ranks.end(), 0);
   // Transfer by transfer: so few ranks need no closed form.
   const auto by = [&](Route route) {

@@ -113,7 +113,7 @@ Puzzle::Rows Puzzle::with(OpId box, int stage, int position) const {
   const auto old = std::find(row.begin(), row.end(), box);
   if (old != row.end() && old - row.begin() < static_cast<std::ptrdiff_t>(at)) --at;
   erase_box(rows, box);
-  row.insert(row.begin() + static_cast<std::ptrdiff_t>(at), box);
+  row.insert(row.begin() + at, box);
   return rows;
 }
 

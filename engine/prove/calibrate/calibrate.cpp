@@ -108,7 +108,7 @@ std::vector<CostSample> measure_alone(const StepProgram& step, int rank, int ste
 
 std::vector<CostSample> measure_alone_at_once(const StepProgram& step, int rank, int steps, int copies,
                                               std::shared_ptr<const Platform> platform) {
-  std::vector<std::vector<CostSample>> samples(static_cast<std::size_t>(copies));
+  std::vector<std::vector<CostSample>> samples(copies);
   std::vector<std::exception_ptr> failures(samples.size());
   {
     std::vector<std::jthread> team;

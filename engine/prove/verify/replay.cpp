@@ -64,7 +64,7 @@ class Worker {
     const View whole = run_->view(parameters_.at(parameter));
     const HostTensor here =
         HostTensor::to_write(device_, {whole.as<std::byte>() + first * bytes_of(whole.type), whole.type, part.shape});
-    std::memcpy(here.view().data, part.data, static_cast<std::size_t>(part.bytes()));
+    std::memcpy(here.view().data, part.data, part.bytes());
     here.write_back(*queue_);
   }
   WholeValues parameters() const { return values(parameters_); }
@@ -169,7 +169,7 @@ class Shard {
 
   void write(const Piece& piece, const View& part, WholeValues& into) const {
     parity::Values& whole = into[piece.parameter];
-    whole.resize(static_cast<std::size_t>(step_.model.parameters[piece.parameter].whole.elements()));
+    whole.resize(step_.model.parameters[piece.parameter].whole.elements());
     const parity::Values values = parity::values_of(part);
     std::copy(values.begin(), values.end(), whole.begin() + piece.first);
   }

@@ -49,7 +49,7 @@ class Count {
 
 /// `twin`: 0, or a twin's number (parity::change_roundings).
 void record(const StepProgram& step, RunSettings settings, Recording& recording, const Count& count, int twin = 0) {
-  recording.ranks.resize(static_cast<std::size_t>(step.grid.size()));
+  recording.ranks.resize(step.grid.size());
   settings.steps = parity::steps;
   run_loopback(
       step, settings, [&](int) { return &recording.losses; },

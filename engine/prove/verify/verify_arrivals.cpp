@@ -50,12 +50,12 @@ struct Watched {
 
 void watch(const StepProgram& step, RunSettings settings, Watched& watched) {
   const int workers = step.grid.workers();
-  watched.servers.resize(static_cast<std::size_t>(step.grid.servers));
+  watched.servers.resize(step.grid.servers);
   const auto server = [&](int rank) -> std::unique_ptr<WatchedServer>& { return watched.servers[rank - workers]; };
   settings.watch = [&](int rank, OpIndex op, std::uint32_t at) {
     if (rank >= workers) server(rank)->launched(op, at);
   };
-  watched.parameters.resize(static_cast<std::size_t>(step.grid.size()));
+  watched.parameters.resize(step.grid.size());
   settings.steps = parity::steps;
   run_loopback(
       step, settings, [&](int) { return &watched.losses; },
@@ -70,7 +70,7 @@ void watch(const StepProgram& step, RunSettings settings, Watched& watched) {
 
 /// Each worker's steps in order, and no worker further ahead of another than the bound.
 void check_order(int rank, const std::vector<Contribution>& served, const StepProgram& step) {
-  std::vector<std::uint32_t> next(static_cast<std::size_t>(step.grid.workers()));
+  std::vector<std::uint32_t> next(step.grid.workers());
   for (const Contribution& c : served) {
     const std::uint32_t oldest = *std::min_element(next.begin(), next.end());
     if (c.step != next[static_cast<std::size_t>(c.worker)]++ ||
