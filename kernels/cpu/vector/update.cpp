@@ -16,7 +16,7 @@ void update(UpdateRule rule, const UpdateStretch& stretch, int64_t n, const Upda
 
 template <class T>
 void add_update(Loops& loops) {
-  set<update<T>>(loops.update);
+  loops.update = update<T>;
 }
 RANKSCOPE_FOR_ALL_TYPES(add_update)
 
