@@ -55,13 +55,13 @@ class NcclWorld final : public World {
   std::shared_ptr<NcclSession> session_;
 };
 
-}  // namespace
-
 std::string host_name() {
   char host[256] = "";
   gethostname(host, sizeof host - 1);
   return host;
 }
+
+}  // namespace
 
 std::unique_ptr<World> nccl_world(std::unique_ptr<World> start_up, CommOptions options, NcclOptions nccl) {
   std::shared_ptr<const NcclLibrary> library;
@@ -81,6 +81,14 @@ void prepare_cuda_for_nccl() { setenv("CUDA_MODULE_LOADING", "EAGER", 0); }
 
 void check_nccl_library(const NcclOptions& nccl) { open_nccl(nccl.file); }
 
+int gpu_of_rank(World& world, const std::vector<std::string>& visible) {
+  return gpu_of_rank(world, visible, host_name());
+}
+
+int shared_gpu_of_rank(World& world, const std::vector<std::string>& visible) {
+  return shared_gpu_of_rank(world, visible, host_name());
+}
+
 int shared_gpu_of_rank(World& world, const std::vector<std::string>& visible, const std::string& host) {
   const std::vector<std::string> hosts = world.exchange(host);
   const auto before = std::count(hosts.begin(), hosts.begin() + world.rank(), host);
@@ -98,7 +106,7 @@ int gpu_of_rank(World& world, const std::vector<std::string>& visible, const std
   const std::vector<std::string> all = world.exchange(mine.str());
   int own = 0;
   for (int rank = 0; rank < static_cast<int>(all.size()); ++rank) {
-    std::istringstream theirs(all[rank]);
+    std::istringstream theirs(all[static_cast<std::size_t>(rank)]);
     std::string where, gpu;
     std::getline(theirs, where);
     ++ranks[where];

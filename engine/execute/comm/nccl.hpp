@@ -44,15 +44,15 @@ void enable_nccl_profiler();
 /// (CUDA programming guide, "Lazy loading", potential hazards.) They need queues that are apart, too: prepare_platform.
 void prepare_cuda_for_nccl();
 
-/// This host's.
-std::string host_name();
-
 /// Which of the GPUs that this rank sees is its own, so that no two ranks of a host have the same: collective over the
 /// world. `visible` are unique names (PCI bus ids). Throws CommError on every rank, with the host and the first rank
 /// that is left without, where they do not suffice.
-int gpu_of_rank(World& world, const std::vector<std::string>& visible, const std::string& host = host_name());
+int gpu_of_rank(World& world, const std::vector<std::string>& visible);
+/// The same of a host of that name.
+int gpu_of_rank(World& world, const std::vector<std::string>& visible, const std::string& host);
 /// The same where ranks may share a GPU (mpi): a host's ranks take the GPUs that they see in turn. 0 where none is
 /// seen.
-int shared_gpu_of_rank(World& world, const std::vector<std::string>& visible, const std::string& host = host_name());
+int shared_gpu_of_rank(World& world, const std::vector<std::string>& visible);
+int shared_gpu_of_rank(World& world, const std::vector<std::string>& visible, const std::string& host);
 
 }  // namespace rankscope
