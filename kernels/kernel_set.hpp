@@ -4,8 +4,8 @@
 // An op is prepared once for its shapes and element type, which gives the scratch memory it needs and a launch that can
 // be repeated; launching reserves nothing. The CPU set (kernels/cpu) is the specification of every op.
 //
-// To add an op: give it a specification and an entry here (and in for_each_op), a file of its own in kernels/cpu, and a
-// row in the table of tests/kernels/cpu/every_op_test.cpp.
+// To add an op: give it a specification, an entry and its name in the list of ops here, a file of its own in
+// kernels/cpu and kernels/cuda, and a row in the table of tests/kernels/cpu/every_op_test.cpp.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -199,8 +199,9 @@ struct Options {
 /// One row of the table: which types an op has, and how it is prepared.
 template <class Spec, class... Arguments>
 struct OpEntry {
+  using Make = Prepared<Arguments...>(const Spec&, const Options&);
   std::vector<DType> types;
-  Prepared<Arguments...> (*make)(const Spec&, const Options&) = nullptr;
+  Make* make = nullptr;
 };
 
 /// The table. Arguments are named in the comments, outputs first; views that an op's specification leaves out are
@@ -271,46 +272,33 @@ struct KernelSet {
   Prepared<Arguments...> prepare(OpEntry<Spec, Arguments...> KernelSet::*op, const Spec& spec) const;
 };
 
-/// Calls visit(name, member) for every op of the table.
+// The ops of the table by name, for what is written once for each: those that sets make of their products, and all
+// others but square_norms.
+// clang-format off
+#define RANKSCOPE_PRODUCT_OPS(each) \
+  each(linear_forward) each(linear_gelu_forward) each(linear_input_gradient) each(linear_gelu_input_gradient) \
+  each(linear_weight_gradient) each(convolution_forward) each(convolution_input_gradient) \
+  each(convolution_weight_gradient)
+#define RANKSCOPE_OTHER_OPS(each) \
+  each(bias_gradient) each(norm_forward) each(norm_backward) each(attention_forward) each(attention_backward) \
+  each(cross_entropy) each(embedding_forward) each(embedding_backward) each(dropout) each(residual_sum) \
+  each(token_embedding_forward) each(token_embedding_backward) each(position_embedding_forward) \
+  each(position_embedding_backward) each(vocabulary_numerators) each(vocabulary_loss) each(batch_norm_forward) \
+  each(batch_norm_backward) each(max_pool_forward) each(max_pool_backward) each(mean_pool_forward) \
+  each(mean_pool_backward) each(pixels) each(add) each(scale) each(square_norm) each(count_magnitudes) \
+  each(clip_coefficient) each(update)
+// clang-format on
+
+/// Declares the function of this name that prepares the op.
+#define RANKSCOPE_DECLARE_OP(op) decltype(KernelSet::op)::Make op;
+
+/// Calls visit(name, member) for every op of the two lists.
 template <class Visitor>
 void for_each_op(Visitor&& visit) {
-  visit("linear_forward", &KernelSet::linear_forward);
-  visit("linear_gelu_forward", &KernelSet::linear_gelu_forward);
-  visit("linear_input_gradient", &KernelSet::linear_input_gradient);
-  visit("linear_gelu_input_gradient", &KernelSet::linear_gelu_input_gradient);
-  visit("linear_weight_gradient", &KernelSet::linear_weight_gradient);
-  visit("bias_gradient", &KernelSet::bias_gradient);
-  visit("norm_forward", &KernelSet::norm_forward);
-  visit("norm_backward", &KernelSet::norm_backward);
-  visit("attention_forward", &KernelSet::attention_forward);
-  visit("attention_backward", &KernelSet::attention_backward);
-  visit("cross_entropy", &KernelSet::cross_entropy);
-  visit("embedding_forward", &KernelSet::embedding_forward);
-  visit("embedding_backward", &KernelSet::embedding_backward);
-  visit("dropout", &KernelSet::dropout);
-  visit("residual_sum", &KernelSet::residual_sum);
-  visit("token_embedding_forward", &KernelSet::token_embedding_forward);
-  visit("token_embedding_backward", &KernelSet::token_embedding_backward);
-  visit("position_embedding_forward", &KernelSet::position_embedding_forward);
-  visit("position_embedding_backward", &KernelSet::position_embedding_backward);
-  visit("vocabulary_numerators", &KernelSet::vocabulary_numerators);
-  visit("vocabulary_loss", &KernelSet::vocabulary_loss);
-  visit("convolution_forward", &KernelSet::convolution_forward);
-  visit("convolution_input_gradient", &KernelSet::convolution_input_gradient);
-  visit("convolution_weight_gradient", &KernelSet::convolution_weight_gradient);
-  visit("batch_norm_forward", &KernelSet::batch_norm_forward);
-  visit("batch_norm_backward", &KernelSet::batch_norm_backward);
-  visit("max_pool_forward", &KernelSet::max_pool_forward);
-  visit("max_pool_backward", &KernelSet::max_pool_backward);
-  visit("mean_pool_forward", &KernelSet::mean_pool_forward);
-  visit("mean_pool_backward", &KernelSet::mean_pool_backward);
-  visit("pixels", &KernelSet::pixels);
-  visit("add", &KernelSet::add);
-  visit("scale", &KernelSet::scale);
-  visit("square_norm", &KernelSet::square_norm);
-  visit("count_magnitudes", &KernelSet::count_magnitudes);
-  visit("clip_coefficient", &KernelSet::clip_coefficient);
-  visit("update", &KernelSet::update);
+#define RANKSCOPE_VISIT(op) visit(#op, &KernelSet::op);
+  RANKSCOPE_PRODUCT_OPS(RANKSCOPE_VISIT);
+  RANKSCOPE_OTHER_OPS(RANKSCOPE_VISIT);
+#undef RANKSCOPE_VISIT
 }
 
 /// The name of an entry of the table; "?" for none.

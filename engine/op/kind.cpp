@@ -1,119 +1,39 @@
 #include "engine/op/kind.hpp"
 
+#include "engine/op/word_list.hpp"
+
 namespace rankscope {
 
-std::string_view name_of(OpKind kind) {
-  switch (kind) {
-    case OpKind::forward: return "forward";
-    case OpKind::backward: return "backward";
-    case OpKind::input_gradient: return "input_gradient";
-    case OpKind::weight_gradient: return "weight_gradient";
-    case OpKind::recompute: return "recompute";
-    case OpKind::send: return "send";
-    case OpKind::receive: return "receive";
-    case OpKind::broadcast: return "broadcast";
-    case OpKind::scatter: return "scatter";
-    case OpKind::reduce: return "reduce";
-    case OpKind::all_reduce: return "all_reduce";
-    case OpKind::gather: return "gather";
-    case OpKind::all_gather: return "all_gather";
-    case OpKind::reduce_scatter: return "reduce_scatter";
-    case OpKind::all_to_all: return "all_to_all";
-    case OpKind::copy: return "copy";
-    case OpKind::optimizer: return "optimizer";
-    case OpKind::load_batch: return "load_batch";
-    case OpKind::checkpoint: return "checkpoint";
-    case OpKind::check: return "check";
-  }
-  return "?";
-}
+constexpr auto op_kind_names =
+    word_list("forward", "backward", "input_gradient", "weight_gradient", "recompute", "send", "receive", "broadcast",
+              "scatter", "reduce", "all_reduce", "gather", "all_gather", "reduce_scatter", "all_to_all", "copy",
+              "optimizer", "load_batch", "checkpoint", "check");
+static_assert(op_kind_names.size() == op_kind_count);
+std::string_view name_of(OpKind kind) { return word_at(op_kind_names, kind); }
 
-std::string_view name_of(Lane lane) {
-  switch (lane) {
-    case Lane::compute: return "compute";
-    case Lane::copy: return "copy";
-    case Lane::tensor: return "tensor";
-    case Lane::data: return "data";
-    case Lane::zero_gather: return "zero_gather";
-    case Lane::zero_reduce: return "zero_reduce";
-    case Lane::forward_send: return "forward_send";
-    case Lane::forward_receive: return "forward_receive";
-    case Lane::backward_send: return "backward_send";
-    case Lane::backward_receive: return "backward_receive";
-    case Lane::checkpoint: return "checkpoint";
-    case Lane::server: return "server";
-    case Lane::host: return "host";
-  }
-  return "?";
-}
+constexpr auto lane_names =
+    word_list("compute", "copy", "tensor", "data", "zero_gather", "zero_reduce", "forward_send", "forward_receive",
+              "backward_send", "backward_receive", "checkpoint", "server", "host");
+static_assert(lane_names.size() == lane_count);
+std::string_view name_of(Lane lane) { return word_at(lane_names, lane); }
 
-std::string_view name_of(Purpose purpose) {
-  switch (purpose) {
-    case Purpose::none: return "none";
-    case Purpose::data_gradient: return "data_gradient";
-    case Purpose::zero_parameter: return "zero_parameter";
-    case Purpose::zero_gradient: return "zero_gradient";
-    case Purpose::tensor: return "tensor";
-    case Purpose::pipeline_forward: return "pipeline_forward";
-    case Purpose::pipeline_backward: return "pipeline_backward";
-    case Purpose::embedding: return "embedding";
-    case Purpose::norm: return "norm";
-    case Purpose::loss: return "loss";
-    case Purpose::server: return "server";
-    case Purpose::data_parameter: return "data_parameter";
-    case Purpose::batch: return "batch";
-    case Purpose::offload: return "offload";
-    case Purpose::alone: return "alone";
-    case Purpose::replica_loss: return "replica_loss";
-  }
-  return "?";
-}
+constexpr auto purpose_names = word_list("none", "data_gradient", "zero_parameter", "zero_gradient", "tensor",
+                                         "pipeline_forward", "pipeline_backward", "embedding", "norm", "loss", "server",
+                                         "data_parameter", "batch", "offload", "alone", "replica_loss");
+static_assert(purpose_names.size() == purpose_count);
+std::string_view name_of(Purpose purpose) { return word_at(purpose_names, purpose); }
 
-std::string_view name_of(Segment segment) {
-  switch (segment) {
-    case Segment::whole: return "whole";
-    case Segment::embedding: return "embedding";
-    case Segment::qkv: return "qkv";
-    case Segment::attention: return "attention";
-    case Segment::projection: return "projection";
-    case Segment::up: return "up";
-    case Segment::down: return "down";
-    case Segment::head: return "head";
-    case Segment::norm: return "norm";
-    case Segment::update: return "update";
-    case Segment::accumulate: return "accumulate";
-    case Segment::loss_scale: return "loss_scale";
-    case Segment::positions: return "positions";
-    case Segment::attention_norm: return "attention_norm";
-    case Segment::mlp_norm: return "mlp_norm";
-    case Segment::output: return "output";
-    case Segment::final_norm: return "final_norm";
-    case Segment::loss: return "loss";
-    case Segment::stem: return "stem";
-    case Segment::pool: return "pool";
-    case Segment::conv1: return "conv1";
-    case Segment::conv2: return "conv2";
-    case Segment::conv3: return "conv3";
-    case Segment::shortcut_sum: return "shortcut_sum";
-    case Segment::classifier: return "classifier";
-    case Segment::stash: return "stash";
-  }
-  return "?";
-}
+constexpr auto segment_names =
+    word_list("whole", "embedding", "qkv", "attention", "projection", "up", "down", "head", "norm", "update",
+              "accumulate", "loss_scale", "positions", "attention_norm", "mlp_norm", "output", "final_norm", "loss",
+              "stem", "pool", "conv1", "conv2", "conv3", "shortcut_sum", "classifier", "stash");
+static_assert(segment_names.size() == segment_count);
+std::string_view name_of(Segment segment) { return word_at(segment_names, segment); }
 
-std::string_view name_of(GroupKind group) {
-  switch (group) {
-    case GroupKind::self: return "self";
-    case GroupKind::tensor: return "tensor";
-    case GroupKind::data: return "data";
-    case GroupKind::pipeline: return "pipeline";
-    case GroupKind::embedding: return "embedding";
-    case GroupKind::model: return "model";
-    case GroupKind::world: return "world";
-    case GroupKind::server: return "server";
-  }
-  return "?";
-}
+constexpr auto group_kind_names =
+    word_list("self", "tensor", "data", "pipeline", "embedding", "model", "world", "server");
+static_assert(group_kind_names.size() == group_kind_count);
+std::string_view name_of(GroupKind group) { return word_at(group_kind_names, group); }
 
 bool is_communication(OpKind kind) { return kind == OpKind::send || kind == OpKind::receive || is_collective(kind); }
 

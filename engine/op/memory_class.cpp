@@ -1,19 +1,12 @@
 #include "engine/op/memory_class.hpp"
 
+#include "engine/op/word_list.hpp"
+
 namespace rankscope {
 
-std::string_view name_of(MemoryClass memory) {
-  switch (memory) {
-    case MemoryClass::parameters: return "parameters";
-    case MemoryClass::gradients: return "gradients";
-    case MemoryClass::optimizer: return "optimizer";
-    case MemoryClass::activations: return "activations";
-    case MemoryClass::buffers: return "buffers";
-    case MemoryClass::host: return "host";
-    case MemoryClass::workspace: return "workspace";
-    case MemoryClass::context: return "context";
-  }
-  return "?";
-}
+constexpr auto memory_class_names =
+    word_list("parameters", "gradients", "optimizer", "activations", "buffers", "host", "workspace", "context");
+static_assert(memory_class_names.size() == memory_class_count);
+std::string_view name_of(MemoryClass memory) { return word_at(memory_class_names, memory); }
 
 }  // namespace rankscope

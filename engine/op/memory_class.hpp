@@ -27,7 +27,7 @@ using ClassBytes = std::array<std::int64_t, memory_class_count>;
 inline std::int64_t device_sum(const ClassBytes& bytes) {
   std::int64_t sum = 0;
   for (int c = 0; c < memory_class_count; ++c)
-    if (static_cast<MemoryClass>(c) != MemoryClass::host) sum += bytes[static_cast<std::size_t>(c)];
+    if (static_cast<MemoryClass>(c) != MemoryClass::host) sum += bytes[c];
   return sum;
 }
 

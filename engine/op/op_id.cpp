@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <stdexcept>
+
+#include "engine/op/word_list.hpp"
+#include "engine/op/words.hpp"
 
 namespace rankscope {
 namespace {
@@ -33,18 +35,9 @@ constexpr std::array<std::string_view, op_kind_count> kind_tokens{
     "BROADCAST", "SCATTER", "REDUCE", "ALLREDUCE", "GATHER", "ALLGATHER", "REDUCESCATTER",
     "ALLTOALL",  "COPY",    "OPT",    "LOAD",      "CKPT",   "CHECK"};
 
-template <class E>
-std::optional<E> named(std::string_view name, int count) {
-  for (int i = 0; i < count; ++i)
-    if (name_of(static_cast<E>(i)) == name) return static_cast<E>(i);
-  return std::nullopt;
-}
-
 std::optional<int> number(std::string_view text) {
-  int value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < 0) return std::nullopt;
-  return value;
+  const auto value = number_in<int>(text);
+  return value && *value >= 0 ? value : std::nullopt;
 }
 
 }  // namespace
@@ -111,7 +104,7 @@ std::optional<OpId> parse_token(std::string_view token, std::string* error) {
   std::string_view head = next();
   const auto dot = head.find('.');
   if (dot != std::string_view::npos) {
-    const auto purpose = named<Purpose>(head.substr(dot + 1), purpose_count);
+    const auto purpose = value_named<Purpose>(head.substr(dot + 1), purpose_count);
     if (!purpose || *purpose == Purpose::none)
       return fail("unknown purpose '" + std::string(head.substr(dot + 1)) + "'");
     f.purpose = *purpose;
@@ -143,7 +136,7 @@ std::optional<OpId> parse_token(std::string_view token, std::string* error) {
       f.block = *value;
     }
     if (segment_dot != std::string_view::npos) {
-      const auto segment = named<Segment>(part.substr(segment_dot + 1), segment_count);
+      const auto segment = value_named<Segment>(part.substr(segment_dot + 1), segment_count);
       if (!segment || *segment == Segment::whole) return fail("unknown segment '" + std::string(part) + "'");
       f.segment = *segment;
     }

@@ -1,20 +1,12 @@
 #include "engine/op/time_class.hpp"
 
+#include "engine/op/word_list.hpp"
+
 namespace rankscope {
 
-std::string_view name_of(TimeClass time) {
-  switch (time) {
-    case TimeClass::compute: return "compute";
-    case TimeClass::recompute: return "recompute";
-    case TimeClass::tensor: return "tensor";
-    case TimeClass::pipeline: return "pipeline";
-    case TimeClass::data: return "data";
-    case TimeClass::zero: return "zero";
-    case TimeClass::optimizer: return "optimizer";
-    case TimeClass::bubble: return "bubble";
-    case TimeClass::other: return "other";
-  }
-  return "?";
-}
+constexpr auto time_class_names =
+    word_list("compute", "recompute", "tensor", "pipeline", "data", "zero", "optimizer", "bubble", "other");
+static_assert(time_class_names.size() == time_class_count);
+std::string_view name_of(TimeClass time) { return word_at(time_class_names, time); }
 
 }  // namespace rankscope

@@ -1,13 +1,19 @@
-// How messages and reports write a count with its noun, and a number with its unit. Sentences are made with
+// How messages and reports write a count with its noun, a number with its unit, and a list. Sentences are made with
 // fmt::format. An unknown value (nan) is a dash.
 #pragma once
 #include <fmt/format.h>
 
+#include <cctype>
+#include <charconv>
 #include <cmath>
 #include <concepts>
 #include <cstdint>
+#include <iterator>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace rankscope {
 
@@ -23,6 +29,39 @@ std::string counted(Count count, std::string_view noun, std::string_view ending 
 template <std::integral Count>
 constexpr std::string_view agreeing(Count count, std::string_view one, std::string_view more) {
   return count == 1 ? one : more;
+}
+
+/// "a", "a and b", "a, b and c"; with another word before the last: listed(words, "or").
+template <class Range>
+std::string listed(const Range& items, std::string_view before_last = "and") {
+  std::string text;
+  const auto last = std::size(items) - 1;
+  for (std::size_t i = 0; const auto& item : items) {
+    if (i > 0) text += i == last ? fmt::format(" {} ", before_last) : ", ";
+    text += fmt::format("{}", item);
+    ++i;
+  }
+  return text;
+}
+/// Of many the first ones: "0, 1, 2 and 5 more".
+template <class Item>
+std::string listed_up_to(std::size_t most, const std::vector<Item>& items) {
+  if (items.size() <= most) return listed(items);
+  const std::span first(items.data(), most);
+  return fmt::format("{} and {} more", fmt::join(first, ", "), items.size() - most);
+}
+/// In small letters, of the Latin alphabet.
+inline std::string lowered(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+/// The number that a text is, all of it; nullopt where it is none, or out of range.
+template <class Number>
+std::optional<Number> number_in(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
 namespace figure {

@@ -1,7 +1,6 @@
 #include "engine/worker/hosts.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <numeric>
 #include <sstream>
@@ -25,9 +24,8 @@ bool is_name(std::string_view text) {
 
 /// 0: not a number of slots.
 int slots_of(std::string_view text) {
-  int slots = 0;
-  const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), slots);
-  return bad == std::errc{} && end == text.data() + text.size() && slots <= most_slots ? std::max(slots, 0) : 0;
+  const int slots = number_in<int>(text).value_or(0);
+  return slots <= most_slots ? std::max(slots, 0) : 0;
 }
 
 /// Words of a line without its comment.

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "engine/execute/comm/mpi.hpp"
+#include "engine/op/contains.hpp"
 #include "engine/op/words.hpp"
 #include "engine/plan/scenario/read.hpp"
 #include "engine/worker/launched_job.hpp"
@@ -84,7 +85,7 @@ std::optional<RankRange> ranks_here(const Scenario& scenario, const RunRequest& 
   const std::vector<std::string> addresses = own_addresses();
   return ranks_on(read_hosts(request.hosts), ranks, [&](const std::string& host) {
     return host == name || host == name.substr(0, name.find('.')) || host == "localhost" || host.starts_with("127.") ||
-           std::find(addresses.begin(), addresses.end(), host) != addresses.end();
+           contains(addresses, host);
   });
 }
 

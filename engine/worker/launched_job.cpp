@@ -1,20 +1,17 @@
 #include "engine/worker/launched_job.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <string_view>
+
+#include "engine/op/words.hpp"
 
 namespace rankscope {
 namespace {
 
 std::optional<int> number(const char* text) {
-  if (!text) return std::nullopt;
-  const std::string_view digits(text);
-  int value = 0;
-  const auto [end, bad] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (bad != std::errc{} || end != digits.data() + digits.size() || value < 0) return std::nullopt;
-  return value;
+  const auto value = text ? number_in<int>(text) : std::nullopt;
+  return value && *value >= 0 ? value : std::nullopt;
 }
 
 /// Of Slurm's "4(x2),3": how many tasks the node of that number has; 0: it does not say.
@@ -34,8 +31,6 @@ int tasks_on(std::string_view per_node, int node) {
   return 0;
 }
 
-const char* own_value(const char* name) { return std::getenv(name); }
-
 }  // namespace
 
 std::optional<LaunchedJob> launched_job(const EnvironmentOf& value_of) {
@@ -54,13 +49,9 @@ std::optional<LaunchedJob> launched_job(const EnvironmentOf& value_of) {
   return LaunchedJob{Launcher::srun, *task, *tasks, nodes && *nodes > 1, -1, here, value_of("PMIX_RANK") != nullptr};
 }
 
-std::optional<LaunchedJob> launched_job() { return launched_job(own_value); }
-
 bool allocation_spans_hosts(const EnvironmentOf& value_of) {
   const auto nodes = number(value_of("SLURM_JOB_NUM_NODES"));
   return nodes && *nodes > 1;
 }
-
-bool allocation_spans_hosts() { return allocation_spans_hosts(own_value); }
 
 }  // namespace rankscope

@@ -1,5 +1,6 @@
 // Whether this process is one of a job that a launcher (mpirun, srun) has started, and which one.
 #pragma once
+#include <cstdlib>
 #include <functional>
 #include <optional>
 #include <string>
@@ -23,12 +24,9 @@ using EnvironmentOf = std::function<const char*(const char* name)>;
 
 /// From the variables that Open MPI's mpirun and Slurm's srun set for each process. A batch script and a shell in an
 /// allocation are not processes of a job.
-std::optional<LaunchedJob> launched_job(const EnvironmentOf& value_of);
-/// The same of this process.
-std::optional<LaunchedJob> launched_job();
+std::optional<LaunchedJob> launched_job(const EnvironmentOf& value_of = std::getenv);
 
 /// Whether mpirun would use hosts other than this one by itself: inside an allocation of several nodes.
-bool allocation_spans_hosts(const EnvironmentOf& value_of);
-bool allocation_spans_hosts();
+bool allocation_spans_hosts(const EnvironmentOf& value_of = std::getenv);
 
 }  // namespace rankscope

@@ -7,6 +7,7 @@
 #include "engine/base/host/memory.hpp"
 #include "engine/execute/checkpoint/checkpoint.hpp"
 #include "engine/execute/data/dataset.hpp"
+#include "engine/op/words.hpp"
 #include "engine/plan/scenario/keys.hpp"
 #include "engine/worker/commands/command.hpp"
 #include "engine/worker/job_to_join.hpp"
@@ -33,10 +34,7 @@ std::string names_of(const std::vector<Command>& commands) {
   std::vector<std::string> names;
   for (const Command& one : commands)
     if (!one.line->get_group().empty()) names.push_back(one.line->get_name());
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i)
-    text += (i == 0 ? "" : i + 1 < names.size() ? ", " : " and ") + names[i];
-  return text;
+  return listed(names);
 }
 
 /// Where the key is that a PlanError's message begins with: "plan.schedule: …"; the scenario where it begins with none.
@@ -51,8 +49,7 @@ std::string place_of(const PlanError& error, const Command& command, const std::
 
 /// Runs the chosen command. A request that it cannot fulfil is one line and bad_input.
 int run_chosen(const std::vector<Command>& commands) {
-  const auto chosen =
-      std::find_if(commands.begin(), commands.end(), [](const Command& one) { return bool(*one.line); });
+  const auto chosen = std::ranges::find_if(commands, [](const Command& one) { return bool(*one.line); });
   if (chosen == commands.end()) return failed;  // not reached: CLI11 asks for a command
   const CLI::Option* file = chosen->line->get_option_no_throw("SCENARIO");
   const std::string scenario = file ? file->as<std::string>() : "";
@@ -84,8 +81,7 @@ int run_program(int argc, char** argv) {
 
   // Without this, an unknown command is called a missing one.
   const auto is_known = [&](const std::string& name) {
-    return std::any_of(commands.begin(), commands.end(),
-                       [&](const Command& one) { return one.line->get_name() == name; });
+    return std::ranges::any_of(commands, [&](const Command& one) { return one.line->get_name() == name; });
   };
   if (argc > 1 && argv[1][0] != '-' && !is_known(argv[1])) {
     std::cerr << "rankscope-engine: unknown command '" << excerpt(argv[1]) << "'; there is " << names_of(commands)

@@ -3,8 +3,6 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <sstream>
 
@@ -17,6 +15,7 @@
 #include "engine/plan/scenario/read.hpp"
 #include "engine/prove/calibrate/machine.hpp"
 #include "engine/prove/calibrate/measure_ops.hpp"
+#include "engine/worker/print.hpp"
 #include "engine/worker/provenance.hpp"
 #include "engine/worker/supervise.hpp"
 
@@ -176,7 +175,7 @@ int validate_own(const OwnRunsRequest& request) {
                                 counted(measured.rows.size(), "op"));
   std::vector<ValidatedTable> result = {validate(table)};
   for (std::size_t i = 0; i < rows.size(); ++i) result[0].rows[i].uncertainty = standard_error(rows[i].errors);
-  std::cout << (request.json ? to_json(result).dump(2) + "\n" : to_text(result));
+  print(result, request.json);
   if (request.folder.empty()) return 0;
   const fs::path published = fs::path(request.folder) / "published" / (std::string(table_name) + ".toml");
   fs::create_directories(fs::path(request.folder) / "measured");

@@ -3,35 +3,32 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <iostream>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "engine/execute/optimizer/walk.hpp"
+#include "engine/op/contains.hpp"
+#include "engine/op/words.hpp"
 #include "engine/plan/optimizer_rule/rule.hpp"
 #include "engine/plan/scenario/keys.hpp"
 #include "engine/plan/scenario/read.hpp"
+#include "engine/worker/print.hpp"
 #include "kernels/cpu/cpu.hpp"
 
 namespace rankscope {
 namespace {
 
 double number_of(const std::string& text, const std::string& option) {
-  double value = 0;
-  const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (bad != std::errc{} || end != text.data() + text.size() || !std::isfinite(value))
-    throw ScenarioError(option + ": '" + text + "' is no number");
-  return value;
+  const auto value = number_in<double>(text);
+  if (!value || !std::isfinite(*value)) throw ScenarioError(option + ": '" + text + "' is no number");
+  return *value;
 }
 
 void check_optimizer(const std::string& name, const std::string& option) {
   const std::vector<std::string> known = walking_optimizers();
-  if (std::find(known.begin(), known.end(), name) != known.end()) return;
-  const std::string near = nearest(name, known);
+  if (contains(known, name)) return;
   throw ScenarioError(option + ": unknown optimizer '" + name + "'; " +
-                      (near.empty() ? "known: " + listed(known) : "did you mean '" + near + "'?"));
+                      nearest_or(name, known, "known: " + listed(known)));
 }
 
 void take_rate(const std::string& text, PathRequest& request) {
@@ -44,7 +41,7 @@ void take_rate(const std::string& text, PathRequest& request) {
     return;
   }
   check_optimizer(name, option);
-  if (std::find(request.optimizers.begin(), request.optimizers.end(), name) == request.optimizers.end())
+  if (!contains(request.optimizers, name))
     throw ScenarioError(option + ": " + name + " is not selected; add it to --optimizer " + listed(request.optimizers));
   request.rates[name] = rate;
 }
@@ -95,11 +92,9 @@ PathRequest path_request(const PathsInput& input) {
   request.surface = input.surface;
   request.condition = input.condition;
   const std::vector<std::string> surfaces = surface_names();
-  if (std::find(surfaces.begin(), surfaces.end(), input.surface) == surfaces.end()) {
-    const std::string near = nearest(input.surface, surfaces);
+  if (!contains(surfaces, input.surface))
     throw ScenarioError("paths: unknown surface '" + input.surface + "'; " +
-                        (near.empty() ? "known: " + listed(surfaces) : "did you mean '" + near + "'?"));
-  }
+                        nearest_or(input.surface, surfaces, "known: " + listed(surfaces)));
   if (!make_surface(input.surface).has_condition && input.condition != usual_condition)
     throw ScenarioError("--condition applies to the ravine only; " + input.surface + " has none: remove it");
   Surface surface;
@@ -149,8 +144,7 @@ Paths walk_paths(PathRequest request) {
 }
 
 int print_paths(const PathsInput& input) {
-  const Paths paths = walk_paths(path_request(input));
-  std::cout << (input.json ? to_json(paths).dump(2) + "\n" : to_text(paths));
+  print(walk_paths(path_request(input)), input.json);
   return 0;
 }
 

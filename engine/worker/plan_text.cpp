@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <iostream>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -18,8 +16,8 @@ namespace {
 
 /// "embedding, blocks 0–1" for the segments of a chunk; of a resnet "stem, blocks 0–7".
 std::string chunk_words(const StepProgram& step, int chunk) {
-  const auto begin = static_cast<std::size_t>(step.first_segment[static_cast<std::size_t>(chunk)]);
-  const auto end = static_cast<std::size_t>(step.first_segment[static_cast<std::size_t>(chunk) + 1]);
+  const auto begin = static_cast<std::size_t>(step.first_segment[chunk]);
+  const auto end = static_cast<std::size_t>(step.first_segment[chunk + 1]);
   std::vector<std::string> words;
   int first = -1, last = -1;
   for (std::size_t s = begin; s < end; ++s)
@@ -61,7 +59,7 @@ std::string plan_text(const StepProgram& step) {
   for (int stage = 0; stage < step.schedule.shape.stages; ++stage) {
     std::string chunks;
     for (int chunk = 0; chunk < step.schedule.shape.chunks(); ++chunk)
-      if (step.schedule.stage_of_chunk[static_cast<std::size_t>(chunk)] == stage)
+      if (step.schedule.stage_of_chunk[chunk] == stage)
         chunks += (chunks.empty() ? "" : " and ") + chunk_words(step, chunk);
     text += fmt::format("  stage {}: {}", stage, chunks);
     if (counts) {
@@ -81,13 +79,6 @@ void check_runs(const StepProgram& step) {
     throw PlanError(step.scenario.plan.schedule == ScheduleKind::by_hand
                         ? "plan.order: " + *deadlock + "; choose an order of the lanes without a circular wait"
                         : "plan.schedule: " + *deadlock + "; schedule = \"1f1b\" runs");
-}
-
-void print(const Report& report, bool json) {
-  if (json)
-    std::cout << to_json(report).dump(2) << "\n";
-  else
-    std::cout << to_text(report);
 }
 
 }  // namespace rankscope

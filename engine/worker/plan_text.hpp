@@ -13,7 +13,4 @@ std::string plan_text(const StepProgram& step);
 /// Throws PlanError if the ranks' programs would deadlock.
 void check_runs(const StepProgram& step);
 
-/// On standard output, as text or as its one JSON object.
-void print(const Report& report, bool json);
-
 }  // namespace rankscope

@@ -70,12 +70,10 @@ Join reachable_relay(const WorkerJob& job) {
       join.endpoint = fmt::format("tcp://{}:{}", address, port);
       return join;
     }
-  std::string tried;
-  for (const std::string& address : candidates) tried += (tried.empty() ? "" : ", ") + address;
   throw std::runtime_error(
       fmt::format("{} cannot reach the supervisor on {} at port {} of {}; open a port between the hosts and give it "
                   "with --publish tcp://ADDRESS:PORT --join-file FILE",
-                  host_name(), job.host, port, tried));
+                  host_name(), job.host, port, fmt::join(candidates, ", ")));
 }
 
 }  // namespace rankscope

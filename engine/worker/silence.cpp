@@ -12,6 +12,8 @@
 #include <map>
 #include <optional>
 
+#include "engine/op/contains.hpp"
+#include "engine/op/words.hpp"
 #include "engine/worker/step_marks.hpp"
 
 namespace rankscope {
@@ -116,12 +118,7 @@ std::string names(const std::vector<std::int32_t>& ranks) {
   if (ranks.size() == 1) return fmt::format("rank {}", ranks[0]);
   const auto count = static_cast<std::int32_t>(ranks.size());
   if (ranks.back() - ranks.front() + 1 == count) return fmt::format("ranks {} to {}", ranks.front(), ranks.back());
-  constexpr std::size_t most = 8;
-  std::string text = "ranks";
-  for (std::size_t i = 0; i < std::min(most, ranks.size()); ++i)
-    text += fmt::format("{}{}", i == 0 ? " " : i + 1 < ranks.size() ? ", " : " and ", ranks[i]);
-  if (ranks.size() > most) text += fmt::format(" and {} more", ranks.size() - most);
-  return text;
+  return "ranks " + listed_up_to(8, ranks);
 }
 
 }  // namespace
@@ -130,8 +127,7 @@ std::string names(const std::vector<std::int32_t>& ranks) {
 std::int64_t SilenceReport::least_step(const std::vector<std::int32_t>& ranks) const {
   const std::vector<std::int64_t> marks = read_step_marks(places_.directory, ranks.back() + 1);
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
-  for (const std::int32_t rank : ranks)
-    least = std::min(least, std::max(watch_.last_step(rank), marks[static_cast<std::size_t>(rank)]));
+  for (const std::int32_t rank : ranks) least = std::min(least, std::max(watch_.last_step(rank), marks[rank]));
   return least;
 }
 
@@ -181,8 +177,7 @@ std::string SilenceReport::named(const std::vector<std::int32_t>& ranks) const {
     const Silent& of = silent_.at(rank);
     if (of.stopped_since != Clock::time_point{}) limit = limits_.stopped;
     const auto state = of.process > 0 ? state_of(of.process) : std::nullopt;
-    if (state && is_suspended(state->state) && std::find(held.begin(), held.end(), of.process) == held.end())
-      held.push_back(of.process);
+    if (state && is_suspended(state->state) && !contains(held, of.process)) held.push_back(of.process);
   }
   if (!held.empty())
     line += fmt::format(": stopped by a signal; `kill -CONT {}` lets it continue", fmt::join(held, " "));
@@ -237,8 +232,7 @@ std::optional<SilentEnd> SilenceReport::over() const {
       end.rank = places_.one_process ? -1 : rank;
       end.why = stopped_for(of.process, limits_.silence + (looked_at_ - of.named_at));
     }
-    if (std::find(end.processes.begin(), end.processes.end(), of.process) == end.processes.end())
-      end.processes.push_back(of.process);
+    if (!contains(end.processes, of.process)) end.processes.push_back(of.process);
   }
   if (!end.why.empty()) return end;
   const auto patience = patience_elsewhere();

@@ -51,13 +51,13 @@ std::vector<int> read_not_dismissed(const std::filesystem::path& session_directo
   const std::vector<std::int64_t> marks = read_all(session_directory, ranks);
   std::vector<int> others;
   for (int rank = 0; rank < ranks; ++rank)
-    if (marks[static_cast<std::size_t>(ranks + rank)] == 0) others.push_back(rank);
+    if (marks[ranks + rank] == 0) others.push_back(rank);
   return others;
 }
 
 std::vector<std::int64_t> read_step_marks(const std::filesystem::path& session_directory, int ranks) {
   std::vector<std::int64_t> steps = read_all(session_directory, ranks);
-  steps.resize(static_cast<std::size_t>(ranks));
+  steps.resize(ranks);
   for (std::int64_t& step : steps) --step;
   return steps;
 }

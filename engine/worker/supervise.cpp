@@ -27,7 +27,7 @@
 #include "engine/worker/child.hpp"
 #include "engine/worker/descriptors.hpp"
 #include "engine/worker/launch.hpp"
-#include "engine/worker/plan_text.hpp"
+#include "engine/worker/print.hpp"
 #include "engine/worker/reach.hpp"
 #include "engine/worker/recorder.hpp"
 #include "engine/worker/silence.hpp"
@@ -307,7 +307,7 @@ SessionOutcome run_session(const Scenario& scenario, const RunRequest& request, 
   bool any_step = false;  // a step was reported, not only its number
   for (std::int32_t rank = 0; rank < scenario.plan.ranks(); ++rank) {
     any_step = any_step || watch.last_step(rank) >= 0;
-    watch.finished(rank, marks[static_cast<std::size_t>(rank)]);
+    watch.finished(rank, marks[rank]);
   }
   // Where others started the ranks, no launcher's line names the one that died by itself: all the others were
   // dismissed.

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cmath>
-#include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -30,7 +29,7 @@ std::vector<double> wall_seconds(const RunFacts& facts) {
 
 SweepRun run_point(const SweepPlan& plan, const RunRequest& request, std::int32_t point, std::int32_t repeat,
                    const Progress& progress) {
-  const Scenario& scenario = *plan.scenarios[static_cast<std::size_t>(point)];
+  const Scenario& scenario = *plan.scenarios[point];
   const auto failed = [&](const std::string& why) {
     SweepRun run;
     run.point = point;
@@ -62,8 +61,8 @@ class Announcer {
   }
   /// Of the next run; the share is of the whole sweep.
   Progress next(std::int32_t point) {
-    return [this, show = line_.progress(), before = done_,
-            words = sweep_.points[static_cast<std::size_t>(point)].words()](std::string_view doing, double share) {
+    return [this, show = line_.progress(), before = done_, words = sweep_.points[point].words()](std::string_view doing,
+                                                                                                 double share) {
       show(fmt::format("run {} of {}, {}, {}", before + 1, total_, words, doing),
            (before + (std::isnan(share) ? 0 : share)) / total_);
     };
@@ -72,15 +71,10 @@ class Announcer {
     ++done_;
     line_.clear();
     if (!shown_) return;
-    std::cerr << done_ << " of " << total_ << ": " << sweep_.points[static_cast<std::size_t>(run.point)].words()
-              << ": ";
-    if (!run.failure.empty()) {
-      std::cerr << run.failure << std::endl;
-      return;
-    }
-    char seconds[64];
-    std::snprintf(seconds, sizeof seconds, "%.3f", 1e3 * quartile(run.step_seconds, 2));
-    std::cerr << seconds << " ms a step" << std::endl;
+    std::cerr << fmt::format("{} of {}: {}: {}", done_, total_, sweep_.points[run.point].words(),
+                             run.failure.empty() ? fmt::format("{:.3f} ms a step", 1e3 * quartile(run.step_seconds, 2))
+                                                 : run.failure)
+              << std::endl;
   }
 
  private:

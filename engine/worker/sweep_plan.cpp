@@ -57,9 +57,8 @@ std::int64_t ranks_of(const PlanSpec& plan) {
 
 std::vector<Override> common_overrides(const SweepRequest& request) {
   std::vector<Override> overrides = request.set;
-  const bool set_steps = std::any_of(overrides.begin(), overrides.end(), [](const Override& given) {
-    return given.key == "train.steps" || given.key == "steps";
-  });
+  const bool set_steps = std::ranges::any_of(
+      overrides, [](const Override& given) { return given.key == "train.steps" || given.key == "steps"; });
   if (request.steps || !set_steps)
     overrides.push_back({"train.steps", std::to_string(request.steps.value_or(sweep_steps))});
   return overrides;

@@ -99,7 +99,7 @@ class Narrator {
   }
 
   void program(int rank) const {
-    const std::string text = to_text(programs_[static_cast<std::size_t>(rank)]);
+    const std::string text = to_text(programs_[rank]);
     publisher_.control(rank, ProgramRecord{rank, hash_of(text), text});
   }
 
@@ -147,8 +147,7 @@ int threads_of(const WorkerJob& job, const std::vector<RankProgram>& programs) {
   int most = 0, sum = 0;
   for (const RankProgram& program : programs) {
     const auto lanes = program.lanes();
-    const auto used =
-        static_cast<int>(std::count_if(lanes.begin(), lanes.end(), [](const auto& l) { return !l.empty(); }));
+    const auto used = static_cast<int>(std::ranges::count_if(lanes, [](const auto& l) { return !l.empty(); }));
     const int threads = 1 + used + job.request.threads - 1;
     most = std::max(most, threads);
     sum += threads;

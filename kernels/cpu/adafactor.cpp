@@ -86,13 +86,11 @@ class TensorUpdate {
   void sum_squares(const Scratch& s) const {
     const std::int64_t width = shape_.columns, blocks = blocks_of(shape_.rows);
     // Rows by blocks, so that a block's gradients are still in the cache for its rows' sums.
-    parallel_for(threads_, blocks, [&](std::int64_t first, std::int64_t last, int) {
-      for (std::int64_t b = first; b < last; ++b) {
-        const std::int64_t begin = b * rows_per_block, end = std::min(begin + rows_per_block, shape_.rows);
-        loops_.column_square_sums(at(s.partial, b * width), at(o_.gradient, begin * width), end - begin, width);
-        for (std::int64_t r = begin; shape_.factored && r < end; ++r)
-          s.row_squares[r] = wide_loops_.square_sum(at(o_.gradient, r * width), width);
-      }
+    parallel_each(threads_, blocks, [&](std::int64_t b) {
+      const std::int64_t begin = b * rows_per_block, end = std::min(begin + rows_per_block, shape_.rows);
+      loops_.column_square_sums(at(s.partial, b * width), at(o_.gradient, begin * width), end - begin, width);
+      for (std::int64_t r = begin; shape_.factored && r < end; ++r)
+        s.row_squares[r] = wide_loops_.square_sum(at(o_.gradient, r * width), width);
     });
     loops_.sum_partials(s.squares.data, s.partial.data, blocks, width, 0, width, false);
     each_row([&](std::int64_t r) {

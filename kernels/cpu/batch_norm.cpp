@@ -23,9 +23,8 @@ struct BatchPartials {
 /// Calls body(block, first element, rows) for every block.
 template <class Body>
 void for_each_block(const BatchNormSpec& spec, int threads, Body body) {
-  parallel_for(threads, blocks_of(spec.rows), [&](std::int64_t first, std::int64_t last, int) {
-    for (std::int64_t b = first; b < last; ++b)
-      body(b, b * rows_per_block * spec.channels, std::min(rows_per_block, spec.rows - b * rows_per_block));
+  parallel_each(threads, blocks_of(spec.rows), [&](std::int64_t b) {
+    body(b, b * rows_per_block * spec.channels, std::min(rows_per_block, spec.rows - b * rows_per_block));
   });
 }
 

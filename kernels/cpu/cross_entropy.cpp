@@ -18,13 +18,10 @@ Prepared<View, View, View, View, double> cross_entropy(const CrossEntropySpec& s
                                                              double factor, const Stream& stream) {
             auto* row_loss = reinterpret_cast<double*>(stream.workspace);
             const auto* target = targets.as<const std::int32_t>();
-            parallel_for(threads, spec.rows, [&](std::int64_t first, std::int64_t last, int) {
-              for (std::int64_t r = first; r < last; ++r) {
-                assert(target[r] >= 0 && target[r] < spec.vocabulary);
-                row_loss[r] =
-                    loops.cross_entropy_row(at(gradient, r * spec.vocabulary), at(logits, r * spec.vocabulary),
-                                            spec.vocabulary, target[r], factor, in_wide);
-              }
+            parallel_each(threads, spec.rows, [&](std::int64_t r) {
+              assert(target[r] >= 0 && target[r] < spec.vocabulary);
+              row_loss[r] = loops.cross_entropy_row(at(gradient, r * spec.vocabulary), at(logits, r * spec.vocabulary),
+                                                    spec.vocabulary, target[r], factor, in_wide);
             });
             double sum = spec.accumulate_loss ? *loss.as<double>() : 0.0;
             for (std::int64_t r = 0; r < spec.rows; ++r) sum += row_loss[r];

@@ -38,10 +38,9 @@ Prepared<double*, View> square_norm(const FlatSpec& spec, const Options& options
           [&loops, n, blocks, accumulate = spec.accumulate, threads = options.threads](double* out, View x,
                                                                                        const Stream& stream) {
             auto* partial = reinterpret_cast<double*>(stream.workspace);
-            parallel_for(threads, blocks, [&](std::int64_t first, std::int64_t last, int) {
-              for (std::int64_t b = first; b < last; ++b)
-                partial[b] = loops.square_sum(at(x, b * elements_per_block),
-                                              std::min(elements_per_block, n - b * elements_per_block));
+            parallel_each(threads, blocks, [&](std::int64_t b) {
+              partial[b] = loops.square_sum(at(x, b * elements_per_block),
+                                            std::min(elements_per_block, n - b * elements_per_block));
             });
             double sum = 0;
             for (std::int64_t b = 0; b < blocks; ++b) sum += partial[b];
@@ -61,10 +60,9 @@ Prepared<View, View> bias_gradient(const BiasGradientSpec& spec, const Options& 
   return {aligned(blocks * spec.width * bytes_of(wide(spec.type))),
           [&loops, spec, blocks, threads = options.threads](View db, View dy, const Stream& stream) {
             const View partial{stream.workspace, wide(spec.type), {blocks, spec.width}};
-            parallel_for(threads, blocks, [&](std::int64_t first, std::int64_t last, int) {
-              for (std::int64_t b = first; b < last; ++b)
-                loops.column_sums(at(partial, b * spec.width), at(dy, b * rows_per_block * spec.width),
-                                  std::min(rows_per_block, spec.rows - b * rows_per_block), spec.width);
+            parallel_each(threads, blocks, [&](std::int64_t b) {
+              loops.column_sums(at(partial, b * spec.width), at(dy, b * rows_per_block * spec.width),
+                                std::min(rows_per_block, spec.rows - b * rows_per_block), spec.width);
             });
             loops.sum_partials(db.data, partial.data, blocks, spec.width, 0, spec.width, spec.accumulate);
           }};

@@ -13,12 +13,10 @@ Prepared<View, View, View, View> embedding_forward(const EmbeddingSpec& spec, co
   const Loops& loops = loops_for(spec.type, options);
   return {0, [&loops, spec, threads = options.threads](View y, View tokens, View wte, View wpe, const Stream&) {
             const auto* token = tokens.as<const std::int32_t>();
-            parallel_for(threads, spec.samples * spec.context, [&](std::int64_t first, std::int64_t last, int) {
-              for (std::int64_t r = first; r < last; ++r) {
-                assert(token[r] >= 0 && token[r] < spec.vocabulary);
-                loops.embed_row(at(y, r * spec.width), at(wte, token[r] * spec.width),
-                                at(wpe, r % spec.context * spec.width), spec.width);
-              }
+            parallel_each(threads, spec.samples * spec.context, [&](std::int64_t r) {
+              assert(token[r] >= 0 && token[r] < spec.vocabulary);
+              loops.embed_row(at(y, r * spec.width), at(wte, token[r] * spec.width),
+                              at(wpe, r % spec.context * spec.width), spec.width);
             });
           }};
 }

@@ -24,7 +24,7 @@ void count(double* counts, const At& at, std::int64_t n, std::byte* workspace, i
   parallel_for(threads, blocks_of(n, elements_per_count), [&](std::int64_t first, std::int64_t last, int thread) {
     Counts& own = of_thread[thread];
     const std::int64_t end = std::min(n, last * elements_per_count);
-    for (std::int64_t i = first * elements_per_count; i < end; ++i) ++own[static_cast<std::size_t>(bin_of(at(i)))];
+    for (std::int64_t i = first * elements_per_count; i < end; ++i) ++own[bin_of(at(i))];
   });
   for (int t = 0; t < threads; ++t)
     for (std::size_t b = 0; b < of_thread[t].size(); ++b) counts[b] += static_cast<double>(of_thread[t][b]);

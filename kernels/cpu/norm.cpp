@@ -26,14 +26,12 @@ Prepared<View, View, View, View, View, View, View, View, View> norm_backward(con
                                  View residual, const Stream& stream) {
             const View weights{stream.workspace, wide(spec.type), {blocks, spec.width}};
             const View biases{stream.workspace + partial_bytes, wide(spec.type), {blocks, spec.width}};
-            parallel_for(threads, blocks, [&](std::int64_t first, std::int64_t last, int) {
-              for (std::int64_t b = first; b < last; ++b) {
-                const std::int64_t row = b * rows_per_block, from = row * spec.width;
-                loops.norm_backward(at(dx, from), at(weights, b * spec.width), at(biases, b * spec.width), at(dy, from),
-                                    at(x, from), at(mean, row), at(rstd, row), weight.data,
-                                    spec.residual ? at(residual, from) : nullptr,
-                                    std::min(rows_per_block, spec.rows - row), spec.width);
-              }
+            parallel_each(threads, blocks, [&](std::int64_t b) {
+              const std::int64_t row = b * rows_per_block, from = row * spec.width;
+              loops.norm_backward(at(dx, from), at(weights, b * spec.width), at(biases, b * spec.width), at(dy, from),
+                                  at(x, from), at(mean, row), at(rstd, row), weight.data,
+                                  spec.residual ? at(residual, from) : nullptr,
+                                  std::min(rows_per_block, spec.rows - row), spec.width);
             });
             loops.sum_partials(dweight.data, weights.data, blocks, spec.width, 0, spec.width, spec.accumulate_weight);
             loops.sum_partials(dbias.data, biases.data, blocks, spec.width, 0, spec.width, spec.accumulate_bias);

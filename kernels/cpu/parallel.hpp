@@ -23,6 +23,14 @@ void parallel_for(int threads, std::int64_t n, Body&& body) {
   }
 }
 
+/// Calls body(i) for every i of [0, n).
+template <class Body>
+void parallel_each(int threads, std::int64_t n, Body&& body) {
+  parallel_for(threads, n, [&](std::int64_t first, std::int64_t last, int) {
+    for (std::int64_t i = first; i < last; ++i) body(i);
+  });
+}
+
 /// Rows that one partial sum covers: fixed, so that sums do not depend on the number of threads.
 inline constexpr std::int64_t rows_per_block = 64;
 inline std::int64_t blocks_of(std::int64_t rows, std::int64_t per_block = rows_per_block) {

@@ -22,14 +22,12 @@ Prepared<View, View, View, std::int64_t> token_embedding_forward(const TokenEmbe
   return {0, [spec, threads = options.threads](View y, View tokens, View wte, std::int64_t first_token, const Stream&) {
             const auto* token = tokens.as<const std::int32_t>();
             const auto bytes = static_cast<std::size_t>(spec.width * bytes_of(spec.type));
-            parallel_for(threads, spec.rows, [&](std::int64_t first, std::int64_t last, int) {
-              for (std::int64_t r = first; r < last; ++r) {
-                const std::int64_t row = token[r] - first_token;
-                if (row >= 0 && row < spec.vocabulary)
-                  std::memcpy(at(y, r * spec.width), at(wte, row * spec.width), bytes);
-                else
-                  std::memset(at(y, r * spec.width), 0, bytes);
-              }
+            parallel_each(threads, spec.rows, [&](std::int64_t r) {
+              const std::int64_t row = token[r] - first_token;
+              if (row >= 0 && row < spec.vocabulary)
+                std::memcpy(at(y, r * spec.width), at(wte, row * spec.width), bytes);
+              else
+                std::memset(at(y, r * spec.width), 0, bytes);
             });
           }};
 }
@@ -56,10 +54,9 @@ Prepared<View, View, View, std::int64_t> position_embedding_forward(const Positi
   const Loops& loops = loops_for(spec.type, options);
   return {0,
           [&loops, spec, threads = options.threads](View y, View x, View wpe, std::int64_t first_row, const Stream&) {
-            parallel_for(threads, spec.rows, [&](std::int64_t first, std::int64_t last, int) {
-              for (std::int64_t r = first; r < last; ++r)
-                loops.embed_row(at(y, r * spec.width), at(x, r * spec.width),
-                                at(wpe, (first_row + r) % spec.context * spec.width), spec.width);
+            parallel_each(threads, spec.rows, [&](std::int64_t r) {
+              loops.embed_row(at(y, r * spec.width), at(x, r * spec.width),
+                              at(wpe, (first_row + r) % spec.context * spec.width), spec.width);
             });
           }};
 }

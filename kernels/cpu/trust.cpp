@@ -7,11 +7,9 @@ namespace {
 
 template <class Body>
 void each_block(int threads, std::int64_t elements, Body body) {
-  parallel_for(threads, blocks_of(elements, elements_per_block), [&](std::int64_t first, std::int64_t last, int) {
-    for (std::int64_t b = first; b < last; ++b) {
-      const std::int64_t from = b * elements_per_block;
-      body(b, from, std::min(elements - from, elements_per_block));
-    }
+  parallel_each(threads, blocks_of(elements, elements_per_block), [&](std::int64_t b) {
+    const std::int64_t from = b * elements_per_block;
+    body(b, from, std::min(elements - from, elements_per_block));
   });
 }
 

@@ -45,24 +45,22 @@ Prepared<View, View> fold(const ConvolutionSpec& spec, const Options& options) {
   return {0, [&loops, spec, threads = options.threads](View dx, View columns, const Stream&) {
             const WindowAxis down = vertical_axis(spec), across = horizontal_axis(spec);
             const std::int64_t window = std::int64_t{spec.kernel} * spec.kernel * spec.in;
-            parallel_for(threads, spec.samples * spec.height, [&](std::int64_t first, std::int64_t last, int) {
-              for (std::int64_t row = first; row < last; ++row) {
-                const std::int64_t pixel = row % spec.height;
-                const Stretch h = down.windows_over(pixel);
-                for (std::int64_t j = 0; j < spec.width; ++j) {
-                  const Stretch w = across.windows_over(j);
-                  // The next window sees the same pixel `stride` places further up or to the left.
-                  const std::int64_t within =
-                      ((pixel - down.begin(h.first)) * spec.kernel + j - across.begin(w.first)) * spec.in;
-                  const std::int64_t from =
-                      ((row / spec.height * down.places + h.first) * across.places + w.first) * window + within;
-                  const bool any = h.count > 0 && w.count > 0;
-                  loops.sum_grid(at(dx, (row * spec.width + j) * spec.in),
-                                 {any ? at(columns, from) : nullptr, any ? h.count : 0, w.count,
-                                  across.places * window - std::int64_t{spec.stride} * spec.kernel * spec.in,
-                                  window - std::int64_t{spec.stride} * spec.in},
-                                 spec.in, spec.accumulate);
-                }
+            parallel_each(threads, spec.samples * spec.height, [&](std::int64_t row) {
+              const std::int64_t pixel = row % spec.height;
+              const Stretch h = down.windows_over(pixel);
+              for (std::int64_t j = 0; j < spec.width; ++j) {
+                const Stretch w = across.windows_over(j);
+                // The next window sees the same pixel `stride` places further up or to the left.
+                const std::int64_t within =
+                    ((pixel - down.begin(h.first)) * spec.kernel + j - across.begin(w.first)) * spec.in;
+                const std::int64_t from =
+                    ((row / spec.height * down.places + h.first) * across.places + w.first) * window + within;
+                const bool any = h.count > 0 && w.count > 0;
+                loops.sum_grid(at(dx, (row * spec.width + j) * spec.in),
+                               {any ? at(columns, from) : nullptr, any ? h.count : 0, w.count,
+                                across.places * window - std::int64_t{spec.stride} * spec.kernel * spec.in,
+                                window - std::int64_t{spec.stride} * spec.in},
+                               spec.in, spec.accumulate);
               }
             });
           }};

@@ -46,19 +46,17 @@ Prepared<View, View, View, View, VocabularyPart> vocabulary_numerators(const Voc
   return {0, [&loops, spec, threads = options.threads](View numerators, View statistics, View logits, View targets,
                                                        VocabularyPart part, const Stream&) {
             const auto* target = targets.as<const std::int32_t>();
-            parallel_for(threads, spec.rows, [&](std::int64_t first, std::int64_t last, int) {
-              for (std::int64_t r = first; r < last; ++r) {
-                const std::int64_t word = target[r] - part.first;
-                const bool here = word >= 0 && word < part.count;
-                // Before the numerators take its place.
-                set_element(statistics, r * vocabulary_statistics + 2,
-                            here ? element(logits, r * spec.columns + word) : 0.0);
-                double greatest = 0, sum = 0;
-                loops.numerators_row(at(numerators, r * spec.columns), at(logits, r * spec.columns), spec.columns,
-                                     part.count, &greatest, &sum, spec.logits_type != spec.type);
-                set_element(statistics, r * vocabulary_statistics, greatest);
-                set_element(statistics, r * vocabulary_statistics + 1, sum);
-              }
+            parallel_each(threads, spec.rows, [&](std::int64_t r) {
+              const std::int64_t word = target[r] - part.first;
+              const bool here = word >= 0 && word < part.count;
+              // Before the numerators take its place.
+              set_element(statistics, r * vocabulary_statistics + 2,
+                          here ? element(logits, r * spec.columns + word) : 0.0);
+              double greatest = 0, sum = 0;
+              loops.numerators_row(at(numerators, r * spec.columns), at(logits, r * spec.columns), spec.columns,
+                                   part.count, &greatest, &sum, spec.logits_type != spec.type);
+              set_element(statistics, r * vocabulary_statistics, greatest);
+              set_element(statistics, r * vocabulary_statistics + 1, sum);
             });
           }};
 }

@@ -290,8 +290,7 @@ struct FactoredTensors {
 }  // namespace
 
 Prepared<UpdateStep> adafactor_update(const UpdateSpec& spec) {
-  return with_type(spec.type, [&](auto tag) -> Prepared<UpdateStep> {
-    using T = typename decltype(tag)::type;
+  return with_type(spec.type, [&]<class T>(Tag<T>) -> Prepared<UpdateStep> {
     std::vector<FactoredTensor> tensors;
     int64_t bytes = 0;
     for (const UpdateOperand& o : spec.tensors) {

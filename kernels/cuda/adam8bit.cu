@@ -177,8 +177,7 @@ QuantisedTensor tensor_of(const UpdateOperand& o) {
 }  // namespace
 
 Prepared<UpdateStep> adam8bit_update(const UpdateSpec& spec) {
-  return with_type(spec.type, [&](auto tag) -> Prepared<UpdateStep> {
-    using T = typename decltype(tag)::type;
+  return with_type(spec.type, [&]<class T>(Tag<T>) -> Prepared<UpdateStep> {
     std::vector<QuantisedTensor> tensors;
     std::vector<int64_t> groups;
     for (const UpdateOperand& o : spec.tensors) {

@@ -358,8 +358,7 @@ void allow_all(const AttentionShape& shape, DType type) {
 
 Prepared<View, View, View> attention_forward(const AttentionSpec& spec, const Options& options) {
   const AttentionShape shape = shape_of(spec);
-  return with_type(spec.type, [&](auto tag) -> Prepared<View, View, View> {
-    using T = typename decltype(tag)::type;
+  return with_type(spec.type, [&]<class T>(Tag<T>) -> Prepared<View, View, View> {
     allow_all<T>(shape, spec.type);
     const LibraryFirst<ForwardOperands> library(spec, options, &AttentionLibrary::forward, "forward");
     return {library.workspace_bytes(), [shape, library, fused = options.fused_attention](
@@ -376,8 +375,7 @@ Prepared<View, View, View> attention_forward(const AttentionSpec& spec, const Op
 
 Prepared<View, View, View, View, View> attention_backward(const AttentionSpec& spec, const Options& options) {
   const AttentionShape shape = shape_of(spec);
-  return with_type(spec.type, [&](auto tag) -> Prepared<View, View, View, View, View> {
-    using T = typename decltype(tag)::type;
+  return with_type(spec.type, [&]<class T>(Tag<T>) -> Prepared<View, View, View, View, View> {
     allow_all<T>(shape, spec.type);
     const LibraryFirst<BackwardOperands> library(spec, options, &AttentionLibrary::backward, "backward");
     const int64_t dots_bytes = aligned(shape.all_heads() * shape.context * static_cast<int64_t>(sizeof(Arithmetic<T>)));

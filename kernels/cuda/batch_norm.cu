@@ -171,8 +171,7 @@ struct TakeGradients {
 }  // namespace
 
 Prepared<View, View, View, View, View, View, View> batch_norm_forward(const BatchNormSpec& spec, const Options&) {
-  return with_type(spec.type, [&](auto tag) -> Prepared<View, View, View, View, View, View, View> {
-    using T = typename decltype(tag)::type;
+  return with_type(spec.type, [&]<class T>(Tag<T>) -> Prepared<View, View, View, View, View, View, View> {
     using A = Arithmetic<T>;
     return {column_workspace<A>(spec.rows, spec.channels, 1),
             [spec](View y, View mean, View rstd, View x, View weight, View bias, View residual, const Stream& stream) {
@@ -198,8 +197,7 @@ Prepared<View, View, View, View, View, View, View> batch_norm_forward(const Batc
 Prepared<View, View, View, View, View, View, View, View, View, View> batch_norm_backward(const BatchNormSpec& spec,
                                                                                          const Options&) {
   using Result = Prepared<View, View, View, View, View, View, View, View, View, View>;
-  return with_type(spec.type, [&](auto tag) -> Result {
-    using T = typename decltype(tag)::type;
+  return with_type(spec.type, [&]<class T>(Tag<T>) -> Result {
     using A = Arithmetic<T>;
     const int64_t partials = column_workspace<A>(spec.rows, spec.channels, 2);
     const int64_t of_channels = aligned(spec.channels * static_cast<int64_t>(sizeof(A)));

@@ -55,8 +55,7 @@ Prepared<View, View, View, View, double> prepared(const CrossEntropySpec& spec) 
 }  // namespace
 
 Prepared<View, View, View, View, double> cross_entropy(const CrossEntropySpec& spec, const Options&) {
-  return with_type(spec.type, [&](auto tag) -> Prepared<View, View, View, View, double> {
-    using G = typename decltype(tag)::type;
+  return with_type(spec.type, [&]<class G>(Tag<G>) -> Prepared<View, View, View, View, double> {
     if (spec.logits_type == spec.type) return prepared<G, G>(spec);
     if (spec.logits_type == wide(spec.type)) return prepared<G, Arithmetic<G>>(spec);
     throw Unsupported("the kernel set 'cuda' has no cross_entropy of logits in " +

@@ -31,40 +31,14 @@ KernelSet cuda_kernels(Options options) {
   set.linear_input_gradient = {all, Linear<cuda::make_product>::input_gradient};
   set.linear_gelu_input_gradient = {all, Linear<cuda::make_product>::gelu_input_gradient};
   set.linear_weight_gradient = {all, Linear<cuda::make_product>::weight_gradient};
-  set.bias_gradient = {all, cuda::bias_gradient};
-  set.norm_forward = {all, cuda::norm_forward};
-  set.norm_backward = {all, cuda::norm_backward};
-  set.attention_forward = {all, cuda::attention_forward};
-  set.attention_backward = {all, cuda::attention_backward};
-  set.cross_entropy = {all, cuda::cross_entropy};
-  set.embedding_forward = {all, cuda::embedding_forward};
-  set.embedding_backward = {all, cuda::embedding_backward};
-  set.dropout = {all, cuda::dropout};
-  set.residual_sum = {all, cuda::residual_sum};
-  set.token_embedding_forward = {all, cuda::token_embedding_forward};
-  set.token_embedding_backward = {all, cuda::token_embedding_backward};
-  set.position_embedding_forward = {all, cuda::position_embedding_forward};
-  set.position_embedding_backward = {all, cuda::position_embedding_backward};
-  set.vocabulary_numerators = {all, cuda::vocabulary_numerators};
-  set.vocabulary_loss = {all, cuda::vocabulary_loss};
   using Convolution = UnfoldedConvolution<cuda::make_product, cuda::unfold_passes>;
   set.convolution_forward = {all, Convolution::forward};
   set.convolution_input_gradient = {all, Convolution::input_gradient};
   set.convolution_weight_gradient = {all, Convolution::weight_gradient};
-  set.batch_norm_forward = {all, cuda::batch_norm_forward};
-  set.batch_norm_backward = {all, cuda::batch_norm_backward};
-  set.max_pool_forward = {all, cuda::max_pool_forward};
-  set.max_pool_backward = {all, cuda::max_pool_backward};
-  set.mean_pool_forward = {all, cuda::mean_pool_forward};
-  set.mean_pool_backward = {all, cuda::mean_pool_backward};
-  set.pixels = {all, cuda::pixels};
-  set.add = {all, cuda::add};
-  set.scale = {all, cuda::scale};
-  set.square_norm = {all, cuda::square_norm};
-  set.count_magnitudes = {all, cuda::count_magnitudes};
-  set.clip_coefficient = {all, cuda::clip_coefficient};
   set.square_norms = {all, cuda::square_norms};
-  set.update = {all, cuda::update};
+#define RANKSCOPE_ENTER(op) set.op = {all, cuda::op};
+  RANKSCOPE_OTHER_OPS(RANKSCOPE_ENTER);
+#undef RANKSCOPE_ENTER
   return set;
 }
 

@@ -90,8 +90,7 @@ void drop_all(const DropoutSpec& spec, View y, View x, View bias, View residual,
 
 Prepared<View, View, View, DropoutDraw> dropout(const DropoutSpec& spec, const Options&) {
   check_probability(spec, "dropout");
-  return with_type(spec.type, [&](auto tag) -> Prepared<View, View, View, DropoutDraw> {
-    using T = typename decltype(tag)::type;
+  return with_type(spec.type, [&]<class T>(Tag<T>) -> Prepared<View, View, View, DropoutDraw> {
     return {0, [spec](View y, View x, View residual, DropoutDraw draw, const Stream& stream) {
               drop_all<T>(spec, y, x, View{}, spec.residual ? residual : View{}, draw, stream);
             }};
@@ -100,8 +99,7 @@ Prepared<View, View, View, DropoutDraw> dropout(const DropoutSpec& spec, const O
 
 Prepared<View, View, View, View, DropoutDraw> residual_sum(const DropoutSpec& spec, const Options&) {
   check_probability(spec, "residual_sum");
-  return with_type(spec.type, [&](auto tag) -> Prepared<View, View, View, View, DropoutDraw> {
-    using T = typename decltype(tag)::type;
+  return with_type(spec.type, [&]<class T>(Tag<T>) -> Prepared<View, View, View, View, DropoutDraw> {
     return {0, [spec](View y, View x, View bias, View residual, DropoutDraw draw, const Stream& stream) {
               drop_all<T>(spec, y, x, bias, residual, draw, stream);
             }};

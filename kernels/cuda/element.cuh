@@ -121,9 +121,7 @@ __device__ inline void store(T* to, const Arithmetic<T> (&from)[V]) {
 }
 
 template <class T>
-struct Tag {
-  using type = T;
-};
+struct Tag {};
 /// Calls body(Tag<T>) for the element type.
 template <class Body>
 auto with_type(DType type, Body body) {

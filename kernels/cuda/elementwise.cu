@@ -56,8 +56,7 @@ struct RowSum {
 }  // namespace
 
 Prepared<View, View, View> add(const ElementwiseSpec& spec, const Options&) {
-  return with_type(spec.type, [&](auto tag) -> Prepared<View, View, View> {
-    using T = typename decltype(tag)::type;
+  return with_type(spec.type, [&]<class T>(Tag<T>) -> Prepared<View, View, View> {
     return {
         0, [n = spec.rows * spec.width](View y, View a, View b, const Stream& stream) {
           for_each_element<T>(n, {y.data, a.data, b.data}, Add<T>{y.as<T>(), a.as<const T>(), b.as<const T>()}, stream);
@@ -66,8 +65,7 @@ Prepared<View, View, View> add(const ElementwiseSpec& spec, const Options&) {
 }
 
 Prepared<View, double> scale(const FlatSpec& spec, const Options&) {
-  return with_type(spec.type, [&](auto tag) -> Prepared<View, double> {
-    using T = typename decltype(tag)::type;
+  return with_type(spec.type, [&]<class T>(Tag<T>) -> Prepared<View, double> {
     return {0, [n = spec.elements](View x, double factor, const Stream& stream) {
               for_each_element<T>(n, {x.data}, Scale<T>{x.as<T>(), static_cast<Arithmetic<T>>(factor)}, stream);
             }};
@@ -81,8 +79,7 @@ Prepared<double*, const double*, double> clip_coefficient(const FlatSpec&, const
 }
 
 Prepared<View, View> bias_gradient(const BiasGradientSpec& spec, const Options&) {
-  return with_type(spec.type, [&](auto tag) -> Prepared<View, View> {
-    using T = typename decltype(tag)::type;
+  return with_type(spec.type, [&]<class T>(Tag<T>) -> Prepared<View, View> {
     using A = Arithmetic<T>;
     return {column_workspace<A>(spec.rows, spec.width, 1), [spec](View db, View dy, const Stream& stream) {
               sum_columns<T>(ColumnSums<A, 1>{{db.as<A>()}, {spec.accumulate}}, spec.rows, spec.width,

@@ -22,8 +22,7 @@ __global__ void __launch_bounds__(gather_threads)
 }  // namespace
 
 Prepared<View, View, View, View> embedding_forward(const EmbeddingSpec& spec, const Options&) {
-  return with_type(spec.type, [&](auto tag) -> Prepared<View, View, View, View> {
-    using T = typename decltype(tag)::type;
+  return with_type(spec.type, [&]<class T>(Tag<T>) -> Prepared<View, View, View, View> {
     return {0, [spec](View y, View tokens, View wte, View wpe, const Stream& stream) {
               constexpr int v = pack<T>;
               const bool packed = rows_are_packs(spec.width, v, 16, {y.data, wte.data, wpe.data});
@@ -36,8 +35,7 @@ Prepared<View, View, View, View> embedding_forward(const EmbeddingSpec& spec, co
 }
 
 Prepared<View, View, View, View> embedding_backward(const EmbeddingSpec& spec, const Options&) {
-  return with_type(spec.type, [&](auto tag) -> Prepared<View, View, View, View> {
-    using T = typename decltype(tag)::type;
+  return with_type(spec.type, [&]<class T>(Tag<T>) -> Prepared<View, View, View, View> {
     const int64_t rows = spec.samples * spec.context;
     return {chain_workspace(rows), [spec, rows](View dwte, View dwpe, View dy, View tokens, const Stream& stream) {
               token_gradient<T>(dwte, dy, Words{tokens.as<const std::int32_t>(), 0, spec.vocabulary}, rows, spec.width,

@@ -53,8 +53,7 @@ struct GeluSlope {
 }  // namespace
 
 Prepared<View, View> gelu(const ElementwiseSpec& spec, const Options&) {
-  return with_type(spec.type, [&](auto tag) -> Prepared<View, View> {
-    using T = typename decltype(tag)::type;
+  return with_type(spec.type, [&]<class T>(Tag<T>) -> Prepared<View, View> {
     return {0, [n = spec.rows * spec.width](View y, View x, const Stream& stream) {
               for_each_element<T>(n, {y.data, x.data}, Gelu<T>{y.as<T>(), x.as<const T>()}, stream);
             }};
@@ -62,8 +61,7 @@ Prepared<View, View> gelu(const ElementwiseSpec& spec, const Options&) {
 }
 
 Prepared<View, View, View> gelu_slope(const ElementwiseSpec& spec, const Options&) {
-  return with_type(spec.type, [&](auto tag) -> Prepared<View, View, View> {
-    using T = typename decltype(tag)::type;
+  return with_type(spec.type, [&]<class T>(Tag<T>) -> Prepared<View, View, View> {
     return {0, [n = spec.rows * spec.width](View dx, View dy, View x, const Stream& stream) {
               for_each_element<T>(n, {dx.data, dy.data, x.data},
                                   GeluSlope<T>{dx.as<T>(), dy.as<const T>(), x.as<const T>()}, stream);

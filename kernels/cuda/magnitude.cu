@@ -32,8 +32,7 @@ __global__ void __launch_bounds__(count_threads) count(double* counts, const T* 
 }  // namespace
 
 Prepared<View, View> count_magnitudes(const FlatSpec& spec, const Options&) {
-  return with_type(spec.type, [&](auto tag) -> Prepared<View, View> {
-    using T = typename decltype(tag)::type;
+  return with_type(spec.type, [&]<class T>(Tag<T>) -> Prepared<View, View> {
     return {0, [n = spec.elements](View counts, View x, const Stream& stream) {
               launch(count<T>, {grid_of(pieces_of(n, elements_per_block)), dim3(count_threads)}, stream,
                      counts.as<double>(), x.as<const T>(), n);

@@ -23,8 +23,7 @@ struct Noise {
 }  // namespace
 
 void fill_with_noise(void* to, DType type, std::int64_t elements, const Stream& stream) {
-  with_type(type, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  with_type(type, [&]<class T>(Tag<T>) {
     for_each_element<T>(elements, {to}, Noise<T>{static_cast<T*>(to)}, stream);
   });
 }

@@ -225,8 +225,7 @@ __global__ void __launch_bounds__(most_pass_threads)
 }  // namespace
 
 Prepared<View, View, View, View, View, View> norm_forward(const NormSpec& spec, const Options&) {
-  return with_type(spec.type, [&](auto tag) -> Prepared<View, View, View, View, View, View> {
-    using T = typename decltype(tag)::type;
+  return with_type(spec.type, [&]<class T>(Tag<T>) -> Prepared<View, View, View, View, View, View> {
     using A = Arithmetic<T>;
     return {0, [spec](View y, View mean, View rstd, View x, View weight, View bias, const Stream& stream) {
               const bool packed = rows_are_packs(spec.width, pack<T>, 16, {y.data, x.data, weight.data, bias.data});
@@ -240,8 +239,7 @@ Prepared<View, View, View, View, View, View> norm_forward(const NormSpec& spec, 
 Prepared<View, View, View, View, View, View, View, View, View> norm_backward(const NormSpec& spec,
                                                                              const Options& options) {
   using Result = Prepared<View, View, View, View, View, View, View, View, View>;
-  return with_type(spec.type, [&](auto tag) -> Result {
-    using T = typename decltype(tag)::type;
+  return with_type(spec.type, [&]<class T>(Tag<T>) -> Result {
     using A = Arithmetic<T>;
     return {
         column_workspace<A>(spec.rows, spec.width, 2),

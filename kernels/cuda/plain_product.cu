@@ -92,10 +92,8 @@ struct AddBias {
 
 void add_bias(void* c, DType result_type, const void* bias, DType type, int64_t rows, int64_t width,
               const Stream& stream) {
-  with_type(type, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    const auto add = [&](auto result_tag) {
-      using R = typename decltype(result_tag)::type;
+  with_type(type, [&]<class T>(Tag<T>) {
+    const auto add = [&]<class R>(Tag<R>) {
       for_each_element<R>(rows * width, {c}, AddBias<R, T>{static_cast<R*>(c), static_cast<const T*>(bias), width},
                           stream);
     };
@@ -107,8 +105,7 @@ void add_bias(void* c, DType result_type, const void* bias, DType type, int64_t 
 }
 
 std::shared_ptr<const MatrixProduct> make_plain_product(const ProductSpec& spec) {
-  return with_type(spec.type, [&](auto tag) -> std::shared_ptr<const MatrixProduct> {
-    using T = typename decltype(tag)::type;
+  return with_type(spec.type, [&]<class T>(Tag<T>) -> std::shared_ptr<const MatrixProduct> {
     if (spec.result == spec.type) return std::make_shared<PlainProduct<T, T>>(spec);
     if (spec.result == wide(spec.type)) return std::make_shared<PlainProduct<T, Arithmetic<T>>>(spec);
     throw Unsupported("the kernel set 'cuda' has no product in " + std::string(rankscope::name_of(spec.type)) +

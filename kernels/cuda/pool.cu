@@ -116,8 +116,7 @@ struct Pixels {
 
 Prepared<View, View, View> max_pool_forward(const PoolSpec& spec, const Options&) {
   check_windows(spec, "pool", true);
-  return with_type(spec.type, [&](auto tag) -> Prepared<View, View, View> {
-    using T = typename decltype(tag)::type;
+  return with_type(spec.type, [&]<class T>(Tag<T>) -> Prepared<View, View, View> {
     return {0, [spec](View y, View index, View x, const Stream& stream) {
               for_each_channel<T>(
                   spec.samples * spec.out_height() * spec.out_width(), spec.channels, spec.channels, {y.data, x.data},
@@ -129,8 +128,7 @@ Prepared<View, View, View> max_pool_forward(const PoolSpec& spec, const Options&
 
 Prepared<View, View, View> max_pool_backward(const PoolSpec& spec, const Options&) {
   check_windows(spec, "pool", true);
-  return with_type(spec.type, [&](auto tag) -> Prepared<View, View, View> {
-    using T = typename decltype(tag)::type;
+  return with_type(spec.type, [&]<class T>(Tag<T>) -> Prepared<View, View, View> {
     return {0, [spec](View dx, View dy, View index, const Stream& stream) {
               for_each_channel<T>(spec.samples * spec.height * spec.width, spec.channels, spec.channels,
                                   {dx.data, dy.data},
@@ -142,8 +140,7 @@ Prepared<View, View, View> max_pool_backward(const PoolSpec& spec, const Options
 }
 
 Prepared<View, View> mean_pool_forward(const MeanPoolSpec& spec, const Options&) {
-  return with_type(spec.type, [&](auto tag) -> Prepared<View, View> {
-    using T = typename decltype(tag)::type;
+  return with_type(spec.type, [&]<class T>(Tag<T>) -> Prepared<View, View> {
     return {0, [spec](View y, View x, const Stream& stream) {
               for_each_channel<T>(spec.samples, spec.channels, spec.channels, {y.data, x.data},
                                   Mean<T>{y.as<T>(), x.as<const T>(), spec.positions, spec.channels}, stream);
@@ -152,8 +149,7 @@ Prepared<View, View> mean_pool_forward(const MeanPoolSpec& spec, const Options&)
 }
 
 Prepared<View, View> mean_pool_backward(const MeanPoolSpec& spec, const Options&) {
-  return with_type(spec.type, [&](auto tag) -> Prepared<View, View> {
-    using T = typename decltype(tag)::type;
+  return with_type(spec.type, [&]<class T>(Tag<T>) -> Prepared<View, View> {
     return {0, [spec](View dx, View dy, const Stream& stream) {
               for_each_channel<T>(spec.samples * spec.positions, spec.channels, spec.channels, {dx.data, dy.data},
                                   MeanGradient<T>{dx.as<T>(), dy.as<const T>(), spec.positions, spec.channels}, stream);
@@ -162,8 +158,7 @@ Prepared<View, View> mean_pool_backward(const MeanPoolSpec& spec, const Options&
 }
 
 Prepared<View, View> pixels(const ElementwiseSpec& spec, const Options&) {
-  return with_type(spec.type, [&](auto tag) -> Prepared<View, View> {
-    using T = typename decltype(tag)::type;
+  return with_type(spec.type, [&]<class T>(Tag<T>) -> Prepared<View, View> {
     return {0, [n = spec.rows * spec.width](View y, View bytes, const Stream& stream) {
               for_each_element<T>(n, {y.data}, Pixels<T>{y.as<T>(), bytes.as<const std::int32_t>()}, stream);
             }};

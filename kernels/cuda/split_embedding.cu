@@ -33,8 +33,7 @@ __global__ void __launch_bounds__(gather_threads)
 }  // namespace
 
 Prepared<View, View, View, std::int64_t> token_embedding_forward(const TokenEmbeddingSpec& spec, const Options&) {
-  return with_type(spec.type, [&](auto tag) -> Prepared<View, View, View, std::int64_t> {
-    using T = typename decltype(tag)::type;
+  return with_type(spec.type, [&]<class T>(Tag<T>) -> Prepared<View, View, View, std::int64_t> {
     return {0, [spec](View y, View tokens, View wte, std::int64_t first, const Stream& stream) {
               constexpr int v = pack<T>;
               const bool packed = rows_are_packs(spec.width, v, 16, {y.data, wte.data});
@@ -46,8 +45,7 @@ Prepared<View, View, View, std::int64_t> token_embedding_forward(const TokenEmbe
 }
 
 Prepared<View, View, View, std::int64_t> token_embedding_backward(const TokenEmbeddingSpec& spec, const Options&) {
-  return with_type(spec.type, [&](auto tag) -> Prepared<View, View, View, std::int64_t> {
-    using T = typename decltype(tag)::type;
+  return with_type(spec.type, [&]<class T>(Tag<T>) -> Prepared<View, View, View, std::int64_t> {
     return {chain_workspace(spec.rows),
             [spec](View dwte, View dy, View tokens, std::int64_t first, const Stream& stream) {
               token_gradient<T>(dwte, dy, Words{tokens.as<const std::int32_t>(), first, spec.vocabulary}, spec.rows,
@@ -57,8 +55,7 @@ Prepared<View, View, View, std::int64_t> token_embedding_backward(const TokenEmb
 }
 
 Prepared<View, View, View, std::int64_t> position_embedding_forward(const PositionEmbeddingSpec& spec, const Options&) {
-  return with_type(spec.type, [&](auto tag) -> Prepared<View, View, View, std::int64_t> {
-    using T = typename decltype(tag)::type;
+  return with_type(spec.type, [&]<class T>(Tag<T>) -> Prepared<View, View, View, std::int64_t> {
     return {0, [spec](View y, View x, View wpe, std::int64_t first_row, const Stream& stream) {
               constexpr int v = pack<T>;
               const bool packed = rows_are_packs(spec.width, v, 16, {y.data, x.data, wpe.data});
@@ -70,8 +67,7 @@ Prepared<View, View, View, std::int64_t> position_embedding_forward(const Positi
 }
 
 Prepared<View, View, std::int64_t> position_embedding_backward(const PositionEmbeddingSpec& spec, const Options&) {
-  return with_type(spec.type, [&](auto tag) -> Prepared<View, View, std::int64_t> {
-    using T = typename decltype(tag)::type;
+  return with_type(spec.type, [&]<class T>(Tag<T>) -> Prepared<View, View, std::int64_t> {
     return {0, [spec](View dwpe, View dy, std::int64_t first_row, const Stream& stream) {
               position_gradient<T>(dwpe, dy, Positions{first_row, spec.context}, spec.rows, spec.width, spec.accumulate,
                                    stream);

@@ -67,8 +67,7 @@ void sum_squares(double* out, const Tensors& tensors, int64_t blocks, bool accum
 }  // namespace
 
 Prepared<double*, View> square_norm(const FlatSpec& spec, const Options&) {
-  return with_type(spec.type, [&](auto tag) -> Prepared<double*, View> {
-    using T = typename decltype(tag)::type;
+  return with_type(spec.type, [&]<class T>(Tag<T>) -> Prepared<double*, View> {
     return {aligned(pieces_of(spec.elements, elements_per_partial) * bytes_of(DType::f64)),
             [spec](double* out, View x, const Stream& stream) {
               const NormTensor tensor = tensor_of<T>(x, spec.elements);
@@ -78,8 +77,7 @@ Prepared<double*, View> square_norm(const FlatSpec& spec, const Options&) {
 }
 
 Prepared<double*> square_norms(const SquareNormsSpec& spec, const Options&) {
-  return with_type(spec.type, [&](auto tag) -> Prepared<double*> {
-    using T = typename decltype(tag)::type;
+  return with_type(spec.type, [&]<class T>(Tag<T>) -> Prepared<double*> {
     std::vector<NormTensor> tensors;
     std::vector<int64_t> blocks;
     for (const View& x : spec.tensors) {

@@ -72,8 +72,7 @@ void sum_parts(DType type, std::span<void* const> into, std::span<const void* co
   for (void* output : into) places.output[places.outputs++] = output;
   if (type == DType::i32) return run<1>(WholeSum<std::uint32_t>{places}, elements, stream);
   if (type == DType::u8) return run<1>(WholeSum<std::uint8_t>{places}, elements, stream);
-  with_type(type, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  with_type(type, [&]<class T>(Tag<T>) {
     if (are_aligned(places))
       run<pack<T>>(Sum<T>{places}, elements, stream);
     else

@@ -128,8 +128,7 @@ TrustTensor tensor_of(const UpdateOperand& o, int64_t& used) {
 
 Prepared<UpdateStep> trust_update(const UpdateSpec& spec) {
   Prepared<UpdateStep> prepared;
-  with_type(spec.type, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  with_type(spec.type, [&]<class T>(Tag<T>) {
     std::vector<TrustTensor> tensors;
     std::vector<int64_t> blocks, one_each;
     int64_t used = 0;
@@ -141,8 +140,7 @@ Prepared<UpdateStep> trust_update(const UpdateSpec& spec) {
     prepared.workspace_bytes = aligned(used * static_cast<int64_t>(sizeof(double)));
     const auto by_blocks = std::make_shared<const WrittenTable<TrustTensor>>(tensors, blocks);
     const auto by_tensors = std::make_shared<const WrittenTable<TrustTensor>>(tensors, one_each);
-    with_trust_rule<Math<Arithmetic<T>>>(spec.rule, [&](auto its) {
-      using Rule = typename decltype(its)::type;
+    with_trust_rule<Math<Arithmetic<T>>>(spec.rule, [&]<class Rule>(std::type_identity<Rule>) {
       prepared.launch = [by_blocks, by_tensors, rule = spec.rule](const UpdateStep& step, const Stream& stream) {
         auto* const scratch = reinterpret_cast<double*>(stream.workspace);
         const Rules<Rule> rules(step);

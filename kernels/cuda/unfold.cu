@@ -62,8 +62,7 @@ struct Fold {
 }  // namespace
 
 Prepared<View, View> unfold(const ConvolutionSpec& spec, const Options&) {
-  return with_type(spec.type, [&](auto tag) -> Prepared<View, View> {
-    using T = typename decltype(tag)::type;
+  return with_type(spec.type, [&]<class T>(Tag<T>) -> Prepared<View, View> {
     return {0, [spec](View columns, View x, const Stream& stream) {
               const int64_t rows = spec.samples * spec.out_height() * spec.out_width();
               const int64_t depth = int64_t{spec.kernel} * spec.kernel * spec.in;
@@ -74,8 +73,7 @@ Prepared<View, View> unfold(const ConvolutionSpec& spec, const Options&) {
 }
 
 Prepared<View, View> fold(const ConvolutionSpec& spec, const Options&) {
-  return with_type(spec.type, [&](auto tag) -> Prepared<View, View> {
-    using T = typename decltype(tag)::type;
+  return with_type(spec.type, [&]<class T>(Tag<T>) -> Prepared<View, View> {
     using A = Arithmetic<T>;
     return {0, [spec](View dx, View columns, const Stream& stream) {
               for_each_channel<T>(spec.samples * spec.height * spec.width, spec.in, spec.in, {dx.data, columns.data},

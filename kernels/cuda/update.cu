@@ -18,8 +18,7 @@ UpdateTensor tensor_of(const UpdateOperand& o) {
 
 Prepared<UpdateStep> update_elements(const UpdateSpec& spec) {
   Prepared<UpdateStep> prepared;
-  with_type(spec.type, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  with_type(spec.type, [&]<class T>(Tag<T>) {
     std::vector<UpdateTensor> tensors;
     std::vector<int64_t> blocks;
     for (const UpdateOperand& o : spec.tensors) {
@@ -27,8 +26,7 @@ Prepared<UpdateStep> update_elements(const UpdateSpec& spec) {
       blocks.push_back(blocks_of<T>(tensors.back()));
     }
     const auto written = std::make_shared<const WrittenTable<UpdateTensor>>(tensors, blocks);
-    with_element_rule<Math<Arithmetic<T>>>(spec.rule, [&](auto its) {
-      using Rule = typename decltype(its)::type;
+    with_element_rule<Math<Arithmetic<T>>>(spec.rule, [&]<class Rule>(std::type_identity<Rule>) {
       prepared.launch = [written](const UpdateStep& step, const Stream& stream) {
         launch(update_tensors<T, Rule>, {grid_of(written->blocks()), dim3(update_threads)}, stream, written->table(),
                Rules<Rule>(step), step.gradient_scale.at);

@@ -97,16 +97,14 @@ Prepared<View, View, View, View, VocabularyPart> numerators(const VocabularySpec
 
 Prepared<View, View, View, View, VocabularyPart> vocabulary_numerators(const VocabularySpec& spec, const Options&) {
   check_types(spec, "vocabulary_numerators");
-  return with_type(spec.type, [&](auto tag) {
-    using E = typename decltype(tag)::type;
+  return with_type(spec.type, [&]<class E>(Tag<E>) {
     return spec.logits_type == spec.type ? numerators<E, E>(spec) : numerators<E, Arithmetic<E>>(spec);
   });
 }
 
 Prepared<View, View, View, View, double, VocabularyPart> vocabulary_loss(const VocabularySpec& spec, const Options&) {
   check_types(spec, "vocabulary_loss");
-  return with_type(spec.type, [&](auto tag) -> Prepared<View, View, View, View, double, VocabularyPart> {
-    using E = typename decltype(tag)::type;
+  return with_type(spec.type, [&]<class E>(Tag<E>) -> Prepared<View, View, View, View, double, VocabularyPart> {
     using A = Arithmetic<E>;
     return {aligned(spec.rows * bytes_of(DType::f64)), [spec](View gradient, View loss, View statistics, View targets,
                                                               double scale, VocabularyPart part, const Stream& stream) {

@@ -13,7 +13,7 @@ HostTensor HostTensor::to_write(Device& device, const View& tensor) {
   HostTensor result;
   result.there_ = result.here_ = tensor;
   if (!device.is_host()) {
-    result.copy_ = {new std::byte[static_cast<std::size_t>(tensor.bytes()) + 1], std::default_delete<std::byte[]>()};
+    result.copy_ = {new std::byte[tensor.bytes() + 1], std::default_delete<std::byte[]>()};
     result.here_.data = result.copy_.get();
   }
   return result;

@@ -7,6 +7,19 @@
 
 namespace rankscope {
 
+/// Whole numbers up to 2^that are exact.
+constexpr int digits_of(DType type) {
+  switch (type) {
+    case DType::f64: return 53;
+    case DType::f32: return 24;
+    case DType::bf16: return 8;
+    case DType::f16: return 11;
+    case DType::i32: return 31;
+    case DType::u8: return 8;
+  }
+  return 0;
+}
+
 /// Throws std::invalid_argument for i32 and u8.
 double element(const View& view, std::int64_t index);
 void set_element(const View& view, std::int64_t index, double value);

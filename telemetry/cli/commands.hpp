@@ -23,9 +23,8 @@ struct InputError : std::runtime_error {
 extern std::atomic<bool> stop_asked;
 
 enum class ExportFormat : std::uint8_t { chrome, csv, hta, html };
-inline constexpr std::string_view export_format_words[] = {"chrome", "csv", "hta", "html"};
 template <>
-inline constexpr std::span<const std::string_view> word_table<ExportFormat> = export_format_words;
+inline constexpr auto word_table<ExportFormat> = word_list("chrome", "csv", "hta", "html");
 
 struct ExportRequest {
   std::string trace, output, obtained;

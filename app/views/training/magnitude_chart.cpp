@@ -118,7 +118,7 @@ void MagnitudeChart::set_colours(const Palette& colours) {
 void MagnitudeChart::show_data(const MagnitudeData& shown) {
   data_ = shown;
   if (filled()) {
-    const Fp16Shares fp16 = fp16_shares(*data_.counts);
+    const FormatShares fp16 = fp16_shares(*data_.counts);
     note_->setText(
         tr("step %1: %2 below the fp16 range, %3 above it").arg(data_.step).arg(share(fp16.below), share(fp16.beyond)));
   }

@@ -1,6 +1,7 @@
 #include "engine/base/host/file_lock.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -43,16 +44,14 @@ std::string described(const std::string& process) {
 std::string holder_of(int file) {
   struct stat info {};
   if (fstat(file, &info) != 0) return {};
-  std::array<char, 64> place{};
-  std::snprintf(place.data(), place.size(), "%02x:%02x:%llu", major(info.st_dev), minor(info.st_dev),
-                static_cast<unsigned long long>(info.st_ino));
+  const std::string place = fmt::format("{:02x}:{:02x}:{}", major(info.st_dev), minor(info.st_dev), info.st_ino);
   std::ifstream locks("/proc/locks");
   for (std::string line; std::getline(locks, line);) {
     std::array<char, 32> kind{}, where{};
     long process = 0;
     // "3: FLOCK  ADVISORY  WRITE 1234 fe:01:5678 0 EOF"
     if (std::sscanf(line.c_str(), "%*s %31s %*s %*s %ld %31s", kind.data(), &process, where.data()) == 3 &&
-        std::strcmp(kind.data(), "FLOCK") == 0 && std::strcmp(where.data(), place.data()) == 0 && process > 0)
+        std::strcmp(kind.data(), "FLOCK") == 0 && place == where.data() && process > 0)
       return std::to_string(process);
   }
   return {};

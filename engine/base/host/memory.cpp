@@ -84,7 +84,7 @@ void end_without_memory() {
   else
     length += std::snprintf(line.data() + length, line.size() - static_cast<std::size_t>(length),
                             ": no memory is left on this machine; choose a smaller model or fewer ranks");
-  line[static_cast<std::size_t>(length++)] = '\n';
+  line[length++] = '\n';
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), static_cast<std::size_t>(length));
   _exit(1);
 }

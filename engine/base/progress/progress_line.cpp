@@ -1,11 +1,11 @@
 #include "engine/base/progress/progress_line.hpp"
 
+#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 namespace rankscope {
 namespace {
@@ -14,16 +14,10 @@ constexpr std::string_view to_line_begin = "\r", clear_to_end = "\033[K";
 constexpr double least_share = 1e-6;  // enough for an estimate of the rate
 constexpr int minute = 60, hour = 3600;
 
-std::string number(const char* form, double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, form, value);
-  return text;
-}
-
 std::string duration_text(double seconds) {
-  if (seconds < minute) return number("%.0f s", seconds);
-  if (seconds < hour) return number("%.0f min", seconds / minute);
-  return number("%.1f h", seconds / hour);
+  if (seconds < minute) return fmt::format("{:.0f} s", seconds);
+  if (seconds < hour) return fmt::format("{:.0f} min", seconds / minute);
+  return fmt::format("{:.1f} h", seconds / hour);
 }
 
 void write_to_standard_error(std::string_view text) {
@@ -59,7 +53,7 @@ std::string progress_text(std::string_view doing, double share, double first_sha
   std::string text(doing);
   if (std::isnan(share)) return text + ", " + duration_text(since.count()) + " so far";
   share = std::clamp(share, 0.0, 1.0);
-  text += number(", %.0f%%", 100 * share);
+  text += fmt::format(", {:.0f}%", 100 * share);
   if (share - first_share < least_share) return text;
   return text + ", about " + duration_text(since.count() * (1 - share) / (share - first_share)) + " left";
 }

@@ -344,7 +344,7 @@ bool Checkpoint::read(const CheckpointTensor& target, const Model& model) const 
   std::vector<std::byte> bytes;
   for (const Stored& piece : *pieces) {
     const std::int64_t elements = piece.tensor.shape.elements();
-    bytes.resize(static_cast<std::size_t>(elements * bytes_of(piece.tensor.type)));
+    bytes.resize(elements * bytes_of(piece.tensor.type));
     bool loaded = false;
     const View from{bytes.data(), piece.tensor.type, {elements}};
     CheckpointTensor as_stored = target;

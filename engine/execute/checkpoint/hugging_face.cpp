@@ -48,8 +48,7 @@ bool is_transposed(const ParameterSpec& parameter) {
 std::vector<float> transposed(const std::vector<float>& matrix, std::int64_t rows, std::int64_t columns) {
   std::vector<float> turned(matrix.size());
   for (std::int64_t r = 0; r < rows; ++r)
-    for (std::int64_t c = 0; c < columns; ++c)
-      turned[static_cast<std::size_t>(c * rows + r)] = matrix[static_cast<std::size_t>(r * columns + c)];
+    for (std::int64_t c = 0; c < columns; ++c) turned[c * rows + r] = matrix[r * columns + c];
   return turned;
 }
 
@@ -75,7 +74,7 @@ SavedModel write_hugging_face(const Checkpoint& checkpoint, const std::string& f
   for (std::size_t p = 0; p < model.parameters.size(); ++p) {
     const ParameterSpec& parameter = model.parameters[p];
     const std::int64_t elements = parameter.whole.elements();
-    std::vector<float> value(static_cast<std::size_t>(elements));
+    std::vector<float> value(elements);
     CheckpointTensor wanted;
     wanted.parameter = static_cast<int>(p);
     wanted.view = {value.data(), DType::f32, {elements}};

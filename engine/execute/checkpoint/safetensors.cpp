@@ -132,7 +132,7 @@ SafetensorsFile::SafetensorsFile(std::string path) : path_(std::move(path)) {
   for (std::size_t i = 0; i < length.size(); ++i) bytes |= static_cast<std::int64_t>(length[i]) << (8 * i);
   if (!file || bytes < 2 || bytes > longest_header || bytes > size - 8)
     fail(path_, "is no safetensors file: its first eight bytes are not the length of a header");
-  std::string text(static_cast<std::size_t>(bytes), '\0');
+  std::string text(bytes, '\0');
   file.read(text.data(), bytes);
   if (!file) fail(path_, "cannot be read");
   header_crc_ = libdeflate_crc32(0, text.data(), text.size());
@@ -160,7 +160,7 @@ SafetensorsFile::SafetensorsFile(std::string path) : path_(std::move(path)) {
         if (extent < 0 || (extent > 0 && elements > data_bytes_ / extent))
           fail(path_, "'" + name + "' has no such shape");
         elements *= extent;
-        tensor.shape.extent[static_cast<std::size_t>(tensor.shape.rank++)] = extent;
+        tensor.shape.extent[tensor.shape.rank++] = extent;
       }
       tensor.begin = entry.at("data_offsets").at(0).get<std::int64_t>();
       tensor.end = entry.at("data_offsets").at(1).get<std::int64_t>();

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "engine/execute/comm/clock.hpp"
+#include "engine/op/contains.hpp"
 #include "engine/op/words.hpp"
 
 namespace rankscope::comm {
@@ -39,7 +40,7 @@ std::string timeout_message(int rank, std::chrono::milliseconds limit, const cha
   const auto ms = limit.count();
   std::vector<int> once;  // a peer that should have sent and received is named once
   for (const int one : missing)
-    if (std::find(once.begin(), once.end(), one) == once.end()) once.push_back(one);
+    if (!contains(once, one)) once.push_back(one);
   const std::string time = ms % 1000 == 0 ? fmt::format("{} s", ms / 1000) : fmt::format("{} ms", ms);
   return fmt::format("rank {} waited {} in {} on lane {} for {}", rank, time, call, name_of(lane), list_ranks(once));
 }
@@ -74,8 +75,7 @@ void check(const CollectiveCall& call, const GroupSetting& setting) {
   if (!uses_whole) return;
   const std::int64_t expected = call.kind == OpKind::all_to_all ? call.part.elements() : call.part.elements() * n;
   if (call.whole.type != call.part.type)
-    refuse("the whole is " + std::string(name_of(call.whole.type)) + ", its parts " +
-           std::string(name_of(call.part.type)));
+    refuse(fmt::format("the whole is {}, its parts {}", name_of(call.whole.type), name_of(call.part.type)));
   if (call.whole.elements() != expected)
     refuse(fmt::format("{} where {} belong", counted(call.whole.elements(), "element"), expected));
   if (call.kind == OpKind::all_to_all && call.whole.elements() % n != 0)
@@ -107,9 +107,8 @@ WireBytes GroupCommunicator::wire_bytes() const {
 void GroupCommunicator::count_sent(int member, std::int64_t bytes) {
   if (bytes == 0) return;
   sent_ += bytes;
-  const int peer = setting_.members[static_cast<std::size_t>(member)];
-  const auto known =
-      std::find_if(last_sent_.begin(), last_sent_.end(), [&](const PeerBytes& s) { return s.peer == peer; });
+  const int peer = setting_.members[member];
+  const auto known = std::ranges::find_if(last_sent_, [&](const PeerBytes& s) { return s.peer == peer; });
   if (known == last_sent_.end())
     last_sent_.push_back({peer, bytes});
   else

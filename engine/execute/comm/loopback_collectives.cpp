@@ -16,24 +16,23 @@ std::byte* at(const View& view, std::int64_t element) { return view.as<std::byte
 /// Sends the same to all other members.
 std::vector<std::int64_t> to_others(std::size_t members, int index, std::int64_t bytes) {
   std::vector<std::int64_t> sent(members, bytes);
-  sent[static_cast<std::size_t>(index)] = 0;
+  sent[index] = 0;
   return sent;
 }
 
 std::vector<std::int64_t> to_one(std::size_t members, int index, int other, std::int64_t bytes) {
   std::vector<std::int64_t> sent(members, 0);
-  if (other != index) sent[static_cast<std::size_t>(other)] = bytes;
+  if (other != index) sent[other] = bytes;
   return sent;
 }
 
 /// Each other member's chunk of the tensor, to be summed there.
 std::vector<std::int64_t> chunks_to_others(Calls calls, int index) {
-  const View& tensor = calls[static_cast<std::size_t>(index)].whole;
+  const View& tensor = calls[index].whole;
   std::vector<std::int64_t> sent(calls.size(), 0);
   for (int m = 0; m < static_cast<int>(calls.size()); ++m)
     if (m != index)
-      sent[static_cast<std::size_t>(m)] =
-          chunk_range(tensor.elements(), static_cast<int>(calls.size()), m).size() * bytes_of(tensor.type);
+      sent[m] = chunk_range(tensor.elements(), static_cast<int>(calls.size()), m).size() * bytes_of(tensor.type);
   return sent;
 }
 
@@ -55,18 +54,18 @@ MovedBytes all_reduce(Calls calls, int index, Queue& queue) {
   const std::int64_t own = chunk_range(tensor.elements(), n, index).size() * bytes_of(tensor.type);
   std::vector<std::int64_t> sent = chunks_to_others(calls, index);
   for (int m = 0; m < n; ++m)
-    if (m != index) sent[static_cast<std::size_t>(m)] += own;
+    if (m != index) sent[m] += own;
   return {std::move(sent), tensor.bytes() - own + (n - 1) * own};
 }
 
 MovedBytes reduce(Calls calls, int index, Queue& queue) {
   const int root = calls[index].root, n = static_cast<int>(calls.size());
-  sum_own_chunk(calls, index, calls.subspan(static_cast<std::size_t>(root), 1), queue);
+  sum_own_chunk(calls, index, calls.subspan(root, 1), queue);
   const View& tensor = calls[index].whole;
   const std::int64_t own = chunk_range(tensor.elements(), n, index).size() * bytes_of(tensor.type);
   const bool is_root = index == root;
   std::vector<std::int64_t> sent = chunks_to_others(calls, index);
-  if (!is_root) sent[static_cast<std::size_t>(root)] += own;
+  if (!is_root) sent[root] += own;
   return {std::move(sent), (n - 1) * own + (is_root ? tensor.bytes() - own : 0)};
 }
 

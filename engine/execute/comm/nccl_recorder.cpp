@@ -207,7 +207,7 @@ class NcclRecording {
 
   void set_peer(Event& event, const Begin& begin) const {
     if (begin.peer < 0 || begin.peer >= static_cast<int>(members_.size())) return;
-    const int peer = members_[static_cast<std::size_t>(begin.peer)];
+    const int peer = members_[begin.peer];
     event.from = begin.is_send ? rank_ : peer;
     event.to = begin.is_send ? peer : rank_;
   }

@@ -57,7 +57,7 @@ void SyntheticImages::draw(std::int64_t sample, std::int32_t* bytes) const {
   const double turn = 2 * std::numbers::pi / wave_lengths[static_cast<std::size_t>(digits)];
   const auto number = static_cast<std::uint64_t>(sample);
   for (int c = 0; c < colours; ++c) {
-    const double a = angle[static_cast<std::size_t>(c)];
+    const double a = angle[c];
     const double phase = 2 * std::numbers::pi * uniform(seed_, stream_of(part_phases), colours * number + c);
     for (int y = 0; y < image_; ++y) {
       Wave wave(phase + turn * std::sin(a) * y, turn * std::cos(a));

@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <limits>
 
 #include "engine/execute/data/permutation.hpp"
+#include "engine/op/not_known.hpp"
 #include "engine/op/words.hpp"
 
 namespace rankscope {
@@ -41,7 +41,7 @@ TokenFile::TokenFile(const std::string& path, Coding coding, int context, int vo
                          counted(bytes / width, "token"), context + 1));
     if (coding != Coding::bytes) {
       const std::int64_t count = std::min(bytes, looked_at) / width;
-      std::vector<std::int32_t> tokens(static_cast<std::size_t>(count));
+      std::vector<std::int32_t> tokens(count);
       std::vector<std::uint8_t> raw;
       read(0, count, tokens.data(), raw);
     }
@@ -55,7 +55,7 @@ TokenFile::~TokenFile() { ::close(file_); }
 
 void TokenFile::refuse(const std::string& what) const { throw DataError(path_ + ": " + what); }
 
-double TokenFile::entropy_nats() const { return std::numeric_limits<double>::quiet_NaN(); }
+double TokenFile::entropy_nats() const { return not_known; }
 
 std::int64_t TokenFile::position_of(std::int64_t sample) const {
   const Permutation order(samples_, seed_, static_cast<std::uint32_t>(sample / samples_));
@@ -64,7 +64,7 @@ std::int64_t TokenFile::position_of(std::int64_t sample) const {
 
 void TokenFile::read(std::int64_t first, std::int64_t count, std::int32_t* into, std::vector<std::uint8_t>& raw) const {
   const int width = width_of(coding_);
-  raw.resize(static_cast<std::size_t>(count * width));
+  raw.resize(count * width);
   for (std::size_t done = 0; done < raw.size();) {
     const ssize_t got = ::pread(file_, raw.data() + done, raw.size() - done,
                                 static_cast<off_t>(first * width) + static_cast<off_t>(done));

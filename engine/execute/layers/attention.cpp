@@ -22,10 +22,8 @@ Launch attention_forward(Binding binding) {
   const View attended = binding.operands.tensor(TensorName::attended);
   binding.operands.finish();
 
-  auto attend = binding.kernels.prepare(&kernels::KernelSet::attention_forward, spec_of(binding));
-  ScratchLayout scratch;
-  scratch.add_kernel(attend.workspace_bytes);
-  return make_launch(binding.workspace, scratch, [=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
+  auto attend = binding.prepare(&kernels::KernelSet::attention_forward, spec_of(binding));
+  return binding.launch([=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
     attend.launch(attended, softmax, qkv, stream);
   });
 }
@@ -38,10 +36,8 @@ Launch attention_backward(Binding binding) {
   const View dqkv = binding.operands.tensor(TensorName::qkv);
   binding.operands.finish();
 
-  auto attend = binding.kernels.prepare(&kernels::KernelSet::attention_backward, spec_of(binding));
-  ScratchLayout scratch;
-  scratch.add_kernel(attend.workspace_bytes);
-  return make_launch(binding.workspace, scratch, [=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
+  auto attend = binding.prepare(&kernels::KernelSet::attention_backward, spec_of(binding));
+  return binding.launch([=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
     attend.launch(dqkv, dattended, qkv, softmax, attended, stream);
   });
 }

@@ -84,7 +84,7 @@ Launch bind_half(const Model& model, const SegmentSpec& segment, const char* dir
                                             describe(segment, direction), counted(parameters.size(), "parameter"),
                                             into.size()));
   std::vector<IntoGradient> of_all(segment.parameters.size(), IntoGradient::write);
-  for (std::size_t i = 0; i < parameters.size(); ++i) of_all[static_cast<std::size_t>(parameters[i])] = into[i];
+  for (std::size_t i = 0; i < parameters.size(); ++i) of_all[parameters[i]] = into[i];
   const Implementation of = implementation_of(segment.kind);
   if (const Bind bind = model.tensor > 1 ? of.split_backward : of.backward)
     return bind({model, segment, kernels, workspace, Operands(model, segment, direction, operands), of_all, half});

@@ -34,15 +34,11 @@ Launch conv1_forward(Binding binding) {
   for (std::size_t i = 0; i < names.size(); ++i) convolutions[i].out = operands.tensor(names[i]);
   operands.finish();
 
-  ScratchLayout scratch;
-  for (InputConvolution& c : convolutions) {
-    c.forward = binding.kernels.prepare(&KernelSet::convolution_forward, convolution_between(x, c.weight, c.out));
-    scratch.add_kernel(c.forward.workspace_bytes);
-  }
-  return make_launch(binding.workspace, scratch,
-                     [x, convolutions](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
-                       for (const InputConvolution& c : convolutions) c.forward.launch(c.out, x, c.weight, stream);
-                     });
+  for (InputConvolution& c : convolutions)
+    c.forward = binding.prepare(&KernelSet::convolution_forward, convolution_between(x, c.weight, c.out));
+  return binding.launch([x, convolutions](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
+    for (const InputConvolution& c : convolutions) c.forward.launch(c.out, x, c.weight, stream);
+  });
 }
 
 Launch conv1_backward(Binding binding) {
@@ -61,7 +57,6 @@ Launch conv1_backward(Binding binding) {
     for (std::size_t i = 0; i < names.size(); ++i) convolutions[i].dweight = operands.gradient(static_cast<int>(i));
   operands.finish();
 
-  ScratchLayout scratch;
   // Without a shortcut of its own the block's sum has begun the gradient of its input.
   bool begun = binding.segment.adds_to_gradient(TensorName::residual);
   for (std::size_t i = 0; i < convolutions.size(); ++i) {
@@ -70,23 +65,20 @@ Launch conv1_backward(Binding binding) {
       auto spec = convolution_between(dx, c.weight, c.out);
       spec.accumulate = begun;
       begun = true;
-      c.input_gradient = binding.kernels.prepare(&KernelSet::convolution_input_gradient, spec);
-      scratch.add_kernel(c.input_gradient.workspace_bytes);
+      c.input_gradient = binding.prepare(&KernelSet::convolution_input_gradient, spec);
     }
     if (half.weight) {
       auto spec = convolution_between(x, c.dweight, c.out);
       spec.accumulate = binding.adds(static_cast<int>(i));
-      c.weight_gradient = binding.kernels.prepare(&KernelSet::convolution_weight_gradient, spec);
-      scratch.add_kernel(c.weight_gradient.workspace_bytes);
+      c.weight_gradient = binding.prepare(&KernelSet::convolution_weight_gradient, spec);
     }
   }
-  return make_launch(binding.workspace, scratch,
-                     [x, dx, half, convolutions](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
-                       for (const InputConvolution& c : convolutions) {
-                         if (half.weight) c.weight_gradient.launch(c.dweight, c.out, x, stream);
-                         if (half.input) c.input_gradient.launch(dx, c.out, c.weight, stream);
-                       }
-                     });
+  return binding.launch([x, dx, half, convolutions](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
+    for (const InputConvolution& c : convolutions) {
+      if (half.weight) c.weight_gradient.launch(c.dweight, c.out, x, stream);
+      if (half.input) c.input_gradient.launch(dx, c.out, c.weight, stream);
+    }
+  });
 }
 
 Launch norm_convolution_forward(Binding binding) {
@@ -97,13 +89,9 @@ Launch norm_convolution_forward(Binding binding) {
   const View normed = operands.tensor(binding.output(2)), out = operands.tensor(binding.output(3));
   operands.finish();
 
-  const auto norm = binding.kernels.prepare(&KernelSet::batch_norm_forward, batch_norm_of(x));
-  const auto convolution =
-      binding.kernels.prepare(&KernelSet::convolution_forward, convolution_between(normed, weight, out));
-  ScratchLayout scratch;
-  scratch.add_kernel(norm.workspace_bytes);
-  scratch.add_kernel(convolution.workspace_bytes);
-  return make_launch(binding.workspace, scratch, [=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
+  const auto norm = binding.prepare(&KernelSet::batch_norm_forward, batch_norm_of(x));
+  const auto convolution = binding.prepare(&KernelSet::convolution_forward, convolution_between(normed, weight, out));
+  return binding.launch([=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
     norm.launch(normed, mean, rstd, x, norm_weight, norm_bias, View{}, stream);
     convolution.launch(out, normed, weight, stream);
   });
@@ -131,35 +119,29 @@ Launch norm_convolution_backward(Binding binding) {
   if (half.weight) dweight = operands.gradient(2);
   operands.finish();
 
-  ScratchLayout scratch;
   kernels::Prepared<View, View, View> input_gradient, weight_gradient;
   kernels::Prepared<View, View, View, View, View, View, View, View, View, View> norm;
   std::int64_t dnormed_at = 0;
   if (half.input) {
-    input_gradient =
-        binding.kernels.prepare(&KernelSet::convolution_input_gradient, convolution_between(normed, weight, dout));
+    input_gradient = binding.prepare(&KernelSet::convolution_input_gradient, convolution_between(normed, weight, dout));
     auto spec = batch_norm_of(x);
     spec.accumulate_weight = binding.adds(0);
     spec.accumulate_bias = binding.adds(1);
-    norm = binding.kernels.prepare(&KernelSet::batch_norm_backward, spec);
-    dnormed_at = scratch.add_temporary(normed.bytes());
-    scratch.add_kernel(input_gradient.workspace_bytes);
-    scratch.add_kernel(norm.workspace_bytes);
+    norm = binding.prepare(&KernelSet::batch_norm_backward, spec);
+    dnormed_at = binding.scratch.add_temporary(normed.bytes());
   }
   if (half.weight) {
     auto spec = convolution_between(normed, dweight, dout);
     spec.accumulate = binding.adds(2);
-    weight_gradient = binding.kernels.prepare(&KernelSet::convolution_weight_gradient, spec);
-    scratch.add_kernel(weight_gradient.workspace_bytes);
+    weight_gradient = binding.prepare(&KernelSet::convolution_weight_gradient, spec);
   }
-  return make_launch(
-      binding.workspace, scratch, [=](const LaunchContext&, std::byte* temporaries, const kernels::Stream& stream) {
-        if (half.weight) weight_gradient.launch(dweight, dout, normed, stream);
-        if (!half.input) return;
-        const View dnormed{temporaries + dnormed_at, normed.type, normed.shape};
-        input_gradient.launch(dnormed, dout, weight, stream);
-        norm.launch(dx, dnorm_weight, dnorm_bias, View{}, dnormed, normed, x, mean, rstd, norm_weight, stream);
-      });
+  return binding.launch([=](const LaunchContext&, std::byte* temporaries, const kernels::Stream& stream) {
+    if (half.weight) weight_gradient.launch(dweight, dout, normed, stream);
+    if (!half.input) return;
+    const View dnormed{temporaries + dnormed_at, normed.type, normed.shape};
+    input_gradient.launch(dnormed, dout, weight, stream);
+    norm.launch(dx, dnorm_weight, dnorm_bias, View{}, dnormed, normed, x, mean, rstd, norm_weight, stream);
+  });
 }
 
 Launch shortcut_sum_forward(Binding binding) {
@@ -188,21 +170,18 @@ Launch shortcut_sum_forward(Binding binding) {
   auto side_spec = spec;
   spec.residual = true;
   side_spec.relu = false;
-  const auto norm = binding.kernels.prepare(&KernelSet::batch_norm_forward, spec);
-  const auto side_norm = binding.kernels.prepare(&KernelSet::batch_norm_forward, side_spec);
-  ScratchLayout scratch;
-  const std::int64_t side_at = scratch.add_temporary(shortcut ? output.bytes() : 0);
-  scratch.add_kernel(norm.workspace_bytes);
-  if (shortcut) scratch.add_kernel(side_norm.workspace_bytes);
-  return make_launch(binding.workspace, scratch,
-                     [=](const LaunchContext&, std::byte* temporaries, const kernels::Stream& stream) {
-                       View added = residual;
-                       if (shortcut) {
-                         added = {temporaries + side_at, output.type, output.shape};
-                         side_norm.launch(added, side.mean, side.rstd, side.x, side.weight, side.bias, View{}, stream);
-                       }
-                       norm.launch(output, main.mean, main.rstd, main.x, main.weight, main.bias, added, stream);
-                     });
+  const auto norm = binding.prepare(&KernelSet::batch_norm_forward, spec);
+  const auto side_norm = shortcut ? binding.prepare(&KernelSet::batch_norm_forward, side_spec)
+                                  : kernels::Prepared<View, View, View, View, View, View, View>{};
+  const std::int64_t side_at = binding.scratch.add_temporary(shortcut ? output.bytes() : 0);
+  return binding.launch([=](const LaunchContext&, std::byte* temporaries, const kernels::Stream& stream) {
+    View added = residual;
+    if (shortcut) {
+      added = {temporaries + side_at, output.type, output.shape};
+      side_norm.launch(added, side.mean, side.rstd, side.x, side.weight, side.bias, View{}, stream);
+    }
+    norm.launch(output, main.mean, main.rstd, main.x, main.weight, main.bias, added, stream);
+  });
 }
 
 Launch shortcut_sum_backward(Binding binding) {
@@ -240,29 +219,24 @@ Launch shortcut_sum_backward(Binding binding) {
   spec.residual = true;
   spec.accumulate_weight = binding.adds(0);
   spec.accumulate_bias = binding.adds(1);
-  const auto norm = binding.kernels.prepare(&KernelSet::batch_norm_backward, spec);
-  ScratchLayout scratch;
-  scratch.add_kernel(norm.workspace_bytes);
+  const auto norm = binding.prepare(&KernelSet::batch_norm_backward, spec);
   if (!shortcut)
-    return make_launch(binding.workspace, scratch,
-                       [=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
-                         norm.launch(dmain, main.dweight, main.dbias, dside, doutput, output, main.x, main.mean,
-                                     main.rstd, main.weight, stream);
-                       });
+    return binding.launch([=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
+      norm.launch(dmain, main.dweight, main.dbias, dside, doutput, output, main.x, main.mean, main.rstd, main.weight,
+                  stream);
+    });
   side_spec.relu = false;  // cut already, in the gradient that the sum leaves
   side_spec.accumulate_weight = binding.adds(2);
   side_spec.accumulate_bias = binding.adds(3);
-  const auto side_norm = binding.kernels.prepare(&KernelSet::batch_norm_backward, side_spec);
-  const std::int64_t dadded_at = scratch.add_temporary(output.bytes());
-  scratch.add_kernel(side_norm.workspace_bytes);
-  return make_launch(binding.workspace, scratch,
-                     [=](const LaunchContext&, std::byte* temporaries, const kernels::Stream& stream) {
-                       const View dadded{temporaries + dadded_at, output.type, output.shape};
-                       norm.launch(dmain, main.dweight, main.dbias, dadded, doutput, output, main.x, main.mean,
-                                   main.rstd, main.weight, stream);
-                       side_norm.launch(dside, side.dweight, side.dbias, View{}, dadded, View{}, side.x, side.mean,
-                                        side.rstd, side.weight, stream);
-                     });
+  const auto side_norm = binding.prepare(&KernelSet::batch_norm_backward, side_spec);
+  const std::int64_t dadded_at = binding.scratch.add_temporary(output.bytes());
+  return binding.launch([=](const LaunchContext&, std::byte* temporaries, const kernels::Stream& stream) {
+    const View dadded{temporaries + dadded_at, output.type, output.shape};
+    norm.launch(dmain, main.dweight, main.dbias, dadded, doutput, output, main.x, main.mean, main.rstd, main.weight,
+                stream);
+    side_norm.launch(dside, side.dweight, side.dbias, View{}, dadded, View{}, side.x, side.mean, side.rstd, side.weight,
+                     stream);
+  });
 }
 
 }  // namespace rankscope

@@ -30,28 +30,23 @@ Launch classifier_forward(Binding binding) {
   operands.finish();
 
   const DType type = binding.model.type, wide_type = accumulation_type(type);
-  const auto pool = binding.kernels.prepare(&KernelSet::mean_pool_forward, pool_of(residual));
+  const auto pool = binding.prepare(&KernelSet::mean_pool_forward, pool_of(residual));
   auto spec = linear_of(type, pooled.shape[0], weight);
   spec.result_type = wide_type;
-  const auto linear = binding.kernels.prepare(&KernelSet::linear_forward, spec);
-  const auto cross_entropy = binding.kernels.prepare(
+  const auto linear = binding.prepare(&KernelSet::linear_forward, spec);
+  const auto cross_entropy = binding.prepare(
       &KernelSet::cross_entropy,
       kernels::CrossEntropySpec{
           .type = type, .logits_type = wide_type, .rows = logits.shape[0], .vocabulary = logits.shape[1]});
   const bool in_place = wide_type == type;
-  ScratchLayout scratch;
-  const std::int64_t wide_at = scratch.add_temporary(in_place ? 0 : logits.elements() * bytes_of(wide_type));
-  scratch.add_kernel(pool.workspace_bytes);
-  scratch.add_kernel(linear.workspace_bytes);
-  scratch.add_kernel(cross_entropy.workspace_bytes);
-  return make_launch(binding.workspace, scratch,
-                     [=](const LaunchContext& context, std::byte* temporaries, const kernels::Stream& stream) {
-                       const View wide = in_place ? logits : View{temporaries + wide_at, wide_type, logits.shape};
-                       pool.launch(pooled, residual, stream);
-                       linear.launch(wide, pooled, weight, bias, View{}, stream);
-                       const double scale = context.loss_scale / static_cast<double>(context.global_tokens);
-                       cross_entropy.launch(logits, loss, wide, targets, scale, stream);
-                     });
+  const std::int64_t wide_at = binding.scratch.add_temporary(in_place ? 0 : logits.elements() * bytes_of(wide_type));
+  return binding.launch([=](const LaunchContext& context, std::byte* temporaries, const kernels::Stream& stream) {
+    const View wide = in_place ? logits : View{temporaries + wide_at, wide_type, logits.shape};
+    pool.launch(pooled, residual, stream);
+    linear.launch(wide, pooled, weight, bias, View{}, stream);
+    const double scale = context.loss_scale / static_cast<double>(context.global_tokens);
+    cross_entropy.launch(logits, loss, wide, targets, scale, stream);
+  });
 }
 
 Launch classifier_backward(Binding binding) {
@@ -72,7 +67,6 @@ Launch classifier_backward(Binding binding) {
   operands.finish();
 
   const DType type = binding.model.type;
-  ScratchLayout scratch;
   kernels::Prepared<View, View, View> input_gradient;
   kernels::Prepared<View, View, View, View> weight_gradient;
   kernels::Prepared<View, View> pool;
@@ -82,28 +76,24 @@ Launch classifier_backward(Binding binding) {
     pooled_shape = {dlogits.shape[0], weight.shape[1]};
     auto spec = linear_of(type, dlogits.shape[0], weight);
     spec.bias = false;
-    input_gradient = binding.kernels.prepare(&KernelSet::linear_input_gradient, spec);
-    pool = binding.kernels.prepare(&KernelSet::mean_pool_backward, pool_of(dresidual));
-    dpooled_at = scratch.add_temporary(pooled_shape.elements() * bytes_of(type));
-    scratch.add_kernel(input_gradient.workspace_bytes);
-    scratch.add_kernel(pool.workspace_bytes);
+    input_gradient = binding.prepare(&KernelSet::linear_input_gradient, spec);
+    pool = binding.prepare(&KernelSet::mean_pool_backward, pool_of(dresidual));
+    dpooled_at = binding.scratch.add_temporary(pooled_shape.elements() * bytes_of(type));
   }
   if (half.weight) {
     auto spec = linear_of(type, dlogits.shape[0], dweight);
     spec.result_type = accumulation_type(type);
     spec.accumulate = binding.adds(0);
     spec.accumulate_bias = binding.adds(1);
-    weight_gradient = binding.kernels.prepare(&KernelSet::linear_weight_gradient, spec);
-    scratch.add_kernel(weight_gradient.workspace_bytes);
+    weight_gradient = binding.prepare(&KernelSet::linear_weight_gradient, spec);
   }
-  return make_launch(binding.workspace, scratch,
-                     [=](const LaunchContext&, std::byte* temporaries, const kernels::Stream& stream) {
-                       if (half.weight) weight_gradient.launch(dweight, dbias, dlogits, pooled, stream);
-                       if (!half.input) return;
-                       const View dpooled{temporaries + dpooled_at, type, pooled_shape};
-                       input_gradient.launch(dpooled, dlogits, weight, stream);
-                       pool.launch(dresidual, dpooled, stream);
-                     });
+  return binding.launch([=](const LaunchContext&, std::byte* temporaries, const kernels::Stream& stream) {
+    if (half.weight) weight_gradient.launch(dweight, dbias, dlogits, pooled, stream);
+    if (!half.input) return;
+    const View dpooled{temporaries + dpooled_at, type, pooled_shape};
+    input_gradient.launch(dpooled, dlogits, weight, stream);
+    pool.launch(dresidual, dpooled, stream);
+  });
 }
 
 }  // namespace rankscope

@@ -22,17 +22,13 @@ Launch embedding_forward(Binding binding) {
   const View output = binding.operands.tensor(TensorName::output);
   binding.operands.finish();
 
-  auto embed = binding.kernels.prepare(&KernelSet::embedding_forward, spec_of(binding));
-  auto dropout = binding.kernels.prepare(&KernelSet::dropout, dropout_of(binding));
-  ScratchLayout scratch;
-  scratch.add_kernel(embed.workspace_bytes);
-  scratch.add_kernel(dropout.workspace_bytes);
-  return make_launch(binding.workspace, scratch,
-                     [=, drops = binding.dropout() > 0, context_tokens = binding.model.spec.context](
-                         const LaunchContext& context, std::byte*, const kernels::Stream& stream) {
-                       embed.launch(output, tokens, wte, wpe, stream);
-                       if (drops) dropout.launch(output, output, View{}, dropout_draw(context, context_tokens), stream);
-                     });
+  auto embed = binding.prepare(&KernelSet::embedding_forward, spec_of(binding));
+  auto dropout = binding.prepare(&KernelSet::dropout, dropout_of(binding));
+  return binding.launch([=, drops = binding.dropout() > 0, context_tokens = binding.model.spec.context](
+                            const LaunchContext& context, std::byte*, const kernels::Stream& stream) {
+    embed.launch(output, tokens, wte, wpe, stream);
+    if (drops) dropout.launch(output, output, View{}, dropout_draw(context, context_tokens), stream);
+  });
 }
 
 Launch embedding_backward(Binding binding) {
@@ -45,23 +41,19 @@ Launch embedding_backward(Binding binding) {
   auto spec = spec_of(binding);
   spec.accumulate_tokens = binding.adds(0);
   spec.accumulate_positions = binding.adds(1);
-  auto embed = binding.kernels.prepare(&KernelSet::embedding_backward, spec);
-  auto dropout = binding.kernels.prepare(&KernelSet::dropout, dropout_of(binding));
+  auto embed = binding.prepare(&KernelSet::embedding_backward, spec);
+  auto dropout = binding.prepare(&KernelSet::dropout, dropout_of(binding));
   const bool drops = binding.dropout() > 0;
-  ScratchLayout scratch;
-  const std::int64_t dropped_at = scratch.add_temporary(drops ? doutput.bytes() : 0);
-  scratch.add_kernel(embed.workspace_bytes);
-  scratch.add_kernel(dropout.workspace_bytes);
-  return make_launch(binding.workspace, scratch,
-                     [=, context_tokens = binding.model.spec.context](
-                         const LaunchContext& context, std::byte* temporaries, const kernels::Stream& stream) {
-                       View gradient = doutput;
-                       if (drops) {
-                         gradient.data = temporaries + dropped_at;
-                         dropout.launch(gradient, doutput, View{}, dropout_draw(context, context_tokens), stream);
-                       }
-                       embed.launch(dwte, dwpe, gradient, tokens, stream);
-                     });
+  const std::int64_t dropped_at = binding.scratch.add_temporary(drops ? doutput.bytes() : 0);
+  return binding.launch([=, context_tokens = binding.model.spec.context](
+                            const LaunchContext& context, std::byte* temporaries, const kernels::Stream& stream) {
+    View gradient = doutput;
+    if (drops) {
+      gradient.data = temporaries + dropped_at;
+      dropout.launch(gradient, doutput, View{}, dropout_draw(context, context_tokens), stream);
+    }
+    embed.launch(dwte, dwpe, gradient, tokens, stream);
+  });
 }
 
 }  // namespace rankscope

@@ -49,40 +49,33 @@ Launch head_forward(Binding binding) {
   const std::int64_t row_bytes = vocabulary * bytes_of(logits_type);
   const std::int64_t rows_at_once = rows_of_forward(binding, vocabulary);
 
-  auto norm = binding.kernels.prepare(&KernelSet::norm_forward, norm_of(binding));
-  ScratchLayout scratch;
-  const std::int64_t wide_at = scratch.add_temporary(in_place ? 0 : rows_at_once * row_bytes);
-  scratch.add_kernel(norm.workspace_bytes);
+  auto norm = binding.prepare(&KernelSet::norm_forward, norm_of(binding));
+  const std::int64_t wide_at = binding.scratch.add_temporary(in_place ? 0 : rows_at_once * row_bytes);
   std::vector<Rows> blocks;
   for (std::int64_t first = 0; first < tokens; first += rows_at_once) {
     Rows rows{first, std::min(rows_at_once, tokens - first), {}, {}};
     auto linear = linear_of(binding, rows.count);
     linear.result_type = logits_type;
-    rows.linear = binding.kernels.prepare(&KernelSet::linear_forward, linear);
+    rows.linear = binding.prepare(&KernelSet::linear_forward, linear);
     rows.cross_entropy =
-        binding.kernels.prepare(&KernelSet::cross_entropy, kernels::CrossEntropySpec{.type = type,
-                                                                                     .logits_type = logits_type,
-                                                                                     .rows = rows.count,
-                                                                                     .vocabulary = vocabulary,
-                                                                                     .accumulate_loss = first > 0});
-    scratch.add_kernel(rows.linear.workspace_bytes);
-    scratch.add_kernel(rows.cross_entropy.workspace_bytes);
+        binding.prepare(&KernelSet::cross_entropy, kernels::CrossEntropySpec{.type = type,
+                                                                             .logits_type = logits_type,
+                                                                             .rows = rows.count,
+                                                                             .vocabulary = vocabulary,
+                                                                             .accumulate_loss = first > 0});
     blocks.push_back(std::move(rows));
   }
-  return make_launch(
-      binding.workspace, scratch,
-      [=, blocks = std::move(blocks)](const LaunchContext& context, std::byte* temporaries,
-                                      const kernels::Stream& stream) {
-        norm.launch(normed, mean, rstd, residual, norm_weight, norm_bias, stream);
-        const double scale = context.loss_scale / static_cast<double>(context.global_tokens);
-        for (const Rows& rows : blocks) {
-          const View gradient = rows_of(logits, rows.first, rows.count);
-          const View wide =
-              in_place ? gradient : View{temporaries + wide_at, logits_type, {rows.count, logits.shape[1]}};
-          rows.linear.launch(wide, rows_of(normed, rows.first, rows.count), weight, View{}, View{}, stream);
-          rows.cross_entropy.launch(gradient, loss, wide, rows_of(targets, rows.first, rows.count), scale, stream);
-        }
-      });
+  return binding.launch([=, blocks = std::move(blocks)](const LaunchContext& context, std::byte* temporaries,
+                                                        const kernels::Stream& stream) {
+    norm.launch(normed, mean, rstd, residual, norm_weight, norm_bias, stream);
+    const double scale = context.loss_scale / static_cast<double>(context.global_tokens);
+    for (const Rows& rows : blocks) {
+      const View gradient = rows_of(logits, rows.first, rows.count);
+      const View wide = in_place ? gradient : View{temporaries + wide_at, logits_type, {rows.count, logits.shape[1]}};
+      rows.linear.launch(wide, rows_of(normed, rows.first, rows.count), weight, View{}, View{}, stream);
+      rows.cross_entropy.launch(gradient, loss, wide, rows_of(targets, rows.first, rows.count), scale, stream);
+    }
+  });
 }
 
 Launch head_backward(Binding binding) {
@@ -107,24 +100,22 @@ Launch head_backward(Binding binding) {
   if (half.weight) dweight = operands.gradient(2);
   operands.finish();
 
-  auto norm_spec = norm_of(binding);
-  norm_spec.accumulate_weight = binding.adds(0);
-  norm_spec.accumulate_bias = binding.adds(1);
-  auto norm_backward = binding.kernels.prepare(&KernelSet::norm_backward, norm_spec);
-  ScratchLayout scratch;
-  const std::int64_t dnorm_at = scratch.add_temporary(half.input ? residual.bytes() : 0);
-  const LogitGradients gradients(binding, linear_of(binding, binding.tokens()), half.weight && binding.adds(2),
-                                 scratch);
-  if (half.input) scratch.add_kernel(norm_backward.workspace_bytes);
-  return make_launch(binding.workspace, scratch,
-                     [=](const LaunchContext&, std::byte* temporaries, const kernels::Stream& stream) {
-                       if (half.weight) gradients.weight(dweight, dlogits, normed, stream);
-                       if (!half.input) return;
-                       const View dnorm{temporaries + dnorm_at, residual.type, residual.shape};
-                       gradients.input(dnorm, dlogits, weight, stream);
-                       norm_backward.launch(dresidual, dnorm_weight, dnorm_bias, dnorm, residual, mean, rstd,
-                                            norm_weight, View{}, stream);
-                     });
+  kernels::Prepared<View, View, View, View, View, View, View, View, View> norm_backward;
+  if (half.input) {
+    auto norm_spec = norm_of(binding);
+    norm_spec.accumulate_weight = binding.adds(0);
+    norm_spec.accumulate_bias = binding.adds(1);
+    norm_backward = binding.prepare(&KernelSet::norm_backward, norm_spec);
+  }
+  const std::int64_t dnorm_at = binding.scratch.add_temporary(half.input ? residual.bytes() : 0);
+  const LogitGradients gradients(binding, linear_of(binding, binding.tokens()), half.weight && binding.adds(2));
+  return binding.launch([=](const LaunchContext&, std::byte* temporaries, const kernels::Stream& stream) {
+    if (half.weight) gradients.weight(dweight, dlogits, normed, stream);
+    if (!half.input) return;
+    const View dnorm{temporaries + dnorm_at, residual.type, residual.shape};
+    gradients.input(dnorm, dlogits, weight, stream);
+    norm_backward.launch(dresidual, dnorm_weight, dnorm_bias, dnorm, residual, mean, rstd, norm_weight, View{}, stream);
+  });
 }
 
 }  // namespace rankscope

@@ -20,10 +20,11 @@ struct Binding {
   Operands operands;
   std::span<const IntoGradient> into;  ///< backward only: one for each of the segment's parameters
   Half half;                           ///< backward only
+  ScratchLayout scratch{};             ///< of what is prepared
 
   std::int64_t tokens() const { return model.tokens(); }
   std::int64_t width() const { return model.spec.width; }
-  bool adds(int parameter) const { return into[static_cast<std::size_t>(parameter)] == IntoGradient::add; }
+  bool adds(int parameter) const { return into[parameter] == IntoGradient::add; }
   double dropout() const { return model.spec.dropout; }
   /// Rows of the residual stream that this rank has.
   std::int64_t stream_rows() const { return model.stream_tokens(); }
@@ -31,6 +32,24 @@ struct Binding {
   /// parallelism.
   TensorName input(std::size_t i) const { return segment.inputs[i].name; }
   TensorName output(std::size_t i) const { return segment.outputs[i].name; }
+
+  /// A kernel of the launch, whose scratch is counted.
+  template <class Spec, class... Arguments>
+  kernels::Prepared<Arguments...> prepare(kernels::OpEntry<Spec, Arguments...> kernels::KernelSet::*op,
+                                          const Spec& spec) {
+    auto kernel = kernels.prepare(op, spec);
+    scratch.add_kernel(kernel.workspace_bytes);
+    return kernel;
+  }
+  /// Kernels one after the other: `run` gets the context, the scratch memory's begin (temporaries) and the kernels'
+  /// stream behind it.
+  template <class Run>
+  Launch launch(Run run) {
+    workspace.require(scratch.bytes());
+    return [&to = workspace, offset = scratch.kernel_offset(), run = std::move(run)](const LaunchContext& context) {
+      run(context, to.data(), to.stream(offset));
+    };
+  }
 };
 
 Launch embedding_forward(Binding binding);
@@ -76,16 +95,6 @@ Launch shortcut_sum_backward(Binding binding);
 Launch classifier_forward(Binding binding);
 Launch classifier_backward(Binding binding);
 
-/// A launch of kernels one after the other: `run` gets the context, the scratch memory's begin (temporaries) and the
-/// kernels' stream behind it.
-template <class Run>
-Launch make_launch(Workspace& workspace, const ScratchLayout& scratch, Run run) {
-  workspace.require(scratch.bytes());
-  return [&workspace, offset = scratch.kernel_offset(), run = std::move(run)](const LaunchContext& context) {
-    run(context, workspace.data(), workspace.stream(offset));
-  };
-}
-
 /// Dropout sites: the embedding's is 0, block b's projection 1 + 2b and its MLP 2 + 2b.
 inline std::uint32_t dropout_site(const SegmentSpec& segment) {
   return segment.block < 0 ? 0 : static_cast<std::uint32_t>(2 * segment.block + segment.dropout_site);
@@ -112,13 +121,12 @@ inline kernels::DropoutDraw stream_dropout_draw(const LaunchContext& context, co
 class InputGradient {
  public:
   InputGradient() = default;
-  InputGradient(const Binding& binding, const kernels::LinearSpec& spec, bool through_gelu) {
+  InputGradient(Binding& binding, const kernels::LinearSpec& spec, bool through_gelu) {
     if (through_gelu)
-      sloped_ = binding.kernels.prepare(&kernels::KernelSet::linear_gelu_input_gradient, spec);
+      sloped_ = binding.prepare(&kernels::KernelSet::linear_gelu_input_gradient, spec);
     else
-      plain_ = binding.kernels.prepare(&kernels::KernelSet::linear_input_gradient, spec);
+      plain_ = binding.prepare(&kernels::KernelSet::linear_input_gradient, spec);
   }
-  std::int64_t workspace_bytes() const { return std::max(plain_.workspace_bytes, sloped_.workspace_bytes); }
   /// `before`: the input of GELU.
   void launch(const View& dx, const View& dy, const View& weight, const View& before,
               const kernels::Stream& stream) const {
@@ -136,8 +144,7 @@ class InputGradient {
 /// The gradient through dropout, on a tensor rank's rows of the residual stream: a copy without dropout.
 class DroppedGradient {
  public:
-  explicit DroppedGradient(const Binding& binding);
-  std::int64_t workspace_bytes() const { return dropout_.workspace_bytes; }
+  explicit DroppedGradient(Binding& binding);
   void launch(const View& dx, const View& dy, const LaunchContext& context, const kernels::Stream& stream) const;
 
  private:

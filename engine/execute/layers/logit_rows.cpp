@@ -6,7 +6,7 @@ namespace rankscope {
 
 using kernels::KernelSet;
 
-LogitGradients::LogitGradients(const Binding& binding, kernels::LinearSpec linear, bool adds, ScratchLayout& scratch) {
+LogitGradients::LogitGradients(Binding& binding, kernels::LinearSpec linear, bool adds) {
   const std::int64_t all = linear.rows, at_once = rows_of_product(binding.kernels.options, linear.out, all);
   for (std::int64_t first = 0; first < all; first += at_once) {
     Rows rows{first, std::min(at_once, all - first), {}, {}};
@@ -14,14 +14,12 @@ LogitGradients::LogitGradients(const Binding& binding, kernels::LinearSpec linea
     if (binding.half.input) {
       linear.result_type = binding.model.type;
       linear.accumulate = false;
-      rows.input_gradient = binding.kernels.prepare(&KernelSet::linear_input_gradient, linear);
-      scratch.add_kernel(rows.input_gradient.workspace_bytes);
+      rows.input_gradient = binding.prepare(&KernelSet::linear_input_gradient, linear);
     }
     if (binding.half.weight) {
       linear.result_type = accumulation_type(binding.model.type);
       linear.accumulate = adds || first > 0;
-      rows.weight_gradient = binding.kernels.prepare(&KernelSet::linear_weight_gradient, linear);
-      scratch.add_kernel(rows.weight_gradient.workspace_bytes);
+      rows.weight_gradient = binding.prepare(&KernelSet::linear_weight_gradient, linear);
     }
     blocks_.push_back(std::move(rows));
   }

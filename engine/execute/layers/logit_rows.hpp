@@ -35,7 +35,7 @@ inline View rows_of(View matrix, std::int64_t first, std::int64_t count) {
 class LogitGradients {
  public:
   /// `linear`: of all rows. `adds`: the weight's gradient is added to what is there.
-  LogitGradients(const Binding& binding, kernels::LinearSpec linear, bool adds, ScratchLayout& scratch);
+  LogitGradients(Binding& binding, kernels::LinearSpec linear, bool adds);
   /// dx = dlogits·w.
   void input(View dx, View dlogits, View w, const kernels::Stream& stream) const;
   /// dw = or += dlogitsᵀ·x.

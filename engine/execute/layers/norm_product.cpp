@@ -31,22 +31,23 @@ struct NormProductBackward {
   kernels::Prepared<View, View, View, View> weight_gradient;
   kernels::Prepared<View, View, View, View, View, View, View, View, View> norm_backward;
 
-  void prepare(const Binding& binding, std::int64_t out, ScratchLayout& scratch) {
+  void prepare(Binding& binding, std::int64_t out) {
     auto linear = linear_of(binding, out);
-    input_gradient = binding.kernels.prepare(&KernelSet::linear_input_gradient, linear);
-    linear.result_type = accumulation_type(binding.model.type);
-    linear.accumulate = binding.adds(2);
-    linear.accumulate_bias = binding.adds(3);
-    weight_gradient = binding.kernels.prepare(&KernelSet::linear_weight_gradient, linear);
-    auto norm_spec = norm_of(binding);
-    norm_spec.residual = true;
-    norm_spec.accumulate_weight = binding.adds(0);
-    norm_spec.accumulate_bias = binding.adds(1);
-    norm_backward = binding.kernels.prepare(&KernelSet::norm_backward, norm_spec);
-    dnorm_at = scratch.add_temporary(half.input ? x.bytes() : 0);
-    if (half.input) scratch.add_kernel(input_gradient.workspace_bytes);
-    if (half.weight) scratch.add_kernel(weight_gradient.workspace_bytes);
-    if (half.input) scratch.add_kernel(norm_backward.workspace_bytes);
+    if (half.input) {
+      input_gradient = binding.prepare(&KernelSet::linear_input_gradient, linear);
+      auto norm_spec = norm_of(binding);
+      norm_spec.residual = true;
+      norm_spec.accumulate_weight = binding.adds(0);
+      norm_spec.accumulate_bias = binding.adds(1);
+      norm_backward = binding.prepare(&KernelSet::norm_backward, norm_spec);
+      dnorm_at = binding.scratch.add_temporary(x.bytes());
+    }
+    if (half.weight) {
+      linear.result_type = accumulation_type(binding.model.type);
+      linear.accumulate = binding.adds(2);
+      linear.accumulate_bias = binding.adds(3);
+      weight_gradient = binding.prepare(&KernelSet::linear_weight_gradient, linear);
+    }
   }
 
   void launch(View dy, std::byte* temporaries, const kernels::Stream& stream) const {
@@ -71,13 +72,10 @@ Launch norm_product_forward(Binding binding) {
   const View activated = gelu ? operands.tensor(binding.output(4)) : View{};
   operands.finish();
 
-  const auto norm = binding.kernels.prepare(&KernelSet::norm_forward, norm_of(binding));
-  const auto linear = binding.kernels.prepare(gelu ? &KernelSet::linear_gelu_forward : &KernelSet::linear_forward,
-                                              linear_of(binding, weight.shape[0]));
-  ScratchLayout scratch;
-  scratch.add_kernel(norm.workspace_bytes);
-  scratch.add_kernel(linear.workspace_bytes);
-  return make_launch(binding.workspace, scratch, [=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
+  const auto norm = binding.prepare(&KernelSet::norm_forward, norm_of(binding));
+  const auto linear = binding.prepare(gelu ? &KernelSet::linear_gelu_forward : &KernelSet::linear_forward,
+                                      linear_of(binding, weight.shape[0]));
+  return binding.launch([=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
     norm.launch(normed, mean, rstd, x, norm_weight, norm_bias, stream);
     if (gelu)
       linear.launch(activated, result, normed, weight, bias, stream);
@@ -114,12 +112,10 @@ Launch norm_product_backward(Binding binding) {
   }
   operands.finish();
 
-  ScratchLayout scratch;
-  backward.prepare(binding, dresult.shape[1], scratch);
-  return make_launch(binding.workspace, scratch,
-                     [=](const LaunchContext&, std::byte* temporaries, const kernels::Stream& stream) {
-                       backward.launch(dresult, temporaries, stream);
-                     });
+  backward.prepare(binding, dresult.shape[1]);
+  return binding.launch([=](const LaunchContext&, std::byte* temporaries, const kernels::Stream& stream) {
+    backward.launch(dresult, temporaries, stream);
+  });
 }
 
 }  // namespace rankscope

@@ -28,8 +28,8 @@ View Operands::take(const Shape& shape, DType type, const std::string& what) {
   if (next_ >= views_.size()) throw std::invalid_argument(where + ", is missing");
   const View view = views_[next_++];
   if (view.type != type || view.elements() != shape.elements())
-    throw std::invalid_argument(where + ", should be " + std::string(name_of(type)) + " " + text_of(shape) +
-                                " and is " + std::string(name_of(view.type)) + " " + text_of(view.shape));
+    throw std::invalid_argument(fmt::format("{}, should be {} {} and is {} {}", where, name_of(type), text_of(shape),
+                                            name_of(view.type), text_of(view.shape)));
   if (view.data == nullptr) throw std::invalid_argument(where + ", has no memory");
   return {view.data, type, shape};
 }

@@ -29,20 +29,15 @@ Launch residual_product_forward(Binding binding) {
   auto spec = linear_of(binding, input.shape[1]);
   spec.bias = true;
   spec.residual = !drops;
-  auto linear = binding.kernels.prepare(&KernelSet::linear_forward, spec);
+  auto linear = binding.prepare(&KernelSet::linear_forward, spec);
   auto dropout_spec = dropout_of(binding);
   dropout_spec.residual = true;
-  auto dropout = binding.kernels.prepare(&KernelSet::dropout, dropout_spec);
-  ScratchLayout scratch;
-  scratch.add_kernel(linear.workspace_bytes);
-  scratch.add_kernel(dropout.workspace_bytes);
-  return make_launch(binding.workspace, scratch,
-                     [=, context_tokens = binding.model.spec.context](const LaunchContext& context, std::byte*,
-                                                                      const kernels::Stream& stream) {
-                       linear.launch(output, input, weight, bias, drops ? View{} : residual, stream);
-                       if (drops)
-                         dropout.launch(output, output, residual, dropout_draw(context, context_tokens), stream);
-                     });
+  auto dropout = binding.prepare(&KernelSet::dropout, dropout_spec);
+  return binding.launch([=, context_tokens = binding.model.spec.context](const LaunchContext& context, std::byte*,
+                                                                         const kernels::Stream& stream) {
+    linear.launch(output, input, weight, bias, drops ? View{} : residual, stream);
+    if (drops) dropout.launch(output, output, residual, dropout_draw(context, context_tokens), stream);
+  });
 }
 
 Launch residual_product_backward(Binding binding) {
@@ -66,30 +61,29 @@ Launch residual_product_backward(Binding binding) {
   operands.finish();
 
   const bool drops = binding.dropout() > 0;
-  auto dropout = binding.kernels.prepare(&KernelSet::dropout, dropout_of(binding));
+  auto dropout = binding.prepare(&KernelSet::dropout, dropout_of(binding));
   auto spec = linear_of(binding, half.input ? weight.shape[1] : dweight.shape[1]);
-  const InputGradient input_gradient(binding, spec, through_gelu);
-  spec.result_type = accumulation_type(binding.model.type);
-  spec.bias = true;
-  spec.accumulate = binding.adds(0);
-  spec.accumulate_bias = binding.adds(1);
-  auto weight_gradient = binding.kernels.prepare(&KernelSet::linear_weight_gradient, spec);
-  ScratchLayout scratch;
-  const std::int64_t dropped_at = scratch.add_temporary(drops ? doutput.bytes() : 0);
-  scratch.add_kernel(dropout.workspace_bytes);
-  if (half.input) scratch.add_kernel(input_gradient.workspace_bytes());
-  if (half.weight) scratch.add_kernel(weight_gradient.workspace_bytes);
-  return make_launch(binding.workspace, scratch,
-                     [=, context_tokens = binding.model.spec.context](
-                         const LaunchContext& context, std::byte* temporaries, const kernels::Stream& stream) {
-                       View dy = doutput;
-                       if (drops) {
-                         dy.data = temporaries + dropped_at;
-                         dropout.launch(dy, doutput, View{}, dropout_draw(context, context_tokens), stream);
-                       }
-                       if (half.weight) weight_gradient.launch(dweight, dbias, dy, input, stream);
-                       if (half.input) input_gradient.launch(dinput, dy, weight, before, stream);
-                     });
+  InputGradient input_gradient;
+  if (half.input) input_gradient = InputGradient(binding, spec, through_gelu);
+  kernels::Prepared<View, View, View, View> weight_gradient;
+  if (half.weight) {
+    spec.result_type = accumulation_type(binding.model.type);
+    spec.bias = true;
+    spec.accumulate = binding.adds(0);
+    spec.accumulate_bias = binding.adds(1);
+    weight_gradient = binding.prepare(&KernelSet::linear_weight_gradient, spec);
+  }
+  const std::int64_t dropped_at = binding.scratch.add_temporary(drops ? doutput.bytes() : 0);
+  return binding.launch([=, context_tokens = binding.model.spec.context](
+                            const LaunchContext& context, std::byte* temporaries, const kernels::Stream& stream) {
+    View dy = doutput;
+    if (drops) {
+      dy.data = temporaries + dropped_at;
+      dropout.launch(dy, doutput, View{}, dropout_draw(context, context_tokens), stream);
+    }
+    if (half.weight) weight_gradient.launch(dweight, dbias, dy, input, stream);
+    if (half.input) input_gradient.launch(dinput, dy, weight, before, stream);
+  });
 }
 
 }  // namespace rankscope

@@ -29,13 +29,10 @@ Launch token_embedding_forward(Binding binding) {
   binding.operands.finish();
 
   const auto spec = tokens_of(binding);
-  auto embed = binding.kernels.prepare(&KernelSet::token_embedding_forward, spec);
-  ScratchLayout scratch;
-  scratch.add_kernel(embed.workspace_bytes);
-  return make_launch(binding.workspace, scratch,
-                     [=](const LaunchContext& context, std::byte*, const kernels::Stream& stream) {
-                       embed.launch(embedded, tokens, wte, context.tensor * spec.vocabulary, stream);
-                     });
+  auto embed = binding.prepare(&KernelSet::token_embedding_forward, spec);
+  return binding.launch([=](const LaunchContext& context, std::byte*, const kernels::Stream& stream) {
+    embed.launch(embedded, tokens, wte, context.tensor * spec.vocabulary, stream);
+  });
 }
 
 Launch token_embedding_backward(Binding binding) {
@@ -46,13 +43,10 @@ Launch token_embedding_backward(Binding binding) {
 
   auto spec = tokens_of(binding);
   spec.accumulate = binding.adds(0);
-  auto embed = binding.kernels.prepare(&KernelSet::token_embedding_backward, spec);
-  ScratchLayout scratch;
-  scratch.add_kernel(embed.workspace_bytes);
-  return make_launch(binding.workspace, scratch,
-                     [=](const LaunchContext& context, std::byte*, const kernels::Stream& stream) {
-                       embed.launch(dwte, dembedded, tokens, context.tensor * spec.vocabulary, stream);
-                     });
+  auto embed = binding.prepare(&KernelSet::token_embedding_backward, spec);
+  return binding.launch([=](const LaunchContext& context, std::byte*, const kernels::Stream& stream) {
+    embed.launch(dwte, dembedded, tokens, context.tensor * spec.vocabulary, stream);
+  });
 }
 
 Launch positions_forward(Binding binding) {
@@ -60,17 +54,13 @@ Launch positions_forward(Binding binding) {
   const View output = binding.operands.tensor(TensorName::output);
   binding.operands.finish();
 
-  auto add = binding.kernels.prepare(&KernelSet::position_embedding_forward, positions_of(binding));
-  auto dropout = binding.kernels.prepare(&KernelSet::dropout, dropout_of(binding));
-  ScratchLayout scratch;
-  scratch.add_kernel(add.workspace_bytes);
-  scratch.add_kernel(dropout.workspace_bytes);
-  return make_launch(binding.workspace, scratch,
-                     [=, drops = binding.dropout() > 0, &model = binding.model](
-                         const LaunchContext& context, std::byte*, const kernels::Stream& stream) {
-                       add.launch(output, embedded, wpe, model.first_stream_token(context.tensor), stream);
-                       if (drops) dropout.launch(output, output, View{}, stream_dropout_draw(context, model), stream);
-                     });
+  auto add = binding.prepare(&KernelSet::position_embedding_forward, positions_of(binding));
+  auto dropout = binding.prepare(&KernelSet::dropout, dropout_of(binding));
+  return binding.launch([=, drops = binding.dropout() > 0, &model = binding.model](
+                            const LaunchContext& context, std::byte*, const kernels::Stream& stream) {
+    add.launch(output, embedded, wpe, model.first_stream_token(context.tensor), stream);
+    if (drops) dropout.launch(output, output, View{}, stream_dropout_draw(context, model), stream);
+  });
 }
 
 Launch positions_backward(Binding binding) {
@@ -80,13 +70,9 @@ Launch positions_backward(Binding binding) {
 
   auto spec = positions_of(binding);
   spec.accumulate = binding.adds(0);
-  auto add = binding.kernels.prepare(&KernelSet::position_embedding_backward, spec);
+  auto add = binding.prepare(&KernelSet::position_embedding_backward, spec);
   const DroppedGradient dropped(binding);
-  ScratchLayout scratch;
-  scratch.add_kernel(add.workspace_bytes);
-  scratch.add_kernel(dropped.workspace_bytes());
-  return make_launch(
-      binding.workspace, scratch,
+  return binding.launch(
       [=, &model = binding.model](const LaunchContext& context, std::byte*, const kernels::Stream& stream) {
         dropped.launch(dembedded, doutput, context, stream);
         add.launch(dwpe, dembedded, model.first_stream_token(context.tensor), stream);

@@ -59,31 +59,26 @@ Launch split_head_forward(Binding binding) {
   const std::int64_t row_bytes = words * bytes_of(logits_type);
   const std::int64_t rows_at_once = rows_of_forward(binding, words);
 
-  ScratchLayout scratch;
-  const std::int64_t wide_at = scratch.add_temporary(in_place ? 0 : rows_at_once * row_bytes);
+  const std::int64_t wide_at = binding.scratch.add_temporary(in_place ? 0 : rows_at_once * row_bytes);
   std::vector<Rows> blocks;
   for (std::int64_t first = 0; first < tokens; first += rows_at_once) {
     Rows rows{first, std::min(rows_at_once, tokens - first), {}, {}};
     auto linear = linear_of(binding, rows.count);
     linear.result_type = logits_type;
-    rows.linear = binding.kernels.prepare(&KernelSet::linear_forward, linear);
-    rows.numerators = binding.kernels.prepare(&KernelSet::vocabulary_numerators, vocabulary_of(binding, rows.count));
-    scratch.add_kernel(rows.linear.workspace_bytes);
-    scratch.add_kernel(rows.numerators.workspace_bytes);
+    rows.linear = binding.prepare(&KernelSet::linear_forward, linear);
+    rows.numerators = binding.prepare(&KernelSet::vocabulary_numerators, vocabulary_of(binding, rows.count));
     blocks.push_back(std::move(rows));
   }
-  return make_launch(
-      binding.workspace, scratch,
-      [=, &model = binding.model, blocks = std::move(blocks)](const LaunchContext& context, std::byte* temporaries,
-                                                              const kernels::Stream& stream) {
-        for (const Rows& rows : blocks) {
-          const View numerators = rows_of(logits, rows.first, rows.count);
-          const View wide = in_place ? numerators : View{temporaries + wide_at, logits_type, {rows.count, words}};
-          rows.linear.launch(wide, rows_of(normed, rows.first, rows.count), weight, View{}, View{}, stream);
-          rows.numerators.launch(numerators, rows_of(statistics, rows.first, rows.count), wide,
-                                 rows_of(targets, rows.first, rows.count), part_of(context, model), stream);
-        }
-      });
+  return binding.launch([=, &model = binding.model, blocks = std::move(blocks)](
+                            const LaunchContext& context, std::byte* temporaries, const kernels::Stream& stream) {
+    for (const Rows& rows : blocks) {
+      const View numerators = rows_of(logits, rows.first, rows.count);
+      const View wide = in_place ? numerators : View{temporaries + wide_at, logits_type, {rows.count, words}};
+      rows.linear.launch(wide, rows_of(normed, rows.first, rows.count), weight, View{}, View{}, stream);
+      rows.numerators.launch(numerators, rows_of(statistics, rows.first, rows.count), wide,
+                             rows_of(targets, rows.first, rows.count), part_of(context, model), stream);
+    }
+  });
 }
 
 Launch split_head_backward(Binding binding) {
@@ -99,10 +94,8 @@ Launch split_head_backward(Binding binding) {
   if (half.weight) dweight = operands.gradient(0);
   operands.finish();
 
-  ScratchLayout scratch;
-  const LogitGradients gradients(binding, linear_of(binding, binding.tokens()), half.weight && binding.adds(0),
-                                 scratch);
-  return make_launch(binding.workspace, scratch, [=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
+  const LogitGradients gradients(binding, linear_of(binding, binding.tokens()), half.weight && binding.adds(0));
+  return binding.launch([=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
     if (half.input) gradients.input(dnormed, dlogits, weight, stream);
     if (half.weight) gradients.weight(dweight, dlogits, normed, stream);
   });
@@ -114,11 +107,8 @@ Launch loss_forward(Binding binding) {
   const View logits = operands.tensor(TensorName::logits), loss = operands.tensor(TensorName::loss);
   operands.finish();
 
-  auto combine = binding.kernels.prepare(&KernelSet::vocabulary_loss, vocabulary_of(binding, binding.tokens()));
-  ScratchLayout scratch;
-  scratch.add_kernel(combine.workspace_bytes);
-  return make_launch(
-      binding.workspace, scratch,
+  auto combine = binding.prepare(&KernelSet::vocabulary_loss, vocabulary_of(binding, binding.tokens()));
+  return binding.launch(
       [=, &model = binding.model](const LaunchContext& context, std::byte*, const kernels::Stream& stream) {
         const double scale = context.loss_scale / static_cast<double>(context.global_tokens);
         combine.launch(logits, loss, statistics, targets, scale, part_of(context, model), stream);

@@ -25,7 +25,8 @@ struct ProductBackward {
   kernels::Prepared<View, View, View, View> weight_gradient;
 
   /// `dx` is the gradient of what the segment writes a gradient of: its input, or what that is the GELU of.
-  void take(const Binding& binding, Operands& operands) {
+  void take(Binding& binding) {
+    Operands& operands = binding.operands;
     const SegmentSpec& segment = binding.segment;
     half = binding.half;
     const bool biased = segment.parameters.size() > 1;
@@ -44,19 +45,17 @@ struct ProductBackward {
     operands.finish();
   }
 
-  void prepare(const Binding& binding, ScratchLayout& scratch) {
+  void prepare(Binding& binding) {
     kernels::LinearSpec spec = linear_of(binding, half.input ? weight : dweight);
     if (half.input) {
       input_gradient = InputGradient(binding, spec, through_gelu(binding.segment));
-      scratch.add_kernel(input_gradient.workspace_bytes());
     }
     if (half.weight) {
       spec.result_type = accumulation_type(binding.model.type);
       spec.accumulate = binding.adds(0);
       spec.bias = dbias.data != nullptr;
       spec.accumulate_bias = spec.bias && binding.adds(1);
-      weight_gradient = binding.kernels.prepare(&KernelSet::linear_weight_gradient, spec);
-      scratch.add_kernel(weight_gradient.workspace_bytes);
+      weight_gradient = binding.prepare(&KernelSet::linear_weight_gradient, spec);
     }
   }
   /// The input's first: others wait for it.
@@ -82,11 +81,8 @@ Launch split_product_forward(Binding binding) {
 
   auto spec = linear_of(binding, weight);
   spec.bias = true;
-  const auto linear =
-      binding.kernels.prepare(gelu ? &KernelSet::linear_gelu_forward : &KernelSet::linear_forward, spec);
-  ScratchLayout scratch;
-  scratch.add_kernel(linear.workspace_bytes);
-  return make_launch(binding.workspace, scratch, [=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
+  const auto linear = binding.prepare(gelu ? &KernelSet::linear_gelu_forward : &KernelSet::linear_forward, spec);
+  return binding.launch([=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
     if (gelu)
       linear.launch(activated, result, normed, weight, bias, stream);
     else
@@ -100,21 +96,18 @@ Launch partial_product_forward(Binding binding) {
   const View y = operands.tensor(binding.output(0));
   operands.finish();
 
-  auto linear = binding.kernels.prepare(&KernelSet::linear_forward, linear_of(binding, weight));
-  ScratchLayout scratch;
-  scratch.add_kernel(linear.workspace_bytes);
-  return make_launch(binding.workspace, scratch, [=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
+  auto linear = binding.prepare(&KernelSet::linear_forward, linear_of(binding, weight));
+  return binding.launch([=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
     linear.launch(y, x, weight, View{}, View{}, stream);
   });
 }
 
 Launch split_product_backward(Binding binding) {
   ProductBackward product;
-  product.take(binding, binding.operands);
-  ScratchLayout scratch;
-  product.prepare(binding, scratch);
-  return make_launch(binding.workspace, scratch,
-                     [=](const LaunchContext&, std::byte*, const kernels::Stream& stream) { product.launch(stream); });
+  product.take(binding);
+  product.prepare(binding);
+  return binding.launch(
+      [=](const LaunchContext&, std::byte*, const kernels::Stream& stream) { product.launch(stream); });
 }
 
 }  // namespace rankscope

@@ -20,10 +20,10 @@ kernels::BiasGradientSpec bias_of(const Binding& binding) {
 
 }  // namespace
 
-DroppedGradient::DroppedGradient(const Binding& binding)
+DroppedGradient::DroppedGradient(Binding& binding)
     : model_(&binding.model),
       workspace_(&binding.workspace),
-      dropout_(binding.kernels.prepare(&KernelSet::dropout, dropout_of(binding))) {}
+      dropout_(binding.prepare(&KernelSet::dropout, dropout_of(binding))) {}
 
 void DroppedGradient::launch(const View& dx, const View& dy, const LaunchContext& context,
                              const kernels::Stream& stream) const {
@@ -41,10 +41,8 @@ Launch norm_forward(Binding binding) {
   const View normed = operands.tensor(TensorName::norm1);
   operands.finish();
 
-  auto norm = binding.kernels.prepare(&KernelSet::norm_forward, norm_of(binding));
-  ScratchLayout scratch;
-  scratch.add_kernel(norm.workspace_bytes);
-  return make_launch(binding.workspace, scratch, [=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
+  auto norm = binding.prepare(&KernelSet::norm_forward, norm_of(binding));
+  return binding.launch([=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
     norm.launch(normed, mean, rstd, residual, weight, bias, stream);
   });
 }
@@ -66,10 +64,8 @@ Launch norm_backward(Binding binding) {
   spec.residual = in_block;
   spec.accumulate_weight = binding.adds(0);
   spec.accumulate_bias = binding.adds(1);
-  auto norm = binding.kernels.prepare(&KernelSet::norm_backward, spec);
-  ScratchLayout scratch;
-  scratch.add_kernel(norm.workspace_bytes);
-  return make_launch(binding.workspace, scratch, [=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
+  auto norm = binding.prepare(&KernelSet::norm_backward, spec);
+  return binding.launch([=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
     norm.launch(dresidual, dweight, dbias, dnorm, residual, mean, rstd, weight, branch, stream);
   });
 }
@@ -83,13 +79,9 @@ Launch mlp_norm_forward(Binding binding) {
   const View normed = operands.tensor(TensorName::norm2);
   operands.finish();
 
-  auto sum = binding.kernels.prepare(&KernelSet::residual_sum, dropout_of(binding));
-  auto norm = binding.kernels.prepare(&KernelSet::norm_forward, norm_of(binding));
-  ScratchLayout scratch;
-  scratch.add_kernel(sum.workspace_bytes);
-  scratch.add_kernel(norm.workspace_bytes);
-  return make_launch(
-      binding.workspace, scratch,
+  auto sum = binding.prepare(&KernelSet::residual_sum, dropout_of(binding));
+  auto norm = binding.prepare(&KernelSet::norm_forward, norm_of(binding));
+  return binding.launch(
       [=, &model = binding.model](const LaunchContext& context, std::byte*, const kernels::Stream& stream) {
         sum.launch(middle, projected, bias, residual, stream_dropout_draw(context, model), stream);
         norm.launch(normed, mean, rstd, middle, norm_weight, norm_bias, stream);
@@ -112,19 +104,14 @@ Launch mlp_norm_backward(Binding binding) {
   spec.residual = true;
   spec.accumulate_weight = binding.adds(1);
   spec.accumulate_bias = binding.adds(2);
-  auto norm = binding.kernels.prepare(&KernelSet::norm_backward, spec);
-  auto bias_gradient = binding.kernels.prepare(&KernelSet::bias_gradient, bias_of(binding));
+  auto norm = binding.prepare(&KernelSet::norm_backward, spec);
+  auto bias_gradient = binding.prepare(&KernelSet::bias_gradient, bias_of(binding));
   const DroppedGradient dropped(binding);
-  ScratchLayout scratch;
-  scratch.add_kernel(norm.workspace_bytes);
-  scratch.add_kernel(bias_gradient.workspace_bytes);
-  scratch.add_kernel(dropped.workspace_bytes());
-  return make_launch(
-      binding.workspace, scratch, [=](const LaunchContext& context, std::byte*, const kernels::Stream& stream) {
-        norm.launch(dmiddle, dnorm_weight, dnorm_bias, dnorm, middle, mean, rstd, norm_weight, branch, stream);
-        dropped.launch(dprojected, dmiddle, context, stream);
-        bias_gradient.launch(dbias, dprojected, stream);
-      });
+  return binding.launch([=](const LaunchContext& context, std::byte*, const kernels::Stream& stream) {
+    norm.launch(dmiddle, dnorm_weight, dnorm_bias, dnorm, middle, mean, rstd, norm_weight, branch, stream);
+    dropped.launch(dprojected, dmiddle, context, stream);
+    bias_gradient.launch(dbias, dprojected, stream);
+  });
 }
 
 Launch output_forward(Binding binding) {
@@ -134,11 +121,8 @@ Launch output_forward(Binding binding) {
   const View output = operands.tensor(TensorName::output);
   operands.finish();
 
-  auto sum = binding.kernels.prepare(&KernelSet::residual_sum, dropout_of(binding));
-  ScratchLayout scratch;
-  scratch.add_kernel(sum.workspace_bytes);
-  return make_launch(
-      binding.workspace, scratch,
+  auto sum = binding.prepare(&KernelSet::residual_sum, dropout_of(binding));
+  return binding.launch(
       [=, &model = binding.model](const LaunchContext& context, std::byte*, const kernels::Stream& stream) {
         sum.launch(output, contracted, bias, middle, stream_dropout_draw(context, model), stream);
       });
@@ -151,16 +135,12 @@ Launch output_backward(Binding binding) {
   const View dcontracted = operands.tensor(binding.input(0)), dbias = operands.gradient(0);
   operands.finish();
 
-  auto bias_gradient = binding.kernels.prepare(&KernelSet::bias_gradient, bias_of(binding));
+  auto bias_gradient = binding.prepare(&KernelSet::bias_gradient, bias_of(binding));
   const DroppedGradient dropped(binding);
-  ScratchLayout scratch;
-  scratch.add_kernel(bias_gradient.workspace_bytes);
-  scratch.add_kernel(dropped.workspace_bytes());
-  return make_launch(binding.workspace, scratch,
-                     [=](const LaunchContext& context, std::byte*, const kernels::Stream& stream) {
-                       dropped.launch(dcontracted, doutput, context, stream);
-                       bias_gradient.launch(dbias, dcontracted, stream);
-                     });
+  return binding.launch([=](const LaunchContext& context, std::byte*, const kernels::Stream& stream) {
+    dropped.launch(dcontracted, doutput, context, stream);
+    bias_gradient.launch(dbias, dcontracted, stream);
+  });
 }
 
 }  // namespace rankscope

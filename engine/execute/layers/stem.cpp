@@ -13,14 +13,12 @@ struct Pixels {
   std::int64_t at = 0;
   kernels::Prepared<View, View> convert;
 
-  Pixels(const Binding& binding, const View& images, ScratchLayout& scratch)
-      : view{nullptr, binding.model.type, images.shape} {
-    at = scratch.add_temporary(view.bytes());
-    convert = binding.kernels.prepare(
-        &KernelSet::pixels,
-        kernels::ElementwiseSpec{
-            .type = view.type, .rows = images.shape[0], .width = images.elements() / images.shape[0]});
-    scratch.add_kernel(convert.workspace_bytes);
+  Pixels(Binding& binding, const View& images) : view{nullptr, binding.model.type, images.shape} {
+    at = binding.scratch.add_temporary(view.bytes());
+    convert =
+        binding.prepare(&KernelSet::pixels,
+                        kernels::ElementwiseSpec{
+                            .type = view.type, .rows = images.shape[0], .width = images.elements() / images.shape[0]});
   }
   View launch(const View& images, std::byte* temporaries, const kernels::Stream& stream) const {
     View pixels = view;
@@ -49,15 +47,12 @@ Launch stem_forward(Binding binding) {
   const View convolved = binding.operands.tensor(TensorName::convolved1);
   binding.operands.finish();
 
-  ScratchLayout scratch;
-  const Pixels pixels(binding, images, scratch);
+  const Pixels pixels(binding, images);
   const auto convolution =
-      binding.kernels.prepare(&KernelSet::convolution_forward, convolution_between(pixels.view, weight, convolved));
-  scratch.add_kernel(convolution.workspace_bytes);
-  return make_launch(binding.workspace, scratch,
-                     [=](const LaunchContext&, std::byte* temporaries, const kernels::Stream& stream) {
-                       convolution.launch(convolved, pixels.launch(images, temporaries, stream), weight, stream);
-                     });
+      binding.prepare(&KernelSet::convolution_forward, convolution_between(pixels.view, weight, convolved));
+  return binding.launch([=](const LaunchContext&, std::byte* temporaries, const kernels::Stream& stream) {
+    convolution.launch(convolved, pixels.launch(images, temporaries, stream), weight, stream);
+  });
 }
 
 Launch stem_backward(Binding binding) {
@@ -66,16 +61,13 @@ Launch stem_backward(Binding binding) {
   const View dweight = binding.operands.gradient(0);
   binding.operands.finish();
 
-  ScratchLayout scratch;
-  const Pixels pixels(binding, images, scratch);
+  const Pixels pixels(binding, images);
   auto spec = convolution_between(pixels.view, dweight, dconvolved);
   spec.accumulate = binding.adds(0);
-  const auto weight_gradient = binding.kernels.prepare(&KernelSet::convolution_weight_gradient, spec);
-  scratch.add_kernel(weight_gradient.workspace_bytes);
-  return make_launch(binding.workspace, scratch,
-                     [=](const LaunchContext&, std::byte* temporaries, const kernels::Stream& stream) {
-                       weight_gradient.launch(dweight, dconvolved, pixels.launch(images, temporaries, stream), stream);
-                     });
+  const auto weight_gradient = binding.prepare(&KernelSet::convolution_weight_gradient, spec);
+  return binding.launch([=](const LaunchContext&, std::byte* temporaries, const kernels::Stream& stream) {
+    weight_gradient.launch(dweight, dconvolved, pixels.launch(images, temporaries, stream), stream);
+  });
 }
 
 Launch pool_forward(Binding binding) {
@@ -87,12 +79,9 @@ Launch pool_forward(Binding binding) {
   const View output = operands.tensor(TensorName::output);
   operands.finish();
 
-  const auto norm = binding.kernels.prepare(&KernelSet::batch_norm_forward, batch_norm_of(x));
-  const auto pool = binding.kernels.prepare(&KernelSet::max_pool_forward, pool_of(normed));
-  ScratchLayout scratch;
-  scratch.add_kernel(norm.workspace_bytes);
-  scratch.add_kernel(pool.workspace_bytes);
-  return make_launch(binding.workspace, scratch, [=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
+  const auto norm = binding.prepare(&KernelSet::batch_norm_forward, batch_norm_of(x));
+  const auto pool = binding.prepare(&KernelSet::max_pool_forward, pool_of(normed));
+  return binding.launch([=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
     norm.launch(normed, mean, rstd, x, weight, bias, View{}, stream);
     pool.launch(output, from, normed, stream);
   });
@@ -112,18 +101,14 @@ Launch pool_backward(Binding binding) {
   auto spec = batch_norm_of(x);
   spec.accumulate_weight = binding.adds(0);
   spec.accumulate_bias = binding.adds(1);
-  const auto norm = binding.kernels.prepare(&KernelSet::batch_norm_backward, spec);
-  const auto pool = binding.kernels.prepare(&KernelSet::max_pool_backward, pool_of(normed));
-  ScratchLayout scratch;
-  const std::int64_t dnormed_at = scratch.add_temporary(normed.bytes());
-  scratch.add_kernel(norm.workspace_bytes);
-  scratch.add_kernel(pool.workspace_bytes);
-  return make_launch(binding.workspace, scratch,
-                     [=](const LaunchContext&, std::byte* temporaries, const kernels::Stream& stream) {
-                       const View dnormed{temporaries + dnormed_at, normed.type, normed.shape};
-                       pool.launch(dnormed, doutput, from, stream);
-                       norm.launch(dx, dweight, dbias, View{}, dnormed, normed, x, mean, rstd, weight, stream);
-                     });
+  const auto norm = binding.prepare(&KernelSet::batch_norm_backward, spec);
+  const auto pool = binding.prepare(&KernelSet::max_pool_backward, pool_of(normed));
+  const std::int64_t dnormed_at = binding.scratch.add_temporary(normed.bytes());
+  return binding.launch([=](const LaunchContext&, std::byte* temporaries, const kernels::Stream& stream) {
+    const View dnormed{temporaries + dnormed_at, normed.type, normed.shape};
+    pool.launch(dnormed, doutput, from, stream);
+    norm.launch(dx, dweight, dbias, View{}, dnormed, normed, x, mean, rstd, weight, stream);
+  });
 }
 
 }  // namespace rankscope

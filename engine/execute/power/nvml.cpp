@@ -2,10 +2,10 @@
 // version.
 #include <dlfcn.h>
 
-#include <limits>
 #include <vector>
 
 #include "engine/execute/power/power.hpp"
+#include "engine/op/not_known.hpp"
 
 namespace rankscope {
 namespace {
@@ -36,7 +36,7 @@ class NvmlMeter final : public EnergyMeter {
   PowerSource source() const override { return PowerSource::nvml; }
   double joules() override {
     unsigned long long millijoules = 0;
-    if (nvml_.total_energy(device_, &millijoules) != nvml_success) return std::numeric_limits<double>::quiet_NaN();
+    if (nvml_.total_energy(device_, &millijoules) != nvml_success) return not_known;
     return static_cast<double>(millijoules) * 1e-3;
   }
 

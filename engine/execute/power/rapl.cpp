@@ -7,12 +7,12 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
-#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "engine/execute/power/power.hpp"
+#include "engine/op/not_known.hpp"
 
 namespace rankscope {
 namespace {
@@ -60,7 +60,7 @@ class RaplMeter final : public EnergyMeter {
   double joules() override {
     for (Zone& zone : zones_) {
       const auto now = zone.energy.read();
-      if (!now) return std::numeric_limits<double>::quiet_NaN();
+      if (!now) return not_known;
       microjoules_ += *now >= zone.latest ? *now - zone.latest : zone.range - zone.latest + *now;
       zone.latest = *now;
     }

@@ -19,7 +19,7 @@ Arena::Arena(Device& device, std::int64_t bytes, std::int64_t host_bytes)
   queue->fill(device_.get(), poison, bytes);
   if (host_bytes > 0) {
     host_ = device.reserve_host(host_bytes);
-    std::memset(host_.get(), poison, static_cast<std::size_t>(host_bytes));
+    std::memset(host_.get(), poison, host_bytes);
   }
   if (const Mark filled = queue->mark()) filled->wait();
 }

@@ -25,7 +25,7 @@ CheckpointTensor tensor_of(const StepProgram& step, const RankProgram& program, 
     tensor.view = arena.view(buffer.offset, buffer.type, buffer.shape);
     return tensor;
   }
-  const ParameterSpec& spec = step.model.parameters[static_cast<std::size_t>(buffer.parameter)];
+  const ParameterSpec& spec = step.model.parameters[buffer.parameter];
   tensor.parameter = buffer.parameter;
   tensor.tensor = step.grid.coordinates_of(program.rank).tensor;
   tensor.first = buffer.first;

@@ -25,7 +25,7 @@ void CommTable::reserve() {
 CommTable::Key CommTable::key_of(const Op& op) const {
   if (op.peer < 0) return {op.id.lane(), grid_.group_of(rank_, op.group), false};
   if (op.id.fields().purpose == Purpose::server) {
-    std::vector<int> members(static_cast<std::size_t>(grid_.workers()));
+    std::vector<int> members(grid_.workers());
     std::iota(members.begin(), members.end(), 0);
     members.push_back(grid_.is_server(rank_) ? rank_ : op.peer);
     return {op.id.lane(), std::move(members), false};
@@ -42,8 +42,7 @@ std::int64_t CommTable::device_bytes() const {
 }
 
 bool CommTable::awaits_late_phases() const {
-  return std::any_of(communicators_.begin(), communicators_.end(),
-                     [](const auto& one) { return one.second->awaits_late_phases(); });
+  return std::ranges::any_of(communicators_, [](const auto& one) { return one.second->awaits_late_phases(); });
 }
 
 std::vector<LatePhase> CommTable::late_phases() {

@@ -10,19 +10,6 @@
 namespace rankscope {
 namespace {
 
-/// Whole numbers up to 2^that are exact.
-int digits_of(DType type) {
-  switch (type) {
-    case DType::f64: return 53;
-    case DType::f32: return 24;
-    case DType::bf16: return 8;
-    case DType::f16: return 11;
-    case DType::i32: return 31;
-    case DType::u8: return 8;
-  }
-  return 0;
-}
-
 /// Calls by(i, reference to element i) of the two wide types, whose elements can be touched where they lie.
 template <class T, class By>
 void for_each_of(const View& view, const By& by) {

@@ -23,7 +23,7 @@ EmulatedClock::EmulatedClock(std::vector<RankProgram> programs, RankGrid grid, c
       ranks_(programs_.size()) {
   std::unordered_map<OpSignature, std::size_t> known;
   for (const RankProgram& program : programs_) {
-    auto& index = ranks_[static_cast<std::size_t>(program.rank)].index;
+    auto& index = ranks_[program.rank].index;
     for (OpIndex op = 0; op < program.ops.size(); ++op) index.emplace(program.ops[op].id, op);
     auto& of_rank = signature_.emplace_back();
     for (const Op& op : program.ops)
@@ -48,7 +48,7 @@ void EmulatedClock::step_done(int rank, std::uint32_t step, const StepTrace& tra
     if (!next_) next_ = step;
     Step& traces = steps_[step];
     traces.ranks.resize(signature_.size());
-    traces.ranks[static_cast<std::size_t>(rank)] = trace;
+    traces.ranks[rank] = trace;
     ++traces.finished;
   }
   ready_.notify_one();
@@ -108,7 +108,7 @@ void EmulatedClock::lay_out(std::uint32_t step, const Step& traces) {
 
 void EmulatedClock::publish(const std::vector<Span>& spans) {
   std::vector<std::vector<const Span*>> by_rank(programs_.size());
-  for (const Span& span : spans) by_rank[static_cast<std::size_t>(span.rank)].push_back(&span);
+  for (const Span& span : spans) by_rank[span.rank].push_back(&span);
   std::vector<MemorySample> memory;
   memory.reserve(2 * spans.size());
   for (std::size_t rank = 0; rank < programs_.size(); ++rank) add_memory(rank, by_rank[rank], memory);

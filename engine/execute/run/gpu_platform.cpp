@@ -17,7 +17,7 @@ kernels::CudaDevice usable_gpu(int gpu) {
   if (gpu < 0 || static_cast<std::size_t>(gpu) >= devices.size())
     throw DeviceError(
         fmt::format("the device 'cuda' cannot be used here: there is no GPU number {} among {}", gpu, devices.size()));
-  const kernels::CudaDevice& chosen = devices[static_cast<std::size_t>(gpu)];
+  const kernels::CudaDevice& chosen = devices[gpu];
   if (chosen.major < 8)
     throw DeviceError(
         fmt::format("the device 'cuda' cannot be used here: {} has compute capability {}.{}, and 8.0 is the least",

@@ -109,7 +109,7 @@ void run_loopback(const StepProgram& step, const RunSettings& settings, const Ob
       }
     };
     std::vector<std::jthread> ranks;
-    ranks.reserve(static_cast<std::size_t>(step.grid.size()));
+    ranks.reserve(step.grid.size());
     for (int rank = 0; rank < step.grid.size(); ++rank) try {
         ranks.push_back(
             start_thread<std::jthread>(fmt::format("rank {}", rank), [&on_its_thread, rank] { on_its_thread(rank); }));

@@ -158,8 +158,8 @@ class KernelDevice : public ComputeDevice {
   StepValues& totals() const { return scalars().totals; }
   void put_initial(const Buffer& buffer, Queue& queue, int tensor) {
     const HostTensor values = HostTensor::to_write(device_, view_of(buffer));
-    rankscope::initialise(values.view(), step_.model.parameters[static_cast<std::size_t>(buffer.parameter)],
-                          step_.scenario.train.seed, buffer.first, tensor);
+    rankscope::initialise(values.view(), step_.model.parameters[buffer.parameter], step_.scenario.train.seed,
+                          buffer.first, tensor);
     values.write_back(queue);
   }
 
@@ -299,7 +299,7 @@ class KernelDevice : public ComputeDevice {
       while (i < views.size() && is_state(program_.buffers[op.uses[i].buffer]) &&
              program_.buffers[op.uses[i].buffer].parameter == parameter)
         o.states.push_back(views[i++]);
-      const ParameterSpec& spec = step_.model.parameters[static_cast<std::size_t>(parameter)];
+      const ParameterSpec& spec = step_.model.parameters[parameter];
       o.tensor_elements = spec.whole.elements();
       o.decay = spec.decay;
     }

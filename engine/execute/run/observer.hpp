@@ -20,16 +20,16 @@ struct StepTrace {
 };
 
 /// Calls come from the lanes' threads, at most one at a time per lane, and must not block. Times are
-/// monotonic_ns() stamps minus the run's start.
+/// monotonic_ns() stamps minus the run's start. An observer overrides what it uses.
 class RankObserver {
  public:
   virtual ~RankObserver() = default;
   /// False: it does not use the events. Called before each RankRun::run(): on a GPU nothing is then measured, and no
   /// event is sent to it.
   virtual bool observes() const { return true; }
-  virtual void span(Lane lane, const Span& span) = 0;
-  virtual void memory(Lane lane, const MemorySample& sample) = 0;
-  virtual void phase(Lane lane, const PhaseSpan& phase) = 0;
+  virtual void span(Lane, const Span&) {}
+  virtual void memory(Lane, const MemorySample&) {}
+  virtual void phase(Lane, const PhaseSpan&) {}
   /// All lanes have finished the step.
   virtual void step_done(const StepSummary& summary, const StepTrace& trace) = 0;
 };

@@ -77,7 +77,7 @@ OpIndex RankRun::first_arrival(std::span<const OpIndex> receives) const {
   std::vector<int> senders;
   for (const OpIndex op : receives) senders.push_back(index_of(communicator, program_.ops[op].peer));
   const int first = communicator.first_sender(senders);
-  return receives[static_cast<std::size_t>(std::find(senders.begin(), senders.end(), first) - senders.begin())];
+  return receives[std::find(senders.begin(), senders.end(), first) - senders.begin()];
 }
 
 RankRun::BoundOp RankRun::bind_load(const Op& op) {

@@ -6,13 +6,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <limits>
 #include <thread>
 
 #include "engine/execute/optimizer/optimizer.hpp"
 #include "engine/execute/run/bind_call.hpp"
 #include "engine/execute/run/checkpoint_tensors.hpp"
 #include "engine/execute/run/clock.hpp"
+#include "engine/op/not_known.hpp"
 #include "engine/plan/program/communication.hpp"
 #include "engine/plan/program/passes.hpp"
 
@@ -299,8 +299,7 @@ void RankRun::finish(std::uint32_t step, StepRecord record) {
   const bool counts_gradients = has_norm_ && (at.data == 0 || settings_.step.updates_pieces());
   const bool are_a_steps = settings_.platform && !program_.arrivals_ahead && !scenario.plan.updates_each_micro_batch();
   if (counts_gradients) summary.gradient_square_norm = record.values.square_norm;
-  if (!are_a_steps || scenario.model.is_collective())
-    summary.gradient_square_norm = std::numeric_limits<double>::quiet_NaN();
+  if (!are_a_steps || scenario.model.is_collective()) summary.gradient_square_norm = not_known;
   summary.loss_scale = record.values.loss_scale;
   if (summary.loss_scale > 0) summary.gradient_square_norm /= summary.loss_scale * summary.loss_scale;
   if (counts_gradients && are_a_steps && scenario.train.counts_magnitudes(step))

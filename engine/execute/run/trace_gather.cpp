@@ -38,13 +38,13 @@ StepTrace unpacked(const std::string& text) {
   trace.resident.workspace = take(at);
   trace.resident.host_workspace = take(at);
   trace.resident.context = take(at);
-  trace.cpu_ns.resize(static_cast<std::size_t>(take(at)));
+  trace.cpu_ns.resize(take(at));
   for (std::int64_t& cost : trace.cpu_ns) cost = take(at);
   for (auto& lane : trace.executed) {
-    lane.resize(static_cast<std::size_t>(take(at)));
+    lane.resize(take(at));
     for (OpIndex& op : lane) op = static_cast<OpIndex>(take(at));
   }
-  trace.arrivals.resize(static_cast<std::size_t>(take(at)));
+  trace.arrivals.resize(take(at));
   for (std::uint64_t& arrival : trace.arrivals) arrival = static_cast<std::uint64_t>(take(at));
   return trace;
 }

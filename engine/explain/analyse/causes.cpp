@@ -152,7 +152,7 @@ std::vector<Refinement> refinements(const std::vector<BubbleStretch>& stretches,
   const std::size_t ranks = layouts.balanced.size();
   std::vector<IdleByPhase> seen(ranks);
   for (const BubbleStretch& s : stretches)
-    if (is_phase(s.cause)) seen[static_cast<std::size_t>(s.rank)][s.cause] += static_cast<double>(s.length_ns());
+    if (is_phase(s.cause)) seen[s.rank][s.cause] += static_cast<double>(s.length_ns());
   std::vector<Refinement> refinements(ranks);
   for (std::size_t r = 0; r < ranks; ++r) {
     double beyond = 0;  // what the balanced layout does not have
@@ -180,7 +180,7 @@ std::vector<BubbleStretch> refine(const std::vector<BubbleStretch>& stretches, c
       refined.push_back(stretch);
       continue;
     }
-    const Refinement& how = of_rank[static_cast<std::size_t>(stretch.rank)];
+    const Refinement& how = of_rank[stretch.rank];
     const auto length = static_cast<double>(stretch.length_ns());
     const double keep = how.keep[static_cast<std::size_t>(stretch.cause)];
     const std::int64_t kept = stretch.begin_ns + std::llround(length * keep);
@@ -208,8 +208,7 @@ IdleTimes idle_times(const StepIndex& index, TimeRange step) {
   const SpanAt last = last_of_step(index, step);
   for (int rank = 0; rank < index.ranks(); ++rank)
     (index.grid().is_server(rank) ? add_server : add_rank)(index, rank, step, last, stretches);
-  const bool waits =
-      std::any_of(stretches.begin(), stretches.end(), [](const BubbleStretch& s) { return is_phase(s.cause); });
+  const bool waits = std::ranges::any_of(stretches, [](const BubbleStretch& s) { return is_phase(s.cause); });
   if (waits) {
     Counterfactual layouts = lay_out_again(index);
     stretches = refine(stretches, layouts);

@@ -17,8 +17,7 @@ Signatures signatures_of(const StepIndex& index) {
   Signatures signatures(static_cast<std::size_t>(index.ranks()));
   for (int rank = 0; rank < index.ranks(); ++rank)
     for (const Op& op : index.program(rank).ops)
-      signatures[static_cast<std::size_t>(rank)].push_back(
-          op.lane() == Lane::compute ? signature_of(index.program(rank), op) : OpSignature{});
+      signatures[rank].push_back(op.lane() == Lane::compute ? signature_of(index.program(rank), op) : OpSignature{});
   return signatures;
 }
 
@@ -96,7 +95,7 @@ void balance(const StepIndex& index, OpTimes& times) {
 std::vector<IdleByPhase> idle_of(const std::vector<RankProgram>& programs, const RankGrid& grid, const OpTimes& times) {
   const Costs costs{[&](const RankProgram& program, const Op& op) {
                       const auto i = static_cast<std::size_t>(&op - program.ops.data());
-                      return times[static_cast<std::size_t>(program.rank)][i];
+                      return times[program.rank][i];
                     },
                     {},
                     {}};

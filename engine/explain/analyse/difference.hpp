@@ -2,12 +2,12 @@
 // has two figures, and a missing item is not a number on its side.
 #pragma once
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "engine/explain/analyse/step_analysis.hpp"
+#include "engine/op/not_known.hpp"
 
 namespace rankscope {
 
@@ -21,8 +21,8 @@ enum class DifferenceKind : std::uint8_t {
 };
 
 struct DifferenceSide {
-  double seconds = std::numeric_limits<double>::quiet_NaN();
-  double count = std::numeric_limits<double>::quiet_NaN();  ///< ops a rank and step; of DifferenceKind::op alone
+  double seconds = not_known;
+  double count = not_known;  ///< ops a rank and step; of DifferenceKind::op alone
 };
 
 struct DifferenceRow {

@@ -40,8 +40,8 @@ void add_times(GroupExchange& exchange, const std::vector<PhaseSpan>& phases) {
   for (const PhaseSpan& phase : phases) recorded[{phase.phase, phase.from, phase.to, phase.chunk}] = &phase;
   exchange.timed = !exchange.moves.empty();
   for (ExchangeMove& move : exchange.moves) {
-    const int from = exchange.ranks[static_cast<std::size_t>(move.from)];
-    const int to = exchange.ranks[static_cast<std::size_t>(move.to)];
+    const int from = exchange.ranks[move.from];
+    const int to = exchange.ranks[move.to];
     const auto found = recorded.find({move.phase, from, to, move.first_chunk});
     if (found == recorded.end()) {
       exchange.timed = false;
@@ -93,7 +93,7 @@ std::optional<GroupExchange> exchange_of(const std::vector<RankProgram>& program
                                          const std::vector<PhaseSpan>& phases, int rank, std::uint32_t step,
                                          OpId op_id) {
   if (rank < 0 || rank >= static_cast<int>(programs.size()) || !op_id.valid()) return std::nullopt;
-  const RankProgram* program = &programs[static_cast<std::size_t>(rank)];
+  const RankProgram* program = &programs[rank];
   const Op* op = find_op(*program, op_id);
   if (op == nullptr || !is_communication(op_id.kind())) return std::nullopt;
   GroupExchange exchange;

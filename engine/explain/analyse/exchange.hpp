@@ -67,12 +67,12 @@ class Holdings {
   /// Before the first phase.
   explicit Holdings(const GroupExchange& exchange);
   void apply(const ExchangeMove& move);
-  int at(int member, int chunk) const { return count_[static_cast<std::size_t>(member * chunks_ + chunk)]; }
+  int at(int member, int chunk) const { return count_[member * chunks_ + chunk]; }
   /// The content of a complete chunk.
   int whole() const { return whole_; }
 
  private:
-  int& count(int member, int chunk) { return count_[static_cast<std::size_t>(member * chunks_ + chunk)]; }
+  int& count(int member, int chunk) { return count_[member * chunks_ + chunk]; }
   int chunks_ = 0, whole_ = 1;
   bool two_buffers_ = false;  ///< all-to-all: sent and received data are in different buffers
   std::vector<int> count_;
@@ -102,8 +102,8 @@ struct TrafficMatrix {
   std::vector<char> hidden;   ///< 1 if opaque collectives also move an unknown number of bytes
   double total = 0, greatest = 0;
 
-  double at(int from, int to) const { return bytes[static_cast<std::size_t>(from * side + to)]; }
-  bool hides(int from, int to) const { return hidden[static_cast<std::size_t>(from * side + to)] != 0; }
+  double at(int from, int to) const { return bytes[from * side + to]; }
+  bool hides(int from, int to) const { return hidden[from * side + to] != 0; }
   /// Ranks [first, last) of a cell's row or column.
   int first_rank(int cell) const { return side == 0 ? 0 : static_cast<int>(std::int64_t{ranks} * cell / side); }
   int cell_of(int rank) const;

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "engine/explain/analyse/exchange.hpp"
+#include "engine/op/not_known.hpp"
 #include "engine/plan/collective/cost.hpp"
 #include "engine/plan/program/communication.hpp"
 
@@ -96,9 +97,9 @@ std::vector<ExchangeTimes> exchange_times(const std::vector<RankProgram>& progra
     }
     const auto ranks = static_cast<double>(sum.ranks.size());
     times.waiting_s = static_cast<double>(waiting_ns) * 1e-9 / ranks;
-    times.transfer_s = senders.empty() ? std::numeric_limits<double>::quiet_NaN()
-                                       : static_cast<double>(transfer_ns) * 1e-9 / static_cast<double>(senders.size());
-    times.bus_bandwidth = seconds > 0 ? bytes / seconds : std::numeric_limits<double>::quiet_NaN();
+    times.transfer_s =
+        senders.empty() ? not_known : static_cast<double>(transfer_ns) * 1e-9 / static_cast<double>(senders.size());
+    times.bus_bandwidth = seconds > 0 ? bytes / seconds : not_known;
     result.push_back(times);
   }
   return result;
@@ -151,8 +152,7 @@ TrafficMatrix traffic_matrix(const std::vector<RankProgram>& programs, const Ran
       const auto [at, fresh] = known.try_emplace({fields.kind, n, elements, root_index});
       if (fresh) at->second = pair_elements(fields.kind, algorithm, n, elements, root_index);
       for (const PairElements& pair : at->second)
-        matrix.bytes[index(group[static_cast<std::size_t>(pair.from)], group[static_cast<std::size_t>(pair.to)])] +=
-            static_cast<double>(pair.elements * width);
+        matrix.bytes[index(group[pair.from], group[pair.to])] += static_cast<double>(pair.elements * width);
     }
   for (const double bytes : matrix.bytes) {
     matrix.total += bytes;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "engine/op/not_known.hpp"
 #include "engine/op/words.hpp"
 
 namespace rankscope::analysis {
@@ -18,7 +19,7 @@ void withdraw(Report& report, const std::string& name, double& share, const std:
   if (is_share(share)) return;
   report.faults.push_back(fmt::format("{} of {:.3f} is impossible (a share is between 0 and 1): ", name, share) +
                           inputs);
-  share = std::numeric_limits<double>::quiet_NaN();
+  share = not_known;
 }
 
 std::string rate_inputs(const Report& report, double flops, double peak) {
@@ -45,7 +46,7 @@ void withdraw_impossible_time(Report& report, StepRow& row) {
       "clock, whose ranks are fitted within {:.6f} ms",
       1e3 * row.seconds, row.step, std::string(name_of(report.clock)),
       1e3 * (std::isnan(report.clock_uncertainty_s) ? 0 : report.clock_uncertainty_s)));
-  row.seconds = std::numeric_limits<double>::quiet_NaN();
+  row.seconds = not_known;
 }
 
 void withdraw_impossible_shares(Report& report, const RateInputs& rates) {

@@ -2,14 +2,15 @@
 // reported with the figures that it was computed from, and then becomes unknown.
 #pragma once
 #include "engine/explain/analyse/report.hpp"
+#include "engine/op/not_known.hpp"
 
 namespace rankscope::analysis {
 
 /// What MFU and HFU are computed from, beside Report::step_seconds and Report::ranks.
 struct RateInputs {
-  double model_flops = std::numeric_limits<double>::quiet_NaN();     ///< of one step, on all ranks
-  double hardware_flops = std::numeric_limits<double>::quiet_NaN();  ///< with what is computed again
-  double peak_flops = 0;                                             ///< of one device
+  double model_flops = not_known;     ///< of one step, on all ranks
+  double hardware_flops = not_known;  ///< with what is computed again
+  double peak_flops = 0;              ///< of one device
 };
 
 /// A step's time that is not positive becomes NaN, and a fault. Called before anything is computed from it.

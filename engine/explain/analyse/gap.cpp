@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <tuple>
 
@@ -48,11 +47,10 @@ std::string reason(TimeClass time, BubbleCause cause, Purpose purpose) {
 }
 
 std::string in_words(const GapItem& item) {
-  char numbers[96];
   const double ms = std::abs(item.seconds) * 1e3;
-  std::snprintf(numbers, sizeof numbers, "%.*f ms %s, %s%.1f points", ms < 1 ? 3 : 2, ms,
-                item.seconds < 0 ? "less" : "more", item.points < 0 ? "−" : "+", std::abs(item.points));
-  return fmt::format("rank {}: {} {}", item.rank, reason(item.time, item.cause, item.purpose), numbers);
+  return fmt::format("rank {}: {} {:.{}f} ms {}, {}{:.1f} points", item.rank,
+                     reason(item.time, item.cause, item.purpose), ms, ms < 1 ? 3 : 2,
+                     item.seconds < 0 ? "less" : "more", item.points < 0 ? "−" : "+", std::abs(item.points));
 }
 
 }  // namespace

@@ -9,6 +9,9 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "engine/op/contains.hpp"
+#include "engine/op/words.hpp"
+
 namespace rankscope {
 namespace {
 
@@ -47,7 +50,7 @@ std::vector<RankPlace> places_of(const std::vector<RankProgram>& programs, const
   }
   for (const Span& span : spans) {
     if (span.rank < 0 || span.rank >= static_cast<std::int32_t>(ranks.size()) || span.step < first_step) continue;
-    RankPlace& rank = ranks[static_cast<std::size_t>(span.rank)];
+    RankPlace& rank = ranks[span.rank];
     const auto found = rank.by_id.find(span.op);
     if (found == rank.by_id.end()) continue;
     const auto lane = static_cast<std::size_t>(span.op.lane());
@@ -79,7 +82,7 @@ LanePlace place_of(const RankPlace& rank, Lane lane, std::uint32_t first_step, s
   const std::int64_t next = rank.done[index] + 1;
   const std::int64_t steps_on = next / static_cast<std::int64_t>(ops.size());
   if (steps_on + first_step >= steps) return place;
-  const OpIndex op_index = ops[static_cast<std::size_t>(next % static_cast<std::int64_t>(ops.size()))];
+  const OpIndex op_index = ops[next % static_cast<std::int64_t>(ops.size())];
   const Op& op = rank.program->ops[op_index];
   place.next = op.id;
   place.next_step = first_step + static_cast<std::uint32_t>(steps_on);
@@ -149,7 +152,7 @@ MemberState state_of_member(const std::vector<RankPlace>& ranks, const Standstil
   if (rank < 0 || rank >= static_cast<int>(ranks.size())) return MemberState::not_arrived;
   const bool receiver = group.op.kind() == OpKind::send && member == 1;
   const OpId id = receiver ? counterpart(group.op) : group.op;
-  const RankPlace& place = ranks[static_cast<std::size_t>(rank)];
+  const RankPlace& place = ranks[rank];
   const auto found = place.by_id.find(id);
   if (found == place.by_id.end()) return MemberState::not_arrived;
   if (place.has_ended(found->second, std::int64_t{step} - first_step)) return MemberState::finished;
@@ -169,7 +172,7 @@ void find_pending(Standstill& still, const std::vector<RankPlace>& ranks, const 
   std::map<std::tuple<OpId, std::uint32_t, int>, PendingCommunication> found;
   for (const LanePlace& lane : still.lanes) {
     if (!lane.entered || !is_communication(lane.next.kind())) continue;
-    const RankPlace& rank = ranks[static_cast<std::size_t>(lane.rank)];
+    const RankPlace& rank = ranks[lane.rank];
     const Group group = group_of(rank.program->ops[rank.by_id.at(lane.next)], lane.rank, grid);
     const auto [at, fresh] = found.try_emplace({group.op, lane.next_step, group.members.front()});
     PendingCommunication& communication = at->second;
@@ -192,9 +195,7 @@ void find_pending(Standstill& still, const std::vector<RankPlace>& ranks, const 
 void put_late_first(Standstill& still) {
   std::stable_partition(still.pending.begin(), still.pending.end(), [&](const PendingCommunication& communication) {
     const std::vector<int> away = communication.missing();
-    return std::any_of(away.begin(), away.end(), [&](int rank) {
-      return std::find(still.late.begin(), still.late.end(), rank) != still.late.end();
-    });
+    return std::any_of(away.begin(), away.end(), [&](int rank) { return contains(still.late, rank); });
   });
 }
 
@@ -213,7 +214,7 @@ void keep_held_back(Standstill& still) {
   std::erase_if(still.staleness_waits, [&](const StalenessWait& bound) {
     return std::none_of(still.pending.begin(), still.pending.end(), [&](const PendingCommunication& communication) {
       const std::vector<int> away = communication.missing();
-      return std::find(away.begin(), away.end(), bound.server) != away.end();
+      return contains(away, bound.server);
     });
   });
 }
@@ -272,19 +273,12 @@ const LanePlace* last_reported(const Standstill& still, int rank) {
 }
 
 std::string list_of(const std::vector<int>& ranks) {
-  constexpr std::size_t most = 12;
-  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
-  for (std::size_t i = 0; i < std::min(ranks.size(), most); ++i)
-    text += fmt::format("{}{}", i == 0 ? "" : i + 1 == ranks.size() ? " and " : ", ", ranks[i]);
-  if (ranks.size() > most) text += fmt::format(" and {} more", ranks.size() - most);
-  return text;
+  return (ranks.size() == 1 ? "rank " : "ranks ") + listed_up_to(12, ranks);
 }
 
 }  // namespace
 
-bool PendingCommunication::waits() const {
-  return std::find(states.begin(), states.end(), MemberState::not_arrived) != states.end();
-}
+bool PendingCommunication::waits() const { return contains(states, MemberState::not_arrived); }
 
 std::vector<int> PendingCommunication::missing() const {
   std::vector<int> ranks;

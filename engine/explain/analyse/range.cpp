@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <unordered_map>
+
+#include "engine/op/not_known.hpp"
 
 namespace rankscope {
 namespace {
@@ -82,8 +83,7 @@ double mean_length(const std::vector<RangeTime>& times, int workers) {
 }  // namespace
 
 double RangeTime::share(TimeClass time) const {
-  return range.empty() ? std::numeric_limits<double>::quiet_NaN()
-                       : seconds[static_cast<std::size_t>(time)] / length_s();
+  return range.empty() ? not_known : seconds[static_cast<std::size_t>(time)] / length_s();
 }
 
 TimeRange counterpart_of(const AnalysedStep& from, const AnalysedStep& to, int rank, TimeRange range) {

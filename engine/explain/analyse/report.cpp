@@ -7,22 +7,13 @@
 #include <set>
 
 #include "engine/explain/analyse/faults.hpp"
+#include "engine/explain/analyse/scaling.hpp"
 #include "engine/explain/analyse/traffic.hpp"
+#include "engine/op/not_known.hpp"
 #include "engine/op/words.hpp"
 
 namespace rankscope {
 namespace {
-
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-
-/// The lower median of the known values; NaN if there are none.
-double median_known(std::vector<double> values) {
-  values.erase(std::remove_if(values.begin(), values.end(), [](double v) { return std::isnan(v); }), values.end());
-  if (values.empty()) return unknown;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 /// The latest fit of each rank's clock to rank 0's.
 std::map<std::int32_t, ClockRecord> latest_clocks(const std::vector<ClockRecord>& clocks) {
@@ -91,7 +82,7 @@ void add_steps(Report& report, const RunFacts& facts, const RunTotals& totals) {
     report.steps.push_back(row);
   }
   if (seconds.size() > 1) seconds.erase(seconds.begin());
-  report.step_seconds = median_known(std::move(seconds));
+  report.step_seconds = quartile(std::move(seconds), 2);
 }
 
 /// The analysed steps of the run, without the very first one (which includes start-up) unless there is no other.
@@ -121,8 +112,8 @@ std::optional<SlowRank> slow_rank_of(const StepAnalysis& step) {
 }
 
 void add_bubbles(Report& report, const RunFacts& facts, const RunTotals& totals) {
-  report.time.share.fill(unknown);
-  report.time.unknown = unknown;
+  report.time.share.fill(not_known);
+  report.time.unknown = not_known;
   report.bubble.ideal = facts.ideal_bubble;
   if (facts.programs.empty()) return;
   const auto analyse = [&](const std::optional<Simulation>& simulation) -> std::optional<StepAnalysis> {
@@ -248,7 +239,7 @@ void add_memory(Report& report, const RunFacts& facts, const RunTotals& totals) 
     if (const auto of_rank = totals.ranks.find(rank); of_rank != totals.ranks.end())
       row.measured = {of_rank->second.peak_bytes, of_rank->second.peak_total_bytes, std::nullopt};
     if (static_cast<std::size_t>(rank) < facts.programs.size()) {
-      const MemoryProfile profile = memory_profile(facts.programs[static_cast<std::size_t>(rank)]);
+      const MemoryProfile profile = memory_profile(facts.programs[rank]);
       row.predicted = MemoryBytes{profile.peak_by_class, profile.peak, std::nullopt};
       const auto greatest = std::find_if(profile.at.begin(), profile.at.end(),
                                          [&](const ClassBytes& bytes) { return device_sum(bytes) == profile.peak; });
@@ -278,9 +269,9 @@ std::string to_text(const SlowRank& slow) {
 double sent_by_busiest(std::span<const LinkReport> links, bool predicted) {
   std::map<int, double> by_rank;
   for (const LinkReport& link : links) by_rank[link.from] += predicted ? link.predicted : link.bytes;
-  double most = links.empty() ? unknown : 0;
+  double most = links.empty() ? not_known : 0;
   for (const auto& [rank, bytes] : by_rank)
-    most = std::isnan(bytes) || std::isnan(most) ? unknown : std::max(most, bytes);
+    most = std::isnan(bytes) || std::isnan(most) ? not_known : std::max(most, bytes);
   return most;
 }
 

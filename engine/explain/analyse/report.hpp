@@ -4,7 +4,6 @@
 #pragma once
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -14,6 +13,7 @@
 
 #include "engine/explain/analyse/gap.hpp"
 #include "engine/explain/analyse/step_analysis.hpp"
+#include "engine/op/not_known.hpp"
 #include "engine/plan/program/program.hpp"
 #include "engine/plan/scenario/scenario.hpp"
 #include "telemetry/event/run_totals.hpp"
@@ -40,19 +40,19 @@ struct RunFacts {
   /// How the run's headline numbers are obtained, and on which clock: analysed from `observed` steps of that kind.
   Obtained obtained = Obtained::measured;
   ClockDomain clock = ClockDomain::wall;
-  double loss_floor = std::numeric_limits<double>::quiet_NaN();      ///< the data's entropy, nats per token
-  double peak_flops = 0;                                             ///< of one device; 0 unknown
-  double peak_spread = 0;                                            ///< of the products it is the best of; 0 unknown
-  double model_flops = std::numeric_limits<double>::quiet_NaN();     ///< of one step over all ranks, where no summary
-                                                                     ///< says so
-  double hardware_flops = std::numeric_limits<double>::quiet_NaN();  ///< with recomputation
-  std::int64_t tokens_per_step = 0;                                  ///< where no summary says so; 0 unknown
-  std::string token_word = "token";                                  ///< ModelSpec::token_word
-  std::string task;                                                  ///< of a collective alone: which one, in words
-  ClusterSpec cluster;                                               ///< whose power is predicted
-  std::string energy_unknown;                                        ///< the run's reason why no energy is known
-  std::string costs;                                                 ///< Report::costs
-  double others_share = std::numeric_limits<double>::quiet_NaN();    ///< Report::others_share
+  double loss_floor = not_known;      ///< the data's entropy, nats per token
+  double peak_flops = 0;              ///< of one device; 0 unknown
+  double peak_spread = 0;             ///< of the products it is the best of; 0 unknown
+  double model_flops = not_known;     ///< of one step over all ranks, where no summary
+                                      ///< says so
+  double hardware_flops = not_known;  ///< with recomputation
+  std::int64_t tokens_per_step = 0;   ///< where no summary says so; 0 unknown
+  std::string token_word = "token";   ///< ModelSpec::token_word
+  std::string task;                   ///< of a collective alone: which one, in words
+  ClusterSpec cluster;                ///< whose power is predicted
+  std::string energy_unknown;         ///< the run's reason why no energy is known
+  std::string costs;                  ///< Report::costs
+  double others_share = not_known;    ///< Report::others_share
 
   /// The summaries of steps on one clock: their totals in `totals` (null: none), or one by one in `summaries`, any
   /// order.
@@ -62,15 +62,15 @@ struct RunFacts {
   std::vector<ClockRecord> clocks;
 
   /// The textbook's bubble: the schedule's own (ideal_bubble of engine/plan/schedule).
-  double ideal_bubble = std::numeric_limits<double>::quiet_NaN();
+  double ideal_bubble = not_known;
   /// The textbook's steps: unit costs and free communication (see unit_costs). The step analysed is the last.
   std::optional<Simulation> ideal;
   /// The model of this machine. The step analysed is the last.
   std::optional<Simulation> predicted;
 
-  std::int64_t events = -1, dropped = -1;                                ///< -1: taken from the summaries
-  std::int64_t forged_messages = -1;                                     ///< Report::forged_messages
-  double telemetry_overhead = std::numeric_limits<double>::quiet_NaN();  ///< share of a step
+  std::int64_t events = -1, dropped = -1;  ///< -1: taken from the summaries
+  std::int64_t forged_messages = -1;       ///< Report::forged_messages
+  double telemetry_overhead = not_known;   ///< share of a step
 };
 
 /// The one rank that takes longer than all others for equal work.
@@ -83,23 +83,23 @@ std::string to_text(const SlowRank& slow);
 
 /// The textbook's, the machine model's and the run's value of one quantity.
 struct Bubble {
-  double ideal = std::numeric_limits<double>::quiet_NaN();
-  double predicted = std::numeric_limits<double>::quiet_NaN();
-  double measured = std::numeric_limits<double>::quiet_NaN();  ///< or emulated: Report::obtained says
+  double ideal = not_known;
+  double predicted = not_known;
+  double measured = not_known;  ///< or emulated: Report::obtained says
 };
 
 struct StepRow {
   std::uint32_t step = 0;
-  double loss = std::numeric_limits<double>::quiet_NaN();  ///< nats per token over the global batch
-  double grad_norm = std::numeric_limits<double>::quiet_NaN();
-  double seconds = std::numeric_limits<double>::quiet_NaN();
-  double tokens_per_s = std::numeric_limits<double>::quiet_NaN();
-  double loss_scale = 0;  ///< of fp16; 0 without
-  bool skipped = false;   ///< its scaled gradients overflowed: no rank has updated anything
-  double joules = std::numeric_limits<double>::quiet_NaN();  ///< of all devices
+  double loss = not_known;  ///< nats per token over the global batch
+  double grad_norm = not_known;
+  double seconds = not_known;
+  double tokens_per_s = not_known;
+  double loss_scale = 0;      ///< of fp16; 0 without
+  bool skipped = false;       ///< its scaled gradients overflowed: no rank has updated anything
+  double joules = not_known;  ///< of all devices
   /// Over this step and so many before it that they take a tenth of a second on the wall clock: counters are updated
   /// some tens of times a second, so that a short step would have the energy of several steps, or none.
-  double watts = std::numeric_limits<double>::quiet_NaN();
+  double watts = not_known;
   /// Elements of all gradients by magnitude (kernels/tensor/magnitude.hpp), multiplied by the loss scale where there is
   /// one; null in a step that did not count them, or not on all ranks.
   std::shared_ptr<const std::vector<std::int64_t>> magnitudes{};
@@ -132,7 +132,7 @@ struct DeviceFit {
 /// What was lost with a node (cluster.lost_node); the report is about the remaining ranks.
 struct LostReplicas {
   int node = 0, replicas = 0, replicas_before = 0;
-  double tokens_per_s_before = std::numeric_limits<double>::quiet_NaN();
+  double tokens_per_s_before = not_known;
 };
 
 /// A whole training run at the predicted speed.
@@ -140,33 +140,33 @@ struct RunBudget {
   double tokens = 0, days = 0;
   /// Of all devices, and a device's average: in the bubble cluster.idle_watts, else power_watts. NaN where the cluster
   /// does not say its power.
-  double joules = std::numeric_limits<double>::quiet_NaN();
-  double watts = std::numeric_limits<double>::quiet_NaN();
+  double joules = not_known;
+  double watts = not_known;
   /// With failures and checkpoints, where the cluster says how often devices fail (all NaN elsewhere): the share of the
   /// time that is progress, days until the tokens are trained, failures until then, and seconds of training from one
   /// checkpoint to the next.
-  double goodput = std::numeric_limits<double>::quiet_NaN();
-  double days_with_failures = std::numeric_limits<double>::quiet_NaN();
-  double failures = std::numeric_limits<double>::quiet_NaN();
-  double checkpoint_interval = std::numeric_limits<double>::quiet_NaN();
+  double goodput = not_known;
+  double days_with_failures = not_known;
+  double failures = not_known;
+  double checkpoint_interval = not_known;
 };
 
 /// Per step and per rank that takes part. A message is counted once, at its sender.
 struct TrafficReport {
   Purpose purpose = Purpose::none;
-  OpKind collective = OpKind::send;                                  ///< send, copy, or one of the eight
-  GroupKind group = GroupKind::self;                                 ///< of a collective; else self
-  double count = 0;                                                  ///< ops of one rank in one step
-  double bytes_per_rank = std::numeric_limits<double>::quiet_NaN();  ///< sent, counted at the transport; NaN where it
-                                                                     ///< is opaque
-  double predicted = std::numeric_limits<double>::quiet_NaN();       ///< by plan.collective; "auto" is loopback's
+  OpKind collective = OpKind::send;   ///< send, copy, or one of the eight
+  GroupKind group = GroupKind::self;  ///< of a collective; else self
+  double count = 0;                   ///< ops of one rank in one step
+  double bytes_per_rank = not_known;  ///< sent, counted at the transport; NaN where it
+                                      ///< is opaque
+  double predicted = not_known;       ///< by plan.collective; "auto" is loopback's
 };
 
 /// From one rank to another, per step, for all purposes together.
 struct LinkReport {
   int from = 0, to = 0;
-  double bytes = std::numeric_limits<double>::quiet_NaN();  ///< counted at the sender; NaN where it has not counted all
-  double predicted = 0;                                     ///< as TrafficReport's
+  double bytes = not_known;  ///< counted at the sender; NaN where it has not counted all
+  double predicted = 0;      ///< as TrafficReport's
 };
 
 /// Bytes per step of the rank that sends most, by the links; NaN if a link is unknown, or there are none (a folded
@@ -177,19 +177,19 @@ double sent_by_purposes(std::span<const TrafficReport> traffic, bool predicted);
 
 struct TelemetryReport {
   std::int64_t events = -1, dropped = -1;  ///< -1 unknown
-  double overhead = std::numeric_limits<double>::quiet_NaN();
+  double overhead = not_known;
 };
 
 /// Energy used by the devices, over the steady steps (as Report::step_seconds) with known energy.
 struct EnergyReport {
   PowerSource source = PowerSource::none;  ///< none: nothing is known
   int counters = 0;                        ///< GPUs, or hosts
-  double joules_per_step = std::numeric_limits<double>::quiet_NaN();
-  double watts = std::numeric_limits<double>::quiet_NaN();  ///< of all devices, on the wall clock
-  double joules_per_token = std::numeric_limits<double>::quiet_NaN();
+  double joules_per_step = not_known;
+  double watts = not_known;  ///< of all devices, on the wall clock
+  double joules_per_token = not_known;
   /// Of one device per rank, which waits in the predicted bubble (ClusterSpec::average_watts); NaN if the cluster's
   /// power is unknown, or if the devices that were counted are not one per rank.
-  double predicted_watts = std::numeric_limits<double>::quiet_NaN();
+  double predicted_watts = not_known;
   std::string unknown;  ///< why, where nothing is known
 };
 
@@ -202,14 +202,14 @@ struct Report {
   ClockDomain clock = ClockDomain::wall;
   Obtained obtained = Obtained::measured;
   /// Largest uncertainty of the fit between hosts' clocks, seconds; NaN where there is no fit.
-  double clock_uncertainty_s = std::numeric_limits<double>::quiet_NaN();
+  double clock_uncertainty_s = not_known;
 
   /// Median over the steady steps (all but the first, unless there is only one).
-  double step_seconds = std::numeric_limits<double>::quiet_NaN();
-  double predicted_step_seconds = std::numeric_limits<double>::quiet_NaN();
-  double peak_spread = std::numeric_limits<double>::quiet_NaN();  ///< of the peak of MFU (Hello); NaN: not known
+  double step_seconds = not_known;
+  double predicted_step_seconds = not_known;
+  double peak_spread = not_known;  ///< of the peak of MFU (Hello); NaN: not known
   std::vector<StepRow> steps;
-  double loss_floor = std::numeric_limits<double>::quiet_NaN();  ///< entropy of the data in nats per token, where known
+  double loss_floor = not_known;  ///< entropy of the data in nats per token, where known
 
   Bubble bubble, bubble_span;
   StepShares time;       ///< of the representative step; all NaN where no step was analysed
@@ -219,16 +219,16 @@ struct Report {
   std::optional<StepAnalysis> representative;
   std::optional<StepAnalysis> predicted;  ///< the prediction's last step
 
-  double mfu = std::numeric_limits<double>::quiet_NaN();                ///< never counts recomputation
-  double hfu = std::numeric_limits<double>::quiet_NaN();                ///< does
-  double tflops_per_device = std::numeric_limits<double>::quiet_NaN();  ///< model FLOPs, as mfu
+  double mfu = not_known;                ///< never counts recomputation
+  double hfu = not_known;                ///< does
+  double tflops_per_device = not_known;  ///< model FLOPs, as mfu
 
   /// The origin of the predicted costs of ops: a cluster's figures, or a measurement. Empty: nothing is
   /// predicted.
   std::string costs;
   std::optional<SlowRank> slow;  ///< of the representative step
   /// Share of the machine's cores that other programs, and other machines on the same host, had during the run.
-  double others_share = std::numeric_limits<double>::quiet_NaN();
+  double others_share = not_known;
   /// Impossible figures, one line each with the numbers they were computed from; they are NaN above.
   std::vector<std::string> faults;
 

@@ -41,7 +41,7 @@ Json bubble_json(const Bubble& bubble) {
 void put_memory(Json& to, const std::optional<MemoryBytes>& bytes) {
   for (int c = 0; c < memory_class_count; ++c) {
     const auto memory = static_cast<MemoryClass>(c);
-    to[std::string(name_of(memory))] = bytes ? Json(bytes->by_class[static_cast<std::size_t>(c)]) : Json(nullptr);
+    to[std::string(name_of(memory))] = bytes ? Json(bytes->by_class[c]) : Json(nullptr);
   }
   to["peak"] = bytes ? Json(bytes->peak) : Json(nullptr);
 }
@@ -66,7 +66,7 @@ Json energy_json(const EnergyReport& energy) {
 Json magnitudes_json(const StepRow& step) {
   if (!step.magnitudes || step.magnitudes->size() <= not_finite_bin) return nullptr;
   const std::vector<std::int64_t>& counts = *step.magnitudes;
-  const Fp16Shares fp16 = fp16_shares(counts);
+  const FormatShares fp16 = fp16_shares(counts);
   return {{"zero", counts[zero_bin]},
           {"not_finite", counts[not_finite_bin]},
           {"least_exponent", least_exponent},
@@ -125,8 +125,7 @@ nlohmann::json to_json(const Report& report) {
     put_memory(predicted, row.predicted);
     if (row.predicted && row.predicted->at_peak)
       for (int c = 0; c < memory_class_count; ++c)
-        predicted["at_peak"][std::string(name_of(static_cast<MemoryClass>(c)))] =
-            (*row.predicted->at_peak)[static_cast<std::size_t>(c)];
+        predicted["at_peak"][std::string(name_of(static_cast<MemoryClass>(c)))] = (*row.predicted->at_peak)[c];
     entry["ranks_alike"] = row.identical_ranks;
     entry["predicted"] = std::move(predicted);
     memory.push_back(std::move(entry));

@@ -113,8 +113,7 @@ std::string time_table(const Report& report) {
 
 std::string step_table(const Report& report) {
   if (report.steps.empty()) return "";
-  const bool scaled =
-      std::any_of(report.steps.begin(), report.steps.end(), [](const StepRow& step) { return step.loss_scale > 0; });
+  const bool scaled = std::ranges::any_of(report.steps, [](const StepRow& step) { return step.loss_scale > 0; });
   std::string text = "\n  step        loss   grad norm        time   " + report.token_word + "s/s";
   text += scaled ? "  loss scale\n" : "\n";
   constexpr std::size_t shown = 10;  // of a long run the first and the last ones
@@ -132,7 +131,7 @@ std::string step_table(const Report& report) {
   }
   for (auto s = report.steps.rbegin(); s != report.steps.rend(); ++s) {
     if (!s->magnitudes) continue;
-    const Fp16Shares fp16 = fp16_shares(*s->magnitudes);
+    const FormatShares fp16 = fp16_shares(*s->magnitudes);
     text += fmt::format("gradients of step {}{}: {} are below the fp16 range, {} subnormal in fp16, {} above it\n",
                         s->step, s->loss_scale > 0 ? fmt::format(", times {:.6g}", s->loss_scale) : "",
                         percent(fp16.below), percent(fp16.subnormal), percent(fp16.beyond));
@@ -156,9 +155,7 @@ using ShownClasses = std::vector<MemoryClass>;
 ShownClasses shown_classes(const Report& report) {
   ShownClasses shown;
   for (int c = 0; c < memory_class_count; ++c) {
-    const auto has = [c](const std::optional<MemoryBytes>& memory) {
-      return memory && memory->by_class[static_cast<std::size_t>(c)] > 0;
-    };
+    const auto has = [c](const std::optional<MemoryBytes>& memory) { return memory && memory->by_class[c] > 0; };
     if (std::any_of(report.memory.begin(), report.memory.end(),
                     [&](const MemoryRow& row) { return has(row.measured) || has(row.predicted); }))
       shown.push_back(static_cast<MemoryClass>(c));
@@ -223,7 +220,7 @@ std::string fit_lines(const Report& report) {
       if (r.rank == d.rank && r.predicted && r.predicted->at_peak) {
         std::string parts;
         for (int c = 0; c < memory_class_count; ++c)
-          if (const auto of_class = (*r.predicted->at_peak)[static_cast<std::size_t>(c)]; of_class > 0)
+          if (const auto of_class = (*r.predicted->at_peak)[c]; of_class > 0)
             parts += (parts.empty() ? "" : ", ") + std::string(name_of(static_cast<MemoryClass>(c))) + " " +
                      bytes(static_cast<double>(of_class));
         text += row("  at its peak", parts);
@@ -248,9 +245,8 @@ std::string fit_lines(const Report& report) {
 std::string busiest_link(const Report& report) {
   if (report.links.empty()) return "";
   const auto load = [](const LinkReport& link) { return std::isnan(link.bytes) ? link.predicted : link.bytes; };
-  const LinkReport& most =
-      *std::max_element(report.links.begin(), report.links.end(),
-                        [&](const LinkReport& x, const LinkReport& y) { return load(x) < load(y); });
+  const LinkReport& most = *std::ranges::max_element(
+      report.links, [&](const LinkReport& x, const LinkReport& y) { return load(x) < load(y); });
   std::size_t known = 0, matching = 0;
   for (const LinkReport& link : report.links) {
     known += !std::isnan(link.bytes);

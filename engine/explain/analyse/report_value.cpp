@@ -1,9 +1,10 @@
 #include "engine/explain/analyse/report_value.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
+
+#include "engine/op/words.hpp"
 
 namespace rankscope {
 namespace {
@@ -20,18 +21,16 @@ std::vector<std::string> keys_of(const std::string& path) {
 
 /// The list's entry for `name`: a rank, a purpose, an optimizer, or else an index.
 const nlohmann::json* entry_of(const nlohmann::json& list, const std::string& name) {
-  int number = -1;
-  const auto [end, bad] = std::from_chars(name.data(), name.data() + name.size(), number);
-  const bool is_number = bad == std::errc{} && end == name.data() + name.size();
+  const auto number = number_in<int>(name);
   for (const nlohmann::json& entry : list) {
     if (!entry.is_object()) continue;
-    if (is_number && entry.contains("rank") && entry["rank"] == number) return &entry;
+    if (number && entry.contains("rank") && entry["rank"] == *number) return &entry;
     for (const char* key : {"purpose", "optimizer"})
       if (entry.contains(key) && entry[key] == name) return &entry;
   }
   const bool has_ranks = !list.empty() && list.front().is_object() && list.front().contains("rank");
-  if (is_number && number >= 0 && static_cast<std::size_t>(number) < list.size() && !has_ranks)
-    return &list[static_cast<std::size_t>(number)];
+  if (number && *number >= 0 && static_cast<std::size_t>(*number) < list.size() && !has_ranks)
+    return &list[static_cast<std::size_t>(*number)];
   return nullptr;
 }
 

@@ -8,11 +8,6 @@
 namespace rankscope {
 namespace {
 
-bool is_of_model(OpKind kind) {
-  return kind == OpKind::forward || kind == OpKind::backward || kind == OpKind::input_gradient ||
-         kind == OpKind::weight_gradient || kind == OpKind::recompute;
-}
-
 /// Whether a segment of chunk `c` is part of that op.
 bool is_part(const OpFields& op, const SegmentSpec& segment) {
   const bool whole_chunk = op.segment == Segment::whole && op.block < 0;
@@ -25,7 +20,7 @@ OpWork work_of_op(const StepProgram& step, const OpFields& op) {
   if (op.chunk < 0 || chunk + 1 >= step.first_segment.size()) return sum;
   const OpKind kind = op.kind == OpKind::recompute ? OpKind::forward : op.kind;
   for (int s = step.first_segment[chunk]; s < step.first_segment[chunk + 1]; ++s) {
-    const SegmentSpec& segment = step.model.segments[static_cast<std::size_t>(s)];
+    const SegmentSpec& segment = step.model.segments[s];
     if (!is_part(op, segment)) continue;
     const OpWork work = work_of(segment, kind);
     sum.flops += work.flops;
@@ -48,7 +43,7 @@ std::vector<RooflinePoint> roofline_points(const StepProgram& step, const std::v
   for (const Span& span : spans) {
     if (!span.op.valid() || span.end_ns <= span.begin_ns) continue;
     const OpFields op = span.op.fields();
-    if (!is_of_model(op.kind)) continue;
+    if (!is_model_compute(op.kind)) continue;
     const auto [work, made] = known.try_emplace(span.op.value());
     if (made) work->second = work_of_op(step, op);
     if (!(work->second.flops > 0) || !(work->second.bytes > 0)) continue;

@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/op/not_known.hpp"
 #include "engine/op/words.hpp"
 
 namespace rankscope {
 namespace {
-
-constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
-
-std::string ranks_in_words(std::int32_t ranks) { return counted(ranks, "rank"); }
 
 /// The median over a point's runs of one of their numbers.
 template <class Number>
@@ -21,7 +18,7 @@ double median_of(const std::vector<const SweepRun*>& runs, Number number) {
 }
 
 double tokens_per_second(const SweepPoint& point, double step_seconds) {
-  return point.tokens_per_step > 0 ? static_cast<double>(point.tokens_per_step) / step_seconds : no_value;
+  return point.tokens_per_step > 0 ? static_cast<double>(point.tokens_per_step) / step_seconds : not_known;
 }
 
 ScalingRow row_of(const Sweep& sweep, std::size_t number) {
@@ -92,7 +89,7 @@ std::string formula_of(const Sweep& sweep, const ScalingRow& baseline) {
     return "no speed-up is stated: " + key + " makes the points train different models; compare MFU";
   if (sweep.scaling == Scaling::weak) return "speed-up S = n/n1 * T1/Tn, efficiency = T1/Tn";
   if (swept("train.global_batch")) return "speed-up S = tokens/s over the baseline's, efficiency = S / (n/n1)";
-  const std::int32_t ranks = sweep.points[static_cast<std::size_t>(baseline.point)].ranks;
+  const std::int32_t ranks = sweep.points[baseline.point].ranks;
   return ranks == 1 ? "speed-up S = T1/Tn, efficiency = T1 / (n * Tn)"
                     : fmt::format("speed-up S = T1/Tn, efficiency = S / (n/n1) with n1 = {}", ranks);
 }
@@ -108,8 +105,8 @@ std::string SweepPoint::words() const {
 }
 
 double quartile(std::vector<double> values, int quarter) {
-  values.erase(std::remove_if(values.begin(), values.end(), [](double v) { return std::isnan(v); }), values.end());
-  if (values.empty()) return no_value;
+  std::erase_if(values, [](double v) { return std::isnan(v); });
+  if (values.empty()) return not_known;
   const auto at =
       values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) * static_cast<std::size_t>(quarter) / 4);
   std::nth_element(values.begin(), at, values.end());
@@ -153,19 +150,16 @@ ScalingTable scaling_table(const Sweep& sweep) {
   ScalingTable table;
   for (std::size_t i = 0; i < sweep.points.size(); ++i) table.rows.push_back(row_of(sweep, i));
   table.comparable = model_key(sweep).empty();
-  const auto measured =
-      std::find_if(table.rows.begin(), table.rows.end(), [](const ScalingRow& row) { return row.runs > 0; });
+  const auto measured = std::ranges::find_if(table.rows, [](const ScalingRow& row) { return row.runs > 0; });
   if (measured == table.rows.end()) {
     table.baseline_words = "none: no point was measured";
     return table;
   }
   const ScalingRow baseline = *measured;
-  const auto point_of = [&](const ScalingRow& row) -> const SweepPoint& {
-    return sweep.points[static_cast<std::size_t>(row.point)];
-  };
+  const auto point_of = [&](const ScalingRow& row) -> const SweepPoint& { return sweep.points[row.point]; };
   table.baseline = baseline.point;
   table.baseline_words =
-      point_of(baseline).words() + ", " + ranks_in_words(point_of(baseline).ranks) + ": the first point";
+      point_of(baseline).words() + ", " + counted(point_of(baseline).ranks, "rank") + ": the first point";
   if (baseline.point > 0) table.baseline_words += " that was measured";
   table.formula = formula_of(sweep, baseline);
   if (!table.comparable) return table;

@@ -9,13 +9,13 @@
 // 1967), and weak scaling S = (n/n1)·T1/Tn and efficiency T1/Tn (Gustafson 1988).
 #pragma once
 #include <cstdint>
-#include <limits>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/explain/analyse/report.hpp"
+#include "engine/op/not_known.hpp"
 #include "engine/plan/scenario/axes.hpp"
 #include "telemetry/event/event.hpp"
 
@@ -45,12 +45,12 @@ struct SweepRun {
   ClockDomain clock = ClockDomain::wall;
   std::vector<double> step_seconds;       ///< of the steady steps, in their order
   std::vector<double> wall_step_seconds;  ///< the same measured, where `clock` is the device's and each rank had a core
-  double predicted_step_seconds = std::numeric_limits<double>::quiet_NaN();  ///< before the first step had run
-  double bubble = std::numeric_limits<double>::quiet_NaN();                  ///< share of time × ranks
-  double predicted_bubble = std::numeric_limits<double>::quiet_NaN();
-  double exposed = std::numeric_limits<double>::quiet_NaN();  ///< share in communication that no compute covers
-  double predicted_exposed = std::numeric_limits<double>::quiet_NaN();
-  double mfu = std::numeric_limits<double>::quiet_NaN(), hfu = std::numeric_limits<double>::quiet_NaN();
+  double predicted_step_seconds = not_known;  ///< before the first step had run
+  double bubble = not_known;                  ///< share of time × ranks
+  double predicted_bubble = not_known;
+  double exposed = not_known;  ///< share in communication that no compute covers
+  double predicted_exposed = not_known;
+  double mfu = not_known, hfu = not_known;
   std::int64_t peak_bytes = -1;  ///< of the rank that holds most; -1 unknown
 };
 /// What the report of a point's run says.
@@ -73,12 +73,12 @@ struct Sweep {
 
 /// One side of a row: as it ran, or as it was predicted.
 struct ScalingFigures {
-  double step_seconds = std::numeric_limits<double>::quiet_NaN();
-  double tokens_per_s = std::numeric_limits<double>::quiet_NaN();
-  double speedup = std::numeric_limits<double>::quiet_NaN();  ///< against the baseline's same side
-  double efficiency = std::numeric_limits<double>::quiet_NaN();
-  double bubble = std::numeric_limits<double>::quiet_NaN();
-  double exposed = std::numeric_limits<double>::quiet_NaN();
+  double step_seconds = not_known;
+  double tokens_per_s = not_known;
+  double speedup = not_known;  ///< against the baseline's same side
+  double efficiency = not_known;
+  double bubble = not_known;
+  double exposed = not_known;
 };
 
 struct ScalingRow {
@@ -88,12 +88,12 @@ struct ScalingRow {
   std::int32_t runs = 0;   ///< that ended well; 0: there are no figures
   std::int32_t steps = 0;  ///< steady steps of them all: the median and the quartiles are over these
   ScalingFigures run, predicted;
-  double first_quartile = std::numeric_limits<double>::quiet_NaN();  ///< of the step's seconds
-  double third_quartile = std::numeric_limits<double>::quiet_NaN();
+  double first_quartile = not_known;  ///< of the step's seconds
+  double third_quartile = not_known;
   std::vector<double> run_seconds;  ///< each run's own median
-  double tokens_per_s_per_rank = std::numeric_limits<double>::quiet_NaN();
-  double mfu = std::numeric_limits<double>::quiet_NaN(), hfu = std::numeric_limits<double>::quiet_NaN();
-  double wall_step_seconds = std::numeric_limits<double>::quiet_NaN();  ///< median of SweepRun's
+  double tokens_per_s_per_rank = not_known;
+  double mfu = not_known, hfu = not_known;
+  double wall_step_seconds = not_known;  ///< median of SweepRun's
   std::int64_t peak_bytes = -1;
   std::string reason;  ///< why it, or one of its runs, was not measured; empty: all is well
   /// (third − first quartile)/median.

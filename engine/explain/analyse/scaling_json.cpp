@@ -8,6 +8,7 @@
 
 #include "engine/explain/analyse/figure_json.hpp"
 #include "engine/explain/analyse/scaling.hpp"
+#include "engine/op/not_known.hpp"
 #include "engine/op/words.hpp"
 
 namespace rankscope {
@@ -77,8 +78,7 @@ T value_of(const Json& record, const char* key) {
 }
 
 double number_of(const Json& record, const char* key) {
-  if (record.is_object() && record.contains(key) && record[key].is_null())
-    return std::numeric_limits<double>::quiet_NaN();
+  if (record.is_object() && record.contains(key) && record[key].is_null()) return not_known;
   return value_of<double>(record, key);
 }
 
@@ -96,12 +96,11 @@ ClockDomain clock_of(const Json& record) { return named(record, "clock", {ClockD
 
 nlohmann::json to_json(const Sweep& sweep, const ScalingTable& table) {
   Json points = Json::array();
-  for (const ScalingRow& row : table.rows)
-    points.push_back(point_json(sweep.points[static_cast<std::size_t>(row.point)], row));
+  for (const ScalingRow& row : table.rows) points.push_back(point_json(sweep.points[row.point], row));
   Json baseline = nullptr;
   if (table.baseline >= 0)
     baseline = {{"point", table.baseline},
-                {"keys", keys_json(sweep.points[static_cast<std::size_t>(table.baseline)].keys)},
+                {"keys", keys_json(sweep.points[table.baseline].keys)},
                 {"words", table.baseline_words}};
   return {{"title", sweep.title},
           {"scenario", sweep.file},

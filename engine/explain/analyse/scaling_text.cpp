@@ -84,9 +84,7 @@ std::string padded(const std::string& cell, std::size_t width) { return std::str
 
 std::string grid(const Sweep& sweep, const ScalingTable& table) {
   const std::vector<Column> columns = columns_of(sweep, table);
-  const auto point_of = [&](const ScalingRow& row) -> const SweepPoint& {
-    return sweep.points[static_cast<std::size_t>(row.point)];
-  };
+  const auto point_of = [&](const ScalingRow& row) -> const SweepPoint& { return sweep.points[row.point]; };
   const auto is_there = [](const Column& column, const ScalingRow& row) {
     return column.has_explanation || row.runs > 0;
   };
@@ -110,8 +108,7 @@ std::string grid(const Sweep& sweep, const ScalingTable& table) {
 }
 
 std::string batch_words(const Sweep& sweep) {
-  const auto first = std::find_if(sweep.points.begin(), sweep.points.end(),
-                                  [](const SweepPoint& point) { return point.refused.empty(); });
+  const auto first = std::ranges::find_if(sweep.points, [](const SweepPoint& point) { return point.refused.empty(); });
   if (first == sweep.points.end()) return "";
   if (sweep.scaling == Scaling::weak) return "; the global batch grows with the ranks";
   if (batch_varies(sweep)) return "; each point has its own global batch";
@@ -140,7 +137,7 @@ std::string head(const Sweep& sweep, const ScalingTable& table) {
 std::string notes(const Sweep& sweep, const ScalingTable& table) {
   std::string text, wall;
   for (const ScalingRow& row : table.rows) {
-    const std::string words = sweep.points[static_cast<std::size_t>(row.point)].words();
+    const std::string words = sweep.points[row.point].words();
     if (!std::isnan(row.wall_step_seconds))
       wall += line(wall.empty() ? "on the wall" : "",
                    duration(row.wall_step_seconds) + " at " + words +
@@ -148,12 +145,10 @@ std::string notes(const Sweep& sweep, const ScalingTable& table) {
     if (row.runs > 0 && !row.reason.empty()) text += line("not all runs", words + ": " + row.reason);
   }
   text += wall;
-  const auto widest = std::max_element(
-      table.rows.begin(), table.rows.end(),
-      [](const ScalingRow& a, const ScalingRow& b) { return !(a.spread() >= b.spread()) && b.runs > 0; });
+  const auto widest = std::ranges::max_element(
+      table.rows, [](const ScalingRow& a, const ScalingRow& b) { return !(a.spread() >= b.spread()) && b.runs > 0; });
   if (widest != table.rows.end() && widest->steps >= steps_to_judge && widest->spread() > wide_spread)
-    text += line("note", "steps vary by " + percent(widest->spread()) + " at " +
-                             sweep.points[static_cast<std::size_t>(widest->point)].words() +
+    text += line("note", "steps vary by " + percent(widest->spread()) + " at " + sweep.points[widest->point].words() +
                              ": is something else running on the machine? --repeat N runs each point N times");
   if (table.baseline < 0) return text;
   text += line("spread", "the middle half of the steps is within this share of the median");

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "engine/explain/analyse/causes.hpp"
+#include "engine/op/word_list.hpp"
 #include "engine/op/words.hpp"
 
 namespace rankscope {
@@ -72,22 +73,11 @@ TimeRange own_span(const analysis::StepIndex& index, int rank, TimeRange range) 
 
 }  // namespace
 
-std::string_view name_of(BubbleCause cause) {
-  switch (cause) {
-    case BubbleCause::warm_up: return "warm-up";
-    case BubbleCause::first_gradient: return "first gradient";
-    case BubbleCause::cool_down: return "cool-down";
-    case BubbleCause::schedule: return "schedule";
-    case BubbleCause::peers: return "waiting for peers";
-    case BubbleCause::imbalance: return "imbalance";
-    case BubbleCause::exposed_communication: return "exposed communication";
-    case BubbleCause::straggler: return "straggler";
-    case BubbleCause::workers: return "waiting for workers";
-    case BubbleCause::overhead: return "overhead";
-    case BubbleCause::unknown: return "unknown";
-  }
-  return "?";
-}
+constexpr auto bubble_cause_names =
+    word_list("warm-up", "first gradient", "cool-down", "schedule", "waiting for peers", "imbalance",
+              "exposed communication", "straggler", "waiting for workers", "overhead", "unknown");
+static_assert(bubble_cause_names.size() == static_cast<int>(BubbleCause::unknown) + 1);
+std::string_view name_of(BubbleCause cause) { return word_at(bubble_cause_names, cause); }
 
 TimeClass time_class_of(Purpose purpose) {
   switch (purpose) {

@@ -6,10 +6,10 @@
 #pragma once
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <string_view>
 #include <vector>
 
+#include "engine/op/not_known.hpp"
 #include "engine/op/time_class.hpp"
 #include "engine/plan/program/program.hpp"
 #include "engine/predict/layout/simulate.hpp"
@@ -75,10 +75,10 @@ struct StepAnalysis {
   int workers = 0;                ///< ranks that have a model to compute: parameter servers have none
   StepShares average;             ///< over the workers
   /// Share of (step time × workers) that compute is idle while waiting for a peer.
-  double bubble = std::numeric_limits<double>::quiet_NaN();
+  double bubble = not_known;
   /// The same from the first to the last op of model compute of each rank, over the sum of those times. (Optimizer ops
   /// do not count: clipping makes all ranks end the step together, and the textbook's figure has no optimizer.)
-  double bubble_span = std::numeric_limits<double>::quiet_NaN();
+  double bubble_span = not_known;
   std::vector<BubbleStretch> stretches;  ///< by rank and begin
   /// [rank]: its time for compute that other ranks also have, divided by the median of the others; 1 if no other rank
   /// has equal work. Empty if no rank waited for another's compute.

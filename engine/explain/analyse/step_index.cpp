@@ -41,19 +41,18 @@ StepIndex::StepIndex(const std::vector<RankProgram>& programs, const RankGrid& g
     const auto rank = static_cast<std::size_t>(span.rank);
     if (at == 0 || (*this)[at - 1].rank != span.rank) last.fill(none);
     const auto lane = static_cast<std::size_t>(span.op.lane());
-    previous_[static_cast<std::size_t>(at)] = last[lane];
+    previous_[at] = last[lane];
     last[lane] = at;
     (span.op.lane() == Lane::compute ? compute_ : beside_)[rank].push_back(at);
     const OpPlaces& places = places_[places_of_[rank]];
     const auto found = places.find(span.op);
     if (found == places.end()) continue;
-    op_of_[static_cast<std::size_t>(at)] = found->second;
-    span_of_[rank][static_cast<std::size_t>(static_cast<std::int64_t>(span.step) - step + apart_)]
-            [static_cast<std::size_t>(found->second)] = at;
+    op_of_[at] = found->second;
+    span_of_[rank][static_cast<std::int64_t>(span.step) - step + apart_][found->second] = at;
   }
   for (std::size_t r = 0; r < ranks; ++r)
     for (std::size_t i = 0; i < programs[r].ops.size(); ++i) {
-      if (span_of_[r][static_cast<std::size_t>(apart_)][i] != none) continue;
+      if (span_of_[r][apart_][i] != none) continue;
       ++missing_;
       if (programs[r].ops[i].lane() == Lane::compute) missing_compute_[r].push_back(static_cast<std::int32_t>(i));
     }
@@ -69,12 +68,12 @@ void StepIndex::take_spans(const std::vector<Span>& spans) {
   };
   std::vector<std::size_t> begin(programs_.size() + 1, 0);  // of each rank's
   for (const Span& span : spans)
-    if (is_kept(span)) ++begin[static_cast<std::size_t>(span.rank) + 1];
+    if (is_kept(span)) ++begin[span.rank + 1];
   std::partial_sum(begin.begin(), begin.end(), begin.begin());
   spans_.resize(begin.back());
   std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
   for (const Span& span : spans)
-    if (is_kept(span)) spans_[next[static_cast<std::size_t>(span.rank)]++] = span;
+    if (is_kept(span)) spans_[next[span.rank]++] = span;
   for (std::size_t r = 0; r < programs_.size(); ++r) {
     const auto first = spans_.begin() + static_cast<std::ptrdiff_t>(begin[r]);
     const auto end = spans_.begin() + static_cast<std::ptrdiff_t>(begin[r + 1]);
@@ -110,8 +109,8 @@ void StepIndex::find_groups() {
   for (auto& [kind, first] : first_of_group_) {
     first.assign(programs_.size(), -1);
     for (int rank = 0; rank < ranks(); ++rank)
-      if (first[static_cast<std::size_t>(rank)] < 0)
-        for (const int member : grid_.group_of(rank, kind)) first[static_cast<std::size_t>(member)] = rank;
+      if (first[rank] < 0)
+        for (const int member : grid_.group_of(rank, kind)) first[member] = rank;
   }
 }
 
@@ -121,7 +120,7 @@ void StepIndex::note_meetings() {
   for (SpanAt at = 0; at < static_cast<SpanAt>(spans_.size()); ++at) {
     const Span& span = (*this)[at];
     if (op_index(at) < 0 || !is_collective(span.op.kind()) || find(span.rank, op_index(at), span.step) != at) continue;
-    const Op& op = program(span.rank).ops[static_cast<std::size_t>(op_index(at))];
+    const Op& op = program(span.rank).ops[op_index(at)];
     Latest& latest = exchanges_[{first_of_group(span.rank, op.group), span.op, span.step}];
     if (latest.last == none || begin_of(at) > begin_of(latest.last))
       latest = {at, latest.last};
@@ -130,20 +129,18 @@ void StepIndex::note_meetings() {
   }
 }
 
-int StepIndex::first_of_group(int rank, GroupKind kind) const {
-  return first_of_group_.at(kind)[static_cast<std::size_t>(rank)];
-}
+int StepIndex::first_of_group(int rank, GroupKind kind) const { return first_of_group_.at(kind)[rank]; }
 
 SpanAt StepIndex::find(int rank, std::int32_t op, std::int64_t step) const {
   const std::int64_t beside = step - step_ + apart_;
   if (rank < 0 || rank >= ranks() || op < 0 || beside < 0 || beside > 2 * apart_) return none;
-  const auto& of_step = span_of_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(beside)];
-  return static_cast<std::size_t>(op) < of_step.size() ? of_step[static_cast<std::size_t>(op)] : none;
+  const auto& of_step = span_of_[rank][beside];
+  return static_cast<std::size_t>(op) < of_step.size() ? of_step[op] : none;
 }
 
 SpanAt StepIndex::find(int rank, OpId op, std::int64_t step) const {
   if (rank < 0 || rank >= ranks()) return none;
-  const OpPlaces& places = places_[places_of_[static_cast<std::size_t>(rank)]];
+  const OpPlaces& places = places_[places_of_[rank]];
   const auto found = places.find(op);
   return found == places.end() ? none : find(rank, found->second, step);
 }
@@ -157,7 +154,7 @@ Holder StepIndex::holder_of(SpanAt at) const {
   };
   consider(lane_previous(at));
   if (op_index(at) < 0) return {holder.span, true};
-  const Op& op = program(span.rank).ops[static_cast<std::size_t>(op_index(at))];
+  const Op& op = program(span.rank).ops[op_index(at)];
   for (const OpIndex before : op.after) {
     const SpanAt found = find(span.rank, static_cast<std::int32_t>(before), span.step);
     consider(found);
@@ -172,7 +169,7 @@ Holder StepIndex::holder_of(SpanAt at) const {
 SpanAt StepIndex::last_to_arrive(SpanAt at) const {
   const Span& span = (*this)[at];
   if (!is_communication(span.op.kind()) || op_index(at) < 0) return none;
-  const Op& op = program(span.rank).ops[static_cast<std::size_t>(op_index(at))];
+  const Op& op = program(span.rank).ops[op_index(at)];
   if (!is_collective(op.id.kind())) return find(op.peer, counterpart(op.id), span.step);
   const auto found = exchanges_.find({first_of_group(span.rank, op.group), op.id, span.step});
   if (found == exchanges_.end()) return none;
@@ -188,7 +185,7 @@ std::int64_t StepIndex::active_ns(SpanAt at) const {
 }
 
 bool StepIndex::misses_compute(int rank, std::int32_t after, std::int32_t before) const {
-  const auto& missing = missing_compute_[static_cast<std::size_t>(rank)];
+  const auto& missing = missing_compute_[rank];
   const auto next = std::upper_bound(missing.begin(), missing.end(), after);
   return next != missing.end() && *next < before;
 }

@@ -34,23 +34,23 @@ class StepIndex {
 
   /// By rank, each rank's by begin.
   const std::vector<Span>& spans() const { return spans_; }
-  const Span& operator[](SpanAt at) const { return spans_[static_cast<std::size_t>(at)]; }
+  const Span& operator[](SpanAt at) const { return spans_[at]; }
   std::uint32_t step() const { return step_; }
   int ranks() const { return static_cast<int>(programs_.size()); }
   const RankGrid& grid() const { return grid_; }
   const std::vector<RankProgram>& programs() const { return programs_; }
-  const RankProgram& program(int rank) const { return programs_[static_cast<std::size_t>(rank)]; }
+  const RankProgram& program(int rank) const { return programs_[rank]; }
 
   /// The op's place in its program; -1 if the program does not have it.
-  std::int32_t op_index(SpanAt at) const { return op_of_[static_cast<std::size_t>(at)]; }
+  std::int32_t op_index(SpanAt at) const { return op_of_[at]; }
   SpanAt find(int rank, std::int32_t op, std::int64_t step) const;
   SpanAt find(int rank, OpId op, std::int64_t step) const;
   /// Compute-lane spans of a rank by begin.
-  const std::vector<SpanAt>& compute(int rank) const { return compute_[static_cast<std::size_t>(rank)]; }
+  const std::vector<SpanAt>& compute(int rank) const { return compute_[rank]; }
   /// Spans of a rank off the compute lane by begin: messages, collectives, copies, a server's updates.
-  const std::vector<SpanAt>& beside(int rank) const { return beside_[static_cast<std::size_t>(rank)]; }
+  const std::vector<SpanAt>& beside(int rank) const { return beside_[rank]; }
   /// What ran before it on its lane.
-  SpanAt lane_previous(SpanAt at) const { return previous_[static_cast<std::size_t>(at)]; }
+  SpanAt lane_previous(SpanAt at) const { return previous_[at]; }
 
   Holder holder_of(SpanAt at) const;
   /// Of a communication's other members the last to arrive; none if no other's span is here.

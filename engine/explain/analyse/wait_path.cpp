@@ -169,7 +169,7 @@ class Walk {
   bool takes_part(SpanAt at) const {
     const std::int32_t op_index = index_.op_index(at);
     if (op_index < 0) return false;
-    const Op& op = index_.program(index_[at].rank).ops[static_cast<std::size_t>(op_index)];
+    const Op& op = index_.program(index_[at].rank).ops[op_index];
     if (!is_collective(op.id.kind())) return op.peer == rank_;
     return index_.first_of_group(index_[at].rank, op.group) == index_.first_of_group(rank_, op.group);
   }

@@ -127,7 +127,7 @@ class Changes {
 
   /// All changes of a collective alone, with the same ranks.
   void algorithms() {
-    for (const std::string_view name : collective_words)
+    for (const std::string_view name : word_table<CollectiveChoice>)
       if (algorithm_of(name)) add(std::string(name), [&](PlanSpec& plan) { plan.collective = name; });
   }
 

@@ -2,10 +2,10 @@
 // each.
 #pragma once
 #include <functional>
-#include <limits>
 #include <string>
 #include <vector>
 
+#include "engine/op/not_known.hpp"
 #include "engine/plan/scenario/scenario.hpp"
 
 namespace rankscope {
@@ -13,9 +13,9 @@ namespace rankscope {
 struct Alternative {
   std::string change;  ///< in words: "interleaved, 2 chunks a rank"
   PlanSpec plan;
-  double step_seconds = std::numeric_limits<double>::quiet_NaN();  ///< predicted, as all below
-  double bubble = std::numeric_limits<double>::quiet_NaN();        ///< share of the step, mean over the ranks
-  double peak_bytes = std::numeric_limits<double>::quiet_NaN();    ///< of the fullest rank's device
+  double step_seconds = not_known;  ///< predicted, as all below
+  double bubble = not_known;        ///< share of the step, mean over the ranks
+  double peak_bytes = not_known;    ///< of the fullest rank's device
   bool fits = true;  ///< on the cluster's devices, where it says how much memory these have
 };
 

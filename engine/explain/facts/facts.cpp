@@ -119,7 +119,7 @@ class StepsInOrder {
     known_.erase(known_.begin(), known_.lower_bound(first));
     for (auto i = first; i <= last; ++i) {
       const auto [found, is_new] = known_.try_emplace(i);
-      if (is_new) found->second = store_.step_spans(obtained_, steps_[static_cast<std::size_t>(i)]);
+      if (is_new) found->second = store_.step_spans(obtained_, steps_[i]);
       for (const Span& span : found->second)
         if (span.step == step || (span.end_ns > range->begin_ns && span.begin_ns < range->end_ns))
           spans.push_back(span);

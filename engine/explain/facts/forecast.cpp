@@ -62,8 +62,8 @@ Hello completed(Hello hello, const Scenario& scenario, int ranks, int steps) {
 
 void publish_spans(int rank, const std::vector<Span>& spans, const EventPublisher& publish) {
   for (std::size_t begin = 0; begin < spans.size(); begin += spans_per_batch) {
-    const auto from = spans.begin() + static_cast<std::ptrdiff_t>(begin);
-    const auto to = spans.begin() + static_cast<std::ptrdiff_t>(std::min(begin + spans_per_batch, spans.size()));
+    const auto from = spans.begin() + begin;
+    const auto to = spans.begin() + std::min(begin + spans_per_batch, spans.size());
     publish(rank, SpanBatch{Obtained::simulated, ClockDomain::device, {from, to}});
   }
 }

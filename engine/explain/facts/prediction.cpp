@@ -81,7 +81,7 @@ Report folded_report(const StepProgram& step) {
     report.traffic.push_back(traffic);
   }
   for (int stage = 0; stage < step.grid.pipeline; ++stage) {
-    const StageMemory& memory = folded.memory[static_cast<std::size_t>(stage)];
+    const StageMemory& memory = folded.memory[stage];
     report.memory.push_back({step.grid.rank_of({0, 0, stage}), std::nullopt,
                              MemoryBytes{memory.peak_by_class, memory.peak(), memory.at_peak},
                              step.grid.tensor * step.grid.data});

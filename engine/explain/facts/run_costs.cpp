@@ -50,11 +50,11 @@ std::optional<RunCosts> costs_of_run(const StoreView& run, const RunContext& con
       if (span.rank < 0 || static_cast<std::size_t>(span.rank) >= ops.size() || !span.op.valid()) continue;
       const OpFields f = span.op.fields();
       if (is_communication(f.kind)) continue;
-      const auto found = ops[static_cast<std::size_t>(span.rank)].find(span.op);
-      if (found == ops[static_cast<std::size_t>(span.rank)].end()) continue;
+      const auto found = ops[span.rank].find(span.op);
+      if (found == ops[span.rank].end()) continue;
       const std::int64_t ns = unslowed_ns(context.step.scenario.fault, span.rank, f.kind, span.end_ns - span.active_ns);
       samples.push_back({span.rank, found->second, ns});
-      const RankProgram& program = context.programs[static_cast<std::size_t>(span.rank)];
+      const RankProgram& program = context.programs[span.rank];
       const std::int64_t modelled = model.compute_ns(program, program.ops[found->second]);
       sums[{f.kind, f.segment}].add(ns, modelled);
       if (is_model_compute(f.kind)) compute.add(ns, modelled);

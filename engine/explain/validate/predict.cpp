@@ -6,6 +6,7 @@
 
 #include "engine/explain/analyse/step_analysis.hpp"
 #include "engine/explain/validate/validate.hpp"
+#include "engine/op/not_known.hpp"
 #include "engine/plan/model/model.hpp"
 #include "engine/plan/program/compile.hpp"
 #include "engine/predict/cost/modelled_costs.hpp"
@@ -28,7 +29,7 @@ double program_seconds(const Scenario& s) {
 }
 
 double all_reduce_seconds(const Scenario& s, double bytes) {
-  std::vector<int> ranks(static_cast<std::size_t>(s.plan.data));
+  std::vector<int> ranks(s.plan.data);
   std::iota(ranks.begin(), ranks.end(), 0);
   // Transfer by transfer: so few ranks need no closed form.
   const auto by = [&](Route route) {
@@ -128,7 +129,7 @@ double predict(const Scenario& s, Quantity quantity, const PublishedRow& row) {
     case Quantity::state_bytes:
       return model_states(row.parameters, bytes_per_parameter(s), s.plan.zero, s.plan.data).sum();
   }
-  return std::numeric_limits<double>::quiet_NaN();
+  return not_known;
 }
 
 std::vector<double> predictions(Quantity quantity, const PublishedRow& row) {
@@ -139,7 +140,7 @@ std::vector<double> predictions(Quantity quantity, const PublishedRow& row) {
   }
   if (quantity != Quantity::fastest_micro_batch) return values;
   const auto fastest = std::max_element(values.begin(), values.end()) - values.begin();
-  return {static_cast<double>(row.choices[static_cast<std::size_t>(fastest)].micro_batch_size())};
+  return {static_cast<double>(row.choices[fastest].micro_batch_size())};
 }
 
 }  // namespace rankscope

@@ -57,12 +57,6 @@ bool has_tokens(Quantity quantity) {
          quantity == Quantity::device_joules;
 }
 
-std::string unit_names() {
-  std::string names;
-  for (const Unit& unit : units) names += (names.empty() ? "" : ", ") + std::string(unit.name);
-  return names;
-}
-
 [[noreturn]] void refuse(const std::string& file, const toml::node& at, const std::string& what) {
   const toml::source_position place = at.source().begin;
   throw ScenarioError(fmt::format("{}:{}:{}: {}", file, place.line, place.column, what));
@@ -96,7 +90,11 @@ class Reader {
     table.source = text("source");
     table.constants = text("constants");
     table.unit = text("unit");
-    if (unit_of(table.unit) == 0) refuse(file_, root_, "unit '" + table.unit + "' is none of " + unit_names());
+    if (unit_of(table.unit) == 0) {
+      std::vector<std::string_view> known;
+      for (const Unit& unit : units) known.push_back(unit.name);
+      refuse(file_, root_, fmt::format("unit '{}' is none of {}", table.unit, fmt::join(known, ", ")));
+    }
     table.judged = root_["judged"].value_or(true);
     table.held_out = root_["held_out"].value_or(false);
     const std::string named = text("quantity");
@@ -206,13 +204,7 @@ PublishedTable read_published(const std::filesystem::path& file) {
 std::vector<PublishedTable> read_all_published() {
   std::vector<PublishedTable> tables;
   for (const std::filesystem::path& folder : resource_folders()) {
-    std::error_code error;
-    std::vector<std::filesystem::path> files;
-    for (std::filesystem::directory_iterator entry(folder / "published", error), end; !error && entry != end;
-         entry.increment(error))
-      if (entry->path().extension() == ".toml") files.push_back(entry->path());
-    std::sort(files.begin(), files.end());
-    for (const std::filesystem::path& file : files) tables.push_back(read_published(file));
+    for (const std::filesystem::path& file : toml_files(folder / "published")) tables.push_back(read_published(file));
     if (!tables.empty()) break;
   }
   if (tables.empty()) throw ScenarioError("no published tables are installed (scenarios/published/*.toml)");

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/op/not_known.hpp"
+
 namespace rankscope {
 namespace {
 
@@ -65,7 +67,7 @@ double kendalls_tau(std::span<const double> a, std::span<const double> b) {
       pairs_b += y * y;
     }
   const double pairs = std::sqrt(pairs_a * pairs_b);
-  return pairs > 0 ? pairs_in_both / pairs : std::numeric_limits<double>::quiet_NaN();
+  return pairs > 0 ? pairs_in_both / pairs : not_known;
 }
 
 }  // namespace rankscope

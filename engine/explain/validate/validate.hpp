@@ -1,12 +1,12 @@
 // Compares predictions with published figures, row by row.
 #pragma once
-#include <limits>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "engine/explain/validate/published.hpp"
+#include "engine/op/not_known.hpp"
 
 namespace rankscope {
 
@@ -29,9 +29,9 @@ struct ValidatedTable {
   bool judged = true, held_out = false;
   std::vector<ValidatedRow> rows;
   /// Over rows that nothing was fitted to; NaN where there are none.
-  double mean_error = std::numeric_limits<double>::quiet_NaN();
-  double worst_error = std::numeric_limits<double>::quiet_NaN();  ///< both absolute
-  double tau = std::numeric_limits<double>::quiet_NaN();          ///< of these rows: kendalls_tau
+  double mean_error = not_known;
+  double worst_error = not_known;  ///< both absolute
+  double tau = not_known;          ///< of these rows: kendalls_tau
 };
 
 /// Of one of the row's choices, in SI units (seconds, bytes, shares); of Quantity::fastest_micro_batch its samples per

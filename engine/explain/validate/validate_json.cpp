@@ -1,14 +1,11 @@
-#include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "engine/explain/analyse/figure_json.hpp"
 #include "engine/explain/validate/validate.hpp"
 
 namespace rankscope {
-namespace {
 
-nlohmann::json known(double value) { return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr); }
-
-}  // namespace
+using figure::known;
 
 nlohmann::json to_json(const std::vector<ValidatedTable>& tables) {
   nlohmann::json all = nlohmann::json::array();

@@ -4,11 +4,12 @@
 #include <cmath>
 
 #include "engine/explain/validate/validate.hpp"
+#include "engine/op/words.hpp"
 
 namespace rankscope {
 namespace {
 
-std::string percent(double share) { return std::isnan(share) ? "-" : fmt::format("{:.1f} %", 100 * share); }
+using figure::percent;
 
 std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
 
@@ -37,10 +38,10 @@ std::string to_text(const std::vector<ValidatedTable>& tables) {
     text += fmt::format("  {:<{}} {:>10} {:>10} {:>10}\n", unit_words(table.unit), width, "published", "predicted",
                         "error");
     for (const ValidatedRow& row : table.rows) text += of_row(row, width);
-    text += fmt::format(
-        "  {:<{}} mean {}, worst {}, Kendall's tau {}{}{}\n", "not fitted to", width, percent(table.mean_error),
-        percent(table.worst_error), std::isnan(table.tau) ? "-" : fmt::format("{:.2f}", table.tau),
-        table.held_out ? "; held out, nothing was fitted to it" : "", table.judged ? "" : "; shown only");
+    text +=
+        fmt::format("  {:<{}} mean {}, worst {}, Kendall's tau {}{}{}\n", "not fitted to", width,
+                    percent(table.mean_error), percent(table.worst_error), figure::number(table.tau, "{:.2f}"),
+                    table.held_out ? "; held out, nothing was fitted to it" : "", table.judged ? "" : "; shown only");
   }
   return text;
 }

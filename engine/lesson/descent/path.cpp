@@ -1,11 +1,14 @@
 #include "engine/lesson/descent/path.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
 #include <string_view>
 
+#include "engine/op/contains.hpp"
 #include "engine/plan/optimizer_rule/rule.hpp"
 
 namespace rankscope {
@@ -25,12 +28,6 @@ std::string exact(double value) {
   return text.data();
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string all;
-  for (const std::string& word : words) all += (all.empty() ? "" : ",") + word;
-  return all;
-}
-
 }  // namespace
 
 std::vector<std::string> arguments_of(const PathRequest& request) {
@@ -40,10 +37,10 @@ std::vector<std::string> arguments_of(const PathRequest& request) {
     arguments.push_back(value);
   };
   if (request.condition != usual_condition) add("--condition", exact(request.condition));
-  if (!request.optimizers.empty()) add("--optimizer", joined(request.optimizers));
+  if (!request.optimizers.empty()) add("--optimizer", fmt::format("{}", fmt::join(request.optimizers, ",")));
   std::vector<std::string> rates;
   for (const auto& [optimizer, rate] : request.rates) rates.push_back(optimizer + "=" + exact(rate));
-  if (!rates.empty()) add("--rate", joined(rates));
+  if (!rates.empty()) add("--rate", fmt::format("{}", fmt::join(rates, ",")));
   if (request.steps > 0) add("--steps", std::to_string(request.steps));
   if (request.noise > 0) add("--noise", exact(request.noise));
   if (request.noise > 0 && request.seed != 1) add("--seed", std::to_string(request.seed));
@@ -55,13 +52,12 @@ std::vector<std::string> arguments_of(const PathRequest& request) {
 
 double OptimizerPath::step_length(int t) const {
   if (t < 1 || t > steps()) return std::nan("");
-  const Point &from = points[static_cast<std::size_t>(t) - 1], &to = points[static_cast<std::size_t>(t)];
+  const Point &from = points[t - 1], &to = points[t];
   return std::hypot(to.x - from.x, to.y - from.y);
 }
 
 const OptimizerPath* Paths::of(const std::string& optimizer) const {
-  const auto found =
-      std::find_if(each.begin(), each.end(), [&](const OptimizerPath& path) { return path.optimizer == optimizer; });
+  const auto found = std::ranges::find_if(each, [&](const OptimizerPath& path) { return path.optimizer == optimizer; });
   return found == each.end() ? nullptr : &*found;
 }
 
@@ -89,8 +85,7 @@ bool is_path_value(const std::string& path) {
   const std::size_t first = path.find('.'), last = path.rfind('.');
   if (first == std::string::npos || first == last || path.substr(0, first) != "paths") return false;
   const std::vector<std::string> names = walking_optimizers();
-  return std::find(names.begin(), names.end(), path.substr(first + 1, last - first - 1)) != names.end() &&
-         std::find(values_of_path.begin(), values_of_path.end(), path.substr(last + 1)) != values_of_path.end();
+  return contains(names, path.substr(first + 1, last - first - 1)) && contains(values_of_path, path.substr(last + 1));
 }
 
 }  // namespace rankscope

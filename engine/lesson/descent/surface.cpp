@@ -1,9 +1,10 @@
 #include "engine/lesson/descent/surface.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <stdexcept>
 #include <utility>
@@ -15,11 +16,7 @@ using Rates = decltype(Surface::rates);
 
 double square(double a) { return a * a; }
 
-std::string short_text(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%g", value);
-  return text.data();
-}
+std::string short_text(double value) { return fmt::format("{:g}", value); }
 
 // SGD's rate is nine tenths of where it diverges, so that it visibly oscillates; momentum's effective rate,
 // ten times its own, is as much below its limit of 2(1 + μ)/κ. RAdam's first five steps are momentum's. The other steps
@@ -167,17 +164,13 @@ Surface make_surface(std::string_view name, double condition) {
   if (!(condition >= least_condition && condition <= greatest_condition))
     throw std::invalid_argument("a ravine's condition number is from " + short_text(least_condition) + " to " +
                                 short_text(greatest_condition) + ", not " + short_text(condition));
-  std::string known;
-  for (const Row& row : surfaces) {
-    if (name != row.name) {
-      known.append(known.empty() ? "" : ", ").append(row.name);
-      continue;
+  for (const Row& row : surfaces)
+    if (name == row.name) {
+      Surface surface = row.make(condition);
+      surface.name = name;
+      return surface;
     }
-    Surface surface = row.make(condition);
-    surface.name = name;
-    return surface;
-  }
-  throw std::invalid_argument("unknown surface '" + std::string(name) + "'; known: " + known);
+  throw std::invalid_argument(fmt::format("unknown surface '{}'; known: {}", name, fmt::join(surface_names(), ", ")));
 }
 
 }  // namespace rankscope

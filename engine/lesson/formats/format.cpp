@@ -1,9 +1,10 @@
 #include "engine/lesson/formats/format.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <limits>
+
+#include "engine/op/words.hpp"
 
 namespace rankscope {
 namespace {
@@ -44,11 +45,8 @@ std::uint32_t rounded_integer(const FormatFacts& f, double value) {
 const FormatFacts& facts_of(NumberFormat format) { return facts[static_cast<std::size_t>(format)]; }
 
 std::optional<NumberFormat> number_format_named(std::string_view name) {
-  const auto same = [](char a, char b) {
-    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
-  };
   for (const FormatFacts& f : facts)
-    if (std::equal(name.begin(), name.end(), f.name.begin(), f.name.end(), same)) return f.format;
+    if (lowered(name) == lowered(f.name)) return f.format;
   return std::nullopt;
 }
 

@@ -17,7 +17,7 @@ template <class Exponent>
 std::vector<double> drawn(std::uint64_t stream, Exponent exponent) {
   std::vector<double> values(stated_elements);
   for (int i = 0; i < stated_elements; ++i)
-    values[static_cast<std::size_t>(i)] = std::ldexp(normal(seed, stream, static_cast<std::uint64_t>(i)), exponent(i));
+    values[i] = std::ldexp(normal(seed, stream, static_cast<std::uint64_t>(i)), exponent(i));
   return values;
 }
 

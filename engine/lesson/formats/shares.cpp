@@ -32,14 +32,14 @@ FormatShares shares_in(const ExponentRange& range, std::span<const std::int64_t>
                     : exponent == range.last && !range.last_is_whole ? shares.edge
                     : exponent < range.least_normal                  ? shares.subnormal
                                                                      : shares.normal;
-    share += static_cast<double>(counts[static_cast<std::size_t>(bin)]) / all;
+    share += static_cast<double>(counts[bin]) / all;
   }
   return shares;
 }
 
 std::optional<int> largest_shift(const ExponentRange& range, std::span<const std::int64_t> counts) {
   for (int bin = not_finite_bin - 1; bin > zero_bin; --bin) {
-    if (bin >= static_cast<int>(counts.size()) || counts[static_cast<std::size_t>(bin)] == 0) continue;
+    if (bin >= static_cast<int>(counts.size()) || counts[bin] == 0) continue;
     if (bin == not_finite_bin - 1) return std::nullopt;
     return range.last - (range.last_is_whole ? 0 : 1) - exponent_of_bin(bin);
   }

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/op/word_list.hpp"
+
 namespace rankscope {
 namespace {
 
@@ -34,17 +36,10 @@ RoundingOutcome outcome_of(NumberFormat format, double asked, double value, doub
 
 }  // namespace
 
-std::string_view name_of(RoundingOutcome outcome) {
-  switch (outcome) {
-    case RoundingOutcome::exact: return "exact";
-    case RoundingOutcome::rounded: return "rounded";
-    case RoundingOutcome::subnormal: return "subnormal";
-    case RoundingOutcome::underflow: return "underflow";
-    case RoundingOutcome::overflow: return "overflow";
-    case RoundingOutcome::no_number: return "no number";
-  }
-  return "?";
-}
+constexpr auto rounding_outcome_names =
+    word_list("exact", "rounded", "subnormal", "underflow", "overflow", "no number");
+static_assert(rounding_outcome_names.size() == static_cast<int>(RoundingOutcome::no_number) + 1);
+std::string_view name_of(RoundingOutcome outcome) { return word_at(rounding_outcome_names, outcome); }
 
 double StoredNumber::relative_error() const { return asked == 0 ? error() : error() / std::fabs(asked); }
 

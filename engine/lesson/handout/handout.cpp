@@ -9,12 +9,6 @@
 namespace rankscope {
 namespace {
 
-std::string joined(const std::vector<std::string>& words, std::string_view between) {
-  std::string text;
-  for (std::size_t i = 0; i < words.size(); ++i) text += (i == 0 ? "" : std::string(between)) + words[i];
-  return text;
-}
-
 /// Four digits, or a whole number with all of them: "27.27", "196,608".
 std::string number_words(double value) {
   const double size = std::fabs(value);
@@ -47,13 +41,14 @@ std::string value_words(const Question& question, double value) {
 std::string target_words(const Question& question, const Target& target, const std::string& language) {
   if (const auto* number = std::get_if<double>(&target)) return value_words(question, *number);
   if (const auto* option = std::get_if<std::string>(&target)) return *option;
-  if (const auto* items = std::get_if<std::vector<std::string>>(&target)) return joined(*items, " → ");
+  if (const auto* items = std::get_if<std::vector<std::string>>(&target))
+    return fmt::format("{}", fmt::join(*items, " → "));
   if (const auto* pattern = std::get_if<OpPattern>(&target)) return pattern_words(*pattern, language);
   if (const auto* ranks = std::get_if<RankPattern>(&target)) return words_of(*ranks);
   if (const auto* link = std::get_if<LinkPattern>(&target)) return words_of(*link);
   std::vector<std::string> values;
   for (const double value : std::get<std::vector<double>>(target)) values.push_back(number_words(value));
-  return joined(values, ", ") + (question.unit.empty() ? "" : " " + question.unit);
+  return fmt::format("{}", fmt::join(values, ", ")) + (question.unit.empty() ? "" : " " + question.unit);
 }
 
 std::string answer_words(const Question& question, const std::optional<Target>& simulated,

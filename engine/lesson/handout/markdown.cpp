@@ -108,7 +108,7 @@ std::string with_heading_level(std::string_view markdown, int level) {
   std::string result;
   each_line(markdown, [&](std::string_view line) {
     if (line.starts_with("## ")) {
-      result.append(static_cast<std::size_t>(level), '#');
+      result.append(level, '#');
       line.remove_prefix(2);
     }
     result += line;

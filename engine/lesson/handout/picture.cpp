@@ -149,6 +149,19 @@ std::vector<MemorySample> thinned(const std::vector<MemorySample>& levels, const
   return kept;
 }
 
+/// Lines across from 0 to `most`, with about as many numbers, and the unit.
+std::string value_axis(double most, int about, int top, int bottom, std::string_view unit) {
+  std::string svg;
+  const double tick = round_step(most, about);
+  for (double at = 0; at <= most * (1 + 1e-9); at += tick) {
+    const double y = bottom - (bottom - top) * at / most;
+    svg += fmt::format("<line x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" stroke=\"{3}\"/>\n", left_margin,
+                       width - right_margin, y, faint);
+    svg += label(left_margin - 8, y + 4, "end", fmt::format("{:.6g}", at), soft);
+  }
+  return svg + label(8, top + 4, "start", unit, soft);
+}
+
 /// The device's classes, the host's left out: it has a memory of its own.
 bool is_device(int c) { return static_cast<MemoryClass>(c) != MemoryClass::host; }
 
@@ -209,11 +222,10 @@ Picture draw_memory(const DrawnStep& step) {
   Picture picture;
   picture.name = "memory";
   if (peaks.empty()) return picture;
-  const auto greatest =
-      std::max_element(peaks.begin(), peaks.end(), [](auto& a, auto& b) { return a.second < b.second; });
+  const auto greatest = std::ranges::max_element(peaks, [](auto& a, auto& b) { return a.second < b.second; });
   double scale = 1;
   const char* unit = bytes_unit(static_cast<double>(greatest->second), scale);
-  const double most = static_cast<double>(greatest->second) * scale * 1.05, tick = round_step(most, 5);
+  const double most = static_cast<double>(greatest->second) * scale * 1.05;
   const TimeScale time(step.range, step.language);
   const auto y_of = [&](double bytes) { return bottom - high * bytes * scale / most; };
 
@@ -225,33 +237,23 @@ Picture draw_memory(const DrawnStep& step) {
     levels.push_back(sample);
   }
   levels = thinned(levels, time);
-  std::string body = time.axis(top, bottom);
-  for (double at = 0; at <= most; at += tick) {
-    const double y = bottom - high * at / most;
-    body += fmt::format("<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\"/>\n", left_margin,
-                        width - right_margin, y, y, faint);
-    body += label(left_margin - 8, y + 4, "end", fmt::format("{:.6g}", at), soft);
-  }
-  body += label(8, top + 4, "start", unit, soft);
+  std::string body = time.axis(top, bottom) + value_axis(most, 5, top, bottom, unit);
   std::vector<double> under(levels.size(), 0);
   std::vector<std::pair<std::string_view, std::string_view>> names;
   for (int c = 0; c < memory_class_count; ++c) {
-    const auto at = static_cast<std::size_t>(c);
-    if (!is_device(c) ||
-        std::all_of(levels.begin(), levels.end(), [&](const MemorySample& s) { return s.bytes[at] == 0; }))
-      continue;
-    names.emplace_back(memory_colours[at], handout_words(name_of(static_cast<MemoryClass>(c)), step.language));
+    if (!is_device(c) || std::ranges::all_of(levels, [&](const MemorySample& s) { return s.bytes[c] == 0; })) continue;
+    names.emplace_back(memory_colours[c], handout_words(name_of(static_cast<MemoryClass>(c)), step.language));
     std::string over, back;
     for (std::size_t i = 0; i < levels.size(); ++i) {
       const double from = i == 0 ? left_margin : time.x(levels[i].time_ns);
       const double to = i + 1 < levels.size() ? time.x(levels[i + 1].time_ns) : width - right_margin;
       const double low = y_of(under[i]);
-      under[i] += static_cast<double>(levels[i].bytes[at]);
+      under[i] += static_cast<double>(levels[i].bytes[c]);
       const double up = y_of(under[i]);
       over += fmt::format("{:.1f},{:.1f} {:.1f},{:.1f} ", from, up, to, up);
       back.insert(0, fmt::format("{:.1f},{:.1f} {:.1f},{:.1f} ", to, low, from, low));
     }
-    body += fmt::format("<polygon points=\"{}{}\" fill=\"{}\"/>\n", over, back, memory_colours[at]);
+    body += fmt::format("<polygon points=\"{}{}\" fill=\"{}\"/>\n", over, back, memory_colours[c]);
   }
   body += legend(bottom + 46, names);
   picture.caption =
@@ -264,16 +266,8 @@ Picture draw_memory(const DrawnStep& step) {
 std::string draw_field(std::size_t count, double most, const std::string& unit, const std::string& word,
                        const std::vector<double>& values, const std::string& description) {
   constexpr int top = 10, high = 140, bottom = top + high;
-  std::string svg = opened(bottom + 36, description);
-  const double tick = round_step(most, 8),
-               place = static_cast<double>(drawn) / static_cast<double>(std::max<std::size_t>(count, 1));
-  for (double at = 0; at <= most * (1 + 1e-9); at += tick) {
-    const double y = bottom - high * at / most;
-    svg += fmt::format("<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\"/>\n", left_margin,
-                       width - right_margin, y, y, faint);
-    svg += label(left_margin - 8, y + 4, "end", fmt::format("{:.6g}", at), soft);
-  }
-  svg += label(8, top + 4, "start", unit, soft);
+  std::string svg = opened(bottom + 36, description) + value_axis(most, 8, top, bottom, unit);
+  const double place = static_cast<double>(drawn) / static_cast<double>(std::max<std::size_t>(count, 1));
   const std::size_t every = std::max<std::size_t>(1, count / 16);
   for (std::size_t i = 0; i < count; ++i) {
     const double x = left_margin + place * static_cast<double>(i);

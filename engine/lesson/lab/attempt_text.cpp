@@ -1,8 +1,10 @@
 #include "engine/lesson/lab/attempt_text.hpp"
 
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
+
+#include "engine/op/not_known.hpp"
+#include "engine/op/word_list.hpp"
 
 namespace rankscope {
 namespace {
@@ -64,7 +66,7 @@ std::optional<Attempt> drawn_of(const json& from) {
   if (!from.is_array() || from.empty()) return std::nullopt;
   for (const json& value : from) {
     if (!value.is_number() && !value.is_null()) return std::nullopt;
-    drawn.push_back(value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>());
+    drawn.push_back(value.is_null() ? not_known : value.get<double>());
   }
   return drawn;
 }
@@ -97,10 +99,7 @@ QuestionKind kind_of(const Attempt& attempt) {
 }
 
 std::optional<QuestionKind> question_kind_named(std::string_view name) {
-  for (const QuestionKind kind :
-       {QuestionKind::number, QuestionKind::choice, QuestionKind::order, QuestionKind::draw, QuestionKind::point})
-    if (name_of(kind) == name) return kind;
-  return std::nullopt;
+  return value_named<QuestionKind>(name, question_kind_count);
 }
 
 }  // namespace rankscope

@@ -11,6 +11,7 @@
 #include "engine/lesson/lab/experiment.hpp"
 #include "engine/lesson/lab/judge.hpp"
 #include "engine/lesson/lab/printed.hpp"
+#include "engine/op/contains.hpp"
 #include "engine/plan/scenario/keys.hpp"
 
 namespace rankscope {
@@ -75,15 +76,13 @@ class LabCheck {
 
   void check_names() {
     for (const std::string& need : lab_.needs)
-      if (std::find(against_.labs.begin(), against_.labs.end(), need) == against_.labs.end())
-        add_fault("needs", no_such("lab", need, against_.labs));
+      if (!contains(against_.labs, need)) add_fault("needs", no_such("lab", need, against_.labs));
     if (lab_.view.empty()) return;
     for (const std::string& fault : faults_of_view_link(lab_.view, views)) add_fault("view", fault);
   }
 
   void check_view(const std::string& where, const std::string& view) {
-    if (std::find(std::begin(views), std::end(views), view) == std::end(views))
-      add_fault(where, no_such("view", view, {std::begin(views), std::end(views)}));
+    if (!contains(views, view)) add_fault(where, no_such("view", view, {std::begin(views), std::end(views)}));
   }
 
   void check_symbols(const std::string& where, const std::string& text) {
@@ -141,8 +140,7 @@ class LabCheck {
       if (question.drawn()) {
         if (!against_.simulated_series) return std::nullopt;
         const std::vector<double> series = against_.simulated_series(lab_, question);
-        const bool known =
-            !series.empty() && std::all_of(series.begin(), series.end(), [](double v) { return std::isfinite(v); });
+        const bool known = !series.empty() && std::ranges::all_of(series, [](double v) { return std::isfinite(v); });
         return known ? std::optional<Target>(series) : std::nullopt;
       }
       if (!against_.simulated) return std::nullopt;
@@ -246,7 +244,7 @@ std::vector<std::string> faults_of(const Course& course, const std::vector<std::
   for (const CourseSection& section : course.sections)
     for (const std::string& name : section.labs) {
       const std::string where = fmt::format("{}:section '{}': ", course.file, section.title);
-      if (std::find(labs.begin(), labs.end(), name) == labs.end()) faults.push_back(where + no_such("lab", name, labs));
+      if (!contains(labs, name)) faults.push_back(where + no_such("lab", name, labs));
       if (!seen.insert(name).second)
         faults.push_back(where + fmt::format("the lab '{}' is in the course twice; keep one", name));
     }
@@ -256,7 +254,7 @@ std::vector<std::string> faults_of(const Course& course, const std::vector<std::
 std::vector<std::string> faults_of(const Glossary& glossary, const std::vector<std::string>& labs) {
   std::vector<std::string> faults;
   for (const Term& term : glossary.terms())
-    if (!term.see.empty() && std::find(labs.begin(), labs.end(), term.see) == labs.end())
+    if (!term.see.empty() && !contains(labs, term.see))
       faults.push_back(fmt::format("glossary.toml:term '{}': see: {}", term.name, no_such("lab", term.see, labs)));
   return faults;
 }

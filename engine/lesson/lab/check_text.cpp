@@ -8,7 +8,9 @@
 #include "engine/lesson/lab/question.hpp"
 #include "engine/lesson/lab/symbols.hpp"
 #include "engine/lesson/lab/view_inputs.hpp"
+#include "engine/op/contains.hpp"
 #include "engine/op/op_id.hpp"
+#include "engine/op/words.hpp"
 #include "engine/plan/scenario/keys.hpp"
 #include "engine/plan/scenario/read.hpp"
 
@@ -103,8 +105,7 @@ std::vector<std::string> faults_of_view_link(std::string_view link, std::span<co
   std::vector<std::string> faults;
   const std::size_t question = std::min(link.find('?'), link.size());
   const std::string view(link.substr(0, question));
-  if (std::find(views.begin(), views.end(), view) == views.end())
-    faults.push_back(no_such("view", view, {views.begin(), views.end()}));
+  if (!contains(views, view)) faults.push_back(no_such("view", view, {views.begin(), views.end()}));
   std::string_view parameters = link.substr(std::min(question + 1, link.size()));
   while (!parameters.empty()) {
     const std::size_t end = std::min(parameters.find('&'), parameters.size());
@@ -128,9 +129,7 @@ std::vector<std::string> faults_of_text(std::string_view text, std::span<const s
 }
 
 std::string no_such(std::string_view kind, const std::string& name, const std::vector<std::string>& known) {
-  const std::string near = nearest(name, known);
-  return fmt::format("there is no {} '{}'; {}", kind, name,
-                     near.empty() ? "known: " + listed(known) : "did you mean '" + near + "'?");
+  return fmt::format("there is no {} '{}'; {}", kind, name, nearest_or(name, known, "known: " + listed(known)));
 }
 
 }  // namespace rankscope

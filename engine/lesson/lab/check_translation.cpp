@@ -159,8 +159,7 @@ std::vector<std::string> faults_of(const LabTranslation& translation, const Lab&
     for (std::size_t k = 0; k < std::min(question.mistakes.size(), words.mistakes.size()); ++k)
       comparison.compare(where, question.mistakes[k].because, words.mistakes[k]);
     for (std::size_t k = 1; k < words.options.size(); ++k)
-      if (std::find(words.options.begin(), words.options.begin() + static_cast<std::ptrdiff_t>(k), words.options[k]) !=
-          words.options.begin() + static_cast<std::ptrdiff_t>(k))
+      if (std::find(words.options.begin(), words.options.begin() + k, words.options[k]) != words.options.begin() + k)
         comparison.add_fault(where, fmt::format("two options are '{}'; give each its own words", words.options[k]));
   }
   return comparison.take();

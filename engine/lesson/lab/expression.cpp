@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <utility>
+
+#include "engine/op/words.hpp"
 
 namespace rankscope {
 namespace {
@@ -132,11 +133,10 @@ class Reader {
         break;
       ++end;
     }
-    double value = 0;
-    const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (error != std::errc() || stop != digits.data() + digits.size()) return fail(), 0;
+    const auto value = number_in<double>(digits);
+    if (!value) return fail(), 0;
     at_ = end;
-    return value;
+    return *value;
   }
 
   const std::string& text_;

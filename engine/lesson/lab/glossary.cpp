@@ -3,21 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 #include "engine/lesson/lab/fields.hpp"
 #include "engine/lesson/lab/translation.hpp"
+#include "engine/op/words.hpp"
 #include "engine/plan/scenario/resources.hpp"
 
 namespace rankscope {
 namespace {
-
-std::string lower(std::string_view word) {
-  std::string result(word);
-  for (char& letter : result) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  return result;
-}
 
 Glossary glossary_of(const document::Table& root, const std::string& name) {
   Fields fields(root, "the glossary");
@@ -36,7 +30,7 @@ Glossary glossary_of(const document::Table& root, const std::string& name) {
     std::vector<std::string> forms = term.also;
     forms.push_back(term.name);
     for (const std::string& form : forms)
-      if (!names.insert(lower(form)).second)
+      if (!names.insert(lowered(form)).second)
         document::refuse(at, fmt::format("'{}' is defined twice; keep one of the two", form));
     if (!term.symbol.empty() && !symbols.insert(term.symbol).second)
       document::refuse(at, fmt::format("the symbol '{}' is defined twice; keep one of the two", term.symbol));
@@ -52,10 +46,10 @@ Glossary glossary_of(const document::Table& root, const std::string& name) {
 const Term* Glossary::find(std::string_view word) const {
   for (const Term& term : terms_)
     if (!term.symbol.empty() && term.symbol == word) return &term;
-  const std::string requested = lower(word);
+  const std::string requested = lowered(word);
   for (const Term& term : terms_)
-    if (lower(term.name) == requested || std::any_of(term.also.begin(), term.also.end(),
-                                                     [&](const std::string& form) { return lower(form) == requested; }))
+    if (lowered(term.name) == requested ||
+        std::ranges::any_of(term.also, [&](const std::string& form) { return lowered(form) == requested; }))
       return &term;
   return nullptr;
 }

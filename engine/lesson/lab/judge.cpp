@@ -64,32 +64,28 @@ Reply judge_drawing(const Question& question, const std::vector<double>& drawn, 
   return reply;
 }
 
-template <class Pointed, class Pattern>
-Reply judge_point(const Question& question, const Pointed& pointed, const Pattern& truth) {
+/// `matches`: whether the answer is that one: the truth, or a mistake's.
+template <class Near, class Matches>
+Reply judge_match(const Question& question, const Near& truth, const Matches& matches) {
   Reply reply;
-  if (truth.matches(pointed)) {
+  if (matches(truth)) {
     reply.grade = Grade::right;
     return reply;
   }
   for (const Mistake& mistake : question.mistakes)
-    if (const auto* near = std::get_if<Pattern>(&mistake.near);
-        near != nullptr && near->matches(pointed) && reply.because.empty())
+    if (const auto* near = std::get_if<Near>(&mistake.near); near != nullptr && matches(*near) && reply.because.empty())
       reply.because = mistake.because;
   return reply;
 }
-
 /// An option, or items in an order.
 template <class Value>
-Reply judge_same(const Question& question, const Value& given, const Value& truth) {
-  Reply reply;
-  if (given == truth) {
-    reply.grade = Grade::right;
-    return reply;
-  }
-  for (const Mistake& mistake : question.mistakes)
-    if (const auto* near = std::get_if<Value>(&mistake.near); near != nullptr && *near == given)
-      reply.because = mistake.because;
-  return reply;
+Reply judge_same(const Question& question, const Attempt& attempt, const Target& truth) {
+  return judge_match(question, std::get<Value>(truth),
+                     [&](const Value& value) { return value == std::get<Value>(attempt); });
+}
+template <class Pattern>
+Reply judge_point(const Question& question, const auto& pointed, const Target& truth) {
+  return judge_match(question, std::get<Pattern>(truth), [&](const Pattern& one) { return one.matches(pointed); });
 }
 
 }  // namespace
@@ -113,19 +109,16 @@ Reply judge(const Question& question, const Attempt& attempt, const Target& trut
   if (attempt.index() != truth.index()) return {};
   switch (question.kind) {
     case QuestionKind::number: return judge_number(question, std::get<double>(attempt), std::get<double>(truth));
-    case QuestionKind::choice:
-      return judge_same(question, std::get<std::string>(attempt), std::get<std::string>(truth));
-    case QuestionKind::order:
-      return judge_same(question, std::get<std::vector<std::string>>(attempt),
-                        std::get<std::vector<std::string>>(truth));
+    case QuestionKind::choice: return judge_same<std::string>(question, attempt, truth);
+    case QuestionKind::order: return judge_same<std::vector<std::string>>(question, attempt, truth);
     case QuestionKind::draw:
       return judge_drawing(question, std::get<std::vector<double>>(attempt), std::get<std::vector<double>>(truth));
     case QuestionKind::point:
       if (const auto* rank = std::get_if<PointedRank>(&attempt))
-        return judge_point(question, *rank, std::get<RankPattern>(truth));
+        return judge_point<RankPattern>(question, *rank, truth);
       if (const auto* link = std::get_if<PointedLink>(&attempt))
-        return judge_point(question, *link, std::get<LinkPattern>(truth));
-      return judge_point(question, std::get<PointedOp>(attempt), std::get<OpPattern>(truth));
+        return judge_point<LinkPattern>(question, *link, truth);
+      return judge_point<OpPattern>(question, std::get<PointedOp>(attempt), truth);
   }
   return {};
 }

@@ -6,6 +6,7 @@
 
 #include "engine/lesson/lab/fields.hpp"
 #include "engine/lesson/lab/read_question.hpp"
+#include "engine/op/contains.hpp"
 #include "engine/op/kind.hpp"
 #include "engine/plan/scenario/document.hpp"
 #include "engine/plan/scenario/read.hpp"
@@ -44,11 +45,6 @@ constexpr std::string_view memory_fields[] = {"parameters", "gradients", "optimi
 constexpr std::string_view step_fields[] = {"loss", "grad_norm", "seconds", "tokens_per_s"};
 constexpr std::string_view traffic_fields[] = {"count", "bytes_per_rank", "predicted"};
 
-template <class Range>
-bool holds(const Range& range, std::string_view value) {
-  return std::find(std::begin(range), std::end(range), value) != std::end(range);
-}
-
 bool is_purpose(std::string_view word) {
   for (int i = 1; i < purpose_count; ++i)
     if (word == name_of(static_cast<Purpose>(i))) return true;
@@ -58,13 +54,11 @@ bool is_purpose(std::string_view word) {
 std::optional<Lab> lab_of(const Table& root, const std::string& name) {
   const Item* item = document::find(root, "lab");
   if (!item) return std::nullopt;
-  const auto* table = std::get_if<Table>(&item->value.content);
-  if (!table) refuse(item->at, "lab is " + std::string(kind_of(item->value)) + "; it is a table: write [lab]");
   Lab lab;
   lab.file = name;
   if (const Item* title = document::find(root, "title"))
     if (const auto* text = std::get_if<std::string>(&title->value.content)) lab.title = *text;
-  Fields fields(*table, "[lab]");
+  Fields fields(document::as<Table>(*item, "it is a table: write [lab]"), "[lab]");
   fields.take("order");  // of files older than courses, which now define the order
   lab.minutes = static_cast<int>(fields.number("minutes", 0));
   lab.summary = fields.text("summary", item->at, true);
@@ -92,7 +86,7 @@ std::optional<Lab> parse_lab(const std::string& text, const std::string& name) {
 std::string Lab::name() const { return std::filesystem::path(file).stem().string(); }
 
 bool is_report_value(const std::string& path) {
-  if (holds(scalars, path)) return true;
+  if (contains(scalars, path)) return true;
   const std::size_t first = path.find('.'), last = path.rfind('.');
   if (first == std::string::npos || first == last) return false;
   const std::string head = path.substr(0, first), middle = path.substr(first + 1, last - first - 1);
@@ -100,9 +94,9 @@ bool is_report_value(const std::string& path) {
   const bool all = middle == "*";
   if (head == "memory")
     return !middle.empty() && (all || middle.find_first_not_of("0123456789") == std::string::npos) &&
-           holds(memory_fields, field);
-  if (head == "steps") return all && holds(step_fields, field);
-  return head == "traffic" && is_purpose(middle) && holds(traffic_fields, field);
+           contains(memory_fields, field);
+  if (head == "steps") return all && contains(step_fields, field);
+  return head == "traffic" && is_purpose(middle) && contains(traffic_fields, field);
 }
 
 }  // namespace rankscope

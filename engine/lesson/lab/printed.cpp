@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "engine/op/words.hpp"
+
 namespace rankscope {
 namespace {
 
@@ -24,12 +26,6 @@ bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 /// Of a word: letters of other alphabets are several bytes above 127.
 bool is_word(char c) { return is_letter(c) || is_digit(c) || c == '_' || static_cast<unsigned char>(c) >= 0xc3; }
-
-std::string lowered(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
-}
 
 /// Behind gaps, a no-break space included, and marks of emphasis.
 std::size_t behind_blanks(std::string_view text, std::size_t at) {
@@ -220,9 +216,8 @@ std::optional<std::string> printed_option(const Question& question, const std::s
   const std::string all = flat(text), right = flat(truth);
   const auto gaps = static_cast<std::size_t>(std::count(right.begin(), right.end(), ' '));
   if ((gaps < least_words && right.size() < least_letters) || all.find(right) == std::string::npos) return std::nullopt;
-  const bool all_named = std::all_of(question.options.begin(), question.options.end(), [&](const std::string& option) {
-    return all.find(flat(option)) != std::string::npos;
-  });
+  const bool all_named = std::ranges::all_of(
+      question.options, [&](const std::string& option) { return all.find(flat(option)) != std::string::npos; });
   return all_named ? std::nullopt : std::optional(truth);
 }
 

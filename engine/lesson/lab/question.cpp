@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "engine/op/contains.hpp"
+#include "engine/op/word_list.hpp"
 #include "engine/op/words.hpp"
 
 namespace rankscope {
@@ -24,36 +26,17 @@ std::uint64_t hash_of(const std::string& text) {
 
 }  // namespace
 
-std::string_view name_of(QuestionKind kind) {
-  switch (kind) {
-    case QuestionKind::number: return "number";
-    case QuestionKind::choice: return "choice";
-    case QuestionKind::order: return "order";
-    case QuestionKind::draw: return "draw";
-    case QuestionKind::point: return "point";
-  }
-  return "";
-}
+constexpr auto question_kind_names = word_list("number", "choice", "order", "draw", "point");
+static_assert(question_kind_names.size() == question_kind_count);
+std::string_view name_of(QuestionKind kind) { return word_at(question_kind_names, kind); }
 
-std::string_view name_of(PointAt at) {
-  switch (at) {
-    case PointAt::op: return "op";
-    case PointAt::rank: return "rank";
-    case PointAt::link: return "link";
-  }
-  return "";
-}
+constexpr auto point_at_names = word_list("op", "rank", "link");
+static_assert(point_at_names.size() == static_cast<int>(PointAt::link) + 1);
+std::string_view name_of(PointAt at) { return word_at(point_at_names, at); }
 
-bool RankPattern::matches(const PointedRank& pointed) const {
-  return std::find(ranks.begin(), ranks.end(), pointed.rank) != ranks.end();
-}
+bool RankPattern::matches(const PointedRank& pointed) const { return contains(ranks, pointed.rank); }
 
-std::string words_of(const RankPattern& pattern) {
-  std::string words = "rank ";
-  for (std::size_t i = 0; i < pattern.ranks.size(); ++i)
-    words += fmt::format("{}{}", i == 0 ? "" : i + 1 < pattern.ranks.size() ? ", " : " or ", pattern.ranks[i]);
-  return words;
-}
+std::string words_of(const RankPattern& pattern) { return "rank " + listed(pattern.ranks, "or"); }
 
 bool LinkPattern::matches(const PointedLink& pointed) const {
   return level == pointed.level && agrees(unit, pointed.unit) && agrees(from, pointed.from) && agrees(to, pointed.to);
@@ -108,8 +91,7 @@ bool fits(const Question& question, const Attempt& attempt) {
 
 std::vector<std::string> shuffled(const Question& question) {
   std::vector<std::string> items = question.options;
-  std::sort(items.begin(), items.end(),
-            [](const std::string& a, const std::string& b) { return hash_of(a) < hash_of(b); });
+  std::ranges::sort(items, [](const std::string& a, const std::string& b) { return hash_of(a) < hash_of(b); });
   if (items == question.options && items.size() > 1) std::rotate(items.begin(), items.begin() + 1, items.end());
   return items;
 }

@@ -22,6 +22,7 @@ enum class QuestionKind : std::uint8_t {
   draw,    ///< a value for each rank or step is drawn
   point,   ///< an op, a rank or a link is clicked in a view
 };
+inline constexpr int question_kind_count = 5;
 std::string_view name_of(QuestionKind kind);
 
 /// What a question that is pointed at asks for.

@@ -6,6 +6,8 @@
 #include <stdexcept>
 
 #include "engine/lesson/lab/fields.hpp"
+#include "engine/op/contains.hpp"
+#include "engine/op/words.hpp"
 #include "engine/plan/optimizer_rule/rule.hpp"
 #include "engine/plan/scenario/keys.hpp"
 
@@ -18,20 +20,16 @@ using document::Table;
 
 void check_optimizer(const std::string& name, const std::string& at) {
   const std::vector<std::string> known = walking_optimizers();
-  if (std::find(known.begin(), known.end(), name) != known.end()) return;
-  const std::string near = nearest(name, known);
-  refuse(at, fmt::format("unknown optimizer '{}'; {}", name,
-                         near.empty() ? "known: " + listed(known) : "did you mean '" + near + "'?"));
+  if (contains(known, name)) return;
+  refuse(at, fmt::format("unknown optimizer '{}'; {}", name, nearest_or(name, known, "known: " + listed(known))));
 }
 
 /// Learning rates, a number for each optimizer.
 std::map<std::string, double> rates_of(const Item& item) {
-  const auto* table = std::get_if<Table>(&item.value.content);
-  if (!table)
-    refuse(item.at, fmt::format("rates is {}; write it as {{ sgd = 0.1, adam = 0.01 }}", kind_of(item.value)));
+  const Table& table = document::as<Table>(item, "write it as { sgd = 0.1, adam = 0.01 }");
   std::map<std::string, double> rates;
-  Fields fields(*table, "rates");
-  for (const Item& rate : *table) {
+  Fields fields(table, "rates");
+  for (const Item& rate : table) {
     check_optimizer(rate.key, rate.at);
     rates[rate.key] = fields.number(rate.key, 0);
     if (!(rates[rate.key] > 0)) refuse(rate.at, rate.key + " has a rate that is not positive; give one greater than 0");
@@ -42,11 +40,7 @@ std::map<std::string, double> rates_of(const Item& item) {
 }  // namespace
 
 PathRequest read_path_request(const Item& item, const std::string& answer_from) {
-  const auto* table = std::get_if<Table>(&item.value.content);
-  if (!table)
-    refuse(item.at, fmt::format("paths is {}; write it as {{ surface = \"ravine\", rates = {{ sgd = 0.1 }} }}",
-                                kind_of(item.value)));
-  Fields fields(*table, "paths");
+  Fields fields(document::as<Table>(item, "write it as { surface = \"ravine\", rates = { sgd = 0.1 } }"), "paths");
   PathRequest request;
   request.surface = fields.text("surface", item.at, true);
   request.condition = fields.number("condition", usual_condition);

@@ -12,6 +12,8 @@
 #include "engine/lesson/lab/lab.hpp"
 #include "engine/lesson/lab/read_paths.hpp"
 #include "engine/lesson/lab/view_inputs.hpp"
+#include "engine/op/contains.hpp"
+#include "engine/op/words.hpp"
 #include "engine/plan/scenario/keys.hpp"
 #include "engine/plan/scenario/read.hpp"
 
@@ -19,6 +21,7 @@ namespace rankscope {
 namespace {
 
 using document::Array;
+using document::as;
 using document::Item;
 using document::refuse;
 using document::Table;
@@ -32,8 +35,16 @@ constexpr Unit units[] = {
     {"", 1},          {"%", 100},  {"ms", 1e3},  {"s", 1}, {"KiB", 1.0 / 1024}, {"MiB", 1.0 / (1 << 20)},
     {"GFLOP/s", 1e3}, {"nats", 1}, {"steps", 1},
 };
-constexpr QuestionKind kinds[] = {QuestionKind::number, QuestionKind::choice, QuestionKind::order, QuestionKind::draw,
-                                  QuestionKind::point};
+/// The enumerator of that name, of those from `first` on.
+template <class Enum>
+Enum named(const std::string& name, std::string_view what, const std::string& at, int first, int count) {
+  std::vector<std::string_view> known;
+  for (int i = first; i < count; ++i) {
+    known.push_back(name_of(static_cast<Enum>(i)));
+    if (known.back() == name) return static_cast<Enum>(i);
+  }
+  refuse(at, fmt::format("unknown {} '{}'; known: {}", what, name, listed(known)));
+}
 
 double scale_of(const std::string& unit, const Fields& fields) {
   std::vector<std::string> known;
@@ -45,14 +56,9 @@ double scale_of(const std::string& unit, const Fields& fields) {
 }
 
 /// The kind as it is named; where it is not, a path with "*" is drawn and all else is a number.
-QuestionKind kind_of_question(const std::string& named, const std::string& answer_from, const Fields& fields) {
-  if (named.empty()) return answer_from.find(".*.") != std::string::npos ? QuestionKind::draw : QuestionKind::number;
-  std::vector<std::string> known;
-  for (const QuestionKind kind : kinds) {
-    if (name_of(kind) == named) return kind;
-    known.emplace_back(name_of(kind));
-  }
-  refuse(fields.at("kind"), fmt::format("unknown kind '{}'; known: {}", named, listed(known)));
+QuestionKind kind_of_question(const std::string& name, const std::string& answer_from, const Fields& fields) {
+  if (name.empty()) return answer_from.find(".*.") != std::string::npos ? QuestionKind::draw : QuestionKind::number;
+  return named<QuestionKind>(name, "kind", fields.at("kind"), 0, question_kind_count);
 }
 
 double number_of(const Value& value, std::string_view key) {
@@ -65,19 +71,16 @@ double number_of(const Value& value, std::string_view key) {
 }
 
 std::string option_of(const Value& value, std::string_view key, const std::vector<std::string>& options) {
-  const auto* text = std::get_if<std::string>(&value.content);
-  if (text == nullptr) refuse(value.at, fmt::format("{} is {}; give one of the options", key, kind_of(value)));
-  if (std::find(options.begin(), options.end(), *text) == options.end())
-    refuse(value.at,
-           fmt::format("{} is '{}', which is not an option; the options are {}", key, *text, listed(options)));
-  return *text;
+  const std::string& text = as<std::string>(value, key, "give one of the options");
+  if (!contains(options, text))
+    refuse(value.at, fmt::format("{} is '{}', which is not an option; the options are {}", key, text, listed(options)));
+  return text;
 }
 
 std::vector<std::string> items_of(const Value& value, std::string_view key, const std::vector<std::string>& options) {
-  const auto* list = std::get_if<Array>(&value.content);
-  if (list == nullptr) refuse(value.at, fmt::format("{} is {}; give the items in an order", key, kind_of(value)));
   std::vector<std::string> items;
-  for (const Value& entry : *list) items.push_back(option_of(entry, key, options));
+  for (const Value& entry : as<Array>(value, key, "give the items in an order"))
+    items.push_back(option_of(entry, key, options));
   std::vector<std::string> sorted = items, all = options;
   std::sort(sorted.begin(), sorted.end());
   std::sort(all.begin(), all.end());
@@ -86,43 +89,14 @@ std::vector<std::string> items_of(const Value& value, std::string_view key, cons
 }
 
 std::vector<double> series_of(const Value& value, std::string_view key) {
-  const auto* list = std::get_if<Array>(&value.content);
-  if (list == nullptr) refuse(value.at, fmt::format("{} is {}; give a list of numbers", key, kind_of(value)));
   std::vector<double> series;
-  for (const Value& entry : *list) series.push_back(number_of(entry, key));
+  for (const Value& entry : as<Array>(value, key, "give a list of numbers")) series.push_back(number_of(entry, key));
   return series;
 }
 
-std::optional<OpKind> op_kind_named(const std::string& name) {
-  for (int i = 0; i < op_kind_count; ++i)
-    if (name_of(static_cast<OpKind>(i)) == name) return static_cast<OpKind>(i);
-  return std::nullopt;
-}
-
-std::optional<Purpose> purpose_named(const std::string& name) {
-  for (int i = 1; i < purpose_count; ++i)
-    if (name_of(static_cast<Purpose>(i)) == name) return static_cast<Purpose>(i);
-  return std::nullopt;
-}
-
-std::string known_kinds() {
-  std::vector<std::string> known;
-  for (int i = 0; i < op_kind_count; ++i) known.emplace_back(name_of(static_cast<OpKind>(i)));
-  return listed(known);
-}
-
-std::string known_purposes() {
-  std::vector<std::string> known;
-  for (int i = 1; i < purpose_count; ++i) known.emplace_back(name_of(static_cast<Purpose>(i)));
-  return listed(known);
-}
-
 OpPattern pattern_of(const Value& value, std::string_view key) {
-  const auto* table = std::get_if<Table>(&value.content);
-  if (table == nullptr)
-    refuse(value.at, fmt::format("{} is {}; write it as {{ rank = 3, kind = \"forward\", micro_batch = 0 }}", key,
-                                 kind_of(value)));
-  Fields fields(*table, std::string(key));
+  Fields fields(as<Table>(value, key, "write it as { rank = 3, kind = \"forward\", micro_batch = 0 }"),
+                std::string(key));
   OpPattern pattern;
   const auto index = [&](const char* name) -> std::optional<int> {
     if (!fields.has(name)) return fields.take(name), std::nullopt;
@@ -131,16 +105,10 @@ OpPattern pattern_of(const Value& value, std::string_view key) {
   pattern.rank = index("rank");
   pattern.chunk = index("chunk");
   pattern.micro_batch = index("micro_batch");
-  if (const std::string name = fields.text("kind", value.at, false); !name.empty()) {
-    pattern.kind = op_kind_named(name);
-    if (!pattern.kind)
-      refuse(fields.at("kind"), fmt::format("unknown kind of op '{}'; known: {}", name, known_kinds()));
-  }
-  if (const std::string name = fields.text("purpose", value.at, false); !name.empty()) {
-    pattern.purpose = purpose_named(name);
-    if (!pattern.purpose)
-      refuse(fields.at("purpose"), fmt::format("unknown purpose '{}'; known: {}", name, known_purposes()));
-  }
+  if (const std::string name = fields.text("kind", value.at, false); !name.empty())
+    pattern.kind = named<OpKind>(name, "kind of op", fields.at("kind"), 0, op_kind_count);
+  if (const std::string name = fields.text("purpose", value.at, false); !name.empty())
+    pattern.purpose = named<Purpose>(name, "purpose", fields.at("purpose"), 1, purpose_count);
   fields.refuse_others();
   if (pattern == OpPattern{}) refuse(value.at, fmt::format("{} fits every op; give rank, kind or micro_batch", key));
   return pattern;
@@ -154,27 +122,20 @@ int whole_of(const Value& value, std::string_view key) {
 }
 
 RankPattern ranks_of(const Value& value, std::string_view key) {
-  const auto* table = std::get_if<Table>(&value.content);
-  const std::string form = "write it as { rank = 2 } or { ranks = [0, 1, 3] }";
-  if (table == nullptr) refuse(value.at, fmt::format("{} is {}; {}", key, kind_of(value), form));
-  Fields fields(*table, std::string(key));
+  constexpr std::string_view form = "write it as { rank = 2 } or { ranks = [0, 1, 3] }";
+  Fields fields(as<Table>(value, key, form), std::string(key));
   RankPattern pattern;
   if (const Item* rank = fields.take("rank")) pattern.ranks.push_back(whole_of(rank->value, "rank"));
-  if (const Item* ranks = fields.take("ranks")) {
-    const auto* list = std::get_if<Array>(&ranks->value.content);
-    if (list == nullptr) refuse(ranks->at, fmt::format("ranks is {}; {}", kind_of(ranks->value), form));
-    for (const Value& entry : *list) pattern.ranks.push_back(whole_of(entry, "ranks"));
-  }
+  if (const Item* ranks = fields.take("ranks"))
+    for (const Value& entry : as<Array>(*ranks, form)) pattern.ranks.push_back(whole_of(entry, "ranks"));
   fields.refuse_others();
   if (pattern.ranks.empty()) refuse(value.at, fmt::format("{} names no rank; {}", key, form));
   return pattern;
 }
 
 LinkPattern link_of(const Value& value, std::string_view key) {
-  const auto* table = std::get_if<Table>(&value.content);
-  const std::string form = "write it as { level = \"node\", unit = 3 } or { from = 1, to = 2 }";
-  if (table == nullptr) refuse(value.at, fmt::format("{} is {}; {}", key, kind_of(value), form));
-  Fields fields(*table, std::string(key));
+  constexpr std::string_view form = "write it as { level = \"node\", unit = 3 } or { from = 1, to = 2 }";
+  Fields fields(as<Table>(value, key, form), std::string(key));
   LinkPattern pattern;
   const auto index = [&](const char* name) -> std::optional<int> {
     const Item* item = fields.take(name);

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "engine/lesson/lab/experiment.hpp"
+#include "engine/op/contains.hpp"
 
 namespace rankscope {
 namespace {
@@ -48,9 +49,7 @@ class Line {
  public:
   explicit Line(Letters letters) : letters_(std::move(letters)) {}
   std::ptrdiff_t size() const { return std::ssize(letters_); }
-  char32_t operator[](std::ptrdiff_t at) const {
-    return at < 0 || at >= size() ? U'\n' : letters_[static_cast<std::size_t>(at)];
-  }
+  char32_t operator[](std::ptrdiff_t at) const { return at < 0 || at >= size() ? U'\n' : letters_[at]; }
 
  private:
   Letters letters_;
@@ -184,7 +183,7 @@ std::vector<std::string> symbols_in(std::string_view markdown) {
   for (std::ptrdiff_t at = 0; at < line.size(); ++at) {
     if (!is_symbol(line, at)) continue;
     std::string symbol = encoded(line[at]);
-    if (std::find(symbols.begin(), symbols.end(), symbol) == symbols.end()) symbols.push_back(std::move(symbol));
+    if (!contains(symbols, symbol)) symbols.push_back(std::move(symbol));
   }
   return symbols;
 }

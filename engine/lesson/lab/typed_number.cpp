@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "engine/lesson/lab/expression.hpp"
+#include "engine/op/not_known.hpp"
 
 namespace rankscope {
 namespace {
@@ -67,7 +68,7 @@ std::optional<TypedNumber> typed_number(std::string_view text, std::string* why)
   constexpr double infinity = std::numeric_limits<double>::infinity();
   if (text == "inf" || text == "+inf") return TypedNumber{infinity};
   if (text == "-inf") return TypedNumber{-infinity};
-  if (text == "nan") return TypedNumber{std::numeric_limits<double>::quiet_NaN()};
+  if (text == "nan") return TypedNumber{not_known};
   const auto value = evaluate(text, &fault);
   if (!value) return std::nullopt;
   return TypedNumber{*value};

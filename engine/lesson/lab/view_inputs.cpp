@@ -4,10 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "engine/lesson/lab/typed_number.hpp"
 #include "engine/lesson/puzzle/puzzle.hpp"
+#include "engine/op/contains.hpp"
+#include "engine/op/words.hpp"
 #include "engine/plan/scenario/resources.hpp"
 
 namespace rankscope {
@@ -26,22 +27,20 @@ std::string fault_of_number(std::string_view key, std::string_view value) {
 }
 
 std::string fault_of_page(std::string_view, std::string_view value) {
-  const bool known = std::find(std::begin(formats_pages), std::end(formats_pages), value) != std::end(formats_pages);
+  const bool known = contains(formats_pages, value);
   return known ? "" : fmt::format("page is one of {}", fmt::join(formats_pages, ", "));
 }
 
 template <int least, int most>
 std::string fault_of_count(std::string_view key, std::string_view value) {
-  int count = least - 1;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), count);
-  const bool whole = error == std::errc{} && end == value.data() + value.size();
-  return whole && count >= least && count <= most ? "" : fmt::format("{} is from {} to {}", key, least, most);
+  const auto count = number_in<int>(value);
+  return count && *count >= least && *count <= most ? "" : fmt::format("{} is from {} to {}", key, least, most);
 }
 
 std::string fault_of_table(std::string_view, std::string_view value) {
   std::vector<std::string> names;
   for (const std::filesystem::path& file : resource_files("published")) names.push_back(file.stem().string());
-  const bool known = std::find(names.begin(), names.end(), value) != names.end();
+  const bool known = contains(names, value);
   return known ? "" : fmt::format("table is one of {}", fmt::join(names, ", "));
 }
 

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "engine/lesson/puzzle/puzzle.hpp"
+#include "engine/op/contains.hpp"
 #include "engine/plan/schedule/builder.hpp"
 
 namespace rankscope {
@@ -38,8 +39,7 @@ ChunkSchedule in_halves(ChunkSchedule schedule) {
 }  // namespace
 
 ChunkSchedule known_solution(ScheduleKind schedule, const PuzzleRules& rules) {
-  const bool whole =
-      std::find(std::begin(whole_schedules), std::end(whole_schedules), schedule) != std::end(whole_schedules);
+  const bool whole = contains(whole_schedules, schedule);
   ChunkSchedule known = make_schedule(schedule, shape_of(rules));
   if (rules.halves) return whole ? in_halves(std::move(known)) : known;
   if (splits_backward(known))

@@ -6,6 +6,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "engine/op/contains.hpp"
 #include "engine/plan/schedule/builder.hpp"
 
 namespace rankscope {
@@ -63,14 +64,12 @@ std::vector<OpId> Puzzle::boxes(int stage) const {
   std::vector<OpId> all;
   for (const OpKind kind : {forward, gradient_kind(rules_), freeing_kind(rules_)})
     for (int m = 0; m < rules_.micro_batches; ++m)
-      if (const OpId box = chunk_op(kind, stage, m); std::find(all.begin(), all.end(), box) == all.end())
-        all.push_back(box);
+      if (const OpId box = chunk_op(kind, stage, m); !contains(all, box)) all.push_back(box);
   return all;
 }
 
 bool Puzzle::placed(OpId box) const {
-  return std::any_of(rows_.begin(), rows_.end(),
-                     [&](const auto& row) { return std::find(row.begin(), row.end(), box) != row.end(); });
+  return std::any_of(rows_.begin(), rows_.end(), [&](const auto& row) { return contains(row, box); });
 }
 
 int Puzzle::placed_count() const {
@@ -109,12 +108,12 @@ std::optional<PuzzleFault> Puzzle::fault_in(const Rows& rows) const {
 
 Puzzle::Rows Puzzle::with(OpId box, int stage, int position) const {
   Rows rows = rows_;
-  auto& row = rows[static_cast<std::size_t>(stage)];
+  auto& row = rows[stage];
   auto at = static_cast<std::size_t>(std::clamp(position, 0, static_cast<int>(row.size())));
   const auto old = std::find(row.begin(), row.end(), box);
   if (old != row.end() && old - row.begin() < static_cast<std::ptrdiff_t>(at)) --at;
   erase_box(rows, box);
-  row.insert(row.begin() + static_cast<std::ptrdiff_t>(at), box);
+  row.insert(row.begin() + at, box);
   return rows;
 }
 
@@ -154,7 +153,7 @@ void Puzzle::clear() { change_to(Rows(rows_.size())); }
 bool Puzzle::fill(const ChunkSchedule& schedule) {
   if (schedule.order.size() != rows_.size()) return false;
   for (int stage = 0; stage < rules_.stages; ++stage) {
-    std::vector<OpId> here = schedule.order[static_cast<std::size_t>(stage)], all = boxes(stage);
+    std::vector<OpId> here = schedule.order[stage], all = boxes(stage);
     std::sort(here.begin(), here.end());
     std::sort(all.begin(), all.end());
     if (here != all) return false;
@@ -185,7 +184,7 @@ double Puzzle::bubble() const { return ideal_bubble(schedule_of(rows_)); }
 std::vector<int> Puzzle::kept_after(int stage) const {
   std::vector<int> kept;
   int now = 0;
-  for (const OpId box : rows_[static_cast<std::size_t>(stage)]) {
+  for (const OpId box : rows_[stage]) {
     now += box.kind() == forward ? 1 : box.kind() == freeing_kind(rules_) ? -1 : 0;
     kept.push_back(now);
   }

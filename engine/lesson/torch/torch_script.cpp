@@ -13,7 +13,7 @@ std::vector<int> layers_of_chunks(const StepProgram& step) {
   for (std::size_t chunk = 0; chunk < layers.size(); ++chunk) {
     int last = -1;
     for (int s = step.first_segment[chunk]; s < step.first_segment[chunk + 1]; ++s) {
-      const int block = step.model.segments[static_cast<std::size_t>(s)].block;
+      const int block = step.model.segments[s].block;
       layers[chunk] += block >= 0 && block != last;
       last = block;
     }

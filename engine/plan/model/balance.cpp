@@ -24,7 +24,7 @@ class ChunkCosts {
   int chunks() const { return chunks_; }
   /// Of that chunk if it had blocks [begin, end).
   double of(int chunk, int begin, int end) const {
-    double cost = before_[static_cast<std::size_t>(end)] - before_[static_cast<std::size_t>(begin)];
+    double cost = before_[end] - before_[begin];
     if (chunk == 0) cost += costs_.first;
     if (chunk + 1 == chunks_) cost += costs_.last;
     return cost;
@@ -44,15 +44,15 @@ class ChunkCosts {
 double least_greatest(const ChunkCosts& costs) {
   const auto size = static_cast<std::size_t>(costs.blocks()) + 1;
   std::vector<double> least(size, infinite), next(size, infinite);
-  for (int end = 1; end <= costs.greatest_end(0); ++end) least[static_cast<std::size_t>(end)] = costs.of(0, 0, end);
+  for (int end = 1; end <= costs.greatest_end(0); ++end) least[end] = costs.of(0, 0, end);
   for (int chunk = 1; chunk < costs.chunks(); ++chunk) {
     std::fill(next.begin(), next.end(), infinite);
     for (int end = costs.least_end(chunk); end <= costs.greatest_end(chunk); ++end)
       for (int begin = end - 1; begin >= chunk; --begin) {
         const double own = costs.of(chunk, begin, end);
-        double& best = next[static_cast<std::size_t>(end)];
+        double& best = next[end];
         if (own >= best) break;
-        best = std::min(best, std::max(own, least[static_cast<std::size_t>(begin)]));
+        best = std::min(best, std::max(own, least[begin]));
       }
     std::swap(least, next);
   }
@@ -65,25 +65,23 @@ std::vector<int> most_even(const ChunkCosts& costs, double limit) {
   std::vector<std::vector<double>> least(chunks, std::vector<double>(size, infinite));
   std::vector<std::vector<int>> begin_of(chunks, std::vector<int>(size, -1));
   for (int chunk = 0; chunk < costs.chunks(); ++chunk) {
-    const auto c = static_cast<std::size_t>(chunk);
     for (int end = costs.least_end(chunk); end <= costs.greatest_end(chunk); ++end)
       for (int begin = chunk == 0 ? 0 : end - 1; begin >= chunk; --begin) {
         const double own = costs.of(chunk, begin, end);
         if (own > limit) break;
-        const double before = chunk == 0 ? 0 : least[c - 1][static_cast<std::size_t>(begin)];
+        const double before = chunk == 0 ? 0 : least[chunk - 1][begin];
         const double sum = before + own * own;
-        if (sum < least[c][static_cast<std::size_t>(end)]) {
-          least[c][static_cast<std::size_t>(end)] = sum;
-          begin_of[c][static_cast<std::size_t>(end)] = begin;
+        if (sum < least[chunk][end]) {
+          least[chunk][end] = sum;
+          begin_of[chunk][end] = begin;
         }
       }
   }
   std::vector<int> blocks(chunks);
   int end = costs.blocks();
   for (int chunk = costs.chunks() - 1; chunk >= 0; --chunk) {
-    const auto c = static_cast<std::size_t>(chunk);
-    blocks[c] = end - begin_of[c][static_cast<std::size_t>(end)];
-    end -= blocks[c];
+    blocks[chunk] = end - begin_of[chunk][end];
+    end -= blocks[chunk];
   }
   return blocks;
 }

@@ -20,7 +20,7 @@ void count_bytes(SegmentSpec& segment, DType type, const TensorSpecs& tensors,
   };
   const auto gradient_bytes = [&](const std::vector<int>& which) {
     double elements = 0;
-    for (const int i : which) elements += parameter_elements[static_cast<std::size_t>(i)];
+    for (const int i : which) elements += parameter_elements[i];
     return elements * static_cast<double>(rankscope::bytes_of(accumulation_type(type)));
   };
   double elements = 0;

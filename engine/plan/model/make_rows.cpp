@@ -60,9 +60,7 @@ class Maker {
   using Indices = std::array<int, parameter_name_count>;
 
   /// Of that block (-1: outside of all), by name.
-  int& parameter(int block, ParameterName name) {
-    return parameters_[static_cast<std::size_t>(block + 1)][static_cast<std::size_t>(name)];
-  }
+  int& parameter(int block, ParameterName name) { return parameters_[block + 1][static_cast<std::size_t>(name)]; }
 
   void add_parameters(Place place, int block) {
     const Part part = part_of_(place, block);
@@ -172,8 +170,7 @@ class Maker {
   /// micro-batch's tokens, at most one per token.
   std::vector<double> elements_of(const SegmentSpec& s, const Sizes& sizes) const {
     std::vector<double> elements;
-    for (const int p : s.parameters)
-      elements.push_back(static_cast<double>(model_.parameters[static_cast<std::size_t>(p)].shape.elements()));
+    for (const int p : s.parameters) elements.push_back(static_cast<double>(model_.parameters[p].shape.elements()));
     if (s.does(Work::lookup))
       elements.front() =
           static_cast<double>(std::min(sizes[Size::all_rows], sizes[Size::own_words]) * sizes[Size::width]);

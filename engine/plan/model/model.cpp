@@ -43,14 +43,14 @@ std::int64_t Model::words_of(int rank) const {
 
 int Model::segments_before_blocks() const {
   int count = 0;
-  while (count < std::ssize(segments) && segments[static_cast<std::size_t>(count)].block < 0) ++count;
+  while (count < std::ssize(segments) && segments[count].block < 0) ++count;
   return count;
 }
 
 int Model::segments_a_block() const {
   const int first = segments_before_blocks();
   int count = 0;
-  while (first + count < std::ssize(segments) && segments[static_cast<std::size_t>(first + count)].block == 0) ++count;
+  while (first + count < std::ssize(segments) && segments[first + count].block == 0) ++count;
   return count;
 }
 

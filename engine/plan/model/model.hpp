@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/op/contains.hpp"
 #include "engine/op/kind.hpp"
 #include "engine/plan/scenario/scenario.hpp"
 #include "kernels/tensor/type.hpp"
@@ -181,9 +182,7 @@ struct SegmentSpec {
   bool has_input_gradient() const { return !gradient_outputs.empty(); }
   bool has_weight_gradient() const { return !weight_parameters.empty(); }
   bool has_backward() const { return has_input_gradient() || has_weight_gradient(); }
-  bool adds_to_gradient(TensorName name) const {
-    return std::find(added_gradients.begin(), added_gradients.end(), name) != added_gradients.end();
-  }
+  bool adds_to_gradient(TensorName name) const { return contains(added_gradients, name); }
   /// Those that backward and its input gradient read.
   std::span<const int> read_backward() const {
     return backward_reads_parameters ? std::span<const int>(parameters) : std::span<const int>();
@@ -235,9 +234,7 @@ struct Model {
   std::int64_t words_of(int rank) const;
   /// True for a parameter of which every tensor rank has the whole and has seen only its own rows of the stream: its
   /// gradient is the sum of theirs.
-  bool sums_gradient(int parameter) const {
-    return sequence_parallel && parameters[static_cast<std::size_t>(parameter)].split.axis < 0;
-  }
+  bool sums_gradient(int parameter) const { return sequence_parallel && parameters[parameter].split.axis < 0; }
   /// Segments in front of the first block, and of each block. Of a collective alone there are none.
   int segments_before_blocks() const;
   int segments_a_block() const;

@@ -61,9 +61,7 @@ void make_resnet(Model& model, const Scenario& scenario) {
   model.spec.tied = false;
   const Parts parts = parts_of(model.spec, *resnet_stages(model.spec.layers), model.micro_batch_size);
   make_rows(model, resnet, [&](Place place, int block) {
-    return place == Place::block           ? parts.blocks[static_cast<std::size_t>(block)]
-           : place == Place::before_blocks ? parts.stem
-                                           : parts.classifier;
+    return place == Place::block ? parts.blocks[block] : place == Place::before_blocks ? parts.stem : parts.classifier;
   });
 }
 

@@ -20,7 +20,7 @@ class Few {
  public:
   constexpr Few() = default;
   constexpr Few(std::initializer_list<T> items) {
-    for (const T& item : items) items_[static_cast<std::size_t>(size_++)] = item;
+    for (const T& item : items) items_[size_++] = item;
   }
   constexpr const T* begin() const { return items_.data(); }
   constexpr const T* end() const { return items_.data() + size_; }
@@ -33,7 +33,7 @@ class Few {
   /// Where the item is; -1 for one that is not here.
   constexpr int find(const T& item) const {
     for (int i = 0; i < size_; ++i)
-      if (items_[static_cast<std::size_t>(i)] == item) return i;
+      if (items_[i] == item) return i;
     return -1;
   }
 
@@ -85,7 +85,7 @@ struct Sizes {
   std::int64_t operator[](Extent extent) const { return extent.times * (*this)[extent.size]; }
   Shape shape(const Extents& extents) const {
     Shape shape;
-    for (const Extent& extent : extents) shape.extent[static_cast<std::size_t>(shape.rank++)] = (*this)[extent];
+    for (const Extent& extent : extents) shape.extent[shape.rank++] = (*this)[extent];
     return shape;
   }
 };

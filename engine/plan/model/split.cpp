@@ -35,9 +35,7 @@ PartCosts flops_of_parts(const Model& model) {
   PartCosts parts;
   parts.blocks.assign(static_cast<std::size_t>(model.spec.layers), 0);
   for (const SegmentSpec& s : model.segments)
-    (s.block >= 0               ? parts.blocks[static_cast<std::size_t>(s.block)]
-     : is_before_blocks(s.kind) ? parts.first
-                                : parts.last) += flops_of(s);
+    (s.block >= 0 ? parts.blocks[s.block] : is_before_blocks(s.kind) ? parts.first : parts.last) += flops_of(s);
   return parts;
 }
 

@@ -18,8 +18,7 @@ std::vector<Action> actions_of(const RankProgram& program) {
 }
 
 RankProgram insert_ops(RankProgram program, std::vector<Insertion> insertions) {
-  std::stable_sort(insertions.begin(), insertions.end(),
-                   [](const Insertion& a, const Insertion& b) { return a.position < b.position; });
+  std::ranges::stable_sort(insertions, [](const Insertion& a, const Insertion& b) { return a.position < b.position; });
   std::vector<Op> ops;
   ops.reserve(program.ops.size() + insertions.size());
   auto next = insertions.begin();
@@ -40,7 +39,7 @@ RankProgram drop_buffers(RankProgram program, const std::vector<bool>& marked) {
     if (!marked[b]) kept.push_back(std::move(program.buffers[b]));
   }
   for (Buffer& buffer : kept)
-    if (buffer.within >= 0) buffer.within = static_cast<int>(renumbered[static_cast<std::size_t>(buffer.within)]);
+    if (buffer.within >= 0) buffer.within = static_cast<int>(renumbered[buffer.within]);
   for (Op& op : program.ops)
     for (BufferUse& use : op.uses) use.buffer = renumbered[use.buffer];
   program.buffers = std::move(kept);

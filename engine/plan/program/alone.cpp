@@ -55,12 +55,10 @@ class Builder {
   bool keeps() const { return left_elements(task_, rank_) > 0; }
 
   BufferIndex add(const char* name, std::int64_t elements) {
-    program_.buffers.push_back({name, BufferRole::activation, MemoryClass::buffers, type_, Shape{elements}});
-    return static_cast<BufferIndex>(program_.buffers.size() - 1);
+    return program_.add({name, BufferRole::activation, MemoryClass::buffers, type_, Shape{elements}});
   }
   void op(OpKind kind, Purpose purpose, GroupKind group, Uses uses) {
-    program_.ops.push_back(
-        {OpId::of({kind, purpose, -1, -1, -1, Segment::whole, -1}), group, -1, std::move(uses), {}, {}});
+    program_.ops.push_back({OpId::of({kind, purpose}), group, -1, std::move(uses)});
   }
   /// A single rank has no peers, and its input is its result: communicators do the same.
   void collect(Uses load, Uses moved, Uses check) {

@@ -26,10 +26,9 @@ bool same_part(const Home& a, const Home& b) {
 std::map<int, Home> homes_of(const StepProgram& step, int stage) {
   std::map<int, Home> homes;
   for (int chunk = 0; chunk < step.schedule.shape.chunks(); ++chunk) {
-    const auto c = static_cast<std::size_t>(chunk);
-    if (step.schedule.stage_of_chunk[c] != stage) continue;
-    for (int s = step.first_segment[c]; s < step.first_segment[c + 1]; ++s) {
-      const SegmentSpec& segment = step.model.segments[static_cast<std::size_t>(s)];
+    if (step.schedule.stage_of_chunk[chunk] != stage) continue;
+    for (int s = step.first_segment[chunk]; s < step.first_segment[chunk + 1]; ++s) {
+      const SegmentSpec& segment = step.model.segments[s];
       for (const int p : segment.parameters) homes.emplace(p, Home{chunk, segment.block, segment.kind});
     }
   }
@@ -41,10 +40,9 @@ std::map<int, Home> homes_of(const StepProgram& step, int stage) {
 std::vector<int> completion_order(const StepProgram& step, int stage) {
   std::vector<int> order;
   for (int chunk = step.schedule.shape.chunks() - 1; chunk >= 0; --chunk) {
-    const auto c = static_cast<std::size_t>(chunk);
-    if (step.schedule.stage_of_chunk[c] != stage) continue;
-    for (int s = step.first_segment[c + 1] - 1; s >= step.first_segment[c]; --s)
-      for (const int p : step.model.segments[static_cast<std::size_t>(s)].parameters) {
+    if (step.schedule.stage_of_chunk[chunk] != stage) continue;
+    for (int s = step.first_segment[chunk + 1] - 1; s >= step.first_segment[chunk]; --s)
+      for (const int p : step.model.segments[s].parameters) {
         std::erase(order, p);
         order.push_back(p);
       }
@@ -92,7 +90,7 @@ std::vector<Bucket> buckets_of(const StepProgram& step, int stage) {
   const Home* before = nullptr;
   bool summed_before = false;
   for (const int p : bucket_order(step, stage, homes)) {
-    const std::int64_t elements = step.model.parameters[static_cast<std::size_t>(p)].shape.elements();
+    const std::int64_t elements = step.model.parameters[p].shape.elements();
     const Home& home = homes.at(p);
     const bool alone = embedding_alone && p == embedding, summed = step.model.sums_gradient(p);
     const bool other_unit =
@@ -121,7 +119,7 @@ Bucket server_bucket(const StepProgram& step) {
   const auto up_to = [](std::int64_t elements, std::int64_t unit) { return (elements + unit - 1) / unit * unit; };
   Bucket bucket;
   for (const int p : completion_order(step, 0)) {
-    const std::int64_t elements = step.model.parameters[static_cast<std::size_t>(p)].shape.elements();
+    const std::int64_t elements = step.model.parameters[p].shape.elements();
     bucket.entries.push_back({p, bucket.elements, elements});
     bucket.elements += up_to(elements, grain);
   }
@@ -137,8 +135,7 @@ BufferIndex view_shard(RankProgram& program, const Bucket& bucket, BufferIndex b
               {elements},      whole.persistent, -1,           whole.micro_batch};
   view.within = static_cast<int>(base);
   view.at = shard * elements * bytes_of(whole.type);
-  program.buffers.push_back(std::move(view));
-  return static_cast<BufferIndex>(program.buffers.size() - 1);
+  return program.add(std::move(view));
 }
 
 void add_pieces(RankProgram& program, const StepProgram& step, const Bucket& bucket, BufferIndex buffer, int shard,
@@ -147,7 +144,7 @@ void add_pieces(RankProgram& program, const StepProgram& step, const Bucket& buc
   for (const BucketEntry& entry : bucket.entries) {
     const std::int64_t lo = std::max(begin, entry.at), hi = std::min(end, entry.at + entry.elements);
     if (lo >= hi) continue;
-    const ParameterSpec& spec = step.model.parameters[static_cast<std::size_t>(entry.parameter)];
+    const ParameterSpec& spec = step.model.parameters[entry.parameter];
     const Buffer& part = program.buffers[buffer];
     Buffer piece{prefix + spec.name, part.role,       part.memory,     part.type,
                  {hi - lo},          part.persistent, entry.parameter, part.micro_batch};

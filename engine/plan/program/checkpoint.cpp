@@ -6,7 +6,7 @@
 namespace rankscope {
 
 bool counts_parameter(const StepProgram& step, int rank, int parameter) {
-  const bool all_have_it = step.model.parameters[static_cast<std::size_t>(parameter)].split.axis < 0;
+  const bool all_have_it = step.model.parameters[parameter].split.axis < 0;
   if (all_have_it && step.grid.coordinates_of(rank).tensor > 0) return false;
   const bool embedding = parameter == step.model.segments.front().parameters.front();
   return !(embedding && shares_embedding(step, rank) &&
@@ -32,12 +32,8 @@ RankProgram add_checkpoint(RankProgram program, const StepProgram& step) {
       if (weights || is_state(buffer)) uses.push_back({b, Access::read});
     }
   }
-  program.ops.push_back({OpId::of({OpKind::checkpoint, Purpose::none, at.pipeline, -1, -1, Segment::whole, -1}),
-                         GroupKind::self,
-                         -1,
-                         std::move(uses),
-                         {},
-                         {}});
+  program.ops.push_back(
+      {OpId::of({OpKind::checkpoint, Purpose::none, at.pipeline}), GroupKind::self, -1, std::move(uses)});
   return program;
 }
 

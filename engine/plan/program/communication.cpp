@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "engine/op/contains.hpp"
 #include "engine/op/words.hpp"
 
 namespace rankscope {
@@ -83,8 +84,6 @@ std::optional<std::string> find_gap(const RankProgram& program, std::span<const 
   return std::nullopt;
 }
 
-std::string times_text(std::int64_t n) { return counted(n, "member"); }
-
 /// The error in the sizes of operands with valid uses.
 std::optional<std::string> find_wrong_size(const RankProgram& program, const Op& op, int n) {
   const CommOperands o = operands_of(op);
@@ -93,15 +92,15 @@ std::optional<std::string> find_wrong_size(const RankProgram& program, const Op&
   if (!has_parts(kind)) return std::nullopt;
   const bool is_one_operand = o.in_place() || o.input.empty() || o.output.empty();
   if (kind == OpKind::all_to_all || o.in_place()) {
-    if (in % n != 0) return fmt::format("{} are not equal parts for {}", counted(in, "element"), times_text(n));
+    if (in % n != 0) return fmt::format("{} are not equal parts for {}", counted(in, "element"), counted(n, "member"));
     if (in != out) return fmt::format("sends {} and receives {}: must be equal", counted(in, "element"), out);
     return std::nullopt;
   }
   if (is_one_operand) return std::nullopt;  // a part alone: the rest is checked by the agreement of members
   const std::int64_t part = gathers_parts(kind) ? in : out, whole = gathers_parts(kind) ? out : in;
   if (whole != part * n)
-    return fmt::format("the whole has {}, {} × a part of {} are {}", counted(whole, "element"), times_text(n), part,
-                       part * n);
+    return fmt::format("the whole has {}, {} × a part of {} are {}", counted(whole, "element"), counted(n, "member"),
+                       part, part * n);
   return std::nullopt;
 }
 
@@ -142,7 +141,7 @@ std::optional<std::string> find_misuse(const RankProgram& program, const Op& op,
     const std::vector<int> group = grid.group_of(program.rank, op.group);
     members = static_cast<int>(group.size());
     if (op.peer >= 0) return wrong("a collective has a group and no peer");
-    if (has_root(kind) && std::find(group.begin(), group.end(), op.root) == group.end())
+    if (has_root(kind) && !contains(group, op.root))
       return wrong(op.root < 0 ? "says no root" : fmt::format("its root, rank {}, is not in its group", op.root));
     if (!has_root(kind) && op.root >= 0) return wrong("has a root, which its kind has not");
   } else if (op.peer < 0 || op.peer >= grid.size() || op.peer == program.rank) {
@@ -154,9 +153,8 @@ std::optional<std::string> find_misuse(const RankProgram& program, const Op& op,
     return wrong("uses its buffers as '" + pattern + "'; " + std::string(name_of(kind)) + " " + rule.words);
   for (const BufferUse& use : op.uses)
     if (program.buffers[use.buffer].type != type_of(program, op))
-      return wrong("'" + program.buffers[use.buffer].name + "' is " +
-                   std::string(name_of(program.buffers[use.buffer].type)) + ", not " +
-                   std::string(name_of(type_of(program, op))));
+      return wrong(fmt::format("'{}' is {}, not {}", program.buffers[use.buffer].name,
+                               name_of(program.buffers[use.buffer].type), name_of(type_of(program, op))));
   if (const auto size = find_wrong_size(program, op, members)) return wrong(*size);
   const CommOperands operands = operands_of(op);
   for (const auto uses : {operands.input, operands.output})
@@ -175,7 +173,7 @@ std::optional<std::string> find_misuse(const std::vector<RankProgram>& programs,
     }
   const auto find = [&](int rank, OpId id) -> const Op* {
     if (rank < 0 || rank >= static_cast<int>(programs.size())) return nullptr;
-    const auto& ops = by_id[static_cast<std::size_t>(rank)];
+    const auto& ops = by_id[rank];
     const auto at = ops.find(id);
     return at == ops.end() ? nullptr : at->second;
   };
@@ -185,8 +183,7 @@ std::optional<std::string> find_misuse(const std::vector<RankProgram>& programs,
       if (op.id.kind() == OpKind::send) {
         const Op* end = find(op.peer, counterpart(op.id));
         if (!end) continue;
-        const std::int64_t sent = whole_bytes(program, op, 2),
-                           expected = whole_bytes(programs[static_cast<std::size_t>(op.peer)], *end, 2);
+        const std::int64_t sent = whole_bytes(program, op, 2), expected = whole_bytes(programs[op.peer], *end, 2);
         if (sent != expected)
           return fmt::format("{} sends {} by {}, but rank {} expects {}", who, counted(sent, "byte"), to_token(op.id),
                              op.peer, expected);
@@ -196,7 +193,7 @@ std::optional<std::string> find_misuse(const std::vector<RankProgram>& programs,
         if (group.front() == program.rank) continue;
         const Op* first = find(group.front(), op.id);
         if (!first) continue;
-        const RankProgram& other = programs[static_cast<std::size_t>(group.front())];
+        const RankProgram& other = programs[group.front()];
         const auto describe = [n](const RankProgram& p, const Op& o) {
           return fmt::format("{} of {}{} over its {} group", counted(whole_bytes(p, o, n), "byte"),
                              name_of(type_of(p, o)), o.root < 0 ? "" : fmt::format(" with root {}", o.root),

@@ -142,8 +142,7 @@ std::vector<RankProgram> StepProgram::all_programs() const {
   for (int rank = 0; rank < grid.size(); ++rank) {
     const Coordinates at = grid.coordinates_of(rank);
     if (identical && at.data > 0)
-      programs.push_back(
-          as_in_replica(programs[static_cast<std::size_t>(grid.rank_of({at.tensor, 0, at.pipeline}))], at.data, grid));
+      programs.push_back(as_in_replica(programs[grid.rank_of({at.tensor, 0, at.pipeline})], at.data, grid));
     else
       programs.push_back(program_for(rank));
   }

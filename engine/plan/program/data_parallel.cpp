@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/op/contains.hpp"
 #include "engine/plan/program/bucket.hpp"
 #include "engine/plan/program/passes.hpp"
 
@@ -22,9 +23,7 @@ RankProgram add_gradient_reduction(RankProgram program, const StepProgram& step)
                              Segment::whole, bucket.index}),
                    GroupKind::data,
                    -1,
-                   {{base, Access::accumulate}},
-                   {},
-                   {}};
+                   {{base, Access::accumulate}}};
       if (!to_all) reduction.root = step.grid.group_of(program.rank, GroupKind::data).front();
       reductions.push_back({after_last_use(program, gradients), std::move(reduction)});
     }
@@ -45,7 +44,7 @@ std::size_t after_last_use(const RankProgram& program, const std::vector<BufferI
   std::size_t after = 0;
   for (std::size_t i = 0; i < program.ops.size(); ++i)
     for (const BufferUse& use : program.ops[i].uses)
-      if (std::find(buffers.begin(), buffers.end(), use.buffer) != buffers.end()) after = i + 1;
+      if (contains(buffers, use.buffer)) after = i + 1;
   return after;
 }
 
@@ -59,9 +58,7 @@ Op embedding_reduction(BufferIndex gradient) {
   return {OpId::of({OpKind::all_reduce, Purpose::embedding, -1, -1, -1, Segment::whole, 0}),
           GroupKind::embedding,
           -1,
-          {{gradient, Access::accumulate}},
-          {},
-          {}};
+          {{gradient, Access::accumulate}}};
 }
 
 }  // namespace rankscope

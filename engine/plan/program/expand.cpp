@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "engine/op/contains.hpp"
 #include "engine/plan/program/bucket.hpp"
 #include "engine/plan/program/passes.hpp"
 
@@ -28,7 +29,7 @@ class Expander {
   RankProgram expand() {
     add_parameters();
     add_gradients();
-    for (const OpId action : step_.schedule.order[static_cast<std::size_t>(stage_)]) {
+    for (const OpId action : step_.schedule.order[stage_]) {
       const OpFields f = action.fields();
       if (f.kind == OpKind::forward)
         forward(f.chunk, f.micro_batch);
@@ -51,22 +52,20 @@ class Expander {
   using Key = std::tuple<int, int, TensorName>;
 
   int place_of(int segment) const {
-    const SegmentSpec& s = step_.model.segments[static_cast<std::size_t>(segment)];
+    const SegmentSpec& s = step_.model.segments[segment];
     if (s.block >= 0) return s.block;
     return segment < step_.model.segments_before_blocks() ? -1 : step_.model.spec.layers;
   }
   /// The first segment of the block that this one is of; itself outside the blocks.
   int first_of_place(int segment) const {
-    while (segment > 0 && step_.model.segments[static_cast<std::size_t>(segment)].block >= 0 &&
-           place_of(segment - 1) == place_of(segment))
+    while (segment > 0 && step_.model.segments[segment].block >= 0 && place_of(segment - 1) == place_of(segment))
       --segment;
     return segment;
   }
-  int begin_of(int chunk) const { return step_.first_segment[static_cast<std::size_t>(chunk)]; }
-  int end_of(int chunk) const { return step_.first_segment[static_cast<std::size_t>(chunk) + 1]; }
+  int begin_of(int chunk) const { return step_.first_segment[chunk]; }
+  int end_of(int chunk) const { return step_.first_segment[chunk + 1]; }
   bool is_mine(int chunk) const {
-    return chunk >= 0 && chunk < step_.schedule.shape.chunks() &&
-           step_.schedule.stage_of_chunk[static_cast<std::size_t>(chunk)] == stage_;
+    return chunk >= 0 && chunk < step_.schedule.shape.chunks() && step_.schedule.stage_of_chunk[chunk] == stage_;
   }
 
   std::vector<int> my_segments() const {
@@ -77,29 +76,24 @@ class Expander {
     return segments;
   }
 
-  BufferIndex add_buffer(Buffer buffer) {
-    program_.buffers.push_back(std::move(buffer));
-    return static_cast<BufferIndex>(program_.buffers.size() - 1);
-  }
-
   void add_persistent(std::map<int, BufferIndex>& into, int parameter, std::string name, BufferRole role,
                       MemoryClass memory, DType type) {
-    const ParameterSpec& spec = step_.model.parameters[static_cast<std::size_t>(parameter)];
-    into.emplace(parameter, add_buffer({std::move(name), role, memory, type, spec.shape, true, parameter}));
+    const ParameterSpec& spec = step_.model.parameters[parameter];
+    into.emplace(parameter, program_.add({std::move(name), role, memory, type, spec.shape, true, parameter}));
   }
 
   void add_parameters() {
     for (const int s : my_segments())
-      for (const int p : step_.model.segments[static_cast<std::size_t>(s)].parameters)
+      for (const int p : step_.model.segments[s].parameters)
         if (!parameters_.count(p))
-          add_persistent(parameters_, p, step_.model.parameters[static_cast<std::size_t>(p)].name,
-                         BufferRole::parameter, MemoryClass::parameters, step_.model.type);
+          add_persistent(parameters_, p, step_.model.parameters[p].name, BufferRole::parameter, MemoryClass::parameters,
+                         step_.model.type);
   }
 
   void add_gradients() {
     for (const int p : completion_order(step_, stage_))
-      add_persistent(gradients_, p, "gradient:" + step_.model.parameters[static_cast<std::size_t>(p)].name,
-                     BufferRole::gradient, MemoryClass::gradients, accumulation_type(step_.model.type));
+      add_persistent(gradients_, p, "gradient:" + step_.model.parameters[p].name, BufferRole::gradient,
+                     MemoryClass::gradients, accumulation_type(step_.model.type));
   }
 
   BufferIndex add_value(int chunk, int micro_batch, int segment, const TensorSpec& tensor, MemoryClass memory,
@@ -108,8 +102,8 @@ class Expander {
     std::string name = fmt::format("{}{}:m{}:", gradient ? "gradient:c" : "c", chunk, micro_batch);
     if (place >= 0 && place < step_.model.spec.layers) name += fmt::format("b{}", place);
     name.append(".").append(name_of(tensor.name));
-    return add_buffer({std::move(name), gradient ? BufferRole::activation_gradient : BufferRole::activation, memory,
-                       tensor.type, tensor.shape, false, -1, micro_batch});
+    return program_.add({std::move(name), gradient ? BufferRole::activation_gradient : BufferRole::activation, memory,
+                         tensor.type, tensor.shape, false, -1, micro_batch});
   }
 
   const TensorSpec& tensor_of(const SegmentSpec& segment, TensorName name) const {
@@ -126,14 +120,9 @@ class Expander {
 
   void forward(int chunk, int m) {
     for (int s = begin_of(chunk); s < end_of(chunk); ++s) {
-      const SegmentSpec& spec = step_.model.segments[static_cast<std::size_t>(s)];
+      const SegmentSpec& spec = step_.model.segments[s];
       const int place = place_of(s);
-      Op op{OpId::of({OpKind::forward, Purpose::none, chunk, m, spec.block, spec.kind, -1}),
-            GroupKind::self,
-            -1,
-            {},
-            {},
-            {}};
+      Op op{OpId::of({OpKind::forward, Purpose::none, chunk, m, spec.block, spec.kind})};
       for (const TensorSpec& input : spec.inputs) {
         auto [found, made] = values_.try_emplace(Key{m, place, input.name}, 0);
         // Inputs that no op here has computed are received: the batch, or the previous chunk's output.
@@ -142,13 +131,13 @@ class Expander {
       }
       for (const int p : spec.parameters) op.uses.push_back({parameters_.at(p), Access::read});
       for (const TensorSpec& output : spec.outputs) {
-        if (std::find(spec.changed.begin(), spec.changed.end(), output.name) != spec.changed.end()) {
+        if (contains(spec.changed, output.name)) {
           op.uses.push_back({values_.at(Key{m, place, output.name}), Access::accumulate});
           continue;
         }
         const bool leaves = output.name == TensorName::output && s + 1 == end_of(chunk) && !is_mine(chunk + 1);
         // A tensor that is sent may also be kept for the backward.
-        const bool stays = std::find(spec.kept.begin(), spec.kept.end(), output.name) != spec.kept.end();
+        const bool stays = contains(spec.kept, output.name);
         const bool is_kept = (!leaves || stays) && !is_exchanged_only(step_.model, output.name);
         const BufferIndex b =
             add_value(chunk, m, s, output, is_kept ? MemoryClass::activations : MemoryClass::buffers, false);
@@ -170,10 +159,10 @@ class Expander {
     const bool whole = kind == OpKind::backward;
     if (step_.scenario.plan.updates_each_micro_batch()) begun_.clear();
     for (int s = end_of(chunk) - 1; s >= begin_of(chunk); --s) {
-      const SegmentSpec& spec = step_.model.segments[static_cast<std::size_t>(s)];
+      const SegmentSpec& spec = step_.model.segments[s];
       if (whole ? !spec.has_backward() : !spec.has_input_gradient()) continue;
       const int place = place_of(s);
-      Op op{OpId::of({kind, Purpose::none, chunk, m, spec.block, spec.kind, -1}), GroupKind::self, -1, {}, {}, {}};
+      Op op{OpId::of({kind, Purpose::none, chunk, m, spec.block, spec.kind})};
       for (const TensorName name : spec.gradient_inputs) {
         auto [found, made] = value_gradients_.try_emplace(Key{m, place, name}, 0);
         if (made) found->second = add_value(chunk, m, s, tensor_of(spec, name), MemoryClass::buffers, true);
@@ -197,8 +186,7 @@ class Expander {
       if (whole) {
         for (const int p : spec.parameters) op.uses.push_back(into_gradient(p));
       } else {
-        for (const int i : spec.input_parameters)
-          op.uses.push_back(into_gradient(spec.parameters[static_cast<std::size_t>(i)]));
+        for (const int i : spec.input_parameters) op.uses.push_back(into_gradient(spec.parameters[i]));
       }
       program_.ops.push_back(std::move(op));
     }
@@ -206,15 +194,10 @@ class Expander {
 
   void weight_gradient(int chunk, int m) {
     for (int s = end_of(chunk) - 1; s >= begin_of(chunk); --s) {
-      const SegmentSpec& spec = step_.model.segments[static_cast<std::size_t>(s)];
+      const SegmentSpec& spec = step_.model.segments[s];
       if (!spec.has_weight_gradient()) continue;
       const int place = place_of(s);
-      Op op{OpId::of({OpKind::weight_gradient, Purpose::none, chunk, m, spec.block, spec.kind, -1}),
-            GroupKind::self,
-            -1,
-            {},
-            {},
-            {}};
+      Op op{OpId::of({OpKind::weight_gradient, Purpose::none, chunk, m, spec.block, spec.kind})};
       for (const TensorName name : spec.weight_gradient_inputs) {
         auto found = value_gradients_.find(Key{m, place, name});
         if (found == value_gradients_.end() && is_exchanged(name))
@@ -229,8 +212,7 @@ class Expander {
         op.uses.push_back({found->second, Access::read});
       }
       for (const TensorName name : spec.weight_kept) op.uses.push_back({values_.at(Key{m, place, name}), Access::read});
-      for (const int i : spec.weight_parameters)
-        op.uses.push_back(into_gradient(spec.parameters[static_cast<std::size_t>(i)]));
+      for (const int i : spec.weight_parameters) op.uses.push_back(into_gradient(spec.parameters[i]));
       program_.ops.push_back(std::move(op));
     }
   }

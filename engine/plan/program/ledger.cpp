@@ -60,8 +60,7 @@ MemoryProfile memory_profile(const RankProgram& program) {
 
 Ledger::Ledger(const RankProgram& program, const ResidentBytes& resident)
     : is_main_(program.ops.size()), at_begin_(program.ops.size()), at_end_(program.ops.size()) {
-  const bool computes =
-      std::any_of(program.ops.begin(), program.ops.end(), [](const Op& op) { return op.lane() == Lane::compute; });
+  const bool computes = std::ranges::any_of(program.ops, [](const Op& op) { return op.lane() == Lane::compute; });
   for (OpIndex op = 0; op < program.ops.size(); ++op)
     is_main_[op] = program.ops[op].lane() == (computes ? Lane::compute : Lane::server);
   const BufferLife life = life_of_buffers(program);

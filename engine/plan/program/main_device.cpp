@@ -17,15 +17,14 @@ bool has_main_device(const StepProgram& step) { return step.scenario.plan.has_ma
 int main_rank(const StepProgram& step, int rank) { return step.grid.group_of(rank, GroupKind::data).front(); }
 
 Op collective(const OpFields& fields, int root, std::vector<BufferUse> uses) {
-  Op op{OpId::of(fields), GroupKind::data, -1, std::move(uses), {}, {}};
+  Op op{OpId::of(fields), GroupKind::data, -1, std::move(uses)};
   op.root = root;
   return op;
 }
 
 BufferIndex add_whole(RankProgram& program, const std::string& name, const Buffer& part, int parts) {
-  program.buffers.push_back({name, part.role, MemoryClass::buffers, part.type, Shape{part.shape.elements() * parts},
-                             false, -1, part.micro_batch});
-  return static_cast<BufferIndex>(program.buffers.size() - 1);
+  return program.add({name, part.role, MemoryClass::buffers, part.type, Shape{part.shape.elements() * parts}, false, -1,
+                      part.micro_batch});
 }
 
 }  // namespace
@@ -63,8 +62,7 @@ RankProgram scatter_batches(RankProgram program, const StepProgram& step) {
       uses.push_back({add_whole(program, part.name + ":all", part, step.grid.data), Access::write});
     }
     insertions.push_back(
-        {i + 1, collective({OpKind::gather, Purpose::replica_loss, f.chunk, f.micro_batch, -1, Segment::whole, -1},
-                           root, std::move(uses))});
+        {i + 1, collective({OpKind::gather, Purpose::replica_loss, f.chunk, f.micro_batch}, root, std::move(uses))});
   }
   program = insert_ops(std::move(program), std::move(insertions));
   if (!is_main) std::erase_if(program.ops, [](const Op& op) { return op.id.kind() == OpKind::load_batch; });

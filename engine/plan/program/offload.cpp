@@ -52,18 +52,12 @@ class OffloadPass {
     copy.host = copy.persistent = true;
     copy.within = -1;
     copy.at = 0;
-    program_.buffers.push_back(std::move(copy));
-    return static_cast<BufferIndex>(program_.buffers.size() - 1);
+    return program_.add(std::move(copy));
   }
 
   Op copy_op(const Op& update, Segment segment, int index, const std::vector<BufferIndex>& from,
              const std::vector<BufferIndex>& to) const {
-    Op op{OpId::of({OpKind::copy, Purpose::offload, update.id.fields().chunk, -1, -1, segment, index}),
-          GroupKind::self,
-          -1,
-          {},
-          {},
-          {}};
+    Op op{OpId::of({OpKind::copy, Purpose::offload, update.id.fields().chunk, -1, -1, segment, index})};
     for (const BufferIndex b : from) op.uses.push_back({b, Access::read});
     for (const BufferIndex b : to) op.uses.push_back({b, Access::write});
     return op;
@@ -108,13 +102,8 @@ class OffloadPass {
   }
 
   void move_bucket(std::size_t at, int index, const std::vector<UpdateOperands>& targets) {
-    Op update{OpId::of({OpKind::optimizer, Purpose::offload, program_.ops[at].id.fields().chunk, -1, -1,
-                        Segment::update, index}),
-              GroupKind::self,
-              -1,
-              {},
-              {},
-              {}};
+    Op update{OpId::of(
+        {OpKind::optimizer, Purpose::offload, program_.ops[at].id.fields().chunk, -1, -1, Segment::update, index})};
     update.uses.push_back({host_scalars_.front(), Access::read});
     std::vector<BufferIndex> gradients, host_gradients, values, host_values;
     std::size_t final = 0;

@@ -52,8 +52,7 @@ class OptimizerPass {
   /// Micikevicius et al. 2018 (arXiv 1710.03740), section 3.2. The state is the scale, the steps since it has changed,
   /// and the updates made.
   void add_loss_scale(BufferIndex total) {
-    program_.buffers.push_back(loss_scale_buffer());
-    const auto state = static_cast<BufferIndex>(program_.buffers.size() - 1);
+    const BufferIndex state = program_.add(loss_scale_buffer());
     for (Op& op : program_.ops)
       if (op.id.kind() == OpKind::optimizer && op.id.fields().segment == Segment::update)
         op.uses.push_back({state, Access::read});
@@ -63,17 +62,11 @@ class OptimizerPass {
   }
 
   BufferIndex scalar(const char* name) {
-    program_.buffers.push_back({name, BufferRole::scalar, MemoryClass::buffers, DType::f64, Shape{1}, true});
-    return static_cast<BufferIndex>(program_.buffers.size() - 1);
+    return program_.add({name, BufferRole::scalar, MemoryClass::buffers, DType::f64, Shape{1}, true});
   }
 
   Op op(Segment segment, int index) const {
-    return {OpId::of({OpKind::optimizer, Purpose::none, at_.pipeline, -1, -1, segment, index}),
-            GroupKind::self,
-            -1,
-            {},
-            {},
-            {}};
+    return {OpId::of({OpKind::optimizer, Purpose::none, at_.pipeline, -1, -1, segment, index})};
   }
 
   /// By parameter. `contribution`: the one whose gradients an asynchronous server uses; -1: a step's only ones.
@@ -110,9 +103,7 @@ class OptimizerPass {
       program_.ops.push_back({OpId::of({OpKind::all_reduce, Purpose::norm, -1, -1, -1, Segment::whole, 0}),
                               group,
                               -1,
-                              {{total, Access::accumulate}},
-                              {},
-                              {}});
+                              {{total, Access::accumulate}}});
   }
 
   /// The target's states, made when they are first asked for.
@@ -120,7 +111,7 @@ class OptimizerPass {
     const auto [found, made] = states_.try_emplace(target.parameter);
     if (!made) return found->second;
     const Buffer value = program_.buffers[target.value];
-    const ParameterSpec& spec = step_.model.parameters[static_cast<std::size_t>(target.parameter)];
+    const ParameterSpec& spec = step_.model.parameters[target.parameter];
     const UpdateTarget what{value.type, accumulation_type(value.type), value.shape, spec.whole.elements()};
     for (const StateSpec& state : states_of(rule_, what)) {
       const bool master = what.master() && found->second.empty();  // it is the first
@@ -133,8 +124,7 @@ class OptimizerPass {
                     target.parameter};
       buffer.first = value.first;
       buffer.state = state.name;
-      program_.buffers.push_back(std::move(buffer));
-      found->second.push_back(static_cast<BufferIndex>(program_.buffers.size() - 1));
+      found->second.push_back(program_.add(std::move(buffer)));
     }
     return found->second;
   }
@@ -160,7 +150,7 @@ class OptimizerPass {
       f.kind = OpKind::optimizer;
       f.segment = Segment::update;
       const std::vector<Target> targets = find_targets(f.micro_batch);
-      updates.push_back({i + 1, update({OpId::of(f), GroupKind::self, -1, {}, {}, {}}, targets, std::nullopt)});
+      updates.push_back({i + 1, update({OpId::of(f)}, targets, std::nullopt)});
     }
     program_ = insert_ops(std::move(program_), std::move(updates));
   }
@@ -174,7 +164,7 @@ class OptimizerPass {
       if (f.kind != OpKind::backward) continue;
       f.kind = OpKind::optimizer;
       f.segment = Segment::update;
-      updates.push_back({action.end, update({OpId::of(f), GroupKind::self, -1, {}, {}, {}}, targets, std::nullopt)});
+      updates.push_back({action.end, update({OpId::of(f)}, targets, std::nullopt)});
     }
     program_ = insert_ops(std::move(program_), std::move(updates));
   }
@@ -195,9 +185,7 @@ class OptimizerPass {
                                         Segment::whole, bucket->index}),
                               GroupKind::data,
                               -1,
-                              {{base_of(program_.buffers, whole), Access::accumulate}},
-                              {},
-                              {}});
+                              {{base_of(program_.buffers, whole), Access::accumulate}}});
     }
   }
 

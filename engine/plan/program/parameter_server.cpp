@@ -15,8 +15,7 @@ namespace {
 std::string shard_name(const char* what, int server) { return fmt::format("{}:server{}", what, server); }
 
 Op message(OpKind kind, int worker, int server, int peer, BufferUse use) {
-  return {
-      OpId::of({kind, Purpose::server, -1, worker, -1, Segment::whole, server}), GroupKind::self, peer, {use}, {}, {}};
+  return {OpId::of({kind, Purpose::server, -1, worker, -1, Segment::whole, server}), GroupKind::self, peer, {use}};
 }
 
 class Server {
@@ -45,9 +44,8 @@ class Server {
   /// `worker` is -1 for what the server keeps.
   BufferIndex add_shard(const char* what, BufferRole role, MemoryClass memory, DType type, int worker) {
     const std::string prefix = worker < 0 ? "" : fmt::format("m{}:", worker);
-    program_.buffers.push_back({prefix + shard_name(what, index_), role, memory, type,
-                                Shape{bucket_.elements / step_.grid.servers}, worker < 0, -1, worker});
-    return static_cast<BufferIndex>(program_.buffers.size() - 1);
+    return program_.add({prefix + shard_name(what, index_), role, memory, type,
+                         Shape{bucket_.elements / step_.grid.servers}, worker < 0, -1, worker});
   }
 
   BufferIndex receive(int worker) {
@@ -67,9 +65,7 @@ class Server {
       program_.ops.push_back({OpId::of({OpKind::optimizer, Purpose::none, -1, worker, -1, Segment::accumulate, index_}),
                               GroupKind::self,
                               -1,
-                              {{sum, worker == 0 ? Access::write : Access::accumulate}, {gradients, Access::read}},
-                              {},
-                              {}});
+                              {{sum, worker == 0 ? Access::write : Access::accumulate}, {gradients, Access::read}}});
     }
   }
 
@@ -124,8 +120,8 @@ RankProgram push_and_pull(RankProgram program, const StepProgram& step) {
                     all_parameters = add_base(program, bucket, "parameters", parameters);
   for (int s = 0; s < servers; ++s) {
     const BufferIndex pushed = view_shard(program, bucket, all_gradients, s, servers, shard_name("gradients", s));
-    messages.push_back({complete[static_cast<std::size_t>(s)],
-                        message(OpKind::send, worker, s, step.grid.workers() + s, {pushed, Access::read})});
+    messages.push_back(
+        {complete[s], message(OpKind::send, worker, s, step.grid.workers() + s, {pushed, Access::read})});
   }
   for (int s = 0; s < servers; ++s) {
     const BufferIndex pulled = view_shard(program, bucket, all_parameters, s, servers, shard_name("parameters", s));

@@ -75,9 +75,8 @@ std::int64_t place_transients(RankProgram& program) {
   for (BufferIndex b = 0; b < program.buffers.size(); ++b)
     if (const Buffer& buffer = program.buffers[b]; !buffer.persistent && !buffer.host && lifetimes[b].used())
       order.push_back(b);
-  std::stable_sort(order.begin(), order.end(), [&](BufferIndex x, BufferIndex y) {
-    return program.buffers[x].bytes() > program.buffers[y].bytes();
-  });
+  std::ranges::stable_sort(
+      order, [&](BufferIndex x, BufferIndex y) { return program.buffers[x].bytes() > program.buffers[y].bytes(); });
 
   // Lifetimes that include that op.
   std::vector<Lifetime> longer = lifetimes;
@@ -135,7 +134,7 @@ RankProgram place_buffers(RankProgram program) {
     }
   program.host_bytes = host - program.arena_bytes;
   for (Buffer& buffer : program.buffers)
-    if (buffer.within >= 0) buffer.offset = program.buffers[static_cast<std::size_t>(buffer.within)].offset + buffer.at;
+    if (buffer.within >= 0) buffer.offset = program.buffers[buffer.within].offset + buffer.at;
   return program;
 }
 

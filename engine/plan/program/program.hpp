@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/op/memory_class.hpp"
@@ -71,10 +72,10 @@ struct Op {
   GroupKind group = GroupKind::self;  ///< of a collective
   int peer = -1;                      ///< the other rank of a send or receive
   /// In the operand order of the segment (engine/plan/model); a communication's by the rules of communication.hpp.
-  std::vector<BufferUse> uses;
-  std::vector<OpIndex> after;           ///< ops of other lanes, earlier in program order, that must have finished
-  std::vector<OpIndex> after_previous;  ///< ops of other lanes that must have finished in the step before
-  int root = -1;                        ///< of a broadcast, scatter, reduce or gather: a world rank
+  std::vector<BufferUse> uses{};
+  std::vector<OpIndex> after{};           ///< ops of other lanes, earlier in program order, that must have finished
+  std::vector<OpIndex> after_previous{};  ///< ops of other lanes that must have finished in the step before
+  int root = -1;                          ///< of a broadcast, scatter, reduce or gather: a world rank
 
   Lane lane() const { return id.lane(); }
 };
@@ -116,6 +117,10 @@ struct RankProgram {
   /// beyond the oldest that lacks one.
   std::optional<int> arrivals_ahead{};
 
+  BufferIndex add(Buffer buffer) {
+    buffers.push_back(std::move(buffer));
+    return static_cast<BufferIndex>(buffers.size() - 1);
+  }
   /// Indices of the ops of each lane, in order.
   std::array<std::vector<OpIndex>, lane_count> lanes() const;
   /// Bytes of a communication op's first operand: the payload of a message, broadcast or reduction; what a copy copies.

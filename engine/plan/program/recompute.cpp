@@ -75,9 +75,8 @@ std::vector<std::size_t> repeated(const RankProgram& program, const Group& group
   for (auto op = group.forwards.rbegin(); op != group.forwards.rend(); ++op) {
     const auto& uses = program.ops[*op].uses;
     // What is accumulated (parts of a sum) is both read and written.
-    const bool is_needed = std::any_of(uses.begin(), uses.end(), [&](const BufferUse& use) {
-      return use.access != Access::read && needed.contains(use.buffer);
-    });
+    const bool is_needed = std::ranges::any_of(
+        uses, [&](const BufferUse& use) { return use.access != Access::read && needed.contains(use.buffer); });
     if (!is_needed) continue;
     for (const BufferUse& use : uses)
       if (use.access != Access::write) needed.insert(use.buffer);
@@ -121,8 +120,7 @@ RankProgram add_recomputation(RankProgram program, const StepProgram& step) {
           Buffer buffer = program.buffers[use.buffer];
           buffer.name = "again:" + buffer.name;
           buffer.memory = MemoryClass::activations;
-          program.buffers.push_back(std::move(buffer));
-          again[use.buffer] = static_cast<BufferIndex>(program.buffers.size() - 1);
+          again[use.buffer] = program.add(std::move(buffer));
         }
         use = renamed(use);
       }

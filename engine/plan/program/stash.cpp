@@ -33,8 +33,7 @@ class StashPass {
         read_version(i, version_of.at(f.micro_batch));
     }
     std::vector<Insertion> copies;
-    for (const auto& [version, kept] : kept_)
-      copies.push_back({ends_[static_cast<std::size_t>(version)], copy_op(version, kept)});
+    for (const auto& [version, kept] : kept_) copies.push_back({ends_[version], copy_op(version, kept)});
     return insert_ops(std::move(program_), std::move(copies));
   }
 
@@ -56,17 +55,16 @@ class StashPass {
       Buffer copy = program_.buffers[weights];
       copy.name = fmt::format("v{}:{}", version, copy.name);
       copy.persistent = false;
-      program_.buffers.push_back(std::move(copy));
-      found->second = static_cast<BufferIndex>(program_.buffers.size() - 1);
+      found->second = program_.add(std::move(copy));
     }
     return found->second;
   }
 
   /// The sources, then their destinations.
   Op copy_op(int version, const Copies& copies) const {
-    OpFields f = program_.ops[ends_[static_cast<std::size_t>(version)]].id.fields();
+    OpFields f = program_.ops[ends_[version]].id.fields();
     f.segment = Segment::stash;
-    Op op{OpId::of(f), GroupKind::self, -1, {}, {}, {}};
+    Op op{OpId::of(f)};
     for (const auto& [weights, copy] : copies) op.uses.push_back({weights, Access::read});
     for (const auto& [weights, copy] : copies) op.uses.push_back({copy, Access::write});
     return op;

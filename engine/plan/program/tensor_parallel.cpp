@@ -81,7 +81,7 @@ class TensorCollectives {
     f.kind = kind;
     f.purpose = exchange.purpose;
     f.index = static_cast<int>(phase);
-    insertions_.push_back({position, {OpId::of(f), GroupKind::tensor, -1, std::move(uses), {}, {}}});
+    insertions_.push_back({position, {OpId::of(f), GroupKind::tensor, -1, std::move(uses)}});
   }
 
   /// From one buffer to another, in front of the op that reads it. Its name is that of the product on its whole side.
@@ -125,8 +125,7 @@ class TensorCollectives {
           // Not kept since forward: gathered again from what is.
           Buffer again = program_.buffers[use.buffer];
           again.name = "again:" + again.name;
-          program_.buffers.push_back(std::move(again));
-          const auto b = static_cast<BufferIndex>(program_.buffers.size() - 1);
+          const BufferIndex b = program_.add(std::move(again));
           program_.ops[i].uses[k].buffer = b;
           move(ahead_of(i), e, *kind, TensorPhase::again, written_.at(key_of(f, source, gradient)), b, id);
         }
@@ -152,9 +151,7 @@ Op tensor_reduction(int chunk, int bucket, BufferIndex gradients) {
   return {OpId::of({OpKind::all_reduce, Purpose::tensor, chunk, -1, -1, Segment::whole, bucket}),
           GroupKind::tensor,
           -1,
-          {{gradients, Access::accumulate}},
-          {},
-          {}};
+          {{gradients, Access::accumulate}}};
 }
 
 }  // namespace rankscope

@@ -17,11 +17,11 @@
 // `bytes` is informative: those of the first operand (communication.hpp); it is checked when parsed.
 #include <fmt/format.h>
 
-#include <charconv>
 #include <sstream>
 #include <stdexcept>
 #include <unordered_map>
 
+#include "engine/op/word_list.hpp"
 #include "engine/op/words.hpp"
 #include "engine/plan/program/program.hpp"
 
@@ -94,11 +94,8 @@ class Parser {
     return text;
   }
   std::int64_t parse_number(std::string_view text, const char* what) const {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size())
-      fail(expected(what) + ", not '" + std::string(text) + "'");
-    return value;
+    if (const auto value = number_in<std::int64_t>(text)) return *value;
+    fail(expected(what) + ", not '" + std::string(text) + "'");
   }
   std::int64_t number(const char* what) { return parse_number(word(what), what); }
 
@@ -114,10 +111,9 @@ class Parser {
       fail(fmt::format("buffers are numbered in order; expected {}", program_.buffers.size()));
     Buffer b;
     const std::string memory = word("a memory class");
-    int m = 0;
-    while (m < memory_class_count && name_of(static_cast<MemoryClass>(m)) != memory) ++m;
-    if (m == memory_class_count) fail("unknown memory class '" + memory + "'");
-    b.memory = static_cast<MemoryClass>(m);
+    const auto known = value_named<MemoryClass>(memory, memory_class_count);
+    if (!known) fail("unknown memory class '" + memory + "'");
+    b.memory = *known;
     const std::string type = word("an element type");
     try {
       b.type = dtype_named(type);
@@ -128,8 +124,7 @@ class Parser {
     for (std::size_t at = 0; at <= shape.size();) {
       const std::size_t end = std::min(shape.find('x', at), shape.size());
       if (b.shape.rank == 4) fail("a shape has at most four extents");
-      b.shape.extent[static_cast<std::size_t>(b.shape.rank++)] =
-          parse_number(std::string_view(shape).substr(at, end - at), "an extent");
+      b.shape.extent[b.shape.rank++] = parse_number(std::string_view(shape).substr(at, end - at), "an extent");
       at = end + 1;
     }
     b.offset = number("an offset");
@@ -171,17 +166,16 @@ class Parser {
     const std::string token = word("an op");
     const auto id = parse_token(token, &error);
     if (!id) fail(error);
-    Op op{*id, GroupKind::self, -1, {}, {}, {}};
+    Op op{*id};
     std::int64_t bytes = -1;
     std::string mode, text;
     std::vector<std::string> previous;
     while (words_ >> text) {
       if (text == "group") {
         const std::string name = word("a group");
-        int g = 0;
-        while (g < group_kind_count && name_of(static_cast<GroupKind>(g)) != name) ++g;
-        if (g == group_kind_count) fail("unknown group '" + name + "'");
-        op.group = static_cast<GroupKind>(g);
+        const auto known = value_named<GroupKind>(name, group_kind_count);
+        if (!known) fail("unknown group '" + name + "'");
+        op.group = *known;
       } else if (text == "peer") {
         op.peer = static_cast<int>(number("a rank"));
       } else if (text == "root") {

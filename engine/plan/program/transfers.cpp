@@ -6,12 +6,7 @@ namespace rankscope {
 namespace {
 
 Op load_op(int chunk, int micro_batch, std::vector<BufferUse> uses) {
-  return {OpId::of({OpKind::load_batch, Purpose::none, chunk, micro_batch, -1, Segment::whole, -1}),
-          GroupKind::self,
-          -1,
-          std::move(uses),
-          {},
-          {}};
+  return {OpId::of({OpKind::load_batch, Purpose::none, chunk, micro_batch}), GroupKind::self, -1, std::move(uses)};
 }
 
 /// The position at which an op is issued one action before `action` begins.
@@ -41,20 +36,17 @@ RankProgram add_pipeline_transfers(RankProgram program, const StepProgram& step)
   const ChunkSchedule& schedule = step.schedule;
   const Coordinates at = step.grid.coordinates_of(program.rank);
   const auto is_elsewhere = [&](int chunk) {
-    return chunk >= 0 && chunk < schedule.shape.chunks() &&
-           schedule.stage_of_chunk[static_cast<std::size_t>(chunk)] != at.pipeline;
+    return chunk >= 0 && chunk < schedule.shape.chunks() && schedule.stage_of_chunk[chunk] != at.pipeline;
   };
   std::vector<Insertion> transfers;
   const auto add = [&](std::size_t position, OpKind kind, const OpFields& f, int neighbour, BufferIndex buffer) {
     const Purpose purpose = f.kind == OpKind::forward ? Purpose::pipeline_forward : Purpose::pipeline_backward;
-    const int stage = schedule.stage_of_chunk[static_cast<std::size_t>(neighbour)];
+    const int stage = schedule.stage_of_chunk[neighbour];
     transfers.push_back({position,
-                         {OpId::of({kind, purpose, f.chunk, f.micro_batch, -1, Segment::whole, -1}),
+                         {OpId::of({kind, purpose, f.chunk, f.micro_batch}),
                           GroupKind::self,
                           step.grid.rank_of({at.tensor, at.data, stage}),
-                          {{buffer, kind == OpKind::send ? Access::read : Access::write}},
-                          {},
-                          {}}});
+                          {{buffer, kind == OpKind::send ? Access::read : Access::write}}}});
   };
 
   std::map<OpId, std::size_t> action_of;
@@ -66,12 +58,12 @@ RankProgram add_pipeline_transfers(RankProgram program, const StepProgram& step)
     if (f.kind != OpKind::weight_gradient && is_elsewhere(from))
       add(one_action_ahead(actions, a), OpKind::receive, f, from, program.ops[actions[a].begin].uses[0].buffer);
   }
-  const auto& order = schedule.order[static_cast<std::size_t>(at.pipeline)];
+  const auto& order = schedule.order[at.pipeline];
   for (const Sending& sending : sending_order(schedule, at.pipeline)) {
-    const Action& action = actions[action_of.at(order[static_cast<std::size_t>(sending.op)])];
+    const Action& action = actions[action_of.at(order[sending.op])];
     int behind = sending.after;  // a weight gradient of nothing has no ops
-    while (!action_of.contains(order[static_cast<std::size_t>(behind)])) --behind;
-    const std::size_t after = action_of.at(order[static_cast<std::size_t>(behind)]);
+    while (!action_of.contains(order[behind])) --behind;
+    const std::size_t after = action_of.at(order[behind]);
     const std::size_t later = actions[after + 1 < actions.size() ? after + 1 : after].end;
     const OpFields f = action.id.fields();
     const Op& last = program.ops[action.end - 1];

@@ -30,7 +30,7 @@ std::string name_of_base(const char* what, const Bucket& bucket, const std::stri
 }
 
 Op collective(const OpFields& fields, std::vector<BufferUse> uses) {
-  return {OpId::of(fields), GroupKind::data, -1, std::move(uses), {}, {}};
+  return {OpId::of(fields), GroupKind::data, -1, std::move(uses)};
 }
 
 class GradientSharding {
@@ -61,15 +61,11 @@ class GradientSharding {
   std::int64_t shard_elements(const Bucket& bucket) const { return bucket.elements / step_.grid.data; }
   std::int64_t shard_begin(const Bucket& bucket) const { return shard_elements(bucket) * at_.data; }
 
-  BufferIndex add(Buffer buffer) {
-    program_.buffers.push_back(std::move(buffer));
-    return static_cast<BufferIndex>(program_.buffers.size() - 1);
-  }
   BufferIndex add_shard(const Bucket& bucket, const char* what, const Buffer& like) {
     Buffer shard{
         name_of_base(what, bucket, ":shard"), like.role, like.memory, like.type, {shard_elements(bucket)}, true};
     shard.shard_of = bucket.index;
-    return add(std::move(shard));
+    return program_.add(std::move(shard));
   }
   /// This rank's shard of a whole bucket, as a view.
   BufferIndex own_shard(const Bucket& bucket, BufferIndex base, std::string name) {
@@ -157,7 +153,7 @@ class GradientSharding {
           buffer.persistent = false;
           buffer.micro_batch = micro_batch;
           buffer.name = fmt::format("m{}:{}", micro_batch, buffer.name);
-          gradient = add(std::move(buffer));
+          gradient = program_.add(std::move(buffer));
         }
         use.buffer = *gradient;
         own.complete = i + 1;
@@ -178,9 +174,7 @@ class GradientSharding {
            {OpId::of({OpKind::optimizer, Purpose::none, bucket.chunk, m, -1, Segment::accumulate, bucket.index}),
             GroupKind::self,
             -1,
-            {{shard, &own == first ? Access::write : Access::accumulate}, {part, Access::read}},
-            {},
-            {}}});
+            {{shard, &own == first ? Access::write : Access::accumulate}, {part, Access::read}}}});
     }
     return shard;
   }
@@ -193,7 +187,8 @@ class GradientSharding {
     Buffer view{name_of_base("gradients", bucket, ":summed"), whole.role, whole.memory, whole.type, {count}, true};
     view.within = static_cast<int>(base_of(program_.buffers, shard));
     view.at = whole.at;
-    insertions_.push_back({program_.ops.size(), tensor_reduction(bucket.chunk, bucket.index, add(std::move(view)))});
+    insertions_.push_back(
+        {program_.ops.size(), tensor_reduction(bucket.chunk, bucket.index, program_.add(std::move(view)))});
   }
 
   RankProgram program_;
@@ -283,10 +278,9 @@ class ParameterGathering {
     const OpFields f = program_.ops[op].id.fields();
     Gathered& gathered = gathered_[k].emplace();
     for (const BucketEntry& entry : bucket.entries) {
-      const ParameterSpec& spec = step_.model.parameters[static_cast<std::size_t>(entry.parameter)];
-      gathered.members.push_back(static_cast<BufferIndex>(program_.buffers.size()));
-      program_.buffers.push_back({spec.name, BufferRole::parameter, MemoryClass::parameters, step_.model.type,
-                                  spec.shape, false, entry.parameter, f.micro_batch});
+      const ParameterSpec& spec = step_.model.parameters[entry.parameter];
+      gathered.members.push_back(program_.add({spec.name, BufferRole::parameter, MemoryClass::parameters,
+                                               step_.model.type, spec.shape, false, entry.parameter, f.micro_batch}));
     }
     const BufferIndex base = add_base(
         program_, bucket, name_of_base("parameters", bucket, ":" + to_token(program_.ops[op].id)), gathered.members);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/op/contains.hpp"
+#include "engine/op/words.hpp"
 #include "engine/plan/scenario/read.hpp"
 
 namespace rankscope {
@@ -10,13 +12,6 @@ namespace {
 constexpr int most_tried = 64;  // suitable numbers in each direction
 
 }  // namespace
-
-std::string either(const std::vector<std::string>& options) {
-  std::string text;
-  for (std::size_t i = 0; i < options.size(); ++i)
-    text += (i == 0 ? "" : i + 1 < options.size() ? ", " : " or ") + options[i];
-  return text;
-}
 
 bool Advisor::works(const Changes& changes) const {
   if (!culprits_) return true;
@@ -27,9 +22,7 @@ bool Advisor::works(const Changes& changes) const {
     return false;
   }
   const std::vector<std::string> culprits = culprits_(changed);
-  return std::none_of(changes.begin(), changes.end(), [&](const auto& change) {
-    return std::find(culprits.begin(), culprits.end(), change.first) != culprits.end();
-  });
+  return std::ranges::none_of(changes, [&](const auto& change) { return contains(culprits, change.first); });
 }
 
 std::vector<std::string> Advisor::numbers_near(const std::string& key, std::int64_t requested, std::int64_t greatest,
@@ -66,7 +59,7 @@ std::string would_do(const std::vector<std::pair<std::string, std::vector<std::s
   std::string text;
   for (const auto& [key, values] : options)
     if (!values.empty())
-      text += (text.empty() ? "" : ", or ") + key + " = " + either(values) + (text.empty() ? " would do" : "");
+      text += (text.empty() ? "" : ", or ") + key + " = " + listed(values, "or") + (text.empty() ? " would do" : "");
   return text;
 }
 

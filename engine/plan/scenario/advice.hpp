@@ -10,9 +10,6 @@
 
 namespace rankscope {
 
-/// "a", "a or b", "a, b or c".
-std::string either(const std::vector<std::string>& options);
-
 class Advisor {
  public:
   /// Keys with other values, in TOML's words; a string without quotes.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/op/contains.hpp"
 #include "engine/plan/scenario/choices.hpp"
 #include "engine/plan/scenario/document.hpp"
 
@@ -43,7 +44,7 @@ Axis parse_axis(const std::string& text) {
   Scenario scratch;
   for (const std::string& value : split(list)) {
     if (value.empty()) refuse_axis(text, std::string("there is an empty value between commas; ") + right);
-    if (std::find(axis.values.begin(), axis.values.end(), value) != axis.values.end())
+    if (contains(axis.values, value))
       refuse_axis(text,
                   "the value " + value + " is given twice; once is enough (--repeat N runs each N times)");
     // An unknown name is a point, too: the plan's checks judge it.

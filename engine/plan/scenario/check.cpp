@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <filesystem>
 
+#include "engine/op/contains.hpp"
+#include "engine/op/words.hpp"
 #include "engine/plan/scenario/choices.hpp"
 #include "engine/plan/scenario/data_source.hpp"
 #include "engine/plan/scenario/keys.hpp"
@@ -70,8 +72,7 @@ std::optional<Complaint> complaint_about_values(const Scenario& scenario) {
     const auto* word = std::get_if<std::string*>(&field);
     if (!word) continue;
     const std::vector<std::string> known = choices(key.path());
-    if (!known.empty() && std::find(known.begin(), known.end(), **word) == known.end())
-      return unknown_name(key.path(), **word);
+    if (!known.empty() && !contains(known, **word)) return unknown_name(key.path(), **word);
   }
   if (!named_source(scenario.data))
     return Complaint{

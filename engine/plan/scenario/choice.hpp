@@ -2,6 +2,8 @@
 // table of its names, in the enumerators' order: word_table<E> (choices.hpp has those of a scenario's keys,
 // run_choices.hpp those of how it is run).
 #pragma once
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <ostream>
@@ -11,22 +13,17 @@
 #include <string_view>
 #include <type_traits>
 
+#include "engine/op/word_list.hpp"
+
 namespace rankscope {
 
-/// The names of E in the order of its enumerators, which count from 0.
+/// The names of E in the order of its enumerators, which count from 0: a word_list() for each set.
 template <class E>
 inline constexpr std::span<const std::string_view> word_table{};
 
 template <class E>
 constexpr std::string_view word_of(E value) {
   return word_table<E>[static_cast<std::size_t>(value)];
-}
-
-/// "cpu, cuda, sleep"
-inline std::string listed(std::span<const std::string_view> names) {
-  std::string text;
-  for (const std::string_view name : names) text += (text.empty() ? "" : ", ") + std::string(name);
-  return text;
 }
 
 /// A value of some set, for what treats all keys alike: reading, writing, lists for people.
@@ -62,7 +59,8 @@ class Choice : public AnyChoice {
   requires std::is_convertible_v<const Text&, std::string_view>
   constexpr Choice(const Text& name) : Choice(E{}) {
     if (!take(name))
-      throw std::invalid_argument("unknown '" + std::string(std::string_view(name)) + "'; known: " + listed(names_));
+      throw std::invalid_argument(
+          fmt::format("unknown '{}'; known: {}", std::string_view(name), fmt::join(names_, ", ")));
   }
   constexpr operator E() const { return static_cast<E>(index_); }
   friend constexpr bool operator==(const Choice& a, const Choice& b) { return a.index_ == b.index_; }

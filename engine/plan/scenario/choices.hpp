@@ -11,9 +11,8 @@
 namespace rankscope {
 
 enum class ModelKind : std::uint8_t { gpt, resnet, collective };
-inline constexpr std::string_view model_kind_words[] = {"gpt", "resnet", "collective"};
 template <>
-inline constexpr std::span<const std::string_view> word_table<ModelKind> = model_kind_words;
+inline constexpr auto word_table<ModelKind> = word_list("gpt", "resnet", "collective");
 
 /// The eight collectives, in OpKind's order.
 enum class Operation : std::uint8_t {
@@ -26,10 +25,9 @@ enum class Operation : std::uint8_t {
   reduce_scatter,
   all_to_all
 };
-inline constexpr std::string_view operation_words[] = {"broadcast", "scatter",    "reduce",         "all-reduce",
-                                                       "gather",    "all-gather", "reduce-scatter", "all-to-all"};
 template <>
-inline constexpr std::span<const std::string_view> word_table<Operation> = operation_words;
+inline constexpr auto word_table<Operation> = word_list("broadcast", "scatter", "reduce", "all-reduce", "gather",
+                                                        "all-gather", "reduce-scatter", "all-to-all");
 
 enum class ScheduleKind : std::uint8_t {
   naive,
@@ -43,58 +41,48 @@ enum class ScheduleKind : std::uint8_t {
   one_f_one_b_async,
   by_hand
 };
-inline constexpr std::string_view schedule_words[] = {"naive", "gpipe", "1f1b", "interleaved", "zb-h1",
-                                                      "zb-h2", "zb-2p", "zb-v", "1f1b-async",  "by-hand"};
 template <>
-inline constexpr std::span<const std::string_view> word_table<ScheduleKind> = schedule_words;
+inline constexpr auto word_table<ScheduleKind> = word_list("naive", "gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2",
+                                                           "zb-2p", "zb-v", "1f1b-async", "by-hand");
 
 enum class DataParallel : std::uint8_t { all_reduce, main_device, parameter_server };
-inline constexpr std::string_view data_parallel_words[] = {"all-reduce", "main-device", "parameter-server"};
 template <>
-inline constexpr std::span<const std::string_view> word_table<DataParallel> = data_parallel_words;
+inline constexpr auto word_table<DataParallel> = word_list("all-reduce", "main-device", "parameter-server");
 
 enum class Offload : std::uint8_t { none, optimizer };
-inline constexpr std::string_view offload_words[] = {"none", "optimizer"};
 template <>
-inline constexpr std::span<const std::string_view> word_table<Offload> = offload_words;
+inline constexpr auto word_table<Offload> = word_list("none", "optimizer");
 
 enum class Recompute : std::uint8_t { none, blocks, sqrt, selective };
-inline constexpr std::string_view recompute_words[] = {"none", "blocks", "sqrt", "selective"};
 template <>
-inline constexpr std::span<const std::string_view> word_table<Recompute> = recompute_words;
+inline constexpr auto word_table<Recompute> = word_list("none", "blocks", "sqrt", "selective");
 
 enum class Precision : std::uint8_t { fp64, fp32, bf16, fp16 };
-inline constexpr std::string_view precision_words[] = {"fp64", "fp32", "bf16", "fp16"};
 template <>
-inline constexpr std::span<const std::string_view> word_table<Precision> = precision_words;
+inline constexpr auto word_table<Precision> = word_list("fp64", "fp32", "bf16", "fp16");
 
 /// Of 16-bit precision: `wide`, logits are fp32 until their gradient is rounded; `narrow`, they are stored like
 /// activations.
 enum class LogitsType : std::uint8_t { wide, narrow };
-inline constexpr std::string_view logits_words[] = {"wide", "narrow"};
 template <>
-inline constexpr std::span<const std::string_view> word_table<LogitsType> = logits_words;
+inline constexpr auto word_table<LogitsType> = word_list("wide", "narrow");
 
 /// `automatic`: the communicator's own; else an algorithm of engine/plan/collective.
 enum class CollectiveChoice : std::uint8_t { automatic, ring, naive, tree, halving_doubling };
-inline constexpr std::string_view collective_words[] = {"auto", "ring", "naive", "tree", "halving-doubling"};
 template <>
-inline constexpr std::span<const std::string_view> word_table<CollectiveChoice> = collective_words;
+inline constexpr auto word_table<CollectiveChoice> = word_list("auto", "ring", "naive", "tree", "halving-doubling");
 
 enum class Decay : std::uint8_t { none, linear, cosine };
-inline constexpr std::string_view decay_words[] = {"none", "linear", "cosine"};
 template <>
-inline constexpr std::span<const std::string_view> word_table<Decay> = decay_words;
+inline constexpr auto word_table<Decay> = word_list("none", "linear", "cosine");
 
 enum class AttentionKernel : std::uint8_t { flash, stored };
-inline constexpr std::string_view attention_words[] = {"flash", "stored"};
 template <>
-inline constexpr std::span<const std::string_view> word_table<AttentionKernel> = attention_words;
+inline constexpr auto word_table<AttentionKernel> = word_list("flash", "stored");
 
 enum class Accumulation : std::uint8_t { fused, added, copied, flat };
-inline constexpr std::string_view accumulation_words[] = {"fused", "added", "copied", "flat"};
 template <>
-inline constexpr std::span<const std::string_view> word_table<Accumulation> = accumulation_words;
+inline constexpr auto word_table<Accumulation> = word_list("fused", "added", "copied", "flat");
 
 /// A wrong program, which `verify` must catch.
 enum class Plant : std::uint8_t {
@@ -110,21 +98,10 @@ enum class Plant : std::uint8_t {
   overflow,
   lost_part
 };
-inline constexpr std::string_view plant_words[] = {
-    "",
-    "gradient_scale",
-    "dropped_micro_batch",
-    "skipped_norm_term",
-    "norm_counted_twice",
-    "untied_embedding",
-    "unsynchronised_norms",
-    "unmasked_padding",
-    "early_gather_read",
-    "overflow",
-    "lost_part",
-};
 template <>
-inline constexpr std::span<const std::string_view> word_table<Plant> = plant_words;
+inline constexpr auto word_table<Plant> = word_list("", "gradient_scale", "dropped_micro_batch", "skipped_norm_term",
+                                                    "norm_counted_twice", "untied_embedding", "unsynchronised_norms",
+                                                    "unmasked_padding", "early_gather_read", "overflow", "lost_part");
 
 /// The names that a key ("plan.schedule") takes, in the order in which they are listed to people; an empty one stands
 /// for none. Empty when the key is not a choice.

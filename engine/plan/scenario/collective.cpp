@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "engine/op/contains.hpp"
 #include "engine/op/words.hpp"
 #include "engine/plan/scenario/keys.hpp"
 
@@ -40,8 +41,7 @@ std::optional<Complaint> collective_complaint(const Scenario& scenario) {
                          "\" to plant; use plant = \"lost_part\", or remove it"};
   const Scenario plain_one;
   for (const Key& key : scenario_keys()) {
-    if (!key.is_of_plan() || std::find(keys_of_plan.begin(), keys_of_plan.end(), key.name) != keys_of_plan.end())
-      continue;
+    if (!key.is_of_plan() || contains(keys_of_plan, key.name)) continue;
     const std::string value = in_toml(key, scenario), right = in_toml(key, plain_one), name(key.name);
     if (value == right) continue;
     constexpr std::size_t most_shown = 40;  // an order by hand may have thousands of characters

@@ -38,6 +38,20 @@ std::string_view kind_of(const Value& value);
 
 /// Throws ScenarioError "at: what".
 [[noreturn]] void refuse(const std::string& at, const std::string& what);
+/// The content as a Table, an Array, a string, …; refuses any other at `at`: "KEY is a string; RIGHT".
+template <class Content>
+const Content& as(const Value& value, const std::string& at, std::string_view key, std::string_view right) {
+  if (const auto* content = std::get_if<Content>(&value.content)) return *content;
+  refuse(at, std::string(key).append(" is ").append(kind_of(value)).append("; ").append(right));
+}
+template <class Content>
+const Content& as(const Value& value, std::string_view key, std::string_view right) {
+  return as<Content>(value, value.at, key, right);
+}
+template <class Content>
+const Content& as(const Item& item, std::string_view right) {
+  return as<Content>(item.value, item.at, item.key, right);
+}
 /// Without the blanks around it.
 std::string trimmed(const std::string& text);
 

@@ -57,8 +57,8 @@ const Key* find_key(std::string_view path);
 
 /// The most similar word in `known`; empty if none is similar.
 std::string nearest(std::string_view word, const std::vector<std::string>& known);
-/// "a", "a and b", "a, b and c".
-std::string listed(const std::vector<std::string>& words);
+/// "did you mean 'walls'?"; `otherwise` where no word is similar.
+std::string nearest_or(std::string_view word, const std::vector<std::string>& known, const std::string& otherwise);
 /// The shortest text of a number that reads back as the same value.
 std::string plain(double value);
 

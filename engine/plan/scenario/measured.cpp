@@ -48,26 +48,12 @@ MeasuredTable read_measured(const std::filesystem::path& file) {
   }
 }
 
-std::filesystem::path find_measured(const std::string& name, const std::filesystem::path& scenario_file) {
-  const std::filesystem::path requested = std::filesystem::path("measured") / (name + ".toml");
-  std::error_code error;
-  const std::filesystem::path from = std::filesystem::absolute(scenario_file, error).parent_path();
-  for (std::filesystem::path folder = from; !folder.empty(); folder = folder.parent_path()) {
-    if (std::filesystem::is_regular_file(folder / requested, error)) return folder / requested;
-    if (folder == folder.parent_path()) break;
-  }
-  for (const std::filesystem::path& folder : resource_folders())
-    if (std::filesystem::is_regular_file(folder / requested, error)) return folder / requested;
-  return {};
-}
-
 std::string to_toml(const MeasuredTable& table) {
   std::string text = "title = \"" + table.title + "\"\nsource = \"" + table.source + "\"\n\nrows = [\n";
   for (const MeasuredCost& row : table.rows)
-    text += "  { op = \"" + row.op + "\", precision = \"" + row.precision + "\", flops = " + plain(row.flops) +
-            ", bytes = " + plain(row.bytes) +
-            (row.walked_bytes > 0 ? ", walked_bytes = " + plain(row.walked_bytes) : std::string()) +
-            ", seconds = " + plain(row.seconds) + " },\n";
+    text += fmt::format("  {{ op = \"{}\", precision = \"{}\", flops = {}, bytes = {}{}, seconds = {} }},\n", row.op,
+                        row.precision, plain(row.flops), plain(row.bytes),
+                        row.walked_bytes > 0 ? ", walked_bytes = " + plain(row.walked_bytes) : "", plain(row.seconds));
   return text + "]\n";
 }
 

@@ -17,9 +17,6 @@ struct MeasuredTable {
 
 /// Throws ScenarioError "file:line:column: …".
 MeasuredTable read_measured(const std::filesystem::path& file);
-/// The file of that name in a folder `measured` beside or above `scenario_file`, or in the resource folders; empty when
-/// there is none.
-std::filesystem::path find_measured(const std::string& name, const std::filesystem::path& scenario_file);
 
 std::string to_toml(const MeasuredTable& table);
 

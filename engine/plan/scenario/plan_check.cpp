@@ -163,12 +163,6 @@ std::optional<Complaint> schedule_complaint(const PlanSpec& plan, const Advisor&
   return std::nullopt;
 }
 
-/// Its builder makes input gradients and weight gradients instead of whole backwards.
-bool splits_backward(ScheduleKind kind) {
-  return kind == ScheduleKind::zb_h1 || kind == ScheduleKind::zb_h2 || kind == ScheduleKind::zb_2p ||
-         kind == ScheduleKind::zb_v;
-}
-
 std::optional<Complaint> stages_complaint(const Scenario& scenario, const Advisor& advisor) {
   const std::string& stages = scenario.plan.stages;
   if (stage_split(scenario.plan) != StageSplit::listed) return std::nullopt;
@@ -195,7 +189,8 @@ std::optional<Complaint> stages_complaint(const Scenario& scenario, const Adviso
                          "\" has a chunk of nothing: only the first and the last, which have the embedding and the "
                          "head, can be without layers" +
                          even};
-  if (layers->size() > 1 && layers->front() == 0 && splits_backward(scenario.plan.schedule))
+  // Zero-bubble schedules split backwards into input gradients and weight gradients.
+  if (layers->size() > 1 && layers->front() == 0 && scenario.plan.schedule.name().starts_with("zb-"))
     return Complaint{{"plan.stages", "plan.schedule"},
                      "stages = \"" + shortened(stages) +
                          "\" gives the first chunk the embedding alone, and so no input gradient that schedule \"" +

@@ -8,6 +8,8 @@
 #include <map>
 
 #include "engine/base/host/excerpt.hpp"
+#include "engine/op/contains.hpp"
+#include "engine/op/words.hpp"
 #include "engine/plan/scenario/check.hpp"
 #include "engine/plan/scenario/data_source.hpp"
 #include "engine/plan/scenario/document.hpp"
@@ -170,11 +172,7 @@ void note(const Key& key, const std::optional<std::string>& unknown, Places& pla
 }
 
 void read_table(const Item& item, Scenario& scenario, Places& places) {
-  const auto* table = std::get_if<Table>(&item.value.content);
-  if (!table)
-    refuse(item.at, item.key + " is " + std::string(kind_of(item.value)) + "; it is a table: write [" + item.key +
-                        "] and its keys below");
-  for (const Item& entry : *table) {
+  for (const Item& entry : document::as<Table>(item, "it is a table: write [" + item.key + "] and its keys below")) {
     const Key* key = find_key(item.key + "." + entry.key);
     if (!key)
       refuse(entry.at, "unknown key '" + entry.key + "' in [" + item.key + "]; " + suggestion(entry.key, item.key));
@@ -193,7 +191,7 @@ void read_tables(const Table& root, Scenario& scenario, Places& places) {
       assign(&scenario.title, item.at, "title", item.value);
     } else if (item.key == "lab") {
       // The lesson is not part of the training; lab.hpp reads it.
-    } else if (std::find(known.begin(), known.end(), item.key) != known.end()) {
+    } else if (contains(known, item.key)) {
       read_table(item, scenario, places);
     } else {
       const bool table = std::holds_alternative<Table>(item.value.content);
@@ -223,9 +221,8 @@ const Key& key_of(const Override& given, const std::string& at) {
     }
     std::vector<std::string> names;
     for (const Key& key : scenario_keys()) names.emplace_back(key.name);
-    const std::string near = nearest(given.key, names);
     refuse(at, "unknown key '" + given.key + "'; " +
-                   (near.empty() ? "write table.key, such as plan.pipeline" : "did you mean '" + near + "'?"));
+                   nearest_or(given.key, names, "write table.key, such as plan.pipeline"));
   }
   const std::string table = given.key.substr(0, dot), name = given.key.substr(dot + 1);
   if (keys_of(table).empty()) {
@@ -266,7 +263,7 @@ void read_cluster(Scenario& scenario, const std::string& name, const Places& pla
       complete = false;
   if (complete) return;
   const std::string& spec = scenario.cluster.spec;
-  const std::filesystem::path file = find_cluster(spec, name);
+  const std::filesystem::path file = find_resource("clusters", spec, name);
   if (file.empty()) {
     const std::vector<std::string> known = known_clusters(name);
     const std::string near = nearest(spec, known);
@@ -311,7 +308,7 @@ void read_cluster(Scenario& scenario, const std::string& name, const Places& pla
 void read_costs(Scenario& scenario, const std::string& name, const Places& places) {
   ClusterSpec& cluster = scenario.cluster;
   if (cluster.measured.empty()) return;
-  const std::filesystem::path file = find_measured(cluster.measured, name);
+  const std::filesystem::path file = find_resource("measured", cluster.measured, name);
   if (file.empty())
     refuse(place_of({{"cluster.measured", "cluster.spec"}, ""}, places, name),
            "unknown measured ops '" + cluster.measured + "'; put a file " + cluster.measured +

@@ -11,26 +11,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Folders "clusters" that are seen from a scenario file, nearest first.
-std::vector<fs::path> cluster_folders(const fs::path& scenario_file) {
+/// Folders KIND that are seen from a scenario file, nearest first.
+std::vector<fs::path> folders_seen(const std::string& kind, const fs::path& scenario_file) {
   std::vector<fs::path> folders;
   std::error_code error;
   const fs::path start = fs::absolute(scenario_file, error).lexically_normal().parent_path();
   for (fs::path folder = start; !folder.empty(); folder = folder.parent_path()) {
-    folders.push_back(folder / "clusters");
+    folders.push_back(folder / kind);
     if (folder == folder.parent_path()) break;
   }
-  for (const fs::path& folder : resource_folders()) folders.push_back(folder / "clusters");
+  for (const fs::path& folder : resource_folders()) folders.push_back(folder / kind);
   return folders;
-}
-
-std::vector<fs::path> toml_files(const fs::path& folder) {
-  std::vector<fs::path> files;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
-    if (entry->path().extension() == ".toml" && entry->is_regular_file(error)) files.push_back(entry->path());
-  std::sort(files.begin(), files.end());
-  return files;
 }
 
 }  // namespace
@@ -58,12 +49,19 @@ std::vector<fs::path> resource_folders() {
   return folders;
 }
 
-fs::path find_cluster(const std::string& name, const fs::path& scenario_file) {
-  for (const fs::path& folder : cluster_folders(scenario_file)) {
-    const fs::path file = folder / (name + ".toml");
-    std::error_code error;
-    if (fs::is_regular_file(file, error)) return file;
-  }
+std::vector<fs::path> toml_files(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+    if (entry->path().extension() == ".toml" && entry->is_regular_file(error)) files.push_back(entry->path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+fs::path find_resource(const std::string& kind, const std::string& name, const fs::path& scenario_file) {
+  std::error_code error;
+  for (const fs::path& folder : folders_seen(kind, scenario_file))
+    if (const fs::path file = folder / (name + ".toml"); fs::is_regular_file(file, error)) return file;
   return {};
 }
 
@@ -79,7 +77,7 @@ fs::path find_scenario(const std::string& named) {
 
 std::vector<std::string> known_clusters(const fs::path& scenario_file) {
   std::set<std::string> names;
-  for (const fs::path& folder : cluster_folders(scenario_file))
+  for (const fs::path& folder : folders_seen("clusters", scenario_file))
     for (const fs::path& file : toml_files(folder)) names.insert(file.stem().string());
   return {names.begin(), names.end()};
 }

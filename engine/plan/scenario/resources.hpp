@@ -11,9 +11,6 @@ namespace rankscope {
 /// as compiled in. Folders that do not exist are left out.
 std::vector<std::filesystem::path> resource_folders();
 
-/// The file of the cluster `name`: "clusters/NAME.toml" in the folder of `scenario_file`, in those above it, then in
-/// the resource folders; empty when there is none.
-std::filesystem::path find_cluster(const std::string& name, const std::filesystem::path& scenario_file);
 /// All clusters that can be named from there.
 std::vector<std::string> known_clusters(const std::filesystem::path& scenario_file);
 
@@ -21,6 +18,12 @@ std::vector<std::string> known_clusters(const std::filesystem::path& scenario_fi
 /// the resource folders; empty when there is neither.
 std::filesystem::path find_scenario(const std::string& named);
 
+/// The files *.toml of a folder, by name; none where there is no such folder.
+std::vector<std::filesystem::path> toml_files(const std::filesystem::path& folder);
+/// The file KIND/NAME.toml ("clusters", "measured") in the folder of `scenario_file` or in those above it, then in the
+/// resource folders; empty when there is none.
+std::filesystem::path find_resource(const std::string& kind, const std::string& name,
+                                    const std::filesystem::path& scenario_file);
 /// The files KIND/*.toml of the resource folders ("labs", "courses"), by name; of two with one name the better folder's.
 std::vector<std::filesystem::path> resource_files(const std::string& kind);
 

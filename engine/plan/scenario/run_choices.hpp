@@ -7,33 +7,29 @@ namespace rankscope {
 
 /// What computes. `sleep`: nothing does, each op sleeps its predicted cost.
 enum class DeviceKind : std::uint8_t { cpu, cuda, sleep };
-inline constexpr std::string_view device_words[] = {"cpu", "cuda", "sleep"};
 template <>
-inline constexpr std::span<const std::string_view> word_table<DeviceKind> = device_words;
+inline constexpr auto word_table<DeviceKind> = word_list("cpu", "cuda", "sleep");
 
 /// Whether ops are computed on this machine.
 constexpr bool computes(DeviceKind device) { return device != DeviceKind::sleep; }
 
 /// How ranks communicate. `loopback`: as threads of one process.
 enum class CommunicatorKind : std::uint8_t { loopback, mpi, nccl };
-inline constexpr std::string_view communicator_words[] = {"loopback", "mpi", "nccl"};
 template <>
-inline constexpr std::span<const std::string_view> word_table<CommunicatorKind> = communicator_words;
+inline constexpr auto word_table<CommunicatorKind> = word_list("loopback", "mpi", "nccl");
 
 /// What makes a GPU faster, and can be switched off to measure its gain (--without). `attention`: on tensor cores;
 /// `cudnn`: that by cuDNN; `gelu`, `bias_gradient`: within the matrix product that each belongs to; `norm`: all
 /// gradients of a layer norm in one pass; `measured`: the fastest of cuBLASLt's algorithms for each product, instead of
 /// the first.
 enum class FastPath : std::uint8_t { attention, cudnn, gelu, bias_gradient, norm, measured };
-inline constexpr std::string_view fast_path_words[] = {"attention",     "cudnn", "gelu",
-                                                       "bias-gradient", "norm",  "measured"};
 template <>
-inline constexpr std::span<const std::string_view> word_table<FastPath> = fast_path_words;
+inline constexpr auto word_table<FastPath> = word_list("attention", "cudnn", "gelu", "bias-gradient", "norm",
+                                                       "measured");
 
 /// The clock of the headline numbers. `automatic`: the device's where ranks share cores.
 enum class ClockChoice : std::uint8_t { automatic, wall, device };
-inline constexpr std::string_view clock_words[] = {"auto", "wall", "device"};
 template <>
-inline constexpr std::span<const std::string_view> word_table<ClockChoice> = clock_words;
+inline constexpr auto word_table<ClockChoice> = word_list("auto", "wall", "device");
 
 }  // namespace rankscope

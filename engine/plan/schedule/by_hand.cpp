@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <stdexcept>
 
+#include "engine/op/words.hpp"
 #include "engine/plan/schedule/builder.hpp"
 #include "engine/plan/schedule/unit_layout.hpp"
 
@@ -47,11 +47,8 @@ class Reader {
   void read_stage(std::string_view row) {
     const auto colon = row.find(':');
     int stage = -1;
-    if (row.starts_with("stage ") && colon != std::string_view::npos) {
-      const std::string_view number = trimmed(row.substr(6, colon - 6));
-      const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), stage);
-      if (error != std::errc{} || end != number.data() + number.size()) stage = -1;
-    }
+    if (row.starts_with("stage ") && colon != std::string_view::npos)
+      stage = number_in<int>(trimmed(row.substr(6, colon - 6))).value_or(-1);
     if (stage < 0 || stage >= schedule_.shape.stages)
       refuse(fmt::format("it should begin with 'stage N:', N from 0 to {}", schedule_.shape.stages - 1));
     if (!schedule_.order[static_cast<std::size_t>(stage)].empty())

@@ -64,7 +64,7 @@ OpId Pass::id() const {
 FoldedSchedule folded(const ChunkSchedule& schedule) {
   FoldedSchedule made{schedule.shape, schedule.stage_of_chunk, {}, splits_backward(schedule), 1};
   for (const auto& ops : schedule.order) made.stages.push_back(order_of(ops));
-  const auto& first = made.stages[static_cast<std::size_t>(made.stage_of_chunk.front())];
+  const auto& first = made.stages[made.stage_of_chunk.front()];
   made.in_flight = most_in_flight(first.passes, made.shape.micro_batches);
   return made;
 }

@@ -102,7 +102,7 @@ class Keeper {
   double transient(int begin, int end, bool selective) {
     double most = 0, freed = 0;
     for (int i = end - 1; i >= begin; --i) {
-      const SegmentSpec& segment = model_.segments[static_cast<std::size_t>(i)];
+      const SegmentSpec& segment = model_.segments[i];
       auto& known = backward_[selective][static_cast<std::size_t>(segment.kind)];
       if (!known || segment.block < 0) known = backward_bytes(segment, i, begin, selective);
       most = std::max(most, known->needs - freed);
@@ -126,7 +126,7 @@ class Keeper {
     Seen outside;
     const int length = model_.segments_a_block();
     for (int i = begin; i < end;) {
-      const SegmentSpec& segment = model_.segments[static_cast<std::size_t>(i)];
+      const SegmentSpec& segment = model_.segments[i];
       if (segment.block < 0) {
         add_to(kept, segment, outside);
         ++i;
@@ -135,7 +135,7 @@ class Keeper {
       if (!a_block) {
         a_block.emplace();
         Seen seen;
-        for (int k = i; k < i + length; ++k) add_to(*a_block, model_.segments[static_cast<std::size_t>(k)], seen);
+        for (int k = i; k < i + length; ++k) add_to(*a_block, model_.segments[k], seen);
       }
       kept.tensors += a_block->tensors;
       kept.statistics += a_block->statistics;
@@ -168,7 +168,7 @@ class Keeper {
     KeptBytes kept;
     Names seen;
     for (int k = begin; k < i; ++k) {
-      const SegmentSpec& before = model_.segments[static_cast<std::size_t>(k)];
+      const SegmentSpec& before = model_.segments[k];
       if (before.block == segment.block)
         for (const TensorName name : before.kept) seen.insert({before.block, name});
     }
@@ -207,7 +207,7 @@ int blocks_repeated_together(const PlanSpec& plan, int blocks) {
 }
 
 std::array<int, 3> parts_of(const Model& model, int begin, int end) {
-  const auto in_block = [&](int i) { return model.segments[static_cast<std::size_t>(i)].block >= 0; };
+  const auto in_block = [&](int i) { return model.segments[i].block >= 0; };
   int first = begin, last = end;
   while (first < end && !in_block(first)) ++first;
   if (first == end && begin > 0) first = begin;  // only the head is after the blocks
@@ -220,13 +220,12 @@ std::vector<double> elements_of_parts(const Model& model, int begin, int end) {
   std::vector<bool> seen(model.parameters.size(), false);
   int part = -2;  // of the segment before: its block, or -1
   for (int i = begin; i < end; ++i) {
-    const SegmentSpec& segment = model.segments[static_cast<std::size_t>(i)];
+    const SegmentSpec& segment = model.segments[i];
     if (segment.block != part) parts.push_back(0);
     part = segment.block;
     for (const int p : segment.parameters) {
-      const auto parameter = static_cast<std::size_t>(p);
-      if (!seen[parameter]) parts.back() += static_cast<double>(model.parameters[parameter].shape.elements());
-      seen[parameter] = true;
+      if (!seen[p]) parts.back() += static_cast<double>(model.parameters[p].shape.elements());
+      seen[p] = true;
     }
   }
   return parts;
@@ -252,7 +251,7 @@ bool gathers_checkpoints(const ClusterSpec& cluster, const Model& model) {
 
 ChunkBytes bytes_of_chunk(const Scenario& scenario, const Model& model, int begin, int end) {
   Keeper keeper(model, scenario.cluster);
-  const auto block_of = [&](int i) { return model.segments[static_cast<std::size_t>(i)].block; };
+  const auto block_of = [&](int i) { return model.segments[i].block; };
   int first = begin, last = end;  // of the blocks
   while (first < end && block_of(first) < 0) ++first;
   while (last > first && block_of(last - 1) < 0) --last;
@@ -303,11 +302,10 @@ StageParameters parameters_of_stage(const Scenario& scenario, const Model& model
   for (std::size_t chunk = 0; chunk < stage_of_chunk.size(); ++chunk) {
     if (stage_of_chunk[chunk] != stage) continue;
     for (int i = first_segment[chunk]; i < first_segment[chunk + 1]; ++i)
-      for (const int p : model.segments[static_cast<std::size_t>(i)].parameters) {
-        const auto parameter = static_cast<std::size_t>(p);
-        if (seen[parameter]) continue;
-        seen[parameter] = true;
-        const Shape& shape = model.parameters[parameter].shape;
+      for (const int p : model.segments[i].parameters) {
+        if (seen[p]) continue;
+        seen[p] = true;
+        const Shape& shape = model.parameters[p].shape;
         sum.elements += static_cast<double>(shape.elements());
         sum.largest = std::max(sum.largest, static_cast<double>(shape.elements()));
         for (const StateSpec& state :

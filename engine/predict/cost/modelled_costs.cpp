@@ -36,7 +36,7 @@ class SegmentTable {
     if (whole && f.block >= 0) {
       for (int s = 0; s < segment_count; ++s) add(sum, segments_.at(slot(f.block, static_cast<Segment>(s))));
     } else {
-      sum = whole ? chunks_[static_cast<std::size_t>(f.chunk)] : segments_[slot(f.block, f.segment)];
+      sum = whole ? chunks_[f.chunk] : segments_[slot(f.block, f.segment)];
     }
     if (f.kind == OpKind::backward) return sum.backward;
     if (f.kind == OpKind::input_gradient) return sum.input_gradient;
@@ -130,7 +130,7 @@ SegmentTable modelled_table(const Scenario& scenario, const Model& model) {
                           scenario.plan.recompute_blocks == 1;
   for (std::size_t c = 0; c + 1 < first_segment.size(); ++c)
     for (int i = first_segment[c]; i < first_segment[c + 1]; ++i) {
-      const SegmentSpec& s = model.segments[static_cast<std::size_t>(i)];
+      const SegmentSpec& s = model.segments[i];
       const SegmentSeconds seconds = segment_seconds(model, s, scenario.cluster, &measured);
       SegmentTable::Cost cost{ns(seconds.forward), ns(seconds.input_gradient), ns(seconds.weight_gradient),
                               ns(seconds.backward), 0};

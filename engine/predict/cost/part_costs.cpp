@@ -42,9 +42,7 @@ PartCosts cost_of_parts(const StepProgram& one_stage, const Costs& costs) {
     const OpFields f = op.id.fields();
     const bool exchange = is_communication(f.kind);  // among tensor ranks: there are no others
     if (f.micro_batch != 1 || (!is_model_compute(f.kind) && !exchange)) continue;
-    double& part = f.block >= 0                  ? parts.blocks[static_cast<std::size_t>(f.block)]
-                   : is_before_blocks(f.segment) ? parts.first
-                                                 : parts.last;
+    double& part = f.block >= 0 ? parts.blocks[f.block] : is_before_blocks(f.segment) ? parts.first : parts.last;
     part += static_cast<double>(cost_of(op));
   }
   // Transformer blocks are identical, so the mean is more accurate than each measurement.

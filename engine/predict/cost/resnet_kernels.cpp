@@ -62,9 +62,7 @@ class ResnetBuilder {
   }
 
  private:
-  Shape weight(std::size_t parameter) const {
-    return model_.parameters[static_cast<std::size_t>(segment_.parameters[parameter])].shape;
-  }
+  Shape weight(std::size_t parameter) const { return model_.parameters[segment_.parameters[parameter]].shape; }
   Shape shape(TensorName name) const {
     const TensorSpec* tensor = find_tensor(model_, segment_, name);
     assert(tensor);

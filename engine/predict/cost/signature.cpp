@@ -2,18 +2,13 @@
 
 #include <algorithm>
 
+#include "engine/op/word_list.hpp"
+
 namespace rankscope {
 namespace {
 
-std::string_view name_of_access(Access access) {
-  switch (access) {
-    case Access::read: return "read";
-    case Access::write: return "write";
-    case Access::accumulate: return "accumulate";
-  }
-  return "?";
-}
-
+constexpr auto access_names = word_list("read", "write", "accumulate");
+static_assert(access_names.size() == static_cast<int>(Access::accumulate) + 1);
 }  // namespace
 
 OpSignature signature_of(const RankProgram& program, const Op& op) {
@@ -42,7 +37,10 @@ std::string describe_signature(const RankProgram& program, const Op& op) {
   text.append(" ").append(name_of(f.segment));
   for (std::size_t i = 0; i < op.uses.size(); ++i) {
     const Buffer& buffer = program.buffers[op.uses[i].buffer];
-    text.append(i ? ", " : ": ").append(name_of_access(op.uses[i].access)).append(" ").append(name_of(buffer.type));
+    text.append(i ? ", " : ": ")
+        .append(word_at(access_names, op.uses[i].access))
+        .append(" ")
+        .append(name_of(buffer.type));
     if (buffer.host) text += " host";
     for (int axis = 0; axis < buffer.shape.rank; ++axis)
       text.append(axis ? "x" : " ").append(std::to_string(buffer.shape[axis]));

@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "engine/op/contains.hpp"
+
 namespace rankscope {
 namespace {
 
@@ -79,7 +81,7 @@ void block_compute(RankProgram& program) {
   std::vector<OpIndex> issued;
   std::vector<OpIndex> repeated;  // by the ops that run next
   const auto wait_for = [&](Op& op, OpIndex before) {
-    if (std::find(op.after.begin(), op.after.end(), before) == op.after.end()) op.after.push_back(before);
+    if (!contains(op.after, before)) op.after.push_back(before);
   };
   for (OpIndex i = 0; i < program.ops.size(); ++i) {
     Op& op = program.ops[i];

@@ -76,8 +76,7 @@ double StageLedger::messages(int stage) const {
 /// A parameter's gradient on its way to the sum.
 double StageLedger::cast(int stage) const {
   const bool copied = scenario_.cluster.software.accumulation == Accumulation::copied;
-  return copied ? parameters_[static_cast<std::size_t>(stage)].largest * gradient_bytes(scenario_.cluster, model_.type)
-                : 0;
+  return copied ? parameters_[stage].largest * gradient_bytes(scenario_.cluster, model_.type) : 0;
 }
 
 double StageLedger::largest_part(int stage) const {
@@ -101,7 +100,7 @@ void StageLedger::to_host(Stage& bytes, const StageParameters& own, double bucke
 /// The greatest sum of the inputs of blocks that are on the host at one time.
 double StageLedger::checkpoints_on_host(int stage) const {
   double now = 0, most = 0;
-  for (const Pass& pass : schedule_.stages[static_cast<std::size_t>(stage)].passes) {
+  for (const Pass& pass : schedule_.stages[stage].passes) {
     if (pass.op_kind() == OpKind::weight_gradient) continue;
     now += pass.op_kind() == OpKind::forward ? of_chunk_[pass.chunk].on_host : -of_chunk_[pass.chunk].on_host;
     most = std::max(most, now);
@@ -112,7 +111,7 @@ double StageLedger::checkpoints_on_host(int stage) const {
 StageLedger::Stage StageLedger::stage(int stage) const {
   const ClusterSpec& cluster = scenario_.cluster;
   const PlanSpec& plan = scenario_.plan;
-  const StageParameters& own = parameters_[static_cast<std::size_t>(stage)];
+  const StageParameters& own = parameters_[stage];
   const auto element = static_cast<double>(bytes_of(model_.type));
   const double gradient = gradient_bytes(cluster, model_.type);
   Stage bytes;
@@ -145,7 +144,7 @@ template <class Look>
 void StageLedger::follow(int stage, Look look) const {
   const double on_their_way = messages(stage), being_cast = cast(stage);
   double alive = 0;
-  for (const Pass& pass : schedule_.stages[static_cast<std::size_t>(stage)].passes) {
+  for (const Pass& pass : schedule_.stages[stage].passes) {
     const ChunkBytes& chunk = of_chunk_[pass.chunk];
     switch (pass.op_kind()) {
       case OpKind::forward: alive += chunk.kept; break;
@@ -193,7 +192,7 @@ std::vector<StageMemory> StageLedger::memory(const std::vector<StagePeaks>& peak
   std::vector<StageMemory> memory;
   for (int s = 0; s < schedule_.shape.stages; ++s) {
     const Stage with = stage(s);
-    const StagePeaks& most = peaks[static_cast<std::size_t>(s)];
+    const StagePeaks& most = peaks[s];
     StageMemory of_stage;
     of_stage.peak_by_class = with.with(std::max(with.copies, cast(s)), most.activations, most.buffers);
     of_stage.at_peak = most.most() >= with.copies

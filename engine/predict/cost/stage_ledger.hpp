@@ -51,8 +51,8 @@ class StageLedger {
   void to_host(Stage& bytes, const StageParameters& own, double bucket) const;
   template <class Look>
   void follow(int stage, Look look) const;
-  const ChunkBytes& of(int chunk) const { return of_chunk_[static_cast<std::size_t>(chunk)]; }
-  int stage_of(int chunk) const { return schedule_.stage_of_chunk[static_cast<std::size_t>(chunk)]; }
+  const ChunkBytes& of(int chunk) const { return of_chunk_[chunk]; }
+  int stage_of(int chunk) const { return schedule_.stage_of_chunk[chunk]; }
   double messages(int stage) const;
   double cast(int stage) const;
   double largest_part(int stage) const;

@@ -17,7 +17,7 @@ class Earliest {
     std::vector<double> gradient(stages), behind(stages);
     for (std::size_t s = 0; s < stages; ++s) {
       behind[s] = behind_last_gradient(s);
-      gradient[s] = there[static_cast<std::size_t>(schedule_.stages[s].first_chunk)] + work[s] - behind[s];
+      gradient[s] = there[schedule_.stages[s].first_chunk] + work[s] - behind[s];
     }
     for (int c = costs_.chunks() - 1; c >= 0; --c) {
       const auto s = static_cast<std::size_t>(plan_.stage_of(c));
@@ -56,9 +56,9 @@ class Earliest {
   std::vector<double> own_work() const {
     std::vector<double> work(schedule_.stages.size(), 0);
     const auto add = [&](OpKind kind, int c) {
-      work[static_cast<std::size_t>(plan_.stage_of(c))] += costs_.seconds(kind, c, true) +
-                                                           (micro_batches() - 1) * costs_.seconds(kind, c, false) +
-                                                           micro_batches() * blocking(kind, c);
+      work[plan_.stage_of(c)] += costs_.seconds(kind, c, true) +
+                                 (micro_batches() - 1) * costs_.seconds(kind, c, false) +
+                                 micro_batches() * blocking(kind, c);
     };
     for (int c = 0; c < costs_.chunks(); ++c) {
       add(OpKind::forward, c);

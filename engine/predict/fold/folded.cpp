@@ -115,7 +115,7 @@ class Folded {
           if (!cluster_.software.overlap) {
             end_[s] = arrival;
           } else if (leaves) {
-            Lanes &here = lanes[s], &other = lanes[static_cast<std::size_t>(stage_of(sink))];
+            Lanes &here = lanes[s], &other = lanes[stage_of(sink)];
             arrival = std::max({end_[s], here.send[direction], other.receive[direction]}) + takes;
             here.send[direction] = other.receive[direction] = arrival;
           }
@@ -200,12 +200,11 @@ class Folded {
     }
     const double whole = step_seconds(plan_, costs_, end_), update_begins = whole - gathering - updating;
     if (const double exposed = costs_.exposed_reduction(drawn_stage_); exposed > 0)
-      draw(OpId::of({kind, purpose, -1, -1}), end_[s], end_[s] + exposed);
+      draw(OpId::of({kind, purpose}), end_[s], end_[s] + exposed);
     draw(OpId::of({OpKind::optimizer, Purpose::none, -1, -1, -1, Segment::update}), update_begins,
          update_begins + behind.stages[s].update);
     if (const double gather = costs_.exposed_gather(drawn_stage_); gather > 0)
-      draw(OpId::of({OpKind::all_gather, Purpose::zero_parameter, -1, -1}), whole - gathering,
-           whole - gathering + gather);
+      draw(OpId::of({OpKind::all_gather, Purpose::zero_parameter}), whole - gathering, whole - gathering + gather);
   }
 
   FoldedPlan plan_;

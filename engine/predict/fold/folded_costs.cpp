@@ -29,7 +29,7 @@ void FoldedCosts::fill(int chunk) {
 }
 
 PassSeconds FoldedCosts::parts(OpKind kind, int chunk, bool is_first) const {
-  const ChunkSeconds& c = chunks_[static_cast<std::size_t>(chunk)];
+  const ChunkSeconds& c = chunks_[chunk];
   const bool whole = kind == OpKind::backward;
   PassSeconds pass;
   double shared = 0;
@@ -71,18 +71,17 @@ double FoldedCosts::copying(OpKind kind, int chunk, bool is_first, double own) c
 }
 
 double FoldedCosts::exposed_reduction(int stage) const {
-  const auto s = static_cast<std::size_t>(stage);
-  const Pass& last = plan_.schedule.stages[s].last_backward;
+  const Pass& last = plan_.schedule.stages[stage].last_backward;
   if (plan_.shards() && plan_.scenario.plan.zero >= 2)  // in each micro-batch
     return plan_.cluster.software.overlap ? chunks_[last.chunk].sharding.last_reduce : 0;
-  const double whole = plan_.step_end().stages[s].reduce;
+  const double whole = plan_.step_end().stages[stage].reduce;
   if (!plan_.cluster.software.overlap) return whole;
   // The last bucket can only be reduced when the last backward has ended.
   return uncovered(whole, stage, sent_gradient_bytes(plan_.cluster, plan_.model.type), seconds(last));
 }
 
 double FoldedCosts::exposed_gather(int stage) const {
-  const double whole = plan_.step_end().stages[static_cast<std::size_t>(stage)].gather;
+  const double whole = plan_.step_end().stages[stage].gather;
   if (!plan_.cluster.software.gather_ahead || whole == 0) return whole;
   // The first bucket's parameters are what the first forward waits for.
   double forwards = 0;
@@ -92,13 +91,13 @@ double FoldedCosts::exposed_gather(int stage) const {
 }
 
 double FoldedCosts::uncovered(double whole, int stage, double bytes_per_parameter, double compute) const {
-  const double bytes = plan_.parameters()[static_cast<std::size_t>(stage)].elements * bytes_per_parameter;
+  const double bytes = plan_.parameters()[stage].elements * bytes_per_parameter;
   const double buckets = std::max(1.0, bytes / (plan_.scenario.plan.bucket_mib * 1048576));
   return std::max(whole / buckets, whole - compute);
 }
 
 void FoldedCosts::slow_down(int chunk, double factor) {
-  ChunkSeconds& c = chunks_[static_cast<std::size_t>(chunk)];
+  ChunkSeconds& c = chunks_[chunk];
   for (double* part : {&c.forward, &c.input_gradient, &c.weight_gradient, &c.recompute}) *part *= factor;
   fill(chunk);
 }

@@ -28,10 +28,8 @@ class FoldedCosts {
     return seconds_[slot(kind, static_cast<std::size_t>(chunk), is_first)];
   }
   /// The time of a pass's message: a forward sends to the next chunk, a gradient to the one before; 0 within a stage.
-  double message(bool forward, int chunk) const {
-    return (forward ? to_next_ : to_before_)[static_cast<std::size_t>(chunk)];
-  }
-  const ChunkSeconds& chunk(int c) const { return chunks_[static_cast<std::size_t>(c)]; }
+  double message(bool forward, int chunk) const { return (forward ? to_next_ : to_before_)[chunk]; }
+  const ChunkSeconds& chunk(int c) const { return chunks_[c]; }
   int chunks() const { return static_cast<int>(chunks_.size()); }
   /// The part of a stage's gradient reduction that does not overlap with its last backward.
   double exposed_reduction(int stage) const;

@@ -93,7 +93,7 @@ double FoldedPlan::gradient_elements(int chunk) const {
 }
 
 int FoldedPlan::repeated_groups(int chunk) const {
-  const int blocks = split.parts[static_cast<std::size_t>(chunk)][1];
+  const int blocks = split.parts[chunk][1];
   const int together = blocks_repeated_together(scenario.plan, blocks);
   return together == 0 ? 0 : (blocks + together - 1) / together;
 }
@@ -110,7 +110,7 @@ bool FoldedPlan::is_gathered_again(const Exchange& exchange) const {
 FoldedPlan::Blocks FoldedPlan::blocks_of(int begin, int end) const {
   Blocks blocks{model.spec.layers, -1};
   for (int i = begin; i < end; ++i)
-    if (const int block = model.segments[static_cast<std::size_t>(i)].block; block >= 0) {
+    if (const int block = model.segments[i].block; block >= 0) {
       blocks.first = std::min(blocks.first, block);
       blocks.last = std::max(blocks.last, block);
     }
@@ -147,7 +147,7 @@ std::vector<ChunkSeconds> FoldedPlan::chunk_seconds() {
   std::vector<ChunkSeconds> seconds;
   seconds.reserve(static_cast<std::size_t>(chunks()));
   for (int c = 0; c < chunks(); ++c) {
-    const Parts& parts = split.parts[static_cast<std::size_t>(c)];
+    const Parts& parts = split.parts[c];
     const int rank = grid.rank_of({0, 0, stage_of(c)}), place = rank % per_node;
     const auto same = std::find_if(known.rbegin(), known.rend(),
                                    [&](const Known& one) { return *one.parts == parts && one.place == place; });
@@ -171,7 +171,7 @@ ChunkSeconds FoldedPlan::seconds_of(int begin, int end, int stage) {
   // This engine computes a chunk's last blocks again while it waits for their gradient.
   const Blocks blocks = blocks_of(begin, end);
   const int together = blocks_repeated_together(scenario.plan, blocks.last - blocks.first + 1);
-  const bool ends_in_block = model.segments[static_cast<std::size_t>(end) - 1].block >= 0;
+  const bool ends_in_block = model.segments[end - 1].block >= 0;
   const int ahead_from = cluster.software.overlap && ends_in_block && together > 0
                              ? blocks.first + (blocks.last - blocks.first) / together * together
                              : model.spec.layers;
@@ -215,9 +215,8 @@ ChunkSeconds FoldedPlan::seconds_of(int begin, int end, int stage) {
   }
   std::array<std::optional<double>, segment_count> hidden;  // by kind
   for (int i = begin; i < end; ++i) {
-    const auto index = static_cast<std::size_t>(i);
-    auto& of_kind = hidden[static_cast<std::size_t>(model.segments[index].kind)];
-    if (!of_kind) of_kind = hidden_exchange_seconds(scenario, model, index, tensor_group);
+    auto& of_kind = hidden[static_cast<std::size_t>(model.segments[i].kind)];
+    if (!of_kind) of_kind = hidden_exchange_seconds(scenario, model, i, tensor_group);
     sum.exchange_backward -= *of_kind;
   }
   return sum;
@@ -226,7 +225,7 @@ ChunkSeconds FoldedPlan::seconds_of(int begin, int end, int stage) {
 // Part by part: blocks, and the segments before and after them.
 const Sharding& FoldedPlan::sharding(int chunk) {
   const int stage = stage_of(chunk), zero = scenario.plan.zero;
-  const Parts& parts = split.parts[static_cast<std::size_t>(chunk)];
+  const Parts& parts = split.parts[chunk];
   const std::tuple key{GridKey{grid.tensor, grid.data, grid.pipeline}, stage, parts, zero};
   if (const auto found = memo.sharding.find(key); found != memo.sharding.end()) return found->second;
   const auto data_group = group(stage, GroupKind::data);
@@ -303,8 +302,7 @@ const StepEnd& FoldedPlan::step_end() {
   if (!made) return found->second;
   StepEnd& end = found->second;
   const std::vector<StageParameters>& own = parameters();
-  for (int stage = 0; stage < grid.pipeline; ++stage)
-    end.stages.push_back(end_of_stage(stage, own[static_cast<std::size_t>(stage)]));
+  for (int stage = 0; stage < grid.pipeline; ++stage) end.stages.push_back(end_of_stage(stage, own[stage]));
   if (const double bytes = embedding_bytes(); bytes > 0)
     end.embedding = collective(OpKind::all_reduce, group(schedule.stage_of_chunk.front(), GroupKind::embedding), bytes);
   return end;
@@ -315,12 +313,11 @@ StageLedger FoldedPlan::ledger() {
   std::vector<ChunkBytes> of_chunk;
   of_chunk.reserve(split.parts.size());
   for (int c = 0; c < chunks(); ++c) {
-    const auto chunk = static_cast<std::size_t>(c);
-    if (c > 0 && split.parts[chunk] == split.parts[chunk - 1]) {
+    if (c > 0 && split.parts[c] == split.parts[c - 1]) {
       of_chunk.push_back(of_chunk.back());
       continue;
     }
-    const std::pair key{again, split.parts[chunk]};
+    const std::pair key{again, split.parts[c]};
     auto found = tables.bytes.find(key);
     if (found == tables.bytes.end())
       found = tables.bytes.emplace(key, bytes_of_chunk(scenario, model, begin_of(c), end_of(c))).first;

@@ -13,10 +13,10 @@ class FoldedPlan {
   FoldedPlan(const Scenario& scenario, FoldMemo& memo);
 
   int chunks() const { return schedule.shape.chunks(); }
-  int stage_of(int chunk) const { return schedule.stage_of_chunk[static_cast<std::size_t>(chunk)]; }
+  int stage_of(int chunk) const { return schedule.stage_of_chunk[chunk]; }
   /// Segments [begin, end) of a chunk.
-  int begin_of(int chunk) const { return split.first_segment[static_cast<std::size_t>(chunk)]; }
-  int end_of(int chunk) const { return split.first_segment[static_cast<std::size_t>(chunk) + 1]; }
+  int begin_of(int chunk) const { return split.first_segment[chunk]; }
+  int end_of(int chunk) const { return split.first_segment[chunk + 1]; }
   /// The group of a stage's first rank.
   std::vector<int> group(int stage, GroupKind kind) const { return grid.group_of(grid.rank_of({0, 0, stage}), kind); }
   /// Bytes of a tied embedding's gradients, summed over the first and the last stage; 0 if that is one stage.
@@ -51,7 +51,7 @@ class FoldedPlan {
   void for_each_segment(int begin, int end, Visit visit) const {
     const Blocks blocks = blocks_of(begin, end);
     for (int i = begin; i < end; ++i) {
-      const SegmentSpec& segment = model.segments[static_cast<std::size_t>(i)];
+      const SegmentSpec& segment = model.segments[i];
       visit(segment, is_repeated(segment, blocks));
     }
   }

@@ -16,8 +16,8 @@ class Traffic {
     Sum& sum =
         sums_.try_emplace({purpose, kind, group}, Sum{std::vector<double>(stages_), std::vector<double>(stages_)})
             .first->second;
-    sum.count[static_cast<std::size_t>(stage)] += count;
-    sum.bytes[static_cast<std::size_t>(stage)] += count * bytes;
+    sum.count[stage] += count;
+    sum.bytes[stage] += count * bytes;
   }
   /// A collective of n members over so many bytes, as a ring sends it.
   void add_collective(int stage, Purpose purpose, OpKind kind, GroupKind group, double count, int n, double bytes) {
@@ -137,7 +137,7 @@ std::vector<FoldedTraffic> fold_traffic(const Scenario& scenario) {
   Traffic traffic(plan.grid.pipeline);
   for (int c = 0; c < plan.chunks(); ++c) add_exchanges(traffic, plan, c);
   for (int stage = 0; stage < plan.grid.pipeline; ++stage)
-    add_reductions(traffic, plan, stage, plan.parameters()[static_cast<std::size_t>(stage)].elements);
+    add_reductions(traffic, plan, stage, plan.parameters()[stage].elements);
   for (int c = 0; c < plan.chunks(); ++c) add_host_copies(traffic, plan, c);
   add_messages(traffic, plan);
   if (const double bytes = plan.embedding_bytes(); bytes > 0)

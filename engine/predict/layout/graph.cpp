@@ -95,7 +95,7 @@ void join_message(Graph& graph, Node send, const std::vector<IdTable>& tables) {
   const Op& op = graph.op(send);
   if (op.peer < 0 || static_cast<std::size_t>(op.peer) >= graph.ranks()) refuse(graph, send, "its peer is no rank");
   const OpId there = counterpart(op.id);
-  const Node receive = tables[static_cast<std::size_t>(op.peer)].find(there);
+  const Node receive = tables[op.peer].find(there);
   const std::string peer = fmt::format("rank {}", op.peer);
   if (receive == nobody) refuse(graph, send, "no " + to_token(there) + " in " + peer + "'s program");
   const Op& other = graph.op(receive);
@@ -112,7 +112,7 @@ void join_collective(Graph& graph, Node node, const std::vector<int>& group, con
   for (const int member : group) {
     if (static_cast<std::size_t>(member) >= graph.ranks())
       refuse(graph, node, fmt::format("there is no program of rank {}", member));
-    const Node theirs = tables[static_cast<std::size_t>(member)].find(graph.op(node).id);
+    const Node theirs = tables[member].find(graph.op(node).id);
     if (theirs == nobody || graph.op(theirs).group != graph.op(node).group)
       refuse(graph, node, fmt::format("rank {} of its group has no such op", member));
     graph.members.items.push_back(theirs);
@@ -191,8 +191,7 @@ std::vector<std::int64_t> transfer_costs(const Graph& graph, const Costs& costs)
     const auto members = graph.members[exchange];
     const auto rank = static_cast<int>(graph.rank_of(members[0]));
     const Op& op = graph.op(members[0]);
-    const std::int64_t payload =
-        contribution_bytes((*graph.programs)[static_cast<std::size_t>(rank)], op, static_cast<int>(members.size()));
+    const std::int64_t payload = contribution_bytes((*graph.programs)[rank], op, static_cast<int>(members.size()));
     if (op.id.kind() == OpKind::send) {
       transfer.push_back(costs.link ? costs.link(rank, op.peer).transfer_ns(payload) : 0);
       continue;

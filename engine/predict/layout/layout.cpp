@@ -45,7 +45,7 @@ void Layout::add(std::uint32_t number, Rows lanes, StepCosts costs, std::vector<
     std::size_t rows = 0;
     for (std::uint32_t i = 0; i < row.size(); ++i) {
       const int worker = graph_.op(row[i]).id.fields().micro_batch;
-      Contribution& contribution = of_workers[static_cast<std::size_t>(worker)];
+      Contribution& contribution = of_workers[worker];
       if (i == 0 || worker != graph_.op(row[i - 1]).id.fields().micro_batch) {
         if (is_order_brought_) contribution.order = arrivals[server.lane / lane_count].at(rows);
         contribution.begin = i;

@@ -12,7 +12,7 @@ class Loads {
   explicit Loads(int links) : bytes_(static_cast<std::size_t>(links), 0) {}
   void add(const WirePath& path, double bytes) {
     for (const int link : path.each()) {
-      double& load = bytes_[static_cast<std::size_t>(link)];
+      double& load = bytes_[link];
       if (load == 0) touched_.push_back(link);
       load += bytes;
     }
@@ -20,12 +20,11 @@ class Loads {
   /// Of the busiest link on the way.
   double seconds(const Wires& wires, const WirePath& path, double share) const {
     double longest = 0;
-    for (const int link : path.each())
-      longest = std::max(longest, bytes_[static_cast<std::size_t>(link)] / (wires.rate(link) * share));
+    for (const int link : path.each()) longest = std::max(longest, bytes_[link] / (wires.rate(link) * share));
     return longest;
   }
   void clear() {
-    for (const int link : touched_) bytes_[static_cast<std::size_t>(link)] = 0;
+    for (const int link : touched_) bytes_[link] = 0;
     touched_.clear();
   }
 
@@ -39,7 +38,7 @@ struct Cursor {
   std::size_t begin = 0, end = 0;
 };
 
-int rank_of(const PlacedList& list, int member) { return list.ranks[static_cast<std::size_t>(member)]; }
+int rank_of(const PlacedList& list, int member) { return list.ranks[member]; }
 
 WirePath way_of(const Wires& wires, const HopLatencies& hops, const PlacedList& list, const Transfer& t) {
   return wires.way(rank_of(list, t.from), rank_of(list, t.to), hops);

@@ -76,8 +76,7 @@ std::vector<std::vector<Transfer>> double_tree(const ClusterSpec& cluster, const
       for (std::size_t i = 0; i < node.size(); ++i) parents.push_back(static_cast<int>(parents.size()) - 1);
     }
     for (std::size_t node = 0; node < nodes.size(); ++node)
-      parents[static_cast<std::size_t>(heads[node])] =
-          over[node] < 0 ? -1 : heads[static_cast<std::size_t>(over[node])];
+      parents[heads[node]] = over[node] < 0 ? -1 : heads[over[node]];
     lists.push_back(tree_pipeline(parents, chunks, chunks));
   }
   return lists;
@@ -109,15 +108,15 @@ std::vector<int> in_order_tree(int n, bool mirrored) {
   std::vector<int> parents(static_cast<std::size_t>(n), -1);
   for (int i = 1; i < n; ++i) {
     const int bit = i & -i, above = (i ^ bit) | (bit << 1);
-    parents[static_cast<std::size_t>(i)] = above < n ? above : i ^ bit;
+    parents[i] = above < n ? above : i ^ bit;
   }
   if (!mirrored) return parents;
   // Even numbers have children, odd ones none: an even count is reversed, an odd one shifted by one.
   const auto other = [&](int i) { return n % 2 == 0 ? n - 1 - i : (i + 1) % n; };
   std::vector<int> mirror(parents.size(), -1);
   for (int i = 0; i < n; ++i) {
-    const int parent = parents[static_cast<std::size_t>(i)];
-    mirror[static_cast<std::size_t>(other(i))] = parent < 0 ? -1 : other(parent);
+    const int parent = parents[i];
+    mirror[other(i)] = parent < 0 ? -1 : other(parent);
   }
   return mirror;
 }
@@ -127,12 +126,12 @@ std::vector<Transfer> tree_pipeline(std::span<const int> parents, std::int64_t e
   std::vector<int> depth(parents.size(), 0), height(parents.size(), 0);
   for (int member = 0; member < n; ++member) {
     int at = member, steps = 0;
-    for (; parents[static_cast<std::size_t>(at)] >= 0; at = parents[static_cast<std::size_t>(at)]) {
-      int& reached = height[static_cast<std::size_t>(at)];
+    for (; parents[at] >= 0; at = parents[at]) {
+      int& reached = height[at];
       reached = std::max(reached, steps++);
     }
-    height[static_cast<std::size_t>(at)] = std::max(height[static_cast<std::size_t>(at)], steps);
-    depth[static_cast<std::size_t>(member)] = steps;
+    height[at] = std::max(height[at], steps);
+    depth[member] = steps;
   }
   const int top = *std::max_element(height.begin(), height.end());
   std::vector<Transfer> list;
@@ -140,10 +139,10 @@ std::vector<Transfer> tree_pipeline(std::span<const int> parents, std::int64_t e
     const ElementRange range = chunk_range(elements, chunks, chunk);
     if (range.size() == 0) continue;
     for (int member = 0; member < n; ++member) {
-      const int parent = parents[static_cast<std::size_t>(member)];
+      const int parent = parents[member];
       if (parent < 0) continue;
-      const int up = chunk + height[static_cast<std::size_t>(member)];
-      const int down = chunk + top + depth[static_cast<std::size_t>(member)] - 1;
+      const int up = chunk + height[member];
+      const int down = chunk + top + depth[member] - 1;
       list.push_back({up, chunk, member, parent, range.begin, range.begin, range.size(), true});
       list.push_back({down, chunk, parent, member, range.begin, range.begin, range.size(), false});
     }

@@ -47,7 +47,7 @@ std::int64_t ring_ns(OpKind kind, std::span<const int> members, std::int64_t pay
                      const std::function<Link(int, int)>& link) {
   const auto n = static_cast<int>(members.size());
   if (n < 2) return 0;
-  Link ring = link(members[static_cast<std::size_t>(n) - 1], members[0]);
+  Link ring = link(members[n - 1], members[0]);
   for (std::size_t i = 0; i + 1 < members.size(); ++i) ring = slowest(ring, link(members[i], members[i + 1]));
   const bool twice = kind == OpKind::all_reduce || kind == OpKind::broadcast || kind == OpKind::reduce;
   const int phases = (twice ? 2 : 1) * (n - 1);

@@ -41,11 +41,10 @@ std::vector<Flow> flows_of(std::span<const RankProgram> programs, const RankGrid
         if (made) list->second = pair_elements(fields.kind, named, n, (whole + n - 1) / n * n);
         for (const PairElements& pair : list->second)
           if (pair.from == self - group.begin())
-            sums[{program.rank, group[static_cast<std::size_t>(pair.to)], fields.purpose}] +=
-                static_cast<double>(pair.elements);
+            sums[{program.rank, group[pair.to], fields.purpose}] += static_cast<double>(pair.elements);
         continue;
       }
-      const int next = group[static_cast<std::size_t>((self - group.begin() + 1) % n)];
+      const int next = group[(self - group.begin() + 1) % n];
       sums[{program.rank, next, fields.purpose}] += sent_in_ring(fields.kind, static_cast<double>(whole), n);
     }
   std::vector<Flow> flows;

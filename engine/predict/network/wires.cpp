@@ -31,8 +31,8 @@ WirePath Wires::way(int from, int to, const HopLatencies& hops) const {
   WirePath path;
   for (const Level& level : levels_) {
     if (from / level.devices == to / level.devices) break;
-    path.links[static_cast<std::size_t>(path.count++)] = link(level, from, 0);
-    path.links[static_cast<std::size_t>(path.count++)] = link(level, to, 1);
+    path.links[path.count++] = link(level, from, 0);
+    path.links[path.count++] = link(level, to, 1);
   }
   const bool on_a_card = devices_per_card_ > 1 && from / devices_per_card_ == to / devices_per_card_;
   const bool near = from / devices_per_node_ == to / devices_per_node_;

@@ -35,7 +35,7 @@ class Wires {
 
   int links() const { return static_cast<int>(rates_.size()); }
   /// Bytes/s each way, efficiencies of collectives included.
-  double rate(int link) const { return rates_[static_cast<std::size_t>(link)]; }
+  double rate(int link) const { return rates_[link]; }
   WirePath way(int from, int to, const HopLatencies& hops) const;
   /// Devices in the largest unit that has an uplink: two devices that are further apart share no link.
   int devices_of_widest() const { return levels_.back().devices; }

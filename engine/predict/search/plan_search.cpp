@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "engine/op/word_list.hpp"
 #include "engine/predict/fold/plan_folder.hpp"
 #include "engine/predict/search/on_threads.hpp"
 #include "engine/predict/search/plan_space.hpp"
@@ -133,14 +134,9 @@ void judge_importance(const std::vector<Tried>& tried, const Space& space, const
 
 }  // namespace
 
-std::string_view name_of(Fate fate) {
-  switch (fate) {
-    case Fate::fits: return "fits";
-    case Fate::out_of_memory: return "out of memory";
-    case Fate::refused: return "refused";
-  }
-  return "";
-}
+constexpr auto fate_names = word_list("fits", "out of memory", "refused");
+static_assert(fate_names.size() == static_cast<int>(Fate::refused) + 1);
+std::string_view name_of(Fate fate) { return word_at(fate_names, fate); }
 
 PlanTrials folded_trials(const Scenario& scenario) {
   if (const std::string why = why_not_folded(scenario); !why.empty())

@@ -4,8 +4,8 @@
 // search.hpp's own search finds the best plans and the front without trying them all; here the progress matters: how
 // good the best is after each number of tries, what failed, and which knobs matter.
 #pragma once
-#include <limits>
 
+#include "engine/op/not_known.hpp"
 #include "engine/predict/search/search.hpp"
 #include "engine/predict/strategy/explore.hpp"
 
@@ -18,9 +18,9 @@ std::string_view name_of(Fate fate);
 struct Judgement {
   Fate fate = Fate::refused;
   /// Of a step; of a plan out of memory what its step would take at least, NaN where that is not known.
-  double seconds = std::numeric_limits<double>::quiet_NaN();
-  double bytes = std::numeric_limits<double>::quiet_NaN();  ///< of the fullest device
-  StepParts parts{};                                        ///< of the step; zero for one that does not fit
+  double seconds = not_known;
+  double bytes = not_known;  ///< of the fullest device
+  StepParts parts{};         ///< of the step; zero for one that does not fit
 };
 using Judge = std::function<Judgement(const PlanSpec&)>;
 

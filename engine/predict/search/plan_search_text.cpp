@@ -12,33 +12,30 @@ namespace {
 
 constexpr auto bubble_part = static_cast<std::size_t>(TimeClass::bubble);
 
+const std::string& value_of(const Knob& knob, int value) { return knob.values[static_cast<std::size_t>(value)]; }
+
+std::string setting(const Knob& knob, int value) { return knob.name + "=" + value_of(knob, value); }
+
 /// "tensor=4 pipeline=2 …", but for knobs that have one value in all plans.
 std::string words_of(const PlanSearchReport& report, const PlanPoint& point) {
-  std::string words;
-  for (std::size_t k = 0; k < report.knobs.size(); ++k) {
-    const Knob& knob = report.knobs[k];
-    if (knob.values.size() > 1)
-      words += (words.empty() ? "" : " ") + knob.name + "=" + knob.values[static_cast<std::size_t>(point.values[k])];
-  }
-  return words;
+  std::vector<std::string> words;
+  for (std::size_t k = 0; k < report.knobs.size(); ++k)
+    if (report.knobs[k].values.size() > 1) words.push_back(setting(report.knobs[k], point.values[k]));
+  return fmt::format("{}", fmt::join(words, " "));
 }
 
 std::string row(const PlanSearchReport& report, std::size_t at) {
   const PlanPoint& point = report.points[at];
-  return fmt::format("  {:>9.4g} s {:>8.3g} GB  bubble {:>4.1f} %  {}\n", point.seconds, point.bytes * 1e-9,
-                     100 * point.parts[bubble_part] / point.seconds, words_of(report, point));
+  return plan_row(point.seconds, point.bytes, point.parts[bubble_part], words_of(report, point));
 }
 
 std::string why_the_second_loses(const PlanSearchReport& report) {
   const PlanPoint &first = report.points[report.best[0]], &second = report.points[report.best[1]];
-  std::string apart;
-  for (std::size_t k = 0; k < report.knobs.size(); ++k) {
-    const auto& values = report.knobs[k].values;
+  std::vector<std::string> apart;
+  for (std::size_t k = 0; k < report.knobs.size(); ++k)
     if (first.values[k] != second.values[k])
-      apart += (apart.empty() ? "" : ", ") + report.knobs[k].name + "=" +
-               values[static_cast<std::size_t>(second.values[k])] + " in place of " +
-               values[static_cast<std::size_t>(first.values[k])];
-  }
+      apart.push_back(setting(report.knobs[k], second.values[k]) + " in place of " +
+                      value_of(report.knobs[k], first.values[k]));
   return second_text(apart, first.seconds, second.seconds, why_slower(first.parts, second.parts));
 }
 
@@ -71,9 +68,7 @@ std::string to_text(const PlanSearchReport& report) {
   if (report.best.size() > 1) text += why_the_second_loses(report);
   text += "\nto simulate the fastest, add after the scenario's name:\n ";
   const PlanPoint& best = report.points[report.best.front()];
-  for (std::size_t k = 0; k < report.knobs.size(); ++k)
-    text += fmt::format(" --set {}={}", report.knobs[k].name,
-                        report.knobs[k].values[static_cast<std::size_t>(best.values[k])]);
+  for (std::size_t k = 0; k < report.knobs.size(); ++k) text += " --set " + setting(report.knobs[k], best.values[k]);
   text += "\n\nbest so far, by number of tries\n";
   for (const Improvement& step : report.trajectory)
     text += fmt::format("  {:>7}  {:>9.4g} s\n", step.tried, report.points[step.point].seconds);

@@ -3,19 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <stdexcept>
+
+#include "engine/op/words.hpp"
 
 namespace rankscope {
 namespace {
 
 int whole_number_of(const std::string& text) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size())
-    throw std::invalid_argument("'" + text + "' is no whole number");
-  return value;
+  if (const auto value = number_in<int>(text)) return *value;
+  throw std::invalid_argument("'" + text + "' is no whole number");
 }
 
 /// A key of the plan that a search chooses: a number, or a name of a set.
@@ -90,7 +88,7 @@ PlanSpec with_values(PlanSpec plan, const std::vector<Knob>& knobs, std::span<co
     if (known == std::end(plan_knobs)) throw std::invalid_argument("a plan has no knob '" + knobs[k].name + "'");
     if (values[k] < 0 || values[k] >= static_cast<int>(knobs[k].values.size()))
       throw std::invalid_argument(fmt::format("knob '{}' has no value number {}", knobs[k].name, values[k]));
-    known->set(plan, knobs[k].values[static_cast<std::size_t>(values[k])]);
+    known->set(plan, knobs[k].values[values[k]]);
   }
   return plan;
 }

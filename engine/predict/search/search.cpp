@@ -144,8 +144,7 @@ StepParts parts_of(const FoldedStep& step) {
 std::vector<LostTime> why_slower(const StepParts& faster, const StepParts& slower) {
   std::vector<LostTime> lost;
   for (std::size_t i = 0; i < slower.size(); ++i) lost.push_back({static_cast<TimeClass>(i), slower[i] - faster[i]});
-  std::stable_sort(lost.begin(), lost.end(),
-                   [](const LostTime& a, const LostTime& b) { return a.seconds > b.seconds; });
+  std::ranges::stable_sort(lost, [](const LostTime& a, const LostTime& b) { return a.seconds > b.seconds; });
   return lost;
 }
 

@@ -25,8 +25,8 @@ class Copy {
         to_(device_.reserve(bytes)),
         queue_(device_.make_queue()) {
     if (!device_.is_host()) return;
-    std::memset(from_.get(), 1, static_cast<std::size_t>(bytes));  // until it is written, a page has no memory
-    std::memset(to_.get(), 2, static_cast<std::size_t>(bytes));
+    std::memset(from_.get(), 1, bytes);  // until it is written, a page has no memory
+    std::memset(to_.get(), 2, bytes);
   }
 
   /// Bytes read and written per second.
@@ -40,7 +40,7 @@ class Copy {
   std::int64_t on_threads(std::int64_t begun) {
     const std::int64_t part = bytes_ / threads_;
     const auto copy = [&](std::int64_t thread) {
-      std::memcpy(to_.get() + thread * part, from_.get() + thread * part, static_cast<std::size_t>(part));
+      std::memcpy(to_.get() + thread * part, from_.get() + thread * part, part);
     };
     std::vector<std::jthread> others;
     for (int t = 1; t < threads_; ++t) others.emplace_back(copy, t);

@@ -21,9 +21,6 @@ constexpr int most_at_once = 4;
 
 class TraceObserver : public RankObserver {
  public:
-  void span(Lane, const Span&) override {}
-  void memory(Lane, const MemorySample&) override {}
-  void phase(Lane, const PhaseSpan&) override {}
   void step_done(const StepSummary& summary, const StepTrace& trace) override {
     if (summary.step > 0) steps.push_back(trace.cpu_ns);
   }
@@ -111,7 +108,7 @@ std::vector<CostSample> measure_alone(const StepProgram& step, int rank, int ste
 
 std::vector<CostSample> measure_alone_at_once(const StepProgram& step, int rank, int steps, int copies,
                                               std::shared_ptr<const Platform> platform) {
-  std::vector<std::vector<CostSample>> samples(static_cast<std::size_t>(copies));
+  std::vector<std::vector<CostSample>> samples(copies);
   std::vector<std::exception_ptr> failures(samples.size());
   {
     std::vector<std::jthread> team;

@@ -13,12 +13,6 @@
 namespace rankscope {
 namespace {
 
-std::string listed(const std::vector<int>& blocks) {
-  std::string text;
-  for (const int count : blocks) text += fmt::format("{}{}", text.empty() ? "" : " ", count);
-  return text;
-}
-
 /// In twentieths of the mean block, the accuracy of a measurement. Of splits that are equal within that the one with
 /// the greater chunks first is chosen, whose waits at a step's begin and end are shorter.
 PartCosts in_twentieths(const PartCosts& costs) {
@@ -38,7 +32,8 @@ SettledStages settle(const Scenario& scenario, bool measured, const StepProgram&
   for (double& block : seconds.blocks) block *= 1e-9;
   seconds.first *= 1e-9;
   seconds.last *= 1e-9;
-  settled.scenario.plan.stages = listed(balanced_blocks(in_twentieths(seconds), scenario.plan.chunks()));
+  const std::vector<int> blocks = balanced_blocks(in_twentieths(seconds), scenario.plan.chunks());
+  settled.scenario.plan.stages = fmt::format("{}", fmt::join(blocks, " "));
   return settled;
 }
 

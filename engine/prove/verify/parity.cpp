@@ -32,17 +32,7 @@ double norm_where_known(const Values& a) {
 }
 
 /// Of parameters as they are stored: 16-bit ones have fp32 masters, but are compared as what they compute with.
-double unit_roundoff(DType type) {
-  switch (type) {
-    case DType::f64: return 0x1p-53;
-    case DType::f32: return 0x1p-24;
-    case DType::bf16: return 0x1p-8;
-    case DType::f16: return 0x1p-11;
-    case DType::i32:
-    case DType::u8: break;
-  }
-  return 0;
-}
+double unit_roundoff(DType type) { return std::ldexp(1.0, -digits_of(type)); }
 
 void add_history(BufferHistories& history, const RankProgram& program, BufferIndex b) {
   const Buffer& buffer = program.buffers[b];

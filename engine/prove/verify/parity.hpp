@@ -53,9 +53,6 @@ std::uint64_t draw_of(int twin, int parameter, std::int64_t element);
 /// Sums, by step, of the losses that all ranks report.
 class Losses : public RankObserver {
  public:
-  void span(Lane, const Span&) override {}
-  void memory(Lane, const MemorySample&) override {}
-  void phase(Lane, const PhaseSpan&) override {}
   void step_done(const StepSummary& summary, const StepTrace&) override;
   double mean(std::uint32_t step) const { return sum_[step] / static_cast<double>(tokens_[step]); }
 

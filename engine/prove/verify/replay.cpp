@@ -28,9 +28,6 @@ StepProgram without_servers(const Scenario& scenario) {
 
 class LossOfStep : public RankObserver {
  public:
-  void span(Lane, const Span&) override {}
-  void memory(Lane, const MemorySample&) override {}
-  void phase(Lane, const PhaseSpan&) override {}
   void step_done(const StepSummary& summary, const StepTrace&) override { loss = summary.loss; }
   double loss = 0;
 };
@@ -67,7 +64,7 @@ class Worker {
     const View whole = run_->view(parameters_.at(parameter));
     const HostTensor here =
         HostTensor::to_write(device_, {whole.as<std::byte>() + first * bytes_of(whole.type), whole.type, part.shape});
-    std::memcpy(here.view().data, part.data, static_cast<std::size_t>(part.bytes()));
+    std::memcpy(here.view().data, part.data, part.bytes());
     here.write_back(*queue_);
   }
   WholeValues parameters() const { return values(parameters_); }
@@ -103,7 +100,7 @@ class Shard {
     for (const Piece& piece : pieces_) {
       const parity::Values& whole = gradients.at(piece.parameter);
       for (std::int64_t i = 0; i < piece.operands.gradient.elements(); ++i)
-        set_element(piece.operands.gradient, i, whole[static_cast<std::size_t>(piece.first + i)]);
+        set_element(piece.operands.gradient, i, whole[piece.first + i]);
     }
     LaunchContext context;
     context.step = step;
@@ -153,7 +150,7 @@ class Shard {
   }
 
   void add_piece(const Buffer& buffer) {
-    const ParameterSpec& spec = step_.model.parameters[static_cast<std::size_t>(buffer.parameter)];
+    const ParameterSpec& spec = step_.model.parameters[buffer.parameter];
     const TrainSpec& train = step_.scenario.train;
     const DType wide = accumulation_type(buffer.type);
     Piece piece{buffer.parameter, buffer.first, {}};
@@ -172,8 +169,7 @@ class Shard {
 
   void write(const Piece& piece, const View& part, WholeValues& into) const {
     parity::Values& whole = into[piece.parameter];
-    whole.resize(
-        static_cast<std::size_t>(step_.model.parameters[static_cast<std::size_t>(piece.parameter)].whole.elements()));
+    whole.resize(step_.model.parameters[piece.parameter].whole.elements());
     const parity::Values values = parity::values_of(part);
     std::copy(values.begin(), values.end(), whole.begin() + piece.first);
   }

@@ -49,12 +49,12 @@ class Count {
 
 /// `twin`: 0, or a twin's number (parity::change_roundings).
 void record(const StepProgram& step, RunSettings settings, Recording& recording, const Count& count, int twin = 0) {
-  recording.ranks.resize(static_cast<std::size_t>(step.grid.size()));
+  recording.ranks.resize(step.grid.size());
   settings.steps = parity::steps;
   run_loopback(
       step, settings, [&](int) { return &recording.losses; },
       [&](RankRun& run, int rank) {
-        RankRecording& recorded = recording.ranks[static_cast<std::size_t>(rank)];
+        RankRecording& recorded = recording.ranks[rank];
         recorded = {parity::compared_parameters(step, run.program()), parity::compared_gradients(run.program())};
         if (twin > 0) parity::change_roundings(run, step.model, twin);
         parity::record_values(recorded.parameters, run);
@@ -83,8 +83,7 @@ class Truth {
   const parity::Values& gradient(int parameter, std::uint32_t step) const { return gradients_.at(parameter)->at[step]; }
   parity::GradientNorms norms(const Model& model, std::uint32_t step) const {
     parity::GradientNorms norms;
-    for (const auto& [parameter, history] : gradients_)
-      norms.add(model.parameters[static_cast<std::size_t>(parameter)].name, history->at[step]);
+    for (const auto& [parameter, history] : gradients_) norms.add(model.parameters[parameter].name, history->at[step]);
     return norms;
   }
 
@@ -102,10 +101,10 @@ ParityErrors compare(const Recording& run, const Recording& reference, const Ste
   std::vector<parity::GradientNorms> norms;
   for (std::uint32_t s = 0; s < gradient_steps; ++s) norms.push_back(truth.norms(model, s));
   for (int rank = 0; rank < step.grid.size(); ++rank) {
-    const RankRecording& recording = run.ranks[static_cast<std::size_t>(rank)];
+    const RankRecording& recording = run.ranks[rank];
     const int tensor = step.grid.coordinates_of(rank).tensor;
     const auto spec_of = [&](const parity::ValueHistory& history) -> const ParameterSpec& {
-      return model.parameters[static_cast<std::size_t>(history.parameter)];
+      return model.parameters[history.parameter];
     };
     for (const auto& [buffer, history] : recording.gradients) {
       const std::string& name = spec_of(history).name;

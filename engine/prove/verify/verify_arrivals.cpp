@@ -50,21 +50,19 @@ struct Watched {
 
 void watch(const StepProgram& step, RunSettings settings, Watched& watched) {
   const int workers = step.grid.workers();
-  watched.servers.resize(static_cast<std::size_t>(step.grid.servers));
-  const auto server = [&](int rank) -> std::unique_ptr<WatchedServer>& {
-    return watched.servers[static_cast<std::size_t>(rank - workers)];
-  };
+  watched.servers.resize(step.grid.servers);
+  const auto server = [&](int rank) -> std::unique_ptr<WatchedServer>& { return watched.servers[rank - workers]; };
   settings.watch = [&](int rank, OpIndex op, std::uint32_t at) {
     if (rank >= workers) server(rank)->launched(op, at);
   };
-  watched.parameters.resize(static_cast<std::size_t>(step.grid.size()));
+  watched.parameters.resize(step.grid.size());
   settings.steps = parity::steps;
   run_loopback(
       step, settings, [&](int) { return &watched.losses; },
       [&](RankRun& run, int rank) {
         if (rank >= workers) server(rank) = std::make_unique<WatchedServer>(run);
         run.run(0, parity::steps);
-        auto& parameters = watched.parameters[static_cast<std::size_t>(rank)];
+        auto& parameters = watched.parameters[rank];
         parameters = parity::compared_parameters(step, run.program());
         parity::record_values(parameters, run);
       });
@@ -72,7 +70,7 @@ void watch(const StepProgram& step, RunSettings settings, Watched& watched) {
 
 /// Each worker's steps in order, and no worker further ahead of another than the bound.
 void check_order(int rank, const std::vector<Contribution>& served, const StepProgram& step) {
-  std::vector<std::uint32_t> next(static_cast<std::size_t>(step.grid.workers()));
+  std::vector<std::uint32_t> next(step.grid.workers());
   for (const Contribution& c : served) {
     const std::uint32_t oldest = *std::min_element(next.begin(), next.end());
     if (c.step != next[static_cast<std::size_t>(c.worker)]++ ||
@@ -109,9 +107,7 @@ struct ComparedArrivals::Both {
   Both(const StepProgram& program, const RunSettings& run_settings, std::uint32_t judged)
       : step(program), settings(run_settings), gradient_steps(judged) {}
 
-  const ParameterSpec& spec_of(int parameter) const {
-    return step.model.parameters[static_cast<std::size_t>(parameter)];
-  }
+  const ParameterSpec& spec_of(int parameter) const { return step.model.parameters[parameter]; }
   std::map<Contribution, parity::GradientNorms> norms() const {
     std::map<Contribution, parity::GradientNorms> norms;
     for (const auto& [contribution, gradients] : truth.gradients)
@@ -143,7 +139,7 @@ ParityErrors ComparedArrivals::errors() const {
   for (std::uint32_t s = 0; s < parity::steps; ++s) judge.loss(s, watched.losses.mean(s), mean_loss(truth, workers, s));
   const std::map<Contribution, parity::GradientNorms> norms = both_->norms();
   for (int rank = workers; rank < step.grid.size(); ++rank)
-    for (const Arrival& arrival : watched.servers[static_cast<std::size_t>(rank - workers)]->arrivals) {
+    for (const Arrival& arrival : watched.servers[rank - workers]->arrivals) {
       const Contribution& c = arrival.contribution;
       if (c.step >= gradient_steps) continue;
       for (const auto& [buffer, history] : arrival.gradients) {
@@ -155,10 +151,10 @@ ParityErrors ComparedArrivals::errors() const {
       }
     }
   for (int rank = 0; rank < step.grid.size(); ++rank)
-    for (const auto& [buffer, history] : watched.parameters[static_cast<std::size_t>(rank)]) {
+    for (const auto& [buffer, history] : watched.parameters[rank]) {
       const int p = history.parameter;
       const WholeValues& before = history.is_rounded ? truth.rounded_before : truth.before;
-      const WholeValues& after = rank < workers       ? truth.pulled[static_cast<std::size_t>(rank)]
+      const WholeValues& after = rank < workers       ? truth.pulled[rank]
                                  : history.is_rounded ? truth.rounded_after
                                                       : truth.after;
       judge.parameter(history, {both_->spec_of(p), history, 0}, before.at(p), after.at(p),

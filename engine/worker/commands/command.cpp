@@ -1,13 +1,11 @@
 #include "engine/worker/commands/command.hpp"
 
-#include <fmt/format.h>
-
-#include <charconv>
 #include <filesystem>
 
 #include "engine/execute/comm/nccl.hpp"
 #include "engine/execute/data/dataset.hpp"
 #include "engine/execute/run/platform.hpp"
+#include "engine/op/words.hpp"
 #include "engine/plan/scenario/lost_node.hpp"
 #include "engine/plan/scenario/resources.hpp"
 #include "engine/worker/run_size.hpp"
@@ -57,9 +55,7 @@ void add_any_size(CLI::App* line, RunRequest& request) {
 CLI::Validator whole_number(int least) {
   return CLI::Validator(
       [least](std::string& text) -> std::string {
-        int value = 0;
-        const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (bad == std::errc{} && end == text.data() + text.size() && value >= least) return {};
+        if (const auto value = number_in<int>(text); value && *value >= least) return {};
         return fmt::format("'{}' is no whole number from {} up", text, least);
       },
       "", "");

@@ -25,9 +25,8 @@
 namespace rankscope {
 
 enum class HandoutFormat : std::uint8_t { html, md, gift };
-inline constexpr std::string_view handout_format_words[] = {"html", "md", "gift"};
 template <>
-inline constexpr std::span<const std::string_view> word_table<HandoutFormat> = handout_format_words;
+inline constexpr auto word_table<HandoutFormat> = word_list("html", "md", "gift");
 
 }  // namespace rankscope
 
@@ -120,9 +119,8 @@ Lab lab_named(const std::string& named, const Library& library, const std::strin
   if (const Lab* lab = library.lab(named)) return *lab;
   std::vector<std::string> known;
   for (const Lab* lab : library.labs()) known.push_back(lab->name());
-  const std::string near = nearest(named, known);
   throw ScenarioError("no lab '" + excerpt(named) + "'; " +
-                      (near.empty() ? "see rankscope-engine lessons list" : "did you mean '" + near + "'?"));
+                      nearest_or(named, known, "see rankscope-engine lessons list"));
 }
 
 /// The course's, or the one lab; without pictures and values.
@@ -185,13 +183,10 @@ void simulate_into(Sheet& sheet, LessonPredictions& predictions, bool pictures) 
   }
 }
 
-/// Beside the hand-out: "one-step-timeline.svg" in the folder "handout.pictures" of "handout.md".
-struct PictureFiles {
-  fs::path folder;
-  fs::path path(const Sheet& sheet, const Picture& picture) const {
-    return folder / (sheet.lab.name() + "-" + picture.name + ".svg");
-  }
-};
+/// "one-step-timeline.svg".
+std::string file_of(const Sheet& sheet, const Picture& picture) {
+  return sheet.lab.name() + "-" + picture.name + ".svg";
+}
 
 void write_file(const fs::path& path, const std::string& text) try {
   OutputFile output(path.string(), {});
@@ -206,17 +201,17 @@ void write_file(const fs::path& path, const std::string& text) try {
 
 std::string markdown_of(const Handout& handout, const std::string& output) {
   const bool beside = !output.empty();
-  const PictureFiles files{fs::path(output).replace_extension(".pictures")};
+  const fs::path folder = fs::path(output).replace_extension(".pictures");  // beside "handout.md"
   std::error_code failed_to_make;
-  if (beside) fs::create_directories(files.folder, failed_to_make);
-  if (failed_to_make) throw ScenarioError(files.folder.string() + ": cannot be created: " + failed_to_make.message());
+  if (beside) fs::create_directories(folder, failed_to_make);
+  if (failed_to_make) throw ScenarioError(folder.string() + ": cannot be created: " + failed_to_make.message());
   Handout shown = handout;
   if (!beside)  // there is no folder to put them in
     for (Sheet& sheet : shown.sheets) sheet.pictures.clear();
   for (const Sheet& sheet : shown.sheets)
-    for (const Picture& picture : sheet.pictures) write_file(files.path(sheet, picture), picture.svg);
+    for (const Picture& picture : sheet.pictures) write_file(folder / file_of(sheet, picture), picture.svg);
   return handout_markdown(shown, [&](const Sheet& sheet, const Picture& picture) {
-    return (files.folder.filename() / files.path(sheet, picture).filename()).string();
+    return (folder.filename() / file_of(sheet, picture)).string();
   });
 }
 

@@ -8,6 +8,7 @@
 #include "engine/plan/scenario/lost_node.hpp"
 #include "engine/worker/commands/command.hpp"
 #include "engine/worker/plan_text.hpp"
+#include "engine/worker/print.hpp"
 #include "engine/worker/stages.hpp"
 
 namespace rankscope::command {

@@ -2,7 +2,6 @@
 #include "engine/predict/search/search.hpp"
 
 #include <iostream>
-#include <nlohmann/json.hpp>
 
 #include "engine/base/progress/progress_line.hpp"
 #include "engine/execute/run/scratch.hpp"
@@ -10,16 +9,16 @@
 #include "engine/plan/scenario/lost_node.hpp"
 #include "engine/predict/fold/folded.hpp"
 #include "engine/worker/commands/command.hpp"
+#include "engine/worker/print.hpp"
 
 namespace rankscope {
 
 /// How plans are searched. `automatic`: bounded if plans fold, else exhaustive; `bounded` is search() (search.hpp), the
 /// others are strategies of search_plans().
 enum class SearchMethod : std::uint8_t { automatic, bounded, exhaustive, random, bayes };
-inline constexpr std::string_view search_method_words[] = {"auto", "bounded", name_of(Strategy::exhaustive),
-                                                           name_of(Strategy::random), name_of(Strategy::bayes)};
 template <>
-inline constexpr std::span<const std::string_view> word_table<SearchMethod> = search_method_words;
+inline constexpr auto word_table<SearchMethod> = word_list("auto", "bounded", name_of(Strategy::exhaustive),
+                                                           name_of(Strategy::random), name_of(Strategy::bayes));
 
 }  // namespace rankscope
 
@@ -33,11 +32,8 @@ struct SearchRequest {
 };
 
 template <class Result>
-int print(const Result& result, bool json) {
-  if (json)
-    std::cout << to_json(result).dump(2) << "\n";
-  else
-    std::cout << to_text(result);
+int print_found(const Result& result, bool json) {
+  print(result, json);
   return result.best.empty() ? failed : 0;
 }
 
@@ -59,7 +55,7 @@ int search_plans(const SearchRequest& request) {
       ProgressLine line("search");
       return search(left, request.how.keep, 0, line.progress());
     }();
-    return print(result, request.input.json);
+    return print_found(result, request.input.json);
   }
   PlanSearch how = request.how;
   how.strategy = strategy_of(method);
@@ -67,7 +63,7 @@ int search_plans(const SearchRequest& request) {
     ProgressLine line("search");
     return rankscope::search_plans(trials_of(left, add_host_scratch), how, line.progress());
   }();
-  return print(report, request.input.json);
+  return print_found(report, request.input.json);
 }
 
 }  // namespace
@@ -82,7 +78,7 @@ Command search(CLI::App& app) {
              "bounded: every plan, but only those that may be best are simulated (the default if plans "
              "fold); exhaustive: every plan is simulated; random; bayes: a random forest of the plans tried so far "
              "selects the next plan",
-             {std::begin(search_method_words) + 1, std::end(search_method_words)});
+             {word_table<SearchMethod>.begin() + 1, word_table<SearchMethod>.end()});
   line->add_option("--budget", given->how.how.budget, "for random and bayes: number of plans to try")
       ->check(whole_number(1));
   line->add_option("--seed", given->how.how.seed, "for random and bayes: seed of the choice of plans");

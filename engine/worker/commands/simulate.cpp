@@ -12,6 +12,7 @@
 #include "engine/prove/calibrate/stored_peak.hpp"
 #include "engine/worker/commands/command.hpp"
 #include "engine/worker/plan_text.hpp"
+#include "engine/worker/print.hpp"
 #include "engine/worker/provenance.hpp"
 #include "engine/worker/stages.hpp"
 #include "telemetry/event/codec.hpp"

@@ -10,6 +10,7 @@
 #include "engine/explain/validate/leave_one_out.hpp"
 #include "engine/worker/commands/command.hpp"
 #include "engine/worker/own_runs.hpp"
+#include "engine/worker/print.hpp"
 
 namespace rankscope::command {
 namespace {
@@ -21,7 +22,7 @@ int validate_all(bool json, bool without_each) {
     line.progress()("fitting without each table in turn", share_not_known);
     const std::vector<LeftOutTable> left_out = leave_one_out(published);
     line.clear();
-    std::cout << (json ? to_json(left_out).dump(2) + "\n" : to_text(left_out));
+    print(left_out, json);
     return 0;
   }
   std::vector<ValidatedTable> tables;
@@ -31,10 +32,7 @@ int validate_all(bool json, bool without_each) {
     tables.push_back(rankscope::validate(table));
   }
   line.clear();
-  if (json)
-    std::cout << to_json(tables).dump(2) << "\n";
-  else
-    std::cout << to_text(tables);
+  print(tables, json);
   return 0;
 }
 

@@ -49,12 +49,7 @@ int verify_plan(const Input& input, const RunRequest& request) {
   } else {
     std::cout << to_text(result);
   }
-  switch (result.outcome) {
-    case Outcome::equal: return 0;
-    case Outcome::different: return failed;
-    case Outcome::not_shown: break;
-  }
-  return not_shown;
+  return result.outcome == Outcome::equal ? 0 : result.outcome == Outcome::different ? failed : not_shown;
 }
 
 }  // namespace

@@ -6,19 +6,9 @@ namespace {
 template <class T>
 Loops make() {
   Loops loops{};
-  add_elementwise<T>(loops);
-  add_gelu<T>(loops);
-  add_norm<T>(loops);
-  add_batch_norm<T>(loops);
-  add_windows<T>(loops);
-  add_cross_entropy<T>(loops);
-  add_embedding<T>(loops);
-  add_dropout<T>(loops);
-  add_attention<T>(loops);
-  add_update<T>(loops);
-  add_adam8bit<T>(loops);
-  add_adafactor<T>(loops);
-  add_trust<T>(loops);
+#define RANKSCOPE_ADD(file) add_##file<T>(loops);
+  RANKSCOPE_LOOPS_FILES(RANKSCOPE_ADD);
+#undef RANKSCOPE_ADD
   return loops;
 }
 

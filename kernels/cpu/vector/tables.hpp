@@ -4,32 +4,18 @@
 
 namespace rankscope::kernels::cpu::RANKSCOPE_ISA {
 
-template <class T>
-void add_elementwise(Loops& loops);
-template <class T>
-void add_gelu(Loops& loops);
-template <class T>
-void add_norm(Loops& loops);
-template <class T>
-void add_batch_norm(Loops& loops);
-template <class T>
-void add_windows(Loops& loops);
-template <class T>
-void add_cross_entropy(Loops& loops);
-template <class T>
-void add_embedding(Loops& loops);
-template <class T>
-void add_dropout(Loops& loops);
-template <class T>
-void add_attention(Loops& loops);
-template <class T>
-void add_update(Loops& loops);
-template <class T>
-void add_adam8bit(Loops& loops);
-template <class T>
-void add_adafactor(Loops& loops);
-template <class T>
-void add_trust(Loops& loops);
+/// The loops files by name: each has a function add_NAME.
+// clang-format off
+#define RANKSCOPE_LOOPS_FILES(each) \
+  each(elementwise) each(gelu) each(norm) each(batch_norm) each(windows) each(cross_entropy) each(embedding) \
+  each(dropout) each(attention) each(update) each(adam8bit) each(adafactor) each(trust)
+// clang-format on
+
+#define RANKSCOPE_DECLARE(file) \
+  template <class T>            \
+  void add_##file(Loops& loops);
+RANKSCOPE_LOOPS_FILES(RANKSCOPE_DECLARE)
+#undef RANKSCOPE_DECLARE
 
 }  // namespace rankscope::kernels::cpu::RANKSCOPE_ISA
 

@@ -32,8 +32,7 @@ class SquareSum {
 template <class T>
 void trust_measure(UpdateRule rule, const UpdateStretch& stretch, int64_t n, const UpdateStep& step, double* squares) {
   using A = Scalar<T>;
-  with_trust_rule<Math<A>>(rule, [&](auto its) {
-    using Rule = typename decltype(its)::type;
+  with_trust_rule<Math<A>>(rule, [&]<class Rule>(std::type_identity<Rule>) {
     const Rule own(step);
     const auto* parameter = static_cast<const T*>(stretch.parameter);
     const auto* master = static_cast<const A*>(stretch.master);
@@ -57,8 +56,7 @@ void trust_measure(UpdateRule rule, const UpdateStretch& stretch, int64_t n, con
 template <class T>
 void trust_descent(UpdateRule rule, const UpdateStretch& stretch, int64_t n, const UpdateStep& step, double ratio) {
   using A = Scalar<T>;
-  with_trust_rule<Math<A>>(rule, [&](auto its) {
-    using Rule = typename decltype(its)::type;
+  with_trust_rule<Math<A>>(rule, [&]<class Rule>(std::type_identity<Rule>) {
     const Rule own(step);
     const A longer = static_cast<A>(ratio);
     auto* parameter = static_cast<T*>(stretch.parameter);

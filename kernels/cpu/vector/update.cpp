@@ -8,10 +8,8 @@ namespace {
 
 template <class T>
 void update(UpdateRule rule, const UpdateStretch& stretch, int64_t n, const UpdateStep& step) {
-  with_element_rule<Math<Scalar<T>>>(rule, [&](auto its) {
-    using Rule = typename decltype(its)::type;
-    apply<T>(Rule(step), stretch, n);
-  });
+  with_element_rule<Math<Scalar<T>>>(rule,
+                                     [&]<class Rule>(std::type_identity<Rule>) { apply<T>(Rule(step), stretch, n); });
 }
 
 }  // namespace

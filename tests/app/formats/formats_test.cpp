@@ -203,7 +203,7 @@ TEST_CASE("Without counted gradients the page says what would fill it; with them
   shown.state.set_step(3);
   const auto& fits = shown.view.ranges().fits();
   REQUIRE(fits.size() == every_number_format.size());
-  const Fp16Shares fp16 = fp16_shares(*magnitudes_at(*counted(), 3).counts);
+  const FormatShares fp16 = fp16_shares(*magnitudes_at(*counted(), 3).counts);
   const FormatFit& fit = fits[static_cast<std::size_t>(NumberFormat::fp16)];
   CHECK(fit.shares.below == fp16.below);
   CHECK(fit.shares.below == Approx(320.0 / 390));  // 60 + 80 + 100 + 80 of them are below 2^-24

@@ -23,7 +23,7 @@ TEST_CASE("magnitudes are split into those that fp16 represents, represents with
   at(16) = 2;
   at(40) = 1;
   counts[not_finite_bin] = 2;
-  const Fp16Shares shares = fp16_shares(counts);
+  const FormatShares shares = fp16_shares(counts);
   CHECK(shares.zero == Approx(0.10));
   CHECK(shares.below == Approx(0.05));
   CHECK(shares.subnormal == Approx(0.30));

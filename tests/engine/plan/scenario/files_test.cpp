@@ -18,7 +18,7 @@ namespace {
 
 const std::filesystem::path folder = std::filesystem::path(RANKSCOPE_SOURCE_DIR) / "scenarios";
 
-std::vector<std::string> toml_files(const std::string& below) {
+std::vector<std::string> toml_files_below(const std::string& below) {
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder / below))  // a folder in it has translations
     if (entry.path().extension() == ".toml") files.push_back(entry.path().string());
@@ -30,7 +30,7 @@ std::vector<std::string> toml_files(const std::string& below) {
 TEST_CASE("every lab and model can be read, checked, modelled and split") {
   int count = 0;
   for (const char* below : {"labs", "models"})
-    for (const std::string& file : toml_files(below)) {
+    for (const std::string& file : toml_files_below(below)) {
       INFO(file);
       ++count;
       const Scenario scenario = read_scenario(file);
@@ -52,7 +52,7 @@ TEST_CASE("every lab and model can be read, checked, modelled and split") {
 
 TEST_CASE("every cluster can be read") {
   int count = 0;
-  for (const std::string& file : toml_files("clusters")) {
+  for (const std::string& file : toml_files_below("clusters")) {
     INFO(file);
     ++count;
     const std::string name = std::filesystem::path(file).stem().string();

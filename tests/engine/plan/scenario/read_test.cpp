@@ -155,7 +155,7 @@ TEST_CASE("a cluster is found beside the scenario, above it, and where RANKSCOPE
   fs::create_directories(root / "course" / "week1" / "clusters");
   fs::create_directories(root / "course" / "clusters");
   fs::create_directories(root / "installed" / "clusters");
-  const std::string laptop = find_cluster("laptop", "x.toml").string();
+  const std::string laptop = find_resource("clusters", "laptop", "x.toml").string();
   REQUIRE(!laptop.empty());
   const auto cluster = [&](const fs::path& folder, const std::string& name) {
     fs::copy_file(laptop, folder / "clusters" / (name + ".toml"));
@@ -165,11 +165,11 @@ TEST_CASE("a cluster is found beside the scenario, above it, and where RANKSCOPE
   cluster(root / "course", "above");
   cluster(root / "installed", "far");
   const fs::path scenario = root / "course" / "week1" / "lab.toml";
-  CHECK(find_cluster("near", scenario) == root / "course" / "week1" / "clusters" / "near.toml");
-  CHECK(find_cluster("above", scenario) == root / "course" / "clusters" / "above.toml");
-  CHECK(find_cluster("far", scenario).empty());
+  CHECK(find_resource("clusters", "near", scenario) == root / "course" / "week1" / "clusters" / "near.toml");
+  CHECK(find_resource("clusters", "above", scenario) == root / "course" / "clusters" / "above.toml");
+  CHECK(find_resource("clusters", "far", scenario).empty());
   REQUIRE(::setenv("RANKSCOPE_RESOURCES", (root / "installed").c_str(), 1) == 0);
-  CHECK(find_cluster("far", scenario) == root / "installed" / "clusters" / "far.toml");
+  CHECK(find_resource("clusters", "far", scenario) == root / "installed" / "clusters" / "far.toml");
   ::unsetenv("RANKSCOPE_RESOURCES");
   fs::remove_all(root);
 }
