@@ -44,6 +44,8 @@ enum class ScheduleKind : std::uint8_t {
 template <>
 inline constexpr auto word_table<ScheduleKind> = word_list("naive", "gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2",
                                                            "zb-2p", "zb-v", "1f1b-async", "by-hand");
+/// Its builder makes input gradients and weight gradients instead of whole backwards.
+constexpr bool is_zero_bubble(ScheduleKind kind) { return kind >= ScheduleKind::zb_h1 && kind <= ScheduleKind::zb_v; }
 
 enum class DataParallel : std::uint8_t { all_reduce, main_device, parameter_server };
 template <>

@@ -189,8 +189,7 @@ std::optional<Complaint> stages_complaint(const Scenario& scenario, const Adviso
                          "\" has a chunk of nothing: only the first and the last, which have the embedding and the "
                          "head, can be without layers" +
                          even};
-  // Zero-bubble schedules split backwards into input gradients and weight gradients.
-  if (layers->size() > 1 && layers->front() == 0 && scenario.plan.schedule.name().starts_with("zb-"))
+  if (layers->size() > 1 && layers->front() == 0 && is_zero_bubble(scenario.plan.schedule))
     return Complaint{{"plan.stages", "plan.schedule"},
                      "stages = \"" + shortened(stages) +
                          "\" gives the first chunk the embedding alone, and so no input gradient that schedule \"" +
