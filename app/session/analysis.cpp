@@ -5,7 +5,7 @@
 
 #include "app/models/steps.hpp"
 #include "app/session/forecast.hpp"
-#include "app/session/headline.hpp"
+#include "app/session/figures.hpp"
 #include "engine/explain/facts/prediction.hpp"
 
 namespace rankscope::app {

@@ -6,10 +6,12 @@
 #include <QPainter>
 #include <QTimer>
 #include <algorithm>
+#include <cmath>
 
+#include "app/views/common/parts.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/table_height.hpp"
-#include "engine/plan/scenario/read.hpp"
+#include "app/views/common/text.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -18,55 +20,132 @@ constexpr int most_list_width = 760, least_for_words = 320;
 constexpr int least_plot = 140, plot_room = 230;  ///< below the list, which scrolls where there is room for a picture
 constexpr int name_column = 0;
 
+constexpr double near = 0.05, far = 0.15;  ///< errors that stand out, one way and the other
+
+using text::tr;
+
+Tone tone_of(double error) {
+  return !std::isfinite(error)      ? Tone::dim
+         : std::fabs(error) <= near ? Tone::good
+         : std::fabs(error) >= far  ? Tone::bad
+                                    : Tone::text;
+}
+
+QString not_judged() { return tr("Shown only: the source does not state exactly what was measured."); }
+
+QString unit_words(const ValidatedTable& table) {
+  if (table.unit == "x") return tr("a ratio");
+  if (table.unit == "B") return tr("billions");
+  return QString::fromStdString(table.unit == "us" ? "µs" : table.unit);
+}
+
+/// The meaning of a table's errors and of their colours.
+QString error_words(const ValidatedTable& table) {
+  QStringList words;
+  if (table.held_out) words << tr("Held out: nothing was fitted to it.");
+  if (!table.judged) words << not_judged();
+  words << tr("Errors up to %1 % are green, from %2 % red; grey errors do not count.")
+               .arg(std::lround(near * 100))
+               .arg(std::lround(far * 100));
+  return words.join(QLatin1Char(' '));
+}
+
+/// Title, rows, mean and worst error, Kendall's τ of all tables.
+QStringList table_titles() { return {tr("published table"), tr("rows"), tr("mean error"), tr("worst"), tr("τ")}; }
+
+std::vector<std::vector<Cell>> table_rows(const std::vector<ValidatedTable>& tables) {
+  std::vector<std::vector<Cell>> rows;
+  for (const ValidatedTable& table : tables) {
+    std::size_t fitted = 0;
+    for (const ValidatedRow& row : table.rows) fitted += row.fitted ? 1 : 0;
+    const QString source = QString::fromStdString(table.source);
+    const QString title = QString::fromStdString(table.title);
+    const QString fits =
+        fitted == 0 ? tr("No constant was fitted to any of these tables")
+                    : tr("Constants were fitted to %1 of these tables, which do not count in the errors").arg(fitted);
+    const QString tau = std::isfinite(table.tau) ? QString::number(table.tau, 'f', 2) : text::unknown();
+    const Tone mean = table.judged ? tone_of(table.mean_error) : Tone::dim;
+    const Tone worst = table.judged ? tone_of(table.worst_error) : Tone::dim;
+    const QString why = table.judged ? QString() : not_judged();
+    rows.push_back(
+        {{title, Tone::text, source},
+         {QString::number(table.rows.size()), Tone::dim, fits},
+         {text::percent(table.mean_error), mean, why},
+         {text::percent(table.worst_error), worst, why},
+         {tau, Tone::dim, tr("Kendall's τ of the order of the rows: 1 if prediction and publication agree")}});
+  }
+  return rows;
+}
+
+/// Row with its notes (fitted to, an interval), published, predicted, error.
+QStringList validated_titles(const ValidatedTable& table) {
+  const QString unit = unit_words(table);
+  return {QString(), tr("published, %1").arg(unit), tr("predicted, %1").arg(unit), tr("error")};
+}
+
+std::vector<std::vector<Cell>> validated_rows(const ValidatedTable& table) {
+  std::vector<std::vector<Cell>> rows;
+  for (const ValidatedRow& row : table.rows) {
+    QStringList notes{QString::fromStdString(row.name)};
+    if (row.fitted) notes << tr("fitted to it: no test");
+    if (row.width() > 0)
+      notes << tr("%1 to %2: the source is not exact").arg(text::number(row.low), text::number(row.high));
+    rows.push_back({{notes.join(QStringLiteral(" · ")), row.fitted ? Tone::dim : Tone::text, {}},
+                    {text::number(row.published), row.fitted ? Tone::dim : Tone::text, {}},
+                    {text::number(row.predicted()), row.fitted ? Tone::dim : Tone::text, {}},
+                    {text::signed_percent(row.error()), row.fitted ? Tone::dim : tone_of(row.error()), {}}});
+  }
+  return rows;
+}
+
+/// Predicted over published: points on the line are right. Rows that a constant was fitted to are rings.
+Plot plot_of(const ValidatedTable& table, const Palette& colours) {
+  Plot plot;
+  const QString unit = unit_words(table);
+  plot.title = tr("predicted / published");
+  const auto number = [](double value) { return text::number(value); };
+  plot.x = {true, {}, {}, number, {}, tr("published, %1").arg(unit)};
+  plot.y = {true, {}, {}, number, {}, tr("predicted, %1").arg(unit)};
+  PlotSeries line{tr("equal"), PlotSeries::Mark::dashed, colours.dim, {}};
+  PlotSeries predicted_points{tr("predicted"), PlotSeries::Mark::dots, colours.accent, {}};
+  PlotSeries fitted{tr("fitted to"), PlotSeries::Mark::rings, colours.accent, {}};
+  double least = std::numeric_limits<double>::infinity(), greatest = 0;
+  for (const ValidatedRow& row : table.rows) {
+    const QString help = tr("%1\npublished %2 %4, predicted %3 %4, %5")
+                             .arg(QString::fromStdString(row.name), text::number(row.published),
+                                  text::number(row.predicted()), unit, text::signed_percent(row.error()));
+    (row.fitted ? fitted : predicted_points)
+        .points.push_back(
+            {row.published, row.predicted(), row.width() > 0 ? row.low : 0, row.width() > 0 ? row.high : 0, help});
+    least = std::min({least, row.published, row.predicted()});
+    greatest = std::max({greatest, row.published, row.predicted()});
+  }
+  if (greatest > 0) line.points = {{least, least, 0, 0, {}}, {greatest, greatest, 0, 0, {}}};
+  plot.series = {line, predicted_points, fitted};
+  return plot;
+}
+
 }  // namespace
 
 ValidationView::ValidationView(SharedState& state, SnapshotSource& source, QWidget* parent)
     : DataView(state, source, parent),
-      tables_(table_titles(), 1),
-      rows_({}, 1),
-      table_list_(new QTableView(this)),
-      row_list_(new QTableView(this)),
-      source_(new QLabel(this)),
-      constants_(new QLabel(this)),
+      table_list_(new RowsTable(table_titles(), 1, tr("Published tables"), this)),
+      row_list_(new RowsTable({}, 1, tr("Rows of the published table"), this)),
+      source_(make_label({}, "dim", this)),
+      constants_(make_label({}, "dim", this)),
       chart_(new PlotChart(this)),
       latest_([this](Answer answer) { take(std::move(answer)); }) {
-  setMinimumSize(320, 140);
   setMouseTracking(true);
-  set_up_table(*table_list_, tr("Published tables"));
-  set_up_table(*row_list_, tr("Rows of the published table"));
-  table_list_->setModel(&tables_);
-  row_list_->setModel(&rows_);
-  for (QTableView* list : {table_list_, row_list_}) {
-    list->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-    list->setWordWrap(true);
-  }
+  for (RowsTable* list : {table_list_, row_list_}) list->setWordWrap(true);
   table_list_->horizontalHeader()->setSectionResizeMode(name_column, QHeaderView::Stretch);
-  for (QLabel* label : {source_, constants_}) {
-    label->setProperty("role", QStringLiteral("dim"));
-    label->setTextFormat(Qt::PlainText);
-    label->setWordWrap(true);
-    label->setAlignment(Qt::AlignLeft | Qt::AlignTop);
-  }
+  for (QLabel* label : {source_, constants_}) label->setAlignment(Qt::AlignLeft | Qt::AlignTop);
   connect(table_list_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
           [this](const QModelIndex& index) { choose(index.row()); });
   arrange();
 }
 
-void ValidationView::set_theme(Theme theme) {
-  DataView::set_theme(theme);
-  tables_.set_theme(theme);
-  rows_.set_theme(theme);
-  show_plot();
-}
-
 void ValidationView::show_plot() {
-  if (const ValidatedTable* now = chosen()) chart_->show_plot(plot_of(*now, colours()), colours());
-}
-
-void ValidationView::showEvent(QShowEvent* event) {
-  DataView::showEvent(event);
-  // As a window opens every view is shown, and those behind other tabs are hidden again.
-  if (!asked_) QTimer::singleShot(0, this, &ValidationView::ask);
+  if (const ValidatedTable* now = chosen()) chart_->show_plot(plot_of(*now, colours()));
 }
 
 void ValidationView::ask() {
@@ -85,7 +164,7 @@ void ValidationView::ask() {
 
 void ValidationView::take(Answer answer) {
   answer_ = std::move(answer);
-  tables_.set_rows(table_rows(answer_.tables));
+  table_list_->set_rows(table_rows(answer_.tables));
   if (!answer_.tables.empty()) table_list_->selectRow(0);
   choose(0);
   choose_wanted();
@@ -104,7 +183,7 @@ void ValidationView::choose_wanted() {
   if (found == answer_.tables.end()) return;
   const auto row = static_cast<int>(found - answer_.tables.begin());
   table_list_->selectRow(row);
-  table_list_->scrollTo(tables_.index(row, name_column), QAbstractItemView::PositionAtCenter);
+  table_list_->scrollTo(tables().index(row, name_column), QAbstractItemView::PositionAtCenter);
   wanted_.clear();
 }
 
@@ -116,8 +195,8 @@ const ValidatedTable* ValidationView::chosen() const {
 void ValidationView::choose(int table) {
   chosen_ = table;
   if (const ValidatedTable* now = chosen()) {
-    rows_.set_titles(validated_titles(*now));
-    rows_.set_rows(validated_rows(*now));
+    row_list_->set_titles(validated_titles(*now));
+    row_list_->set_rows(validated_rows(*now));
     row_list_->horizontalHeader()->setSectionResizeMode(name_column, QHeaderView::Stretch);
     source_->setText(tr("Source: %1").arg(QString::fromStdString(now->source)));
     constants_->setText(tr("Constants: %1").arg(QString::fromStdString(now->constants)) + QLatin1Char('\n') +
@@ -134,14 +213,17 @@ QRectF ValidationView::plot_area() const {
   return {4, top, static_cast<double>(table_list_->width()), is_wide() ? std::max(0.0, height() - top - 6) : 0};
 }
 
+// While a window opens, all views are shown for a moment; those behind other tabs are then hidden again.
+void ValidationView::on_show() { QTimer::singleShot(0, this, &ValidationView::ask); }
+
 void ValidationView::arrange() {
   const bool there = chosen() != nullptr;
   // The list is as wide as its longest name, up to half of the view: there names take a second line.
   int names = 0, numbers = 0;
-  for (int row = 0; row < tables_.rowCount(); ++row)
-    names = std::max(names, table_list_->fontMetrics().horizontalAdvance(tables_.words(row, name_column)));
+  for (int row = 0; row < tables().rowCount(); ++row)
+    names = std::max(names, table_list_->fontMetrics().horizontalAdvance(tables().words(row, name_column)));
   names += 2 * cell_padding + 4;
-  for (int column = name_column + 1; column < tables_.columnCount(); ++column)
+  for (int column = name_column + 1; column < tables().columnCount(); ++column)
     numbers += table_list_->horizontalHeader()->sectionSize(column);
   const int list_width = is_wide() ? std::min({names + numbers + 16, most_list_width, width() / 2}) : width() - 8;
   table_list_->resize(list_width, table_list_->height());
@@ -160,8 +242,8 @@ void ValidationView::arrange() {
   }
   row_list_->setGeometry(left - 8, y + 4, width() - left + 4, height() - y - 8);
   fit_rows(*row_list_);
-  for (QWidget* part : {static_cast<QWidget*>(table_list_), static_cast<QWidget*>(row_list_)}) part->setVisible(there);
-  for (QLabel* label : {source_, constants_}) label->setVisible(there && is_high_enough);
+  show_all(there, {table_list_, row_list_});
+  show_all(there && is_high_enough, {source_, constants_});
   chart_->setGeometry(plot_area().toRect());
   chart_->setVisible(there && plot_area().height() > least_plot);
 }
