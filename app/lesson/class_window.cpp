@@ -13,8 +13,8 @@
 #include "app/lesson/class_table.hpp"
 #include "app/lesson/lab_panel.hpp"
 #include "app/views/common/parts.hpp"
-#include "app/views/common/save_view.hpp"
 #include "app/views/common/rows_table.hpp"
+#include "app/views/common/save_view.hpp"
 #include "app/views/common/style.hpp"
 
 namespace rankscope::app {

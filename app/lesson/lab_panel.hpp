@@ -18,6 +18,7 @@
 #include "engine/lesson/lab/experiment.hpp"
 #include "engine/lesson/lab/glossary.hpp"
 
+class QBoxLayout;
 class QLabel;
 
 namespace rankscope::app {

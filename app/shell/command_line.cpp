@@ -51,7 +51,8 @@ void add_options(QCommandLineParser& parser) {
   add({"run"}, "Run the scenario immediately.");
   add({"compare"}, "A recording (.mcap) to compare with the source in the compare view.", "FILE");
   add({"teach"}, "Open a class on this machine, and write the join file for students to FILE.", "FILE");
-  add({"network"}, "With --teach: a class for other machines, with keys; ADDRESS is this machine's address.", "ADDRESS");
+  add({"network"}, "With --teach: a class for other machines, with keys; ADDRESS is this machine's address.",
+      "ADDRESS");
   add({"answers"}, "With --teach: keep all answers of the class in FILE.csv until the class ends.", "FILE.csv");
   add({"attend"}, "Join the class of a teacher's join FILE.", "FILE");
   add({"name"}, "With --attend: your name in the class.", "NAME");

@@ -52,8 +52,7 @@ QString label_of(TimeClass time, bool serves) {
   }
 }
 
-GapStrip::GapStrip(FiguresModel& figures, QWidget* parent)
-    : PaintedWidget(parent), figures_(figures) {
+GapStrip::GapStrip(FiguresModel& figures, QWidget* parent) : PaintedWidget(parent), figures_(figures) {
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   setAccessibleName(tr("Where the step goes"));
   setCursor(Qt::PointingHandCursor);

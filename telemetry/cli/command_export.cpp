@@ -92,8 +92,8 @@ void export_folder(const StoreView& run, const std::string& folder, ExportOption
   }
 }
 
-/// Payloads of the ops of each rank: the message, the tensor, or the whole of all parts. A rank whose program is missing
-/// or damaged has none.
+/// Payloads of the ops of each rank: the message, the tensor, or the whole of all parts. A rank whose program is
+/// missing or damaged has none.
 std::map<int, std::unordered_map<OpId, std::int64_t>> payloads_of(const StoreView& run) {
   std::map<int, std::unordered_map<OpId, std::int64_t>> of_rank;
   const int ranks = run.hello() != nullptr ? run.hello()->ranks : 0;

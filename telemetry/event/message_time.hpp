@@ -8,7 +8,9 @@
 namespace rankscope {
 
 template <class E>
-concept IsBatch = requires(E& event) { event.obtained, event.clock; };
+concept IsBatch = requires(E& event) {
+  event.obtained, event.clock;
+};
 
 template <IsBatch E>
 auto& rows_in(E& batch) {

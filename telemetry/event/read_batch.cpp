@@ -182,9 +182,8 @@ BatchBrief check(const Table* table, const DecodeLimits& limits) {
   if (brief.rows == 0) return brief;
   brief.begin_ns = INT64_MAX;
   brief.end_ns = INT64_MIN;
-  in_blocks(brief.rows, [&](std::size_t first, std::size_t count) {
-    columns.reach(first, count, brief.begin_ns, brief.end_ns);
-  });
+  in_blocks(brief.rows,
+            [&](std::size_t first, std::size_t count) { columns.reach(first, count, brief.begin_ns, brief.end_ns); });
   return brief;
 }
 

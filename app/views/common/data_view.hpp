@@ -62,7 +62,8 @@ class DataView : public PaintedWidget, public TableSource {
   virtual void paint(QPainter&) {}
   /// The rows of table().
   virtual ViewTable rows_shown() const { return {}; }
-  /// Places its parts, and hides those that are not visible: at every change of its size, of the veil and of the enlargement.
+  /// Places its parts, and hides those that are not visible: at every change of its size, of the veil and of the
+  /// enlargement.
   virtual void arrange() {}
   /// It comes into view: what was not computed while it was hidden is needed.
   virtual void on_show() {}

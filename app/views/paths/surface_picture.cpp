@@ -30,9 +30,7 @@ QString point_words(Point point) { return QStringLiteral("(%1, %2)").arg(point.x
 }  // namespace
 
 SurfacePicture::SurfacePicture(QWidget* parent)
-    : PaintedWidget(parent),
-      surface_(make_surface("ravine")),
-      latest_([this](Composed made) {
+    : PaintedWidget(parent), surface_(make_surface("ravine")), latest_([this](Composed made) {
         composed_ = std::move(made);
         update();
       }) {

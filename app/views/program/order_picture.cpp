@@ -17,9 +17,7 @@ constexpr double named_row = 12;  ///< from this height on rows have names and b
 
 }  // namespace
 
-OrderPicture::OrderPicture(QWidget* parent) : PaintedWidget(parent) {
-  setAccessibleName(tr("The order as a picture"));
-}
+OrderPicture::OrderPicture(QWidget* parent) : PaintedWidget(parent) { setAccessibleName(tr("The order as a picture")); }
 
 void OrderPicture::set_order(std::vector<UnitOp> ops) {
   ops_ = std::move(ops);

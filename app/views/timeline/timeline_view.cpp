@@ -399,5 +399,4 @@ void TimelineView::arrange() {
   place_legend();
 }
 
-
 }  // namespace rankscope::app

@@ -4,6 +4,7 @@
 #include <QTableView>
 #include <QTest>
 
+#include "app/views/validation/validation_rows.hpp"
 #include "app/views/validation/validation_view.hpp"
 #include "tests/app/models/no_run.hpp"
 #include "tests/app/painted_text.hpp"
