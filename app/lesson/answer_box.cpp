@@ -7,10 +7,9 @@
 #include <QLineEdit>
 #include <QMouseEvent>
 #include <QRadioButton>
-#include <QVBoxLayout>
 
-#include "app/lesson/lab_label.hpp"
 #include "app/lesson/order_box.hpp"
+#include "app/views/common/parts.hpp"
 #include "app/views/common/style.hpp"
 #include "engine/lesson/lab/expression.hpp"
 
@@ -39,9 +38,7 @@ NumberBox::NumberBox(const Question& question, QWidget* parent)
       unit_(QString::fromStdString(question.unit)),
       line_(new QLineEdit(this)),
       value_(make_label({}, "dim", this)) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(4);
+  auto* column = column_in(this, 4);
   auto* row = new QHBoxLayout;
   row->setSpacing(indent);
   row->addWidget(line_, 1);
@@ -124,9 +121,7 @@ QWidget* ChoiceBox::input() { return buttons_->button(0); }
 
 PointBox::PointBox(const Question& question, const Pointed& chosen, QWidget* parent)
     : AnswerBox(parent), question_(question), words_(make_label({}, "text", this)) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->addWidget(words_);
+  column_in(this, 0)->addWidget(words_);
   set_chosen(chosen);
 }
 

@@ -11,7 +11,7 @@
 class QButtonGroup;
 class QLabel;
 class QLineEdit;
-class QVBoxLayout;
+class QBoxLayout;
 
 namespace rankscope::app {
 

@@ -8,7 +8,6 @@
 
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
-#include "app/views/common/tool_tip.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -21,13 +20,8 @@ QString with_unit(double value, const QString& unit) {
 
 }  // namespace
 
-AnswersPlot::AnswersPlot(const Palette& colours, QWidget* parent) : QWidget(parent), colours_(&colours) {
+AnswersPlot::AnswersPlot(QWidget* parent) : PaintedWidget(parent) {
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
-}
-
-void AnswersPlot::set_colours(const Palette& colours) {
-  colours_ = &colours;
-  update();
 }
 
 void AnswersPlot::set_distribution(Distribution distribution) {
@@ -50,8 +44,7 @@ void AnswersPlot::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setFont(interface_font());
   if (shown_.answers == 0) {
-    painter.setPen(color(colours_->dim));
-    painter.drawText(rect(), Qt::AlignLeft | Qt::AlignTop, tr("nobody has answered yet"));
+    draw_text(painter, rect(), Qt::AlignLeft | Qt::AlignTop, tr("nobody has answered yet"), colours().dim);
     return;
   }
   painter.setRenderHint(QPainter::Antialiasing);
@@ -74,12 +67,12 @@ void AnswersPlot::paint_bins(QPainter& painter) const {
   for (std::size_t i = 0; i < bins.counts.size(); ++i) {
     const double high = inner.height() * bins.counts[i] / most;
     const QRectF bar(inner.left() + static_cast<double>(i) * each + 1, inner.bottom() - high, each - 2, high);
-    painter.fillRect(bar, color(colours_->accent));
+    painter.fillRect(bar, color(colours().accent));
     if (bins.counts[i] == 0 || high < 16) continue;
-    painter.setPen(color(colours_->ink_on(colours_->accent)));
-    painter.drawText(bar, Qt::AlignHCenter | Qt::AlignTop, QString::number(bins.counts[i]));
+    draw_text(painter, bar, Qt::AlignHCenter | Qt::AlignTop, QString::number(bins.counts[i]),
+              colours().ink_on(colours().accent));
   }
-  painter.setPen(QPen(color(colours_->line), 1));
+  painter.setPen(QPen(color(colours().line), 1));
   painter.drawLine(inner.bottomLeft(), inner.bottomRight());
   const auto mark = [&](double value, const QPen& pen) {
     if (value < bins.low || value > bins.high) return;
@@ -87,9 +80,9 @@ void AnswersPlot::paint_bins(QPainter& painter) const {
     painter.setPen(pen);
     painter.drawLine(QPointF(x, inner.top()), QPointF(x, inner.bottom() + 3));
   };
-  for (const double mistake : shown_.mistakes) mark(mistake, QPen(color(colours_->bad), 2, Qt::DashLine));
-  if (shown_.truth) mark(*shown_.truth, QPen(color(colours_->good), 3));
-  painter.setPen(color(colours_->dim));
+  for (const double mistake : shown_.mistakes) mark(mistake, QPen(color(colours().bad), 2, Qt::DashLine));
+  if (shown_.truth) mark(*shown_.truth, QPen(color(colours().good), 3));
+  painter.setPen(color(colours().dim));
   const QRectF below(inner.left(), inner.bottom() + 2, inner.width(), foot - 4);
   painter.drawText(below, Qt::AlignLeft, with_unit(bins.low, shown_.unit));
   painter.drawText(below, Qt::AlignRight, with_unit(bins.high, shown_.unit));
@@ -105,26 +98,22 @@ void AnswersPlot::paint_bars(QPainter& painter) const {
   const int rows = std::min<int>(static_cast<int>(shown_.counted.size()), most_bars());
   int most = 1;
   for (const CountedAnswer& one : shown_.counted) most = std::max(most, one.count);
-  const QFontMetricsF metrics(interface_font());
   for (int i = 0; i < rows; ++i) {
     const CountedAnswer& one = shown_.counted[static_cast<std::size_t>(i)];
     const QRectF words(2, i * row_height + 2, width() - 4, 16);
-    painter.setPen(color(colours_->text));
     const QString mark = !one.right ? QString() : *one.right ? QStringLiteral("\u2713 ") : QStringLiteral("\u2717 ");
-    painter.drawText(words, Qt::AlignLeft | Qt::AlignVCenter,
-                     metrics.elidedText(mark + one.words, Qt::ElideRight, words.width()));
+    draw_line(painter, words, at_left, mark + one.words, colours().text);
     const double room = width() - 44.0, wide = room * one.count / most;
-    const Argb fill = !one.right ? colours_->accent : *one.right ? colours_->good : colours_->bad;
+    const Argb fill = !one.right ? colours().accent : *one.right ? colours().good : colours().bad;
     const QRectF bar(2, words.bottom() + 1, wide, 12);
     painter.fillRect(bar, color(fill));
-    painter.setPen(color(colours_->dim));
-    painter.drawText(QRectF(bar.right() + 6, bar.top() - 2, 36, 16), Qt::AlignLeft | Qt::AlignVCenter,
-                     QString::number(one.count));
+    draw_text(painter, QRectF(bar.right() + 6, bar.top() - 2, 36, 16), at_left, QString::number(one.count),
+              colours().dim);
   }
   const int left = static_cast<int>(shown_.counted.size()) - rows;
   if (left <= 0) return;
-  painter.setPen(color(colours_->dim));
-  painter.drawText(rect().adjusted(0, 0, -4, 0), Qt::AlignRight | Qt::AlignBottom, tr("%1 other answers").arg(left));
+  draw_text(painter, rect().adjusted(0, 0, -4, 0), Qt::AlignRight | Qt::AlignBottom, tr("%1 other answers").arg(left),
+            colours().dim);
 }
 
 void AnswersPlot::paint_spread(QPainter& painter) const {
@@ -134,8 +123,8 @@ void AnswersPlot::paint_spread(QPainter& painter) const {
     return QPointF(area.left() + area.width() * (static_cast<double>(i) + 0.5) / count,
                    area.bottom() - area.height() * std::clamp(value / top, 0.0, 1.0));
   };
-  painter.fillRect(area, color(colours_->ground));
-  painter.setPen(QPen(color(colours_->line), 1));
+  painter.fillRect(area, color(colours().ground));
+  painter.setPen(QPen(color(colours().line), 1));
   painter.drawRect(area);
   const bool bars = shown_.spread.size() <= 32;
   const double wide = area.width() / count * 0.6;
@@ -146,8 +135,8 @@ void AnswersPlot::paint_spread(QPainter& painter) const {
     const QPointF middle = at(i, here.median), upper = at(i, here.high), lower = at(i, here.low);
     if (bars) {
       painter.fillRect(QRectF(middle.x() - wide / 2, upper.y(), wide, std::max(1.0, lower.y() - upper.y())),
-                       faded(colours_->accent, 0.4));
-      painter.setPen(QPen(color(colours_->accent), 3));
+                       faded(colours().accent, 0.4));
+      painter.setPen(QPen(color(colours().accent), 3));
       painter.drawLine(middle - QPointF(wide / 2, 0), middle + QPointF(wide / 2, 0));
     }
     i == 0 ? median.moveTo(middle) : median.lineTo(middle);
@@ -155,7 +144,7 @@ void AnswersPlot::paint_spread(QPainter& painter) const {
     if (i >= shown_.true_series.size() || !std::isfinite(shown_.true_series[i])) continue;
     const QPointF right = at(i, shown_.true_series[i]);
     if (bars) {
-      painter.setPen(QPen(color(colours_->good), 2, Qt::DashLine));
+      painter.setPen(QPen(color(colours().good), 2, Qt::DashLine));
       painter.drawLine(right - QPointF(wide * 0.8, 0), right + QPointF(wide * 0.8, 0));
     }
     truth.isEmpty() ? truth.moveTo(right) : truth.lineTo(right);
@@ -163,15 +152,15 @@ void AnswersPlot::paint_spread(QPainter& painter) const {
   if (!bars) {
     for (std::size_t i = shown_.spread.size(); i-- > 0;) band << at(i, shown_.spread[i].low);
     painter.setPen(Qt::NoPen);
-    painter.setBrush(faded(colours_->accent, 0.3));
+    painter.setBrush(faded(colours().accent, 0.3));
     painter.drawPolygon(band);
     painter.setBrush(Qt::NoBrush);
-    painter.setPen(QPen(color(colours_->accent), 2));
+    painter.setPen(QPen(color(colours().accent), 2));
     painter.drawPath(median);
-    painter.setPen(QPen(color(colours_->good), 2, Qt::DashLine));
+    painter.setPen(QPen(color(colours().good), 2, Qt::DashLine));
     painter.drawPath(truth);
   }
-  painter.setPen(color(colours_->dim));
+  painter.setPen(color(colours().dim));
   const QRectF above(area.left(), 0, area.width(), head - 2), below(area.left(), area.bottom() + 3, area.width(), 16);
   painter.drawText(above, Qt::AlignLeft, with_unit(top, shown_.unit));
   const QString legend = shown_.true_series.empty() ? tr("line: median, box: half of the class")
@@ -205,10 +194,6 @@ QString AnswersPlot::tip_at(QPoint at) const {
   if (i < shown_.true_series.size() && std::isfinite(shown_.true_series[i]))
     words += tr("; right: %1").arg(with_unit(shown_.true_series[i], shown_.unit));
   return words;
-}
-
-bool AnswersPlot::event(QEvent* event) {
-  return shows_tip(event, this, [this](QPoint at) { return tip_at(at); }) || QWidget::event(event);
 }
 
 }  // namespace rankscope::app

@@ -6,16 +6,15 @@
 #include <QFileDialog>
 #include <QHeaderView>
 #include <QPushButton>
-#include <QSaveFile>
 #include <QShortcut>
-#include <QVBoxLayout>
 #include <limits>
 
 #include "app/lesson/answers_plot.hpp"
 #include "app/lesson/class_table.hpp"
-#include "app/lesson/lab_label.hpp"
 #include "app/lesson/lab_panel.hpp"
+#include "app/views/common/parts.hpp"
 #include "app/views/common/rows_table.hpp"
+#include "app/views/common/save_view.hpp"
 #include "app/views/common/style.hpp"
 
 namespace rankscope::app {
@@ -27,11 +26,8 @@ constexpr int class_refresh_ms = 150;
 }  // namespace
 
 QString save_answers(const ClassRoom& room, const LabPanel& lesson, const QString& file) {
-  const QByteArray bytes =
-      to_csv(class_file(room.students(), [&](const std::string& lab) { return lesson.questions_of(lab); }));
-  QSaveFile out(file);
-  if (out.open(QIODevice::WriteOnly) && out.write(bytes) == bytes.size() && out.commit()) return {};
-  return ClassWindow::tr("%1 could not be written: %2").arg(file, out.errorString());
+  return write_whole(
+      file, to_csv(class_file(room.students(), [&](const std::string& lab) { return lesson.questions_of(lab); })));
 }
 
 ClassWindow::ClassWindow(const ClassRoom& room, const LabPanel& lesson, QWidget* parent)
@@ -42,14 +38,12 @@ ClassWindow::ClassWindow(const ClassRoom& room, const LabPanel& lesson, QWidget*
       trouble_(make_label({}, "bad", this)),
       table_(new RowsTable({tr("student")}, std::numeric_limits<int>::max(), tr("Who has answered what"), this)),
       question_(new QComboBox(this)),
-      plot_(new AnswersPlot(lesson.colours(), this)),
+      plot_(new AnswersPlot(this)),
       words_(make_label({}, "dim", this)),
       marked_(new QCheckBox(tr("Mark what is right"), this)) {
   setWindowTitle(tr("The class"));
   resize(class_window_size);
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(16, 12, 16, 12);
-  column->setSpacing(8);
+  auto* column = column_in(this, 8, {16, 12, 16, 12});
   column->addWidget(heading_);
   column->addWidget(table_, 3);
   question_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
@@ -71,12 +65,10 @@ ClassWindow::ClassWindow(const ClassRoom& room, const LabPanel& lesson, QWidget*
   row->addWidget(save);
   row->addWidget(close);
   column->addLayout(row);
-  soon_.setSingleShot(true);
-  soon_.setInterval(class_refresh_ms);
+  set_up_pause(soon_, class_refresh_ms, this, &ClassWindow::refresh);
   const auto later = [this] {
     if (isVisible() && !soon_.isActive()) soon_.start();
   };
-  connect(&soon_, &QTimer::timeout, this, &ClassWindow::refresh);
   connect(&room, &ClassRoom::changed, this, later);
   connect(&lesson, &LabPanel::answers_changed, this, later);
   connect(question_, &QComboBox::currentIndexChanged, this, &ClassWindow::show_answers);
@@ -120,7 +112,7 @@ void ClassWindow::refresh() {
   const auto asked = lesson_.asked_questions();
   fill_questions();
   table_->set_theme(lesson_.theme());
-  plot_->set_colours(lesson_.colours());
+  plot_->set_theme(lesson_.theme());
   const QString lesson = QString::fromStdString(lesson_.lesson_name());
   heading_->setText(lesson.isEmpty() ? tr("No lesson is open. %1").arg(room_.words())
                                      : tr("%1 \u00B7 %2").arg(lesson, room_.words()));
@@ -133,9 +125,7 @@ void ClassWindow::refresh() {
 void ClassWindow::show_answers() {
   const auto asked = lesson_.asked_questions();
   const int question = question_->currentIndex();
-  question_->setVisible(!asked.empty());
-  plot_->setVisible(!asked.empty());
-  words_->setVisible(!asked.empty());
+  show_all(!asked.empty(), {question_, plot_, words_});
   if (question < 0 || question >= std::ssize(asked)) return;
   const AskedQuestion& one = asked[static_cast<std::size_t>(question)];
   const auto given = last_answers(room_.students(), lesson_.lesson_name(), question);

@@ -9,12 +9,11 @@
 #include <cmath>
 #include <utility>
 
-#include "app/lesson/lab_label.hpp"
 #include "app/lesson/lesson_text.hpp"
 #include "app/lesson/question_card.hpp"
 #include "app/lesson/script_dialog.hpp"
 #include "app/views/common/language.hpp"
-#include "app/views/common/style.hpp"
+#include "app/views/common/parts.hpp"
 #include "engine/explain/analyse/report_value.hpp"
 #include "engine/lesson/torch/torch_script.hpp"
 #include "engine/plan/scenario/read.hpp"
@@ -60,8 +59,7 @@ LabPanel::LabPanel(FiguresModel& figures, ClassRoom* room, QWidget* parent)
       figures_(figures),
       room_(room),
       library_(read_library(lesson_language())),
-      glossary_(installed_glossary()),
-      colours_(&palette_of(Theme::dark)) {
+      glossary_(installed_glossary()) {
   setObjectName(QStringLiteral("leftPanel"));
   setWidgetResizable(true);
   setFrameShape(QFrame::NoFrame);
@@ -129,7 +127,6 @@ void LabPanel::set_paths(PathCache* paths) {
 
 void LabPanel::set_theme(Theme theme) {
   theme_ = theme;
-  colours_ = &palette_of(theme);
   rebuild();
 }
 
@@ -140,9 +137,7 @@ void LabPanel::rebuild() {
   first_question_ = first_input_ = nullptr;
   class_line_ = nullptr;
   page_ = new QWidget;
-  layout_ = new QVBoxLayout(page_);
-  layout_->setContentsMargins(16, 16, 16, 16);
-  layout_->setSpacing(8);
+  layout_ = column_in(page_, 8, {16, 16, 16, 16});
   if (lab_) {
     const std::vector<const Lab*> labs = library_.labs();
     const auto here = std::find_if(labs.begin(), labs.end(), [&](const Lab* lab) { return lab->file == lab_->file; });
@@ -154,9 +149,7 @@ void LabPanel::rebuild() {
     class_line_ = make_label(room_->words(), "caption", page_);
     layout_->addWidget(class_line_);
     if (room_->teaching() && lab_) {
-      auto* who = new QPushButton(tr("Who has answered what"), page_);
-      who->setProperty("role", QStringLiteral("link"));
-      who->setAutoDefault(true);
+      auto* who = make_link(tr("Who has answered what"), page_);
       connect(who, &QPushButton::clicked, this, &LabPanel::class_wanted);
       layout_->addWidget(who, 0, Qt::AlignLeft);
     }
@@ -203,10 +196,8 @@ void LabPanel::add_way_to_questions() {
   if (open == 0) return;
   const QString when = answered_by_looking() ? tr("before you look") : tr("before you run");
   auto* way =
-      new QPushButton(open == 1 ? tr("A question %1 ↓").arg(when) : tr("%1 questions %2 ↓").arg(open).arg(when), page_);
-  way->setProperty("role", QStringLiteral("link"));
+      make_link(open == 1 ? tr("A question %1 ↓").arg(when) : tr("%1 questions %2 ↓").arg(open).arg(when), page_);
   way->setToolTip(tr("The results are hidden until you answer"));
-  way->setAutoDefault(true);
   connect(way, &QPushButton::clicked, this, &LabPanel::show_question);
   layout_->addWidget(way, 0, Qt::AlignLeft);
 }
@@ -223,8 +214,7 @@ void LabPanel::add_lesson() {
   layout_->addWidget(make_label(answered_by_looking() ? tr("Compare and Explain unlock after you answer.")
                                                       : tr("Compare and Explain unlock after you answer and run."),
                                 "dim", page_));
-  auto* show = new QPushButton(tr("Show anyway"), page_);
-  show->setProperty("role", QStringLiteral("link"));
+  auto* show = make_link(tr("Show anyway"), page_);
   show->setToolTip(tr("Show all results without an answer"));
   connect(show, &QPushButton::clicked, this, &LabPanel::show_anyway, Qt::QueuedConnection);
   layout_->addWidget(show, 0, Qt::AlignLeft);
@@ -241,7 +231,7 @@ void LabPanel::add_text(const std::string& markdown) {
   if (markdown.empty()) return;
   auto* text = new LessonText(page_);
   text->setAccessibleName(tr("The lesson"));
-  text->set_lesson(QString::fromStdString(markdown), glossary_, lab_->symbols, *colours_);
+  text->set_lesson(QString::fromStdString(markdown), glossary_, lab_->symbols, colours());
   connect(text, &LessonText::experiment_wanted, this, &LabPanel::experiment_wanted);
   connect(text, &LessonText::view_wanted, this, &LabPanel::evidence_wanted);
   connect(text, &LessonText::lab_wanted, this, [this](const QString& name) {
@@ -309,9 +299,7 @@ void LabPanel::add_torch() {
   } catch (const std::exception&) {
     return;  // errors in the file are reported when it is opened
   }
-  auto* link = new QPushButton(tr("The same in PyTorch"), page_);
-  link->setProperty("role", QStringLiteral("link"));
-  link->setAutoDefault(true);
+  auto* link = make_link(tr("The same in PyTorch"), page_);
   connect(link, &QPushButton::clicked, this, [this, scenario] {
     try {
       show_script(this, tr("The same in PyTorch: %1").arg(title_), QString::fromStdString(torch_script(scenario)),

@@ -2,7 +2,6 @@
 // The lesson panel on the left: its text, its questions before the run, and the answers after it.
 #pragma once
 #include <QScrollArea>
-#include <QVBoxLayout>
 #include <functional>
 #include <set>
 #include <vector>
@@ -19,6 +18,7 @@
 #include "engine/lesson/lab/experiment.hpp"
 #include "engine/lesson/lab/glossary.hpp"
 
+class QBoxLayout;
 class QLabel;
 
 namespace rankscope::app {
@@ -69,8 +69,8 @@ class LabPanel : public QScrollArea {
   /// The same of any lesson that is installed; of those that are not open what is right is known as far as it is
   /// stated.
   std::vector<AskedQuestion> questions_of(const std::string& lesson) const;
-  const Palette& colours() const { return *colours_; }
   Theme theme() const { return theme_; }
+  const Palette& colours() const { return palette_of(theme_); }
   /// Submits an answer to that question, like its button; ignored if no more answers are accepted.
   void keep(std::size_t question, const Attempt& attempt);
 
@@ -116,7 +116,7 @@ class LabPanel : public QScrollArea {
   void add_question(std::size_t index);
   void add_next_lab();
   void add_torch();  ///< a link to the plan as a script for PyTorch, where there is one
-  void add_class(std::size_t index, QVBoxLayout& column, QWidget* card);
+  void add_class(std::size_t index, QBoxLayout& column, QWidget* card);
   /// In a student's window: the answer to that question, with its present verdict.
   void send_to_teacher(std::size_t question);
   QString waits_for(const Answer& answer) const;
@@ -151,9 +151,8 @@ class LabPanel : public QScrollArea {
   QWidget* page_ = nullptr;
   QWidget* first_question_ = nullptr;  ///< the card of the first that wants an answer
   QWidget* first_input_ = nullptr;     ///< where that one is answered
-  QVBoxLayout* layout_ = nullptr;
+  QBoxLayout* layout_ = nullptr;
   Theme theme_ = Theme::dark;
-  const Palette* colours_;
 };
 
 }  // namespace rankscope::app

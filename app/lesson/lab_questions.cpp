@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The questions of a lesson: a card for each, the saved answers, and the answers of a class.
 #include <QDateTime>
-#include <QLabel>
 #include <QPushButton>
 #include <QScrollBar>
 #include <QTimer>
 
 #include "app/lesson/answers_plot.hpp"
 #include "app/lesson/class_table.hpp"
-#include "app/lesson/lab_label.hpp"
 #include "app/lesson/lab_panel.hpp"
 #include "app/lesson/question_card.hpp"
+#include "app/views/common/parts.hpp"
 #include "engine/lesson/lab/translation.hpp"
 
 namespace rankscope::app {
@@ -18,7 +17,7 @@ namespace rankscope::app {
 void LabPanel::add_question(std::size_t index) {
   const Answer& answer = answers_[index];
   CardContext context;
-  context.colours = colours_;
+  context.colours = &colours();
   context.number = answers_.size() == 1 ? tr("Question") : tr("Question %1 of %2").arg(index + 1).arg(answers_.size());
   context.result_source = result_source(answer);
   context.waits_for = waits_for(answer);
@@ -115,7 +114,7 @@ void LabPanel::store(const Answer& answer) {
 }
 
 // The answers of others would be a hint: the teacher's window, visible to all, hides them until requested.
-void LabPanel::add_class(std::size_t index, QVBoxLayout& column, QWidget* card) {
+void LabPanel::add_class(std::size_t index, QBoxLayout& column, QWidget* card) {
   const auto given = [this, index] { return last_answers(room_->students(), lesson_name(), static_cast<int>(index)); };
   if (shown_to_class_.count(index) == 0) {
     auto* show = new QPushButton(card);
@@ -130,7 +129,8 @@ void LabPanel::add_class(std::size_t index, QVBoxLayout& column, QWidget* card) 
     column.addWidget(show);
   } else {
     auto* line = make_label({}, "caption", card);
-    auto* plot = new AnswersPlot(*colours_, card);
+    auto* plot = new AnswersPlot(card);
+    plot->set_theme(theme_);
     class_updates_.push_back([this, index, line, plot, given] {
       const Answer& answer = answers_[index];
       Distribution made = distribution_of(answer.question, given(), answer.open() ? answer.truth() : std::nullopt);

@@ -6,7 +6,6 @@
 #include <QTextBlock>
 #include <QTextCursor>
 #include <QTextDocument>
-#include <QTextList>
 #include <QTextTable>
 #include <QUrlQuery>
 #include <QWhatsThis>

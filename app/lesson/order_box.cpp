@@ -3,13 +3,11 @@
 
 #include <QKeyEvent>
 #include <QListWidget>
-#include <QScrollBar>
 #include <QTimer>
 #include <QToolButton>
-#include <QVBoxLayout>
 #include <algorithm>
 
-#include "app/views/common/own_keys.hpp"
+#include "app/views/common/parts.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -24,9 +22,7 @@ OrderBox::OrderBox(const Question& question, QWidget* parent)
       list_(new QListWidget(this)),
       up_(new QToolButton(this)),
       down_(new QToolButton(this)) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(4);
+  auto* column = column_in(this, 4);
   list_->setDragDropMode(QAbstractItemView::InternalMove);
   list_->setDefaultDropAction(Qt::MoveAction);
   list_->setSelectionMode(QAbstractItemView::SingleSelection);

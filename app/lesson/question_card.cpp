@@ -2,12 +2,11 @@
 #include "app/lesson/question_card.hpp"
 
 #include <QPushButton>
-#include <QVBoxLayout>
 
 #include "app/lesson/answer_box.hpp"
-#include "app/lesson/lab_label.hpp"
 #include "app/lesson/share_guess.hpp"
 #include "app/lesson/sketch.hpp"
+#include "app/views/common/parts.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -32,10 +31,8 @@ QString evidence_words(const Evidence& evidence) {
 }  // namespace
 
 QuestionCard::QuestionCard(const Answer& answer, const CardContext& context, QWidget* parent)
-    : QFrame(parent), column_(new QVBoxLayout(this)) {
+    : QFrame(parent), column_(column_in(this, 8, {12, 10, 12, 12})) {
   setProperty("role", QStringLiteral("card"));
-  column_->setContentsMargins(12, 10, 12, 12);
-  column_->setSpacing(8);
   column_->addWidget(make_label(context.number, "caption", this));
   column_->addWidget(make_label(QString::fromStdString(answer.question.ask), "text", this));
   add_tries(answer, context);
@@ -167,9 +164,7 @@ void QuestionCard::add_reason(const Answer& answer) {
 }
 
 void QuestionCard::add_link(const QString& words, void (QuestionCard::*wanted)()) {
-  auto* link = new QPushButton(words, this);
-  link->setProperty("role", QStringLiteral("link"));
-  link->setAutoDefault(true);
+  auto* link = make_link(words, this);
   connect(link, &QPushButton::clicked, this, wanted, Qt::QueuedConnection);
   column_->addWidget(link, 0, Qt::AlignLeft);
 }

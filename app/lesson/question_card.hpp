@@ -3,12 +3,11 @@
 // its answer changes.
 #pragma once
 #include <QFrame>
-#include <optional>
 
 #include "app/lesson/answer.hpp"
 #include "app/models/palette.hpp"
 
-class QVBoxLayout;
+class QBoxLayout;
 
 namespace rankscope::app {
 
@@ -31,7 +30,7 @@ class QuestionCard : public QFrame {
   QuestionCard(const Answer& answer, const CardContext& context, QWidget* parent);
   /// Where the keyboard goes to answer; null where nothing is to be answered.
   QWidget* input() const { return input_; }
-  QVBoxLayout& column() { return *column_; }
+  QBoxLayout& column() { return *column_; }
   void set_chosen(const Pointed& chosen);
 
  signals:
@@ -49,7 +48,7 @@ class QuestionCard : public QFrame {
   void add_reason(const Answer& answer);
   void add_link(const QString& words, void (QuestionCard::*wanted)());
 
-  QVBoxLayout* column_;
+  QBoxLayout* column_;
   QWidget* input_ = nullptr;
   PointBox* point_ = nullptr;
 };

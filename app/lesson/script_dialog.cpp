@@ -8,24 +8,16 @@
 #include <QGuiApplication>
 #include <QPlainTextEdit>
 #include <QPushButton>
-#include <QSaveFile>
 #include <QVBoxLayout>
 
-#include "app/lesson/lab_label.hpp"
+#include "app/views/common/parts.hpp"
+#include "app/views/common/save_view.hpp"
 #include "app/views/common/style.hpp"
 
 namespace rankscope::app {
 namespace {
 
 constexpr QSize usual_size(760, 560);
-
-/// The error; empty: none.
-QString save(const QString& file, const QString& script) {
-  QSaveFile out(file);
-  const QByteArray bytes = script.toUtf8();
-  if (out.open(QIODevice::WriteOnly) && out.write(bytes) == bytes.size() && out.commit()) return {};
-  return QDialog::tr("%1 could not be written: %2").arg(file, out.errorString());
-}
 
 }  // namespace
 
@@ -56,7 +48,7 @@ void show_script(QWidget* parent, const QString& title, const QString& script, c
     const QString file =
         QFileDialog::getSaveFileName(dialog, QDialog::tr("Save the script"), name, QDialog::tr("Python (*.py)"));
     if (file.isEmpty()) return;
-    const QString why = save(file, script);
+    const QString why = write_whole(file, script.toUtf8());
     trouble->setText(why);
     trouble->setVisible(!why.isEmpty());
   });

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/views/common/own_keys.hpp"
+#include "app/views/common/parts.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 
@@ -113,9 +113,8 @@ void ShareGuess::paintEvent(QPaintEvent*) {
   if (measured_) {
     const QRectF below = bar.translated(0, bar_height + gap);
     paint_share(painter, below, *measured_, 0.4);
-    painter.setPen(color(colours_.text));
-    painter.drawText(below.adjusted(6, 0, -6, 0), Qt::AlignLeft | Qt::AlignVCenter, measured_name_);
-    painter.drawText(bar.adjusted(6, 0, -6, 0), Qt::AlignLeft | Qt::AlignVCenter, tr("your guess"));
+    draw_text(painter, below.adjusted(6, 0, -6, 0), at_left, measured_name_, colours_.text);
+    painter.drawText(bar.adjusted(6, 0, -6, 0), at_left, tr("your guess"));
   } else if (!kept_) {
     painter.setPen(QPen(color(hasFocus() ? colours_.accent : colours_.text), 3));
     painter.drawLine(QPointF(x_of(value_), 1), QPointF(x_of(value_), bar_height + 1));

@@ -5,7 +5,6 @@
 #pragma once
 #include <QWidget>
 #include <optional>
-#include <vector>
 
 #include "app/models/palette.hpp"
 #include "engine/explain/analyse/step_analysis.hpp"

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/views/common/own_keys.hpp"
+#include "app/views/common/parts.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 
@@ -134,8 +134,7 @@ void Sketch::paintEvent(QPaintEvent*) {
   painter.setPen(QPen(color(hasFocus() ? colours_.accent : colours_.line), 1));
   painter.drawRect(area);
   if (!kept_ && measured_.empty() && std::all_of(values_.begin(), values_.end(), [](double v) { return v <= 0; })) {
-    painter.setPen(color(colours_.dim));
-    painter.drawText(area, Qt::AlignCenter, tr("draw here"));
+    draw_text(painter, area, Qt::AlignCenter, tr("draw here"), colours_.dim);
   }
   const bool bars = values_.size() <= most_bars;
   const double wide = area.width() / static_cast<double>(values_.size()) * 0.7;

@@ -8,8 +8,8 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 
-#include "app/lesson/lab_label.hpp"
 #include "app/views/common/language.hpp"
+#include "app/views/common/parts.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -19,13 +19,11 @@ constexpr int widest_page = 1080, ways_width = 360;
 QFrame* make_card(QWidget* parent) {
   auto* card = new QFrame(parent);
   card->setProperty("role", QStringLiteral("card"));
-  auto* column = new QVBoxLayout(card);
-  column->setContentsMargins(16, 14, 16, 16);
-  column->setSpacing(8);
+  column_in(card, 8, {16, 14, 16, 16});
   return card;
 }
 
-QVBoxLayout& column_of(QFrame* card) { return *static_cast<QVBoxLayout*>(card->layout()); }
+QBoxLayout& column_of(QFrame* card) { return *static_cast<QBoxLayout*>(card->layout()); }
 
 QPushButton* wide_button(const QString& words, QWidget* parent) {
   auto* button = new QPushButton(words, parent);
@@ -42,9 +40,7 @@ WelcomePage::WelcomePage(const Library& library, const AnswerBook& book, QWidget
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   auto* page = new QWidget(this);
   auto* middle = new QHBoxLayout(page);
-  auto* column = new QVBoxLayout;
-  column->setContentsMargins(16, 24, 16, 24);
-  column->setSpacing(12);
+  auto* column = column_in(nullptr, 12, {16, 24, 16, 24});
   column->addWidget(make_label(tr("Rankscope"), "title", page));
   column->addWidget(make_label(
       tr("A laboratory for distributed training: predict what a cluster does, run it here, compare, and explain."),
@@ -66,9 +62,7 @@ WelcomePage::WelcomePage(const Library& library, const AnswerBook& book, QWidget
 QWidget* WelcomePage::make_ways(QWidget* parent) {
   auto* ways = new QWidget(parent);
   ways->setFixedWidth(ways_width);
-  auto* column = new QVBoxLayout(ways);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(12);
+  auto* column = column_in(ways, 12);
 
   auto* lessons = make_card(ways);
   column_of(lessons).addWidget(make_label(tr("Learn"), "heading", lessons));
@@ -115,8 +109,7 @@ QWidget* WelcomePage::make_ways(QWidget* parent) {
   row->addWidget(endpoint_, 1);
   row->addWidget(watch);
   column_of(files).addLayout(row);
-  auto* manual = wide_button(tr("Manual (F1)"), files);
-  manual->setProperty("role", QStringLiteral("link"));
+  auto* manual = make_link(tr("Manual (F1)"), files);
   connect(manual, &QPushButton::clicked, this, &WelcomePage::manual_wanted);
   column_of(files).addWidget(manual, 0, Qt::AlignLeft);
   column->addWidget(files);
@@ -125,7 +118,7 @@ QWidget* WelcomePage::make_ways(QWidget* parent) {
 
 QWidget* WelcomePage::make_courses(QWidget* parent) {
   auto* card = make_card(parent);
-  QVBoxLayout& column = column_of(card);
+  QBoxLayout& column = column_of(card);
   column.addWidget(make_label(tr("Courses"), "heading", card));
   courses_ = new QComboBox(card);
   courses_->setAccessibleName(tr("Course"));
@@ -153,9 +146,7 @@ void WelcomePage::refresh(const QString& continue_name) {
 void WelcomePage::list_labs() {
   delete labs_;
   labs_ = new QWidget;
-  auto* column = new QVBoxLayout(labs_);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(4);
+  auto* column = column_in(labs_, 4);
   labs_place_->addWidget(labs_);
   const Course* course = library_.course(courses_->currentData().toString().toStdString());
   if (course == nullptr) return;
@@ -168,8 +159,7 @@ void WelcomePage::list_labs() {
       const Lab* lab = library_.lab(name);
       if (lab == nullptr) continue;
       const auto number = std::find(all.begin(), all.end(), lab) - all.begin() + 1;
-      auto* link = wide_button(tr("%1  %2").arg(number).arg(with_language(lab->title, lab->language)), labs_);
-      link->setProperty("role", QStringLiteral("link"));
+      auto* link = make_link(tr("%1  %2").arg(number).arg(with_language(lab->title, lab->language)), labs_);
       link->setToolTip(QString::fromStdString(lab->summary));
       connect(link, &QPushButton::clicked, this,
               [this, file = QString::fromStdString(lab->file)] { emit lab_wanted(file); });

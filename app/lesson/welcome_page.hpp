@@ -10,7 +10,7 @@
 class QComboBox;
 class QLineEdit;
 class QPushButton;
-class QVBoxLayout;
+class QBoxLayout;
 
 namespace rankscope::app {
 
@@ -41,7 +41,7 @@ class WelcomePage : public QScrollArea {
   QLineEdit* endpoint_ = nullptr;
   QComboBox* courses_ = nullptr;
   QWidget* labs_ = nullptr;
-  QVBoxLayout* labs_place_ = nullptr;
+  QBoxLayout* labs_place_ = nullptr;
 };
 
 }  // namespace rankscope::app

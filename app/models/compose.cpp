@@ -217,7 +217,7 @@ std::vector<FrameBox> crisp_boxes(const FrameRequest& request, std::size_t row_i
   if (reuse) {
     for (const FrameBox& old : boxes_of(*reuse->previous, row_index))
       if (old.box.begin_ns < range.end_ns && old.box.end_ns > range.begin_ns)
-        range = {std::min(range.begin_ns, old.box.begin_ns), std::max(range.end_ns, old.box.end_ns)};
+        range.include({old.box.begin_ns, old.box.end_ns});
     // At the same level as before, so that new columns match the existing ones.
     found.all = reuse->previous->every_span[row_index] != 0;
     const std::size_t limit = 4 * span_limit(request);

@@ -4,11 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+
+#include "app/models/steps.hpp"
 
 namespace rankscope {
 namespace {
 
 constexpr double label_pixels = 44;  ///< as wide as a label of a part needs
+constexpr FoldLevel every_level[] = {FoldLevel::chunk, FoldLevel::block, FoldLevel::segment};
+constexpr std::size_t most_sampled_lanes = 8, most_sampled_spans = 4000;
 
 Box box_of(const Span& span) {
   return {span.op, span.op, span.step, FoldLevel::segment, span.begin_ns, span.active_ns, span.end_ns, 1};
@@ -157,6 +162,38 @@ std::vector<std::string> labels_of(const Box& box) {
     if (f.index >= 0) labels.push_back(std::to_string(f.index));
   }
   return labels;
+}
+
+PartLengths part_lengths(const StoreView& view, Obtained obtained) {
+  const auto step = last_whole_step(view, obtained);
+  const auto range = step ? view.step_range(obtained, *step) : std::nullopt;
+  PartLengths lengths;
+  if (!range) return lengths;
+  std::vector<LaneKey> lanes;
+  for (const LaneKey& key : view.lanes())
+    if (key.lane == Lane::compute && key.obtained == obtained) lanes.push_back(key);
+  PartLengths sums, counts;
+  const std::size_t stride = std::max<std::size_t>(1, (lanes.size() + most_sampled_lanes - 1) / most_sampled_lanes);
+  for (std::size_t i = 0; i < lanes.size(); i += stride) {
+    OpId before[std::size(every_level)];
+    for (const Span& span : view.spans(lanes[i], *range, 0, most_sampled_spans)) {
+      if (span.step != *step || !span.op.valid() || !is_model_compute(span.op.kind())) continue;
+      const auto kind = static_cast<std::size_t>(span.op.kind());
+      for (const FoldLevel level : every_level) {
+        const auto at = static_cast<std::size_t>(level);
+        if (level == FoldLevel::block && span.op.fields().block < 0)
+          continue;  // an embedding does not show how long a block is
+        const OpId part = folded(span.op, level);
+        sums.ns[kind][at] += static_cast<double>(span.end_ns - span.begin_ns);
+        if (part != before[at]) ++counts.ns[kind][at];
+        before[at] = part;
+      }
+    }
+  }
+  for (std::size_t kind = 0; kind < sums.ns.size(); ++kind)
+    for (std::size_t at = 0; at < std::size(every_level); ++at)
+      if (counts.ns[kind][at] > 0) lengths.ns[kind][at] = sums.ns[kind][at] / counts.ns[kind][at];
+  return lengths;
 }
 
 }  // namespace rankscope

@@ -2,14 +2,19 @@
 // From spans to the boxes one sees: the segments of one chunk and micro-batch are one box while they are narrow, and
 // open into blocks and segments as one zooms in.
 #pragma once
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "app/models/part_lengths.hpp"
+#include "telemetry/store/run_store.hpp"
 
 namespace rankscope {
+
+/// Of an op of the model, cut at which parts.
+enum class FoldLevel : std::uint8_t { chunk, block, segment };
 
 /// The op that stands for `op` at that level.
 OpId folded(OpId op, FoldLevel level);
@@ -25,6 +30,19 @@ struct Box {
   std::int64_t length_ns() const { return end_ns - begin_ns; }
   bool operator==(const Box&) const = default;
 };
+
+/// Mean lengths of a chunk's ops and their parts in ns, by kind of op and level, gaps not counted; 0 where none was
+/// seen.
+struct PartLengths {
+  std::array<std::array<double, 3>, op_kind_count> ns{};
+  double of(OpKind kind, FoldLevel level) const {
+    return ns[static_cast<std::size_t>(kind)][static_cast<std::size_t>(level)];
+  }
+  bool operator==(const PartLengths&) const = default;
+};
+
+/// Of the last whole step, from some of its ranks: enough for a mean, and as quick for thousands of ranks.
+PartLengths part_lengths(const StoreView& view, Obtained obtained);
 
 /// How far ops are opened at a zoom. A chunk's ops open when a label fits on their parts on average: over the run, not
 /// box by box, or of two neighbours that are nearly as wide one would be open and one not.

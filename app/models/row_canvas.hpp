@@ -2,8 +2,6 @@
 // Pixel spans of one row of the time line: stacked or blended shares, boxes, outlines, hatching.
 #pragma once
 #include <cstdint>
-#include <span>
-#include <vector>
 
 #include "app/models/palette.hpp"
 

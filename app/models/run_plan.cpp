@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/models/run_plan.hpp"
 
-#include <algorithm>
-#include <stdexcept>
-
 #include "app/models/translated.hpp"
 #include "engine/plan/scenario/read.hpp"
 

@@ -3,6 +3,8 @@
 // through the setters and redraws on the signals; a setter that changes nothing emits nothing. GUI thread only.
 #pragma once
 #include <QObject>
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 
@@ -29,7 +31,7 @@ enum class Follow : std::uint8_t {
 class SharedState : public QObject {
   Q_OBJECT
  public:
-  explicit SharedState(QObject* parent = nullptr);
+  using QObject::QObject;
 
   /// All time of the source; what `visible` is clamped to.
   TimeRange extent() const { return extent_; }
@@ -47,17 +49,22 @@ class SharedState : public QObject {
   double playback_speed() const { return playback_speed_; }
   bool playing() const { return playing_; }
 
-  void set_extent(TimeRange extent);
-  void set_visible(TimeRange range);  ///< clamped; a person's own gesture calls hold() beside it
-  void set_cursor(std::optional<std::int64_t> time_ns);
-  void set_selected(std::optional<SpanRef> span);
-  void set_selected_range(TimeRange range);
-  void set_shown(Obtained obtained);
-  void set_step(std::optional<std::uint32_t> step);
-  void set_follow(Follow follow);
+  void set_extent(TimeRange extent) { change(extent_, extent, &SharedState::extent_changed); }
+  /// Clamped; a person's own gesture calls hold() beside it.
+  void set_visible(TimeRange range) { change(visible_, clamped(range, extent_), &SharedState::visible_changed); }
+  void set_cursor(std::optional<std::int64_t> time_ns) { change(cursor_, time_ns, &SharedState::cursor_changed); }
+  void set_selected(std::optional<SpanRef> span) { change(selected_, span, &SharedState::selected_changed); }
+  void set_selected_range(TimeRange range) {
+    change(selected_range_, range.empty() ? TimeRange{} : range, &SharedState::selected_range_changed);
+  }
+  void set_shown(Obtained obtained) { change(shown_, obtained, &SharedState::shown_changed); }
+  void set_step(std::optional<std::uint32_t> step) { change(step_, step, &SharedState::step_changed); }
+  void set_follow(Follow follow) { change(follow_, follow, &SharedState::follow_changed); }
   void hold() { set_follow(Follow::held); }
-  void set_playback_speed(double speed);
-  void set_playing(bool playing);
+  void set_playback_speed(double speed) {
+    change(playback_speed_, std::isfinite(speed) ? std::clamp(speed, 1e-6, 1e3) : 1.0, &SharedState::playback_changed);
+  }
+  void set_playing(bool playing) { change(playing_, playing, &SharedState::playback_changed); }
 
  signals:
   void extent_changed();
@@ -71,6 +78,13 @@ class SharedState : public QObject {
   void playback_changed();  ///< speed, or playing or not
 
  private:
+  template <class T>
+  void change(T& now, const T& value, void (SharedState::*changed)()) {
+    if (value == now) return;
+    now = value;
+    emit(this->*changed)();
+  }
+
   TimeRange extent_, visible_, selected_range_;
   std::optional<std::int64_t> cursor_;
   std::optional<SpanRef> selected_;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Describes an op in words: what it is, its time and prediction, and what it waited for.
 #pragma once
-#include <memory>
 #include <string>
 #include <vector>
 

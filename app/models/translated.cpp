@@ -2,7 +2,6 @@
 #include "app/models/translated.hpp"
 
 #include <algorithm>
-#include <cstddef>
 
 namespace rankscope {
 namespace {

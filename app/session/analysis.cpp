@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "app/models/steps.hpp"
+#include "app/session/figures.hpp"
 #include "app/session/forecast.hpp"
-#include "app/session/headline.hpp"
 #include "engine/explain/facts/prediction.hpp"
 
 namespace rankscope::app {

@@ -3,6 +3,7 @@
 // sends answers. GUI thread only; the sockets have their own threads.
 #pragma once
 #include <QObject>
+#include <QStringList>
 #include <QTimer>
 #include <memory>
 #include <vector>
@@ -75,5 +76,9 @@ class ClassRoom : public QObject {
   bool following_ = true, any_followed_ = false, was_due_ = false;
   std::uint64_t changes_ = 0;  ///< at the teacher's when it was looked at last
 };
+
+/// This machine for others: its IPv4 addresses on networks that are up, and last its name, which not every network
+/// knows.
+QStringList own_addresses();
 
 }  // namespace rankscope::app

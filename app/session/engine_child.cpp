@@ -61,6 +61,8 @@ EngineChild::~EngineChild() {
 }
 
 void EngineChild::start() {
+  if (command_.program.isEmpty())
+    return emit ended(false, -1, tr("rankscope-engine is neither in the folder of this program nor on PATH."));
   process_.start();
   pid_ = process_.processId();
 }

@@ -26,7 +26,7 @@ class EngineChild : public QObject {
   /// Kills what still runs and reaps it; blocks at most half a second.
   ~EngineChild() override;
 
-  /// Starts it; `ended` reports a program that could not be started.
+  /// Starts it; `ended` reports a program that could not be started, or that is nowhere (empty): inside of this call.
   void start();
   /// SIGTERM to the group, SIGKILL after the grace. Returns at once; `ended` follows. Does nothing when not running.
   void stop();

@@ -132,10 +132,7 @@ void ExperimentLog::take_end(bool ok, const QString& reason) {
   if (const auto at = std::exchange(child_row_, std::nullopt)) {
     ExperimentRow& row = rows_[*at];
     row.state = ok ? ExperimentRow::State::done : ExperimentRow::State::failed;
-    if (!ok && output_lines_.isEmpty())
-      output_lines_ << (session_.engine_program().isEmpty()
-                            ? tr("rankscope-engine is neither in the folder of this program nor on PATH.")
-                            : reason);
+    if (!ok && output_lines_.isEmpty()) output_lines_ << reason;
     row.output = output_lines_.join(QLatin1Char('\n'));
   }
   emit changed();

@@ -15,6 +15,7 @@
 
 namespace rankscope {
 struct RunContext;
+class StoreView;
 }
 
 namespace rankscope::app {
@@ -53,6 +54,24 @@ class FiguresModel : public QObject {
  private:
   std::shared_ptr<const Figures> latest_ = std::make_shared<Figures>();
 };
+
+/// How a run's main figures were obtained, as engine/explain/facts decides: emulated where hello names the device clock
+/// and something was emulated, else measured; the prediction where there is nothing else.
+Obtained headline_of(const StoreView& view);
+
+/// A step's gradients by magnitude.
+struct MagnitudeData {
+  std::uint32_t step = 0;
+  double loss_scale = 0;                                      ///< that they are multiplied by; 0: by none
+  std::shared_ptr<const std::vector<std::int64_t>> counts{};  ///< StepRow::magnitudes; null: nothing is counted
+};
+/// Of that step, or of the last one before it that has counted them; without a step, of the last of all.
+MagnitudeData magnitudes_at(const Figures& figures, std::optional<std::uint32_t> step);
+
+/// Bytes of the rank that needs most; NaN where none is known.
+double greatest_peak(const Report& report, bool predicted);
+/// With steps of that length; NaN where they have no tokens.
+double tokens_per_second(const Figures& figures, double step_seconds);
 
 /// How the run's figures were obtained, as a column's name: "measured", "emulated".
 QString run_column_name(const Figures& figures);

@@ -5,9 +5,7 @@
 #include <QFutureWatcher>
 #include <QObject>
 #include <QtConcurrent/QtConcurrentRun>
-#include <exception>
 #include <functional>
-#include <optional>
 #include <utility>
 
 namespace rankscope::app {

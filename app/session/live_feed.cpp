@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QElapsedTimer>
+#include <QThreadPool>
 #include <QTimer>
-#include <cstdlib>
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "app/session/feed.hpp"
-#include "app/session/freed_memory.hpp"
 #include "telemetry/stream/viewer_client.hpp"
 
 namespace rankscope::app {
@@ -14,6 +17,24 @@ constexpr int check_interval_ms = 100;
 /// Detail may arrive after the session's end. After this time without any, the run is complete.
 constexpr int quiet_after_end_ms = 700;
 constexpr int give_back_interval_ms = 20'000;
+
+// A live session receives messages of all sizes for hours or days, and free memory between live blocks would
+// accumulate.
+
+/// Large pieces come from the system and go back to it one by one, from now on: the allocator's own limit grows with
+/// what was freed, and then they leave holes between small ones. Opening a file is slower with it.
+void keep_large_pieces_apart() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 128 * 1024);
+#endif
+}
+
+/// Returns free memory to the system. Takes some milliseconds, on a background thread.
+void give_back_freed_memory() {
+#ifdef __GLIBC__
+  QThreadPool::globalInstance()->start([] { malloc_trim(0); });
+#endif
+}
 
 class LiveFeed : public Feed {
  public:

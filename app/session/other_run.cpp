@@ -4,7 +4,7 @@
 #include <QFileInfo>
 #include <QTime>
 
-#include "app/session/headline.hpp"
+#include "app/session/figures.hpp"
 #include "app/session/session.hpp"
 #include "engine/plan/scenario/read.hpp"
 

@@ -58,15 +58,13 @@ void PathCache::take_end(bool ok, const QString& reason) {
   const QString error_text = child_->last_errors().isEmpty() ? reason : child_->last_errors().last();
   child_.release()->deleteLater();
   Answer answer;
-  if (!ok) {
-    answer.failure =
-        engine_().isEmpty() ? tr("rankscope-engine is neither in the folder of this program nor on PATH.") : error_text;
-  } else {
-    try {
+  try {
+    if (ok)
       answer.paths = std::make_shared<const Paths>(paths_from_json(output_.toStdString()));
-    } catch (const std::invalid_argument& error) {
-      answer.failure = QString::fromUtf8(error.what());
-    }
+    else
+      answer.failure = error_text;
+  } catch (const std::invalid_argument& error) {
+    answer.failure = QString::fromUtf8(error.what());
   }
   keep(std::exchange(asked_, {}), std::move(answer));
   start_next();

@@ -22,6 +22,8 @@ constexpr auto progress_every = std::chrono::milliseconds(100);
 /// Thrown to end a search that is no longer needed.
 struct Stopped {};
 
+}  // namespace
+
 QString name_for_people(Strategy strategy) {
   switch (strategy) {
     case Strategy::exhaustive: return PlanSearcher::tr("exhaustive");
@@ -31,8 +33,6 @@ QString name_for_people(Strategy strategy) {
   return {};
 }
 
-}  // namespace
-
 PlanSearcher::PlanSearcher(QObject* parent) : QObject(parent) {}
 
 PlanSearcher::~PlanSearcher() { end(); }
@@ -41,14 +41,21 @@ void PlanSearcher::end() {
   if (job_) job_->stopped = true;
   job_ = nullptr;
   if (thread_.joinable()) thread_.join();
+  running_ = false;
+  progress_words_.clear();
+}
+
+void PlanSearcher::forget() {
+  end();
+  reports_.clear();
+  now_.reset();
+  scenario_.reset();
+  failure_.clear();
 }
 
 void PlanSearcher::start(const Scenario& scenario, std::size_t budget, std::uint64_t seed,
                          std::vector<Strategy> strategies) {
-  end();
-  reports_.clear();
-  now_.reset();
-  failure_.clear();
+  forget();
   progress_words_ = tr("Listing plans…");
   scenario_ = scenario;
   running_ = true;
@@ -64,19 +71,11 @@ void PlanSearcher::start(const Scenario& scenario, std::size_t budget, std::uint
 void PlanSearcher::stop() {
   if (!running_) return;
   end();
-  running_ = false;
-  progress_words_.clear();
   emit changed();
 }
 
 void PlanSearcher::clear() {
-  end();
-  running_ = false;
-  reports_.clear();
-  now_.reset();
-  scenario_.reset();
-  failure_.clear();
-  progress_words_.clear();
+  forget();
   emit changed();
 }
 

@@ -48,13 +48,13 @@ class PlanSearcher : public QObject {
  private:
   struct Job {
     std::atomic<bool> stopped{false};
-    std::uint64_t number = 0;
   };
   void work(const std::shared_ptr<Job>& job, const Scenario& scenario, const Exploration& how,
             const std::vector<Strategy>& strategies);
   /// Runs `take` on the GUI thread, unless another search has begun since.
   void post(const std::shared_ptr<Job>& job, std::function<void()> take);
   void end();
+  void forget();
 
   std::shared_ptr<Job> job_;
   std::jthread thread_;
@@ -64,6 +64,8 @@ class PlanSearcher : public QObject {
   QString progress_words_, failure_;
   bool running_ = false;
 };
+
+QString name_for_people(Strategy strategy);
 
 /// Whether what was found of `searched` holds for `now`: the same training on as many ranks of the same machine,
 /// however the plan divides it.

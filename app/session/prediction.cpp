@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <exception>
-#include <string>
 
 #include "app/session/forecast.hpp"
 #include "engine/execute/run/scratch.hpp"

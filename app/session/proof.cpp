@@ -10,8 +10,6 @@ namespace rankscope::app {
 
 void Proof::start(const QString& engine, const QStringList& arguments) {
   if (state_ == State::running) return;
-  if (engine.isEmpty())
-    return set(State::failed, tr("rankscope-engine is neither in the folder of this program nor on PATH."));
   output_.clear();
   child_ = std::make_unique<EngineChild>(
       EngineCommand{engine, QStringList{QStringLiteral("verify")} + arguments + QStringList{QStringLiteral("--json")}});

@@ -6,7 +6,6 @@
 
 #include "engine/explain/facts/facts.hpp"
 #include "engine/plan/scenario/read.hpp"
-#include "telemetry/stream/session_directory.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -64,7 +63,7 @@ std::shared_ptr<const StoreView> Session::prediction() const {
 SourceLabel Session::label() const {
   if (!store_) return prediction_ && prediction_->view ? SourceLabel::simulated : SourceLabel::none;
   if (spec_.kind == SourceKind::trace) return is_forecast(*run_view_) ? SourceLabel::simulated : SourceLabel::recorded;
-  const bool attached = spec_.kind == SourceKind::endpoint || spec_.kind == SourceKind::join_file;
+  const bool attached = spec_.connects();
   if (attached && run_view_->hello() == nullptr) return SourceLabel::none;
   if (detached_) return SourceLabel::detached;
   return state_ == SessionState::ended || state_ == SessionState::failed ? SourceLabel::ended : SourceLabel::live;

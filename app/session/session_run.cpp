@@ -101,7 +101,7 @@ void Session::stop() {
     set_state(SessionState::stopping);
     engine_->stop();
   } else if (feed_) {
-    detached_ = spec_.kind == SourceKind::endpoint || spec_.kind == SourceKind::join_file;
+    detached_ = spec_.connects();
     feed_->stop();
   } else {
     cancel_opening();

@@ -3,7 +3,6 @@
 #pragma once
 #include <QString>
 #include <stdexcept>
-#include <string>
 
 namespace rankscope::app {
 
@@ -12,6 +11,8 @@ enum class SourceKind { none, scenario, trace, endpoint, join_file };
 struct SourceSpec {
   SourceKind kind = SourceKind::none;
   QString text;  ///< absolute path, or the endpoint as given
+  /// A run elsewhere, to which the window connects.
+  bool connects() const { return kind == SourceKind::endpoint || kind == SourceKind::join_file; }
   bool operator==(const SourceSpec&) const = default;
 };
 

@@ -11,7 +11,11 @@ class StoreFiller {
  public:
   explicit StoreFiller(RunStore& store, SessionId session = {}) : store_(store), session_(session) {}
   /// `rank` is the sender; -1 the supervisor.
-  void add(int rank, Event event);
+  void add(int rank, Event event) {
+    Counts& counts = counts_[rank];
+    if (is_control(event)) ++counts.control;
+    store_.accept({session_, rank, ++counts.messages, counts.control, std::move(event)});
+  }
 
  private:
   struct Counts {

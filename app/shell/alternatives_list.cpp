@@ -3,9 +3,9 @@
 
 #include <QLabel>
 #include <QPushButton>
-#include <QVBoxLayout>
 #include <cmath>
 
+#include "app/views/common/parts.hpp"
 #include "app/views/common/text.hpp"
 
 namespace rankscope::app {
@@ -13,15 +13,11 @@ namespace {
 
 QString change_of(double value, double before) {
   const double share = value / before - 1;
-  if (!std::isfinite(share)) return text::unknown();
-  if (std::fabs(share) < 0.0005) return AlternativesList::tr("as now");
-  return (share < 0 ? QStringLiteral("−") : QStringLiteral("+")) + text::percent(std::fabs(share));
+  return std::fabs(share) < 0.0005 ? AlternativesList::tr("as now") : text::signed_percent(share);
 }
 
-QLabel* add_words(QVBoxLayout& column, const QString& words, QWidget* parent) {
-  auto* label = new QLabel(words, parent);
-  label->setProperty("role", QStringLiteral("dim"));
-  label->setWordWrap(true);
+QLabel* add_words(QBoxLayout& column, const QString& words, QWidget* parent) {
+  auto* label = make_label(words, "dim", parent);
   column.addWidget(label);
   return label;
 }
@@ -38,11 +34,8 @@ QString words_of(const Alternative& other, const Alternative& now) {
 }
 
 AlternativesList::AlternativesList(Adviser& adviser, QWidget* parent)
-    : QWidget(parent), adviser_(adviser), column_(new QVBoxLayout(this)) {
-  column_->setContentsMargins(0, 0, 0, 0);
-  column_->setSpacing(8);
-  auto* heading = new QLabel(tr("One change away"), this);
-  heading->setProperty("role", QStringLiteral("heading"));
+    : QWidget(parent), adviser_(adviser), column_(column_in(this, 8)) {
+  auto* heading = make_label(tr("One change away"), "heading", this);
   heading->setToolTip(
       tr("Plans one change away: same training, same number of ranks; predicted from the cluster's figures"));
   column_->addWidget(heading);
@@ -65,15 +58,12 @@ void AlternativesList::set_editable(bool editable) {
 void AlternativesList::rebuild() {
   delete rows_;
   rows_ = new QWidget(this);
-  auto* rows = new QVBoxLayout(rows_);
-  rows->setContentsMargins(0, 0, 0, 0);
-  rows->setSpacing(2);
+  auto* rows = column_in(rows_, 2);
   column_->addWidget(rows_);
   const auto all = adviser_.latest();
   if (!veil_.isEmpty()) {
     add_words(*rows, veil_, rows_);
-    auto* show = new QPushButton(tr("Show anyway"), rows_);
-    show->setProperty("role", QStringLiteral("link"));
+    auto* show = make_link(tr("Show anyway"), rows_);
     show->setToolTip(tr("Show all results without an answer"));
     connect(show, &QPushButton::clicked, this, &AlternativesList::show_anyway_wanted, Qt::QueuedConnection);
     rows->addWidget(show, 0, Qt::AlignLeft);
@@ -93,8 +83,7 @@ void AlternativesList::rebuild() {
     add_words(*rows, tr("No single change is predicted to shorten the step by 1 % or reduce the memory by 10 %."),
               rows_);
   for (const Alternative& other : best) {
-    auto* change = new QPushButton(QString::fromStdString(other.change), rows_);
-    change->setProperty("role", QStringLiteral("link"));
+    auto* change = make_link(QString::fromStdString(other.change), rows_);
     change->setEnabled(editable_);
     change->setToolTip(tr("Apply this change; Ctrl+Z undoes it"));
     connect(change, &QPushButton::clicked, this, [this, plan = other.plan] { emit wanted(plan); });

@@ -6,7 +6,7 @@
 #include "app/session/adviser.hpp"
 
 class QLabel;
-class QVBoxLayout;
+class QBoxLayout;
 
 namespace rankscope::app {
 
@@ -28,7 +28,7 @@ class AlternativesList : public QWidget {
   void rebuild();
 
   Adviser& adviser_;
-  QVBoxLayout* column_;
+  QBoxLayout* column_;
   QWidget* rows_ = nullptr;
   QString veil_;
   bool editable_ = true;

@@ -2,13 +2,12 @@
 #include "app/shell/banner.hpp"
 
 #include <QAccessible>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
-#include <QStyle>
 #include <QToolButton>
-#include <QVBoxLayout>
 #include <algorithm>
+
+#include "app/views/common/parts.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -24,9 +23,7 @@ const char* name_of(BannerKind kind) {
 
 }  // namespace
 
-Banner::Banner(QWidget* parent) : QWidget(parent), column_(new QVBoxLayout(this)) {
-  column_->setContentsMargins(0, 0, 0, 0);
-  column_->setSpacing(0);
+Banner::Banner(QWidget* parent) : QWidget(parent), column_(column_in(this, 0)) {
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Maximum);
   hide();
 }
@@ -47,9 +44,7 @@ void Banner::show_message(const QString& subject, BannerKind kind, const QString
   Line line{new QFrame(this), nullptr, kind, std::make_shared<std::vector<BannerAction>>(std::move(actions))};
   line.frame->setProperty("role", QStringLiteral("banner"));
   line.frame->setProperty("kind", QLatin1String(name_of(kind)));
-  auto* row = new QHBoxLayout(line.frame);
-  row->setContentsMargins(16, 4, 8, 4);
-  row->setSpacing(8);
+  auto* row = row_in(line.frame, 8, {16, 4, 8, 4});
   line.label = new QLabel(text, line.frame);
   line.label->setTextFormat(Qt::PlainText);
   line.label->setWordWrap(true);

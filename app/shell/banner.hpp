@@ -9,7 +9,7 @@
 #include <vector>
 
 class QLabel;
-class QVBoxLayout;
+class QBoxLayout;
 
 namespace rankscope::app {
 
@@ -44,7 +44,7 @@ class Banner : public QWidget {
     std::shared_ptr<std::vector<BannerAction>> actions;  ///< of its buttons
   };
 
-  QVBoxLayout* column_;
+  QBoxLayout* column_;
   bool suppressed_ = false;
   std::map<QString, Line> lines_;
 };

@@ -3,9 +3,9 @@
 
 #include <QButtonGroup>
 #include <QComboBox>
-#include <QHBoxLayout>
-#include <QToolButton>
 #include <algorithm>
+
+#include "app/views/common/parts.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -16,9 +16,7 @@ constexpr std::size_t most_buttons = 3, most_letters = 24;  // side by side in a
 
 ChoiceField::ChoiceField(const QString& name, const QString& help, std::vector<std::string> values, QWidget* parent)
     : QWidget(parent), values_(std::move(values)) {
-  auto* row = new QHBoxLayout(this);
-  row->setContentsMargins(0, 0, 0, 0);
-  row->setSpacing(0);
+  row_in(this, 0);
   std::size_t letters = 0;
   for (const std::string& value : values_) letters += value.size();
   if (values_.size() <= most_buttons && letters <= most_letters)
@@ -30,10 +28,7 @@ ChoiceField::ChoiceField(const QString& name, const QString& help, std::vector<s
 void ChoiceField::add_buttons(const QString& name, const QString& help) {
   buttons_ = new QButtonGroup(this);
   for (std::size_t i = 0; i < values_.size(); ++i) {
-    auto* button = new QToolButton(this);
-    button->setText(QString::fromStdString(values_[i]));
-    button->setProperty("role", QStringLiteral("segment"));
-    button->setCheckable(true);
+    auto* button = make_segment(QString::fromStdString(values_[i]), this);
     button->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     button->setToolTip(help);
     button->setAccessibleName(name + QLatin1Char(' ') + button->text());

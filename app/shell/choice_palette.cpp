@@ -11,6 +11,8 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "app/views/common/parts.hpp"
+
 namespace rankscope::app {
 namespace {
 
@@ -46,7 +48,7 @@ ChoicePalette::ChoicePalette(const QString& name, const QString& placeholder,
       choices_for_(std::move(choices_for)),
       line_(new QLineEdit(this)),
       list_(new QListWidget(this)),
-      note_(new QLabel(this)) {
+      note_(make_label({}, "dim", this)) {
   setAttribute(Qt::WA_DeleteOnClose);
   setAccessibleName(name);
   setFixedSize(palette_size.boundedTo(parent->size()));
@@ -58,8 +60,6 @@ ChoicePalette::ChoicePalette(const QString& name, const QString& placeholder,
   list_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   list_->setItemDelegate(new LineWithHint(list_));
   list_->setAccessibleName(tr("%1: matches").arg(name));
-  note_->setProperty("role", QStringLiteral("dim"));
-  note_->setWordWrap(true);
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(8, 8, 8, 8);
   column->addWidget(line_);

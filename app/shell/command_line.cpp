@@ -31,65 +31,38 @@ QSize parse_size(const QString& text) {
   return size;
 }
 
-struct Options {
-  QCommandLineOption screenshot{
-      QStringLiteral("screenshot"),
-      QStringLiteral(
-          "Without a display, draw into FILE.png or FILE.svg, or write a view's table into FILE.csv, and end."),
-      QStringLiteral("FILE")};
-  QCommandLineOption view{QStringLiteral("view"),
-                          QStringLiteral("With --screenshot: draw this view alone: %1.").arg(view_names().join(", ")),
-                          QStringLiteral("NAME")};
-  QCommandLineOption size{QStringLiteral("size"), QStringLiteral("With --screenshot: its size (1280x800)."),
-                          QStringLiteral("WxH")};
-  QCommandLineOption presentation{QStringLiteral("presentation"),
-                                  QStringLiteral("With --view: no text below 24 pixels, for the last row of a class.")};
-  QCommandLineOption theme{QStringLiteral("theme"),
-                           QStringLiteral("light, dark or contrast (high contrast); default: the system's theme."),
-                           QStringLiteral("NAME")};
-  QCommandLineOption language{
-      QStringLiteral("language"),
+void add_options(QCommandLineParser& parser) {
+  const QString comma = QStringLiteral(", ");
+  const auto add = [&](const QStringList& names, const QString& words, const QString& value = {}) {
+    parser.addOption({names, words, value});
+  };
+  parser.setApplicationDescription("Show and explain a distributed training step.");
+  add({"screenshot"},
+      "Without a display, draw into FILE.png or FILE.svg, or write a view's table into FILE.csv, and end.", "FILE");
+  add({"view"}, QStringLiteral("With --screenshot: draw this view alone: %1.").arg(view_names().join(comma)), "NAME");
+  add({"size"}, "With --screenshot: its size (1280x800).", "WxH");
+  add({"presentation"}, "With --view: no text below 24 pixels, for the last row of a class.");
+  add({"theme"}, "light, dark or contrast (high contrast); default: the system's theme.", "NAME");
+  add({"language"},
       QStringLiteral("Language of the window and its lessons: %1; default: as chosen in the menu, else the system's.")
-          .arg(window_languages().join(QStringLiteral(", "))),
-      QStringLiteral("CODE")};
-  QCommandLineOption surface{QStringLiteral("surface"),
-                             QStringLiteral("Show the optimizers' paths on this surface: %1.").arg(names_of_surfaces()),
-                             QStringLiteral("NAME")};
-  QCommandLineOption run{QStringLiteral("run"), QStringLiteral("Run the scenario immediately.")};
-  QCommandLineOption compare{QStringLiteral("compare"),
-                             QStringLiteral("A recording (.mcap) to compare with the source in the compare view."),
-                             QStringLiteral("FILE")};
-  QCommandLineOption teach{
-      QStringLiteral("teach"),
-      QStringLiteral("Open a class on this machine, and write the join file for students to FILE."),
-      QStringLiteral("FILE")};
-  QCommandLineOption network{
-      QStringLiteral("network"),
-      QStringLiteral("With --teach: a class for other machines, with keys; ADDRESS is this machine's address."),
-      QStringLiteral("ADDRESS")};
-  QCommandLineOption answers{
-      QStringLiteral("answers"),
-      QStringLiteral("With --teach: keep all answers of the class in FILE.csv until the class ends."),
-      QStringLiteral("FILE.csv")};
-  QCommandLineOption attend{QStringLiteral("attend"), QStringLiteral("Join the class of a teacher's join FILE."),
-                            QStringLiteral("FILE")};
-  QCommandLineOption name{QStringLiteral("name"), QStringLiteral("With --attend: your name in the class."),
-                          QStringLiteral("NAME")};
-  QCommandLineOption help{{QStringLiteral("h"), QStringLiteral("help")}, QStringLiteral("Print this help and exit.")};
-  QCommandLineOption version{{QStringLiteral("v"), QStringLiteral("version")},
-                             QStringLiteral("Print the version and exit.")};
-
-  void add_to(QCommandLineParser& parser) const {
-    parser.setApplicationDescription(QStringLiteral("Show and explain a distributed training step."));
-    parser.addOptions({screenshot, view, size, presentation, theme, language, surface, run, compare, teach, network, answers,
-                       attend, name, help, version});
-    parser.addPositionalArgument(
-        QStringLiteral("source"),
-        QStringLiteral("A scenario (.toml), a trace (.mcap), an endpoint or a join file. Default: the "
-                       "welcome page, with the last session."),
-        QStringLiteral("[SCENARIO | TRACE | tcp://… | JOIN-FILE]"));
-  }
-};
+          .arg(window_languages().join(comma)),
+      "CODE");
+  add({"surface"}, QStringLiteral("Show the optimizers' paths on this surface: %1.").arg(names_of_surfaces()), "NAME");
+  add({"run"}, "Run the scenario immediately.");
+  add({"compare"}, "A recording (.mcap) to compare with the source in the compare view.", "FILE");
+  add({"teach"}, "Open a class on this machine, and write the join file for students to FILE.", "FILE");
+  add({"network"}, "With --teach: a class for other machines, with keys; ADDRESS is this machine's address.",
+      "ADDRESS");
+  add({"answers"}, "With --teach: keep all answers of the class in FILE.csv until the class ends.", "FILE.csv");
+  add({"attend"}, "Join the class of a teacher's join FILE.", "FILE");
+  add({"name"}, "With --attend: your name in the class.", "NAME");
+  add({"h", "help"}, "Print this help and exit.");
+  add({"v", "version"}, "Print the version and exit.");
+  parser.addPositionalArgument("source",
+                               "A scenario (.toml), a trace (.mcap), an endpoint or a join file. Default: the "
+                               "welcome page, with the last session.",
+                               "[SCENARIO | TRACE | tcp://… | JOIN-FILE]");
+}
 
 }  // namespace
 
@@ -100,21 +73,20 @@ QStringList view_names() {
 }
 
 CommandLine parse_command_line(const QStringList& arguments) {
-  const Options options;
   QCommandLineParser parser;
-  options.add_to(parser);
+  add_options(parser);
   if (!parser.parse(arguments)) refuse(parser.errorText() + QStringLiteral(" `rankscope --help` lists the options."));
 
   CommandLine line;
-  line.help = parser.isSet(options.help);
-  line.version = parser.isSet(options.version);
-  line.run = parser.isSet(options.run);
-  line.compare = parser.value(options.compare);
-  line.teach = parser.value(options.teach);
-  line.network = parser.value(options.network);
-  line.answers = parser.value(options.answers);
-  line.attend = parser.value(options.attend);
-  line.name = parser.value(options.name);
+  line.help = parser.isSet("help");
+  line.version = parser.isSet("version");
+  line.run = parser.isSet("run");
+  line.compare = parser.value("compare");
+  line.teach = parser.value("teach");
+  line.network = parser.value("network");
+  line.answers = parser.value("answers");
+  line.attend = parser.value("attend");
+  line.name = parser.value("name");
   if (!line.teach.isEmpty() && !line.attend.isEmpty())
     refuse(QStringLiteral("--teach and --attend: a window is either the teacher's or a student's"));
   if (!line.network.isEmpty() && line.teach.isEmpty())
@@ -131,49 +103,49 @@ CommandLine parse_command_line(const QStringList& arguments) {
                .arg(sources.size())
                .arg(sources.join(QLatin1Char(' '))));
   if (!sources.isEmpty()) line.source = sources.front();
-  if (parser.isSet(options.theme)) {
-    const QString theme = parser.value(options.theme);
+  if (parser.isSet("theme")) {
+    const QString theme = parser.value("theme");
     line.theme = theme_named(theme.toStdString());
     if (!line.theme) refuse(QStringLiteral("--theme %1: unknown; give light, dark or contrast").arg(theme));
   }
-  if (parser.isSet(options.language)) {
-    line.language = parser.value(options.language);
+  if (parser.isSet("language")) {
+    line.language = parser.value("language");
     if (!window_languages().contains(line.language))
       refuse(QStringLiteral("--language %1: unknown; give one of %2")
                  .arg(line.language, window_languages().join(QStringLiteral(", "))));
   }
-  if (parser.isSet(options.screenshot)) {
-    line.screenshot = parser.value(options.screenshot);
+  if (parser.isSet("screenshot")) {
+    line.screenshot = parser.value("screenshot");
     const auto format = save_format_of(line.screenshot);
     if (!format)
       refuse(QStringLiteral("--screenshot %1: the name must end in .png, .svg or .csv").arg(line.screenshot));
-    if (format == SaveFormat::csv && !parser.isSet(options.view))
+    if (format == SaveFormat::csv && !parser.isSet("view"))
       refuse(QStringLiteral("--screenshot %1: a table needs a view; give --view NAME").arg(line.screenshot));
   }
-  for (const auto& option : {options.view, options.size})
+  for (const char* option : {"view", "size"})
     if (parser.isSet(option) && line.screenshot.isEmpty())
-      refuse(QStringLiteral("--%1 needs --screenshot FILE.png").arg(option.names().front()));
-  if (parser.isSet(options.size)) line.size = parse_size(parser.value(options.size));
-  if (parser.isSet(options.view)) {
-    line.view = parser.value(options.view);
+      refuse(QStringLiteral("--%1 needs --screenshot FILE.png").arg(option));
+  if (parser.isSet("size")) line.size = parse_size(parser.value("size"));
+  if (parser.isSet("view")) {
+    line.view = parser.value("view");
     if (!view_names().contains(line.view))
       refuse(
           QStringLiteral("--view %1: unknown; known are %2").arg(line.view, view_names().join(QStringLiteral(", "))));
   }
-  if (parser.isSet(options.surface)) {
-    line.surface = parser.value(options.surface);
+  if (parser.isSet("surface")) {
+    line.surface = parser.value("surface");
     const std::vector<std::string> known = surface_names();
     if (std::find(known.begin(), known.end(), line.surface.toStdString()) == known.end())
       refuse(QStringLiteral("--surface %1: unknown; known are %2").arg(line.surface, names_of_surfaces()));
   }
-  line.presentation = parser.isSet(options.presentation);
+  line.presentation = parser.isSet("presentation");
   if (line.presentation && line.view.isEmpty()) refuse(QStringLiteral("--presentation needs --view VIEW"));
   return line;
 }
 
 QString help_text() {
   QCommandLineParser parser;
-  Options().add_to(parser);
+  add_options(parser);
   // Qt knows a program's name once there is an application, which help does not wait for.
   return parser.helpText().replace(QStringLiteral("<executable_name>"), QStringLiteral("rankscope"));
 }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/shell/gap_strip.hpp"
 
-#include <QHelpEvent>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QPushButton>
-#include <QToolTip>
 #include <algorithm>
 #include <cmath>
 
@@ -14,6 +12,7 @@
 #include "app/shell/plan_figures.hpp"
 #include "app/views/common/data_view.hpp"
 #include "app/views/common/elided_label.hpp"
+#include "app/views/common/parts.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 
@@ -53,14 +52,11 @@ QString label_of(TimeClass time, bool serves) {
   }
 }
 
-GapStrip::GapStrip(FiguresModel& figures, QWidget* parent)
-    : QWidget(parent), figures_(figures), colours_(&palette_of(Theme::dark)) {
+GapStrip::GapStrip(FiguresModel& figures, QWidget* parent) : PaintedWidget(parent), figures_(figures) {
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   setAccessibleName(tr("Where the step goes"));
   setCursor(Qt::PointingHandCursor);
-  show_anyway_ = new QPushButton(tr("Show anyway"), this);
-  show_anyway_->setProperty("role", QStringLiteral("link"));
-  show_anyway_->setAutoDefault(true);
+  show_anyway_ = make_link(tr("Show anyway"), this);
   show_anyway_->setToolTip(tr("Show all results without an answer"));
   show_anyway_->hide();
   connect(show_anyway_, &QPushButton::clicked, this, &GapStrip::show_anyway_wanted);
@@ -68,11 +64,6 @@ GapStrip::GapStrip(FiguresModel& figures, QWidget* parent)
     setAccessibleDescription(gap_sentence(*figures_.latest()));
     update();
   });
-}
-
-void GapStrip::set_theme(Theme theme) {
-  colours_ = &palette_of(theme);
-  update();
 }
 
 void GapStrip::set_veil(const QString& until) {
@@ -114,9 +105,7 @@ QString GapStrip::heading() const {
 }
 
 int GapStrip::left_width() const {
-  QFont bold = interface_font();
-  bold.setWeight(QFont::DemiBold);
-  const int words = static_cast<int>(std::ceil(QFontMetricsF(bold).horizontalAdvance(heading())));
+  const int words = static_cast<int>(std::ceil(QFontMetricsF(bold_font()).horizontalAdvance(heading())));
   return strip_margin + words + heading_gap + (veil_.isEmpty() ? bar_name_width() + heading_gap : 0);
 }
 
@@ -174,7 +163,7 @@ std::vector<const StepAnalysis*> GapStrip::bars() const {
 }
 
 void GapStrip::paint_names(QPainter& painter) const {
-  const Palette& p = *colours_;
+  const Palette& p = colours();
   using Key = std::pair<TimeClass, bool>;
   std::vector<std::pair<Key, Piece>> nameless;  // of both bars, each once
   const std::vector<const StepAnalysis*> shown = bars();
@@ -206,13 +195,13 @@ void GapStrip::paint_names(QPainter& painter) const {
 
 void GapStrip::paint_bar(QPainter& painter, const QString& name, const StepShares& shares, const QRectF& bar,
                          bool ghost) const {
-  const Palette& p = *colours_;
+  const Palette& p = colours();
   painter.setFont(interface_font());
   const bool with_words = bar.height() > closed_prediction;
   painter.setPen(color(p.dim));
   if (with_words)
-    painter.drawText(QRectF(strip_margin, bar.top(), bar.left() - heading_gap - strip_margin, bar.height()),
-                     Qt::AlignRight | Qt::AlignVCenter, name);
+    painter.drawText(QRectF(strip_margin, bar.top(), bar.left() - heading_gap - strip_margin, bar.height()), at_right,
+                     name);
   const QFontMetricsF metrics(painter.font());
   for (const Piece& piece : pieces(shares, bar)) {
     // A bubble looks as it does in the time line.
@@ -235,21 +224,19 @@ void GapStrip::paint_bar(QPainter& painter, const QString& name, const StepShare
     } else {
       painter.setPen(color(p.ink_on(fill)));
     }
-    painter.drawText(area.adjusted(piece_inset, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, words);
+    painter.drawText(area.adjusted(piece_inset, 0, 0, 0), at_left, words);
   }
 }
 
 void GapStrip::paintEvent(QPaintEvent*) {
   QPainter painter(this);
-  const Palette& p = *colours_;
+  const Palette& p = colours();
   painter.fillRect(rect(), color(p.ground));
-  QFont bold = interface_font();
-  bold.setWeight(QFont::DemiBold);
-  painter.setFont(bold);
+  painter.setFont(bold_font());
   painter.setPen(color(p.text));
   const QRectF line(strip_margin, bar_area(0).top(), width() - 2 * strip_margin,
                     open() ? strip_bar : closed_bar + closed_gap);
-  painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, heading());
+  painter.drawText(line, at_left, heading());
   painter.setFont(interface_font());
   const Figures& figures = *figures_.latest();
   const QRectF words(strip_margin, bar_area(1).bottom() + names_height + 4, width() - 2 * strip_margin,
@@ -259,7 +246,7 @@ void GapStrip::paintEvent(QPaintEvent*) {
   const QFontMetrics small(painter.font());
   const auto explain = [&](const QString& why) {
     const auto room = static_cast<int>(instead.width()) - (veil_.isEmpty() ? 0 : show_anyway_->width() + heading_gap);
-    painter.drawText(instead, Qt::AlignLeft | Qt::AlignVCenter, elided_at_word(small, why, room));
+    painter.drawText(instead, at_left, elided_at_word(small, why, room));
   };
   if (!veil_.isEmpty()) {
     painter.setPen(color(p.accent));  // as links are
@@ -282,8 +269,7 @@ void GapStrip::paintEvent(QPaintEvent*) {
     if (metrics.boundingRect(words, Qt::TextWordWrap, sentence).height() <= sentence_height) break;
   }
   if (sentence.isEmpty() && !figures.run) sentence = tr("Prediction only.") + QLatin1Char(' ') + next_;
-  painter.setPen(color(figures.step ? p.text : p.dim));
-  painter.drawText(words, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, sentence);
+  draw_text(painter, words, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, sentence, figures.step ? p.text : p.dim);
 }
 
 void GapStrip::set_next(const QString& sentence) {
@@ -292,16 +278,13 @@ void GapStrip::set_next(const QString& sentence) {
   update();
 }
 
-bool GapStrip::event(QEvent* event) {
-  if (event->type() != QEvent::ToolTip) return QWidget::event(event);
-  auto* help = static_cast<QHelpEvent*>(event);
-  const Figures& figures = *figures_.latest();
+QString GapStrip::tip_at(QPoint at) const {
+  if (!veil_.isEmpty()) return veil_;
   QString words;
   int row = 0;
   for (const StepAnalysis* step : bars()) {
-    if (!veil_.isEmpty()) break;
     for (const Piece& piece : pieces(step->average, bar_area(row)))
-      if (piece.area.contains(help->pos()))
+      if (piece.area.contains(at))
         words = QStringLiteral("<b>%1</b> %2<br>%3")
                     .arg(name_of_piece(piece), text::percent(piece.share),
                          (serves() ? tr("%1 of a step of %2, mean over the workers")
@@ -309,10 +292,7 @@ bool GapStrip::event(QEvent* event) {
                              .arg(text::seconds(piece.share * step->seconds()), text::seconds(step->seconds())));
     ++row;
   }
-  if (words.isEmpty() && veil_.isEmpty()) words = gap_sentence(figures);
-  if (!veil_.isEmpty()) words = veil_;
-  QToolTip::showText(help->globalPos(), words, this);
-  return true;
+  return words.isEmpty() ? gap_sentence(*figures_.latest()) : words;
 }
 
 }  // namespace rankscope::app

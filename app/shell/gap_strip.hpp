@@ -2,21 +2,18 @@
 // "Where the step goes": the shares of the selected step as a bar above the prediction's; a click expands it, with
 // all names and the gap in a sentence.
 #pragma once
-#include <QLabel>
-#include <QWidget>
 
-#include "app/models/palette.hpp"
 #include "app/session/figures.hpp"
+#include "app/views/common/painted_widget.hpp"
 
 class QPushButton;
 
 namespace rankscope::app {
 
-class GapStrip : public QWidget {
+class GapStrip : public PaintedWidget {
   Q_OBJECT
  public:
   explicit GapStrip(FiguresModel& figures, QWidget* parent = nullptr);
-  void set_theme(Theme theme);
   /// Hides everything and shows this sentence (until when); empty: nothing is hidden.
   void set_veil(const QString& until);
   /// What follows "Prediction only" where nothing ran, as a sentence.
@@ -25,6 +22,7 @@ class GapStrip : public QWidget {
   QSize sizeHint() const override;
   /// Closed at the height of one bar, open above it.
   bool open() const;
+  QString tip_at(QPoint at) const override;
 
  signals:
   /// A click asks to open or to close it.
@@ -38,7 +36,6 @@ class GapStrip : public QWidget {
   void mousePressEvent(QMouseEvent* event) override;
   void paintEvent(QPaintEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
-  bool event(QEvent* event) override;
 
  private:
   struct Piece {
@@ -66,7 +63,6 @@ class GapStrip : public QWidget {
 
   FiguresModel& figures_;
   QPushButton* show_anyway_;
-  const Palette* colours_;
   QString veil_, next_;
 };
 

@@ -13,14 +13,13 @@
 #include <QSpinBox>
 #include <QStandardPaths>
 #include <QTimer>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <array>
 
 #include "app/lesson/class_window.hpp"
 #include "app/lesson/lab_panel.hpp"
 #include "app/lesson/lesson_text.hpp"
-#include "app/session/headline.hpp"
+#include "app/session/figures.hpp"
 #include "app/shell/banner.hpp"
 #include "app/shell/gap_strip.hpp"
 #include "app/shell/plan_panel.hpp"
@@ -30,7 +29,7 @@
 #include "app/shell/view_list.hpp"
 #include "app/shell/workspace.hpp"
 #include "app/views/common/language.hpp"
-#include "app/views/common/own_keys.hpp"
+#include "app/views/common/parts.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 #include "app/views/compare/compare_view.hpp"
@@ -130,9 +129,7 @@ MainWindow::~MainWindow() {
 
 void MainWindow::make_layout() {
   centre_ = new QWidget(this);
-  auto* column = new QVBoxLayout(centre_);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(0);
+  auto* column = column_in(centre_, 0);
   top_ = new TopBar(session_, state_, navigator_, centre_);
   workspace_ = new Workspace(centre_);
   lab_ = new LabPanel(session_.figures(), &room_, workspace_);
@@ -202,7 +199,6 @@ void MainWindow::set_theme(Theme theme) {
   gap_->set_theme(theme);
   lab_->set_theme(theme);
   plan_->set_theme(theme);
-  top_->set_theme(theme);
   if (class_window_ != nullptr) class_window_->refresh();
 }
 

@@ -116,6 +116,7 @@ class MainWindow : public QMainWindow {
  private:
   void make_actions();
   void make_class_actions(QMenu* menu);
+  QString try_joining(const std::function<void()>& join);  ///< teach() or attend()
   void make_find_actions(QMenu* menu);  ///< find, copy, print, the manual and About
   QAction* make_language_actions();
   void make_undo_actions(QMenu* menu);
@@ -133,6 +134,7 @@ class MainWindow : public QMainWindow {
   void make_layout();
   void add_view(const ViewKind& kind, DataView* view);
   QWidget* find_view(const QString& name) const;
+  void show_rest(bool shown);  ///< what is around a view
   void notice_active(QWidget* widget);
   void save_dialog(const QString& view, const QString& title);
   QAction* add_action(const QString& name, const QKeySequence& key, const std::function<void()>& run,

@@ -2,9 +2,7 @@
 // The window's actions, menu, files and layout.
 #include <QAction>
 #include <QActionGroup>
-#include <QApplication>
 #include <QDragEnterEvent>
-#include <QFileDialog>
 #include <QFileInfo>
 #include <QMenu>
 #include <QMimeData>

@@ -8,10 +8,10 @@
 
 #include "app/lesson/class_window.hpp"
 #include "app/lesson/lab_panel.hpp"
-#include "app/session/own_addresses.hpp"
 #include "app/shell/main_window.hpp"
 #include "app/shell/workspace.hpp"
 #include "app/views/common/data_view.hpp"
+#include "app/views/common/parts.hpp"
 #include "engine/plan/scenario/resources.hpp"
 #include "telemetry/stream/join.hpp"
 
@@ -23,20 +23,18 @@ constexpr int keep_interval_ms = 2000;  ///< between two writings of a class's a
 }  // namespace
 
 void MainWindow::make_class_actions(QMenu* menu) {
-  QAction* teach_here = add_action(tr("Teach a class on this machine…"), {}, [this] {
+  const auto ask_file = [this](const QString& address) {
     const QString file = QFileDialog::getSaveFileName(this, tr("Write the file that students join with"),
                                                       QStringLiteral("class.join"), tr("Join files (*.join)"));
-    if (!file.isEmpty()) teach(file, {});
-  });
-  QAction* teach_beyond = add_action(tr("Teach a class over the network, with keys…"), {}, [this] {
+    if (!file.isEmpty()) teach(file, address);
+  };
+  QAction* teach_here = add_action(tr("Teach a class on this machine…"), {}, [ask_file] { ask_file({}); });
+  QAction* teach_beyond = add_action(tr("Teach a class over the network, with keys…"), {}, [this, ask_file] {
     bool chosen = false;
     const QString address =
         QInputDialog::getItem(this, tr("Teach a class over the network"),
                               tr("This machine's address, as students reach it"), own_addresses(), 0, true, &chosen);
-    if (!chosen || address.trimmed().isEmpty()) return;
-    const QString file = QFileDialog::getSaveFileName(this, tr("Write the file that students join with"),
-                                                      QStringLiteral("class.join"), tr("Join files (*.join)"));
-    if (!file.isEmpty()) teach(file, address.trimmed());
+    if (chosen && !address.trimmed().isEmpty()) ask_file(address.trimmed());
   });
   QAction* join = add_action(tr("Join a class…"), {}, [this] {
     const QString file =
@@ -63,9 +61,7 @@ void MainWindow::make_class_actions(QMenu* menu) {
     write_answers();
     answers_file_.clear();
   });
-  answers_soon_.setSingleShot(true);
-  answers_soon_.setInterval(keep_interval_ms);
-  connect(&answers_soon_, &QTimer::timeout, this, &MainWindow::write_answers);
+  set_up_pause(answers_soon_, keep_interval_ms, this, &MainWindow::write_answers);
   connect(&room_, &ClassRoom::changed, this, [this] {
     if (!answers_file_.isEmpty() && !answers_soon_.isActive()) answers_soon_.start();
   });
@@ -101,10 +97,9 @@ void MainWindow::write_answers() {
   if (const QString why = save_answers(room_, *lab_, answers_file_); !why.isEmpty()) add_log(why, true);
 }
 
-QString MainWindow::teach(const QString& join_file, const QString& address) {
+QString MainWindow::try_joining(const std::function<void()>& join) {
   try {
-    room_.teach(join_file, address);
-    add_log(tr("A class is open; students join with %1").arg(join_file), false);
+    join();
     return {};
   } catch (const JoinError& error) {
     const QString why = QString::fromUtf8(error.what());
@@ -114,16 +109,15 @@ QString MainWindow::teach(const QString& join_file, const QString& address) {
   }
 }
 
+QString MainWindow::teach(const QString& join_file, const QString& address) {
+  return try_joining([&] {
+    room_.teach(join_file, address);
+    add_log(tr("A class is open; students join with %1").arg(join_file), false);
+  });
+}
+
 QString MainWindow::attend(const QString& join_file, const QString& name) {
-  try {
-    room_.attend(join_file, name);
-    return {};
-  } catch (const JoinError& error) {
-    const QString why = QString::fromUtf8(error.what());
-    add_log(why, true);
-    workspace_->bring(log_);
-    return why;
-  }
+  return try_joining([&] { room_.attend(join_file, name); });
 }
 
 }  // namespace rankscope::app

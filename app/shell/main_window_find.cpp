@@ -8,7 +8,6 @@
 #include <QPainter>
 #include <QPrintDialog>
 #include <QPrinter>
-#include <QTextEdit>
 
 #include "app/models/steps.hpp"
 #include "app/shell/main_window.hpp"

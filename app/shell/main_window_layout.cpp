@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The initial size of the window, the arrangement of its parts, and what is saved for the next start.
 #include <QAction>
-#include <QJsonDocument>
-#include <QJsonObject>
 #include <QScreen>
 #include <QSettings>
 

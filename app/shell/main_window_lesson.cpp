@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Requests of a lesson to the window: show evidence, try a plan, run a command.
 #include <QFileInfo>
-#include <QVBoxLayout>
 
 #include "app/lesson/lab_panel.hpp"
 #include "app/lesson/welcome_page.hpp"
@@ -11,6 +10,7 @@
 #include "app/shell/manual.hpp"
 #include "app/shell/status_line.hpp"
 #include "app/shell/workspace.hpp"
+#include "app/views/common/parts.hpp"
 #include "app/views/compare/compare_view.hpp"
 #include "app/views/experiments/experiments_view.hpp"
 #include "app/views/formats/formats_view.hpp"
@@ -77,7 +77,7 @@ void MainWindow::make_lesson_actions() {
 
 void MainWindow::make_welcome() {
   welcome_ = new WelcomePage(lab_->library(), lab_->book(), centre_);
-  static_cast<QVBoxLayout*>(centre_->layout())->insertWidget(2, welcome_, 1);
+  static_cast<QBoxLayout*>(centre_->layout())->insertWidget(2, welcome_, 1);
   welcome_->hide();
   connect(welcome_, &WelcomePage::lab_wanted, this, qOverload<const QString&>(&MainWindow::open));
   connect(welcome_, &WelcomePage::watch_wanted, this, qOverload<const QString&>(&MainWindow::open));
@@ -95,7 +95,7 @@ bool MainWindow::welcomes() const { return welcome_->isVisibleTo(this); }
 void MainWindow::set_welcome(bool shown) {
   if (shown) welcome_->refresh(last_source_name());
   welcome_->setVisible(shown);
-  for (QWidget* other : {static_cast<QWidget*>(workspace_), static_cast<QWidget*>(status_)}) other->setVisible(!shown);
+  show_all(!shown, {workspace_, status_});
   if (shown) welcome_->focus_first();
 }
 

@@ -16,6 +16,7 @@
 #include "app/shell/main_window.hpp"
 #include "app/shell/status_line.hpp"
 #include "app/shell/view_history.hpp"
+#include "app/views/common/parts.hpp"
 #include "app/views/common/text.hpp"
 #include "app/views/timeline/timeline_view.hpp"
 
@@ -106,8 +107,7 @@ void MainWindow::edit_mark(const TraceMark& place) {
   dialog->setModal(true);
   dialog->setWindowTitle(is_new ? tr("New mark") : tr("Change a mark"));
   auto* column = new QVBoxLayout(dialog);
-  auto* where = new QLabel(words_of(old), dialog);
-  where->setProperty("role", QStringLiteral("dim"));
+  auto* where = make_label(words_of(old), "dim", dialog);
   auto* note = new QLineEdit(QString::fromStdString(old.text), dialog);
   note->setMaxLength(longest_note);
   note->setMinimumWidth(note_width);

@@ -25,10 +25,6 @@ constexpr int most_recent = 12;
 const QString opening_subject = QStringLiteral("opening"), damage_subject = QStringLiteral("damage");
 const QString run_subject = QStringLiteral("run"), class_subject = QStringLiteral("class");
 
-bool is_endpoint(const SourceSpec& spec) {
-  return spec.kind == SourceKind::endpoint || spec.kind == SourceKind::join_file;
-}
-
 /// The display name: a file by its name, an endpoint as typed.
 QString short_name(const SourceSpec& spec) {
   return spec.kind == SourceKind::endpoint ? spec.text : QFileInfo(spec.text).fileName();
@@ -59,7 +55,7 @@ void MainWindow::make_opening() {
   waiting_.setInterval(1000);
   connect(&waiting_, &QTimer::timeout, this, &MainWindow::take_opening);
   connect(&session_, &Session::open_failed, this, [this](const SourceSpec& spec, const QString& why) {
-    show_not_opened(short_name(spec), without_path(why, spec), is_endpoint(spec) ? spec : SourceSpec{});
+    show_not_opened(short_name(spec), without_path(why, spec), spec.connects() ? spec : SourceSpec{});
   });
   connect(&session_, &Session::damage_changed, this,
           [this] { banner_->show_message(damage_subject, BannerKind::warning, session_.damage()); });
@@ -114,9 +110,9 @@ void MainWindow::take_opening() {
     if (!banner_->is_error(opening_subject)) banner_->clear(opening_subject);
     return take_empty_words();
   }
-  if (is_endpoint(spec) && !waiting_.isActive()) waiting_.start();
+  if (spec.connects() && !waiting_.isActive()) waiting_.start();
   // A file that is read at once needs no words.
-  if (is_endpoint(spec) || session_.opening_ms() > 400)
+  if (spec.connects() || session_.opening_ms() > 400)
     banner_->show_message(opening_subject, BannerKind::info, opening_words(),
                           {{tr("Cancel"), [this] { session_.cancel_opening(); }}});
   take_empty_words();
@@ -124,7 +120,7 @@ void MainWindow::take_opening() {
 
 QString MainWindow::opening_words() const {
   const SourceSpec spec = session_.opening();
-  if (!is_endpoint(spec)) return tr("Opening %1 (%2 %)").arg(short_name(spec)).arg(qRound(session_.progress() * 100));
+  if (!spec.connects()) return tr("Opening %1 (%2 %)").arg(short_name(spec)).arg(qRound(session_.progress() * 100));
   const QString heard = session_.opening_words().isEmpty() ? tr("no answer yet") : session_.opening_words();
   return tr("Connecting to %1 (%2 s, %3)").arg(short_name(spec)).arg(session_.opening_ms() / 1000).arg(heard);
 }
@@ -132,7 +128,7 @@ QString MainWindow::opening_words() const {
 // A run that was started here or watched, when it is over.
 void MainWindow::take_run_end() {
   const SessionState state = session_.state();
-  const bool ran = session_.spec().kind == SourceKind::scenario || is_endpoint(session_.spec());
+  const bool ran = session_.spec().kind == SourceKind::scenario || session_.spec().connects();
   if (state == SessionState::starting) banner_->clear(run_subject);
   if (state == SessionState::failed && ran)
     banner_->show_message(run_subject, BannerKind::error, tr("The run failed: %1").arg(session_.failure()),

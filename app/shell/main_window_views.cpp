@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The window's views: finding one, showing one alone or to a class, and saving one.
-#include <QApplication>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QMenu>
 #include <QPlainTextEdit>
 #include <QToolTip>
-#include <QVBoxLayout>
 
 #include "app/lesson/lab_panel.hpp"
 #include "app/shell/banner.hpp"
@@ -19,6 +17,7 @@
 #include "app/shell/workspace.hpp"
 #include "app/views/common/data_view.hpp"
 #include "app/views/common/elided_label.hpp"
+#include "app/views/common/parts.hpp"
 #include "app/views/common/save_view.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/timeline/timeline_view.hpp"
@@ -29,10 +28,10 @@ namespace {
 constexpr int widest_panel = 720;  // lines of a lesson longer than this cannot be read
 
 /// A panel that is shown alone is in the middle: a lesson as wide as its lines may be, the plan as its controls need.
-void add_panel(QVBoxLayout& column, QWidget& panel, bool stretches) {
+void add_panel(QBoxLayout& column, QWidget& panel, bool stretches) {
   constexpr int nearly_all = 1000;
   panel.setMaximumWidth(widest_panel);
-  auto* row = new QHBoxLayout;
+  auto* row = row_in(nullptr, 0);
   row->addStretch(1);
   row->addWidget(&panel, stretches ? nearly_all : 0);
   row->addStretch(1);
@@ -88,14 +87,16 @@ QString MainWindow::name_of(const QWidget* view) const {
   return {};
 }
 
+void MainWindow::show_rest(bool shown) {
+  show_all(shown, {top_, workspace_, status_});
+  banner_->set_suppressed(!shown);
+}
+
 void MainWindow::show_alone(const QString& name) {
   QWidget* view = view_named(name);
   if (view == nullptr) return;
-  auto* column = static_cast<QVBoxLayout*>(centre_->layout());
-  for (QWidget* other :
-       {static_cast<QWidget*>(top_), static_cast<QWidget*>(workspace_), static_cast<QWidget*>(status_)})
-    other->hide();
-  banner_->set_suppressed(true);
+  auto* column = static_cast<QBoxLayout*>(centre_->layout());
+  show_rest(false);
   plan_->set_heading_visible(true);
   workspace_->lend(view);
   if (view == lab_ || view == plan_)
@@ -130,12 +131,9 @@ void MainWindow::present(const QString& name) {
   presented_ = view;
   workspace_->lend(view);
   auto* page = new QWidget;
-  auto* column = new QVBoxLayout(page);
-  column->setContentsMargins(0, 6, 0, 0);
-  column->setSpacing(4);
+  auto* column = column_in(page, 4, {0, 6, 0, 0});
   auto* heading = new ElidedLabel(page);
   heading->setContentsMargins(16, 0, 16, 0);
-  heading->setProperty("role", QStringLiteral("dim"));
   // The time line shows itself what it is, and a panel has a heading of its own.
   const QString what =
       data_view == nullptr || view == timeline_ ? QString() : view->accessibleName() + QStringLiteral(" · ");
@@ -153,10 +151,7 @@ void MainWindow::present(const QString& name) {
     add_panel(*column, *view, view == lab_);
   }
   view->show();
-  for (QWidget* other :
-       {static_cast<QWidget*>(top_), static_cast<QWidget*>(workspace_), static_cast<QWidget*>(status_)})
-    other->hide();
-  banner_->set_suppressed(true);
+  show_rest(false);
   QFont tip = interface_font();
   tip.setPixelSize(presented_pixels);
   QToolTip::setFont(tip);
@@ -179,10 +174,7 @@ void MainWindow::stop_presenting() {
   else
     view->setMaximumWidth(QWIDGETSIZE_MAX);
   QToolTip::setFont(interface_font());
-  for (QWidget* other :
-       {static_cast<QWidget*>(top_), static_cast<QWidget*>(workspace_), static_cast<QWidget*>(status_)})
-    other->show();
-  banner_->set_suppressed(false);
+  show_rest(true);
   workspace_->take_back(view);
   view->setFocus();
 }

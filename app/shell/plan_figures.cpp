@@ -2,8 +2,6 @@
 #include "app/shell/plan_figures.hpp"
 
 #include <QCoreApplication>
-#include <algorithm>
-#include <cmath>
 
 #include "app/views/common/text.hpp"
 
@@ -13,22 +11,6 @@ namespace {
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
 QString tr(const char* text) { return QCoreApplication::translate("PlanFigures", text); }
-
-double tokens_per_second(const Figures& figures, double step_seconds) {
-  if (!figures.scenario || !(step_seconds > 0) || figures.scenario->model.is_collective()) return none;
-  const Scenario& scenario = *figures.scenario;
-  return static_cast<double>(scenario.train.global_batch) * scenario.model.tokens_per_sample() / step_seconds;
-}
-
-/// Of the rank with the highest value.
-double greatest_peak(const Report& report, bool predicted) {
-  double peak = none;
-  for (const MemoryRow& row : report.memory) {
-    const auto& bytes = predicted ? row.predicted : row.measured;
-    if (bytes && !(peak >= static_cast<double>(bytes->peak))) peak = static_cast<double>(bytes->peak);
-  }
-  return peak;
-}
 
 }  // namespace
 

@@ -7,13 +7,11 @@
 #include <QLineEdit>
 #include <QPushButton>
 #include <QScrollBar>
-#include <QStyle>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "app/session/hand_order.hpp"
-#include "app/shell/choice_field.hpp"
 #include "app/shell/proof_section.hpp"
+#include "app/views/common/parts.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 #include "engine/plan/scenario/keys.hpp"
@@ -25,7 +23,7 @@ constexpr int plan_margin = 12, narrowest_plan = 240;
 constexpr int most_bytes = 1 << 30;  ///< of a collective alone, that one sets here
 constexpr int longest_label = 15;    ///< letters of a label that stay in one line: the panel is narrow
 
-QLabel* make_label(const QString& words, const char* role, QWidget* parent, Qt::Alignment align = Qt::AlignLeft) {
+QLabel* make_cell(const QString& words, const char* role, QWidget* parent, Qt::Alignment align = Qt::AlignLeft) {
   auto* label = new QLabel(words, parent);
   label->setProperty("role", QLatin1String(role));
   label->setAlignment(align | Qt::AlignVCenter);
@@ -47,16 +45,13 @@ PlanPanel::PlanPanel(Session& session, QWidget* parent) : QScrollArea(parent), s
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
 
   auto* page = new QWidget;
-  auto* column = new QVBoxLayout(page);
-  column->setContentsMargins(plan_margin, 8, plan_margin, 16);
-  column->setSpacing(10);
+  auto* column = column_in(page, 10, {plan_margin, 8, plan_margin, 16});
 
   auto* head = new QHBoxLayout;
-  heading_ = make_label(tr("Plan"), "heading", page);
+  heading_ = make_cell(tr("Plan"), "heading", page);
   head->addWidget(heading_);
   head->addStretch(1);
-  as_text_ = new QPushButton(tr("Edit schedule order…"), page);
-  as_text_->setProperty("role", QStringLiteral("link"));
+  as_text_ = make_link(tr("Edit schedule order…"), page);
   as_text_->setToolTip(tr("Write the order of each stage's forward and backward passes by hand"));
   connect(as_text_, &QPushButton::clicked, this, &PlanPanel::text_wanted);
   back_ = new QPushButton(tr("Reset to file"), page);
@@ -71,7 +66,7 @@ PlanPanel::PlanPanel(Session& session, QWidget* parent) : QScrollArea(parent), s
   form->setVerticalSpacing(6);
   add_fields(*form);
   column->addLayout(form);
-  note_ = make_label({}, "bad", page);
+  note_ = make_cell({}, "bad", page);
   note_->setWordWrap(true);
   note_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   column->addWidget(note_);
@@ -81,16 +76,16 @@ PlanPanel::PlanPanel(Session& session, QWidget* parent) : QScrollArea(parent), s
   table->setHorizontalSpacing(8);
   table->setVerticalSpacing(8);
   table->setColumnStretch(0, 1);
-  table->addWidget(make_label(tr("This plan"), "heading", page), 0, 0);
-  table->addWidget(make_label(tr("ideal"), "dim", page, Qt::AlignRight), 0, 1);
-  table->addWidget(make_label(tr("predicted"), "dim", page, Qt::AlignRight), 0, 2);
-  run_column_ = make_label(tr("measured"), "dim", page, Qt::AlignRight);
+  table->addWidget(make_cell(tr("This plan"), "heading", page), 0, 0);
+  table->addWidget(make_cell(tr("ideal"), "dim", page, Qt::AlignRight), 0, 1);
+  table->addWidget(make_cell(tr("predicted"), "dim", page, Qt::AlignRight), 0, 2);
+  run_column_ = make_cell(tr("measured"), "dim", page, Qt::AlignRight);
   table->addWidget(run_column_, 0, 3);
   for (int row = 0; row < plan_row_count; ++row) {
     std::array<QLabel*, 4> cells{};
     for (int i = 0; i < 4; ++i) {
       cells[static_cast<std::size_t>(i)] =
-          make_label({}, i == 3 ? "text" : "dim", page, i == 0 ? Qt::AlignLeft : Qt::AlignRight);
+          make_cell({}, i == 3 ? "text" : "dim", page, i == 0 ? Qt::AlignLeft : Qt::AlignRight);
       table->addWidget(cells[static_cast<std::size_t>(i)], row + 1, i);
       cells[static_cast<std::size_t>(i)]->setWordWrap(i == 0);
     }
@@ -227,7 +222,7 @@ void PlanPanel::add_key(QGridLayout& form, const char* path, const QString& name
 void PlanPanel::add_field(QGridLayout& form, const QString& name, const QString& help, QWidget* box,
                           std::function<void(const Scenario&)> show, Applies applies) {
   const int row = form.rowCount();
-  auto* label = make_label(name, "dim", this);
+  auto* label = make_cell(name, "dim", this);
   label->setWordWrap(name.size() > longest_label);
   label->setToolTip(help);
   form.addWidget(label, row, 0);
@@ -365,9 +360,7 @@ void PlanPanel::take_state() {
   // A folded plan is not an error.
   const auto& predicted = session_.predicted();
   const bool folded = predicted && !predicted->folded.empty() && predicted->lost.empty();
-  note_->setProperty("role", folded ? QStringLiteral("dim") : QStringLiteral("bad"));
-  note_->style()->unpolish(note_);
-  note_->style()->polish(note_);
+  set_style_property(*note_, "role", folded ? QStringLiteral("dim") : QStringLiteral("bad"));
   note_->setText(session_.refusal());
   note_->setVisible(!note_->text().isEmpty());
 }

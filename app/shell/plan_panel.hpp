@@ -4,7 +4,6 @@
 #include <QLabel>
 #include <QScrollArea>
 #include <functional>
-#include <map>
 #include <set>
 #include <vector>
 

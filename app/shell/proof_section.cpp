@@ -3,23 +3,19 @@
 
 #include <QLabel>
 #include <QPushButton>
-#include <QStyle>
-#include <QVBoxLayout>
+
+#include "app/views/common/parts.hpp"
 
 namespace rankscope::app {
 
 ProofSection::ProofSection(Session& session, QWidget* parent)
     : QWidget(parent),
       session_(session),
-      heading_(new QLabel(this)),
-      words_(new QLabel(this)),
+      heading_(make_label({}, "heading", this)),
+      words_(make_label({}, "text", this)),
       button_(new QPushButton(this)) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(8);
-  heading_->setProperty("role", QStringLiteral("heading"));
+  auto* column = column_in(this, 8);
   column->addWidget(heading_);
-  words_->setWordWrap(true);
   words_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   column->addWidget(words_);
   column->addWidget(button_);
@@ -49,11 +45,10 @@ void ProofSection::take_in() {
                                                    : tr("Not checked yet. Runs 5 steps and compares the result of every rank.")
                                   : runs ? tr("Training five steps under this plan and on one rank…")
                                             : tr("Not checked yet. Trains 5 steps on one rank and compares."));
-  words_->setProperty("role", state == Proof::State::passed   ? QStringLiteral("good")
-                              : state == Proof::State::failed ? QStringLiteral("bad")
-                                                              : QStringLiteral("dim"));
-  words_->style()->unpolish(words_);
-  words_->style()->polish(words_);
+  set_style_property(*words_, "role",
+                     state == Proof::State::passed   ? QStringLiteral("good")
+                     : state == Proof::State::failed ? QStringLiteral("bad")
+                                                     : QStringLiteral("dim"));
   button_->setText(runs ? tr("Stop") : trains ? tr("Verify against one rank") : tr("Verify against the definition"));
   button_->setEnabled(runs || session_.can_run());
 }

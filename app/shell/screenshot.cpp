@@ -50,7 +50,7 @@ void Screenshot::poll() {
     return;
   }
   const SourceSpec called = session.opening();
-  const bool calling = called.kind == SourceKind::endpoint || called.kind == SourceKind::join_file;
+  const bool calling = called.connects();
   const int limit_ms = calling ? std::min(limit_ms_, answer_limit_ms) : limit_ms_;
   if (since_.elapsed() > limit_ms) {
     timer_.stop();

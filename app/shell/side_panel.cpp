@@ -6,6 +6,9 @@
 #include <QPainter>
 #include <QToolButton>
 
+#include "app/views/common/parts.hpp"
+#include "app/views/common/style.hpp"
+
 namespace rankscope::app {
 namespace {
 
@@ -28,12 +31,10 @@ class Strip : public QAbstractButton {
     painter.fillRect(rect(), palette().color(QPalette::Base));
     painter.setPen(palette().color(lit ? QPalette::Highlight : QPalette::WindowText));
     painter.drawText(QRect(0, 8, width(), button_size), Qt::AlignCenter, QString(arrow_));
-    QFont bold = font();
-    bold.setWeight(QFont::DemiBold);
-    painter.setFont(bold);
+    painter.setFont(bold_font(font()));
     painter.rotate(-90);
     const QRect along(-height(), 0, height() - 8 - button_size - 8, width());
-    painter.drawText(along, Qt::AlignRight | Qt::AlignVCenter, text());
+    painter.drawText(along, at_right, text());
   }
 
  private:
@@ -72,8 +73,7 @@ int SidePanel::frame_width() { return edge_width; }
 void SidePanel::set_folded(bool folded) {
   folded_ = folded;
   strip_->setVisible(folded);
-  for (QWidget* part : {static_cast<QWidget*>(heading_), static_cast<QWidget*>(fold_), edge_})
-    part->setVisible(!folded);
+  show_all(!folded, {heading_, fold_, edge_});
   if (!lent_) content_->setVisible(!folded);
   place();
 }

@@ -2,8 +2,8 @@
 #include "app/shell/status_line.hpp"
 
 #include <QFileInfo>
-#include <QHBoxLayout>
 
+#include "app/views/common/parts.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 
@@ -31,12 +31,9 @@ StatusLine::StatusLine(Session& session, QWidget* parent)
   setObjectName(QStringLiteral("statusBar"));
   setAttribute(Qt::WA_StyledBackground);
   setFixedHeight(22);
-  auto* row = new QHBoxLayout(this);
-  row->setContentsMargins(16, 0, 16, 0);
-  row->setSpacing(24);
+  auto* row = row_in(this, 24, {16, 0, 16, 0});
   for (ElidedLabel* label : {left_, right_}) {
     label->setFont(number_font());
-    label->setProperty("role", QStringLiteral("dim"));
     // Neither widens the window, however long the text is.
     label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   }
@@ -44,9 +41,7 @@ StatusLine::StatusLine(Session& session, QWidget* parent)
   right_->hide();
   row->addWidget(left_, 2);
   row->addWidget(right_, 3);
-  limit_.setSingleShot(true);
-  limit_.setInterval(200);
-  connect(&limit_, &QTimer::timeout, this, &StatusLine::take_in);
+  set_up_pause(limit_, 200, this, &StatusLine::take_in);
   const auto soon = [this] {
     if (!limit_.isActive()) limit_.start();
   };

@@ -2,11 +2,11 @@
 #include "app/shell/stepper.hpp"
 
 #include <QEvent>
-#include <QHBoxLayout>
 #include <QSignalBlocker>
 #include <algorithm>
 #include <cmath>
 
+#include "app/views/common/parts.hpp"
 #include "app/views/common/style.hpp"
 
 namespace rankscope::app {
@@ -61,9 +61,7 @@ Stepper::Stepper(int least, int most, QWidget* parent)
   slider_->setMinimumWidth(0);           // in a narrow panel the slider is hidden, so that the number stays visible
   slider_->setFocusPolicy(Qt::NoFocus);  // the arrow keys step the box
   slider_->installEventFilter(this);
-  auto* row = new QHBoxLayout(this);
-  row->setContentsMargins(0, 0, 0, 0);
-  row->setSpacing(4);
+  auto* row = row_in(this, 4);
   row->addWidget(less_);
   row->addWidget(slider_, 1);
   row->addWidget(more_);
@@ -97,7 +95,7 @@ void Stepper::set_name(const QString& name) {
 void Stepper::set_value(int value) { box_->setValue(value); }
 
 void Stepper::resizeEvent(QResizeEvent*) {
-  const QHBoxLayout& row = *static_cast<const QHBoxLayout*>(layout());
+  const QBoxLayout& row = *static_cast<const QBoxLayout*>(layout());
   const int others = less_->sizeHint().width() + more_->sizeHint().width() + box_->width() + 3 * row.spacing();
   slider_->setVisible(width() - others >= slider_width);
 }

@@ -4,7 +4,6 @@
 #include <QAction>
 #include <QComboBox>
 #include <QFileInfo>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QMenu>
 #include <QProgressBar>
@@ -22,6 +21,7 @@
 
 #include "app/views/common/elided_label.hpp"
 #include "app/views/common/language.hpp"
+#include "app/views/common/parts.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 #include "engine/lesson/lab/course.hpp"
@@ -118,10 +118,9 @@ TopBar::TopBar(Session& session, SharedState& state, Navigator& navigator, QWidg
       obtained_(new QLabel(this)),
       step_label_(new QLabel(tr("Step"), this)),
       of_steps_(new QLabel(this)),
-      clock_(new ElidedLabel(this)),
+      clock_(new ElidedLabel(this, "pill")),
       progress_(new QProgressBar(this)),
-      step_(new QSpinBox(this)),
-      colours_(&palette_of(Theme::dark)) {
+      step_(new QSpinBox(this)) {
   setObjectName(QStringLiteral("topBar"));
   setAttribute(Qt::WA_StyledBackground);
   setFixedHeight(top_bar_height);
@@ -150,8 +149,7 @@ void TopBar::dress() {
   scenarios_->setMaximumWidth(380);
   run_->setProperty("role", QStringLiteral("primary"));
   run_->setAutoDefault(true);  // Enter presses it while it has the focus
-  for (QLabel* pill : {label_, obtained_, static_cast<QLabel*>(clock_)})
-    pill->setProperty("role", QStringLiteral("pill"));
+  for (QLabel* pill : {label_, obtained_}) pill->setProperty("role", QStringLiteral("pill"));
   step_->setButtonSymbols(QAbstractSpinBox::NoButtons);
   step_->setAlignment(Qt::AlignRight);
   step_->setFont(number_font());
@@ -171,9 +169,7 @@ void TopBar::dress() {
 }
 
 void TopBar::lay_out() {
-  auto* row = new QHBoxLayout(this);
-  row->setContentsMargins(top_bar_margin, 0, top_bar_margin, 0);
-  row->setSpacing(top_bar_gap);
+  auto* row = row_in(this, top_bar_gap, {top_bar_margin, 0, top_bar_margin, 0});
   row->addWidget(menu_);
   row->addWidget(scenarios_, 1);
   row->addWidget(run_);
@@ -234,11 +230,6 @@ void TopBar::connect_all() {
   connect(&state_, &SharedState::playback_changed, this, &TopBar::take_playback);
 }
 
-void TopBar::set_theme(Theme theme) {
-  colours_ = &palette_of(theme);
-  take_state();
-}
-
 void TopBar::set_menu(QMenu* menu) { menu_->setMenu(menu); }
 
 void TopBar::set_actions(QAction* run, QAction* stop, QAction* palette, QAction* help) {
@@ -263,9 +254,7 @@ void TopBar::add_heading(const QString& words) {
   auto* model = qobject_cast<QStandardItemModel*>(scenarios_->model());
   QStandardItem* item = model->item(scenarios_->count() - 1);
   item->setFlags(Qt::NoItemFlags);
-  QFont bold = scenarios_->font();
-  bold.setWeight(QFont::DemiBold);
-  item->setFont(bold);
+  item->setFont(bold_font(scenarios_->font()));
 }
 
 void TopBar::focus_run() { run_->setFocus(Qt::TabFocusReason); }
@@ -324,9 +313,7 @@ void TopBar::take_state() {
   label_->setText(words.label);
   obtained_->setText(words.obtained);
   obtained_->setToolTip(words.clock);
-  label_->setProperty("live", session_.label() == SourceLabel::live);
-  label_->style()->unpolish(label_);
-  label_->style()->polish(label_);
+  set_style_property(*label_, "live", session_.label() == SourceLabel::live);
   progress_->setValue(static_cast<int>(session_.progress() * 1000));
   progress_->setFormat(tr("reading, %p %"));
   fit();

@@ -4,7 +4,6 @@
 #include <QWidget>
 
 #include "app/models/navigator.hpp"
-#include "app/models/palette.hpp"
 #include "app/session/session.hpp"
 
 class QAction;
@@ -33,7 +32,6 @@ class TopBar : public QWidget {
   Q_OBJECT
  public:
   TopBar(Session& session, SharedState& state, Navigator& navigator, QWidget* parent = nullptr);
-  void set_theme(Theme theme);
   /// The menu of the button at the left.
   void set_menu(QMenu* menu);
   void set_actions(QAction* run, QAction* stop, QAction* palette, QAction* help);
@@ -74,7 +72,6 @@ class TopBar : public QWidget {
   SourceWords words_;
   QProgressBar* progress_;
   QSpinBox* step_;
-  const Palette* colours_;
   int labs_end_ = 0;                           ///< of the list
   bool filling_ = false, any_opened_ = false;  ///< something that is no lab is listed
 };

@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "app/views/common/parts.hpp"
+
 namespace rankscope::app {
 namespace {
 
@@ -27,9 +29,7 @@ bool ViewHistory::State::same_as(const State& other) const {
 
 ViewHistory::ViewHistory(SharedState& state, Session& session, Layout layout, int pause_ms, QObject* parent)
     : QObject(parent), state_(state), session_(session), layout_(std::move(layout)) {
-  timer_.setSingleShot(true);
-  timer_.setInterval(pause_ms);
-  connect(&timer_, &QTimer::timeout, this, [this] {
+  set_up_pause(timer_, pause_ms, this, [this] {
     if (session_.predicting()) return timer_.start();  // the new plan's effect on the zoom is part of the same change
     settle();
   });

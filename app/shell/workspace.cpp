@@ -2,11 +2,9 @@
 #include "app/shell/workspace.hpp"
 
 #include <QCloseEvent>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QMenu>
 #include <QPushButton>
-#include <QStyle>
 #include <QTabBar>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -17,6 +15,7 @@
 #include "app/shell/split_handle.hpp"
 #include "app/shell/tab_overflow.hpp"
 #include "app/views/common/data_view.hpp"
+#include "app/views/common/parts.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -28,8 +27,7 @@ constexpr QSize own_window(900, 600);
 class OwnWindow : public QWidget {
  public:
   OwnWindow(QWidget* parent, std::function<void()> on_close) : QWidget(parent, Qt::Window), on_close_(on_close) {
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
+    column_in(this, 0);
   }
 
  protected:
@@ -355,11 +353,7 @@ void Workspace::place_tab_row() {
   alone_->setGeometry(row_->width() - right - 4, 2, right, button);
   bar_->setGeometry(left, 0, row_->width() - left - right - 8, height);
   // A tab whose view is hidden for lack of space does not look selected.
-  const bool away = parts_.lower.isEmpty();
-  if (bar_->property("away").toBool() == away) return;
-  bar_->setProperty("away", away);
-  bar_->style()->unpolish(bar_);
-  bar_->style()->polish(bar_);
+  set_style_property(*bar_, "away", parts_.lower.isEmpty());
 }
 
 void Workspace::show_front() {

@@ -4,7 +4,6 @@
 // front is hidden, and so computes nothing. A view can have a window of its own.
 #pragma once
 #include <QWidget>
-#include <map>
 #include <vector>
 
 #include "app/shell/arrangement.hpp"

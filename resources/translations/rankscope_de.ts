@@ -37,10 +37,6 @@
         <source>rank</source>
         <translation>Rank</translation>
     </message>
-    <message>
-        <source>rank %1</source>
-        <translation>Rank %1</translation>
-    </message>
 </context>
 <context>
     <name>Language</name>
@@ -369,10 +365,6 @@
 <context>
     <name>QDialog</name>
     <message>
-        <source>%1 could not be written: %2</source>
-        <translation>%1 konnte nicht geschrieben werden: %2</translation>
-    </message>
-    <message>
         <source>The script</source>
         <translation>Das Skript</translation>
     </message>
@@ -681,18 +673,6 @@ Schritt %3, vorhergesagt %4
     <message>
         <source>then %1</source>
         <translation>danach %1</translation>
-    </message>
-    <message>
-        <source>kernel workspace</source>
-        <translation>Arbeitsspeicher der Kernel</translation>
-    </message>
-    <message>
-        <source>driver and libraries of the device</source>
-        <translation>Treiber und Bibliotheken des Geräts</translation>
-    </message>
-    <message>
-        <source>kernel workspace on the host</source>
-        <translation>Arbeitsspeicher der Kernel auf dem Host</translation>
     </message>
 </context>
 <context>
@@ -1859,6 +1839,18 @@ ausgehend %2, eingehend %3 je Schritt
         <source>losses of replicas</source>
         <translation>Losses der Replikate</translation>
     </message>
+    <message>
+        <source>kernel workspace</source>
+        <translation>Arbeitsspeicher der Kernel</translation>
+    </message>
+    <message>
+        <source>driver and libraries of the device</source>
+        <translation>Treiber und Bibliotheken des Geräts</translation>
+    </message>
+    <message>
+        <source>kernel workspace on the host</source>
+        <translation>Arbeitsspeicher der Kernel auf dem Host</translation>
+    </message>
 </context>
 <context>
     <name>rankscope::app::AlternativesList</name>
@@ -2066,10 +2058,6 @@ Leerlauf %1</translation>
 </context>
 <context>
     <name>rankscope::app::ClassWindow</name>
-    <message>
-        <source>%1 could not be written: %2</source>
-        <translation>%1 konnte nicht geschrieben werden: %2</translation>
-    </message>
     <message>
         <source>student</source>
         <translation>Person</translation>
@@ -2289,6 +2277,10 @@ Leerlauf %1</translation>
         <source>A signal ended the engine%1</source>
         <translation>Ein Signal hat die Engine beendet%1</translation>
     </message>
+    <message>
+        <source>rankscope-engine is neither in the folder of this program nor on PATH.</source>
+        <translation>rankscope-engine liegt weder im Ordner dieses Programms noch im PATH.</translation>
+    </message>
 </context>
 <context>
     <name>rankscope::app::ExchangePainter</name>
@@ -2437,10 +2429,6 @@ Leerlauf %1</translation>
     <message>
         <source>the lesson&apos;s plan</source>
         <translation>der Plan der Lektion</translation>
-    </message>
-    <message>
-        <source>rankscope-engine is neither in the folder of this program nor on PATH.</source>
-        <translation>rankscope-engine liegt weder im Ordner dieses Programms noch im PATH.</translation>
     </message>
 </context>
 <context>
@@ -4105,13 +4093,6 @@ ab %3, mit allen Stellen ab %4, unter %5
     </message>
 </context>
 <context>
-    <name>rankscope::app::PathCache</name>
-    <message>
-        <source>rankscope-engine is neither in the folder of this program nor on PATH.</source>
-        <translation>rankscope-engine liegt weder im Ordner dieses Programms noch im PATH.</translation>
-    </message>
-</context>
-<context>
     <name>rankscope::app::PathPlayer</name>
     <message>
         <source>Play</source>
@@ -4667,10 +4648,6 @@ ab %3, mit allen Stellen ab %4, unter %5
         <translation>: %1 Tensoren, %2 bitgleich; größter relativer Fehler %3, von %4 (Toleranz %5)</translation>
     </message>
     <message>
-        <source>rankscope-engine is neither in the folder of this program nor on PATH.</source>
-        <translation>rankscope-engine liegt weder im Ordner dieses Programms noch im PATH.</translation>
-    </message>
-    <message>
         <source>✓ Every rank has the defined result: %1 numbers in each of %2 steps</source>
         <translation>✓ Jeder Rank hat das definierte Ergebnis: %1 Zahlen in jedem von %2 Schritten</translation>
     </message>
@@ -5021,10 +4998,6 @@ Ziehen verschiebt sie; aus der Zeile heraus nimmt sie zurück.</translation>
 </context>
 <context>
     <name>rankscope::app::Rows</name>
-    <message>
-        <source>rank %1</source>
-        <translation>Rank %1</translation>
-    </message>
     <message>
         <source>rank</source>
         <translation>Rank</translation>
@@ -6617,18 +6590,6 @@ je Rank</translation>
     <message>
         <source>First-order Sobol&apos; index of log(step time): guessed by a forest from %1 random tries</source>
         <translation>Sobol-Index erster Ordnung von log(Schrittzeit): von einem Random Forest aus %1 zufälligen Versuchen geschätzt</translation>
-    </message>
-    <message>
-        <source>exhaustive</source>
-        <translation>vollständig</translation>
-    </message>
-    <message>
-        <source>random</source>
-        <translation>zufällig</translation>
-    </message>
-    <message>
-        <source>Bayesian</source>
-        <translation>bayessch</translation>
     </message>
     <message>
         <source>Out of memory: it needs %1, a device has %2.</source>

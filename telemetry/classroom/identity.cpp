@@ -4,7 +4,6 @@
 #include <sodium.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zmq.h>
 
 #include <array>
 #include <cerrno>
@@ -12,29 +11,14 @@
 #include <filesystem>
 
 #include "telemetry/stream/join.hpp"
+#include "telemetry/stream/worker_proof.hpp"
+#include "telemetry/stream/z85.hpp"
 
 namespace rankscope::classroom {
 namespace {
 
 static_assert(crypto_sign_PUBLICKEYBYTES == 32 && crypto_sign_BYTES == 64 && crypto_auth_BYTES == 32);
 constexpr std::string_view proof_domain = "rankscope class 1";
-
-void start_sodium() {
-  static const int started = sodium_init();
-  if (started < 0) throw JoinError("libsodium cannot start: the system gives no random numbers");
-}
-
-template <std::size_t bytes>
-std::string z85(const std::array<unsigned char, bytes>& raw) {
-  std::array<char, bytes * 5 / 4 + 1> text{};
-  zmq_z85_encode(text.data(), raw.data(), raw.size());
-  return text.data();
-}
-
-template <std::size_t bytes>
-bool from_z85(const std::string& text, std::array<unsigned char, bytes>& raw) {
-  return text.size() == bytes * 5 / 4 && zmq_z85_decode(raw.data(), text.c_str()) != nullptr;
-}
 
 std::string signed_text(std::string_view class_key, std::string_view challenge, std::string_view name) {
   std::string text(proof_domain);

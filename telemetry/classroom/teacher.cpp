@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <map>
 #include <mutex>
 #include <thread>
 

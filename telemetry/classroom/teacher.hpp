@@ -2,10 +2,8 @@
 // view, and stores the answers. All input from outside is bounded; nothing here waits for a peer.
 #pragma once
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "telemetry/classroom/class_register.hpp"

@@ -7,13 +7,15 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <optional>
 #include <set>
+#include <unordered_map>
 
 #include "engine/lesson/lab/lab.hpp"
+#include "engine/plan/program/program.hpp"
 #include "telemetry/cli/commands.hpp"
 #include "telemetry/cli/explained.hpp"
-#include "telemetry/cli/op_bytes.hpp"
 #include "telemetry/export/export.hpp"
 #include "telemetry/page/page.hpp"
 #include "telemetry/trace/output_file.hpp"
@@ -57,10 +59,6 @@ CutLimits limits_of(const CutRequest& request) {
   return limits;
 }
 
-}  // namespace
-
-namespace {
-
 /// How spans were obtained: as requested, or else as the run's headline.
 Obtained one_obtained(const StoreView& run, const ExportOptions& options) {
   if (options.obtained) return *options.obtained;
@@ -94,9 +92,25 @@ void export_folder(const StoreView& run, const std::string& folder, ExportOption
   }
 }
 
-}  // namespace
-
-namespace {
+/// Payloads of the ops of each rank: the message, the tensor, or the whole of all parts. A rank whose program is
+/// missing or damaged has none.
+std::map<int, std::unordered_map<OpId, std::int64_t>> payloads_of(const StoreView& run) {
+  std::map<int, std::unordered_map<OpId, std::int64_t>> of_rank;
+  const int ranks = run.hello() != nullptr ? run.hello()->ranks : 0;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const ProgramRecord* record = run.program(rank);
+    if (record == nullptr) continue;
+    try {
+      const RankProgram program = parse_program(record->text);
+      for (const Op& op : program.ops)
+        if (is_communication(op.id.kind()) || op.id.kind() == OpKind::copy)
+          of_rank[rank][op.id] = program.payload_bytes(op);
+    } catch (const std::invalid_argument&) {
+      continue;
+    }
+  }
+  return of_rank;
+}
 
 /// The text of the lesson whose scenario was recorded: a recording has its title.
 std::string lesson_of(const StoreView& run) {
@@ -119,9 +133,7 @@ std::string page_for(const StoreView& run, const ExportRequest& request, const E
 
 int export_trace(const ExportRequest& request) {
   ExportOptions options;
-  if (!request.obtained.empty())
-    for (const Obtained obtained : {Obtained::measured, Obtained::emulated, Obtained::simulated})
-      if (name_of(obtained) == request.obtained) options.obtained = obtained;
+  options.obtained = obtained_named(request.obtained);
   const bool to_folder = request.format == ExportFormat::hta;
   if (to_folder && (request.output.empty() || request.output == "-"))
     throw InputError("export --format hta: writes one file per rank; give their folder with -o FOLDER");
@@ -134,8 +146,12 @@ int export_trace(const ExportRequest& request) {
   read_shown(request.trace, store, damage);
   print_damage(request.trace, damage);
   const auto view = store.view();
-  const OpBytes bytes(*view);
-  options.bytes = [&](int rank, OpId op) { return bytes.of(rank, op); };
+  options.bytes = [payloads = payloads_of(*view)](int rank, OpId op) -> std::optional<std::int64_t> {
+    const auto of_rank = payloads.find(rank);
+    if (of_rank == payloads.end()) return std::nullopt;
+    const auto found = of_rank->second.find(op);
+    return found == of_rank->second.end() ? std::nullopt : std::optional(found->second);
+  };
   if (to_folder) {
     export_folder(*view, request.output, options, request.trace);
     return 0;

@@ -76,22 +76,22 @@ TraceInfo on_common_clock(TraceInfo info) {
 
 void line(const char* name, const std::string& value) { std::printf("%-12s %s\n", name, value.c_str()); }
 
+std::string seconds(std::int64_t ns) { return fmt::format("{:.6f} s", static_cast<double>(ns) * 1e-9); }
+
 /// "0.001200 s, step 3, B:c2:m3 on rank 2: waits for rank 1".
 std::string in_words(const TraceMark& mark) {
-  char time[64];
-  const double begin = static_cast<double>(mark.time.begin_ns) * 1e-9,
-               end = static_cast<double>(mark.time.end_ns) * 1e-9;
-  if (mark.time.empty())
-    std::snprintf(time, sizeof time, "%.6f s", begin);
-  else
-    std::snprintf(time, sizeof time, "%.6f s … %.6f s", begin, end);
-  std::string words = time;
+  std::string words = seconds(mark.time.begin_ns);
+  if (!mark.time.empty()) words += " … " + seconds(mark.time.end_ns);
   if (mark.step) words += fmt::format(", step {}", *mark.step);
   if (mark.op.valid()) words += fmt::format(", {} on rank {}", to_token(mark.op), mark.rank);
   return words + ": " + excerpt(mark.text, greatest_mark_bytes);
 }
 
 }  // namespace
+
+void print_json(const nlohmann::json& json) {
+  std::cout << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+}
 
 void print_damage(const std::string& trace, const DamageReport& damage) {
   constexpr std::size_t most_lines = 20;
@@ -104,7 +104,7 @@ void print_damage(const std::string& trace, const DamageReport& damage) {
 int show_info(const std::string& trace, bool json) {
   const TraceInfo info = on_common_clock(read_trace_info(trace));
   if (json) {
-    std::cout << to_json(info).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+    print_json(to_json(info));
     return 0;
   }
   line("file", info.path);
@@ -118,10 +118,7 @@ int show_info(const std::string& trace, bool json) {
            : key == std::string("headline_clock") ? "clock"
                                                   : key,
            found->second);
-  char time[64];
-  std::snprintf(time, sizeof time, "%.6f s … %.6f s since the session's start",
-                static_cast<double>(info.first_ns) * 1e-9, static_cast<double>(info.last_ns) * 1e-9);
-  line("time", time);
+  line("time", seconds(info.first_ns) + " … " + seconds(info.last_ns) + " since the session's start");
   line("messages", std::to_string(info.messages));
   if (info.forged > 0)
     line("forged", fmt::format("{} of no worker of the run, ignored", counted(info.forged, "message")));
@@ -141,9 +138,7 @@ int recover(const std::string& trace, const std::string& output, bool json) {
   }
   const TraceInfo info = read_trace_info(output);
   if (json) {
-    std::cout << nlohmann::json{{"output", to_json(info)}, {"damage", to_json(damage)}}.dump(
-                     2, ' ', false, nlohmann::json::error_handler_t::replace)
-              << "\n";
+    print_json({{"output", to_json(info)}, {"damage", to_json(damage)}});
     return 0;
   }
   print_damage(trace, damage);

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -108,10 +110,8 @@ int run_relay(const ServeRequest& request) {
     while (!stop_asked) std::this_thread::sleep_for(100ms);
     relay.finish(5s);
     const RelayStatus status = relay.status();
-    std::fprintf(stderr, "%lld messages, %lld lost, %lld unreadable, %lld forged, %lld refused, %lld revoked\n",
-                 static_cast<long long>(status.messages), static_cast<long long>(status.lost),
-                 static_cast<long long>(status.garbage - status.forged), static_cast<long long>(status.forged),
-                 static_cast<long long>(status.rejected), static_cast<long long>(status.revoked));
+    fmt::print(stderr, "{} messages, {} lost, {} unreadable, {} forged, {} refused, {} revoked\n", status.messages,
+               status.lost, status.garbage - status.forged, status.forged, status.rejected, status.revoked);
     forged = status.forged;
   }
   if (trace) trace->count_forged(forged);

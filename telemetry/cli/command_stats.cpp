@@ -17,7 +17,7 @@ int show_sweep(const std::string& trace, bool json) {
   print_damage(trace, damage);
   const ScalingTable table = scaling_table(sweep);
   if (json)
-    std::cout << to_json(sweep, table).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+    print_json(to_json(sweep, table));
   else
     std::cout << to_text(sweep, table);
   return 0;
@@ -49,11 +49,10 @@ int show_stats(const std::string& trace, bool json) {
   check_explained(*view, trace);
   Report report = explained(trace, [&] { return report_of(*view); });
   report.forged_messages = read_trace_info(trace).forged;
-  if (json) {
-    std::cout << to_json(report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
-  } else {
+  if (json)
+    print_json(to_json(report));
+  else
     std::cout << to_text(report);
-  }
   return 0;
 }
 

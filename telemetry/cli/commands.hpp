@@ -1,6 +1,7 @@
 // The commands of rankscope-trace. Each returns the exit status; main prints its exceptions as one line.
 #pragma once
 #include <atomic>
+#include <nlohmann/json_fwd.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -55,6 +56,8 @@ int revoke(const std::string& join_file, const std::string& name_or_key);
 ReadTraceOptions shown_on(ProgressLine& line, const std::string& trace);
 /// read_trace, with its progress on standard error.
 void read_shown(const std::string& trace, EventSink& sink, DamageReport& damage);
+/// One object on standard output; bytes that are no UTF-8 are replaced.
+void print_json(const nlohmann::json& json);
 /// Lines of damage on standard error.
 void print_damage(const std::string& trace, const DamageReport& damage);
 

@@ -1,7 +1,6 @@
 #include "telemetry/cli/replayer.hpp"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <thread>
 

@@ -1,7 +1,6 @@
 // Serves a recording through a relay, so that viewers see it like a live run.
 #pragma once
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>

@@ -11,6 +11,12 @@ std::string_view name_of(Obtained obtained) {
   return "?";
 }
 
+std::optional<Obtained> obtained_named(std::string_view name) {
+  for (const Obtained obtained : {Obtained::measured, Obtained::emulated, Obtained::simulated})
+    if (name_of(obtained) == name) return obtained;
+  return std::nullopt;
+}
+
 std::string_view name_of(ClockDomain clock) {
   switch (clock) {
     case ClockDomain::wall: return "wall";

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -24,6 +23,7 @@ enum class Obtained : std::uint8_t { measured, emulated, simulated };
 /// wall: what happened, by a monotonic clock. device: as if each rank had its own device and links.
 enum class ClockDomain : std::uint8_t { wall, device };
 std::string_view name_of(Obtained obtained);
+std::optional<Obtained> obtained_named(std::string_view name);
 std::string_view name_of(ClockDomain clock);
 
 /// One op, run once; begin <= active <= end. The id may be of a kind that a newer build added: op.valid() tells.

@@ -1,4 +1,4 @@
-// The time of the events in a message.
+// The time of the events in a message, and the rows of a batch whatever they are.
 #pragma once
 #include <optional>
 
@@ -6,6 +6,24 @@
 #include "telemetry/event/time_range.hpp"
 
 namespace rankscope {
+
+template <class E>
+concept IsBatch = requires(E& event) {
+  event.obtained, event.clock;
+};
+
+template <IsBatch E>
+auto& rows_in(E& batch) {
+  if constexpr (requires { batch.spans; })
+    return batch.spans;
+  else if constexpr (requires { batch.samples; })
+    return batch.samples;
+  else
+    return batch.phases;
+}
+inline TimeRange time_of(const Span& span) { return {span.begin_ns, span.end_ns}; }
+inline TimeRange time_of(const MemorySample& sample) { return {sample.time_ns, sample.time_ns}; }
+inline TimeRange time_of(const PhaseSpan& phase) { return {phase.begin_ns, phase.end_ns}; }
 
 /// From the first begin to the last end of its events; nullopt for what has no time (hello, program, end) or no rows.
 std::optional<TimeRange> time_of(const Event& event);

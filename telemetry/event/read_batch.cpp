@@ -36,68 +36,68 @@ void check_ops(const ColumnReader& ops, std::size_t rows, bool may_be_none) {
   });
 }
 
-// The columns of each kind of batch, their lengths and ranges checked. `rows` and `op` come first in all of them.
-struct SpanColumns {
-  using Row = Span;
-  using Batch = SpanBatch;
-  SpanColumns(const Spans& t, const DecodeLimits& limits)
+// Rows [first, first + count) of several columns.
+template <class... Columns>
+std::array<Block, sizeof...(Columns)> blocks_of(std::size_t first, std::size_t count, const Columns&... columns) {
+  std::array<Block, sizeof...(Columns)> blocks;
+  Block* block = blocks.data();
+  (columns.read(first, count, *block++), ...);
+  return blocks;
+}
+
+// The columns of each kind of batch, their lengths and ranges checked; those that all of them begin with.
+struct KeyColumns {
+  template <class Table>
+  KeyColumns(const Table& t, const DecodeLimits& limits)
       : rows(rows_of(t.op(), limits.rows)),
         op(t.op(), rows, "op"),
         rank(t.rank(), rows, 0, limits.ranks - 1, "rank"),
-        step(t.step(), rows, 0, UINT32_MAX, "step"),
+        step(t.step(), rows, 0, UINT32_MAX, "step") {}
+
+  std::size_t rows;
+  ColumnReader op, rank, step;
+};
+
+struct SpanColumns : KeyColumns {
+  using Row = Span;
+  using Batch = SpanBatch;
+  SpanColumns(const Spans& t, const DecodeLimits& limits)
+      : KeyColumns(t, limits),
         begin(t.begin_ns(), rows, -greatest_time_ns, greatest_time_ns, "begin"),
         wait(t.wait_ns(), rows, 0, greatest_time_ns, "wait"),
         work(t.work_ns(), rows, 0, greatest_time_ns, "work"),
         cpu(t.cpu_ns(), rows, -1, greatest_time_ns, "cpu") {}
 
-  // From the first begin to the last end; every end is in its range.
-  std::pair<std::int64_t, std::int64_t> check_times() const {
-    std::int64_t least = INT64_MAX, greatest = INT64_MIN;
-    in_blocks(rows, [&](std::size_t first, std::size_t count) {
-      Block b, w, d;
-      begin.read(first, count, b);
-      wait.read(first, count, w);
-      work.read(first, count, d);
-      std::int64_t latest_active = INT64_MIN;
-      for (std::size_t i = 0; i < count; ++i) {
-        w[i] += b[i];
-        least = std::min(least, b[i]);
-        latest_active = std::max(latest_active, w[i]);
-      }
-      time_in_range(latest_active);
-      for (std::size_t i = 0; i < count; ++i) greatest = std::max(greatest, w[i] + d[i]);
-      time_in_range(greatest);
-    });
-    return {least, greatest};
+  // Extends the time of all rows by those of a block; every end is in its range.
+  void reach(std::size_t first, std::size_t count, std::int64_t& least, std::int64_t& greatest) const {
+    auto [b, w, d] = blocks_of(first, count, begin, wait, work);
+    std::int64_t latest_active = INT64_MIN;
+    for (std::size_t i = 0; i < count; ++i) {
+      w[i] += b[i];
+      least = std::min(least, b[i]);
+      latest_active = std::max(latest_active, w[i]);
+    }
+    time_in_range(latest_active);
+    for (std::size_t i = 0; i < count; ++i) greatest = std::max(greatest, w[i] + d[i]);
+    time_in_range(greatest);
   }
 
   void read(std::size_t first, std::size_t count, std::vector<Span>& out) const {
-    Block o, r, s, b, w, d, c;
-    op.read(first, count, o);
-    rank.read(first, count, r);
-    step.read(first, count, s);
-    begin.read(first, count, b);
-    wait.read(first, count, w);
-    work.read(first, count, d);
-    cpu.read(first, count, c);
+    const auto [o, r, s, b, w, d, c] = blocks_of(first, count, op, rank, step, begin, wait, work, cpu);
     for (std::size_t i = 0; i < count; ++i)
       out.push_back({static_cast<std::int32_t>(r[i]), static_cast<std::uint32_t>(s[i]), op_of(o[i]), b[i], b[i] + w[i],
                      b[i] + w[i] + d[i], c[i]});
   }
 
   static constexpr bool may_have_no_op = false;
-  std::size_t rows;
-  ColumnReader op, rank, step, begin, wait, work, cpu;
+  ColumnReader begin, wait, work, cpu;
 };
 
-struct MemoryColumns {
+struct MemoryColumns : KeyColumns {
   using Row = MemorySample;
   using Batch = MemoryBatch;
   MemoryColumns(const Memory& t, const DecodeLimits& limits)
-      : rows(rows_of(t.op(), limits.rows)),
-        op(t.op(), rows, "op"),
-        rank(t.rank(), rows, 0, limits.ranks - 1, "rank"),
-        step(t.step(), rows, 0, UINT32_MAX, "step"),
+      : KeyColumns(t, limits),
         time(t.time_ns(), rows, -greatest_time_ns, greatest_time_ns, "time"),
         bytes{ColumnReader(t.parameters(), rows, 0, greatest_bytes, "parameters"),
               ColumnReader(t.gradients(), rows, 0, greatest_bytes, "gradients"),
@@ -108,26 +108,17 @@ struct MemoryColumns {
               ColumnReader::later(t.workspace(), rows, 0, greatest_bytes, "workspace"),
               ColumnReader::later(t.context(), rows, 0, greatest_bytes, "context")} {}
 
-  std::pair<std::int64_t, std::int64_t> check_times() const {
-    std::int64_t least = INT64_MAX, greatest = INT64_MIN;
-    in_blocks(rows, [&](std::size_t first, std::size_t count) {
-      Block t;
-      time.read(first, count, t);
-      for (std::size_t i = 0; i < count; ++i) {
-        least = std::min(least, t[i]);
-        greatest = std::max(greatest, t[i]);
-      }
-    });
-    return {least, greatest};
+  void reach(std::size_t first, std::size_t count, std::int64_t& least, std::int64_t& greatest) const {
+    const auto [t] = blocks_of(first, count, time);
+    for (std::size_t i = 0; i < count; ++i) {
+      least = std::min(least, t[i]);
+      greatest = std::max(greatest, t[i]);
+    }
   }
 
   void read(std::size_t first, std::size_t count, std::vector<MemorySample>& out) const {
-    Block o, r, s, t;
+    const auto [o, r, s, t] = blocks_of(first, count, op, rank, step, time);
     std::array<Block, memory_class_count> b;
-    op.read(first, count, o);
-    rank.read(first, count, r);
-    step.read(first, count, s);
-    time.read(first, count, t);
     for (std::size_t k = 0; k < b.size(); ++k) bytes[k].read(first, count, b[k]);
     for (std::size_t i = 0; i < count; ++i) {
       MemorySample& sample = out.emplace_back();
@@ -140,19 +131,15 @@ struct MemoryColumns {
   }
 
   static constexpr bool may_have_no_op = true;
-  std::size_t rows;
-  ColumnReader op, rank, step, time;
+  ColumnReader time;
   std::array<ColumnReader, memory_class_count> bytes;
 };
 
-struct PhaseColumns {
+struct PhaseColumns : KeyColumns {
   using Row = PhaseSpan;
   using Batch = PhaseBatch;
   PhaseColumns(const Phases& t, const DecodeLimits& limits)
-      : rows(rows_of(t.op(), limits.rows)),
-        op(t.op(), rows, "op"),
-        rank(t.rank(), rows, 0, limits.ranks - 1, "rank"),
-        step(t.step(), rows, 0, UINT32_MAX, "step"),
+      : KeyColumns(t, limits),
         phase(t.phase(), rows, 0, INT32_MAX, "phase"),
         chunk(t.chunk(), rows, -1, INT32_MAX, "chunk"),
         from(t.from(), rows, -1, limits.ranks - 1, "from"),
@@ -161,33 +148,18 @@ struct PhaseColumns {
         begin(t.begin_ns(), rows, -greatest_time_ns, greatest_time_ns, "begin"),
         length(t.length_ns(), rows, 0, greatest_time_ns, "length") {}
 
-  std::pair<std::int64_t, std::int64_t> check_times() const {
-    std::int64_t least = INT64_MAX, greatest = INT64_MIN;
-    in_blocks(rows, [&](std::size_t first, std::size_t count) {
-      Block b, l;
-      begin.read(first, count, b);
-      length.read(first, count, l);
-      for (std::size_t i = 0; i < count; ++i) {
-        least = std::min(least, b[i]);
-        greatest = std::max(greatest, b[i] + l[i]);
-      }
-    });
-    if (rows > 0) time_in_range(greatest);
-    return {least, greatest};
+  void reach(std::size_t first, std::size_t count, std::int64_t& least, std::int64_t& greatest) const {
+    const auto [b, l] = blocks_of(first, count, begin, length);
+    for (std::size_t i = 0; i < count; ++i) {
+      least = std::min(least, b[i]);
+      greatest = std::max(greatest, b[i] + l[i]);
+    }
+    time_in_range(greatest);
   }
 
   void read(std::size_t first, std::size_t count, std::vector<PhaseSpan>& out) const {
-    Block o, r, s, p, c, f, t, y, b, l;
-    op.read(first, count, o);
-    rank.read(first, count, r);
-    step.read(first, count, s);
-    phase.read(first, count, p);
-    chunk.read(first, count, c);
-    from.read(first, count, f);
-    to.read(first, count, t);
-    bytes.read(first, count, y);
-    begin.read(first, count, b);
-    length.read(first, count, l);
+    const auto [o, r, s, p, c, f, t, y, b, l] =
+        blocks_of(first, count, op, rank, step, phase, chunk, from, to, bytes, begin, length);
     for (std::size_t i = 0; i < count; ++i)
       out.push_back({static_cast<std::int32_t>(r[i]), static_cast<std::uint32_t>(s[i]), op_of(o[i]),
                      static_cast<std::int32_t>(p[i]), static_cast<std::int32_t>(c[i]), static_cast<std::int32_t>(f[i]),
@@ -195,8 +167,7 @@ struct PhaseColumns {
   }
 
   static constexpr bool may_have_no_op = false;
-  std::size_t rows;
-  ColumnReader op, rank, step, phase, chunk, from, to, bytes, begin, length;
+  ColumnReader phase, chunk, from, to, bytes, begin, length;
 };
 
 template <class Columns, class Table>
@@ -208,7 +179,11 @@ BatchBrief check(const Table* table, const DecodeLimits& limits) {
   const Columns columns(*table, limits);
   check_ops(columns.op, columns.rows, Columns::may_have_no_op);
   brief.rows = columns.rows;
-  if (brief.rows > 0) std::tie(brief.begin_ns, brief.end_ns) = columns.check_times();
+  if (brief.rows == 0) return brief;
+  brief.begin_ns = INT64_MAX;
+  brief.end_ns = INT64_MIN;
+  in_blocks(brief.rows,
+            [&](std::size_t first, std::size_t count) { columns.reach(first, count, brief.begin_ns, brief.end_ns); });
   return brief;
 }
 
@@ -245,13 +220,8 @@ std::vector<EncodedMessage::StepExtent> step_extents(const Spans& spans, const D
   const SpanColumns columns(spans, limits);
   std::vector<EncodedMessage::StepExtent> extents;
   in_blocks(columns.rows, [&](std::size_t first, std::size_t count) {
-    Block o, r, s, b, w, d;
-    columns.op.read(first, count, o);
-    columns.rank.read(first, count, r);
-    columns.step.read(first, count, s);
-    columns.begin.read(first, count, b);
-    columns.wait.read(first, count, w);
-    columns.work.read(first, count, d);
+    const auto [o, r, s, b, w, d] =
+        blocks_of(first, count, columns.op, columns.rank, columns.step, columns.begin, columns.wait, columns.work);
     for (std::size_t i = 0; i < count; ++i) {
       const auto rank = static_cast<std::int32_t>(r[i]);
       const auto step = static_cast<std::uint32_t>(s[i]);

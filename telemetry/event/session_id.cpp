@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <cstring>
 #include <random>
 
@@ -5,15 +7,7 @@
 
 namespace rankscope {
 
-std::string to_string(const SessionId& session) {
-  constexpr char digits[] = "0123456789abcdef";
-  std::string text;
-  for (const std::uint8_t byte : session) {
-    text += digits[byte >> 4];
-    text += digits[byte & 15];
-  }
-  return text;
-}
+std::string to_string(const SessionId& session) { return fmt::format("{:02x}", fmt::join(session, "")); }
 
 bool parse_session(std::string_view text, SessionId& session) {
   if (text.size() != 2 * session.size()) return false;

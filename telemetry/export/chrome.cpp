@@ -1,11 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <ctime>
 #include <string>
 
-#include "telemetry/export/json_text.hpp"
 #include "telemetry/export/selection.hpp"
 
 namespace rankscope {
@@ -20,9 +18,7 @@ constexpr int memory_buckets = 4096;
 std::string microseconds(std::int64_t ns) {
   const bool negative = ns < 0;
   const std::uint64_t magnitude = negative ? 0 - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
-  std::string fraction = std::to_string(magnitude % 1000);
-  fraction.insert(0, 3 - fraction.size(), '0');
-  return fmt::format("{}{}.{}", negative ? "-" : "", magnitude / 1000, fraction);
+  return fmt::format("{}{}.{:03}", negative ? "-" : "", magnitude / 1000, magnitude % 1000);
 }
 
 // Unix nanoseconds of "2026-01-31T12:00:00Z"; 0 where the run does not say.

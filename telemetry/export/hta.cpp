@@ -1,11 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <string>
 
-#include "telemetry/export/json_text.hpp"
 #include "telemetry/export/selection.hpp"
 
 namespace rankscope {
@@ -86,9 +84,8 @@ void export_profiler(const StoreView& run, int rank, std::ostream& out, const Ex
     const int stream = first_stream + static_cast<int>(lane.lane);
     for (const Span& span : run.spans(lane, range_of(run, lane.obtained, options), 0, SIZE_MAX)) {
       trace.op(span, stream, lane.obtained, options.bytes ? options.bytes(rank, span.op) : std::nullopt);
-      const auto at = steps.try_emplace(span.step, TimeRange{span.begin_ns, span.end_ns}).first;
-      at->second.begin_ns = std::min(at->second.begin_ns, span.begin_ns);
-      at->second.end_ns = std::max(at->second.end_ns, span.end_ns);
+      const TimeRange time{span.begin_ns, span.end_ns};
+      steps.try_emplace(span.step, time).first->second.include(time);
     }
   }
   for (const auto& [number, range] : steps) trace.step(number, range.begin_ns, range.end_ns);

@@ -1,5 +1,7 @@
-// Selects the data for an export from the store.
+// What exports have in common: which data they select from the store, and texts in JSON.
 #pragma once
+#include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 #include "telemetry/export/export.hpp"
@@ -10,5 +12,10 @@ namespace rankscope {
 std::vector<LaneKey> lanes_of(const StoreView& run, const ExportOptions& options);
 /// The time to be exported of one kind: the whole extent, ends included, if no range was asked for.
 TimeRange range_of(const StoreView& run, Obtained obtained, const ExportOptions& options);
+
+/// In quotes, with escapes; bytes that are no UTF-8 are replaced.
+inline std::string json_text(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
 
 }  // namespace rankscope

@@ -31,12 +31,6 @@ constexpr std::array causes = {BubbleCause::warm_up,
                                BubbleCause::overhead,
                                BubbleCause::unknown};
 
-std::string spaced(std::string_view name) {
-  std::string words(name);
-  std::replace(words.begin(), words.end(), '_', ' ');
-  return words;
-}
-
 /// The kinds that a run has spans of, that of its headline first.
 std::vector<Obtained> kinds_of(const StoreView& run, Obtained headline, const PageOptions& options) {
   std::vector<Obtained> kinds;

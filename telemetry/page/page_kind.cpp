@@ -17,13 +17,8 @@ constexpr int most_levels = 16'000;  ///< of memory, over all ranks of a kind
 std::string words_of_op(OpId op) {
   if (!op.valid()) return "an op of a kind that this build does not know";
   const OpFields f = op.fields();
-  std::string words(name_of(f.kind));
-  std::replace(words.begin(), words.end(), '_', ' ');
-  if (f.purpose != Purpose::none) {
-    std::string purpose(name_of(f.purpose));
-    std::replace(purpose.begin(), purpose.end(), '_', ' ');
-    words += " (" + purpose + ")";
-  }
+  std::string words = spaced(name_of(f.kind));
+  if (f.purpose != Purpose::none) words += " (" + spaced(name_of(f.purpose)) + ")";
   std::string of;
   const auto add = [&](std::string_view name, int value) {
     if (value >= 0) of += fmt::format("{}{} {}", of.empty() ? " of " : ", ", name, value);
@@ -188,7 +183,7 @@ json page_kind(const StoreView& run, const PageSteps& steps, const RunContext* c
     const auto range = run.step_range(steps.obtained, step);
     if (!range) continue;
     ranges.emplace_back(step, *range);
-    shown = {std::min(shown.begin_ns, range->begin_ns), std::max(shown.end_ns, range->end_ns)};
+    shown.include(*range);
   }
   const std::int64_t base = shown.begin_ns;
   std::map<LaneKey, std::vector<Span>> lanes;

@@ -1,13 +1,23 @@
 // The data of a page obtained in one way: spans, memory, and the shares of its steps. For page_data.cpp.
 #pragma once
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/explain/facts/facts.hpp"
 #include "telemetry/page/page.hpp"
 
 namespace rankscope {
+
+/// "zero_gather" as "zero gather".
+inline std::string spaced(std::string_view name) {
+  std::string words(name);
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return words;
+}
 
 /// Ops by number, as all kinds of a page share them, and the bytes that they move.
 class PageOps {

@@ -5,13 +5,26 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "telemetry/event/event.hpp"
-#include "telemetry/relay/shared_bytes.hpp"
 #include "telemetry/stream/spool.hpp"
 
 namespace rankscope {
+
+/// A message's bytes and the owner of their memory: many messages share the buffer in which they arrived.
+struct SharedBytes {
+  std::shared_ptr<const void> owner;
+  std::span<const std::byte> bytes;
+};
+inline SharedBytes shared(std::vector<std::byte> bytes) {
+  auto owner = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+  const std::span<const std::byte> view(*owner);
+  return {std::move(owner), view};
+}
 
 struct DetailEntry {
   std::int32_t sender = 0;

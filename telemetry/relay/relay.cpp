@@ -1,6 +1,5 @@
 #include "telemetry/relay/relay.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <system_error>

@@ -3,9 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zmq.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -13,17 +11,12 @@
 #include <sstream>
 
 #include "telemetry/stream/join.hpp"
+#include "telemetry/stream/z85.hpp"
 
 namespace rankscope {
 namespace {
 
-constexpr std::size_t key_length = 40;
 constexpr std::int64_t longest_list = 1 << 20;  // bytes
-
-bool is_key(const std::string& text) {
-  std::array<std::uint8_t, 32> raw;
-  return text.size() == key_length && zmq_z85_decode(raw.data(), text.c_str()) != nullptr;
-}
 
 // The whole list, where it is this user's own and of a size that a list may have.
 std::optional<std::string> read_list(const std::string& path, std::int64_t known_bytes) {
@@ -75,7 +68,7 @@ bool RevokedKeys::poll() {
     bytes = static_cast<std::int64_t>(text->size());
     std::istringstream lines(*text);
     for (std::string line; std::getline(lines, line);)
-      if (is_key(line)) keys_.insert(line);
+      if (is_z85_key(line)) keys_.insert(line);
   }
   return keys_.size() > before;
 }
@@ -86,7 +79,7 @@ std::string revoke_key(const std::string& join_file, const std::string& name_or_
   if (key.empty()) {
     key = join.keys.public_key;
     if (key.empty()) throw JoinError(join_file + ": contains no key to revoke");
-  } else if (!is_key(key)) {
+  } else if (!is_z85_key(key)) {
     key = key_of_name(join_file, name_or_key);
   }
   const std::string list = revoked_list(join_file), line = key + "\n";

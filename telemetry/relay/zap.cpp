@@ -1,15 +1,14 @@
 #include "telemetry/relay/zap.hpp"
 
+#include <algorithm>
 #include <array>
 #include <zmq.hpp>
 
 #include "telemetry/relay/revoked_keys.hpp"
+#include "telemetry/stream/z85.hpp"
 
 namespace rankscope {
 namespace {
-
-constexpr std::size_t curve_key_bytes = 32;
-constexpr std::size_t z85_key_length = 40;
 
 enum Frame : std::size_t { version, request_id, zap_domain, address, identity, mechanism, credentials, frame_count };
 
@@ -39,12 +38,12 @@ struct ZapHandler::State {
   std::int64_t rejected = 0;
 
   const AdmittedKey* find(const std::string& raw) const {
-    std::array<char, z85_key_length + 1> text{};
-    if (raw.size() != curve_key_bytes ||
-        !zmq_z85_encode(text.data(), reinterpret_cast<const std::uint8_t*>(raw.data()), raw.size()))
-      return nullptr;
+    std::array<char, 32> key_bytes;
+    if (raw.size() != key_bytes.size()) return nullptr;
+    std::copy(raw.begin(), raw.end(), key_bytes.begin());
+    const std::string text = z85(key_bytes);
     for (const AdmittedKey& key : admitted)
-      if (key.public_key == text.data() && !revoked.contains(key.public_key)) return &key;
+      if (key.public_key == text && !revoked.contains(key.public_key)) return &key;
     return nullptr;
   }
 };

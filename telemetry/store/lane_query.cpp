@@ -1,6 +1,7 @@
 #include "telemetry/store/lane_query.hpp"
 
 #include <algorithm>
+#include <ranges>
 
 namespace rankscope {
 namespace {
@@ -29,17 +30,10 @@ Place partition(const LaneView& lane, Precedes precedes) {
                                           [&](const SpanChunkRef& r) { return precedes(*r.chunk, 0u); });
   if (after == lane.chunks.begin()) return {};
   const SpanChunkRef& ref = *(after - 1);
-  std::uint32_t low = 0, high = ref.count;
-  while (low < high) {
-    const std::uint32_t middle = (low + high) / 2;
-    if (precedes(*ref.chunk, middle)) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
+  const auto indices = std::views::iota(0u, ref.count);
+  const auto other = std::ranges::partition_point(indices, [&](std::uint32_t i) { return precedes(*ref.chunk, i); });
   const auto chunk = static_cast<std::size_t>(after - 1 - lane.chunks.begin());
-  return low < ref.count ? Place{chunk, low} : Place{chunk + 1, 0};
+  return other != indices.end() ? Place{chunk, *other} : Place{chunk + 1, 0};
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // Sums spans into pixel columns: whole nodes of the pyramid within a column, single spans at the borders.
 #include <algorithm>
-#include <cmath>
 
 #include "telemetry/store/lane_query.hpp"
 

@@ -1,14 +1,13 @@
 #include "telemetry/store/memory_column.hpp"
 
 #include <algorithm>
+#include <ranges>
+#include <tuple>
 
 namespace rankscope {
 
 bool MemoryChunk::before(const MemorySample& a, const MemorySample& b) {
-  if (a.time_ns != b.time_ns) return a.time_ns < b.time_ns;
-  if (a.step != b.step) return a.step < b.step;
-  if (a.op != b.op) return a.op < b.op;
-  return a.bytes < b.bytes;
+  return std::tie(a.time_ns, a.step, a.op, a.bytes) < std::tie(b.time_ns, b.step, b.op, b.bytes);
 }
 
 std::int64_t MemoryChunk::sum(const MemorySample& sample) { return device_sum(sample.bytes); }
@@ -142,16 +141,9 @@ std::vector<MemorySample> memory_in(const MemoryView& memory, TimeRange range, i
                                   [&](const MemoryChunkRef& r) { return r.first_ns < range.begin_ns; });
   if (ref != memory.chunks.begin()) {
     --ref;
-    std::uint32_t low = 0, high = ref->count;
-    while (low < high) {
-      const std::uint32_t middle = (low + high) / 2;
-      if (ref->chunk->at(middle).time_ns < range.begin_ns) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    out.push_back(ref->chunk->at(low - 1));
+    const auto after = std::ranges::partition_point(
+        std::views::iota(0u, ref->count), [&](std::uint32_t i) { return ref->chunk->at(i).time_ns < range.begin_ns; });
+    out.push_back(ref->chunk->at(*(after - 1)));
   }
   Buckets sink(range, buckets, out);
   for (; ref != memory.chunks.end() && ref->first_ns < range.end_ns; ++ref) {

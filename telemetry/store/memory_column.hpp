@@ -1,6 +1,5 @@
 // The memory of one rank over time: samples in order of time, with the least and the greatest sum of every sixteen.
 #pragma once
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>

@@ -56,10 +56,8 @@ bool RankData::add(std::span<const Span> spans, Obtained obtained) {
 }
 
 void RankData::outline(const EncodedMessage::StepExtent& step, Obtained obtained) {
-  StepTimes& times = steps_[static_cast<std::size_t>(obtained)].edit(step.step);
-  times.first_compute_ns = std::min(times.first_compute_ns, step.first_compute_ns);
-  times.first_ns = std::min(times.first_ns, step.first_ns);
-  times.last_end_ns = std::max(times.last_end_ns, step.last_end_ns);
+  const StepTimes times{step.first_compute_ns, step.first_ns, step.last_end_ns};
+  steps_[static_cast<std::size_t>(obtained)].edit(step.step).add(times, 0);
   view_.reset();
 }
 
@@ -76,13 +74,13 @@ bool RankData::add(const MemorySample& sample, Obtained obtained) {
   return true;
 }
 
-bool RankData::add(const std::vector<PhaseSpan>& phases, std::size_t first, std::size_t last, Obtained obtained) {
-  StepPhases& stored = phases_.edit(phases[first].step);
+bool RankData::add(std::span<const PhaseSpan> phases, Obtained obtained) {
+  StepPhases& stored = phases_.edit(phases.front().step);
   auto rows = stored.rows ? (stored.epoch == phase_epoch_ ? stored.rows
                                                           : std::make_shared<std::vector<StoredPhase>>(*stored.rows))
                           : std::make_shared<std::vector<StoredPhase>>();
   const std::size_t before = rows->size();
-  for (std::size_t i = first; i < last; ++i) rows->push_back({obtained, phases[i]});
+  for (const PhaseSpan& phase : phases) rows->push_back({obtained, phase});
   const auto fresh = rows->begin() + static_cast<std::ptrdiff_t>(before);
   std::sort(fresh, rows->end(), phase_before);
   std::inplace_merge(rows->begin(), fresh, rows->end(), phase_before);

@@ -63,7 +63,7 @@ class RankData {
   /// Spans of one step. Those that end before they begin are no spans.
   bool add(std::span<const Span> spans, Obtained obtained);
   bool add(const MemorySample& sample, Obtained obtained);
-  bool add(const std::vector<PhaseSpan>& phases, std::size_t first, std::size_t last, Obtained obtained);
+  bool add(std::span<const PhaseSpan> phases, Obtained obtained);  ///< of one step
   bool add(const StepSummary& summary);
   bool add(const Gap& gap);
   bool add(const ClockRecord& record);

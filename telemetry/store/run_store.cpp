@@ -4,10 +4,8 @@
 #include <atomic>
 #include <future>
 #include <mutex>
-#include <span>
 #include <system_error>
 #include <thread>
-#include <vector>
 
 #include "telemetry/store/step_folder.hpp"
 #include "telemetry/store/store_view.hpp"
@@ -120,21 +118,25 @@ struct RunStore::State {
     std::stable_sort(ends.begin(), ends.end(), [](const End& a, const End& b) { return a.rank < b.rank; });
     return true;
   }
-  bool take(const SpanBatch& event, const Message&) {
+  /// take(rows) for each stretch of rows of one rank and step; returns whether any changed something.
+  template <class Row, class Take>
+  bool in_stretches(const std::vector<Row>& rows, Take take) {
     bool changed = false;
-    SequenceSet& present = steps[static_cast<std::size_t>(event.obtained)];
-    for (auto first = event.spans.begin(); first != event.spans.end();) {
-      const auto end = std::find_if(first, event.spans.end(), [&](const Span& span) {
-        return span.rank != first->rank || span.step != first->step;
-      });
-      if (rank(first->rank).add(std::span(first, end), event.obtained)) {
-        changed = true;
-        present.insert(first->step);
-      }
+    for (auto first = rows.begin(); first != rows.end();) {
+      const auto end = std::find_if(first, rows.end(),
+                                    [&](const Row& row) { return row.rank != first->rank || row.step != first->step; });
+      changed |= take(std::span(first, end));
       first = end;
     }
-    rows_since_eviction += static_cast<std::int64_t>(event.spans.size());
+    rows_since_eviction += std::ssize(rows);
     return changed;
+  }
+  bool take(const SpanBatch& event, const Message&) {
+    return in_stretches(event.spans, [&](std::span<const Span> spans) {
+      if (!rank(spans.front().rank).add(spans, event.obtained)) return false;
+      steps[static_cast<std::size_t>(event.obtained)].insert(spans.front().step);
+      return true;
+    });
   }
   bool take(const MemoryBatch& event, const Message&) {
     for (const MemorySample& sample : event.samples) rank(sample.rank).add(sample, event.obtained);
@@ -142,17 +144,9 @@ struct RunStore::State {
     return !event.samples.empty();
   }
   bool take(const PhaseBatch& event, const Message&) {
-    bool changed = false;
-    for (std::size_t i = 0; i < event.phases.size();) {
-      std::size_t stop = i + 1;
-      while (stop < event.phases.size() && event.phases[stop].rank == event.phases[i].rank &&
-             event.phases[stop].step == event.phases[i].step)
-        ++stop;
-      changed |= rank(event.phases[i].rank).add(event.phases, i, stop, event.obtained);
-      i = stop;
-    }
-    rows_since_eviction += static_cast<std::int64_t>(event.phases.size());
-    return changed;
+    return in_stretches(event.phases, [&](std::span<const PhaseSpan> phases) {
+      return rank(phases.front().rank).add(phases, event.obtained);
+    });
   }
 };
 

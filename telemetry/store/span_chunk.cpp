@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 namespace rankscope {
 namespace {
@@ -67,10 +68,7 @@ void SpanChunkRef::sum_up() {
 }
 
 bool SpanChunk::before(const SpanRow& a, const SpanRow& b) {
-  if (a.begin_ns != b.begin_ns) return a.begin_ns < b.begin_ns;
-  if (a.end_ns != b.end_ns) return a.end_ns < b.end_ns;
-  if (a.step != b.step) return a.step < b.step;
-  return a.op < b.op;
+  return std::tie(a.begin_ns, a.end_ns, a.step, a.op) < std::tie(b.begin_ns, b.end_ns, b.step, b.op);
 }
 
 SpanChunk::SpanChunk(const LaneOps& ops, std::uint32_t capacity, std::uint32_t base_step, bool wide)

@@ -20,6 +20,11 @@ std::optional<Span> moved(std::optional<Span> span, std::int64_t by) {
   return span;
 }
 TimeRange moved(TimeRange range, std::int64_t by) { return {range.begin_ns + by, range.end_ns + by}; }
+template <class Timed>
+void move(Timed& what, std::int64_t by) {
+  what.begin_ns += by;
+  what.end_ns += by;
+}
 
 // How far a rank's stamps of that kind are moved onto the corrected time line. Emulated and simulated times were laid
 // out for all ranks at once.
@@ -151,27 +156,19 @@ class View final : public StoreView {
     return found;
   }
   std::optional<Span> span_at(LaneKey lane, std::int64_t time_ns) const override {
-    const LaneView* view = find_lane(lane);
-    if (!view) return std::nullopt;
-    const std::int64_t by = correction(*find_rank(lane.rank), lane.obtained);
-    return moved(rankscope::span_at(*view, time_ns - by), by);
+    return in_lane(lane, [&](const LaneView& view, std::int64_t by) { return rankscope::span_at(view, time_ns - by); });
   }
   std::optional<Span> next_span(LaneKey lane, const Span& from) const override {
-    const LaneView* view = find_lane(lane);
-    if (!view) return std::nullopt;
-    const std::int64_t by = correction(*find_rank(lane.rank), lane.obtained);
-    return moved(rankscope::next_span(*view, moved(from, -by)), by);
+    return in_lane(lane,
+                   [&](const LaneView& view, std::int64_t by) { return rankscope::next_span(view, moved(from, -by)); });
   }
   std::optional<Span> previous_span(LaneKey lane, const Span& from) const override {
-    const LaneView* view = find_lane(lane);
-    if (!view) return std::nullopt;
-    const std::int64_t by = correction(*find_rank(lane.rank), lane.obtained);
-    return moved(rankscope::previous_span(*view, moved(from, -by)), by);
+    return in_lane(
+        lane, [&](const LaneView& view, std::int64_t by) { return rankscope::previous_span(view, moved(from, -by)); });
   }
   std::optional<Span> find(int rank, std::uint32_t step, OpId op, Obtained obtained) const override {
-    const LaneView* view = find_lane({rank, op.lane(), obtained});
-    if (!view) return std::nullopt;
-    return moved(find_span(*view, step, op), correction(*find_rank(rank), obtained));
+    return in_lane({rank, op.lane(), obtained},
+                   [&](const LaneView& view, std::int64_t) { return find_span(view, step, op); });
   }
 
   std::vector<Span> step_spans(Obtained obtained, std::uint32_t step) const override {
@@ -220,8 +217,7 @@ class View final : public StoreView {
     const std::int64_t by = correction(*data, obtained);
     for (; row != stored->rows->end() && row->phase.op == op && row->obtained == obtained; ++row) {
       found.push_back(row->phase);
-      found.back().begin_ns += by;
-      found.back().end_ns += by;
+      move(found.back(), by);
     }
     return found;
   }
@@ -230,11 +226,7 @@ class View final : public StoreView {
     const RankView* data = find_rank(rank);
     if (!data) return {};
     std::vector<Gap> gaps = data->gaps;
-    const std::int64_t by = correction(*data, Obtained::measured);
-    for (Gap& gap : gaps) {
-      gap.begin_ns += by;
-      gap.end_ns += by;
-    }
+    for (Gap& gap : gaps) move(gap, correction(*data, Obtained::measured));
     return gaps;
   }
 
@@ -245,8 +237,7 @@ class View final : public StoreView {
     const std::int64_t by = correction(*data, Obtained::measured);
     data->summaries.for_each([&](std::uint32_t, const std::shared_ptr<const StepSummary>& summary) {
       found.push_back(*summary);
-      found.back().begin_ns += by;
-      found.back().end_ns += by;
+      move(found.back(), by);
     });
     return found;
   }
@@ -255,9 +246,7 @@ class View final : public StoreView {
     const auto* found = data ? data->summaries.find(step) : nullptr;
     if (!found) return std::nullopt;
     StepSummary summary = **found;
-    const std::int64_t by = correction(*data, Obtained::measured);
-    summary.begin_ns += by;
-    summary.end_ns += by;
+    move(summary, correction(*data, Obtained::measured));
     return summary;
   }
 
@@ -283,6 +272,14 @@ class View final : public StoreView {
     const RankView* data = find_rank(lane.rank);
     return data ? data->lanes[static_cast<std::size_t>(lane.obtained)][static_cast<std::size_t>(lane.lane)].get()
                 : nullptr;
+  }
+  /// What `find(view, correction)` finds there, on the corrected time line.
+  template <class Find>
+  std::optional<Span> in_lane(LaneKey lane, Find find) const {
+    const LaneView* view = find_lane(lane);
+    if (!view) return std::nullopt;
+    const std::int64_t by = correction(*find_rank(lane.rank), lane.obtained);
+    return moved(find(*view, by), by);
   }
   StepTimes step_times(Obtained obtained, std::uint32_t step) const {
     const auto way = static_cast<std::size_t>(obtained);

@@ -4,6 +4,8 @@
 #include <cassert>
 #include <type_traits>
 
+#include "telemetry/event/message_time.hpp"
+
 namespace rankscope {
 namespace {
 
@@ -17,18 +19,6 @@ bool sensible(const PhaseSpan& p) {
 bool sensible(const MemorySample& m) {
   return m.rank >= 0 && std::all_of(m.bytes.begin(), m.bytes.end(), [](std::int64_t b) { return b >= 0; });
 }
-
-std::vector<Span>& rows(SpanBatch& batch) { return batch.spans; }
-std::vector<MemorySample>& rows(MemoryBatch& batch) { return batch.samples; }
-std::vector<PhaseSpan>& rows(PhaseBatch& batch) { return batch.phases; }
-
-std::int64_t end_of(const Span& s) { return s.end_ns; }
-std::int64_t end_of(const MemorySample& m) { return m.time_ns; }
-std::int64_t end_of(const PhaseSpan& p) { return p.end_ns; }
-
-template <class E>
-constexpr bool is_batch_type =
-    std::is_same_v<E, SpanBatch> || std::is_same_v<E, MemoryBatch> || std::is_same_v<E, PhaseBatch>;
 
 }  // namespace
 
@@ -66,14 +56,14 @@ void BatchFormer::append(std::int32_t rank, Event event) {
 // The batch passes its rows to the message and gets them back, emptied: their memory is reused.
 template <class Batch>
 void BatchFormer::close(std::int32_t rank, Batch& batch) {
-  if (rows(batch).empty()) return;
-  counts_.rows += static_cast<std::int64_t>(rows(batch).size());
+  if (rows_in(batch).empty()) return;
+  counts_.rows += static_cast<std::int64_t>(rows_in(batch).size());
   RankStream& stream = stream_of(rank);
   const std::uint64_t sequence = ++stream.sequence;
   Message message{options_.session, rank, sequence, stream.control_sequence, std::move(batch)};
   emit(rank, message);
   batch = std::move(std::get<Batch>(message.event));
-  rows(batch).clear();
+  rows_in(batch).clear();
 }
 
 template <class Batch, class Row>
@@ -82,15 +72,15 @@ void BatchFormer::add_row(std::int32_t rank, Batch& batch, const Row& row) {
     ++counts_.malformed;
     return;
   }
-  rows(batch).push_back(row);
-  if (rows(batch).size() >= options_.batch_rows) close(rank, batch);
+  rows_in(batch).push_back(row);
+  if (rows_in(batch).size() >= options_.batch_rows) close(rank, batch);
 }
 
 void BatchFormer::drain(LaneWriter& lane, bool last) {
   OpenBatches& open = open_batches(lane.rank_, lane.obtained_, lane.clock_);
   const auto take = [&](auto& ring, auto& batch) {
     ring.drain(ring.capacity(), [&](const auto& row) {
-      lane.latest_ns_ = std::max(lane.latest_ns_, end_of(row));
+      lane.latest_ns_ = std::max(lane.latest_ns_, time_of(row).end_ns);
       add_row(lane.rank_, batch, row);
     });
   };
@@ -109,11 +99,11 @@ void BatchFormer::drain(LaneWriter& lane, bool last) {
 template <class Batch>
 void BatchFormer::add_batch(std::int32_t rank, Batch&& batch) {
   auto& open = std::get<std::decay_t<Batch>>(open_batches(rank, batch.obtained, batch.clock));
-  auto& given = rows(batch);
+  auto& given = rows_in(batch);
   const auto is_sensible = [](const auto& row) { return sensible(row); };
-  if (rows(open).empty() && given.size() < options_.batch_rows &&
+  if (rows_in(open).empty() && given.size() < options_.batch_rows &&
       std::all_of(given.begin(), given.end(), is_sensible)) {
-    rows(open).swap(given);
+    rows_in(open).swap(given);
     return;
   }
   for (const auto& row : given) add_row(rank, open, row);
@@ -123,7 +113,7 @@ void BatchFormer::add(std::int32_t rank, Event event) {
   std::visit(
       [&](auto&& batch) {
         using Batch = std::decay_t<decltype(batch)>;
-        if constexpr (is_batch_type<Batch>)
+        if constexpr (IsBatch<Batch>)
           add_batch(rank, std::forward<decltype(batch)>(batch));
         else
           assert(false && "a batch is reported");

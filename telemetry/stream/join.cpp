@@ -16,12 +16,12 @@
 #include <iterator>
 
 #include "engine/op/words.hpp"
+#include "telemetry/stream/z85.hpp"
 
 namespace rankscope {
 namespace {
 
 constexpr std::string_view scheme = "rankscope://";
-constexpr std::size_t key_length = 40;
 constexpr std::size_t longest_ipc_path = 107;  // sockaddr_un
 
 bool starts(std::string_view text, std::string_view with) { return text.substr(0, with.size()) == with; }
@@ -36,10 +36,8 @@ std::string trimmed(std::string_view text) {
 }
 
 std::string checked_key(std::string_view key, const char* which) {
-  std::array<std::uint8_t, 32> raw;
   const std::string text(key);
-  if (text.size() != key_length || !zmq_z85_decode(raw.data(), text.c_str()))
-    throw JoinError(std::string("join string: the ") + which + " key is not 40 characters of Z85");
+  if (!is_z85_key(text)) throw JoinError(std::string("join string: the ") + which + " key is not 40 characters of Z85");
   return text;
 }
 
@@ -90,7 +88,7 @@ std::string read_all(std::istream& in) { return {std::istreambuf_iterator<char>(
 }  // namespace
 
 CurveKeys new_curve_keys() {
-  std::array<char, key_length + 1> public_key{}, secret_key{};
+  std::array<char, z85_key_length + 1> public_key{}, secret_key{};
   if (zmq_curve_keypair(public_key.data(), secret_key.data()) != 0)
     throw JoinError("this libzmq was built without CURVE, so other machines cannot connect safely");
   return {public_key.data(), secret_key.data()};
@@ -138,13 +136,13 @@ Join parse_join(std::string_view given) {
   join.endpoint = checked_endpoint(transport + "://" + std::string(rest.substr(0, hash)));
   if (hash == std::string_view::npos) return join;
   const std::string_view keys = rest.substr(hash + 1);
-  const std::size_t texts = keys.size() / key_length;
-  if (keys.size() % key_length != 0 || texts == 0 || texts == 2 || texts > 4)
+  const std::size_t texts = keys.size() / z85_key_length;
+  if (keys.size() % z85_key_length != 0 || texts == 0 || texts == 2 || texts > 4)
     throw JoinError(fmt::format(
         "join string: {} of keys, but a viewer's has 120, a worker's 160, or 40 without encryption; is it incomplete?",
         counted(keys.size(), "character")));
   const auto text_at = [&](std::size_t i, const char* which) {
-    return checked_key(keys.substr(i * key_length, key_length), which);
+    return checked_key(keys.substr(i * z85_key_length, z85_key_length), which);
   };
   if (texts >= 3) {
     join.server_key = text_at(0, "server");

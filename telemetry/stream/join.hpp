@@ -6,7 +6,6 @@
 // characters; nothing stands between them. It holds a secret, so it lives in files of mode 0600, an environment
 // variable or standard input, never in an argument list.
 #pragma once
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>

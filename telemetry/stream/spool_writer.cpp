@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <deque>
 
 #include "telemetry/event/crc32.hpp"

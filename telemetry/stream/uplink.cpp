@@ -1,7 +1,6 @@
 #include "telemetry/stream/uplink.hpp"
 
 #include <array>
-#include <chrono>
 #include <cstring>
 #include <deque>
 #include <zmq.hpp>

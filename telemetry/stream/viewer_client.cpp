@@ -1,6 +1,5 @@
 #include "telemetry/stream/viewer_client.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <map>

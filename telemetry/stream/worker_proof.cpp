@@ -1,11 +1,11 @@
 #include "telemetry/stream/worker_proof.hpp"
 
 #include <sodium.h>
-#include <zmq.h>
 
 #include <cstring>
 
 #include "telemetry/stream/join.hpp"
+#include "telemetry/stream/z85.hpp"
 
 namespace rankscope {
 namespace {
@@ -13,19 +13,12 @@ namespace {
 using Key = std::array<std::uint8_t, crypto_auth_KEYBYTES>;
 static_assert(crypto_auth_KEYBYTES == 32 && crypto_auth_BYTES == sizeof(ProofCode));
 
-constexpr std::size_t secret_length = 40;  // of 32 bytes in Z85
 // What a code is for. It changes with what follows it.
 constexpr std::string_view answer_domain = "rankscope worker 2", challenge_domain = "rankscope challenge 2";
 
-void start_sodium() {
-  static const int started = sodium_init();
-  if (started < 0) throw JoinError("libsodium cannot start: the system gives no random numbers");
-}
-
 Key key_of(const std::string& secret) {
   Key key;
-  if (secret.size() != secret_length || !zmq_z85_decode(key.data(), secret.c_str()))
-    throw JoinError("the run's secret is not 40 characters of Z85");
+  if (!from_z85(secret, key)) throw JoinError("the run's secret is not 40 characters of Z85");
   return key;
 }
 
@@ -42,13 +35,16 @@ ProofCode code_of(const Key& key, const std::string& text) {
 
 }  // namespace
 
+void start_sodium() {
+  static const int started = sodium_init();
+  if (started < 0) throw JoinError("libsodium cannot start: the system gives no random numbers");
+}
+
 std::string new_run_secret() {
   start_sodium();
   Key raw;
   randombytes_buf(raw.data(), raw.size());
-  std::array<char, secret_length + 1> text{};
-  zmq_z85_encode(text.data(), raw.data(), raw.size());
-  return text.data();
+  return z85(raw);
 }
 
 ProofCode answer_challenge(const std::string& secret, const SessionId& session, std::uint64_t generation,

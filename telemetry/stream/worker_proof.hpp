@@ -16,6 +16,9 @@
 
 namespace rankscope {
 
+/// To be called before libsodium is used, as often as one likes. Throws JoinError.
+void start_sodium();
+
 /// 32 random bytes in Z85: 40 characters.
 std::string new_run_secret();
 

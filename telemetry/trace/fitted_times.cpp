@@ -1,7 +1,6 @@
 #include "telemetry/trace/fitted_times.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include "telemetry/event/message_time.hpp"
 #include "telemetry/trace/trace_reader.hpp"
@@ -9,16 +8,16 @@
 namespace rankscope {
 namespace {
 
-struct WasMeasured {
-  template <class Batch>
-  bool operator()(const Batch& batch) const {
-    if constexpr (requires { batch.obtained; })
-      return batch.obtained == Obtained::measured;
-    else
-      return true;
-  }
-};
-bool is_measured(const Event& event) { return std::visit(WasMeasured{}, event); }
+bool is_measured(const Event& event) {
+  return std::visit(
+      [](const auto& e) {
+        if constexpr (IsBatch<decltype(e)>)
+          return e.obtained == Obtained::measured;
+        else
+          return true;
+      },
+      event);
+}
 
 class Times : public EventSink {
  public:
@@ -29,8 +28,7 @@ class Times : public EventSink {
     if (!time) return;
     const std::int32_t rank = is_measured(message.event) ? message.rank : -1;
     const auto [found, is_first] = times_.emplace(rank, *time);
-    if (is_first) return;
-    found->second = {std::min(found->second.begin_ns, time->begin_ns), std::max(found->second.end_ns, time->end_ns)};
+    if (!is_first) found->second.include(*time);
   }
 
   bool any_clock_differs() const {
@@ -47,7 +45,10 @@ class Times : public EventSink {
       const auto offset = offsets_.find(rank);
       const std::int64_t by = offset == offsets_.end() ? 0 : offset->second;
       const TimeRange moved{time.begin_ns + by, time.end_ns + by};
-      all = all ? TimeRange{std::min(all->begin_ns, moved.begin_ns), std::max(all->end_ns, moved.end_ns)} : moved;
+      if (all)
+        all->include(moved);
+      else
+        all = moved;
     }
     return all;
   }

@@ -64,35 +64,15 @@ struct JsonTraceWriter::State {
 
   bool write_chunk(std::uint16_t channel, std::uint64_t time, std::string_view document) {
     Bytes records;
-    mcap::Writer record(records);
-    std::size_t mark = record.begin_record(mcap::Op::message);
-    record.number(channel);
-    record.number(static_cast<std::uint32_t>(statistics.channel_messages[channel]));
-    record.number(time);
-    record.number(time);
-    record.bytes(std::as_bytes(std::span(document)));
-    record.end_record(mark);
+    mcap::write_message(records, channel, static_cast<std::uint32_t>(statistics.channel_messages[channel]), time,
+                        std::as_bytes(std::span(document)));
 
     mcap::ChunkIndex index{time, time, file.bytes(), 0, {}, 0, "", records.size(), records.size()};
     out.clear();
-    mcap::Writer writer(out);
-    mark = writer.begin_record(mcap::Op::chunk);
-    writer.number(time);
-    writer.number(time);
-    writer.number(static_cast<std::uint64_t>(records.size()));
-    writer.number(crc32(records));
-    writer.text("");  // not compressed: there is little of it
-    writer.number(static_cast<std::uint64_t>(records.size()));
-    writer.bytes(records);
-    writer.end_record(mark);
+    mcap::write_chunk(out, {time, time, records.size(), crc32(records), ""}, records);  // not compressed: it is little
     index.length = out.size();
     index.message_index_offsets[channel] = file.bytes() + out.size();
-    mark = writer.begin_record(mcap::Op::message_index);
-    writer.number(channel);
-    writer.number(std::uint32_t{16});
-    writer.number(time);
-    writer.number(std::uint64_t{0});
-    writer.end_record(mark);
+    mcap::write_record(out, mcap::Op::message_index, channel, mcap::MessageIndex{{time, 0}});
     index.message_index_bytes = out.size() - index.length;
     if (!file.put(out)) return false;
     statistics.first_time = statistics.messages == 0 ? time : std::min(statistics.first_time, time);
@@ -106,10 +86,7 @@ struct JsonTraceWriter::State {
 
   bool finish() {
     out.clear();
-    mcap::Writer writer(out);
-    std::size_t mark = writer.begin_record(mcap::Op::data_end);
-    writer.number(file.crc());
-    writer.end_record(mark);
+    mcap::write_data_end(out, file.crc());
     if (!file.put(out)) return false;
     statistics.schemas = static_cast<std::uint16_t>(schemas.size());
     statistics.channels = static_cast<std::uint32_t>(channels.size());

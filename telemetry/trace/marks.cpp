@@ -33,12 +33,6 @@ bool read_number(const mcap::Metadata& metadata, std::string_view key, T& number
   return error == std::errc{} && end == text->data() + text->size();
 }
 
-std::optional<Obtained> obtained_named(const std::string* name) {
-  for (const Obtained obtained : {Obtained::measured, Obtained::emulated, Obtained::simulated})
-    if (name != nullptr && *name == name_of(obtained)) return obtained;
-  return std::nullopt;
-}
-
 // The recording, open so that no one else saves to it at the same time.
 class LockedRecording {
  public:
@@ -117,7 +111,6 @@ void copy(const TraceFile& from, std::uint64_t size, RecordFile& to) {
 // The unchanged summary, except that its metadata get these indexes, too; followed by the footer.
 mcap::Bytes new_summary(const Unmarked& old, const std::vector<mcap::MetadataIndex>& marks, std::uint64_t start) {
   mcap::Bytes out;
-  mcap::Writer writer(out);
   struct Group {
     Op op;
     std::uint64_t begin, end;
@@ -141,9 +134,7 @@ mcap::Bytes new_summary(const Unmarked& old, const std::vector<mcap::MetadataInd
         statistics->metadata = static_cast<std::uint32_t>(others + marks.size());
         return mcap::write(out, *statistics);
       }
-      const std::size_t mark = writer.begin_record(record.op);
-      writer.bytes(record.content);
-      writer.end_record(mark);
+      mcap::write_record(out, record.op, record.content);
     });
   }
   for (const SummaryRecord& record : old.records)
@@ -176,14 +167,14 @@ mcap::Metadata metadata_of(const TraceMark& mark) {
     metadata.values.emplace_back("rank", std::to_string(mark.rank));
     metadata.values.emplace_back("op", to_token(mark.op));
   }
-  metadata.values.emplace_back(metadata_crc_key, metadata_crc(metadata));
-  return metadata;
+  return with_crc(std::move(metadata));
 }
 
 std::optional<TraceMark> mark_of(const mcap::Metadata& metadata) {
   const std::string* crc = find_value(metadata, metadata_crc_key);
   const std::string* text = find_value(metadata, "text");
-  const auto obtained = obtained_named(find_value(metadata, "obtained"));
+  const std::string* name = find_value(metadata, "obtained");
+  const auto obtained = name != nullptr ? obtained_named(*name) : std::nullopt;
   TraceMark mark;
   if (metadata.name != mark_metadata || crc == nullptr || *crc != metadata_crc(metadata) || text == nullptr ||
       text->size() > greatest_mark_bytes || !obtained || !read_number(metadata, "begin_ns", mark.time.begin_ns) ||

@@ -1,25 +1,12 @@
 #include "telemetry/trace/mcap.hpp"
 
 #include <bit>
-#include <cstring>
-#include <span>
 
 #include "telemetry/event/crc32.hpp"
 
 namespace rankscope::mcap {
 
 static_assert(std::endian::native == std::endian::little, "records are copied as they lie in memory");
-
-std::size_t Writer::begin_record(Op op) {
-  number(static_cast<std::uint8_t>(op));
-  number(std::uint64_t{0});
-  return out_.size();
-}
-
-void Writer::end_record(std::size_t mark) {
-  const std::uint64_t length = out_.size() - mark;
-  std::memcpy(out_.data() + mark - sizeof length, &length, sizeof length);
-}
 
 void Writer::field(const StringMap& values) {
   Bytes entries;
@@ -38,6 +25,26 @@ void Writer::field(const std::map<std::uint16_t, std::uint64_t>& values) {
     number(key);
     number(value);
   }
+}
+
+void Writer::field(const MessageIndex& entries) {
+  number(static_cast<std::uint32_t>(entries.size() * 16));
+  for (const auto& [time, at] : entries) {
+    number(time);
+    number(at);
+  }
+}
+
+void write_message(Bytes& out, std::uint16_t channel, std::uint32_t sequence, std::uint64_t time, View data) {
+  write_record(out, Op::message, channel, sequence, time, time, data);
+}
+
+void write_chunk(Bytes& out, const Chunk& chunk, View records) {
+  std::apply(
+      [&](const auto&... fields) {
+        write_record(out, Op::chunk, fields..., static_cast<std::uint64_t>(records.size()), records);
+      },
+      Chunk::fields(chunk));
 }
 
 void write_end(Bytes& out, std::uint64_t summary_start, std::uint64_t offsets_start) {
@@ -78,11 +85,7 @@ void Reader::field(std::map<std::uint16_t, std::uint64_t>& values) {
 std::optional<ChunkHead> read_chunk_head(View content) {
   Reader r(content);
   ChunkHead head;
-  head.chunk.first_time = r.number<std::uint64_t>();
-  head.chunk.last_time = r.number<std::uint64_t>();
-  head.chunk.uncompressed_bytes = r.number<std::uint64_t>();
-  head.chunk.uncompressed_crc = r.number<std::uint32_t>();
-  head.chunk.compression = r.text();
+  std::apply([&r](auto&... fields) { (r.field(fields), ...); }, Chunk::fields(head.chunk));
   head.records_bytes = r.number<std::uint64_t>();
   head.records_at = content.size() - r.rest().size();
   return r.ok() ? std::optional(std::move(head)) : std::nullopt;

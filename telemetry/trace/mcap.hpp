@@ -68,6 +68,9 @@ struct Chunk {  ///< without its records
   std::uint64_t first_time = 0, last_time = 0, uncompressed_bytes = 0;
   std::uint32_t uncompressed_crc = 0;
   std::string compression;
+  static auto fields(auto& s) {
+    return std::tie(s.first_time, s.last_time, s.uncompressed_bytes, s.uncompressed_crc, s.compression);
+  }
 };
 struct ChunkIndex {
   std::uint64_t first_time = 0, last_time = 0, offset = 0, length = 0;
@@ -112,7 +115,10 @@ struct Footer {
   static auto fields(auto& s) { return std::tie(s.summary_start, s.summary_offset_start, s.summary_crc); }
 };
 
-/// Appends values; record() closes over op and length.
+/// Of the messages of one channel in a chunk: log times, and their places in it.
+using MessageIndex = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+
+/// Appends values.
 class Writer {
  public:
   explicit Writer(Bytes& out) : out_(out) {}
@@ -125,6 +131,7 @@ class Writer {
     raw(value.data(), value.size());
   }
   void bytes(View value) { raw(value.data(), value.size()); }
+  void field(View value) { bytes(value); }  ///< without its length
   void field(std::integral auto value) { number(value); }
   void field(std::string_view value) { text(value); }
   void field(const Bytes& value) {
@@ -133,9 +140,7 @@ class Writer {
   }
   void field(const StringMap& values);
   void field(const std::map<std::uint16_t, std::uint64_t>& values);
-  /// Begins a record; end_record(mark) writes its length.
-  std::size_t begin_record(Op op);
-  void end_record(std::size_t mark);
+  void field(const MessageIndex& entries);
 
  private:
   void raw(const void* data, std::size_t size) {
@@ -148,14 +153,21 @@ class Writer {
 template <class... Fields>
 void write_record(Bytes& out, Op op, const Fields&... fields) {
   Writer writer(out);
-  const std::size_t mark = writer.begin_record(op);
+  writer.number(static_cast<std::uint8_t>(op));
+  writer.number(std::uint64_t{0});
+  const std::size_t begin = out.size();
   (writer.field(fields), ...);
-  writer.end_record(mark);
+  const std::uint64_t length = out.size() - begin;
+  std::memcpy(out.data() + begin - sizeof length, &length, sizeof length);
 }
 template <class Record>
 void write(Bytes& out, const Record& record) {
   std::apply([&out](const auto&... fields) { write_record(out, Record::op, fields...); }, Record::fields(record));
 }
+/// A message, with its log time as the time of its publication.
+void write_message(Bytes& out, std::uint16_t channel, std::uint32_t sequence, std::uint64_t time, View data);
+/// `records` are what `chunk` describes, compressed as it says.
+void write_chunk(Bytes& out, const Chunk& chunk, View records);
 void write_header(Bytes& out, std::string_view profile, std::string_view library);
 /// The footer, with the checksum of the summary that `out` is so far, and the magic bytes behind it. Where the summary
 /// begins in the file, and where its offsets do (0: it has none).

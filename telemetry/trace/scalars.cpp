@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -39,20 +38,7 @@ void ScalarTopics::accept(const StepSummary& summary) {
     publish_(fmt::format("/memory/rank_{}", summary.rank), summary.end_ns, memory);
   }
   if (summary.step < first_unreported_) return;  // too late for its step's sum
-  Step& step = open_[summary.step];
-  step.begin_ns = std::min(step.begin_ns, summary.begin_ns);
-  step.end_ns = std::max(step.end_ns, summary.end_ns);
-  step.tokens += summary.tokens;
-  step.square_norm += summary.gradient_square_norm;
-  step.learning_rate = std::max(step.learning_rate, summary.learning_rate);
-  step.loss_scale = std::max(step.loss_scale, summary.loss_scale);
-  step.joules += summary.energy_joules.value_or(0);
-  step.counted |= summary.energy_source != PowerSource::none;
-  step.energy_known &= summary.energy_joules.has_value();
-  if (std::isfinite(summary.loss) && summary.tokens > 0) {
-    step.weighted_loss += summary.loss * static_cast<double>(summary.tokens);
-    step.loss_tokens += summary.tokens;
-  }
+  open_[summary.step].add(summary);
   while (!open_.empty() && std::uint64_t{open_.begin()->first} + 2 <= summary.step) {
     publish_step(open_.begin()->first, open_.begin()->second);
     first_unreported_ = open_.begin()->first + 1;
@@ -65,16 +51,16 @@ void ScalarTopics::finish() {
   open_.clear();
 }
 
-void ScalarTopics::publish_step(std::uint32_t number, const Step& step) {
+void ScalarTopics::publish_step(std::uint32_t number, const StepTotals& step) {
   const auto one = [&](const char* topic, const char* name, double value) {
     publish_(topic, step.end_ns, {{"step", number}, {name, value}});
   };
   const double seconds = static_cast<double>(step.end_ns - step.begin_ns) * 1e-9;
-  if (step.loss_tokens > 0) one("/loss", "loss", step.weighted_loss / static_cast<double>(step.loss_tokens));
+  if (std::isfinite(step.loss())) one("/loss", "loss", step.loss());
   if (step.square_norm > 0) one("/gradient_norm", "norm", std::sqrt(step.square_norm));
   one("/learning_rate", "rate", step.learning_rate);
   if (step.loss_scale > 0) one("/loss_scale", "scale", step.loss_scale);
-  if (step.counted && step.energy_known) {
+  if (step.counters > 0 && step.energy_ranks == step.ranks) {
     one("/energy", "joules", step.joules);
     if (seconds > 0) one("/power", "watts", step.joules / seconds);
   }

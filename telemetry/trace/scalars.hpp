@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "telemetry/event/event.hpp"
+#include "telemetry/event/run_totals.hpp"
 
 namespace rankscope {
 
@@ -25,17 +25,10 @@ class ScalarTopics {
   void finish();
 
  private:
-  struct Step {
-    std::int64_t begin_ns = INT64_MAX, end_ns = INT64_MIN, tokens = 0;
-    double weighted_loss = 0, square_norm = 0, learning_rate = 0, loss_scale = 0;
-    std::int64_t loss_tokens = 0;
-    double joules = 0;
-    bool counted = false, energy_known = true;
-  };
-  void publish_step(std::uint32_t number, const Step& step);
+  void publish_step(std::uint32_t number, const StepTotals& step);
 
   Publish publish_;
-  std::map<std::uint32_t, Step> open_;
+  std::map<std::uint32_t, StepTotals> open_;
   std::uint32_t first_unreported_ = 0;  // steps below it are reported
 };
 

@@ -7,7 +7,6 @@
 #include "engine/op/words.hpp"
 #include "telemetry/event/crc32.hpp"
 #include "telemetry/trace/trace_layout.hpp"
-#include "telemetry/trace/trace_scan.hpp"
 
 namespace rankscope {
 namespace {
@@ -19,6 +18,11 @@ constexpr std::uint64_t tail_bytes = mcap::record_head + mcap::footer_bytes + mc
 constexpr std::uint64_t greatest_summary_bytes = std::uint64_t{256} << 20;
 constexpr std::uint64_t greatest_head_bytes = std::uint64_t{1} << 20;  // of a file's own index and metadata
 constexpr std::size_t most_metadata = 1000;
+
+std::nullopt_t refuse(std::string& why, std::string reason) {
+  why = std::move(reason);
+  return std::nullopt;
+}
 
 // The metadata record at the indexed place; a missing one is noted.
 void read_metadata_at(const TraceFile& file, const mcap::MetadataIndex& place, TraceIndex& index,
@@ -61,10 +65,8 @@ std::optional<TraceIndex> read_summary(const TraceFile& file, std::string& why, 
     } else if (op == Op::chunk_index) {
       const auto chunk = mcap::read<mcap::ChunkIndex>(content);
       if (!chunk || chunk->length > file.size() || chunk->offset > file.size() - chunk->length ||
-          chunk->length < mcap::record_head) {
-        why = "a chunk index points outside the file";
-        return std::nullopt;
-      }
+          chunk->length < mcap::record_head)
+        return refuse(why, "a chunk index points outside the file");
       TracePlace place;
       place.offset = chunk->offset;
       place.length = chunk->length;
@@ -74,31 +76,19 @@ std::optional<TraceIndex> read_summary(const TraceFile& file, std::string& why, 
       index.places.push_back(place);
     }
   }
-  if (!records.ok()) {
-    why = "the summary's records do not fit into it";
-    return std::nullopt;
-  }
-  if (!statistics || statistics->chunks != index.places.size()) {
-    why = statistics ? "it does not index every chunk" : "it has no statistics";
-    return std::nullopt;
-  }
-  if (index.places.empty() && statistics->messages > 0) {
-    why = "its messages are in no chunks";
-    return std::nullopt;
-  }
+  if (!records.ok()) return refuse(why, "the summary's records do not fit into it");
+  if (!statistics || statistics->chunks != index.places.size())
+    return refuse(why, statistics ? "it does not index every chunk" : "it has no statistics");
+  if (index.places.empty() && statistics->messages > 0) return refuse(why, "its messages are in no chunks");
   for (const auto& [channel, count] : statistics->channel_messages)
     index.channel_messages[channel] = static_cast<std::int64_t>(count);
   std::sort(index.places.begin(), index.places.end(),
             [](const TracePlace& a, const TracePlace& b) { return a.offset < b.offset; });
   for (std::size_t i = 1; i < index.places.size(); ++i)
-    if (index.places[i].offset < index.places[i - 1].offset + index.places[i - 1].length) {
-      why = fmt::format("it names the bytes at {} twice", index.places[i].offset);
-      return std::nullopt;
-    }
-  if (metadata.size() > most_metadata) {
-    why = fmt::format("it has {}", counted(metadata.size(), "metadata record"));
-    return std::nullopt;
-  }
+    if (index.places[i].offset < index.places[i - 1].offset + index.places[i - 1].length)
+      return refuse(why, fmt::format("it names the bytes at {} twice", index.places[i].offset));
+  if (metadata.size() > most_metadata)
+    return refuse(why, fmt::format("it has {}", counted(metadata.size(), "metadata record")));
   for (const mcap::MetadataIndex& place : metadata) read_metadata_at(file, place, index, damage);
   return index;
 }
@@ -137,34 +127,21 @@ void limit_data(const TraceFile& file, TraceIndex& index) {
 }  // namespace
 
 std::optional<SummaryBytes> summary_of(const TraceFile& file, std::string& why) {
-  if (file.size() < mcap::magic.size() + tail_bytes) {
-    why = "it is too short to have one";
-    return std::nullopt;
-  }
+  if (file.size() < mcap::magic.size() + tail_bytes) return refuse(why, "it is too short to have one");
   const mcap::Bytes tail = file.read(file.size() - tail_bytes, tail_bytes);
   mcap::Reader reader(tail);
   const bool is_footer = reader.number<std::uint8_t>() == static_cast<std::uint8_t>(Op::footer) &&
                          reader.number<std::uint64_t>() == mcap::footer_bytes;
   const auto footer = mcap::read<mcap::Footer>(reader.rest());
-  if (!is_footer || !footer || std::memcmp(tail.data() + tail.size() - 8, mcap::magic.data(), 8) != 0) {
-    why = "the file does not end as one that was finished";
-    return std::nullopt;
-  }
+  if (!is_footer || !footer || std::memcmp(tail.data() + tail.size() - 8, mcap::magic.data(), 8) != 0)
+    return refuse(why, "the file does not end as one that was finished");
   const std::uint64_t end = file.size() - tail_bytes;
-  if (footer->summary_start == 0 || footer->summary_start > end) {
-    why = "the footer names no summary";
-    return std::nullopt;
-  }
-  if (end - footer->summary_start > greatest_summary_bytes) {
-    why = "the summary is too large";
-    return std::nullopt;
-  }
+  if (footer->summary_start == 0 || footer->summary_start > end) return refuse(why, "the footer names no summary");
+  if (end - footer->summary_start > greatest_summary_bytes) return refuse(why, "the summary is too large");
   const std::uint64_t covered = end - footer->summary_start + mcap::record_head + 16;
   mcap::Bytes summary = file.read(footer->summary_start, covered);
-  if (footer->summary_crc != 0 && crc32(summary) != footer->summary_crc) {
-    why = "the summary's checksum is wrong";
-    return std::nullopt;
-  }
+  if (footer->summary_crc != 0 && crc32(summary) != footer->summary_crc)
+    return refuse(why, "the summary's checksum is wrong");
   summary.resize(std::min<std::size_t>(summary.size(), end - footer->summary_start));
   return SummaryBytes{footer->summary_start, std::move(summary)};
 }

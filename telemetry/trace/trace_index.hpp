@@ -36,6 +36,9 @@ struct TraceIndex {
 /// Throws TraceError when this is no MCAP file. What is wrong with the structure goes to `damage`.
 TraceIndex index_trace(const TraceFile& file, DamageReport& damage);
 
+/// The same without its index: from record to record, and past damage to the next chunk.
+TraceIndex scan_trace(const TraceFile& file, DamageReport& damage);
+
 /// Limits of allocation, against damaged lengths and files that are made to exhaust memory: the largest chunk; the
 /// largest chunk that may be compressed to less than 1/256; and all chunks of a file together.
 inline constexpr std::uint64_t greatest_chunk_bytes = std::uint64_t{128} << 20;

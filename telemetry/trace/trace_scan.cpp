@@ -1,10 +1,9 @@
-#include "telemetry/trace/trace_scan.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "engine/op/words.hpp"
+#include "telemetry/trace/trace_index.hpp"
 #include "telemetry/trace/trace_layout.hpp"
 
 namespace rankscope {

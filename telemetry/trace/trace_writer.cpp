@@ -8,7 +8,6 @@
 #include "telemetry/event/crc32.hpp"
 #include "telemetry/event/encoded.hpp"
 #include "telemetry/event/message_time.hpp"
-#include "telemetry/trace/marks.hpp"
 #include "telemetry/trace/mcap.hpp"
 #include "telemetry/trace/record_file.hpp"
 #include "telemetry/trace/scalars.hpp"
@@ -55,7 +54,7 @@ struct TraceWriter::State {
   Bytes chunk;
   mcap::Chunk head;
   std::int64_t chunk_messages = 0;
-  std::map<std::uint16_t, std::vector<std::pair<std::uint64_t, std::uint64_t>>> indexes;
+  std::map<std::uint16_t, mcap::MessageIndex> indexes;
   SteadyClock::time_point chunk_begun;
   std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> compressor{ZSTD_createCCtx(), &ZSTD_freeCCtx};
   Bytes compressed, out;
@@ -105,14 +104,7 @@ struct TraceWriter::State {
     head.first_time = std::min(head.first_time, time);
     head.last_time = std::max(head.last_time, time);
     indexes[channel].emplace_back(time, chunk.size());
-    mcap::Writer writer(chunk);
-    const std::size_t mark = writer.begin_record(mcap::Op::message);
-    writer.number(channel);
-    writer.number(sequence);
-    writer.number(time);
-    writer.number(time);
-    writer.bytes(data);
-    writer.end_record(mark);
+    mcap::write_message(chunk, channel, sequence, time, data);
     ++chunk_messages;
     if (chunk.size() >= options.chunk_bytes || SteadyClock::now() - chunk_begun >= options.chunk_age) close_chunk();
   }
@@ -147,27 +139,11 @@ struct TraceWriter::State {
     mcap::ChunkIndex index{head.first_time,  head.last_time, file.bytes(), 0, {}, 0,
                            head.compression, records.size(), chunk.size()};
     out.clear();
-    mcap::Writer writer(out);
-    const std::size_t mark = writer.begin_record(mcap::Op::chunk);
-    writer.number(head.first_time);
-    writer.number(head.last_time);
-    writer.number(head.uncompressed_bytes);
-    writer.number(head.uncompressed_crc);
-    writer.text(head.compression);
-    writer.number(static_cast<std::uint64_t>(records.size()));
-    writer.bytes(records);
-    writer.end_record(mark);
+    mcap::write_chunk(out, head, records);
     index.length = out.size();
     for (const auto& [channel, entries] : indexes) {
       index.message_index_offsets[channel] = file.bytes() + out.size();
-      const std::size_t index_mark = writer.begin_record(mcap::Op::message_index);
-      writer.number(channel);
-      writer.number(static_cast<std::uint32_t>(entries.size() * 16));
-      for (const auto& [time, at] : entries) {
-        writer.number(time);
-        writer.number(at);
-      }
-      writer.end_record(index_mark);
+      mcap::write_record(out, mcap::Op::message_index, channel, entries);
     }
     index.message_index_bytes = out.size() - index.length;
     if (file.put(out)) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/common/axis.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace rankscope::app {

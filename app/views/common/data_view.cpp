@@ -6,9 +6,9 @@
 #include <QPainter>
 #include <QPushButton>
 #include <QTableView>
+#include <QToolTip>
 
 #include "app/views/common/style.hpp"
-#include "app/views/common/tool_tip.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -49,16 +49,14 @@ class VeilButton : public QPushButton {
 }  // namespace
 
 DataView::DataView(SharedState& state, SnapshotSource& source, QWidget* parent)
-    : QWidget(parent), state_(state), source_(source), colours_(&palette_of(Theme::dark)) {}
-
-void DataView::set_theme(Theme theme) {
-  colours_ = &palette_of(theme);
-  update();
+    : PaintedWidget(parent), state_(state), source_(source) {
+  setMinimumSize(320, 140);
 }
 
 void DataView::set_presentation(double scale) {
   presentation_ = scale;
   if (show_anyway_ != nullptr) static_cast<VeilButton*>(show_anyway_)->place();
+  arrange();
   update();
 }
 
@@ -77,8 +75,9 @@ void DataView::paintEvent(QPaintEvent*) {
 }
 
 bool DataView::event(QEvent* event) {
-  return shows_tip(event, this, [this](QPoint at) { return is_hidden() ? QString() : tip_at(at); }) ||
-         QWidget::event(event);
+  if (!is_hidden() || event->type() != QEvent::ToolTip) return PaintedWidget::event(event);
+  QToolTip::hideText();
+  return true;
 }
 
 QString DataView::selected_text() const {
@@ -119,26 +118,17 @@ void DataView::set_veiled(bool veiled) {
 void paint_empty(QPainter& painter, const QRectF& area, const Palette& colours, const QString& title,
                  const QString& hint) {
   painter.save();
-  QFont bold = painter.font();
-  bold.setWeight(QFont::DemiBold);
+  constexpr int wrapped = Qt::AlignHCenter | Qt::TextWordWrap;
+  const QFont normal = painter.font();
   const qreal width = std::min<qreal>(area.width() - 32, 440);
   const QRectF column(area.center().x() - width / 2, area.top(), width, area.height());
-  painter.setFont(bold);
-  const QRectF title_box = painter.boundingRect(column, Qt::AlignHCenter | Qt::TextWordWrap, title);
-  bold.setWeight(QFont::Normal);
-  painter.setFont(bold);
-  const QRectF hint_box = painter.boundingRect(column, Qt::AlignHCenter | Qt::TextWordWrap, hint);
-  const qreal height = title_box.height() + 6 + hint_box.height();
-  qreal y = area.top() + std::max<qreal>(8, (area.height() - height) / 2);
-  bold.setWeight(QFont::DemiBold);
-  painter.setFont(bold);
-  painter.setPen(color(colours.text));
-  painter.drawText(QRectF(column.left(), y, width, title_box.height()), Qt::AlignHCenter | Qt::TextWordWrap, title);
-  y += title_box.height() + 6;
-  bold.setWeight(QFont::Normal);
-  painter.setFont(bold);
-  painter.setPen(color(colours.dim));
-  painter.drawText(QRectF(column.left(), y, width, hint_box.height() + 2), Qt::AlignHCenter | Qt::TextWordWrap, hint);
+  const qreal hint_height = painter.boundingRect(column, wrapped, hint).height();
+  painter.setFont(bold_font(normal));
+  const qreal title_height = painter.boundingRect(column, wrapped, title).height();
+  const qreal y = area.top() + std::max<qreal>(8, (area.height() - title_height - 6 - hint_height) / 2);
+  draw_text(painter, QRectF(column.left(), y, width, title_height), wrapped, title, colours.text);
+  painter.setFont(normal);
+  draw_text(painter, QRectF(column.left(), y + title_height + 6, width, hint_height + 2), wrapped, hint, colours.dim);
   painter.restore();
 }
 
@@ -165,9 +155,7 @@ qreal paint_legend(QPainter& painter, QPointF at, qreal width, const Palette& co
     const qreal entry = square + metrics.horizontalAdvance(name);
     if (x + entry > width) break;
     painter.fillRect(QRectF(at.x() + x, at.y() + 3, 10, 10), color(fill));
-    painter.setPen(color(colours.dim));
-    painter.drawText(QRectF(at.x() + x + square, at.y(), entry - square + 4, 16), Qt::AlignLeft | Qt::AlignVCenter,
-                     name);
+    draw_text(painter, QRectF(at.x() + x + square, at.y(), entry - square + 4, 16), at_left, name, colours.dim);
     x += entry + gap;
   }
   return x;

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The base class of all views except the time line: shared state, source, theme, and the explanation of an empty
-// view. Views never own data.
+// The base class of all views: shared state, source, and the explanation of an empty view. Views never own data.
 #pragma once
-#include <QWidget>
 #include <map>
 #include <string>
 
-#include "app/models/palette.hpp"
 #include "app/models/shared_state.hpp"
 #include "app/models/snapshot_source.hpp"
+#include "app/views/common/painted_widget.hpp"
 #include "app/views/common/view_table.hpp"
 
 class QMenu;
@@ -22,13 +20,11 @@ namespace rankscope::app {
 /// line can shrink.
 inline constexpr const char *plays_property = "plays", *preferred_height_property = "wantedHeight";
 
-class DataView : public QWidget, public TableSource {
+class DataView : public PaintedWidget, public TableSource {
   Q_OBJECT
  public:
   DataView(SharedState& state, SnapshotSource& source, QWidget* parent = nullptr);
 
-  const Palette& colours() const { return *colours_; }
-  virtual void set_theme(Theme theme);
   /// False while a worker thread computes a result: a picture taken now would be out of date.
   virtual bool settled() const { return true; }
   /// What it shows, for CSV; no rows while it is veiled. No titles: it is no table.
@@ -64,12 +60,13 @@ class DataView : public QWidget, public TableSource {
   /// Paints its content besides its children, on its background, in the interface's font. Not called while it is
   /// veiled.
   virtual void paint(QPainter&) {}
-  /// The text of a tool tip at that place; empty: none. Not called while it is veiled.
-  virtual QString tip_at(QPoint) const { return {}; }
   /// The rows of table().
   virtual ViewTable rows_shown() const { return {}; }
-  /// Places its parts, and hides those that are not visible: at every change of its size and of the veil.
+  /// Places its parts, and hides those that are not visible: at every change of its size, of the veil and of the
+  /// enlargement.
   virtual void arrange() {}
+  /// It comes into view: what was not computed while it was hidden is needed.
+  virtual void on_show() {}
   virtual void on_veil() { arrange(); }
   virtual QString veil_words() const { return tr("Hidden until you answer the question on the left and run."); }
   /// False if only some texts of it are veiled: then it has no button to show it anyway.
@@ -78,6 +75,7 @@ class DataView : public QWidget, public TableSource {
   virtual void fill_menu(QMenu&, QPoint) {}
   void paintEvent(QPaintEvent* event) override;
   void resizeEvent(QResizeEvent*) override { arrange(); }
+  void showEvent(QShowEvent*) override { on_show(); }
   bool event(QEvent* event) override;
   void contextMenuEvent(QContextMenuEvent* event) override;
   SharedState& state() const { return state_; }
@@ -87,7 +85,6 @@ class DataView : public QWidget, public TableSource {
   bool is_hidden() const { return veiled_ && veils_all(); }
   SharedState& state_;
   SnapshotSource& source_;
-  const Palette* colours_;
   bool veiled_ = false;
   QPushButton* show_anyway_ = nullptr;  ///< null until it is veiled for the first time
   double presentation_ = 1;

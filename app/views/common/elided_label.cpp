@@ -3,7 +3,6 @@
 
 #include <QEvent>
 #include <QFontMetricsF>
-#include <QStyle>
 #include <cmath>
 
 namespace rankscope::app {
@@ -24,7 +23,8 @@ QString elided_at_word(const QFontMetrics& metrics, const QString& text, int wid
   return metrics.horizontalAdvance(whole) <= width ? whole : cut;
 }
 
-ElidedLabel::ElidedLabel(QWidget* parent) : QLabel(parent) {
+ElidedLabel::ElidedLabel(QWidget* parent, const char* role) : QLabel(parent) {
+  setProperty("role", QLatin1String(role));
   setTextFormat(Qt::PlainText);
   setIndent(0);  // a label with a border would take half a letter of its own
   setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Preferred);

@@ -12,7 +12,8 @@ QString elided_at_word(const QFontMetrics& metrics, const QString& text, int wid
 class ElidedLabel : public QLabel {
   Q_OBJECT
  public:
-  explicit ElidedLabel(QWidget* parent = nullptr);
+  /// `role`: of the style sheet.
+  explicit ElidedLabel(QWidget* parent, const char* role = "dim");
   void set_text(const QString& text);
   const QString& whole_text() const { return text_; }
   QSize sizeHint() const override;

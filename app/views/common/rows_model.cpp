@@ -74,6 +74,7 @@ QVariant RowsModel::data(const QModelIndex& index, int role) const {
 QVariant RowsModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal || section < 0 || section >= columnCount()) return {};
   if (role == Qt::DisplayRole) return titles_[section];
+  if (role == Qt::ToolTipRole) return title_help_.value(section);
   if (role == Qt::TextAlignmentRole)
     return QVariant::fromValue(Qt::AlignVCenter | (section < numbers_from_ ? Qt::AlignLeft : Qt::AlignRight));
   return {};

@@ -28,6 +28,8 @@ class RowsModel : public QAbstractTableModel {
   RowsModel(QStringList titles, int numbers_from, QObject* parent = nullptr);
   void set_theme(Theme theme);
   void set_titles(QStringList titles);
+  /// Tool tips of the titles.
+  void set_title_help(QStringList help) { title_help_ = std::move(help); }
   /// Keeps selection and scroll where the number of rows stays.
   void set_rows(std::vector<std::vector<Cell>> rows);
   const std::vector<std::vector<Cell>>& rows() const { return rows_; }
@@ -39,7 +41,7 @@ class RowsModel : public QAbstractTableModel {
   QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
  private:
-  QStringList titles_;
+  QStringList titles_, title_help_;
   int numbers_from_;
   std::vector<std::vector<Cell>> rows_;
   const Palette* colours_;

@@ -57,10 +57,13 @@ QString save_view(QWidget& widget, const TableSource* table, const QString& file
       bytes = to_csv(rows);
     }
   }
+  return write_whole(file, bytes);
+}
+
+QString write_whole(const QString& file, const QByteArray& bytes) {
   QSaveFile out(file);
-  if (!out.open(QIODevice::WriteOnly) || out.write(bytes) != bytes.size() || !out.commit())
-    return QObject::tr("%1 could not be written: %2").arg(file, out.errorString());
-  return {};
+  if (out.open(QIODevice::WriteOnly) && out.write(bytes) == bytes.size() && out.commit()) return {};
+  return QObject::tr("%1 could not be written: %2").arg(file, out.errorString());
 }
 
 bool paints_shapes(const QPainter& painter) {

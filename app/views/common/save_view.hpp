@@ -18,6 +18,9 @@ std::optional<SaveFormat> save_format_of(const QString& file);
 /// Returns the reason if it was not, one line; else an empty text. `table` may be null.
 QString save_view(QWidget& widget, const TableSource* table, const QString& file);
 
+/// Writes these bytes, whole or not at all. Returns the reason if not, one line; else an empty text.
+QString write_whole(const QString& file, const QByteArray& bytes);
+
 /// True while a painter makes a file of lines and letters, not of pixels: a view may then paint as shapes what it
 /// composes as pixels for the screen.
 bool paints_shapes(const QPainter& painter);

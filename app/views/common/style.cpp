@@ -156,6 +156,11 @@ QFont interface_font() {
   return font;
 }
 
+QFont bold_font(QFont font) {
+  font.setWeight(QFont::DemiBold);
+  return font;
+}
+
 QFont number_font() {
   QFont font = interface_font();
 #if QT_VERSION >= QT_VERSION_CHECK(6, 7, 0)
@@ -168,6 +173,15 @@ QFont fixed_font() {
   QFont font = QFontDatabase::systemFont(QFontDatabase::FixedFont);
   font.setPixelSize(interface_pixels);
   return font;
+}
+
+void draw_text(QPainter& painter, const QRectF& box, int flags, const QString& words, Argb ink) {
+  painter.setPen(color(ink));
+  painter.drawText(box, flags, words);
+}
+
+void draw_line(QPainter& painter, const QRectF& box, int flags, const QString& words, Argb ink) {
+  draw_text(painter, box, flags, QFontMetricsF(painter.font()).elidedText(words, Qt::ElideRight, box.width()), ink);
 }
 
 QPalette qt_palette(const Palette& p) {

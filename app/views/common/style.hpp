@@ -3,6 +3,7 @@
 #pragma once
 #include <QColor>
 #include <QFont>
+#include <QPainter>
 #include <QPalette>
 #include <QString>
 
@@ -30,10 +31,18 @@ inline constexpr int view_margin = 12;  ///< between what a view shows and its e
 
 /// The platform's interface font.
 QFont interface_font();
+QFont bold_font(QFont font = interface_font());
 /// The same with figures of one width: the interface font where its digits are, else the platform's fixed font.
 QFont number_font();
 /// The platform's fixed font in the interface's size: for columns and code.
 QFont fixed_font();
+
+/// Of text in a box, in the middle of its height.
+inline constexpr int at_left = Qt::AlignLeft | Qt::AlignVCenter, at_right = Qt::AlignRight | Qt::AlignVCenter;
+/// In the painter's font.
+void draw_text(QPainter& painter, const QRectF& box, int flags, const QString& words, Argb ink);
+/// One line; what is too long for the box ends in "…".
+void draw_line(QPainter& painter, const QRectF& box, int flags, const QString& words, Argb ink);
 
 QPalette qt_palette(const Palette& palette);
 QString style_sheet(const Palette& palette);

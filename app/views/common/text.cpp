@@ -4,7 +4,9 @@
 #include <QLocale>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 
+#include "app/models/run_plan.hpp"
 #include "app/models/translated.hpp"
 
 namespace rankscope::app::text {
@@ -94,10 +96,36 @@ QString flops(double per_second) {
   return scaled(per_second, units);
 }
 
+QString rank_name(const RunPlan& plan, int rank) {
+  const std::string place = place_of(plan, rank);
+  const QString name = tr("rank %1").arg(rank);
+  return place.empty() ? name : name + QStringLiteral(" · ") + QString::fromStdString(place);
+}
+
+QString signed_percent(double share) {
+  if (!std::isfinite(share)) return unknown();
+  return (share < 0 ? QStringLiteral("−") : QStringLiteral("+")) + percent(std::fabs(share));
+}
+
+QString short_number(double value) {
+  if (value >= 1e6) return QString::number(value / 1e6, 'g', 3) + QStringLiteral("M");
+  return value >= 1e4 ? QString::number(value / 1e3, 'g', 3) + QStringLiteral("k") : QString::number(value, 'g', 4);
+}
+
 QString utf8(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
 
 QString hyphened(std::string_view name) { return utf8(name).replace(QLatin1Char('_'), QLatin1Char('-')); }
 
 QString words(std::string_view name) { return QString::fromStdString(named(name)); }
+
+QString power_of_two(int exponent) {
+  static const QString digits = QStringLiteral("⁰¹²³⁴⁵⁶⁷⁸⁹");
+  QString text = QStringLiteral("2");
+  if (exponent < 0) text += QStringLiteral("⁻");
+  for (const QChar digit : QString::number(std::abs(exponent))) text += digits[digit.digitValue()];
+  return text;
+}
+
+QString share(double share) { return share > 0 && share < 5e-4 ? QStringLiteral("<\u00A00.1\u00A0%") : percent(share); }
 
 }  // namespace rankscope::app::text

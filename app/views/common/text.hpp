@@ -9,6 +9,10 @@
 
 #include "engine/plan/scenario/scenario.hpp"
 
+namespace rankscope {
+struct RunPlan;
+}
+
 namespace rankscope::app::text {
 
 QString unknown();  ///< the en dash
@@ -20,6 +24,10 @@ QString nanoseconds(std::int64_t ns);
 QString bytes(double bytes);
 /// A share of 1 as "31.0 %".
 QString percent(double share);
+/// Of a share that may be small: "<0.1 %", and not "0.0 %".
+QString share(double share);
+/// "2⁻²⁴".
+QString power_of_two(int exponent);
 /// A whole number with groups of three: "1,284,310".
 QString count(std::int64_t number);
 /// Three digits, grouped from 1,000 on: "47,200", "3.12", "0.00031" is "3.1e-4".
@@ -30,6 +38,13 @@ QString rate_name(const ModelSpec& model);
 QString bandwidth(double bytes_per_second);
 /// FLOP/s: "84.1 GFLOP/s".
 QString flops(double per_second);
+
+/// "rank 3 · stage 1, replica 0": with its place in the grid, where it has one.
+QString rank_name(const RunPlan& plan, int rank);
+/// "+3.1 %", "−3.1 %".
+QString signed_percent(double share);
+/// For axes, where "12,288" has no room: "12.3k".
+QString short_number(double value);
 
 /// Translates a text of a view, for classes that are no QObject.
 inline QString tr(const char* words) { return QObject::tr(words); }

@@ -61,15 +61,6 @@ double bubble_of(const Figures& figures) {
   return figures.run ? report.bubble.measured : report.bubble.predicted;
 }
 
-double peak_of(const Figures& figures) {
-  double peak = none;
-  for (const MemoryRow& memory : figures.shown()->memory) {
-    const auto& bytes = figures.run ? memory.measured : memory.predicted;
-    if (bytes && !(peak >= static_cast<double>(bytes->peak))) peak = static_cast<double>(bytes->peak);
-  }
-  return peak;
-}
-
 /// Counted, or else predicted.
 double sent_of(const Figures& figures, bool by_rank) {
   const Report& report = *figures.shown();
@@ -78,12 +69,6 @@ double sent_of(const Figures& figures, bool by_rank) {
   };
   const double counted = figures.run ? sent(false) : none;
   return std::isfinite(counted) ? counted : sent(true);
-}
-
-double tokens_of(const Figures& figures) {
-  if (!figures.scenario || figures.scenario->model.is_collective()) return none;
-  return static_cast<double>(figures.scenario->train.global_batch) * figures.scenario->model.tokens_per_sample() /
-         figures.shown()->step_seconds;
 }
 
 double loss_of(const Figures& figures) {
@@ -97,11 +82,13 @@ std::vector<std::vector<Cell>> summary_rows(const Figures& a, const Figures& b) 
   std::vector<std::vector<Cell>> rows;
   rows.push_back(row(tr("median step"), of_a.step_seconds, of_b.step_seconds, text::seconds, Better::less));
   const ModelSpec model = a.scenario ? a.scenario->model : ModelSpec{};
-  rows.push_back(row(text::rate_name(model), tokens_of(a), tokens_of(b), number, Better::more));
+  rows.push_back(row(text::rate_name(model), tokens_per_second(a, of_a.step_seconds),
+                     tokens_per_second(b, of_b.step_seconds), number, Better::more));
   rows.push_back(share_row(tr("bubble"), bubble_of(a), bubble_of(b), Better::less));
   rows.push_back(share_row(tr("MFU"), of_a.mfu, of_b.mfu, Better::more));
   rows.push_back(share_row(tr("HFU"), of_a.hfu, of_b.hfu, Better::neither));
-  rows.push_back(row(tr("peak memory"), peak_of(a), peak_of(b), text::bytes, Better::less));
+  rows.push_back(
+      row(tr("peak memory"), greatest_peak(of_a, !a.run), greatest_peak(of_b, !b.run), text::bytes, Better::less));
   const bool by_rank = !of_a.links.empty() && !of_b.links.empty();
   rows.push_back(row(by_rank ? tr("most sent by a rank") : tr("sent by a rank"), sent_of(a, by_rank),
                      sent_of(b, by_rank), text::bytes, Better::less));

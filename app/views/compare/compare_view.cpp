@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/compare/compare_view.hpp"
 
-#include <QDir>
 #include <QFileDialog>
 #include <QHeaderView>
 #include <QPainter>
@@ -9,8 +8,9 @@
 #include <QScrollBar>
 
 #include "app/models/steps.hpp"
-#include "app/session/headline.hpp"
+#include "app/views/common/parts.hpp"
 #include "app/views/common/style.hpp"
+#include "app/views/compare/compare_rows.hpp"
 #include "app/views/timeline/timeline_view.hpp"
 
 namespace rankscope::app {
@@ -20,12 +20,6 @@ constexpr int line = 20, control_height = 30;
 constexpr int table_width = 480;      ///< five columns of numbers
 constexpr int least_time_line = 150;  ///< of a run's, to be read
 constexpr int most_recordings_listed = 8;
-
-ElidedLabel* make_label(const char* role, QWidget* parent) {
-  auto* label = new ElidedLabel(parent);
-  label->setProperty("role", QLatin1String(role));
-  return label;
-}
 
 }  // namespace
 
@@ -37,12 +31,10 @@ CompareView::CompareView(SharedState& state, Session& session, Navigator& naviga
       choice_(new QPushButton(this)),
       menu_(new QMenu(this)),
       by_(new QComboBox(this)),
-      name_a_(make_label("dim", this)),
-      name_b_(make_label("dim", this)),
-      words_(make_label("text", this)),
-      rows_(compare_titles(), 1),
-      table_(new QTableView(this)) {
-  setMinimumSize(320, 140);
+      name_a_(new ElidedLabel(this)),
+      name_b_(new ElidedLabel(this)),
+      words_(new ElidedLabel(this, "text")),
+      table_(new RowsTable(compare_titles(), 1, tr("Differences of the two runs"), this)) {
   time_a_ = new TimelineView(state, session, navigator, &session.insights(), this);
   time_b_ = new TimelineView(other_state_, other_, other_navigator_, &other_.insights(), this);
   time_a_->setAccessibleName(tr("Time line of run A"));
@@ -79,16 +71,6 @@ void CompareView::make_controls() {
   for (int i = 0; i < compare_by_count; ++i) by_->addItem(label_of(static_cast<CompareBy>(i)));
   by_->setAccessibleName(tr("Steps to compare"));
   connect(by_, &QComboBox::currentIndexChanged, this, &CompareView::take_figures);
-  set_up_table(*table_, tr("Differences of the two runs"));
-  table_->setModel(&rows_);
-  table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-}
-
-void CompareView::set_theme(Theme theme) {
-  DataView::set_theme(theme);
-  rows_.set_theme(theme);
-  time_a_->set_theme(theme);
-  time_b_->set_theme(theme);
 }
 
 bool CompareView::settled() const {
@@ -225,16 +207,11 @@ void CompareView::take_figures() {
   name_a_->set_text(title.isEmpty() ? tr("A") : tr("A: %1, %2").arg(title, how));
   name_b_->set_text(other_.there() ? tr("B: %1").arg(other_.name()) : QString());
   choice_->setText(tr("Compare with…"));
-  rows_.set_rows(other_.there() ? compare_rows(a, b, static_cast<CompareBy>(by_->currentIndex()))
-                                : std::vector<std::vector<Cell>>{});
+  table_->set_rows(other_.there() ? compare_rows(a, b, static_cast<CompareBy>(by_->currentIndex()))
+                                  : std::vector<std::vector<Cell>>{});
   words_->set_text(!other_.failure().isEmpty() ? other_.failure() : compare_sentence(a, b));
   arrange();
   update();
-}
-
-void CompareView::showEvent(QShowEvent* event) {
-  DataView::showEvent(event);
-  align();
 }
 
 // The names of rows must stay readable: if there is too little space, the change is hidden first, then the difference.
@@ -272,12 +249,9 @@ void CompareView::arrange() {
   if (both) place(name_a_, time_a_);
   place(name_b_, time_b_);
   choice_->setVisible(!veiled());
-  for (QWidget* part : {static_cast<QWidget*>(name_b_), static_cast<QWidget*>(by_), static_cast<QWidget*>(table_),
-                        static_cast<QWidget*>(time_b_)})
-    part->setVisible(there);
+  show_all(there, {name_b_, by_, table_, time_b_});
   words_->setVisible((there || !other_.failure().isEmpty()) && !veiled());
-  for (QWidget* part : {static_cast<QWidget*>(name_a_), static_cast<QWidget*>(time_a_)})
-    part->setVisible(there && both);
+  show_all(there && both, {name_a_, time_a_});
   fit_columns();
 }
 

@@ -3,15 +3,13 @@
 // differences. Where there is room the session's own time line stands above it; else it is the window's.
 #pragma once
 #include <QComboBox>
-#include <QLabel>
 #include <QMenu>
-#include <QTableView>
 
 #include "app/models/navigator.hpp"
 #include "app/session/session.hpp"
 #include "app/views/common/data_view.hpp"
 #include "app/views/common/elided_label.hpp"
-#include "app/views/compare/compare_rows.hpp"
+#include "app/views/common/rows_table.hpp"
 
 class QPushButton;
 
@@ -25,12 +23,11 @@ class CompareView : public DataView {
   CompareView(SharedState& state, Session& session, Navigator& navigator, QWidget* parent = nullptr);
   ~CompareView() override;
 
-  void set_theme(Theme theme) override;
   bool settled() const override;
   OtherRun& other() { return other_; }
   /// The second run's own state: coupled with the window's.
   SharedState& other_state() { return other_state_; }
-  const RowsModel& rows() const { return rows_; }
+  const RowsModel& rows() const { return table_->rows(); }
   QString words() const { return words_->whole_text(); }
   /// Reads a recording to compare with.
   void open(const QString& trace);
@@ -39,9 +36,9 @@ class CompareView : public DataView {
 
  protected:
   void arrange() override;
-  ViewTable rows_shown() const override { return table_of(rows_); }
+  ViewTable rows_shown() const override { return table_of(rows()); }
   void paint(QPainter& painter) override;
-  void showEvent(QShowEvent* event) override;
+  void on_show() override { align(); }
 
  private:
   void make_controls();
@@ -69,8 +66,7 @@ class CompareView : public DataView {
   QMenu* menu_;
   QComboBox* by_;
   ElidedLabel *name_a_, *name_b_, *words_;
-  RowsModel rows_;
-  QTableView* table_;
+  RowsTable* table_;
   TimelineView *time_a_ = nullptr, *time_b_ = nullptr;
 };
 

@@ -7,6 +7,7 @@
 #include <QPlainTextEdit>
 #include <QPushButton>
 
+#include "app/views/common/parts.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/table_height.hpp"
 #include "app/views/common/text.hpp"
@@ -18,15 +19,6 @@ constexpr int numbers_from = 2, control_height = 30, least_output = 90;
 
 QString as_percent(double share) {
   return std::isfinite(share) ? QString::number(100 * share, 'f', 1) : text::unknown();
-}
-
-/// Of the rank that needs most, MiB.
-QString peak_words(const Report& report, bool simulated) {
-  double peak = std::nan("");
-  for (const MemoryRow& row : report.memory)
-    if (const auto& bytes = simulated ? row.predicted : row.measured; bytes && !(peak >= double(bytes->peak)))
-      peak = static_cast<double>(bytes->peak);
-  return std::isfinite(peak) ? QString::number(peak / (1 << 20), 'f', 1) : text::unknown();
 }
 
 QString how(const ExperimentRow& row) {
@@ -49,7 +41,8 @@ std::vector<Cell> cells_of(const ExperimentRow& row) {
   const bool simulated = row.obtained == Obtained::simulated;
   cells.push_back({QString::number(report->step_seconds * 1e3, 'g', 4)});
   cells.push_back({as_percent(simulated ? report->bubble.predicted : report->bubble.measured)});
-  cells.push_back({peak_words(*report, simulated)});
+  const double peak = greatest_peak(*report, simulated);
+  cells.push_back({std::isfinite(peak) ? QString::number(peak / (1 << 20), 'f', 1) : text::unknown()});
   cells.push_back({as_percent(report->mfu)});
   return cells;
 }
@@ -68,7 +61,6 @@ ExperimentsView::ExperimentsView(SharedState& state, Session& session, QWidget* 
       again_(new QPushButton(tr("Show"), this)),
       compare_(new QPushButton(tr("Compare"), this)),
       stop_(new QPushButton(tr("Stop"), this)) {
-  setMinimumSize(320, 140);
   table_->setSelectionMode(QAbstractItemView::ExtendedSelection);
   again_->setToolTip(tr("Show the selected plan in the window"));
   compare_->setToolTip(tr("Compare the two selected plans in the Compare view"));
@@ -84,11 +76,6 @@ ExperimentsView::ExperimentsView(SharedState& state, Session& session, QWidget* 
   connect(stop_, &QPushButton::clicked, &log_, &ExperimentLog::stop);
   connect(table_, &QTableView::doubleClicked, this, &ExperimentsView::show_again);
   take_choice();
-}
-
-void ExperimentsView::set_theme(Theme theme) {
-  DataView::set_theme(theme);
-  table_->set_theme(theme);
 }
 
 void ExperimentsView::refresh() {
@@ -147,8 +134,7 @@ void ExperimentsView::compare() {
 
 void ExperimentsView::arrange() {
   const bool there = !log_.rows().empty() && !veiled();
-  for (QWidget* part : {static_cast<QWidget*>(table_), static_cast<QWidget*>(again_), static_cast<QWidget*>(compare_)})
-    part->setVisible(there);
+  show_all(there, {table_, again_, compare_});
   stop_->setVisible(there && log_.busy());
   int x = view_margin;
   for (QPushButton* button : {again_, compare_, stop_}) {

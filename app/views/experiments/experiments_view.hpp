@@ -16,7 +16,6 @@ class ExperimentsView : public DataView {
   Q_OBJECT
  public:
   ExperimentsView(SharedState& state, Session& session, QWidget* parent = nullptr);
-  void set_theme(Theme theme) override;
   bool settled() const override { return !log_.busy(); }
   ExperimentLog& log() { return log_; }
   const RowsModel& rows() const { return table_->rows(); }

@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "app/views/common/powers.hpp"
 #include "app/views/common/text.hpp"
 
 namespace rankscope::app {

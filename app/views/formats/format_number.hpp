@@ -2,7 +2,6 @@
 // The input of the view of number formats, its value in each format, and texts about it. No widget.
 #pragma once
 #include <QString>
-#include <optional>
 
 #include "app/views/common/view_table.hpp"
 #include "engine/lesson/formats/stored_number.hpp"

@@ -7,10 +7,8 @@
 #include <numeric>
 
 #include "app/views/common/data_view.hpp"
-#include "app/views/common/powers.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
-#include "app/views/common/tool_tip.hpp"
 #include "kernels/tensor/magnitude.hpp"
 
 namespace rankscope::app {
@@ -58,14 +56,9 @@ ViewTable table_of(const std::vector<FormatFit>& fits) {
   return table;
 }
 
-FormatRanges::FormatRanges(QWidget* parent) : QWidget(parent), colours_(&palette_of(Theme::dark)) {
+FormatRanges::FormatRanges(QWidget* parent) : PaintedWidget(parent) {
   setMinimumSize(300, least_height());
   setAccessibleName(tr("Gradients over the range of each format"));
-}
-
-void FormatRanges::set_theme(const Palette& colours) {
-  colours_ = &colours;
-  update();
 }
 
 void FormatRanges::show_fits(const MagnitudeData& counted, std::vector<FormatFit> fits) {
@@ -90,9 +83,9 @@ double FormatRanges::x_of(double exponent) const {
 void FormatRanges::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setFont(interface_font());
-  painter.fillRect(rect(), color(colours_->ground));
+  painter.fillRect(rect(), color(colours().ground));
   if (fits_.empty())
-    return paint_empty(painter, rect(), *colours_, tr("No gradients are counted"),
+    return paint_empty(painter, rect(), colours(), tr("No gradients are counted"),
                        tr("A run counts its gradients by magnitude where its file has magnitudes_every = 1 under "
                           "[train]. The lesson Precision has it: open it and press Run, or open a recording of it."));
   paint_counts(painter);
@@ -108,28 +101,26 @@ void FormatRanges::paint_counts(QPainter& painter) const {
   const std::vector<std::int64_t>& counts = *data_.counts;
   const auto all = static_cast<double>(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}));
   const std::int64_t most = *std::max_element(counts.begin() + zero_bin + 1, counts.begin() + not_finite_bin);
-  painter.setPen(color(colours_->dim));
   const QString of_scale =
       data_.loss_scale > 0 ? tr(", times the loss scale %1").arg(text::number(data_.loss_scale)) : QString();
-  painter.drawText(QRectF(view_margin, 0, width() - 2 * view_margin, title_height), Qt::AlignLeft | Qt::AlignVCenter,
-                   QFontMetricsF(painter.font())
-                       .elidedText(tr("Gradients of step %1 by magnitude%2; the highest bar is %3 of all, %4 are zero")
-                                       .arg(data_.step)
-                                       .arg(of_scale, text::share(all > 0 ? static_cast<double>(most) / all : 0),
-                                            text::share(fits_.front().shares.zero)),
-                                   Qt::ElideRight, width() - 2 * view_margin));
+  draw_line(painter, QRectF(view_margin, 0, width() - 2 * view_margin, title_height), at_left,
+            tr("Gradients of step %1 by magnitude%2; the highest bar is %3 of all, %4 are zero")
+                .arg(data_.step)
+                .arg(of_scale, text::share(all > 0 ? static_cast<double>(most) / all : 0),
+                     text::share(fits_.front().shares.zero)),
+            colours().dim);
   for (int exponent = first_shown; exponent <= last_shown; ++exponent) {
     const std::int64_t count = counts[static_cast<std::size_t>(bin_of_exponent(exponent))];
     if (count == 0 || most == 0) continue;
     const double high = std::max(1.0, area.height() * static_cast<double>(count) / static_cast<double>(most));
     const double left = x_of(exponent), right = x_of(exponent + 1);
     painter.fillRect(QRectF(left + 0.5, area.bottom() - high, right - left - 1, high),
-                     color(colours_->of(SpanClass::weight_gradient)));
+                     color(colours().of(SpanClass::weight_gradient)));
   }
-  painter.setPen(color(colours_->line));
+  painter.setPen(color(colours().line));
   painter.drawLine(area.bottomLeft(), area.bottomRight());
   painter.setFont(number_font());
-  painter.setPen(color(colours_->dim));
+  painter.setPen(color(colours().dim));
   int every = tick_every;
   while (x_of(every) - x_of(0) < tick_width) every *= 2;
   for (int exponent = first_shown; exponent <= last_shown; exponent += every)
@@ -146,27 +137,25 @@ void FormatRanges::paint_range(QPainter& painter, const FormatFit& fit, double y
     const double right = std::clamp(x_of(to - fit.shift), area.left(), area.right());
     return QRectF(left, y + (range_row - bar_height) / 2, right - left, bar_height);
   };
-  const Argb colour = colours_->of(SpanClass::forward);
-  painter.fillRect(span(range.least, range.least_normal), color(mixed(colours_->ground, colour, 0.35F)));
+  const Argb colour = colours().of(SpanClass::forward);
+  painter.fillRect(span(range.least, range.least_normal), color(mixed(colours().ground, colour, 0.35F)));
   painter.fillRect(span(range.least_normal, range.last + (range.last_is_whole ? 1 : 0)), color(colour));
   if (!range.last_is_whole)
-    painter.fillRect(span(range.last, range.last + 1), color(mixed(colours_->ground, colour, 0.65F)));
+    painter.fillRect(span(range.last, range.last + 1), color(mixed(colours().ground, colour, 0.65F)));
   painter.setFont(interface_font());
-  painter.setPen(color(colours_->text));
-  painter.drawText(QRectF(view_margin, y, label_width, range_row), Qt::AlignLeft | Qt::AlignVCenter,
-                   text::utf8(facts_of(fit.format).name));
+  draw_text(painter, QRectF(view_margin, y, label_width, range_row), at_left, text::utf8(facts_of(fit.format).name),
+            colours().text);
   const double left = area.right() + 14, room = width() - view_margin - left;
   if (room < words_width / 2) return;
   const FormatShares& s = fit.shares;
-  painter.setPen(color(s.below + s.beyond + s.edge > 0.01 ? colours_->bad : colours_->dim));
   const QString scale = !fit.shift_known ? tr("largest not known: ")
                         : fit.shift == 0 ? QString()
                                          : tr("× %1: ").arg(text::power_of_two(fit.shift));
-  painter.drawText(QRectF(left, y, room, range_row), Qt::AlignLeft | Qt::AlignVCenter,
-                   QFontMetricsF(painter.font()).elidedText(scale + fit_words(fit), Qt::ElideRight, room));
+  draw_line(painter, QRectF(left, y, room, range_row), at_left, scale + fit_words(fit),
+            s.below + s.beyond + s.edge > 0.01 ? colours().bad : colours().dim);
 }
 
-QString FormatRanges::words_at(QPointF at) const {
+QString FormatRanges::tip_at(QPoint at) const {
   if (fits_.empty()) return {};
   const QRectF area = plot();
   const double from = area.bottom() + axis_height + 4;
@@ -194,10 +183,6 @@ QString FormatRanges::words_at(QPointF at) const {
              ? tr("from %1 up: %2 of all").arg(text::power_of_two(exponent), text::share(there / all))
              : tr("from %1 up to %2: %3 of all")
                    .arg(text::power_of_two(exponent), text::power_of_two(exponent + 1), text::share(there / all));
-}
-
-bool FormatRanges::event(QEvent* event) {
-  return shows_tip(event, this, [this](QPoint at) { return words_at(at); }) || QWidget::event(event);
 }
 
 }  // namespace rankscope::app

@@ -2,10 +2,9 @@
 // A step's gradients by magnitude, and under them each format's range on the same axis: numbers left of it become
 // zero, numbers right of it overflow. A scale moves the range against the gradients.
 #pragma once
-#include <QWidget>
 
-#include "app/models/palette.hpp"
-#include "app/session/magnitude_data.hpp"
+#include "app/session/figures.hpp"
+#include "app/views/common/painted_widget.hpp"
 #include "app/views/common/view_table.hpp"
 #include "engine/lesson/formats/shares.hpp"
 
@@ -22,11 +21,10 @@ struct FormatFit {
 std::vector<FormatFit> fits_of(const MagnitudeData& data, std::optional<int> shift);
 ViewTable table_of(const std::vector<FormatFit>& fits);
 
-class FormatRanges : public QWidget {
+class FormatRanges : public PaintedWidget {
   Q_OBJECT
  public:
   explicit FormatRanges(QWidget* parent);
-  void set_theme(const Palette& colours);
   void show_fits(const MagnitudeData& counted, std::vector<FormatFit> fits);
   const std::vector<FormatFit>& fits() const { return fits_; }
   static constexpr int first_shown = -44, last_shown = 17;  ///< powers of two that are counted apart
@@ -34,18 +32,16 @@ class FormatRanges : public QWidget {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
-  bool event(QEvent* event) override;
 
  private:
   QRectF plot() const;
   double x_of(double exponent) const;
   void paint_counts(QPainter& painter) const;
   void paint_range(QPainter& painter, const FormatFit& fit, double y) const;
-  QString words_at(QPointF at) const;
+  QString tip_at(QPoint at) const override;
 
   MagnitudeData data_;
   std::vector<FormatFit> fits_;
-  const Palette* colours_;
 };
 
 }  // namespace rankscope::app

@@ -7,10 +7,9 @@
 #include <cmath>
 
 #include "app/views/common/data_view.hpp"
-#include "app/views/common/own_keys.hpp"
+#include "app/views/common/parts.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
-#include "app/views/common/tool_tip.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -28,7 +27,7 @@ BitField field_of(NumberFormat format, int bit) {
   return bit == f.bits() - 1 ? BitField::sign : bit >= f.mantissa_bits ? BitField::exponent : BitField::mantissa;
 }
 
-FormatRows::FormatRows(QWidget* parent) : QWidget(parent), colours_(&palette_of(Theme::dark)) {
+FormatRows::FormatRows(QWidget* parent) : PaintedWidget(parent) {
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
   setProperty(own_keys_property, true);
@@ -36,11 +35,6 @@ FormatRows::FormatRows(QWidget* parent) : QWidget(parent), colours_(&palette_of(
   setAccessibleDescription(tr("Arrow keys choose a bit, Space flips it"));
   at_ = {NumberFormat::fp32, facts_of(NumberFormat::fp32).bits() - 1};
   fit();
-}
-
-void FormatRows::set_theme(const Palette& colours) {
-  colours_ = &colours;
-  update();
 }
 
 void FormatRows::show_number(const FormatNumber& number) {
@@ -88,18 +82,18 @@ std::optional<FormatRows::Place> FormatRows::place_at(QPointF at) const {
 
 Argb FormatRows::colour_of(BitField field) const {
   switch (field) {
-    case BitField::sign: return colours_->of(SpanClass::backward);
-    case BitField::exponent: return colours_->of(SpanClass::forward);
-    case BitField::mantissa: return colours_->of(SpanClass::weight_gradient);
+    case BitField::sign: return colours().of(SpanClass::backward);
+    case BitField::exponent: return colours().of(SpanClass::forward);
+    case BitField::mantissa: return colours().of(SpanClass::weight_gradient);
   }
-  return colours_->text;
+  return colours().text;
 }
 
 void FormatRows::paintEvent(QPaintEvent*) {
   QPainter painter(this);
-  painter.fillRect(rect(), color(colours_->ground));
+  painter.fillRect(rect(), color(colours().ground));
   painter.setFont(interface_font());
-  paint_legend(painter, {static_cast<double>(view_margin), 2}, width() - 2.0 * view_margin, *colours_,
+  paint_legend(painter, {static_cast<double>(view_margin), 2}, width() - 2.0 * view_margin, colours(),
                {{colour_of(BitField::sign), tr("sign")},
                 {colour_of(BitField::exponent), tr("exponent")},
                 {colour_of(BitField::mantissa), tr("mantissa; of int8 the whole number")}});
@@ -107,7 +101,7 @@ void FormatRows::paintEvent(QPaintEvent*) {
     const double y = head + static_cast<double>(index_of(format)) * row_height();
     paint_bits(painter, format, y);
     paint_words(painter, format, y);
-    painter.setPen(color(colours_->line));
+    painter.setPen(color(colours().line));
     painter.drawLine(QPointF(view_margin, y - row_gap / 2), QPointF(width() - view_margin, y - row_gap / 2));
   }
 }
@@ -115,11 +109,8 @@ void FormatRows::paintEvent(QPaintEvent*) {
 // A set bit is filled, another has an outline only.
 void FormatRows::paint_bits(QPainter& painter, NumberFormat format, double y) const {
   const FormatFacts& f = facts_of(format);
-  QFont bold = interface_font();
-  bold.setWeight(QFont::DemiBold);
-  painter.setFont(bold);
-  painter.setPen(color(colours_->text));
-  painter.drawText(QRectF(view_margin, y, name_width, line), Qt::AlignLeft | Qt::AlignVCenter, text::utf8(f.name));
+  painter.setFont(bold_font());
+  draw_text(painter, QRectF(view_margin, y, name_width, line), at_left, text::utf8(f.name), colours().text);
   painter.setFont(number_font());
   const std::uint32_t bits = number_.stored_in(format).bits;
   for (int bit = 0; bit < f.bits(); ++bit) {
@@ -129,12 +120,12 @@ void FormatRows::paint_bits(QPainter& painter, NumberFormat format, double y) co
     painter.setPen(QPen(color(colour), 1));
     painter.setBrush(set ? QBrush(color(colour)) : QBrush(Qt::NoBrush));
     painter.drawRect(box);
-    painter.setPen(color(set ? colours_->ink_on(colour) : colours_->dim));
-    painter.drawText(box, Qt::AlignCenter, set ? QStringLiteral("1") : QStringLiteral("0"));
+    draw_text(painter, box, Qt::AlignCenter, set ? QStringLiteral("1") : QStringLiteral("0"),
+              set ? colours().ink_on(colour) : colours().dim);
   }
   if (!hasFocus() || at_.format != format) return;
   painter.setBrush(Qt::NoBrush);
-  painter.setPen(QPen(color(colours_->accent), 2));
+  painter.setPen(QPen(color(colours().accent), 2));
   painter.drawRect(box_of(format, at_.bit).adjusted(-1, -1, 0, 1));
 }
 
@@ -147,24 +138,20 @@ void FormatRows::paint_words(QPainter& painter, NumberFormat format, double y) c
   double at = y + (wide ? 0 : 3 * line);
   const auto write = [&](double x, double from, double room, const QString& words, Argb ink, const QFont& font) {
     painter.setFont(font);
-    painter.setPen(color(ink));
-    const QFontMetricsF metrics(font);
-    painter.drawText(QRectF(x, from, room, line), Qt::AlignLeft | Qt::AlignVCenter,
-                     metrics.elidedText(words, Qt::ElideRight, room));
-    return metrics.horizontalAdvance(words);
+    draw_line(painter, QRectF(x, from, room, line), at_left, words, ink);
+    return QFontMetricsF(font).horizontalAdvance(words);
   };
   const double left_room = (wide ? words_left() - words_gap : width() - view_margin) - left;
-  write(left, y + line, left_room, parts_words(format, stored.bits, scale), colours_->dim, number_font());
-  write(left, y + 2 * line, left_room, range_words(format, scale), colours_->dim, interface_font());
-  QFont bold = number_font();
-  bold.setWeight(QFont::DemiBold);
-  const double used = write(right, at, wide_enough, number_words(stored.value), colours_->text, bold) + 12;
+  write(left, y + line, left_room, parts_words(format, stored.bits, scale), colours().dim, number_font());
+  write(left, y + 2 * line, left_room, range_words(format, scale), colours().dim, interface_font());
+  const double used =
+      write(right, at, wide_enough, number_words(stored.value), colours().text, bold_font(number_font())) + 12;
   const bool bad = stored.outcome == RoundingOutcome::overflow || stored.outcome == RoundingOutcome::underflow;
   if (used < wide_enough)
-    write(right + used, at, wide_enough - used, outcome_words(format, stored), bad ? colours_->bad : colours_->dim,
+    write(right + used, at, wide_enough - used, outcome_words(format, stored), bad ? colours().bad : colours().dim,
           interface_font());
-  write(right, at + line, wide_enough, error_words(stored), colours_->dim, interface_font());
-  write(right, at + 2 * line, wide_enough, update_words(update), update.lost() ? colours_->bad : colours_->good,
+  write(right, at + line, wide_enough, error_words(stored), colours().dim, interface_font());
+  write(right, at + 2 * line, wide_enough, update_words(update), update.lost() ? colours().bad : colours().good,
         interface_font());
 }
 
@@ -207,7 +194,7 @@ void FormatRows::keyPressEvent(QKeyEvent* event) {
 void FormatRows::focusInEvent(QFocusEvent*) { update(); }
 void FormatRows::focusOutEvent(QFocusEvent*) { update(); }
 
-QString FormatRows::tip_at(QPointF at) const {
+QString FormatRows::tip_at(QPoint at) const {
   if (const auto place = place_at(at)) {
     const QString name = text::utf8(facts_of(place->format).name);
     QString field;
@@ -231,10 +218,6 @@ QString FormatRows::tip_at(QPointF at) const {
                      parts_words(format, stored.bits, number_.scale_of(format)),
                      range_words(format, number_.scale_of(format))}
       .join(QLatin1Char('\n'));
-}
-
-bool FormatRows::event(QEvent* event) {
-  return shows_tip(event, this, [this](QPoint at) { return tip_at(at); }) || QWidget::event(event);
 }
 
 }  // namespace rankscope::app

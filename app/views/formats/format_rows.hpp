@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A number in every format, as rows of bits that a click or a key flips, with what it becomes beside them.
 #pragma once
-#include <QWidget>
 
-#include "app/models/palette.hpp"
+#include "app/views/common/painted_widget.hpp"
 #include "app/views/formats/format_number.hpp"
 
 namespace rankscope::app {
@@ -12,15 +11,14 @@ enum class BitField : std::uint8_t { sign, exponent, mantissa };
 /// Which part of the number a bit is; bits are numbered from the lowest, 0.
 BitField field_of(NumberFormat format, int bit);
 
-class FormatRows : public QWidget {
+class FormatRows : public PaintedWidget {
   Q_OBJECT
  public:
   explicit FormatRows(QWidget* parent);
-  void set_theme(const Palette& colours);
   void show_number(const FormatNumber& number);
   /// Where a bit is drawn.
   QRectF box_of(NumberFormat format, int bit) const;
-  QString tip_at(QPointF at) const;
+  QString tip_at(QPoint at) const override;
   static int least_width() { return 440; }
 
  signals:
@@ -37,7 +35,6 @@ class FormatRows : public QWidget {
   void keyPressEvent(QKeyEvent* event) override;
   void focusInEvent(QFocusEvent* event) override;
   void focusOutEvent(QFocusEvent* event) override;
-  bool event(QEvent* event) override;
 
  private:
   struct Place {
@@ -56,7 +53,6 @@ class FormatRows : public QWidget {
   void fit();
 
   FormatNumber number_;
-  const Palette* colours_;
   Place at_;  ///< of the keys
 };
 

@@ -2,9 +2,9 @@
 #include "app/views/formats/formats_view.hpp"
 
 #include <QPainter>
-#include <QSignalBlocker>
 #include <algorithm>
 
+#include "app/views/common/parts.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 #include "app/views/formats/scale_rows.hpp"
@@ -16,15 +16,6 @@ namespace {
 constexpr int control_height = 28, control_gap = 8, top = 6, words_height = 20, preferred_height = 480;
 constexpr int page_width = 92, field_width = 150, box_width = 150;
 constexpr int largest_power = 60;
-
-QScrollArea* scroll_around(QWidget* content, QWidget* parent) {
-  auto* scroll = new QScrollArea(parent);
-  scroll->setWidget(content);
-  scroll->setWidgetResizable(true);
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setFocusPolicy(Qt::NoFocus);
-  return scroll;
-}
 
 }  // namespace
 
@@ -41,7 +32,6 @@ FormatsView::FormatsView(SharedState& state, SnapshotSource& source, FiguresMode
       rows_(new FormatRows(nullptr)),
       ranges_(new FormatRanges(nullptr)),
       scales_(new RowsTable(scale_titles(), 2, tr("What scales save"), this)) {
-  setMinimumSize(320, 140);
   setProperty(preferred_height_property, preferred_height);
   make_controls();
   rows_scroll_ = scroll_around(rows_, this);
@@ -62,11 +52,8 @@ void FormatsView::make_controls() {
                         tr("Where the open run's gradients fall in the range of each format"),
                         tr("What scales for all, for each tensor and for each block save")};
   for (std::size_t i = 0; i < pages_.size(); ++i) {
-    auto* button = new QToolButton(this);
-    button->setProperty("role", QStringLiteral("segment"));
-    button->setText(titles[i]);
+    auto* button = make_segment(titles[i], this);
     button->setToolTip(tips[i]);
-    button->setCheckable(true);
     connect(button, &QToolButton::clicked, this, [this, i] { show_page(static_cast<Page>(i)); });
     pages_[i] = button;
   }
@@ -134,11 +121,6 @@ void FormatsView::refresh() {
   QWidget::update();
 }
 
-void FormatsView::showEvent(QShowEvent* event) {
-  DataView::showEvent(event);
-  refresh();
-}
-
 void FormatsView::show_page(Page page) {
   page_ = page;
   for (std::size_t i = 0; i < pages_.size(); ++i) pages_[i]->setChecked(i == static_cast<std::size_t>(page));
@@ -157,13 +139,6 @@ void FormatsView::show_inputs(const std::map<std::string, std::string>& inputs) 
   const auto page = inputs.find("page");
   for (std::size_t i = 0; page != inputs.end() && i < pages_.size(); ++i)
     if (page->second == formats_pages[i]) show_page(static_cast<Page>(i));
-}
-
-void FormatsView::set_theme(Theme theme) {
-  DataView::set_theme(theme);
-  rows_->set_theme(colours());
-  ranges_->set_theme(colours());
-  scales_->set_theme(theme);
 }
 
 QString FormatsView::own_source() const {
@@ -229,9 +204,7 @@ QString FormatsView::words() const {
 
 void FormatsView::paint(QPainter& painter) {
   const bool bad = page_ == Page::number && !fault_.isEmpty();
-  painter.setPen(color(bad ? colours().bad : colours().dim));
-  painter.drawText(words_area(), Qt::AlignLeft | Qt::AlignVCenter,
-                   QFontMetrics(painter.font()).elidedText(words(), Qt::ElideRight, words_area().width()));
+  draw_line(painter, words_area(), at_left, words(), bad ? colours().bad : colours().dim);
 }
 
 QString FormatsView::tip_at(QPoint at) const { return words_area().contains(at) ? words() : QString(); }

@@ -27,7 +27,6 @@ class FormatsView : public DataView {
   enum class Page : std::uint8_t { number, gradients, scales };
   FormatsView(SharedState& state, SnapshotSource& source, FiguresModel& figures, QWidget* parent = nullptr);
 
-  void set_theme(Theme theme) override;
   QString own_source() const override;
   /// A number, an update, a page.
   void show_inputs(const std::map<std::string, std::string>& inputs) override;
@@ -51,7 +50,7 @@ class FormatsView : public DataView {
   void paint(QPainter& painter) override;
   QString tip_at(QPoint at) const override;
   ViewTable rows_shown() const override;
-  void showEvent(QShowEvent* event) override;
+  void on_show() override { refresh(); }
 
  private:
   void make_controls();

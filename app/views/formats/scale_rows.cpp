@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/formats/scale_rows.hpp"
 
-#include "app/views/common/powers.hpp"
 #include "app/views/common/text.hpp"
 #include "engine/lesson/formats/scales.hpp"
 

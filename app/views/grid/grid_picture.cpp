@@ -275,10 +275,7 @@ GridRanking rank_by(const Figures& figures, GridQuantity quantity) {
     return std::isfinite(x) && (!std::isfinite(y) || x > y);
   });
   for (const int rank : ranking.ranks) {
-    const std::string place = place_of(plan, rank);
-    QString name = QCoreApplication::translate("GridView", "rank %1").arg(rank);
-    if (!place.empty()) name += QStringLiteral(" · ") + QString::fromStdString(place);
-    std::vector<Cell> row{{name, Tone::text, {}}};
+    std::vector<Cell> row{{text::rank_name(plan, rank)}};
     for (int i = 0; i < grid_quantity_count; ++i)
       row.push_back({text_of(static_cast<GridQuantity>(i), value(i, rank)), i == chosen ? Tone::text : Tone::dim, {}});
     ranking.rows.push_back(std::move(row));

@@ -36,7 +36,6 @@ GridView::GridView(SharedState& state, SnapshotSource& source, FiguresModel& fig
       quantities_(new QComboBox(this)),
       ranking_(new RowsTable(ranking_titles(), 1, tr("Ranks sorted by the quantity"), this)) {
   setMouseTracking(true);
-  setMinimumSize(320, 140);
   for (int i = 0; i < grid_quantity_count; ++i) quantities_->addItem(label_of(static_cast<GridQuantity>(i)));
   quantities_->setAccessibleName(tr("Quantity shown by colour"));
   quantities_->move(view_margin, 4);
@@ -57,11 +56,6 @@ GridView::GridView(SharedState& state, SnapshotSource& source, FiguresModel& fig
   take();
 }
 
-void GridView::set_theme(Theme theme) {
-  DataView::set_theme(theme);
-  ranking_->set_theme(theme);
-}
-
 // All quantities of all ranks are computed only if the view is visible.
 void GridView::take() {
   const Report* report = figures_.latest()->shown();
@@ -77,11 +71,6 @@ void GridView::take() {
   }
   arrange();
   update();
-}
-
-void GridView::showEvent(QShowEvent* event) {
-  DataView::showEvent(event);
-  take();
 }
 
 void GridView::set_quantity(GridQuantity quantity) {
@@ -157,9 +146,8 @@ void GridView::paint_scale(QPainter& painter) const {
   const QRectF bar(left + before, quantities_->geometry().center().y() - 6, wide, 12);
   for (int x = 0; x < static_cast<int>(bar.width()); ++x)
     painter.fillRect(QRectF(bar.left() + x, bar.top(), 1, bar.height()), color(fill_of(x / bar.width())));
-  painter.setPen(color(colours().dim));
-  painter.drawText(QRectF(left, bar.top() - 4, before - 8, 20), Qt::AlignRight | Qt::AlignVCenter, none);
-  painter.drawText(QRectF(bar.right() + 8, bar.top() - 4, after, 20), Qt::AlignLeft | Qt::AlignVCenter, most);
+  draw_text(painter, QRectF(left, bar.top() - 4, before - 8, 20), at_right, none, colours().dim);
+  painter.drawText(QRectF(bar.right() + 8, bar.top() - 4, after, 20), at_left, most);
   painter.setFont(interface_font());
 }
 
@@ -174,9 +162,8 @@ void GridView::paint(QPainter& painter) {
   }
   paint_scale(painter);
   if (const QString why = why_unknown(); !why.isEmpty()) {
-    painter.setPen(color(colours().dim));
-    painter.drawText(QRectF(view_margin, header_height, width() - 2 * view_margin, top_label + cells_height_),
-                     Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, why);
+    draw_text(painter, QRectF(view_margin, header_height, width() - 2 * view_margin, top_label + cells_height_),
+              Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, why, colours().dim);
     return;
   }
   paint_cells(painter, layout_now());
@@ -193,15 +180,15 @@ void GridView::paint_cells(QPainter& painter, const GridLayout& layout) const {
   for (std::size_t i = 0; i < layout.stage_left.size(); i += static_cast<std::size_t>(every_stage))
     painter.drawText(
         QRectF(layout.stage_left[i], layout.replica_top[0] - top_label, stage_step * every_stage, top_label - 4),
-        Qt::AlignLeft | Qt::AlignVCenter, tr("stage %1").arg(i));
+        at_left, tr("stage %1").arg(i));
   if (layout.grid.servers > 0)
     painter.drawText(QRectF(layout.cells[static_cast<std::size_t>(layout.grid.workers())].left(),
                             layout.replica_top[0] - top_label, layout.place_width, top_label - 4),
-                     Qt::AlignLeft | Qt::AlignVCenter, tr("servers"));
+                     at_left, tr("servers"));
   const int every_replica = std::max(1, static_cast<int>(std::ceil(18 / layout.place_height)));
   for (std::size_t i = 0; i < layout.replica_top.size(); i += static_cast<std::size_t>(every_replica))
     painter.drawText(QRectF(view_margin, layout.replica_top[i], side_label - 8, std::max(18.0, layout.place_height)),
-                     Qt::AlignLeft | Qt::AlignVCenter, fold_.row_name(static_cast<int>(i)));
+                     at_left, fold_.row_name(static_cast<int>(i)));
 
   for (std::size_t rank = 0; rank < layout.cells.size(); ++rank) {
     const QRectF& cell = layout.cells[rank];

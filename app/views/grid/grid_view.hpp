@@ -22,14 +22,13 @@ class GridView : public DataView {
   /// The ranks that they represent.
   const GridFold& fold_now() const { return fold_; }
   const RowsModel& ranking() const { return ranking_->rows(); }
-  void set_theme(Theme theme) override;
 
  protected:
   void arrange() override;
   /// Every quantity of every rank.
   ViewTable rows_shown() const override;
   void paint(QPainter& painter) override;
-  void showEvent(QShowEvent* event) override;
+  void on_show() override { take(); }
   void mouseMoveEvent(QMouseEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
   void leaveEvent(QEvent* event) override;

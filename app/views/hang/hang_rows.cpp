@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/hang/hang_rows.hpp"
 
-#include <QObject>
 #include <algorithm>
 #include <cmath>
 
@@ -43,18 +42,24 @@ QString words_of(const StalenessWait& bound) {
   return tr("rank %1, whose step %2 is missing").arg(ranks.join(QStringLiteral(", "))).arg(bound.oldest);
 }
 
+bool is_late(const Standstill& still, int rank) {
+  return std::find(still.late.begin(), still.late.end(), rank) != still.late.end();
+}
+
+/// Those that are missing stand out where one of them is late.
+Tone tone_of_missing(const PendingCommunication& communication, const Standstill& still) {
+  const std::vector<int> away = communication.missing();
+  return std::any_of(away.begin(), away.end(), [&](int rank) { return is_late(still, rank); }) ? Tone::bad : Tone::text;
+}
+
 std::vector<Cell> row_of(const PendingCommunication& communication, const Standstill& still, std::int64_t origin_ns) {
   const bool message = communication.group == GroupKind::self;
-  const std::vector<int> away = communication.missing();
-  const bool for_late = std::any_of(away.begin(), away.end(), [&](int rank) {
-    return std::find(still.late.begin(), still.late.end(), rank) != still.late.end();
-  });
   const QString group =
       message ? tr("message, rank %1 to rank %2").arg(communication.members[0]).arg(communication.members[1])
               : tr("%1 group of %2").arg(text::words(name_of(communication.group))).arg(communication.members.size());
   return {{op_of_step(communication.op, communication.step)},
           {group, Tone::dim},
-          {ranks_of(communication, MemberState::not_arrived), for_late ? Tone::bad : Tone::text},
+          {ranks_of(communication, MemberState::not_arrived), tone_of_missing(communication, still)},
           {ranks_of(communication, MemberState::arrived)},
           {ranks_of(communication, MemberState::finished), Tone::dim},
           {text::nanoseconds(communication.since_ns - origin_ns), Tone::dim}};
@@ -87,20 +92,15 @@ std::vector<Cell> row_of(const LanePlace& lane, const Standstill& still, const R
   } else if (lane.entered) {
     now = {op_of_step(lane.next, lane.next_step), Tone::text, {}};
     since.words = text::nanoseconds(lane.entered_ns - origin_ns);
-    const auto is_late = [&](int rank) {
-      return std::find(still.late.begin(), still.late.end(), rank) != still.late.end();
-    };
-    if (is_late(lane.rank) && !is_communication(lane.next.kind())) now.tone = Tone::bad;
+    if (is_late(still, lane.rank) && !is_communication(lane.next.kind())) now.tone = Tone::bad;
     for (const PendingCommunication& communication : still.pending) {
       const OpId mine = lane.next.kind() == OpKind::receive ? counterpart(lane.next) : lane.next;
       const bool member = std::find(communication.members.begin(), communication.members.end(), lane.rank) !=
                           communication.members.end();
       if (communication.op != mine || communication.step != lane.next_step || !member) continue;
       const std::vector<int> away = communication.missing();
-      const bool for_late = std::any_of(away.begin(), away.end(), is_late);
       why = {tr("waits for rank %1").arg(ranks_of(communication, MemberState::not_arrived)),
-             for_late ? Tone::bad : Tone::text,
-             {}};
+             tone_of_missing(communication, still)};
       if (const StalenessWait* bound = away.size() == 1 ? still.staleness_wait_of(away.front()) : nullptr)
         why.words += tr(", which waits for %1").arg(words_of(*bound));
     }
@@ -109,9 +109,7 @@ std::vector<Cell> row_of(const LanePlace& lane, const Standstill& still, const R
     why.words = tr("needs %1").arg(token(lane.waits_for));
   }
   const RunPlan plan{context.step.scenario, context.step.grid};
-  const std::string place = place_of(plan, lane.rank);
-  const QString rank = tr("rank %1").arg(lane.rank);
-  return {{place.empty() ? rank : rank + QStringLiteral(" · ") + QString::fromStdString(place)},
+  return {{text::rank_name(plan, lane.rank)},
           {text::words(name_of(lane.lane))},
           {group, Tone::dim},
           {op_of_step(lane.left, lane.left_step), lane.left.valid() ? Tone::text : Tone::dim, {}},

@@ -2,8 +2,6 @@
 // The texts and rows of the hang view, from the analysis. No widgets.
 #pragma once
 #include <QString>
-#include <memory>
-#include <optional>
 #include <vector>
 
 #include "app/views/common/rows_model.hpp"

@@ -3,9 +3,8 @@
 
 #include <QHeaderView>
 #include <QPainter>
-#include <QStyle>
-#include <QVBoxLayout>
 
+#include "app/views/common/parts.hpp"
 #include "app/views/common/style.hpp"
 
 namespace rankscope::app {
@@ -16,14 +15,6 @@ constexpr int catching_up_ms = 700;  // so long what was there before one joined
 constexpr int most_pending_rows = 6;
 // What a presentation can omit: the group, then the last finished op; the ranks that left, then the group.
 constexpr int spare_of_lanes[] = {2, 3}, spare_of_pending[] = {4, 1};
-
-QLabel* make_label(const QString& words, const char* role, QWidget* parent) {
-  auto* label = new QLabel(words, parent);
-  label->setProperty("role", QLatin1String(role));
-  label->setWordWrap(true);
-  label->setTextFormat(Qt::PlainText);
-  return label;
-}
 
 }  // namespace
 
@@ -37,9 +28,7 @@ HangView::HangView(SharedState& state, SnapshotSource& source, FiguresModel& fig
       pending_(new RowsTable(pending_titles(), 6, tr("Communications with missing ranks"), this)),
       lanes_(new RowsTable(lane_titles(), 7, tr("Lanes of all ranks"), this)),
       latest_([this](HangPicture picture) { deliver(std::move(picture)); }) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(cell_inset, 8, 12, 4);
-  column->setSpacing(4);
+  auto* column = column_in(this, 4, {cell_inset, 8, 12, 4});
   column->addWidget(title_);
   column->addWidget(words_);
   column->addWidget(waits_);
@@ -52,9 +41,7 @@ HangView::HangView(SharedState& state, SnapshotSource& source, FiguresModel& fig
   for (QLabel* label : {title_, words_}) label->setContentsMargins(cell_padding, 0, 0, 0);
   lanes_->horizontalHeader()->setStretchLastSection(true);
   connect(lanes_, &QTableView::clicked, this, [this](const QModelIndex& index) { select_lane(index.row()); });
-  soon_.setSingleShot(true);
-  soon_.setInterval(check_interval_ms);
-  connect(&soon_, &QTimer::timeout, this, &HangView::refresh);
+  set_up_pause(soon_, check_interval_ms, this, &HangView::refresh);
   clock_.setInterval(clock_interval_ms);
   connect(&clock_, &QTimer::timeout, this, &HangView::tick);
   const auto soon = [this] {
@@ -71,12 +58,6 @@ HangView::HangView(SharedState& state, SnapshotSource& source, FiguresModel& fig
   connect(&figures, &FiguresModel::changed, this, soon);
   quiet_.start();
   deliver({});
-}
-
-void HangView::set_theme(Theme theme) {
-  DataView::set_theme(theme);
-  pending_->set_theme(theme);
-  lanes_->set_theme(theme);
 }
 
 void HangView::set_live(bool live) {
@@ -99,11 +80,6 @@ bool HangView::settled() const {
   return known && latest_.settled() && !soon_.isActive();
 }
 
-void HangView::showEvent(QShowEvent* event) {
-  DataView::showEvent(event);
-  refresh();
-}
-
 // While hidden, nothing is computed until silence requires it.
 void HangView::tick() {
   const double quiet_s = static_cast<double>(quiet_.elapsed()) * 1e-3;
@@ -122,11 +98,9 @@ void HangView::deliver(HangPicture picture) {
   pending_->set_rows(picture_.pending);
   lanes_->set_rows(picture_.lanes);
   const bool waits = pending_->rows().rowCount() > 0;
-  waits_->setVisible(waits);
-  pending_->setVisible(waits);
+  show_all(waits, {waits_, pending_});
   pending_->setFixedHeight(pending_->height_of(most_pending_rows));
-  where_->setVisible(lanes_->rows().rowCount() > 0);
-  lanes_->setVisible(lanes_->rows().rowCount() > 0);
+  show_all(lanes_->rows().rowCount() > 0, {where_, lanes_});
   take_headline();
   arrange();
 }
@@ -149,14 +123,8 @@ void HangView::take_headline() {
   title_->setVisible(picture_.ran);  // else both stand where the lists would
   words_->setVisible(picture_.ran && !headline.words.isEmpty());
   const char* role = headline.tone == Tone::bad ? "bad" : headline.tone == Tone::good ? "good" : "heading";
-  if (title_->property("role").toString() != QLatin1String(role)) {
-    title_->setProperty("role", QLatin1String(role));
-    title_->style()->unpolish(title_);
-    title_->style()->polish(title_);
-  }
-  QFont bold = interface_font();
-  bold.setWeight(QFont::DemiBold);
-  title_->setFont(bold);
+  set_style_property(*title_, "role", QString::fromLatin1(role));
+  title_->setFont(bold_font());
   update();
 }
 

@@ -18,7 +18,6 @@ class HangView : public DataView {
   Q_OBJECT
  public:
   HangView(SharedState& state, SnapshotSource& source, FiguresModel& figures, QWidget* parent = nullptr);
-  void set_theme(Theme theme) override;
   /// Of a live run not before it is known whether it moves.
   bool settled() const override;
   /// A live run: silence has a meaning.
@@ -40,7 +39,7 @@ class HangView : public DataView {
   ViewTable rows_shown() const override { return table_of(lanes_->rows()); }
   void arrange() override;
   void paint(QPainter& painter) override;
-  void showEvent(QShowEvent* event) override;
+  void on_show() override { refresh(); }
 
  private:
   void refresh();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/memory/alive_list.hpp"
 
-#include <QObject>
 #include <algorithm>
 
+#include "app/models/translated.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 
@@ -21,6 +21,49 @@ QString until_words(const AliveBuffer& buffer) {
 }
 
 }  // namespace
+
+std::vector<AliveBuffer> alive_at(const RankProgram& program, OpIndex op) {
+  const std::vector<Lifetime> lifetimes = lifetimes_of(program);
+  std::vector<AliveBuffer> alive;
+  for (BufferIndex b = 0; b < program.buffers.size(); ++b) {
+    const Buffer& buffer = program.buffers[b];
+    if (buffer.within >= 0 || buffer.bytes() == 0) continue;
+    const Lifetime& life = lifetimes[b];
+    if (buffer.persistent)
+      alive.push_back({buffer.name, ledger_class(buffer), buffer.bytes(), {}, {}});
+    else if (life.used() && life.first <= op && op <= life.last)
+      alive.push_back(
+          {buffer.name, ledger_class(buffer), buffer.bytes(), program.ops[life.first].id, program.ops[life.last].id});
+  }
+  if (program.scratch_bytes > 0)
+    alive.push_back({translated("kernel workspace"), MemoryClass::workspace, program.scratch_bytes, {}, {}});
+  if (program.context_bytes > 0)
+    alive.push_back(
+        {translated("driver and libraries of the device"), MemoryClass::context, program.context_bytes, {}, {}});
+  if (program.host_scratch_bytes > 0)
+    alive.push_back(
+        {translated("kernel workspace on the host"), MemoryClass::host, program.host_scratch_bytes, {}, {}});
+  std::stable_sort(alive.begin(), alive.end(),
+                   [](const AliveBuffer& a, const AliveBuffer& b) { return a.bytes > b.bytes; });
+  return alive;
+}
+
+bool drop_ended(std::vector<AliveBuffer>& alive, OpId op, const ClassBytes& seen) {
+  ClassBytes during{};
+  for (const AliveBuffer& buffer : alive) during[static_cast<std::size_t>(buffer.memory)] += buffer.bytes;
+  bool less = false;
+  for (const MemoryClass memory : {MemoryClass::parameters, MemoryClass::gradients, MemoryClass::optimizer,
+                                   MemoryClass::activations, MemoryClass::buffers})
+    less = less || seen[static_cast<std::size_t>(memory)] < during[static_cast<std::size_t>(memory)];
+  if (less) std::erase_if(alive, [op](const AliveBuffer& buffer) { return buffer.last.valid() && buffer.last == op; });
+  return less;
+}
+
+std::optional<OpIndex> index_of(const RankProgram& program, OpId op) {
+  const auto found = std::find_if(program.ops.begin(), program.ops.end(), [&](const Op& o) { return o.id == op; });
+  if (found == program.ops.end()) return std::nullopt;
+  return static_cast<OpIndex>(found - program.ops.begin());
+}
 
 AliveList alive_list(std::shared_ptr<const RankProgram> program, int rank, OpId op, const ClassBytes& seen,
                      const QString& moment, AliveList before) {
@@ -50,9 +93,7 @@ void paint_alive(QPainter& painter, const QRectF& area, const AliveList& list, c
   const QFontMetricsF metrics(interface_font());
   const auto line = [&](double y, const QString& words, Argb colour, double width) {
     painter.setFont(interface_font());
-    painter.setPen(color(colour));
-    painter.drawText(QRectF(area.left(), y, width, row_height), Qt::AlignLeft | Qt::AlignVCenter,
-                     metrics.elidedText(words, Qt::ElideRight, width));
+    draw_line(painter, QRectF(area.left(), y, width, row_height), at_left, words, colour);
   };
   double y = area.top();
   line(y,
@@ -82,9 +123,8 @@ void paint_alive(QPainter& painter, const QRectF& area, const AliveList& list, c
     painter.fillRect(QRectF(area.left(), y + (row_height - square) / 2, square, square),
                      color(color_of(buffer.memory, colours)));
     painter.setFont(number_font());
-    painter.setPen(color(colours.text));
-    painter.drawText(QRectF(area.right() - bytes_width, y, bytes_width, row_height), Qt::AlignRight | Qt::AlignVCenter,
-                     text::bytes(static_cast<double>(buffer.bytes)));
+    draw_text(painter, QRectF(area.right() - bytes_width, y, bytes_width, row_height), at_right,
+              text::bytes(static_cast<double>(buffer.bytes)), colours.text);
     const double left = area.left() + square + 6, room = area.right() - bytes_width - left;
     painter.setFont(interface_font());
     const QString name = QString::fromStdString(buffer.name), until = until_words(buffer);
@@ -95,11 +135,10 @@ void paint_alive(QPainter& painter, const QRectF& area, const AliveList& list, c
                             : until_width <= least           ? both - until_width
                             : name_width <= least            ? name_width
                                                              : least;
-    painter.drawText(QRectF(left, y, room, row_height), Qt::AlignLeft | Qt::AlignVCenter,
+    painter.drawText(QRectF(left, y, room, row_height), at_left,
                      metrics.elidedText(name, Qt::ElideMiddle, for_name + 1));
-    painter.setPen(color(colours.dim));
-    painter.drawText(QRectF(left, y, room, row_height), Qt::AlignRight | Qt::AlignVCenter,
-                     metrics.elidedText(until, Qt::ElideMiddle, both - for_name + 1));
+    draw_text(painter, QRectF(left, y, room, row_height), at_right,
+              metrics.elidedText(until, Qt::ElideMiddle, both - for_name + 1), colours.dim);
     y += row_height;
     ++shown;
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The memory view as arithmetic: bytes by class in each pixel column, and every rank at its own peak. No widgets.
 #pragma once
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>

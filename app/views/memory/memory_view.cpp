@@ -11,7 +11,6 @@
 #include "app/views/common/axis.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
-#include "app/views/memory/memory_classes.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -97,8 +96,7 @@ void MemoryView::refresh() {
   latest_.request([request = std::move(request)] { return compose_memory(request); });
 }
 
-void MemoryView::showEvent(QShowEvent* event) {
-  DataView::showEvent(event);
+void MemoryView::on_show() {
   refresh_ranks();
   refresh();
 }
@@ -166,7 +164,7 @@ void MemoryView::paint_axis(QPainter& painter, const QRect& area, bool labels) c
     painter.setPen(color(colours().dim));
     const QString text = &tick == &axis.ticks.back() ? tick.label + QChar(0xA0) + axis.unit : tick.label;
     painter.drawText(QRectF(area.left() - axis_width - view_margin + 4, y - 8, axis_width + view_margin - 10, 16),
-                     Qt::AlignRight | Qt::AlignVCenter, text);
+                     at_right, text);
   }
   painter.setFont(interface_font());
 }
@@ -233,9 +231,7 @@ void MemoryView::paint_time(QPainter& painter) const {
         << tr("%1 over time; dashed: predicted, at most %2").arg(who, text::bytes(static_cast<double>(predicted_peak)));
   const int room = area.right() - view_margin;
   while (captions.size() > 1 && painter.fontMetrics().horizontalAdvance(captions.last()) > room) captions.removeLast();
-  painter.setPen(color(colours().dim));
-  painter.drawText(QRect(view_margin, header_height, room, title_height), Qt::AlignLeft | Qt::AlignVCenter,
-                   painter.fontMetrics().elidedText(captions.last(), Qt::ElideRight, room));
+  draw_line(painter, QRectF(view_margin, header_height, room, title_height), at_left, captions.last(), colours().dim);
   paint_time_axis(painter, area);
 
   if (const auto cursor = state().cursor(); cursor && !picture_.range.empty()) {
@@ -264,9 +260,8 @@ void MemoryView::paint_time_axis(QPainter& painter, const QRect& area) const {
     painter.setPen(color(colours().faint));
     painter.drawLine(QPointF(x, area.bottom() + 1), QPointF(x, area.bottom() + 4));
     if (x - wide / 2 < free_from || x + wide / 2 > area.right() + axis_width - 8) continue;
-    painter.setPen(color(colours().dim));
-    painter.drawText(QRectF(x - wide / 2 - 2, area.bottom() + 5, wide + 4, 18), Qt::AlignHCenter | Qt::AlignVCenter,
-                     label);
+    draw_text(painter, QRectF(x - wide / 2 - 2, area.bottom() + 5, wide + 4, 18), Qt::AlignHCenter | Qt::AlignVCenter,
+              label, colours().dim);
     free_from = x + wide / 2 + 8;
   }
   painter.setFont(interface_font());
@@ -274,14 +269,12 @@ void MemoryView::paint_time_axis(QPainter& painter, const QRect& area) const {
 
 void MemoryView::paint_peaks(QPainter& painter) const {
   const QRect area = peak_area();
-  painter.setPen(color(colours().dim));
   const QRect title(area.left() - axis_width + 8, header_height, area.width() + axis_width - 8, title_height);
   const QString every = identical_ranks_ > 1 ? tr("every stage at its peak") : tr("every rank at its peak");
   QString words = state().step() ? tr("%1, step %2").arg(every).arg(*state().step()) : every;
   if (painter.fontMetrics().horizontalAdvance(words) > title.width())
     words = state().step() ? tr("peaks, step %1").arg(*state().step()) : tr("peaks");
-  painter.drawText(title, Qt::AlignLeft | Qt::AlignVCenter,
-                   painter.fontMetrics().elidedText(words, Qt::ElideRight, title.width()));
+  draw_line(painter, title, at_left, words, colours().dim);
   paint_axis(painter, area, true);
   if (picture_.peaks.empty()) return;
   const double slot = static_cast<double>(area.width()) / static_cast<double>(picture_.peaks.size());
@@ -317,9 +310,9 @@ void MemoryView::paint_peaks(QPainter& painter) const {
       painter.drawRect(QRectF(left - 2.5, y, device_bar + 4, area.bottom() + 1 - y));
     }
     if (i % static_cast<std::size_t>(spacing) == 0) {
-      painter.setPen(color(peak.rank == picture_.rank ? colours().text : colours().dim));
-      painter.drawText(QRectF(left + bar / 2 - 40, area.bottom() + 4, 80, 18), Qt::AlignHCenter | Qt::AlignVCenter,
-                       i == 0 && slot > 60 && identical_ranks_ == 1 ? name_of(peak.rank) : QString::number(peak.rank));
+      draw_text(painter, QRectF(left + bar / 2 - 40, area.bottom() + 4, 80, 18), Qt::AlignHCenter | Qt::AlignVCenter,
+                i == 0 && slot > 60 && identical_ranks_ == 1 ? name_of(peak.rank) : QString::number(peak.rank),
+                peak.rank == picture_.rank ? colours().text : colours().dim);
     }
   }
 }

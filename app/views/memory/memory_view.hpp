@@ -3,7 +3,7 @@
 // by side; the prediction as an outline; and the buffers that are alive at the cursor, or at the peak.
 #pragma once
 #include <QComboBox>
-#include <QLabel>
+#include <array>
 
 #include "app/models/bubble_source.hpp"
 #include "app/session/latest.hpp"
@@ -12,6 +12,16 @@
 #include "app/views/memory/memory_picture.hpp"
 
 namespace rankscope::app {
+
+/// From the bottom of a stack; the host's memory stands apart.
+inline constexpr std::array device_classes{MemoryClass::parameters,  MemoryClass::gradients, MemoryClass::optimizer,
+                                           MemoryClass::activations, MemoryClass::buffers,   MemoryClass::workspace,
+                                           MemoryClass::context};
+static_assert(device_classes.size() + 1 == memory_class_count);
+
+inline double of(const ClassBytes& bytes, MemoryClass memory) {
+  return static_cast<double>(bytes[static_cast<std::size_t>(memory)]);
+}
 
 class MemoryView : public DataView {
   Q_OBJECT
@@ -42,7 +52,7 @@ class MemoryView : public DataView {
   void mousePressEvent(QMouseEvent* event) override;
   void leaveEvent(QEvent* event) override;
   QString tip_at(QPoint at) const override;
-  void showEvent(QShowEvent* event) override;
+  void on_show() override;
 
  private:
   void refresh();

@@ -4,7 +4,6 @@
 
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
-#include "app/views/memory/memory_classes.hpp"
 #include "app/views/memory/memory_view.hpp"
 
 namespace rankscope::app {

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/paths/path_player.hpp"
 
-#include <QFontMetrics>
-#include <QHBoxLayout>
 #include <algorithm>
 
+#include "app/views/common/parts.hpp"
 #include "app/views/common/style.hpp"
-#include "app/views/common/word_button.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -28,9 +26,7 @@ PathPlayer::PathPlayer(QWidget* parent)
   words_->setProperty("role", QStringLiteral("dim"));
   words_->setFont(number_font());
   words_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-  auto* row = new QHBoxLayout(this);
-  row->setContentsMargins(view_margin, 2, view_margin, 4);
-  row->setSpacing(6);
+  auto* row = row_in(this, 6, {view_margin, 2, view_margin, 4});
   for (QWidget* part : {static_cast<QWidget*>(back_), static_cast<QWidget*>(play_), static_cast<QWidget*>(forward_)})
     row->addWidget(part);
   row->addWidget(slider_, 1);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/paths/paths_model.hpp"
 
-#include <QFont>
 #include <QIcon>
 #include <QPainter>
 #include <QPixmap>

@@ -2,7 +2,6 @@
 // The table of optimizers: which are drawn, their learning rates, and their positions at the current step.
 #pragma once
 #include <QAbstractTableModel>
-#include <map>
 #include <memory>
 #include <set>
 

@@ -9,9 +9,9 @@
 #include <QSignalBlocker>
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <set>
 
+#include "app/views/common/parts.hpp"
 #include "app/views/common/rows_model.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/table_height.hpp"
@@ -45,7 +45,6 @@ PathsView::PathsView(SharedState& state, SnapshotSource& source, PathCache& cach
       player_(new PathPlayer(this)),
       table_(new QTableView(this)),
       chart_(new PlotChart(this)) {
-  setMinimumSize(320, 140);
   setProperty(plays_property, true);
   setProperty(preferred_height_property, preferred_height);
   setFocusPolicy(Qt::StrongFocus);
@@ -61,9 +60,7 @@ PathsView::PathsView(SharedState& state, SnapshotSource& source, PathCache& cach
   table_->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
   table_->installEventFilter(this);
   picture_->installEventFilter(this);
-  patience_.setSingleShot(true);
-  patience_.setInterval(patience_ms);
-  connect(&patience_, &QTimer::timeout, this, &PathsView::ask);
+  set_up_pause(patience_, patience_ms, this, &PathsView::ask);
   connect(&cache_, &PathCache::changed, this, &PathsView::take_answer);
   connect(player_, &PathPlayer::step_changed, this, &PathsView::take_step);
   connect(picture_, &SurfacePicture::start_wanted, this, [this](Point start) {
@@ -111,7 +108,6 @@ void PathsView::make_controls() {
     box->setKeyboardTracking(false);
     box->setFont(number_font());
   }
-  for (ElidedLabel* label : {formula_, source_}) label->setProperty("role", QStringLiteral("dim"));
   source_->set_text(own_source());
   connect(surfaces_, &QComboBox::currentIndexChanged, this, [this] {
     show_chosen();
@@ -138,20 +134,13 @@ void PathsView::make_controls() {
 
 std::string PathsView::surface_name() const { return surfaces_->currentData().toString().toStdString(); }
 
-void PathsView::set_theme(Theme theme) {
-  DataView::set_theme(theme);
-  picture_->set_theme(colours());
+void PathsView::take_colours() {
   model_.set_theme(colours());
   show_plot();
 }
 
 QString PathsView::own_source() const {
   return tr("computed by the engine's optimizers in fp64 on two numbers; no model is trained");
-}
-
-void PathsView::set_presentation(double scale) {
-  DataView::set_presentation(scale);
-  arrange();
 }
 
 bool PathsView::settled() const { return !patience_.isActive() && cache_.settled() && picture_->settled(); }
@@ -199,11 +188,6 @@ void PathsView::ask() {
   // While a window opens, all views are shown for a moment; those behind other tabs are then hidden again.
   if (!isVisible()) return;
   take_answer();
-}
-
-void PathsView::showEvent(QShowEvent* event) {
-  DataView::showEvent(event);
-  patience_.start();
 }
 
 // The old paths are shown until the new ones are computed.
@@ -374,7 +358,7 @@ Plot PathsView::plot() const {
 void PathsView::show_plot() {
   chart_->setVisible(!veiled() && paths_ && !plot_area().isEmpty() && !model_.drawn().empty());
   chart_->setGeometry(plot_area().toRect());
-  if (chart_->isVisibleTo(this)) chart_->show_plot(plot(), colours());
+  if (chart_->isVisibleTo(this)) chart_->show_plot(plot());
 }
 
 void PathsView::paint(QPainter& painter) {

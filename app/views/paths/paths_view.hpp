@@ -26,8 +26,6 @@ class PathsView : public DataView {
  public:
   PathsView(SharedState& state, SnapshotSource& source, PathCache& cache, QWidget* parent = nullptr);
 
-  void set_theme(Theme theme) override;
-  void set_presentation(double scale) override;
   bool settled() const override;
   QString own_source() const override;
 
@@ -50,12 +48,13 @@ class PathsView : public DataView {
   QRectF plot_area() const;
 
  protected:
+  void take_colours() override;
   void arrange() override;
   ViewTable rows_shown() const override;
   QString veil_words() const override { return tr("Hidden until you answer the questions on the left."); }
   void fill_menu(QMenu& menu, QPoint at) override;
   void paint(QPainter& painter) override;
-  void showEvent(QShowEvent* event) override;
+  void on_show() override { patience_.start(); }
   void keyPressEvent(QKeyEvent* event) override;
   bool eventFilter(QObject* watched, QEvent* event) override;
 

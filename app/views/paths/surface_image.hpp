@@ -4,7 +4,6 @@
 #pragma once
 #include <QImage>
 #include <QRectF>
-#include <vector>
 
 #include "app/models/palette.hpp"
 #include "engine/lesson/descent/surface.hpp"

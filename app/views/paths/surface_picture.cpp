@@ -11,7 +11,6 @@
 #include "app/views/common/data_view.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
-#include "app/views/common/tool_tip.hpp"
 #include "app/views/paths/optimizer_marker.hpp"
 
 namespace rankscope::app {
@@ -31,22 +30,13 @@ QString point_words(Point point) { return QStringLiteral("(%1, %2)").arg(point.x
 }  // namespace
 
 SurfacePicture::SurfacePicture(QWidget* parent)
-    : QWidget(parent),
-      colours_(&palette_of(Theme::dark)),
-      surface_(make_surface("ravine")),
-      latest_([this](Composed made) {
+    : PaintedWidget(parent), surface_(make_surface("ravine")), latest_([this](Composed made) {
         composed_ = std::move(made);
         update();
       }) {
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
   setAccessibleName(tr("Paths on the surface"));
-}
-
-void SurfacePicture::set_theme(const Palette& colours) {
-  colours_ = &colours;
-  compose();
-  update();
 }
 
 void SurfacePicture::show_paths(std::shared_ptr<const Paths> paths, const QString& failure) {
@@ -81,7 +71,7 @@ void SurfacePicture::compose() {
   const double ratio = devicePixelRatioF();
   const QSize pixels = (now.area.size() * ratio).toSize();
   const PathRequest& request = paths_->request;
-  latest_.request([surface = surface_, shown = now.shown, pixels, ratio, colours = *colours_,
+  latest_.request([surface = surface_, shown = now.shown, pixels, ratio, colours = colours(),
                    condition = request.condition]() -> Composed {
     return {compose_surface(surface, shown, pixels, ratio, colours), shown, surface.name, condition, colours.theme};
   });
@@ -98,13 +88,13 @@ std::vector<const OptimizerPath*> SurfacePicture::drawn() const {
 void SurfacePicture::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setFont(interface_font());
-  painter.fillRect(rect(), color(colours_->ground));
+  painter.fillRect(rect(), color(colours().ground));
   if (!paths_)
-    return paint_empty(painter, rect(), *colours_, failure_.isEmpty() ? tr("Computing the paths…") : tr("No paths"),
+    return paint_empty(painter, rect(), colours(), failure_.isEmpty() ? tr("Computing the paths…") : tr("No paths"),
                        failure_.isEmpty() ? tr("rankscope-engine paths is running.") : failure_);
   painter.setRenderHint(QPainter::Antialiasing);
   const SurfaceScale now = scale();
-  painter.fillRect(now.area, color(contour_fill(0.5, *colours_)));
+  painter.fillRect(now.area, color(contour_fill(0.5, colours())));
   if (!composed_.image.isNull() && composed_.name == surface_.name) painter.drawImage(now.area, composed_.image);
   paint_axes(painter, now);
   paint_levels(painter, now);
@@ -114,8 +104,8 @@ void SurfacePicture::paintEvent(QPaintEvent*) {
   painter.restore();
   paint_places(painter, now);
   for (const OptimizerPath* path : drawn()) {
-    const Argb colour = colour_of(path->optimizer, *colours_);
-    paint_mark(painter, mark_of(*path, now).first, mark_size, path->optimizer, colour, colours_->ink_on(colour));
+    const Argb colour = colour_of(path->optimizer, colours());
+    paint_mark(painter, mark_of(*path, now).first, mark_size, path->optimizer, colour, colours().ink_on(colour));
   }
   paint_names(painter, now);
 }
@@ -123,29 +113,28 @@ void SurfacePicture::paintEvent(QPaintEvent*) {
 void SurfacePicture::paint_axes(QPainter& painter, const SurfaceScale& scale) const {
   painter.setFont(number_font());
   const QRectF& area = scale.area;
-  painter.setPen(QPen(color(colours_->line), 1));
+  painter.setPen(QPen(color(colours().line), 1));
   painter.setBrush(Qt::NoBrush);
   painter.drawRect(area);
   const auto words = [](double value) { return QString::number(std::fabs(value) < 1e-12 ? 0 : value, 'g', 6); };
   for (const double x :
        round_ticks(scale.shown.x_low, scale.shown.x_high, static_cast<int>(area.width() / tick_width))) {
     const double at = scale.at({x, 0}).x();
-    painter.setPen(color(colours_->faint));
+    painter.setPen(color(colours().faint));
     painter.drawLine(QPointF(at, area.bottom()), QPointF(at, area.bottom() + 4));
-    painter.setPen(color(colours_->dim));
-    painter.drawText(QRectF(at - tick_width / 2, area.bottom() + 4, tick_width, 18), Qt::AlignCenter, words(x));
+    draw_text(painter, QRectF(at - tick_width / 2, area.bottom() + 4, tick_width, 18), Qt::AlignCenter, words(x),
+              colours().dim);
   }
   for (const double y :
        round_ticks(scale.shown.y_low, scale.shown.y_high, std::max(2, static_cast<int>(area.height() / tick_height)))) {
     const double at = scale.at({0, y}).y();
-    painter.setPen(color(colours_->faint));
+    painter.setPen(color(colours().faint));
     painter.drawLine(QPointF(area.left() - 4, at), QPointF(area.left(), at));
-    painter.setPen(color(colours_->dim));
-    painter.drawText(QRectF(0, at - 9, area.left() - 7, 18), Qt::AlignRight | Qt::AlignVCenter, words(y));
+    draw_text(painter, QRectF(0, at - 9, area.left() - 7, 18), at_right, words(y), colours().dim);
   }
   painter.setFont(interface_font());
   painter.drawText(QRectF(area.left(), area.bottom() + 20, area.width(), 18), Qt::AlignCenter, tr("x"));
-  painter.drawText(QRectF(0, area.top() - 26, area.left() - 7, 16), Qt::AlignRight | Qt::AlignVCenter, tr("y"));
+  painter.drawText(QRectF(0, area.top() - 26, area.left() - 7, 16), at_right, tr("y"));
 }
 
 // At the right, what the fills mean.
@@ -155,35 +144,31 @@ void SurfacePicture::paint_levels(QPainter& painter, const SurfaceScale& scale) 
   const int parts = std::max(1, static_cast<int>(bar.height()));
   for (int i = 0; i < parts; ++i)
     painter.fillRect(QRectF(bar.left(), bar.bottom() - i - 1, bar.width(), 1),
-                     color(contour_fill(static_cast<double>(i) / parts, *colours_)));
-  painter.setPen(QPen(color(colours_->line), 1));
+                     color(contour_fill(static_cast<double>(i) / parts, colours())));
+  painter.setPen(QPen(color(colours().line), 1));
   painter.setBrush(Qt::NoBrush);
   painter.drawRect(bar);
   painter.setFont(number_font());
   double free_above = 1e9;
   for (double decade = range.low; decade <= range.high + 1e-9; decade += 1) {
     const double y = bar.bottom() - bar.height() * (decade - range.low) / (range.high - range.low);
-    painter.setPen(color(colours_->faint));
+    painter.setPen(color(colours().faint));
     painter.drawLine(QPointF(bar.right(), y), QPointF(bar.right() + 3, y));
     if (y + 9 > free_above) continue;  // labels that would overlap are omitted
-    painter.setPen(color(colours_->dim));
-    painter.drawText(
-        QRectF(bar.right() + 5, y - 9, width() - bar.right() - 5, 18), Qt::AlignLeft | Qt::AlignVCenter,
-        decade < -3 || decade > 3 ? QStringLiteral("1e%1").arg(decade) : QString::number(std::pow(10, decade)));
+    draw_text(painter, QRectF(bar.right() + 5, y - 9, width() - bar.right() - 5, 18), at_left,
+              decade < -3 || decade > 3 ? QStringLiteral("1e%1").arg(decade) : QString::number(std::pow(10, decade)),
+              colours().dim);
     free_above = y - 9;
   }
   painter.setFont(interface_font());
-  painter.setPen(color(colours_->dim));
-  const QString what = tr("contours: loss above the minimum, at 1, 2, 5, 10, …");
-  const QRectF room(scale.area.left(), 2, width() - scale.area.left() - 4, 18);
-  painter.drawText(room, Qt::AlignRight | Qt::AlignVCenter,
-                   QFontMetricsF(painter.font()).elidedText(what, Qt::ElideRight, room.width()));
+  draw_line(painter, QRectF(scale.area.left(), 2, width() - scale.area.left() - 4, 18), at_right,
+            tr("contours: loss above the minimum, at 1, 2, 5, 10, …"), colours().dim);
 }
 
 // Minima, saddles and the start, as far as they are inside the picture.
 void SurfacePicture::paint_places(QPainter& painter, const SurfaceScale& scale) const {
   painter.setBrush(Qt::NoBrush);
-  painter.setPen(QPen(color(colours_->text), 1.5));
+  painter.setPen(QPen(color(colours().text), 1.5));
   for (const auto& [at, kind] : places(scale)) {
     if (kind == PlaceKind::minimum || kind == PlaceKind::shallow_minimum) {
       const double arm = kind == PlaceKind::minimum ? 6 : 4;
@@ -230,7 +215,7 @@ std::vector<std::pair<QPointF, SurfacePicture::PlaceKind>> SurfacePicture::place
 
 // The later part of the path is drawn faintly, so that the present position within the whole is visible.
 void SurfacePicture::paint_path(QPainter& painter, const SurfaceScale& scale, const OptimizerPath& path) const {
-  const Argb colour = colour_of(path.optimizer, *colours_);
+  const Argb colour = colour_of(path.optimizer, colours());
   const int now = std::min(step_, path.steps());
   QPainterPath walked(within_reach(scale.at(path.points.front())));
   QPainterPath now_at(within_reach(scale.at(path.points[static_cast<std::size_t>(now)])));
@@ -247,7 +232,7 @@ void SurfacePicture::paint_path(QPainter& painter, const SurfaceScale& scale, co
   painter.setBrush(Qt::NoBrush);
   painter.setPen(QPen(faded(colour, 0.28), 1.2));
   painter.drawPath(now_at);
-  painter.setPen(QPen(faded(colours_->ground, 0.55), 3.4, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+  painter.setPen(QPen(faded(colours().ground, 0.55), 3.4, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
   painter.drawPath(walked);
   painter.setPen(QPen(color(colour), 1.8, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
   painter.drawPath(walked);
@@ -289,18 +274,17 @@ void SurfacePicture::paint_names(QPainter& painter, const SurfaceScale& scale) c
             continue;
           taken.push_back(box);
           painter.setPen(Qt::NoPen);
-          painter.setBrush(faded(colours_->ground, 0.75));
+          painter.setBrush(faded(colours().ground, 0.75));
           painter.drawRoundedRect(box, 3, 3);
-          painter.setPen(color(ink));
-          painter.drawText(box, Qt::AlignCenter, words);
+          draw_text(painter, box, Qt::AlignCenter, words, ink);
           return;
         }
   };
-  for (const auto& [at, words] : named) write(at, words, colours_->text);
-  for (const auto& [at, kind] : labels) write(at, name_of(kind), colours_->dim);
+  for (const auto& [at, words] : named) write(at, words, colours().text);
+  for (const auto& [at, kind] : labels) write(at, name_of(kind), colours().dim);
 }
 
-QString SurfacePicture::words_at(QPointF at) const {
+QString SurfacePicture::tip_at(QPoint at) const {
   if (!paths_) return {};
   const SurfaceScale now = scale();
   const OptimizerPath* nearest = nullptr;
@@ -333,10 +317,6 @@ void SurfacePicture::mouseDoubleClickEvent(QMouseEvent* event) {
   const SurfaceScale now = scale();
   if (event->button() == Qt::LeftButton && paths_ && now.area.contains(event->position()))
     emit start_wanted(now.point_at(event->position()));
-}
-
-bool SurfacePicture::event(QEvent* event) {
-  return shows_tip(event, this, [this](QPoint at) { return words_at(at); }) || QWidget::event(event);
 }
 
 }  // namespace rankscope::app

@@ -2,21 +2,20 @@
 // The surface with the paths on it: drawn up to the current step, faintly after it, with a mark at the position of each
 // optimizer.
 #pragma once
-#include <QWidget>
 #include <memory>
 #include <set>
 
 #include "app/session/latest.hpp"
+#include "app/views/common/painted_widget.hpp"
 #include "app/views/paths/surface_image.hpp"
 #include "engine/lesson/descent/path.hpp"
 
 namespace rankscope::app {
 
-class SurfacePicture : public QWidget {
+class SurfacePicture : public PaintedWidget {
   Q_OBJECT
  public:
   explicit SurfacePicture(QWidget* parent);
-  void set_theme(const Palette& colours);
   /// Null: there is nothing yet; `failure` has the reason, if known.
   void show_paths(std::shared_ptr<const Paths> paths, const QString& failure);
   /// Which optimizers are drawn.
@@ -27,7 +26,7 @@ class SurfacePicture : public QWidget {
   /// False while its contours are composed.
   bool settled() const { return latest_.settled(); }
   /// The text for the pointer there; empty: none.
-  QString words_at(QPointF at) const;
+  QString tip_at(QPoint at) const override;
   QSize minimumSizeHint() const override { return {200, 120}; }
 
  signals:
@@ -35,10 +34,10 @@ class SurfacePicture : public QWidget {
   void start_wanted(Point start);
 
  protected:
+  void take_colours() override { compose(); }
   void paintEvent(QPaintEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
   void mouseDoubleClickEvent(QMouseEvent* event) override;
-  bool event(QEvent* event) override;
 
  private:
   struct Composed {
@@ -62,7 +61,6 @@ class SurfacePicture : public QWidget {
   /// Minima, saddles and the start that are inside the picture.
   std::vector<std::pair<QPointF, PlaceKind>> places(const SurfaceScale& scale) const;
 
-  const Palette* colours_;
   std::shared_ptr<const Paths> paths_;
   Surface surface_;
   QString failure_;

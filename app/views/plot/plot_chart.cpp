@@ -11,7 +11,6 @@
 #include <cmath>
 
 #include "app/views/common/style.hpp"
-#include "app/views/common/tool_tip.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -32,8 +31,7 @@ bool can_be_plotted(double value, bool logarithmic) { return std::isfinite(value
 }  // namespace
 
 PlotChart::PlotChart(QWidget* parent)
-    : QWidget(parent),
-      colours_(&palette_of(Theme::dark)),
+    : PaintedWidget(parent),
       view_(new QChartView(new QChart, this)),
       title_(new QLabel(this)),
       x_(new QCategoryAxis),
@@ -61,9 +59,8 @@ PlotChart::PlotChart(QWidget* parent)
   title_->setContentsMargins(8, 0, 0, 0);
 }
 
-void PlotChart::show_plot(Plot plot, const Palette& colours) {
+void PlotChart::show_plot(Plot plot) {
   plot_ = std::move(plot);
-  colours_ = &colours;
   title_->setText(plot_.title);
   view_->setAccessibleName(plot_.title);
   draw();
@@ -113,7 +110,7 @@ void PlotChart::draw() {
     series.setPen(QPen(colour, line_width, piece.mark == Mark::dashed ? Qt::DashLine : Qt::SolidLine));
     if (auto* dots = qobject_cast<QScatterSeries*>(&series)) {
       dots->setMarkerSize(piece.size);
-      dots->setBrush(piece.mark == Mark::dots ? colour : color(colours_->ground));
+      dots->setBrush(piece.mark == Mark::dots ? colour : color(colours().ground));
       dots->setBorderColor(colour);
     }
     // Replacing 20,000 points takes 35 ms; during play only the dots change.
@@ -121,7 +118,7 @@ void PlotChart::draw() {
     for (QLegendMarker* marker : chart.legend()->markers(&series)) {
       marker->setVisible(!piece.name.isEmpty() && !piece.points.isEmpty());
       marker->setFont(interface_font());
-      marker->setLabelBrush(color(colours_->dim));
+      marker->setLabelBrush(color(colours().dim));
     }
   }
   title_->setVisible(!plot_.title.isEmpty());
@@ -139,10 +136,10 @@ void PlotChart::draw() {
 void PlotChart::draw_axis(QCategoryAxis& axis, const PlotAxis& shown, double low, double high, int most) const {
   axis.setLabelsFont(number_font());
   axis.setTitleFont(number_font());
-  axis.setTitleBrush(color(colours_->dim));
-  axis.setLabelsColor(color(colours_->dim));
-  axis.setLinePenColor(color(colours_->line));
-  axis.setGridLineColor(color(colours_->line));
+  axis.setTitleBrush(color(colours().dim));
+  axis.setLabelsColor(color(colours().dim));
+  axis.setLinePenColor(color(colours().line));
+  axis.setGridLineColor(color(colours().line));
   axis.setTitleText(shown.name);
   axis.setTitleVisible(!shown.name.isEmpty());
   for (const QString& label : axis.categoriesLabels()) axis.remove(label);
@@ -168,12 +165,9 @@ void PlotChart::resizeEvent(QResizeEvent* event) {
   draw();
 }
 
-bool PlotChart::event(QEvent* event) {
-  const auto words_at = [this](QPoint at) {
-    const PlotPoint* point = point_near(plot_, rect(), at);
-    return point != nullptr ? point->help : QString();
-  };
-  return shows_tip(event, this, words_at) || QWidget::event(event);
+QString PlotChart::tip_at(QPoint at) const {
+  const PlotPoint* point = point_near(plot_, rect(), at);
+  return point != nullptr ? point->help : QString();
 }
 
 }  // namespace rankscope::app

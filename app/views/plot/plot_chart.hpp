@@ -8,20 +8,21 @@
 #include <QXYSeries>
 #include <vector>
 
+#include "app/views/common/painted_widget.hpp"
 #include "app/views/plot/plot.hpp"
 
 namespace rankscope::app {
 
-class PlotChart : public QWidget {
+class PlotChart : public PaintedWidget {
   Q_OBJECT
  public:
   explicit PlotChart(QWidget* parent = nullptr);
-  void show_plot(Plot plot, const Palette& colours);
+  void show_plot(Plot plot);
   const Plot& plot() const { return plot_; }
+  QString tip_at(QPoint at) const override;  ///< of points
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
-  bool event(QEvent* event) override;  ///< tool tips of points
 
  private:
   /// One series of the chart: a curve, its dots, or a bar through a dot.
@@ -37,7 +38,6 @@ class PlotChart : public QWidget {
   void draw_axis(QCategoryAxis& axis, const PlotAxis& shown, double low, double high, int most) const;
 
   Plot plot_;
-  const Palette* colours_;
   QChartView* view_;
   QLabel* title_;
   QCategoryAxis *x_, *y_;

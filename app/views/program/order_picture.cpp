@@ -7,7 +7,6 @@
 
 #include "app/views/common/axis.hpp"
 #include "app/views/common/style.hpp"
-#include "app/views/common/tool_tip.hpp"
 #include "telemetry/store/run_store.hpp"
 
 namespace rankscope::app {
@@ -18,14 +17,7 @@ constexpr double named_row = 12;  ///< from this height on rows have names and b
 
 }  // namespace
 
-OrderPicture::OrderPicture(QWidget* parent) : QWidget(parent), palette_(&palette_of(Theme::dark)) {
-  setAccessibleName(tr("The order as a picture"));
-}
-
-void OrderPicture::set_palette(const Palette& palette) {
-  palette_ = &palette;
-  update();
-}
+OrderPicture::OrderPicture(QWidget* parent) : PaintedWidget(parent) { setAccessibleName(tr("The order as a picture")); }
 
 void OrderPicture::set_order(std::vector<UnitOp> ops) {
   ops_ = std::move(ops);
@@ -76,23 +68,20 @@ const UnitOp* OrderPicture::op_at(QPointF at) const {
 void OrderPicture::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setFont(interface_font());
-  const Palette& p = *palette_;
+  const Palette& p = colours();
   painter.fillRect(rect(), color(p.ground));
   if (ops_.empty()) return;
   const Place where = place();
   const QRectF& area = where.area;
   const double row = where.height;
-  painter.setPen(color(p.dim));
   const QString what = tr("with equal stages and no communication cost, in units of a forward pass");
-  painter.drawText(
-      QRectF(0, 0, width(), title_height - 4), Qt::AlignLeft | Qt::AlignVCenter,
-      painter.fontMetrics().elidedText(stale_ ? tr("the last valid order, ") + what : what, Qt::ElideRight, width()));
+  draw_line(painter, QRectF(0, 0, width(), title_height - 4), at_left,
+            stale_ ? tr("the last valid order, ") + what : what, p.dim);
   for (int stage = 0; stage < stages_; ++stage) {
     const QRectF lane(area.left(), area.top() + stage * where.pitch, area.width(), row);
     painter.fillRect(lane, QBrush(color(p.hatch), Qt::BDiagPattern));
     if (row >= named_row)
-      painter.drawText(QRectF(0, lane.top(), area.left() - 8, row), Qt::AlignRight | Qt::AlignVCenter,
-                       tr("stage %1").arg(stage));
+      painter.drawText(QRectF(0, lane.top(), area.left() - 8, row), at_right, tr("stage %1").arg(stage));
   }
   if (stale_) painter.setOpacity(0.45);
   for (const UnitOp& op : ops_) {
@@ -103,8 +92,7 @@ void OrderPicture::paintEvent(QPaintEvent*) {
     painter.fillRect(box, color(fill));
     const QString number = QString::number(op.op.fields().micro_batch);
     if (row < named_row || painter.fontMetrics().horizontalAdvance(number) + 2 > box.width()) continue;
-    painter.setPen(color(p.ink_on(fill)));
-    painter.drawText(box, Qt::AlignCenter, number);
+    draw_text(painter, box, Qt::AlignCenter, number, p.ink_on(fill));
   }
   painter.setOpacity(1);
   painter.setPen(color(p.dim));
@@ -122,17 +110,14 @@ void OrderPicture::mousePressEvent(QMouseEvent* event) {
   if (const UnitOp* op = event->button() == Qt::LeftButton ? op_at(event->position()) : nullptr) emit chosen(op->op);
 }
 
-bool OrderPicture::event(QEvent* event) {
-  const auto words_at = [this](QPoint at) {
-    const UnitOp* op = op_at(at);
-    return op == nullptr ? QString()
-                         : tr("%1, units %2 to %3 of %4. Click: show it in the text.")
-                               .arg(QString::fromStdString(to_token(op->op)))
-                               .arg(op->begin)
-                               .arg(op->end)
-                               .arg(end_);
-  };
-  return shows_tip(event, this, words_at) || QWidget::event(event);
+QString OrderPicture::tip_at(QPoint at) const {
+  const UnitOp* op = op_at(at);
+  if (op == nullptr) return {};
+  return tr("%1, units %2 to %3 of %4. Click: show it in the text.")
+      .arg(QString::fromStdString(to_token(op->op)))
+      .arg(op->begin)
+      .arg(op->end)
+      .arg(end_);
 }
 
 }  // namespace rankscope::app

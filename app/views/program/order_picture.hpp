@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The textbook picture of an order: stages over units of time, without communication cost. Updated while typing.
 #pragma once
-#include <QWidget>
 #include <vector>
 
-#include "app/models/palette.hpp"
+#include "app/views/common/painted_widget.hpp"
 #include "engine/plan/schedule/unit_layout.hpp"
 
 namespace rankscope::app {
 
-class OrderPicture : public QWidget {
+class OrderPicture : public PaintedWidget {
   Q_OBJECT
  public:
   explicit OrderPicture(QWidget* parent = nullptr);
-  void set_palette(const Palette& palette);
   void set_order(std::vector<UnitOp> ops);
   /// The text has changed since, and is not a valid order yet.
   void set_stale(bool stale);
@@ -23,6 +21,7 @@ class OrderPicture : public QWidget {
   // What is on the screen.
   QRectF box_of(const UnitOp& op) const;
   const UnitOp* op_at(QPointF at) const;
+  QString tip_at(QPoint at) const override;
 
  signals:
   void chosen(OpId op);
@@ -30,7 +29,6 @@ class OrderPicture : public QWidget {
  protected:
   void paintEvent(QPaintEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
-  bool event(QEvent* event) override;
 
  private:
   /// The distance from row to row, and the height of a row.
@@ -40,7 +38,6 @@ class OrderPicture : public QWidget {
   };
   Place place() const;
   QRectF box_of(const UnitOp& op, const Place& place) const;
-  const Palette* palette_;
   std::vector<UnitOp> ops_;
   int stages_ = 0;
   std::int64_t end_ = 0;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "app/views/common/parts.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 #include "engine/explain/facts/facts.hpp"
@@ -65,38 +66,33 @@ ProgramView::ProgramView(SharedState& state, Session& session, QWidget* parent)
     : DataView(state, session, parent),
       session_(session),
       which_(new QComboBox(this)),
-      words_(new ElidedLabel(this)),
+      words_(new ElidedLabel(this, "text")),
       text_(new QPlainTextEdit(this)),
       picture_(new OrderPicture(this)),
       checker_([this](const OrderCheck& check) { take_check(check); }) {
-  setMinimumSize(320, 140);
   which_->setAccessibleName(tr("Which text"));
   which_->addItem(tr("stage order (editable)"));
   text_->setAccessibleName(tr("The program's text"));
   text_->setFrameShape(QFrame::NoFrame);
   text_->setTabChangesFocus(true);
   colours_of_ops_ = new OpColours(text_->document());
-  delay_.setSingleShot(true);
-  delay_.setInterval(pause_ms);
-  connect(&delay_, &QTimer::timeout, this, &ProgramView::request_check);
+  set_up_pause(delay_, pause_ms, this, &ProgramView::request_check);
   connect(text_, &QPlainTextEdit::textChanged, this, &ProgramView::take_text);
   connect(picture_, &OrderPicture::chosen, this, &ProgramView::find_in_text);
   connect(which_, &QComboBox::currentIndexChanged, this, [this](int index) { show_program(index - 1); });
   connect(&session, &Session::scenario_changed, this, &ProgramView::take_scenario);
   connect(&session, &Session::state_changed, this, &ProgramView::take_scenario);
   connect(&session.figures(), &FiguresModel::changed, this, &ProgramView::take_programs);
-  set_theme(Theme::dark);
+  take_colours();
   take_scenario();
 }
 
 // The highlighter goes with the document, and has the document say that it changed.
 ProgramView::~ProgramView() { text_->disconnect(this); }
 
-void ProgramView::set_theme(Theme theme) {
-  DataView::set_theme(theme);
+void ProgramView::take_colours() {
   static_cast<OpColours*>(colours_of_ops_)->set_palette(colours());
   text_->setFont(fixed_font());
-  picture_->set_palette(colours());
   mark();
 }
 
@@ -222,9 +218,7 @@ void ProgramView::take_check(const OrderCheck& check) {
 
 void ProgramView::mark() {
   const bool bad = shown_ < 0 && !check_.ok && !check_.message.empty();
-  words_->setProperty("role", bad ? QStringLiteral("bad") : QStringLiteral("dim"));
-  words_->style()->unpolish(words_);
-  words_->style()->polish(words_);
+  set_style_property(*words_, "role", bad ? QStringLiteral("bad") : QStringLiteral("dim"));
   QList<QTextEdit::ExtraSelection> marks;
   if (bad && check_.line > 0) {
     const QTextBlock block = text_->document()->findBlockByNumber(check_.line - 1);
@@ -258,15 +252,9 @@ void ProgramView::find_in_text(OpId op) {
   text_->setFocus();
 }
 
-void ProgramView::showEvent(QShowEvent* event) {
-  DataView::showEvent(event);
-  take_programs();
-}
-
 void ProgramView::arrange() {
   const bool there = session_.scenario().has_value();
-  for (QWidget* part : {static_cast<QWidget*>(which_), static_cast<QWidget*>(words_), static_cast<QWidget*>(text_)})
-    part->setVisible(there);
+  show_all(there, {which_, words_, text_});
   which_->setGeometry(view_margin, 4, which_->sizeHint().width(), control_height);
   const int left = view_margin + which_->width() + 12;
   words_->setGeometry(left, 4, width() - left - view_margin, control_height);

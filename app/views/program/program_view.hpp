@@ -4,9 +4,7 @@
 // program of any rank can be read.
 #pragma once
 #include <QComboBox>
-#include <QLabel>
 #include <QPlainTextEdit>
-#include <QToolButton>
 
 #include "app/session/hand_order.hpp"
 #include "app/session/session.hpp"
@@ -24,7 +22,6 @@ class ProgramView : public DataView {
   ProgramView(SharedState& state, Session& session, QWidget* parent = nullptr);
   ~ProgramView() override;
 
-  void set_theme(Theme theme) override;
   bool settled() const override { return !delay_.isActive() && checker_.settled(); }
   QPlainTextEdit& editor() { return *text_; }
   const OrderCheck& check() const { return check_; }
@@ -36,11 +33,12 @@ class ProgramView : public DataView {
   void show_op(int rank, OpId op);
 
  protected:
+  void take_colours() override;
   void arrange() override;
   void on_veil() override { request_check(); }
   bool veils_all() const override { return false; }
   void paint(QPainter& painter) override;
-  void showEvent(QShowEvent* event) override;
+  void on_show() override { take_programs(); }
 
  private:
   void take_scenario();

@@ -7,9 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/views/common/own_keys.hpp"
+#include "app/views/common/parts.hpp"
 #include "app/views/common/style.hpp"
-#include "app/views/common/tool_tip.hpp"
 #include "app/views/puzzle/puzzle_words.hpp"
 #include "telemetry/store/run_store.hpp"
 
@@ -22,7 +21,7 @@ constexpr std::int64_t tick_steps[] = {1, 2, 5, 10, 20, 50};
 
 }  // namespace
 
-PuzzleBoard::PuzzleBoard(QWidget* parent) : QWidget(parent), colours_(&palette_of(Theme::dark)) {
+PuzzleBoard::PuzzleBoard(QWidget* parent) : PaintedWidget(parent) {
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
   setProperty(own_keys_property, true);
@@ -50,11 +49,6 @@ void PuzzleBoard::clear() {
 
 void PuzzleBoard::fill(const ChunkSchedule& schedule) {
   if (puzzle_.fill(schedule)) after_change();
-}
-
-void PuzzleBoard::set_theme(const Palette& colours) {
-  colours_ = &colours;
-  update();
 }
 
 void PuzzleBoard::show_par(bool shown) {
@@ -160,11 +154,11 @@ std::optional<PuzzleBoard::Place> PuzzleBoard::place_at(QPointF at) const {
   return std::nullopt;
 }
 
-Argb PuzzleBoard::colour_of(OpId box) const { return colours_->of(class_of(box)); }
+Argb PuzzleBoard::colour_of(OpId box) const { return colours().of(class_of(box)); }
 
 void PuzzleBoard::paintEvent(QPaintEvent*) {
   QPainter painter(this);
-  painter.fillRect(rect(), color(colours_->ground));
+  painter.fillRect(rect(), color(colours().ground));
   painter.setFont(interface_font());
   paint_rows(painter);
   paint_axis(painter);
@@ -175,18 +169,17 @@ void PuzzleBoard::paintEvent(QPaintEvent*) {
 void PuzzleBoard::paint_box(QPainter& painter, OpId box, const QRectF& rect, bool solid) const {
   const Argb colour = colour_of(box);
   const QRectF inside = rect.adjusted(0.5, 0.5, -1.5, -0.5);
-  painter.setPen(QPen(color(solid ? colour : colours_->line), 1));
+  painter.setPen(QPen(color(solid ? colour : colours().line), 1));
   painter.setBrush(solid ? QBrush(color(colour)) : QBrush(Qt::NoBrush));
   painter.drawRect(inside);
   painter.setFont(number_font());
   if (QFontMetricsF(painter.font()).horizontalAdvance(box_name(box)) + 3 <= rect.width()) {
-    painter.setPen(color(solid ? colours_->ink_on(colour) : colours_->dim));
-    painter.drawText(inside, Qt::AlignCenter, box_name(box));
+    draw_text(painter, inside, Qt::AlignCenter, box_name(box), solid ? colours().ink_on(colour) : colours().dim);
   }
   painter.setFont(interface_font());
   if (!hasFocus() || box != at_) return;
   painter.setBrush(Qt::NoBrush);
-  painter.setPen(QPen(color(colours_->accent), 2));
+  painter.setPen(QPen(color(colours().accent), 2));
   painter.drawRect(rect.adjusted(0, 0, -1, 0));
 }
 
@@ -197,19 +190,18 @@ void PuzzleBoard::paint_rows(QPainter& painter) const {
     const std::vector<int> kept = puzzle_.kept_after(stage);
     const int now = kept.empty() ? 0 : kept.back();
     const QRectF label(view_margin, area.top(), label_width - 12, area.height());
-    painter.setPen(color(colours_->text));
-    painter.drawText(label, Qt::AlignLeft | Qt::AlignVCenter, tr("stage %1").arg(stage));
-    painter.setPen(color(rules.kept > 0 && now == rules.kept ? colours_->text : colours_->dim));
-    painter.drawText(label, Qt::AlignRight | Qt::AlignVCenter,
-                     puzzle_.complete() ? tr("peak: %1 kept").arg(*std::max_element(kept.begin(), kept.end()))
-                     : rules.kept > 0   ? tr("keeps %1 of %2").arg(now).arg(rules.kept)
-                                        : tr("keeps %1").arg(now));
+    draw_text(painter, label, at_left, tr("stage %1").arg(stage), colours().text);
+    draw_text(painter, label, at_right,
+              puzzle_.complete() ? tr("peak: %1 kept").arg(*std::max_element(kept.begin(), kept.end()))
+              : rules.kept > 0   ? tr("keeps %1 of %2").arg(now).arg(rules.kept)
+                                 : tr("keeps %1").arg(now),
+              rules.kept > 0 && now == rules.kept ? colours().text : colours().dim);
     // Idle until the end of what is placed.
     const QRectF until(area.left(), area.top() + row_gap / 2, x_of(layout_.end) - area.left(), area.height() - row_gap);
-    painter.fillRect(until, QBrush(color(colours_->hatch), Qt::BDiagPattern));
+    painter.fillRect(until, QBrush(color(colours().hatch), Qt::BDiagPattern));
     for (const OpId box : puzzle_.rows()[static_cast<std::size_t>(stage)]) {
       const QRectF rect = box_rect(box);
-      painter.fillRect(rect, color(colours_->ground));
+      painter.fillRect(rect, color(colours().ground));
       paint_box(painter, box, rect, true);
     }
   }
@@ -224,28 +216,26 @@ void PuzzleBoard::paint_axis(QPainter& painter) const {
     step = wanted;
     if (static_cast<double>(step) * unit_width() >= metrics.horizontalAdvance(QStringLiteral("100")) + 8) break;
   }
-  painter.setPen(color(colours_->line));
+  painter.setPen(color(colours().line));
   painter.drawLine(QPointF(x_of(0), line), QPointF(x_of(shown), line));
   const QString words = tr("par %1").arg(par());
   const double wide = std::ceil(QFontMetricsF(interface_font()).horizontalAdvance(words)) + 2;
   const QRectF par_place(std::min(x_of(par()) - wide / 2, width() - view_margin - wide), line + 4, wide, 16);
   painter.setFont(number_font());
   for (std::int64_t tick = 0; tick <= shown; tick += step) {
-    painter.setPen(color(colours_->faint));
+    painter.setPen(color(colours().faint));
     painter.drawLine(QPointF(x_of(tick), line), QPointF(x_of(tick), line + 4));
     const double half = std::ceil(metrics.horizontalAdvance(QString::number(tick))) / 2 + 2;
     const QRectF place(x_of(tick) - half, line + 4, 2 * half, 16);
     if (place.right() > width() || (par() > 0 && shows_par_ && place.adjusted(-4, 0, 4, 0).intersects(par_place)))
       continue;
-    painter.setPen(color(colours_->dim));
-    painter.drawText(place, Qt::AlignCenter, QString::number(tick));
+    draw_text(painter, place, Qt::AlignCenter, QString::number(tick), colours().dim);
   }
   painter.setFont(interface_font());
-  painter.setPen(color(colours_->dim));
-  painter.drawText(QRectF(view_margin, line + 4, label_width - 16, 16), Qt::AlignLeft | Qt::AlignVCenter,
-                   puzzle_.complete() ? tr("units") : tr("units; to place:"));
+  draw_text(painter, QRectF(view_margin, line + 4, label_width - 16, 16), at_left,
+            puzzle_.complete() ? tr("units") : tr("units; to place:"), colours().dim);
   if (par() == 0 || !shows_par_) return;
-  painter.setPen(QPen(color(colours_->accent), 1, Qt::DashLine));
+  painter.setPen(QPen(color(colours().accent), 1, Qt::DashLine));
   painter.drawLine(QPointF(x_of(par()), 0), QPointF(x_of(par()), line + 3));
   painter.drawText(par_place, Qt::AlignCenter, words);
 }
@@ -254,10 +244,10 @@ void PuzzleBoard::paint_tray(QPainter& painter) const {
   if (puzzle_.complete()) return;
   for (int stage = 0; stage < puzzle_.rules().stages; ++stage) {
     const std::vector<OpId> all = puzzle_.boxes(stage);
-    painter.setPen(color(colours_->text));
+    painter.setPen(color(colours().text));
     const QRectF first = tray_rect(all.front());
-    painter.drawText(QRectF(view_margin, first.top(), label_width - 12, first.height()),
-                     Qt::AlignLeft | Qt::AlignVCenter, tr("stage %1").arg(stage));
+    painter.drawText(QRectF(view_margin, first.top(), label_width - 12, first.height()), at_left,
+                     tr("stage %1").arg(stage));
     for (const OpId box : all)
       if (!puzzle_.placed(box)) {
         const bool ready = !puzzle_.fault_of(box, stage, puzzle_.box_count());
@@ -282,7 +272,7 @@ void PuzzleBoard::paint_drag(QPainter& painter) const {
   const double x = boxes.empty()             ? x_of(0)
                    : position < boxes.size() ? box_rect(boxes[position]).left()
                                              : box_rect(boxes.back()).right();
-  painter.setPen(QPen(color(fault_ ? colours_->bad : colours_->good), 3));
+  painter.setPen(QPen(color(fault_ ? colours().bad : colours().good), 3));
   painter.drawLine(QPointF(x, row_rect(place->stage).top() + 1), QPointF(x, row_rect(place->stage).bottom() - 1));
 }
 
@@ -379,7 +369,7 @@ void PuzzleBoard::keyPressEvent(QKeyEvent* event) {
 void PuzzleBoard::focusInEvent(QFocusEvent*) { update(); }
 void PuzzleBoard::focusOutEvent(QFocusEvent*) { update(); }
 
-QString PuzzleBoard::tip_at(QPointF at) const {
+QString PuzzleBoard::tip_at(QPoint at) const {
   const auto box = box_at(at);
   if (!box || (drag_ && drag_->moved)) return {};
   const int stage = Puzzle::stage_of(*box);
@@ -395,10 +385,6 @@ QString PuzzleBoard::tip_at(QPointF at) const {
       .arg(begin)
       .arg(begin + units_of(box->kind()))
       .arg(kept_words(puzzle_.kept_after(stage)[i]));
-}
-
-bool PuzzleBoard::event(QEvent* event) {
-  return shows_tip(event, this, [this](QPoint at) { return tip_at(at); }) || QWidget::event(event);
 }
 
 }  // namespace rankscope::app

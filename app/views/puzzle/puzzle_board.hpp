@@ -2,14 +2,13 @@
 // The board of a puzzle: a row for each stage on an axis of units, and under it the boxes that are still to be placed.
 // A box is clicked or dragged into its row, moved within it, and dragged out of it again; keys do the same.
 #pragma once
-#include <QWidget>
 
-#include "app/models/palette.hpp"
+#include "app/views/common/painted_widget.hpp"
 #include "engine/lesson/puzzle/puzzle.hpp"
 
 namespace rankscope::app {
 
-class PuzzleBoard : public QWidget {
+class PuzzleBoard : public PaintedWidget {
   Q_OBJECT
  public:
   explicit PuzzleBoard(QWidget* parent);
@@ -23,7 +22,6 @@ class PuzzleBoard : public QWidget {
   void undo();
   void clear();
   void fill(const ChunkSchedule& schedule);
-  void set_theme(const Palette& colours);
   /// Par on the axis: not before a student asks for it.
   void show_par(bool shown);
   bool shows_par() const { return shows_par_; }
@@ -31,7 +29,7 @@ class PuzzleBoard : public QWidget {
   /// Where a box is drawn: on the board, else among those to be placed.
   QRectF box_rect(OpId box) const;
   QRectF row_rect(int stage) const;
-  QString tip_at(QPointF at) const;
+  QString tip_at(QPoint at) const override;
   static int least_width() { return 440; }
 
  signals:
@@ -49,7 +47,6 @@ class PuzzleBoard : public QWidget {
   void keyPressEvent(QKeyEvent* event) override;
   void focusInEvent(QFocusEvent* event) override;
   void focusOutEvent(QFocusEvent* event) override;
-  bool event(QEvent* event) override;
 
  private:
   struct Drag {
@@ -91,7 +88,6 @@ class PuzzleBoard : public QWidget {
   std::optional<PuzzleFault> fault_;
   std::optional<Drag> drag_;
   OpId at_;  ///< of the keys
-  const Palette* colours_;
 };
 
 }  // namespace rankscope::app

@@ -5,6 +5,7 @@
 #include <QSignalBlocker>
 #include <algorithm>
 
+#include "app/views/common/parts.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 #include "app/views/puzzle/puzzle_words.hpp"
@@ -26,15 +27,10 @@ PuzzleView::PuzzleView(SharedState& state, Session& session, QWidget* parent)
       undo_(new QPushButton(tr("Undo"), this)),
       run_(new QPushButton(tr("Run it"), this)),
       known_(new QToolButton(this)),
-      scroll_(new QScrollArea(this)),
-      board_(new PuzzleBoard(nullptr)) {
-  setMinimumSize(320, 140);
+      board_(new PuzzleBoard(nullptr)),
+      scroll_(scroll_around(board_, this)) {
   setProperty(preferred_height_property, preferred_height);
   make_controls();
-  scroll_->setWidget(board_);
-  scroll_->setWidgetResizable(true);
-  scroll_->setFrameShape(QFrame::NoFrame);
-  scroll_->setFocusPolicy(Qt::NoFocus);
   connect(board_, &PuzzleBoard::changed, this, &PuzzleView::refresh);
   connect(board_, &PuzzleBoard::moved, this, [this](const QRect& box) {
     scroll_->ensureVisible(box.center().x(), box.center().y(), box.width() + 8, box.height() + 8);
@@ -144,11 +140,6 @@ void PuzzleView::refresh() {
   QWidget::update();
 }
 
-void PuzzleView::set_theme(Theme theme) {
-  DataView::set_theme(theme);
-  board_->set_theme(colours());
-}
-
 QString PuzzleView::own_source() const { return tr("textbook times: F 1 unit, B 2, messages 0; no run"); }
 
 QString PuzzleView::state_words() const { return board_words(board_->puzzle(), board_->known()); }
@@ -186,14 +177,9 @@ QRect PuzzleView::words_area(int line) const {
 }
 
 void PuzzleView::paint(QPainter& painter) {
-  const QFontMetrics metrics(painter.font());
-  const auto write = [&](int line, const QString& words, Argb ink) {
-    painter.setPen(color(ink));
-    painter.drawText(words_area(line), Qt::AlignLeft | Qt::AlignVCenter,
-                     metrics.elidedText(words, Qt::ElideRight, words_area(line).width()));
-  };
-  write(0, state_words(), colours().text);
-  write(1, second_words(), board_->fault() || asked_early_ ? colours().bad : colours().dim);
+  draw_line(painter, words_area(0), at_left, state_words(), colours().text);
+  draw_line(painter, words_area(1), at_left, second_words(),
+            board_->fault() || asked_early_ ? colours().bad : colours().dim);
 }
 
 QString PuzzleView::tip_at(QPoint at) const {

@@ -21,7 +21,6 @@ class PuzzleView : public DataView {
  public:
   PuzzleView(SharedState& state, Session& session, QWidget* parent = nullptr);
 
-  void set_theme(Theme theme) override;
   QString own_source() const override;
   /// Rules, and then an empty board.
   void show_inputs(const std::map<std::string, std::string>& inputs) override;
@@ -62,8 +61,8 @@ class PuzzleView : public DataView {
   QCheckBox* halves_;
   QPushButton *undo_, *run_;
   QToolButton* known_;
-  QScrollArea* scroll_;
   PuzzleBoard* board_;
+  QScrollArea* scroll_;
   bool asked_early_ = false;  ///< a run, before all boxes were placed
   int controls_bottom_ = 0;
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/range/range_rows.hpp"
 
-#include <QObject>
 #include <array>
 #include <cmath>
 #include <span>
@@ -57,9 +56,7 @@ class Rows {
   Rows(const RangeAnalysis& analysis, const RunContext& context, Obtained shown) : analysis_(analysis), shown_(shown) {
     const RunPlan plan{context.step.scenario, context.step.grid};
     for (const RangeRow& row : analysis.ranks) {
-      const std::string place = place_of(plan, row.rank);
-      names_.push_back(tr("rank %1").arg(row.rank) +
-                       (place.empty() ? QString() : QStringLiteral(" · ") + QString::fromStdString(place)));
+      names_.push_back(text::rank_name(plan, row.rank));
       for (const RangeTime* time : {&row.measured, row.predicted ? &*row.predicted : nullptr})
         for (int c = 0; time != nullptr && c < time_class_count; ++c)
           there_[static_cast<std::size_t>(c)] |= time->seconds[static_cast<std::size_t>(c)] > 0;

@@ -5,6 +5,7 @@
 #include <QPainter>
 #include <QScrollBar>
 
+#include "app/views/common/parts.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/table_height.hpp"
 
@@ -13,21 +14,13 @@ namespace {
 
 constexpr int numbers_from = 2, least_gap_width = 230, least_for_words = 240;
 
-QLabel* make_label(const char* role, QWidget* parent) {
-  auto* label = new QLabel(parent);
-  label->setProperty("role", QLatin1String(role));
-  label->setTextFormat(Qt::PlainText);
-  label->setWordWrap(true);
-  return label;
-}
-
 }  // namespace
 
 RangeView::RangeView(SharedState& state, SnapshotSource& source, FiguresModel& figures, QWidget* parent)
     : DataView(state, source, parent),
       figures_(figures),
-      title_(make_label("heading", this)),
-      words_(make_label("dim", this)),
+      title_(make_label({}, "heading", this)),
+      words_(make_label({}, "dim", this)),
       shares_(new RowsTable({}, numbers_from, tr("Shares of the selected time by rank"), this)),
       gap_(new RowsTable({tr("where the gap comes from")}, 1, tr("Where the gap comes from"), this)),
       latest_([this](RangePicture picture) {
@@ -40,7 +33,6 @@ RangeView::RangeView(SharedState& state, SnapshotSource& source, FiguresModel& f
         arrange();
         update();
       }) {
-  setMinimumSize(320, 140);
   gap_->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
   gap_->setFont(interface_font());
   gap_->setWordWrap(true);
@@ -49,12 +41,6 @@ RangeView::RangeView(SharedState& state, SnapshotSource& source, FiguresModel& f
   connect(&state, &SharedState::step_changed, this, &RangeView::refresh);
   connect(&state, &SharedState::shown_changed, this, &RangeView::refresh);
   arrange();
-}
-
-void RangeView::set_theme(Theme theme) {
-  DataView::set_theme(theme);
-  shares_->set_theme(theme);
-  gap_->set_theme(theme);
 }
 
 void RangeView::refresh() {
@@ -72,16 +58,10 @@ ViewTable RangeView::rows_shown() const {
   return plain_table(*picture_.analysis, state().shown());
 }
 
-void RangeView::showEvent(QShowEvent* event) {
-  DataView::showEvent(event);
-  refresh();
-}
-
 void RangeView::arrange() {
   const bool there = picture_.analysis.has_value() && !veiled();
   const bool compares = there && gap_->rows().rowCount() > 0;
-  for (QWidget* part : {static_cast<QWidget*>(title_), static_cast<QWidget*>(words_)}) part->setVisible(there);
-  shares_->setVisible(there);
+  show_all(there, {title_, words_, shares_});
   gap_->setVisible(compares);
   int top = 6;
   const bool low = height() < least_for_words;  // then they are the title's tool tip

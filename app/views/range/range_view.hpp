@@ -16,7 +16,6 @@ class RangeView : public DataView {
   Q_OBJECT
  public:
   RangeView(SharedState& state, SnapshotSource& source, FiguresModel& figures, QWidget* parent = nullptr);
-  void set_theme(Theme theme) override;
   bool settled() const override { return latest_.settled(); }
   const RangePicture& picture() const { return picture_; }
   const RowsModel& shares() const { return shares_->rows(); }
@@ -26,7 +25,7 @@ class RangeView : public DataView {
   void arrange() override;
   ViewTable rows_shown() const override;
   void paint(QPainter& painter) override;
-  void showEvent(QShowEvent* event) override;
+  void on_show() override { refresh(); }
 
  private:
   void refresh();

@@ -2,7 +2,6 @@
 #include "app/views/roofline/roofline_model.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "app/views/common/text.hpp"
 #include "engine/explain/facts/facts.hpp"

@@ -27,14 +27,12 @@ RooflineView::RooflineView(SharedState& state, Session& session, QWidget* parent
       words_(new ElidedLabel(this)),
       chart_(new PlotChart(this)),
       table_(new RowsTable(roofline_titles(), 1, tr("Ops of the step"), this)) {
-  setMinimumSize(320, 140);
   setProperty(preferred_height_property, preferred_height);
   roof_->setAccessibleName(tr("Which roof"));
   roof_->addItems({tr("Measured roof"), tr("Roof of the cluster file")});
   roof_->setToolTip(
       tr("Measured: the fastest matrix product and the fastest large copy on the run's machine "
          "(rankscope-engine peak)."));
-  words_->setProperty("role", QStringLiteral("dim"));
   connect(roof_, &QComboBox::activated, this, &RooflineView::refresh);
   connect(&session.figures(), &FiguresModel::changed, this, &RooflineView::refresh);
   connect(&session, &Session::scenario_changed, this, &RooflineView::refresh);
@@ -48,28 +46,14 @@ void RooflineView::refresh() {
 
 void RooflineView::show_picture() {
   words_->set_text(picture_.roof_words);
-  chart_->show_plot(roofline_plot(picture_, colours()), colours());
+  chart_->show_plot(roofline_plot(picture_, colours()));
   table_->set_rows(roofline_rows(picture_));
   arrange();
   update();
 }
 
-void RooflineView::set_theme(Theme theme) {
-  DataView::set_theme(theme);
-  table_->set_theme(theme);
-  show_picture();
-}
-
-void RooflineView::set_presentation(double scale) {
-  DataView::set_presentation(scale);
-  arrange();
-}
-
-void RooflineView::showEvent(QShowEvent* event) {
-  DataView::showEvent(event);
-  // While a window opens, all views are shown for a moment; those behind other tabs are then hidden again.
-  QTimer::singleShot(0, this, &RooflineView::refresh);
-}
+// While a window opens, all views are shown for a moment; those behind other tabs are then hidden again.
+void RooflineView::on_show() { QTimer::singleShot(0, this, &RooflineView::refresh); }
 
 void RooflineView::arrange() {
   const bool there = !picture_.empty() && !veiled();

@@ -18,16 +18,15 @@ class RooflineView : public DataView {
  public:
   RooflineView(SharedState& state, Session& session, QWidget* parent = nullptr);
 
-  void set_theme(Theme theme) override;
-  void set_presentation(double scale) override;
   const RooflinePicture& picture() const { return picture_; }
   const PlotChart& chart() const { return *chart_; }
   const RowsModel& rows() const { return table_->rows(); }
 
  protected:
+  void take_colours() override { show_picture(); }
   void arrange() override;
   void paint(QPainter& painter) override;
-  void showEvent(QShowEvent* event) override;
+  void on_show() override;
   ViewTable rows_shown() const override { return roofline_table(picture_); }
 
  private:

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/scaling/scaling_curves.hpp"
 
-#include <QObject>
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "app/views/common/cluster_words.hpp"
@@ -265,8 +263,7 @@ std::vector<std::vector<Cell>> scaling_rows(const ScalingCurves& curves) {
                           {text::seconds(at.predicted.step_seconds), Tone::dim, {}}};
     if (ran) {
       row.push_back({text::seconds(at.run.step_seconds), tone, {}});
-      const QString sign = error > 0 ? QStringLiteral("+") : QStringLiteral("−");
-      row.push_back({std::isfinite(error) ? sign + text::percent(std::fabs(error)) : text::unknown(), Tone::dim, {}});
+      row.push_back({text::signed_percent(error), Tone::dim, {}});
     }
     row.push_back({text::number(at.predicted.rate), Tone::dim, {}});
     if (ran) row.push_back({text::number(at.run.rate), tone, {}});

@@ -12,12 +12,6 @@ namespace {
 
 constexpr int most_share_ticks = 6;
 
-/// "1,024" has no room at an axis: "1.02k".
-QString short_number(double value) {
-  if (value >= 1e6) return QString::number(value / 1e6, 'g', 3) + QStringLiteral("M");
-  return value >= 1e4 ? QString::number(value / 1e3, 'g', 3) + QStringLiteral("k") : QString::number(value, 'g', 4);
-}
-
 PlotSeries series_of(const ScalingCurves& curves, const QString& name, PlotSeries::Mark mark, Argb colour,
                      double ScalingSide::*value, const ScalingSide ScalingAt::*side, bool with_help) {
   PlotSeries series{name, mark, colour, {}};
@@ -78,10 +72,10 @@ std::array<Plot, 2> ScalingView::plots() const {
   };
   Plot rate, share;
   rate.title = tr("%1 by ranks").arg(curves_.rate_name);
-  rate.x = {true, {}, {}, short_number, {}, tr("ranks")};
+  rate.x = {true, {}, {}, text::short_number, {}, tr("ranks")};
   for (const ScalingAt& at : curves_.points)
     if (std::isfinite(at.run.rate) || std::isfinite(at.predicted.rate)) rate.x.ticks.push_back(at.ranks);
-  rate.y = {!published, published ? std::optional(0.0) : std::nullopt, {}, short_number, {}};
+  rate.y = {!published, published ? std::optional(0.0) : std::nullopt, {}, text::short_number, {}};
   if (!published) rate.series.push_back(ideal_of(curves_, colours().dim));
   both(rate, &ScalingSide::rate);
   share.x = rate.x;

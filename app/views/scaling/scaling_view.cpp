@@ -8,10 +8,9 @@
 #include <QPainter>
 #include <QTimer>
 #include <algorithm>
-#include <array>
-#include <cmath>
 
 #include "app/views/common/axis.hpp"
+#include "app/views/common/parts.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/table_height.hpp"
 #include "app/views/common/text.hpp"
@@ -40,6 +39,12 @@ QString name_of_costs(const Session& session, const Figures& figures) {
       .arg(run->extent(Obtained::simulated).end_ns);
 }
 
+ScalingCurves failed(const QString& why) {
+  ScalingCurves none;
+  none.failure = why;
+  return none;
+}
+
 }  // namespace
 
 bool is_sweep_file(const QString& file) {
@@ -61,21 +66,17 @@ ScalingView::ScalingView(SharedState& state, Session& session, QWidget* parent)
       formula_(new ElidedLabel(this)),
       source_(new ElidedLabel(this)),
       charts_{new PlotChart(this), new PlotChart(this)},
-      rows_({}, reason_column + 1),
-      table_(new QTableView(this)),
+      table_(new RowsTable({}, reason_column + 1, tr("Scaling by number of ranks"), this)),
       latest_([this](ScalingCurves curves) { take_curves(std::move(curves)); }),
       tables_([this](std::vector<PublishedTable> tables) {
         published_ = std::move(tables);
         fill_choices();
       }) {
-  setMinimumSize(320, 140);
   setProperty(preferred_height_property, preferred_height);
   setMouseTracking(true);
   make_controls();
   connect(&session, &Session::scenario_changed, this, [this] {
-    if (what() != What::plan) return;
-    stale_ = true;
-    refresh();
+    if (what() == What::plan) renew();
   });
   connect(&session.figures(), &FiguresModel::changed, this, &ScalingView::take_figures);
   connect(&session, &Session::state_changed, this, &ScalingView::arrange);
@@ -92,22 +93,13 @@ void ScalingView::make_controls() {
   how_->setToolTip(tr("Strong: the global batch is constant. Weak: it grows with the ranks."));
   open_->setText(tr("Open a sweep…"));
   open_->setToolTip(tr("A recording of rankscope-engine sweep --record"));
-  for (auto* label : {formula_, source_}) label->setProperty("role", QStringLiteral("dim"));
-  set_up_table(*table_, tr("Scaling by number of ranks"));
-  table_->setModel(&rows_);
-  table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   table_->setWordWrap(true);
   fill_choices();
   connect(what_, &QComboBox::activated, this, [this] {
     if (what() == What::sweep && sweep_file_.isEmpty()) return choose_file();
-    stale_ = true;
-    refresh();
+    renew();
   });
-  for (QComboBox* box : {key_, how_})
-    connect(box, &QComboBox::currentIndexChanged, this, [this] {
-      stale_ = true;
-      refresh();
-    });
+  for (QComboBox* box : {key_, how_}) connect(box, &QComboBox::currentIndexChanged, this, &ScalingView::renew);
   connect(open_, &QPushButton::clicked, this, &ScalingView::choose_file);
   connect(measure_, &QPushButton::clicked, this, [this] { measuring() ? stop_measuring() : measure(); });
   take_curves({});
@@ -127,26 +119,18 @@ ScalingView::What ScalingView::what() const {
   return what_->currentIndex() <= 0 ? What::plan : what_->currentIndex() == 1 ? What::sweep : What::published;
 }
 
-void ScalingView::set_theme(Theme theme) {
-  DataView::set_theme(theme);
-  rows_.set_theme(theme);
-  show_plots();
-}
-
 void ScalingView::choose(const QString& key, Scaling scaling) {
   what_->setCurrentIndex(0);
   key_->setCurrentText(key);
   how_->setCurrentIndex(scaling == Scaling::strong ? 0 : 1);
-  stale_ = true;
-  refresh();
+  renew();
 }
 
 void ScalingView::open_sweep(const QString& file) {
   sweep_file_ = file;
   fill_choices();
   what_->setCurrentIndex(1);
-  stale_ = true;
-  refresh();
+  renew();
 }
 
 void ScalingView::choose_file() {
@@ -155,6 +139,11 @@ void ScalingView::choose_file() {
     open_sweep(file);
   else if (sweep_file_.isEmpty())
     what_->setCurrentIndex(0);
+}
+
+void ScalingView::renew() {
+  stale_ = true;
+  refresh();
 }
 
 void ScalingView::refresh() {
@@ -197,9 +186,7 @@ void ScalingView::refresh() {
         try {
           return curves_of(read_sweep(file.toStdString()));
         } catch (const std::exception& error) {
-          ScalingCurves none;
-          none.failure = QString::fromUtf8(error.what());
-          return none;
+          return failed(QString::fromUtf8(error.what()));
         }
       });
       return;
@@ -215,20 +202,18 @@ void ScalingView::refresh() {
 void ScalingView::take_figures() {
   if (what() != What::plan) return;
   const Figures& figures = *session_.figures().latest();
-  if (name_of_costs(session_, figures) != costs_source_) {
-    stale_ = true;
-    refresh();
-  } else if (figures.run) {
+  if (name_of_costs(session_, figures) != costs_source_)
+    renew();
+  else if (figures.run)
     take_curves(bare_);
-  }
 }
 
 void ScalingView::take_curves(ScalingCurves curves) {
   bare_ = std::move(curves);
   const Figures& figures = *session_.figures().latest();
   curves_ = what() == What::plan && figures.run ? with_run(bare_, *figures.run) : bare_;
-  rows_.set_titles(scaling_titles(curves_));
-  rows_.set_rows(scaling_rows(curves_));
+  table_->set_titles(scaling_titles(curves_));
+  table_->set_rows(scaling_rows(curves_));
   formula_->set_text(curves_.formula);
   source_->set_text(curves_.source);
   show_plots();
@@ -278,23 +263,16 @@ void ScalingView::take_measured(bool ok, const QString& reason) {
   if (QFileInfo::exists(measured_file_))
     open_sweep(measured_file_);
   else
-    take_curves([&] {
-      ScalingCurves none;
-      none.failure = reason;
-      return none;
-    }());
+    take_curves(failed(reason));
 }
 
 void ScalingView::show_plots() {
   const auto shown = plots();
-  for (std::size_t i = 0; i < shown.size(); ++i) charts_[i]->show_plot(shown[i], colours());
+  for (std::size_t i = 0; i < shown.size(); ++i) charts_[i]->show_plot(shown[i]);
 }
 
-void ScalingView::showEvent(QShowEvent* event) {
-  DataView::showEvent(event);
-  // While a window opens, all views are shown for a moment; those behind other tabs are then hidden again.
-  if (stale_) QTimer::singleShot(0, this, &ScalingView::refresh);
-}
+// While a window opens, all views are shown for a moment; those behind other tabs are then hidden again.
+void ScalingView::on_show() { QTimer::singleShot(0, this, &ScalingView::refresh); }
 
 void ScalingView::arrange() {
   int x = view_margin;
@@ -334,8 +312,7 @@ void ScalingView::arrange() {
   source_->setGeometry(view_margin, control_height + 8 + line, width() - 2 * view_margin, line);
   const int below = table_height();
   table_->setGeometry(cell_inset, height() - below - 4, width() - view_margin - cell_inset, below);
-  formula_->setVisible(there && height() >= least_for_words);
-  source_->setVisible(there && height() >= least_for_words);
+  show_all(there && height() >= least_for_words, {formula_, source_});
   table_->setVisible(there && height() >= least_for_table);
   const int top = control_height + (height() >= least_for_words ? 2 * line : 0) + 12;
   const int high = (height() >= least_for_table ? table_->y() : height()) - top - 4;
@@ -351,16 +328,16 @@ int ScalingView::table_height() {
   table_->resize(width() - view_margin - cell_inset, table_->height());
   QHeaderView& header = *table_->horizontalHeader();
   header.setMinimumSectionSize(8);  // the reasons' column is often empty
-  if (rows_.columnCount() > reason_column) header.setSectionResizeMode(reason_column, QHeaderView::Stretch);
+  if (rows().columnCount() > reason_column) header.setSectionResizeMode(reason_column, QHeaderView::Stretch);
   fit_rows(*table_);
   // A refusal takes the place of all figures, on as many lines as it needs there.
   table_->clearSpans();
-  for (int row = 0; row < rows_.rowCount(); ++row) {
+  for (int row = 0; row < rows().rowCount(); ++row) {
     if (!curves_.points[static_cast<std::size_t>(row)].refused()) continue;
-    table_->setSpan(row, reason_column, 1, rows_.columnCount() - reason_column);
+    table_->setSpan(row, reason_column, 1, rows().columnCount() - reason_column);
     const int wide = table_->viewport()->width() - header.sectionPosition(reason_column) - 2 * cell_padding;
     const QRect needed = table_->fontMetrics().boundingRect(QRect(0, 0, std::max(wide, 80), 10'000), Qt::TextWordWrap,
-                                                            rows_.words(row, reason_column));
+                                                            rows().words(row, reason_column));
     table_->setRowHeight(row, std::max(table_->verticalHeader()->defaultSectionSize(), needed.height() + 10));
   }
   return height_of_whole_rows(*table_, height() - control_height - 2 * line - 16 - least_plot);

@@ -3,15 +3,14 @@
 // rows that others have published. It measures the plan itself, too: the engine runs a sweep in the background.
 #pragma once
 #include <QComboBox>
-#include <QLabel>
 #include <QPushButton>
-#include <QTableView>
 #include <array>
 
 #include "app/session/engine_child.hpp"
 #include "app/session/session.hpp"
 #include "app/views/common/data_view.hpp"
 #include "app/views/common/elided_label.hpp"
+#include "app/views/common/rows_table.hpp"
 #include "app/views/plot/plot_chart.hpp"
 #include "app/views/scaling/scaling_curves.hpp"
 
@@ -26,7 +25,6 @@ class ScalingView : public DataView {
   ScalingView(SharedState& state, Session& session, QWidget* parent = nullptr);
   ~ScalingView() override;
 
-  void set_theme(Theme theme) override;
   bool settled() const override {
     return !(stale_ && isVisible()) && latest_.settled() && tables_.settled() && !measuring();
   }
@@ -40,7 +38,7 @@ class ScalingView : public DataView {
   bool measuring() const { return engine_ != nullptr; }
 
   const ScalingCurves& curves() const { return curves_; }
-  const RowsModel& rows() const { return rows_; }
+  const RowsModel& rows() const { return table_->rows(); }
   /// The two charts, left to right.
   const std::array<PlotChart*, 2>& charts() const { return charts_; }
 
@@ -48,15 +46,17 @@ class ScalingView : public DataView {
   void log(const QString& words, bool bad);
 
  protected:
+  void take_colours() override { show_plots(); }
   void arrange() override;
-  ViewTable rows_shown() const override { return table_of(rows_); }
+  ViewTable rows_shown() const override { return table_of(rows()); }
   void paint(QPainter& painter) override;
-  void showEvent(QShowEvent* event) override;
+  void on_show() override;
 
  private:
   enum class What : std::uint8_t { plan, sweep, published };
   void make_controls();
   void refresh();
+  void renew();
   void fill_choices();
   void take_curves(ScalingCurves curves);
   void take_figures();
@@ -72,8 +72,7 @@ class ScalingView : public DataView {
   QPushButton *measure_, *open_;
   ElidedLabel *formula_, *source_;
   std::array<PlotChart*, 2> charts_;
-  RowsModel rows_;
-  QTableView* table_;
+  RowsTable* table_;
   ScalingCurves bare_, curves_;  ///< as they were made, and with the point that ran
   QString costs_source_;         ///< which run's costs these are; empty: the cluster's
   QString sweep_file_, measured_file_, progress_;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "app/session/plan_searcher.hpp"
 #include "app/views/common/text.hpp"
 #include "engine/predict/search/plan_space.hpp"
 #include "engine/predict/strategy/front.hpp"
@@ -78,15 +79,6 @@ FoundPlans merged(const SearchReports& reports) {
       if (!found.point_of(point.number)) found.points.push_back(point);
   add_best_and_front(found);
   return found;
-}
-
-QString name_for_people(Strategy strategy) {
-  switch (strategy) {
-    case Strategy::exhaustive: return text::tr("exhaustive");
-    case Strategy::random: return text::tr("random");
-    case Strategy::bayes: return text::tr("Bayesian");
-  }
-  return {};
 }
 
 QString plan_name(const FoundPlans& found, const PlanPoint& point) {

@@ -33,7 +33,6 @@ struct FoundPlans {
 /// All points of an exhaustive search; without one, the plans that the others have tried, each once.
 FoundPlans merged(const SearchReports& reports);
 
-QString name_for_people(Strategy strategy);
 /// "t4 p16 d2 zb-h1 m320 b1 zero1 recompute none sp".
 QString plan_name(const FoundPlans& found, const PlanPoint& point);
 /// Why it is not the fastest: by how much it is slower, and where that time goes; of a plan out of memory how much is

@@ -14,13 +14,10 @@ constexpr int title_height = 20, row_height = 19, bar_height = 11, bar_gap = 8;
 
 }  // namespace
 
-ImportanceBars::ImportanceBars(QWidget* parent) : QWidget(parent), colours_(&palette_of(Theme::dark)) {}
-
-void ImportanceBars::show_bars(std::vector<ImportanceBar> bars, const QString& help, const Palette& colours) {
+void ImportanceBars::show_bars(std::vector<ImportanceBar> bars, const QString& help) {
   bars_ = std::move(bars);
   std::stable_sort(bars_.begin(), bars_.end(),
                    [](const ImportanceBar& a, const ImportanceBar& b) { return a.share > b.share; });
-  colours_ = &colours;
   setToolTip(help);
   setAccessibleName(tr("Importance of each knob"));
   setAccessibleDescription(help);
@@ -30,10 +27,8 @@ void ImportanceBars::show_bars(std::vector<ImportanceBar> bars, const QString& h
 void ImportanceBars::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setFont(interface_font());
-  painter.setPen(color(colours_->text));
-  painter.drawText(QRect(8, 0, width() - 8, title_height), Qt::AlignLeft | Qt::AlignVCenter,
-                   painter.fontMetrics().elidedText(tr("Share of the time variance due to each knob alone"),
-                                                    Qt::ElideRight, width() - 8));
+  draw_line(painter, QRectF(8, 0, width() - 8, title_height), at_left,
+            tr("Share of the time variance due to each knob alone"), colours().text);
   const QFontMetrics metrics(interface_font());
   int names = 0;
   for (const ImportanceBar& bar : bars_) names = std::max(names, metrics.horizontalAdvance(bar.knob));
@@ -44,15 +39,13 @@ void ImportanceBars::paintEvent(QPaintEvent*) {
     const ImportanceBar& bar = bars_[i];
     const int y = title_height + static_cast<int>(i) * row_height;
     painter.setFont(interface_font());
-    painter.setPen(color(colours_->dim));
-    painter.drawText(QRect(8, y, names, row_height), Qt::AlignRight | Qt::AlignVCenter, bar.knob);
+    draw_text(painter, QRect(8, y, names, row_height), at_right, bar.knob, colours().dim);
     const double wide = std::clamp(bar.share, 0.0, 1.0) * room;
     painter.fillRect(QRectF(left, y + (row_height - bar_height) / 2.0, std::max(1.0, wide), bar_height),
-                     color(colours_->of(SpanClass::forward)));
+                     color(colours().of(SpanClass::forward)));
     painter.setFont(number_font());
-    painter.setPen(color(colours_->text));
-    painter.drawText(QRectF(left + wide + bar_gap / 2.0, y, numbers, row_height), Qt::AlignLeft | Qt::AlignVCenter,
-                     text::percent(bar.share));
+    draw_text(painter, QRectF(left + wide + bar_gap / 2.0, y, numbers, row_height), at_left, text::percent(bar.share),
+              colours().text);
   }
 }
 

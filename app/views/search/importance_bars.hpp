@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The importance of each knob of a plan as bars, the most important first.
 #pragma once
-#include <QWidget>
 #include <vector>
 
-#include "app/models/palette.hpp"
+#include "app/views/common/painted_widget.hpp"
 
 namespace rankscope::app {
 
@@ -13,12 +12,12 @@ struct ImportanceBar {
   double share = 0;  ///< 0 … 1
 };
 
-class ImportanceBars : public QWidget {
+class ImportanceBars : public PaintedWidget {
   Q_OBJECT
  public:
-  explicit ImportanceBars(QWidget* parent = nullptr);
+  using PaintedWidget::PaintedWidget;
   /// `help`: what the shares are.
-  void show_bars(std::vector<ImportanceBar> bars, const QString& help, const Palette& colours);
+  void show_bars(std::vector<ImportanceBar> bars, const QString& help);
   const std::vector<ImportanceBar>& bars() const { return bars_; }
 
  protected:
@@ -26,7 +25,6 @@ class ImportanceBars : public QWidget {
 
  private:
   std::vector<ImportanceBar> bars_;
-  const Palette* colours_;
 };
 
 }  // namespace rankscope::app

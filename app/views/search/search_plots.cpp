@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The charts of the search view as values.
 #include <algorithm>
-#include <cmath>
 
 #include "app/views/common/text.hpp"
 #include "app/views/search/search_view.hpp"
@@ -60,11 +59,6 @@ std::vector<double> byte_ticks(double low, double high) {
 PlotPoint point_at(const FoundPlans& found, std::size_t at) {
   const PlanPoint& point = found.points[at];
   return {point.seconds, point.bytes, 0, 0, tip_of(found, at), static_cast<int>(at)};
-}
-
-QString short_count(double value) {
-  if (value >= 1e6) return QString::number(value / 1e6, 'g', 3) + QStringLiteral("M");
-  return value >= 1e4 ? QString::number(value / 1e3, 'g', 3) + QStringLiteral("k") : QString::number(value, 'g', 4);
 }
 
 }  // namespace
@@ -131,7 +125,7 @@ Plot SearchView::plans_plot() const {
 Plot SearchView::tries_plot() const {
   Plot plot;
   plot.title = tr("Best so far, by plans tried");
-  plot.x = {true, {}, {}, short_count, {}, tr("plans tried")};
+  plot.x = {true, {}, {}, text::short_number, {}, tr("plans tried")};
   plot.y = {false, {}, {}, text::seconds, {}, {}};
   const std::pair<Strategy, Argb> looks[] = {{Strategy::random, colours().of(SpanClass::transfer)},
                                              {Strategy::bayes, colours().accent},

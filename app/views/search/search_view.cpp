@@ -6,10 +6,9 @@
 #include <QPainter>
 #include <algorithm>
 
-#include "app/views/common/cluster_words.hpp"
+#include "app/views/common/parts.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
-#include "app/views/common/word_button.hpp"
 #include "engine/predict/search/plan_space.hpp"
 
 namespace rankscope::app {
@@ -37,11 +36,10 @@ SearchView::SearchView(SharedState& state, Session& session, QWidget* parent)
       plans_(new PlotChart(this)),
       tries_(new PlotChart(this)),
       bars_(new ImportanceBars(this)),
-      name_(new ElidedLabel(this)),
+      name_(new ElidedLabel(this, "text")),
       why_(new QLabel(this)),
       table_(new RowsTable({QString(), tr("chosen"), tr("fastest")}, 1, tr("The selected plan"), this)),
       sides_(new QButtonGroup(this)) {
-  setMinimumSize(320, 140);
   setProperty(preferred_height_property, preferred_height);
   make_controls();
   connect(&searcher_, &PlanSearcher::changed, this, &SearchView::take_search);
@@ -66,7 +64,6 @@ void SearchView::make_controls() {
   seed_->setPrefix(tr("seed "));
   seed_->setAccessibleName(tr("Seed of random and Bayesian search"));
   seed_->setToolTip(tr("A different seed tries different plans; both strategies begin with the same ten"));
-  for (ElidedLabel* label : {words_, source_}) label->setProperty("role", QStringLiteral("dim"));
   why_->setWordWrap(true);
   why_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
   use_->setToolTip(tr("Apply this plan; Ctrl+Z undoes it"));
@@ -76,9 +73,7 @@ void SearchView::make_controls() {
   const std::pair<Side, QString> sides[] = {
       {plan_side, tr("Plan")}, {tries_side, tr("Tries")}, {knobs_side, tr("Knobs")}};
   for (const auto& [side, name] : sides) {
-    QToolButton* button = word_button(this, name, {});
-    button->setCheckable(true);
-    button->setProperty("role", QStringLiteral("segment"));
+    QToolButton* button = make_segment(name, this);
     button->setChecked(side == plan_side);
     sides_->addButton(button, side);
   }
@@ -143,17 +138,6 @@ void SearchView::take_search() {
   update();
 }
 
-void SearchView::set_theme(Theme theme) {
-  DataView::set_theme(theme);
-  table_->set_theme(theme);
-  show_found();
-}
-
-void SearchView::set_presentation(double scale) {
-  DataView::set_presentation(scale);
-  arrange();
-}
-
 QString SearchView::own_source() const {
   if (reports_.empty()) return {};
   return tr("SIMULATED: every plan is predicted from the figures of cluster '%1', %2; nothing ran")
@@ -171,14 +155,13 @@ void SearchView::show_found() {
       std::move(bars),
       found_.importance_words +
           tr(". Knobs that depend on each other, such as tensor, pipeline and data, share their effect, so "
-             "the sum may be more than 100 %."),
-      colours());
-  tries_->show_plot(tries_plot(), colours());
+             "the sum may be more than 100 %."));
+  tries_->show_plot(tries_plot());
   show_chosen();
 }
 
 void SearchView::show_chosen() {
-  plans_->show_plot(plans_plot(), colours());
+  plans_->show_plot(plans_plot());
   if (!chosen_) {
     name_->set_text({});
     why_->clear();

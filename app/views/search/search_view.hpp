@@ -7,8 +7,6 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QSpinBox>
-#include <QToolButton>
-#include <array>
 
 #include "app/session/plan_searcher.hpp"
 #include "app/session/session.hpp"
@@ -26,8 +24,6 @@ class SearchView : public DataView {
  public:
   SearchView(SharedState& state, Session& session, QWidget* parent = nullptr);
 
-  void set_theme(Theme theme) override;
-  void set_presentation(double scale) override;
   bool settled() const override { return !searcher_.running(); }
   QString own_source() const override;
   /// Of the scenario that is open, with the tries and the seed in the boxes.
@@ -51,6 +47,7 @@ class SearchView : public DataView {
   QString why() const { return why_->text(); }
 
  protected:
+  void take_colours() override { show_found(); }
   void arrange() override;
   void paint(QPainter& painter) override;
   ViewTable rows_shown() const override { return plans_table(found_); }

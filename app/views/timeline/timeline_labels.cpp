@@ -227,11 +227,11 @@ void TimelinePainter::bands() {
                          : top + (compute.height - line) / 2;
     if (y < free_from) continue;
     TextWidths& name_font = compute.height >= 15 ? fonts_.title : fonts_.small;
-    text(name_font, {left, y, width, line}, Qt::AlignLeft | Qt::AlignVCenter,
+    text(name_font, {left, y, width, line}, at_left,
          QFontMetricsF(name_font.font()).elidedText(name, Qt::ElideRight, width), s_.colours->text);
     free_from = y + line;
     if (two_lines) {
-      text(fonts_.small, {left, y + line - 1, width, line}, Qt::AlignLeft | Qt::AlignVCenter,
+      text(fonts_.small, {left, y + line - 1, width, line}, at_left,
            fonts_.small.width(place) <= width ? place : place.section(QStringLiteral(" · "), 0, 0), s_.colours->dim);
       free_from += line;
     }
@@ -253,7 +253,7 @@ void TimelinePainter::bands() {
       const double taken =
           beside ? std::max(name_font.width(name), two_lines ? fonts_.small.width(place) : 0.0) + 8 : 0;
       if ((i > 1 && from < row_free) || taken + fonts_.tiny.width(words) > width) continue;
-      text(fonts_.tiny, {left, from, width, tiny}, Qt::AlignRight | Qt::AlignVCenter, words, s_.colours->dim);
+      text(fonts_.tiny, {left, from, width, tiny}, at_right, words, s_.colours->dim);
       row_free = from + tiny;
     }
   }

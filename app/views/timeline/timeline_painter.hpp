@@ -7,7 +7,6 @@
 #include <QPainter>
 #include <QStaticText>
 #include <QString>
-#include <map>
 #include <memory>
 #include <optional>
 #include <vector>

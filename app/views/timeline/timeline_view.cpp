@@ -55,6 +55,7 @@ TimelineView::TimelineView(SharedState& state, SnapshotSource& source, Navigator
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
   setAttribute(Qt::WA_OpaquePaintEvent);
+  setMinimumSize(0, 0);  // the compare view has two, as small as its room is
   const auto later = [this](auto member) {
     return [this, member] { QMetaObject::invokeMethod(this, member, Qt::QueuedConnection); };
   };
@@ -88,12 +89,10 @@ TimelineView::TimelineView(SharedState& state, SnapshotSource& source, Navigator
 
 TimelineView::~TimelineView() = default;
 
-void TimelineView::set_theme(Theme theme) {
-  DataView::set_theme(theme);
+void TimelineView::take_colours() {
   scene_.colours = &colours();
   compose_frame();
   compose_overview();
-  update();
 }
 
 void TimelineView::set_presentation(double scale) {
@@ -399,7 +398,5 @@ void TimelineView::arrange() {
   lay_out();
   place_legend();
 }
-
-void TimelineView::showEvent(QShowEvent*) { lay_out(); }
 
 }  // namespace rankscope::app

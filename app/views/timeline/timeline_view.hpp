@@ -10,8 +10,6 @@
 //   same time, other rank    N P  next, previous op of all ranks in time    Esc  drops the selection   Home  everything
 //   Space  plays     shift-drag  range    G  groups ranks otherwise    T  pins the selected op's rank to the top
 #pragma once
-#include <QPointer>
-#include <map>
 #include <memory>
 
 #include "app/models/bubble_source.hpp"
@@ -35,7 +33,6 @@ class TimelineView : public DataView {
                QWidget* parent = nullptr);
   ~TimelineView() override;
 
-  void set_theme(Theme theme) override;
   void set_presentation(double scale) override;
   Grouping grouping() const { return grouping_; }
   void set_grouping(Grouping grouping);
@@ -81,6 +78,7 @@ class TimelineView : public DataView {
   void new_mark_wanted(const TraceMark& mark);
 
  protected:
+  void take_colours() override;
   /// The spans of the visible time.
   ViewTable rows_shown() const override;
   void paintEvent(QPaintEvent* event) override;
@@ -92,7 +90,7 @@ class TimelineView : public DataView {
   void wheelEvent(QWheelEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
   void leaveEvent(QEvent* event) override;
-  void showEvent(QShowEvent* event) override;
+  void on_show() override { lay_out(); }
   void fill_menu(QMenu& menu, QPoint at) override;
 
  private:

@@ -13,7 +13,7 @@ void TimelinePainter::header() {
   const QRect area = s_.layout.header;
   if (area.isEmpty()) return;
   const QString title = app::text::tr("Time line");
-  text(fonts_.title, area, Qt::AlignLeft | Qt::AlignVCenter, title, s_.colours->text);
+  text(fonts_.title, area, at_left, title, s_.colours->text);
   const double summary_left = area.left() + fonts_.title.width(title) + 16;
   const double summary_width = s_.summary.isEmpty() ? 0 : fonts_.text.width(s_.summary) + 24;
   double right = area.right();
@@ -26,7 +26,7 @@ void TimelinePainter::header() {
   // If the space is too small, the part in brackets is omitted first.
   QString summary = s_.summary;
   if (fonts_.text.width(summary) > room) summary = summary.section(QStringLiteral(" ("), 0, 0);
-  text(fonts_.text, {summary_left, double(area.top()), room, double(area.height())}, Qt::AlignLeft | Qt::AlignVCenter,
+  text(fonts_.text, {summary_left, double(area.top()), room, double(area.height())}, at_left,
        QFontMetricsF(fonts_.text.font()).elidedText(summary, Qt::ElideRight, room), s_.colours->dim);
 }
 
@@ -47,8 +47,8 @@ double TimelinePainter::legend(QRect area, double from, double right) {
     p_.fillRect(QRectF(x, area.center().y() - square / 2 + 1, square, square),
                 color(s_.colours->of(entry.kind, entry.lane)));
     x += square + gap;
-    text(fonts_.small, {x, double(area.top()), fonts_.small.width(name), double(area.height())},
-         Qt::AlignLeft | Qt::AlignVCenter, name, s_.colours->text);
+    text(fonts_.small, {x, double(area.top()), fonts_.small.width(name), double(area.height())}, at_left, name,
+         s_.colours->text);
     x += fonts_.small.width(name) + between;
   }
   return width;
@@ -80,8 +80,8 @@ void TimelinePainter::details() {
     }
     while (!parts.isEmpty() && metrics.horizontalAdvance(line + between + parts.front()) <= area.width())
       line += between + parts.takeFirst();
-    text(fonts_.small, {double(area.left()), area.top() + i * height, double(area.width()), height},
-         Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(line, Qt::ElideRight, area.width()), s_.colours->dim);
+    text(fonts_.small, {double(area.left()), area.top() + i * height, double(area.width()), height}, at_left,
+         metrics.elidedText(line, Qt::ElideRight, area.width()), s_.colours->dim);
   }
 }
 
@@ -108,12 +108,11 @@ void TimelinePainter::card() {
   p_.drawRoundedRect(card.adjusted(0.5, 0.5, -0.5, -0.5), 6, 6);
   p_.setRenderHint(QPainter::Antialiasing, false);
   double y = card.top() + padding - 2;
-  text(fonts_.title, {card.left() + padding, y, width - 2 * padding, line}, Qt::AlignLeft | Qt::AlignVCenter, title,
-       s_.colours->text);
+  text(fonts_.title, {card.left() + padding, y, width - 2 * padding, line}, at_left, title, s_.colours->text);
   for (const std::string& text_line : s_.hover->details.lines) {
     y += line;
-    text(fonts_.text, {card.left() + padding, y, width - 2 * padding, line}, Qt::AlignLeft | Qt::AlignVCenter,
-         QString::fromStdString(text_line), s_.colours->dim);
+    text(fonts_.text, {card.left() + padding, y, width - 2 * padding, line}, at_left, QString::fromStdString(text_line),
+         s_.colours->dim);
   }
 }
 

@@ -51,10 +51,8 @@ TopologyView::TopologyView(SharedState& state, SnapshotSource& source, FiguresMo
         arrange();
         update();
       }) {
-  setMinimumSize(320, 140);
   setProperty(preferred_height_property, preferred_height);
   setMouseTracking(true);
-  words_->setProperty("role", QStringLiteral("dim"));
   for (RowsTable* table : {table_, units_}) {
     table->horizontalHeader()->setSectionResizeMode(1, QHeaderView::Stretch);
     table->setWordWrap(true);
@@ -71,12 +69,6 @@ TopologyView::TopologyView(SharedState& state, SnapshotSource& source, FiguresMo
   arrange();
 }
 
-void TopologyView::set_theme(Theme theme) {
-  DataView::set_theme(theme);
-  table_->set_theme(theme);
-  units_->set_theme(theme);
-}
-
 void TopologyView::refresh() {
   if (!isVisible()) return;
   const auto figures = figures_.latest();
@@ -90,11 +82,6 @@ void TopologyView::refresh() {
     request.step_seconds = report->step_seconds;
   }
   latest_.request([request = std::move(request)] { return topology_of(request); });
-}
-
-void TopologyView::showEvent(QShowEvent* event) {
-  DataView::showEvent(event);
-  refresh();
 }
 
 // The drawing; under it the table by kind; and, if the drawing stays high enough, the table of all units.
@@ -158,7 +145,7 @@ void TopologyView::paint_scale(QPainter& painter) const {
   painter.setPen(color(colours().dim));
   const auto write = [&](const QString& words) {
     const double wide = metrics.horizontalAdvance(words) + 2;
-    painter.drawText(QRectF(x, y, wide, line), Qt::AlignLeft | Qt::AlignVCenter, words);
+    painter.drawText(QRectF(x, y, wide, line), at_left, words);
     x += wide + 8;
   };
   write(what);
@@ -195,9 +182,9 @@ void TopologyView::paint_boxes(QPainter& painter, const TopologyLayout& layout) 
   const QFontMetricsF metrics(painter.font());
   for (std::size_t level = 0; level < layout.boxes.size(); ++level) {
     if (layout.boxes[level].empty()) continue;
-    painter.setPen(color(colours().dim));
-    painter.drawText(QRectF(view_margin, layout.boxes[level][0].top(), side_label - 8, layout.boxes[level][0].height()),
-                     Qt::AlignLeft | Qt::AlignVCenter, QObject::tr(name_of(topology_.levels[level].unit)));
+    draw_text(painter,
+              QRectF(view_margin, layout.boxes[level][0].top(), side_label - 8, layout.boxes[level][0].height()),
+              at_left, QObject::tr(name_of(topology_.levels[level].unit)), colours().dim);
     // All units of a level have the same form of name: the longest that fits into each.
     qsizetype form = 0;
     for (std::size_t unit = 0; unit < layout.boxes[level].size(); ++unit) {
@@ -234,8 +221,7 @@ void TopologyView::paint_boxes(QPainter& painter, const TopologyLayout& layout) 
   painter.setPen(QPen(color(colours().line), 1));
   painter.setBrush(color(colours().panel));
   painter.drawRect(layout.network);
-  painter.setPen(color(colours().dim));
-  painter.drawText(layout.network, Qt::AlignCenter, tr("the network between them"));
+  draw_text(painter, layout.network, Qt::AlignCenter, tr("the network between them"), colours().dim);
 }
 
 void TopologyView::mouseMoveEvent(QMouseEvent* event) {

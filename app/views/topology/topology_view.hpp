@@ -16,7 +16,6 @@ class TopologyView : public DataView {
  public:
   TopologyView(SharedState& state, SnapshotSource& source, FiguresModel& figures, QWidget* parent = nullptr);
 
-  void set_theme(Theme theme) override;
   bool settled() const override { return latest_.settled(); }
   const Topology& topology() const { return topology_; }
   TopologyLayout layout_now() const;
@@ -25,7 +24,7 @@ class TopologyView : public DataView {
   void arrange() override;
   ViewTable rows_shown() const override { return table_of(table_->rows()); }
   void paint(QPainter& painter) override;
-  void showEvent(QShowEvent* event) override;
+  void on_show() override { refresh(); }
   void mouseMoveEvent(QMouseEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
   void leaveEvent(QEvent* event) override;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/traffic/exchange_facts.hpp"
 
-#include <QObject>
 #include <algorithm>
 
 #include "app/views/common/text.hpp"

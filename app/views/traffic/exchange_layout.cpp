@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Positions of the parts of an exchange's picture: its text, its members, their times, and further facts.
-#include <QObject>
 #include <algorithm>
 #include <cmath>
 #include <tuple>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/traffic/exchange_painter.hpp"
 
-#include <QObject>
 #include <algorithm>
 #include <cmath>
 
@@ -33,8 +32,7 @@ void ExchangePainter::paint(QPainter& painter) const {
   if (times_.width() > 0) times(painter, times_);
   if (!explained_.isEmpty()) {
     painter.setFont(interface_font());
-    painter.setPen(color(s_.colours->dim));
-    painter.drawText(explained_, wrapped, explanation());
+    draw_text(painter, explained_, wrapped, explanation(), s_.colours->dim);
   }
   if (facts_area_.height() > 0) facts_.paint(painter, facts_area_, layout_.facts, *s_.colours);
 }
@@ -42,10 +40,9 @@ void ExchangePainter::paint(QPainter& painter) const {
 void ExchangePainter::words(QPainter& painter) const {
   double y = s_.room.top() + 4;
   for (const Words& words : words_) {
-    painter.setFont(words.heading ? heading_font() : interface_font());
-    painter.setPen(color(words.heading ? s_.colours->text : s_.colours->dim));
-    painter.drawText(QRectF(s_.room.left() + view_margin, y, s_.room.width() - 2 * view_margin, words.height), wrapped,
-                     words.text);
+    painter.setFont(words.heading ? bold_font() : interface_font());
+    draw_text(painter, QRectF(s_.room.left() + view_margin, y, s_.room.width() - 2 * view_margin, words.height),
+              wrapped, words.text, words.heading ? s_.colours->text : s_.colours->dim);
     y += words.height + 1;
   }
 }
@@ -69,8 +66,8 @@ void ExchangePainter::members(QPainter& painter) const {
     const bool cells = chunks > 0 && box.height() >= 24 && box.width() / chunks >= 3;
     const QRectF title = cells ? QRectF(box.left(), box.top(), box.width(), box.height() * 0.46) : box;
     painter.setFont(font);
-    painter.setPen(color(s_.colours->text));
-    painter.drawText(title, Qt::AlignCenter, metrics.horizontalAdvance(name) < box.width() - 4 ? name : number);
+    draw_text(painter, title, Qt::AlignCenter, metrics.horizontalAdvance(name) < box.width() - 4 ? name : number,
+              s_.colours->text);
     if (!cells) continue;
     const QRectF strip(box.left() + 4, title.bottom(), box.width() - 8, box.bottom() - title.bottom() - 4);
     const double width = strip.width() / chunks;
@@ -97,9 +94,8 @@ void ExchangePainter::moves(QPainter& painter) const {
     painter.setPen(QPen(color(s_.colours->line), 1.5));
     painter.drawLine(places_[static_cast<std::size_t>(move.from)], places_[static_cast<std::size_t>(move.to)]);
   }
-  QFont font = interface_font();
+  QFont font = bold_font();
   font.setPixelSize(std::max(11, s_.smallest));
-  font.setWeight(QFont::DemiBold);
   const QFontMetricsF metrics(font);
   const Argb fill = mark();
   for (const ExchangeMove& move : e.moves) {
@@ -127,8 +123,7 @@ void ExchangePainter::moves(QPainter& painter) const {
     painter.setBrush(color(fill));
     painter.drawRoundedRect(token, 4, 4);
     painter.setFont(font);
-    painter.setPen(color(s_.colours->ink_on(fill)));
-    painter.drawText(token, Qt::AlignCenter, words);
+    draw_text(painter, token, Qt::AlignCenter, words, s_.colours->ink_on(fill));
   }
 }
 
@@ -177,9 +172,8 @@ std::optional<ExchangePainter::TimesScale> ExchangePainter::times_scale(const QR
 void ExchangePainter::times(QPainter& painter, const QRectF& area) const {
   const std::optional<TimesScale> scale = times_scale(area);
   painter.setFont(interface_font());
-  painter.setPen(color(s_.colours->dim));
-  painter.drawText(QRectF(area.left(), area.top(), area.width(), 18), Qt::AlignLeft | Qt::AlignVCenter,
-                   scale ? tr("thin: waiting; full: moving bytes") : tr("times not recorded"));
+  draw_text(painter, QRectF(area.left(), area.top(), area.width(), 18), at_left,
+            scale ? tr("thin: waiting; full: moving bytes") : tr("times not recorded"), s_.colours->dim);
   double y = area.top() + times_head;
   if (scale) {
     for (int m = 0; m < s_.exchange->size() && y + scale->row <= area.bottom() - 18; ++m, y += scale->row)
@@ -190,8 +184,7 @@ void ExchangePainter::times(QPainter& painter, const QRectF& area) const {
   if (!explained_.isEmpty()) return;
   const QRectF rest(area.left(), y, area.width(), area.bottom() - y);
   if (rest.height() < height_of(explanation(), false, rest.width()) - 1) return;
-  painter.setPen(color(s_.colours->dim));
-  painter.drawText(rest, wrapped, explanation());
+  draw_text(painter, rest, wrapped, explanation(), s_.colours->dim);
 }
 
 void ExchangePainter::time_of(QPainter& painter, int member, const QRectF& row, const TimesScale& scale) const {
@@ -200,13 +193,11 @@ void ExchangePainter::time_of(QPainter& painter, int member, const QRectF& row, 
   const int rank = e.ranks[static_cast<std::size_t>(member)];
   painter.setPen(color(s_.colours->text));
   if (scale.named)
-    painter.drawText(QRectF(row.left(), row.top(), rank_width, row.height()), Qt::AlignLeft | Qt::AlignVCenter,
-                     tr("rank %1").arg(rank));
+    painter.drawText(QRectF(row.left(), row.top(), rank_width, row.height()), at_left, tr("rank %1").arg(rank));
   painter.setPen(color(s_.colours->dim));
   if (!span) {
     if (scale.named)
-      painter.drawText(QRectF(scale.left, row.top(), scale.width, row.height()), Qt::AlignLeft | Qt::AlignVCenter,
-                       tr("not recorded"));
+      painter.drawText(QRectF(scale.left, row.top(), scale.width, row.height()), at_left, tr("not recorded"));
     return;
   }
   const double x0 = scale.x_of(span->begin_ns), x1 = scale.x_of(span->active_ns), x2 = scale.x_of(span->end_ns);
@@ -217,7 +208,7 @@ void ExchangePainter::time_of(QPainter& painter, int member, const QRectF& row, 
          [&scale](std::int64_t time_ns) { return scale.x_of(time_ns); });
   if (!scale.named) return;
   painter.setFont(number_font());
-  painter.drawText(row.adjusted(row.width() - scale.spans + 8, 0, 0, 0), Qt::AlignRight | Qt::AlignVCenter,
+  painter.drawText(row.adjusted(row.width() - scale.spans + 8, 0, 0, 0), at_right,
                    text::nanoseconds(span->active_ns - span->begin_ns) + QStringLiteral(" + ") +
                        text::nanoseconds(span->end_ns - span->active_ns));
   painter.setFont(interface_font());
@@ -229,13 +220,10 @@ void ExchangePainter::times_axis(QPainter& painter, const QRectF& line, const Ti
   const QString from = tr("0"), length = text::nanoseconds(scale.end_ns - scale.begin_ns);
   const QFontMetricsF metrics(interface_font());
   if (metrics.horizontalAdvance(from) + between + metrics.horizontalAdvance(length) <= scale.width)
-    painter.drawText(QRectF(scale.left, line.top(), scale.width, line.height()), Qt::AlignLeft | Qt::AlignVCenter,
-                     from);
-  painter.drawText(QRectF(line.left(), line.top(), scale.left + scale.width - line.left(), line.height()),
-                   Qt::AlignRight | Qt::AlignVCenter, length);
-  if (scale.named)
-    painter.drawText(line.adjusted(line.width() - scale.spans, 0, 0, 0), Qt::AlignRight | Qt::AlignVCenter,
-                     spans_name());
+    painter.drawText(QRectF(scale.left, line.top(), scale.width, line.height()), at_left, from);
+  painter.drawText(QRectF(line.left(), line.top(), scale.left + scale.width - line.left(), line.height()), at_right,
+                   length);
+  if (scale.named) painter.drawText(line.adjusted(line.width() - scale.spans, 0, 0, 0), at_right, spans_name());
 }
 
 }  // namespace rankscope::app

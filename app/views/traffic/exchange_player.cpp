@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/traffic/exchange_player.hpp"
 
-#include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QPainter>
 #include <QSignalBlocker>
@@ -9,10 +8,9 @@
 #include <cmath>
 
 #include "app/views/common/data_view.hpp"
+#include "app/views/common/parts.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
-#include "app/views/common/word_button.hpp"
-#include "app/views/traffic/exchange_painter.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -42,8 +40,7 @@ QString speed_text(const Speed& speed) {
 }  // namespace
 
 ExchangePlayer::ExchangePlayer(QWidget* parent)
-    : QWidget(parent),
-      colours_(&palette_of(Theme::dark)),
+    : PaintedWidget(parent),
       back_(word_button(this, QStringLiteral("|◀"), tr("Previous phase (,)"))),
       play_(word_button(this, tr("Play"), tr("Play or pause (Space)"))),
       forward_(word_button(this, QStringLiteral("▶|"), tr("Next phase (.)"))),
@@ -58,9 +55,7 @@ ExchangePlayer::ExchangePlayer(QWidget* parent)
   speeds_->setCurrentIndex(default_speed);
   speeds_->setAccessibleName(tr("Speed"));
   speeds_->setToolTip(tr("Phases a second, or the recorded times slowed down"));
-  auto* row = new QHBoxLayout;
-  row->setContentsMargins(view_margin, 4, view_margin, 4);
-  row->setSpacing(6);
+  auto* row = row_in(nullptr, 6, {view_margin, 4, view_margin, 4});
   row->addWidget(back_);
   row->addWidget(play_);
   row->addWidget(forward_);
@@ -82,11 +77,6 @@ ExchangePlayer::ExchangePlayer(QWidget* parent)
     set_moment(time_.length() * value / slider_steps);
   });
   show_moment();
-}
-
-void ExchangePlayer::set_theme(Theme theme) {
-  colours_ = &palette_of(theme);
-  update();
 }
 
 void ExchangePlayer::set_smallest(int pixels) {
@@ -166,9 +156,7 @@ void ExchangePlayer::show_moment() {
   const QSignalBlocker quiet(slider_);
   slider_->setValue(time_.length() > 0 ? static_cast<int>(std::lround(at_ / time_.length() * slider_steps)) : 0);
   play_->setText(playing() ? tr("Pause") : tr("Play"));
-  for (QWidget* widget : {static_cast<QWidget*>(back_), static_cast<QWidget*>(play_), static_cast<QWidget*>(forward_),
-                          static_cast<QWidget*>(slider_), static_cast<QWidget*>(speeds_)})
-    widget->setVisible(there);
+  show_all(there, {back_, play_, forward_, slider_, speeds_});
   update();
 }
 
@@ -187,7 +175,7 @@ void ExchangePlayer::resizeEvent(QResizeEvent*) { update(); }
 
 ExchangeScene ExchangePlayer::scene() const {
   return {exchange_.get(), &time_,    at_,   QRectF(0, 0, width(), height() - controls_height()),
-          colours_,        smallest_, named_};
+          &colours(),      smallest_, named_};
 }
 
 // Without phases there are no controls, and the picture has their space.
@@ -212,13 +200,13 @@ void ExchangePlayer::set_folded(bool folded) {
 void ExchangePlayer::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setFont(interface_font());
-  painter.fillRect(rect(), color(colours_->ground));
+  painter.fillRect(rect(), color(colours().ground));
   if (!exchange_)
     return folded_ ? paint_empty(
-                         painter, rect(), *colours_, tr("Not available for folded plans"),
+                         painter, rect(), colours(), tr("Not available for folded plans"),
                          tr("Identical ranks are folded into one. Their messages are counted but have no times: the "
                             "table shows the bytes of each purpose."))
-                   : paint_empty(painter, rect(), *colours_, tr("No collective is selected"),
+                   : paint_empty(painter, rect(), colours(), tr("No collective is selected"),
                                  tr("Select a row of the table, or a collective or message in the time line."));
   ExchangePainter(scene()).paint(painter);
 }

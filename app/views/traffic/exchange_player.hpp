@@ -6,20 +6,18 @@
 #include <QSlider>
 #include <QTimer>
 #include <QToolButton>
-#include <QWidget>
 #include <memory>
 
-#include "app/models/palette.hpp"
+#include "app/views/common/painted_widget.hpp"
 #include "app/views/traffic/exchange_painter.hpp"
 #include "app/views/traffic/exchange_scene.hpp"
 
 namespace rankscope::app {
 
-class ExchangePlayer : public QWidget {
+class ExchangePlayer : public PaintedWidget {
   Q_OBJECT
  public:
   explicit ExchangePlayer(QWidget* parent = nullptr);
-  void set_theme(Theme theme);
   /// No letters are smaller.
   void set_smallest(int pixels);
   /// Whether its op is named beside it, in a list of all that could be played.
@@ -62,7 +60,6 @@ class ExchangePlayer : public QWidget {
 
   std::shared_ptr<const GroupExchange> exchange_;
   bool folded_ = false;
-  const Palette* colours_;
   ExchangeTime time_;
   double at_ = 0;
   int smallest_ = 9;

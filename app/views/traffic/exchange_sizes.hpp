@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Sizes that placing and painting an exchange have in common. For this folder's own use.
 #pragma once
-#include <QFont>
 #include <QFontMetricsF>
 #include <QString>
 #include <cmath>
@@ -17,14 +16,8 @@ inline constexpr int most_opaque_row = 44;                ///< of times that hav
 inline constexpr int rank_width = 54, spans_width = 132;  ///< before and behind the bars
 inline constexpr int wrapped = Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap;
 
-inline QFont heading_font() {
-  QFont bold = interface_font();
-  bold.setWeight(QFont::DemiBold);
-  return bold;
-}
-
 inline double height_of(const QString& text, bool heading, double width) {
-  const QFontMetricsF metrics(heading ? heading_font() : interface_font());
+  const QFontMetricsF metrics(heading ? bold_font() : interface_font());
   return std::ceil(metrics.boundingRect(QRectF(0, 0, width, 1e5), wrapped, text).height());
 }
 

@@ -6,6 +6,7 @@
 
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
+#include "app/views/traffic/exchange_sizes.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -14,11 +15,6 @@ using text::tr;
 using Why = FactsForm::Why;
 
 constexpr int facts_head = 24, between_columns = 14;
-constexpr int in_lines = Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap;
-
-double height_in(const QString& words, double width) {
-  return std::ceil(QFontMetricsF(interface_font()).boundingRect(QRectF(0, 0, width, 1e5), in_lines, words).height());
-}
 
 }  // namespace
 
@@ -43,7 +39,7 @@ double FactsTable::height(const FactsForm& form, double width) const {
   for (std::size_t i = form.first; i < facts_.size(); ++i) {
     const ExchangeFact& fact = facts_[i];
     height += form.line;
-    if (form.why == Why::beneath && !fact.why.isEmpty()) height += height_in(fact.why, width) + 2;
+    if (form.why == Why::beneath && !fact.why.isEmpty()) height += exchange::height_of(fact.why, false, width) + 2;
   }
   return height;
 }
@@ -52,29 +48,27 @@ void FactsTable::paint(QPainter& painter, const QRectF& area, const FactsForm& f
   const auto column = widths();
   const auto draw = [&](const QRectF& place, const QString& words, const QFont& font, Argb colour, int flags) {
     painter.setFont(font);
-    painter.setPen(color(colour));
-    painter.drawText(place, flags, words);
+    draw_text(painter, place, flags, words, colour);
   };
-  constexpr int in_line = Qt::AlignLeft | Qt::AlignVCenter;
-  draw(QRectF(area.left(), area.top(), area.width(), 18), tr("facts"), interface_font(), colours.dim, in_line);
+  draw(QRectF(area.left(), area.top(), area.width(), 18), tr("facts"), interface_font(), colours.dim, at_left);
   double y = area.top() + facts_head;
   for (std::size_t i = form.first; i < facts_.size(); ++i) {
     const ExchangeFact& fact = facts_[i];
     const bool last = i + 1 == facts_.size();
     if (!last && y + 2 * form.line > area.bottom() + 0.5) {
       draw(QRectF(area.left(), y, area.width(), form.line), tr("%1 more in a larger view").arg(facts_.size() - i),
-           interface_font(), colours.dim, in_line);
+           interface_font(), colours.dim, at_left);
       return;
     }
-    draw(QRectF(area.left(), y, column[0], form.line), fact.name, interface_font(), colours.dim, in_line);
-    draw(QRectF(area.left() + column[0], y, column[1], form.line), fact.value, number_font(), colours.text, in_line);
+    draw(QRectF(area.left(), y, column[0], form.line), fact.name, interface_font(), colours.dim, at_left);
+    draw(QRectF(area.left() + column[0], y, column[1], form.line), fact.value, number_font(), colours.text, at_left);
     if (form.why == Why::behind)
       draw(QRectF(area.left() + column[0] + column[1], y, column[2] + 1, form.line), fact.why, interface_font(),
-           colours.dim, in_line);
+           colours.dim, at_left);
     y += form.line;
     if (form.why != Why::beneath || fact.why.isEmpty()) continue;
-    const double height = height_in(fact.why, area.width());
-    draw(QRectF(area.left(), y - 1, area.width(), height), fact.why, interface_font(), colours.dim, in_lines);
+    const double height = exchange::height_of(fact.why, false, area.width());
+    draw(QRectF(area.left(), y - 1, area.width(), height), fact.why, interface_font(), colours.dim, exchange::wrapped);
     y += height + 2;
   }
 }

@@ -9,7 +9,6 @@
 #include "app/views/common/data_view.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
-#include "app/views/common/tool_tip.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -19,14 +18,9 @@ constexpr int bar_gap = 14, bar_width = 12, highest_bar = 160;
 
 }  // namespace
 
-HeatMap::HeatMap(QWidget* parent) : QWidget(parent), colours_(&palette_of(Theme::dark)) {
+HeatMap::HeatMap(QWidget* parent) : PaintedWidget(parent) {
   setMouseTracking(true);
   setAccessibleName(tr("Bytes from rank to rank in a step"));
-}
-
-void HeatMap::set_theme(Theme theme) {
-  colours_ = &palette_of(theme);
-  update();
 }
 
 void HeatMap::set_smallest(int pixels) {
@@ -82,8 +76,8 @@ QRectF HeatMap::cell_rect(int from, int to) const {
 }
 
 Argb HeatMap::fill_of(double bytes) const {
-  if (greatest_ <= 0 || bytes <= 0) return mixed(colours_->ground, colours_->text, 0.06F);
-  return mixed(colours_->panel, colours_->accent, static_cast<float>(0.12 + 0.88 * bytes / greatest_));
+  if (greatest_ <= 0 || bytes <= 0) return mixed(colours().ground, colours().text, 0.06F);
+  return mixed(colours().panel, colours().accent, static_cast<float>(0.12 + 0.88 * bytes / greatest_));
 }
 
 QString HeatMap::range_of(int cell) const {
@@ -107,7 +101,7 @@ void HeatMap::mousePressEvent(QMouseEvent* event) {
   emit link_clicked(cells->first, cells->second);
 }
 
-QString HeatMap::words_at(QPointF at) const {
+QString HeatMap::tip_at(QPoint at) const {
   const auto cells = cells_at(at);
   if (!cells) return {};
   const auto [from, to] = *cells;
@@ -144,12 +138,11 @@ void HeatMap::paint_scale(QPainter& painter) const {
     painter.fillRect(QRectF(bar.left(), bar.top() + y, bar.width(), 1), color(fill_of(greatest_ * share)));
   }
   painter.setFont(number_font());
-  painter.setPen(color(colours_->dim));
+  painter.setPen(color(colours().dim));
   const double line = QFontMetricsF(number_font()).height();
   for (const double share : {1.0, 0.5, 0.0}) {
     const double y = bar.top() + (1 - share) * (bar.height() - line);
-    painter.drawText(QRectF(bar.right() + 6, y, scale_width(), line), Qt::AlignLeft | Qt::AlignVCenter,
-                     text::bytes(greatest_ * share));
+    painter.drawText(QRectF(bar.right() + 6, y, scale_width(), line), at_left, text::bytes(greatest_ * share));
   }
 }
 
@@ -170,13 +163,12 @@ void HeatMap::paint_cells(QPainter& painter) const {
       if (partly && bytes > 0 && !matrix_->is_counted(from, to)) {  // along the edge, so that the number stays readable
         const double strip = std::min(8.0, place.height() / 4);
         const QRectF edge(place.left(), place.bottom() - strip, place.width(), strip);
-        painter.fillRect(edge, color(colours_->ground));
-        painter.fillRect(edge, QBrush(color(colours_->unknown), Qt::Dense5Pattern));
+        painter.fillRect(edge, color(colours().ground));
+        painter.fillRect(edge, QBrush(color(colours().unknown), Qt::Dense5Pattern));
       }
       const QString number = text::bytes(bytes);
       if (bytes > 0 && cell >= 30 && metrics.horizontalAdvance(number) < cell - 6) {
-        painter.setPen(color(colours_->ink_on(fill)));
-        painter.drawText(place, Qt::AlignCenter, number);
+        draw_text(painter, place, Qt::AlignCenter, number, colours().ink_on(fill));
       }
     }
 }
@@ -205,7 +197,7 @@ HeatMap::Ticks HeatMap::ticks() const {
 void HeatMap::paint_axes(QPainter& painter) const {
   const QRectF all = area();
   painter.setFont(tick_font());
-  painter.setPen(color(colours_->dim));
+  painter.setPen(color(colours().dim));
   const Ticks numbers = ticks();
   for (const std::vector<Tick>* axis : {&numbers.rows, &numbers.columns})
     for (const Tick& tick : *axis)
@@ -227,26 +219,16 @@ void HeatMap::paint_axes(QPainter& painter) const {
 
 void HeatMap::paintEvent(QPaintEvent*) {
   QPainter painter(this);
-  painter.fillRect(rect(), color(colours_->ground));
+  painter.fillRect(rect(), color(colours().ground));
   if (side() < 2) return;
-  QFont bold = interface_font();
-  bold.setWeight(QFont::DemiBold);
-  painter.setFont(bold);
-  painter.setPen(color(colours_->text));
+  painter.setFont(bold_font());
   const double room = width() - 2.0 * view_margin;
-  painter.drawText(QRectF(view_margin, 4, room, 17), Qt::AlignLeft | Qt::AlignVCenter,
-                   QFontMetricsF(bold).elidedText(tr("Rank to rank · %1").arg(what_), Qt::ElideRight, room));
+  draw_line(painter, QRectF(view_margin, 4, room, 17), at_left, tr("Rank to rank · %1").arg(what_), colours().text);
   painter.setFont(interface_font());
-  painter.setPen(color(colours_->dim));
-  painter.drawText(QRectF(view_margin, 22, room, 17), Qt::AlignLeft | Qt::AlignVCenter,
-                   QFontMetricsF(interface_font()).elidedText(source_words(), Qt::ElideRight, room));
+  draw_line(painter, QRectF(view_margin, 22, room, 17), at_left, source_words(), colours().dim);
   paint_cells(painter);
   paint_axes(painter);
   if (greatest_ > 0) paint_scale(painter);
-}
-
-bool HeatMap::event(QEvent* event) {
-  return shows_tip(event, this, [this](QPoint at) { return words_at(at); }) || QWidget::event(event);
 }
 
 }  // namespace rankscope::app

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Rank × rank: how many bytes each rank sends to each other one in a step, as colours with a scale.
 #pragma once
-#include <QWidget>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "app/models/palette.hpp"
+#include "app/views/common/painted_widget.hpp"
 #include "app/views/traffic/link_matrix.hpp"
 
 namespace rankscope::app {
 
-class HeatMap : public QWidget {
+class HeatMap : public PaintedWidget {
   Q_OBJECT
  public:
   explicit HeatMap(QWidget* parent = nullptr);
-  void set_theme(Theme theme);
   /// No letters are smaller.
   void set_smallest(int pixels);
   /// `what` names the traffic. Null: nothing is known.
@@ -39,7 +37,7 @@ class HeatMap : public QWidget {
   };
   Ticks ticks() const;
   /// What the tool tip says at a point; empty outside of the cells.
-  QString words_at(QPointF at) const;
+  QString tip_at(QPoint at) const override;
 
  signals:
   /// A cell of one rank on each axis was clicked.
@@ -48,7 +46,6 @@ class HeatMap : public QWidget {
  protected:
   void mousePressEvent(QMouseEvent* event) override;
   void paintEvent(QPaintEvent* event) override;
-  bool event(QEvent* event) override;
 
  private:
   QRectF area() const;
@@ -67,7 +64,6 @@ class HeatMap : public QWidget {
   std::shared_ptr<const LinkMatrix> matrix_;
   double greatest_ = 0;
   QString what_;
-  const Palette* colours_;
   int smallest_ = 11;
 };
 

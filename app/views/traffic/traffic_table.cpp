@@ -6,7 +6,6 @@
 #include <tuple>
 
 #include "app/views/common/text.hpp"
-#include "engine/explain/analyse/exchange.hpp"
 #include "engine/explain/facts/facts.hpp"
 
 namespace rankscope::app {
@@ -64,104 +63,53 @@ std::vector<TrafficLine> traffic_lines(const Figures& figures) {
   return lines;
 }
 
+TrafficModel::TrafficModel(QObject* parent)
+    : RowsModel({tr("purpose"), tr("op"), tr("algorithm"), tr("count\nper rank"), tr("sent\nper rank"),
+                 tr("predicted\nper rank"), tr("waiting\nper rank"), tr("transfer\nper rank"), tr("bus\nbandwidth")},
+                count, parent) {
+  set_title_help(
+      {{},
+       {},
+       tr("Algorithm in the plan; auto is the library's own, whose phases are not visible"),
+       tr("Ops of one rank in one step: the mean over senders of messages, or over members of a collective"),
+       tr("Bytes that one rank sends in one step, counted at the transport: the mean over senders of messages, or over "
+          "members of a collective; – if the library hides them"),
+       tr("Bytes that one rank sends in one step by the plan's algorithm: the mean over senders of messages, or over "
+          "members of a collective, of which not all may send"),
+       tr("Time inside the ops of one rank in the selected step, before the peer arrived: the mean over all "
+          "ranks that send or receive"),
+       tr("Mean time inside the ops of one rank in the selected step while bytes moved. Bytes divided by "
+          "this time are the bandwidth of a message."),
+       tr("As in nccl-tests: size divided by the time of the last rank to arrive, times 2(n−1)/n for an all-reduce, "
+          "(n−1)/n for gathers and reduce-scatters")});
+}
+
 QString TrafficModel::words_of(const TrafficKey& key) {
   return tr("%1 of %2").arg(text::hyphened(name_of(key.kind)), text::words(name_of(key.purpose)));
 }
 
 bool TrafficModel::has_values(int column) const {
   for (int row = 0; row < rowCount(); ++row)
-    if (data(index(row, column), Qt::DisplayRole).toString() != text::unknown()) return true;
+    if (words(row, column) != text::unknown()) return true;
   return false;
 }
 
 void TrafficModel::set_lines(std::vector<TrafficLine> lines) {
-  if (lines.size() != lines_.size()) {
-    beginResetModel();
-    lines_ = std::move(lines);
-    endResetModel();
-    return;
-  }
   lines_ = std::move(lines);
-  if (!lines_.empty()) emit dataChanged(index(0, 0), index(rowCount() - 1, column_count - 1));
-}
-
-int TrafficModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(lines_.size());
-}
-
-int TrafficModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : column_count; }
-
-QVariant TrafficModel::data(const QModelIndex& index, int role) const {
-  if (!index.isValid() || index.row() >= rowCount()) return {};
-  if (role == Qt::TextAlignmentRole)
-    return QVariant::fromValue(Qt::AlignVCenter | (index.column() <= algorithm ? Qt::AlignLeft : Qt::AlignRight));
-  if (role != Qt::DisplayRole) return {};
-  const TrafficLine& line = lines_[static_cast<std::size_t>(index.row())];
-  switch (static_cast<Column>(index.column())) {
-    case purpose: return text::words(name_of(line.purpose));
-    case collective:
-      if (line.members <= 2) return text::hyphened(name_of(line.kind));
-      return tr("%1 of %2").arg(text::hyphened(name_of(line.kind))).arg(line.members);
-    case algorithm: return line.algorithm.isEmpty() ? text::unknown() : line.algorithm;
-    case count: return count_words(line);
-    case sent: return text::bytes(line.bytes);
-    case predicted: return text::bytes(line.predicted);
-    case waiting: return text::seconds(line.waiting_s);
-    case transfer: return text::seconds(line.transfer_s);
-    case bandwidth: return text::bandwidth(line.bus_bandwidth);
-    case column_count: break;
+  std::vector<std::vector<Cell>> rows;
+  for (const TrafficLine& line : lines_) {
+    const QString op = text::hyphened(name_of(line.kind));
+    rows.push_back({{text::words(name_of(line.purpose))},
+                    {line.members <= 2 ? op : tr("%1 of %2").arg(op).arg(line.members)},
+                    {line.algorithm.isEmpty() ? text::unknown() : line.algorithm},
+                    {count_words(line)},
+                    {text::bytes(line.bytes)},
+                    {text::bytes(line.predicted)},
+                    {text::seconds(line.waiting_s)},
+                    {text::seconds(line.transfer_s)},
+                    {text::bandwidth(line.bus_bandwidth)}});
   }
-  return {};
-}
-
-QVariant TrafficModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (orientation != Qt::Horizontal || section < 0 || section >= column_count) return {};
-  const auto column = static_cast<Column>(section);
-  if (role == Qt::TextAlignmentRole)
-    return QVariant::fromValue(Qt::AlignVCenter | (column <= algorithm ? Qt::AlignLeft : Qt::AlignRight));
-  if (role == Qt::ToolTipRole) {
-    switch (column) {
-      case algorithm: return tr("Algorithm in the plan; auto is the library's own, whose phases are not visible");
-      case count:
-        return tr("Ops of one rank in one step: the mean over senders of messages, or over members of a collective");
-      case sent:
-        return tr(
-            "Bytes that one rank sends in one step, counted at the transport: the mean over senders of messages, or "
-            "over "
-            "members of a collective; – if the library hides them");
-      case predicted:
-        return tr(
-            "Bytes that one rank sends in one step by the plan's algorithm: the mean over senders of messages, or over "
-            "members of a collective, of which not all may send");
-      case waiting:
-        return tr(
-            "Time inside the ops of one rank in the selected step, before the peer arrived: the mean over all "
-            "ranks that send or receive");
-      case transfer:
-        return tr(
-            "Mean time inside the ops of one rank in the selected step while bytes moved. Bytes divided by "
-            "this time are the bandwidth of a message.");
-      case bandwidth:
-        return tr(
-            "As in nccl-tests: size divided by the time of the last rank to arrive, times 2(n−1)/n for an all-reduce, "
-            "(n−1)/n for gathers and reduce-scatters");
-      default: return {};
-    }
-  }
-  if (role != Qt::DisplayRole) return {};
-  switch (column) {
-    case purpose: return tr("purpose");
-    case collective: return tr("op");
-    case algorithm: return tr("algorithm");
-    case count: return tr("count\nper rank");
-    case sent: return tr("sent\nper rank");
-    case predicted: return tr("predicted\nper rank");
-    case waiting: return tr("waiting\nper rank");
-    case transfer: return tr("transfer\nper rank");
-    case bandwidth: return tr("bus\nbandwidth");
-    case column_count: break;
-  }
-  return {};
+  set_rows(std::move(rows));
 }
 
 }  // namespace rankscope::app

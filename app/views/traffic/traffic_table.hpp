@@ -2,12 +2,12 @@
 // The traffic between ranks in a step, by purpose and kind of op: bytes, prediction, waiting and transfer times,
 // bandwidth.
 #pragma once
-#include <QAbstractTableModel>
 #include <QString>
 #include <limits>
 #include <vector>
 
 #include "app/session/figures.hpp"
+#include "app/views/common/rows_model.hpp"
 #include "engine/explain/analyse/exchange.hpp"
 
 namespace rankscope::app {
@@ -31,22 +31,18 @@ struct TrafficLine {
 /// programs.
 std::vector<TrafficLine> traffic_lines(const Figures& figures);
 
-class TrafficModel : public QAbstractTableModel {
+class TrafficModel : public RowsModel {
   Q_OBJECT
  public:
   enum Column { purpose, collective, algorithm, count, sent, predicted, waiting, transfer, bandwidth, column_count };
-  using QAbstractTableModel::QAbstractTableModel;
+  explicit TrafficModel(QObject* parent = nullptr);
+
   void set_lines(std::vector<TrafficLine> lines);
   const std::vector<TrafficLine>& lines() const { return lines_; }
   /// "all-reduce of data gradient"
   static QString words_of(const TrafficKey& key);
   /// Whether any line knows something of it.
   bool has_values(int column) const;
-
-  int rowCount(const QModelIndex& parent = {}) const override;
-  int columnCount(const QModelIndex& parent = {}) const override;
-  QVariant data(const QModelIndex& index, int role) const override;
-  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
  private:
   std::vector<TrafficLine> lines_;

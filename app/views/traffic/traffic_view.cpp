@@ -2,13 +2,13 @@
 #include "app/views/traffic/traffic_view.hpp"
 
 #include <QButtonGroup>
-#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QPainter>
 #include <QScrollBar>
 #include <algorithm>
 #include <set>
 
+#include "app/views/common/parts.hpp"
 #include "app/views/common/rows_model.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
@@ -38,15 +38,10 @@ TrafficView::TrafficView(SharedState& state, SnapshotSource& source, FiguresMode
   instances_->setAccessibleName(tr("Op of this row to play"));
   instances_->setToolTip(tr("Op of this row to play"));
 
-  auto* row = new QHBoxLayout(switch_);
-  row->setContentsMargins(0, 0, 0, 0);
-  row->setSpacing(0);
+  auto* row = row_in(switch_, 0);
   const QString names[] = {tr("Table"), tr("Phases"), tr("Rank to rank")};
   for (int i = 0; i < 3; ++i) {
-    auto* button = new QToolButton(switch_);
-    button->setText(names[i]);
-    button->setProperty("role", QStringLiteral("segment"));
-    button->setCheckable(true);
+    auto* button = make_segment(names[i], switch_);
     button->setChecked(i == 0);
     button->setMinimumWidth(96);
     parts_->addButton(button, i);
@@ -66,12 +61,6 @@ TrafficView::TrafficView(SharedState& state, SnapshotSource& source, FiguresMode
   connect(&state, &SharedState::selected_changed, this, &TrafficView::take_selection);
   arrange();
   refresh();
-}
-
-void TrafficView::set_theme(Theme theme) {
-  DataView::set_theme(theme);
-  player_->set_theme(theme);
-  map_->set_theme(theme);
 }
 
 void TrafficView::set_presentation(double scale) {

@@ -20,7 +20,6 @@ class TrafficView : public DataView {
   Q_OBJECT
  public:
   TrafficView(SharedState& state, SnapshotSource& source, FiguresModel& figures, QWidget* parent = nullptr);
-  void set_theme(Theme theme) override;
   void set_presentation(double scale) override;
   bool settled() const override { return latest_.settled(); }
   const TrafficModel& model() const { return model_; }
@@ -30,6 +29,7 @@ class TrafficView : public DataView {
   QComboBox* instances() { return instances_; }
 
  protected:
+  void take_colours() override { model_.set_theme(colours().theme); }
   void arrange() override;
   /// One line per purpose and op.
   ViewTable rows_shown() const override;

@@ -2,7 +2,8 @@
 // The labels above every chart of the training view: its title, and a line about the content.
 #pragma once
 #include <QLabel>
-#include <QVBoxLayout>
+
+#include "app/views/common/parts.hpp"
 
 namespace rankscope::app {
 
@@ -12,14 +13,10 @@ struct ChartLabels {
 
 /// Lays the chart out with its labels; `plot` has what is left.
 inline ChartLabels add_chart_labels(QWidget& chart, const QString& title, QWidget* plot) {
-  const ChartLabels labels{new QLabel(title, &chart), new QLabel(&chart)};
-  auto* column = new QVBoxLayout(&chart);
-  column->setContentsMargins(0, 6, 0, 0);
-  column->setSpacing(0);
+  const ChartLabels labels{make_label(title, "heading", &chart), make_label({}, "dim", &chart)};
+  auto* column = column_in(&chart, 0, {0, 6, 0, 0});
   for (QLabel* label : {labels.title, labels.note}) {
-    label->setProperty("role", label == labels.title ? QStringLiteral("heading") : QStringLiteral("dim"));
     label->setContentsMargins(10, 0, 0, 0);
-    label->setWordWrap(true);
     column->addWidget(label);
   }
   column->addWidget(plot, 1);

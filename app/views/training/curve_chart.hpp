@@ -3,17 +3,37 @@
 // a level may lie under it, dashed.
 #pragma once
 #include <QCategoryAxis>
+#include <QChart>
 #include <QChartView>
 #include <QLabel>
 #include <QLineSeries>
+#include <QPen>
 #include <QValueAxis>
 #include <optional>
 #include <vector>
 
 #include "app/models/palette.hpp"
-#include "app/views/training/broken_line.hpp"
+#include "app/views/training/decimate.hpp"
 
 namespace rankscope::app {
+
+/// A line with gaps at unknown values: it consists of several series with the same style.
+class BrokenLine {
+ public:
+  /// `chart` owns the series; `across` and `upright` are axes that it has.
+  BrokenLine(QChart& chart, QAbstractAxis& across, QAbstractAxis& upright);
+  void set_pen(const QPen& pen);
+  /// A point whose y is not finite breaks the line; a point between two such points is a dot.
+  void show(const std::vector<CurvePoint>& points);
+  /// The pieces drawn now, each of one point or more.
+  QList<QList<QPointF>> pieces() const;
+
+ private:
+  QChart& chart_;
+  QAbstractAxis &across_, &upright_;
+  QPen pen_;
+  std::vector<QLineSeries*> series_;  ///< those behind the last piece are empty
+};
 
 /// What a chart shows.
 struct CurveData {

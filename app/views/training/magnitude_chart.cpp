@@ -7,10 +7,8 @@
 #include <numeric>
 
 #include "app/views/common/axis.hpp"
-#include "app/views/common/powers.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
-#include "app/views/common/tool_tip.hpp"
 #include "app/views/training/chart_labels.hpp"
 #include "engine/explain/analyse/magnitudes.hpp"
 #include "kernels/tensor/magnitude.hpp"
@@ -30,7 +28,6 @@ using text::share;
 class MagnitudeChart::Bars : public QWidget {
  public:
   explicit Bars(MagnitudeChart& chart) : QWidget(&chart), chart_(chart) { setMinimumSize(120, 80); }
-  void set_colours(const Palette& colours) { colours_ = &colours; }
   /// Within its axes.
   QRectF inner() const {
     const QFontMetricsF metrics(number_font());
@@ -46,7 +43,7 @@ class MagnitudeChart::Bars : public QWidget {
 
  protected:
   void paintEvent(QPaintEvent*) override {
-    if (colours_ == nullptr || !chart_.filled()) return;
+    if (!chart_.filled()) return;
     QPainter painter(this);
     const QRectF area = inner();
     const auto x = [&](int exponent) { return area.left() + place_of(exponent, area.width()); };
@@ -58,20 +55,19 @@ class MagnitudeChart::Bars : public QWidget {
     for (const double tick :
          round_ticks(0, 100 * most, std::max(2, static_cast<int>(area.height() / share_tick_height)))) {
       const double y = area.bottom() - area.height() * tick / (100 * most);
-      painter.setPen(color(colours_->line));
+      painter.setPen(color(chart_.colours().line));
       painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y));
-      painter.setPen(color(colours_->dim));
-      painter.drawText(QRectF(0, y - 10, area.left() - 6, 20), Qt::AlignRight | Qt::AlignVCenter,
-                       QStringLiteral("%1 %").arg(tick));
+      draw_text(painter, QRectF(0, y - 10, area.left() - 6, 20), at_right, QStringLiteral("%1 %").arg(tick),
+                chart_.colours().dim);
     }
     for (std::size_t i = 0; i < shares.size(); ++i) {
       if (shares[i] <= 0) continue;
       const double left = x(first_shown + static_cast<int>(i)), right = x(first_shown + static_cast<int>(i) + 1);
       const double high = std::max(1.0, area.height() * shares[i] / most);
       painter.fillRect(QRectF(left + 0.5, area.bottom() - high, right - left - 1, high),
-                       color(colours_->of(SpanClass::weight_gradient)));
+                       color(chart_.colours().of(SpanClass::weight_gradient)));
     }
-    painter.setPen(color(colours_->dim));
+    painter.setPen(color(chart_.colours().dim));
     const int every = tick_every * std::max(1, static_cast<int>(std::ceil(tick_width * 7.25 / area.width())));
     for (int exponent = first_shown; exponent <= last_shown; exponent += every)
       painter.drawText(QRectF(x(exponent) - tick_width / 2.0, area.bottom() + 4, tick_width, metrics.height()),
@@ -88,10 +84,10 @@ class MagnitudeChart::Bars : public QWidget {
   void paint_range(QPainter& painter, const QRectF& area, const Place& x) const {
     const double least = x(fp16_least_exponent), normal = x(fp16_least_normal_exponent),
                  end = x(fp16_last_exponent + 1);
-    painter.fillRect(QRectF(least, area.top(), normal - least, area.height()), faded(colours_->accent, 0.07));
-    painter.fillRect(QRectF(normal, area.top(), end - normal, area.height()), faded(colours_->accent, 0.16));
+    painter.fillRect(QRectF(least, area.top(), normal - least, area.height()), faded(chart_.colours().accent, 0.07));
+    painter.fillRect(QRectF(normal, area.top(), end - normal, area.height()), faded(chart_.colours().accent, 0.16));
     painter.setFont(interface_font());
-    painter.setPen(color(colours_->dim));
+    painter.setPen(color(chart_.colours().dim));
     const QFontMetricsF metrics(painter.font());
     const auto name = [&](const QString& words, double from, double to) {
       if (metrics.horizontalAdvance(words) + 8 <= to - from)
@@ -102,18 +98,12 @@ class MagnitudeChart::Bars : public QWidget {
   }
 
   MagnitudeChart& chart_;
-  const Palette* colours_ = nullptr;
 };
 
 MagnitudeChart::MagnitudeChart(QWidget* parent)
-    : QWidget(parent),
+    : PaintedWidget(parent),
       bars_(new Bars(*this)),
       note_(add_chart_labels(*this, tr("Gradients by magnitude"), bars_).note) {}
-
-void MagnitudeChart::set_colours(const Palette& colours) {
-  bars_->set_colours(colours);
-  bars_->update();
-}
 
 void MagnitudeChart::show_data(const MagnitudeData& shown) {
   data_ = shown;
@@ -138,11 +128,7 @@ std::vector<double> MagnitudeChart::shares() const {
   return shares;
 }
 
-bool MagnitudeChart::event(QEvent* event) {
-  return shows_tip(event, this, [this](QPoint at) { return words_at(at); }) || QWidget::event(event);
-}
-
-QString MagnitudeChart::words_at(QPoint at) const {
+QString MagnitudeChart::tip_at(QPoint at) const {
   const QPoint over_bars = bars_->mapFrom(this, at);
   const int exponent = bars_->exponent_at(over_bars.x());
   if (!filled() || !bars_->rect().contains(over_bars) || exponent < first_shown || exponent > last_shown) return {};

@@ -3,21 +3,17 @@
 // it become zero in fp16, values to the right infinite.
 #pragma once
 #include <QLabel>
-#include <QWidget>
-#include <cstdint>
-#include <memory>
 #include <vector>
 
-#include "app/models/palette.hpp"
-#include "app/session/magnitude_data.hpp"
+#include "app/session/figures.hpp"
+#include "app/views/common/painted_widget.hpp"
 
 namespace rankscope::app {
 
-class MagnitudeChart : public QWidget {
+class MagnitudeChart : public PaintedWidget {
   Q_OBJECT
  public:
   explicit MagnitudeChart(QWidget* parent);
-  void set_colours(const Palette& colours);
   void show_data(const MagnitudeData& shown);
   bool filled() const { return data_.counts != nullptr; }
   const MagnitudeData& data() const { return data_; }
@@ -31,12 +27,9 @@ class MagnitudeChart : public QWidget {
     return width * (exponent - first_shown) / (last_shown + 1 - first_shown);
   }
 
- protected:
-  bool event(QEvent* event) override;
-
  private:
   class Bars;
-  QString words_at(QPoint at) const;
+  QString tip_at(QPoint at) const override;
   MagnitudeData data_;
   Bars* bars_;
   QLabel* note_;

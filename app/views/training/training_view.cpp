@@ -2,10 +2,10 @@
 #include "app/views/training/training_view.hpp"
 
 #include <QPainter>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
 
+#include "app/views/common/parts.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 
@@ -52,6 +52,33 @@ constexpr int most_cells = (static_cast<int>(curve_count) + 1) * static_cast<int
 
 }  // namespace
 
+std::vector<TrainingRow> training_rows(const Figures& figures, const StoreView& view) {
+  std::vector<TrainingRow> rows;
+  if (!figures.run || (figures.scenario && figures.scenario->model.is_collective())) return rows;
+  const int ranks = figures.run->ranks;
+  const Hello* hello = view.hello();
+  for (const StepRow& step : figures.run->steps) {
+    TrainingRow& row = rows.emplace_back();
+    row.step = step.step;
+    row.values.fill(std::nan(""));
+    row[Curve::loss] = step.loss;
+    row[Curve::gradient_norm] = step.grad_norm;
+    row[Curve::tokens_per_s] = step.tokens_per_s;
+    row[Curve::power] = step.watts;
+    const StepTotals* totals = figures.totals ? figures.totals->steps.find(step.step) : nullptr;
+    if (totals == nullptr) continue;
+    row[Curve::learning_rate] = totals->learning_rate;
+    if (totals->loss_scale > 0) row[Curve::loss_scale] = totals->loss_scale;
+    const double peak = hello != nullptr ? hello->peak_flops * ranks * step.seconds : 0;
+    if (!(peak > 0) || !(totals->model_flops > 0)) continue;
+    // More than the peak is impossible, and so it is not known (Report::faults).
+    const auto share_of = [peak](double flops) { return flops <= peak ? 100 * flops / peak : std::nan(""); };
+    row[Curve::mfu] = share_of(totals->model_flops);
+    row.hfu = share_of(totals->hardware_flops);
+  }
+  return rows;
+}
+
 std::vector<int> line_lengths(int charts, int columns) {
   const int lines = (charts + columns - 1) / columns;
   std::vector<int> lengths(static_cast<std::size_t>(lines), charts / lines);
@@ -62,9 +89,7 @@ std::vector<int> line_lengths(int charts, int columns) {
 TrainingView::TrainingView(SharedState& state, SnapshotSource& source, FiguresModel& figures, QWidget* parent)
     : DataView(state, source, parent), figures_(figures), scroll_(new QScrollArea(this)) {
   setProperty(preferred_height_property, preferred_height);
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(4, 0, 4, 0);
-  column->addWidget(scroll_);
+  column_in(this, 0, {4, 0, 4, 0})->addWidget(scroll_);
   scroll_->setWidgetResizable(true);
   scroll_->setFrameShape(QFrame::NoFrame);
   scroll_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -84,19 +109,16 @@ TrainingView::TrainingView(SharedState& state, SnapshotSource& source, FiguresMo
   make(Curve::mfu, tr("MFU, % of the peak"), true);
   make(Curve::power, tr("Power, watts"), true);
   magnitudes_ = new MagnitudeChart(page);
-  limit_.setSingleShot(true);
-  limit_.setInterval(least_interval_ms);
-  connect(&limit_, &QTimer::timeout, this, [this] {
+  set_up_pause(limit_, least_interval_ms, this, [this] {
     if (waiting_) refresh();
   });
   connect(&figures, &FiguresModel::changed, this, &TrainingView::request);
   connect(&state, &SharedState::step_changed, this, &TrainingView::mark_step);
-  set_theme(Theme::dark);
+  take_colours();
   refresh();
 }
 
-void TrainingView::set_theme(Theme theme) {
-  DataView::set_theme(theme);
+void TrainingView::take_colours() {
   const Palette& p = colours();
   of(Curve::loss).set_colours(p, p.accent, p.good);
   of(Curve::gradient_norm).set_colours(p, p.of(SpanClass::weight_gradient), p.dim);
@@ -105,7 +127,6 @@ void TrainingView::set_theme(Theme theme) {
   of(Curve::tokens_per_s).set_colours(p, p.of(SpanClass::transfer), p.dim);
   of(Curve::mfu).set_colours(p, p.of(SpanClass::forward), p.of(SpanClass::recompute));
   of(Curve::power).set_colours(p, p.of(SpanClass::collective), p.dim);
-  magnitudes_->set_colours(p);
 }
 
 void TrainingView::request() {
@@ -113,11 +134,6 @@ void TrainingView::request() {
     waiting_ = true;
     return;
   }
-  refresh();
-}
-
-void TrainingView::showEvent(QShowEvent* event) {
-  DataView::showEvent(event);
   refresh();
 }
 

@@ -6,14 +6,32 @@
 #include <QScrollArea>
 #include <QTimer>
 #include <array>
+#include <cstdint>
+#include <limits>
 #include <vector>
 
+#include "app/session/figures.hpp"
 #include "app/views/common/data_view.hpp"
 #include "app/views/training/curve_chart.hpp"
 #include "app/views/training/magnitude_chart.hpp"
-#include "app/views/training/training_rows.hpp"
 
 namespace rankscope::app {
+
+/// One chart each, in this order.
+enum class Curve : std::uint8_t { loss, gradient_norm, learning_rate, loss_scale, tokens_per_s, mfu, power };
+inline constexpr std::size_t curve_count = 7;
+
+/// A step's figures; NaN where they are not known.
+struct TrainingRow {
+  std::uint32_t step = 0;
+  std::array<double, curve_count> values{};               ///< by Curve; shares in per cent, power in watts
+  double hfu = std::numeric_limits<double>::quiet_NaN();  ///< per cent
+  double operator[](Curve curve) const { return values[static_cast<std::size_t>(curve)]; }
+  double& operator[](Curve curve) { return values[static_cast<std::size_t>(curve)]; }
+};
+
+/// By step; empty while nothing ran.
+std::vector<TrainingRow> training_rows(const Figures& figures, const StoreView& view);
 
 /// The number of charts in each line, at most `columns`: the lines differ by one at most; shorter lines, with wider
 /// charts, come first.
@@ -23,7 +41,6 @@ class TrainingView : public DataView {
   Q_OBJECT
  public:
   TrainingView(SharedState& state, SnapshotSource& source, FiguresModel& figures, QWidget* parent = nullptr);
-  void set_theme(Theme theme) override;
   /// While nothing trained: why it cannot, as a sentence; empty: Run would.
   void set_cannot_run(const QString& why);
   bool settled() const override { return !limit_.isActive() || !waiting_; }
@@ -32,11 +49,12 @@ class TrainingView : public DataView {
   const MagnitudeChart& magnitudes() const { return *magnitudes_; }
 
  protected:
+  void take_colours() override;
   void arrange() override;
   /// By step: all curves, and HFU.
   ViewTable rows_shown() const override;
   void paint(QPainter& painter) override;
-  void showEvent(QShowEvent* event) override;
+  void on_show() override { refresh(); }
 
  private:
   CurveChart& of(Curve curve) { return *charts_[static_cast<std::size_t>(curve)]; }

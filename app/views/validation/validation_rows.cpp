@@ -13,11 +13,6 @@ constexpr double near = 0.05, far = 0.15;  ///< errors that stand out, one way a
 
 using text::tr;
 
-QString signed_percent(double share) {
-  if (!std::isfinite(share)) return text::unknown();
-  return (share < 0 ? QStringLiteral("−") : QStringLiteral("+")) + text::percent(std::fabs(share));
-}
-
 Tone tone_of(double error) {
   return !std::isfinite(error)      ? Tone::dim
          : std::fabs(error) <= near ? Tone::good
@@ -86,7 +81,7 @@ std::vector<std::vector<Cell>> validated_rows(const ValidatedTable& table) {
     rows.push_back({{notes.join(QStringLiteral(" · ")), row.fitted ? Tone::dim : Tone::text, {}},
                     {text::number(row.published), row.fitted ? Tone::dim : Tone::text, {}},
                     {text::number(row.predicted()), row.fitted ? Tone::dim : Tone::text, {}},
-                    {signed_percent(row.error()), row.fitted ? Tone::dim : tone_of(row.error()), {}}});
+                    {text::signed_percent(row.error()), row.fitted ? Tone::dim : tone_of(row.error()), {}}});
   }
   return rows;
 }
@@ -105,7 +100,7 @@ Plot plot_of(const ValidatedTable& table, const Palette& colours) {
   for (const ValidatedRow& row : table.rows) {
     const QString help = tr("%1\npublished %2 %4, predicted %3 %4, %5")
                              .arg(QString::fromStdString(row.name), text::number(row.published),
-                                  text::number(row.predicted()), unit, signed_percent(row.error()));
+                                  text::number(row.predicted()), unit, text::signed_percent(row.error()));
     (row.fitted ? fitted : predicted_points)
         .points.push_back(
             {row.published, row.predicted(), row.width() > 0 ? row.low : 0, row.width() > 0 ? row.high : 0, help});

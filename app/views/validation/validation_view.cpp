@@ -7,9 +7,10 @@
 #include <QTimer>
 #include <algorithm>
 
+#include "app/views/common/parts.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/table_height.hpp"
-#include "engine/plan/scenario/read.hpp"
+#include "app/views/validation/validation_rows.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -22,51 +23,23 @@ constexpr int name_column = 0;
 
 ValidationView::ValidationView(SharedState& state, SnapshotSource& source, QWidget* parent)
     : DataView(state, source, parent),
-      tables_(table_titles(), 1),
-      rows_({}, 1),
-      table_list_(new QTableView(this)),
-      row_list_(new QTableView(this)),
-      source_(new QLabel(this)),
-      constants_(new QLabel(this)),
+      table_list_(new RowsTable(table_titles(), 1, tr("Published tables"), this)),
+      row_list_(new RowsTable({}, 1, tr("Rows of the published table"), this)),
+      source_(make_label({}, "dim", this)),
+      constants_(make_label({}, "dim", this)),
       chart_(new PlotChart(this)),
       latest_([this](Answer answer) { take(std::move(answer)); }) {
-  setMinimumSize(320, 140);
   setMouseTracking(true);
-  set_up_table(*table_list_, tr("Published tables"));
-  set_up_table(*row_list_, tr("Rows of the published table"));
-  table_list_->setModel(&tables_);
-  row_list_->setModel(&rows_);
-  for (QTableView* list : {table_list_, row_list_}) {
-    list->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-    list->setWordWrap(true);
-  }
+  for (RowsTable* list : {table_list_, row_list_}) list->setWordWrap(true);
   table_list_->horizontalHeader()->setSectionResizeMode(name_column, QHeaderView::Stretch);
-  for (QLabel* label : {source_, constants_}) {
-    label->setProperty("role", QStringLiteral("dim"));
-    label->setTextFormat(Qt::PlainText);
-    label->setWordWrap(true);
-    label->setAlignment(Qt::AlignLeft | Qt::AlignTop);
-  }
+  for (QLabel* label : {source_, constants_}) label->setAlignment(Qt::AlignLeft | Qt::AlignTop);
   connect(table_list_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
           [this](const QModelIndex& index) { choose(index.row()); });
   arrange();
 }
 
-void ValidationView::set_theme(Theme theme) {
-  DataView::set_theme(theme);
-  tables_.set_theme(theme);
-  rows_.set_theme(theme);
-  show_plot();
-}
-
 void ValidationView::show_plot() {
-  if (const ValidatedTable* now = chosen()) chart_->show_plot(plot_of(*now, colours()), colours());
-}
-
-void ValidationView::showEvent(QShowEvent* event) {
-  DataView::showEvent(event);
-  // As a window opens every view is shown, and those behind other tabs are hidden again.
-  if (!asked_) QTimer::singleShot(0, this, &ValidationView::ask);
+  if (const ValidatedTable* now = chosen()) chart_->show_plot(plot_of(*now, colours()));
 }
 
 void ValidationView::ask() {
@@ -85,7 +58,7 @@ void ValidationView::ask() {
 
 void ValidationView::take(Answer answer) {
   answer_ = std::move(answer);
-  tables_.set_rows(table_rows(answer_.tables));
+  table_list_->set_rows(table_rows(answer_.tables));
   if (!answer_.tables.empty()) table_list_->selectRow(0);
   choose(0);
   choose_wanted();
@@ -104,7 +77,7 @@ void ValidationView::choose_wanted() {
   if (found == answer_.tables.end()) return;
   const auto row = static_cast<int>(found - answer_.tables.begin());
   table_list_->selectRow(row);
-  table_list_->scrollTo(tables_.index(row, name_column), QAbstractItemView::PositionAtCenter);
+  table_list_->scrollTo(tables().index(row, name_column), QAbstractItemView::PositionAtCenter);
   wanted_.clear();
 }
 
@@ -116,8 +89,8 @@ const ValidatedTable* ValidationView::chosen() const {
 void ValidationView::choose(int table) {
   chosen_ = table;
   if (const ValidatedTable* now = chosen()) {
-    rows_.set_titles(validated_titles(*now));
-    rows_.set_rows(validated_rows(*now));
+    row_list_->set_titles(validated_titles(*now));
+    row_list_->set_rows(validated_rows(*now));
     row_list_->horizontalHeader()->setSectionResizeMode(name_column, QHeaderView::Stretch);
     source_->setText(tr("Source: %1").arg(QString::fromStdString(now->source)));
     constants_->setText(tr("Constants: %1").arg(QString::fromStdString(now->constants)) + QLatin1Char('\n') +
@@ -134,14 +107,17 @@ QRectF ValidationView::plot_area() const {
   return {4, top, static_cast<double>(table_list_->width()), is_wide() ? std::max(0.0, height() - top - 6) : 0};
 }
 
+// While a window opens, all views are shown for a moment; those behind other tabs are then hidden again.
+void ValidationView::on_show() { QTimer::singleShot(0, this, &ValidationView::ask); }
+
 void ValidationView::arrange() {
   const bool there = chosen() != nullptr;
   // The list is as wide as its longest name, up to half of the view: there names take a second line.
   int names = 0, numbers = 0;
-  for (int row = 0; row < tables_.rowCount(); ++row)
-    names = std::max(names, table_list_->fontMetrics().horizontalAdvance(tables_.words(row, name_column)));
+  for (int row = 0; row < tables().rowCount(); ++row)
+    names = std::max(names, table_list_->fontMetrics().horizontalAdvance(tables().words(row, name_column)));
   names += 2 * cell_padding + 4;
-  for (int column = name_column + 1; column < tables_.columnCount(); ++column)
+  for (int column = name_column + 1; column < tables().columnCount(); ++column)
     numbers += table_list_->horizontalHeader()->sectionSize(column);
   const int list_width = is_wide() ? std::min({names + numbers + 16, most_list_width, width() / 2}) : width() - 8;
   table_list_->resize(list_width, table_list_->height());
@@ -160,8 +136,8 @@ void ValidationView::arrange() {
   }
   row_list_->setGeometry(left - 8, y + 4, width() - left + 4, height() - y - 8);
   fit_rows(*row_list_);
-  for (QWidget* part : {static_cast<QWidget*>(table_list_), static_cast<QWidget*>(row_list_)}) part->setVisible(there);
-  for (QLabel* label : {source_, constants_}) label->setVisible(there && is_high_enough);
+  show_all(there, {table_list_, row_list_});
+  show_all(there && is_high_enough, {source_, constants_});
   chart_->setGeometry(plot_area().toRect());
   chart_->setVisible(there && plot_area().height() > least_plot);
 }

@@ -3,12 +3,12 @@
 // which rows they were fitted to. It needs no run and no plan.
 #pragma once
 #include <QLabel>
-#include <QTableView>
 
 #include "app/session/latest.hpp"
 #include "app/views/common/data_view.hpp"
+#include "app/views/common/rows_table.hpp"
 #include "app/views/plot/plot_chart.hpp"
-#include "app/views/validation/validation_rows.hpp"
+#include "engine/explain/validate/validate.hpp"
 
 namespace rankscope::app {
 
@@ -17,21 +17,21 @@ class ValidationView : public DataView {
  public:
   ValidationView(SharedState& state, SnapshotSource& source, QWidget* parent = nullptr);
 
-  void set_theme(Theme theme) override;
   /// The table that is chosen.
   void show_inputs(const std::map<std::string, std::string>& inputs) override;
   bool settled() const override { return asked_ ? latest_.settled() : !isVisible(); }
   QString own_source() const override { return tr("SIMULATED, with published figures"); }
-  const RowsModel& tables() const { return tables_; }
-  const RowsModel& rows() const { return rows_; }
+  const RowsModel& tables() const { return table_list_->rows(); }
+  const RowsModel& rows() const { return row_list_->rows(); }
   QString words() const { return source_->text(); }
   QRectF plot_area() const;
 
  protected:
+  void take_colours() override { show_plot(); }
   void arrange() override;
-  ViewTable rows_shown() const override { return table_of(rows_); }
+  ViewTable rows_shown() const override { return table_of(rows()); }
   void paint(QPainter& painter) override;
-  void showEvent(QShowEvent* event) override;
+  void on_show() override;
 
  private:
   struct Answer {
@@ -50,8 +50,7 @@ class ValidationView : public DataView {
   int chosen_ = 0;
   std::string wanted_;  ///< the table to choose, by its file's name, as soon as the tables are known
   bool asked_ = false;
-  RowsModel tables_, rows_;
-  QTableView *table_list_, *row_list_;
+  RowsTable *table_list_, *row_list_;
   QLabel *source_, *constants_;
   PlotChart* chart_;
   Latest<Answer> latest_;

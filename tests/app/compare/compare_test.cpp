@@ -3,6 +3,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include "app/views/compare/compare_rows.hpp"
 #include "app/views/compare/compare_view.hpp"
 #include "app/views/timeline/timeline_view.hpp"
 #include "tests/app/session/qt_application.hpp"

@@ -251,9 +251,10 @@ TEST_CASE("The map's cells are coloured by bytes, and its tool tip names them wi
   const QRgb greatest = palette_of(Theme::dark).accent;
   CHECK(picture.pixel(sends.topLeft().toPoint() + QPoint(3, 3)) == greatest);
   CHECK(picture.pixel(silent.topLeft().toPoint() + QPoint(3, 3)) != greatest);
-  CHECK(map.words_at(sends.center()) == QString::fromUtf8("rank 0 to rank 1: 6.00\u00a0KiB per step, predicted"));
-  CHECK(map.words_at(silent.center()) == QString::fromUtf8("rank 1 to rank 0: 0\u00a0B per step, predicted"));
-  CHECK(map.words_at({2, 2}).isEmpty());
+  CHECK(map.tip_at(sends.center().toPoint()) ==
+        QString::fromUtf8("rank 0 to rank 1: 6.00\u00a0KiB per step, predicted"));
+  CHECK(map.tip_at(silent.center().toPoint()) == QString::fromUtf8("rank 1 to rank 0: 0\u00a0B per step, predicted"));
+  CHECK(map.tip_at({2, 2}).isEmpty());
 }
 
 TEST_CASE("No phase's text is longer than the space reserved for it") {

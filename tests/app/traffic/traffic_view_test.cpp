@@ -167,10 +167,10 @@ TEST_CASE("The map draws counted links if the run has them, and says so; else it
   HeatMap map;
   map.resize(520, 420);
   map.set_matrix(std::make_shared<const LinkMatrix>(*counted), "all traffic");
-  const QString words = map.words_at(map.cell_rect(0, 1).center());
+  const QString words = map.tip_at(map.cell_rect(0, 1).center().toPoint());
   CHECK(words.contains("counted"));
   CHECK(words.contains(QString::fromUtf8("64\u00a0B more")));
-  CHECK(map.words_at(map.cell_rect(2, 0).center()).contains("could not count"));
+  CHECK(map.tip_at(map.cell_rect(2, 0).center().toPoint()).contains("could not count"));
   CHECK(map.source_words().contains("dotted"));
   std::vector<std::pair<int, int>> clicked;
   QObject::connect(&map, &HeatMap::link_clicked, [&](int from, int to) { clicked.emplace_back(from, to); });

@@ -4,6 +4,7 @@
 #include <QTableView>
 #include <QTest>
 
+#include "app/views/validation/validation_rows.hpp"
 #include "app/views/validation/validation_view.hpp"
 #include "tests/app/models/no_run.hpp"
 #include "tests/app/painted_text.hpp"
@@ -88,7 +89,8 @@ TEST_CASE("A tick beyond its axis is not painted, and an axis' name has its own 
   CHECK(named.inner.left() > bare.inner.left());
   PlotChart chart;
   chart.resize(300, 200);
-  chart.show_plot(plot, palette_of(Theme::light));
+  chart.set_theme(Theme::light);
+  chart.show_plot(plot);
   chart.show();
   QStringList words;
   for (const PaintedText& text : painted_texts(chart)) {

@@ -49,31 +49,15 @@ struct Counted : EventSink {
 /// A chunk whose checksums and lengths are right, whatever its records are: damage that only decoding can notice.
 std::string file_of_chunk(const std::string& records) {
   mcap::Bytes out;
-  mcap::Writer writer(out);
-  writer.bytes(std::as_bytes(std::span(mcap::magic)));
+  mcap::Writer(out).bytes(std::as_bytes(std::span(mcap::magic)));
   mcap::write_header(out, "", "test");
-  const std::size_t mark = writer.begin_record(mcap::Op::chunk);
-  writer.number(std::uint64_t{0});
-  writer.number(std::uint64_t{1});
-  writer.number(static_cast<std::uint64_t>(records.size()));
-  writer.number(std::uint32_t{0});  // no checksum
-  writer.text("");
-  writer.number(static_cast<std::uint64_t>(records.size()));
-  writer.bytes(bytes_of(records));
-  writer.end_record(mark);
+  mcap::write_chunk(out, {0, 1, records.size(), 0, ""}, bytes_of(records));  // no checksum
   return text_of(out);
 }
 
 std::string message_record(const Message& message) {
   mcap::Bytes out;
-  mcap::Writer writer(out);
-  const std::size_t mark = writer.begin_record(mcap::Op::message);
-  writer.number(std::uint16_t{3});
-  writer.number(std::uint32_t{1});
-  writer.number(std::uint64_t{0});
-  writer.number(std::uint64_t{0});
-  writer.bytes(encode(message));
-  writer.end_record(mark);
+  mcap::write_message(out, 3, 1, 0, encode(message));
   return text_of(out);
 }
 

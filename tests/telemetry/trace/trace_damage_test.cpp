@@ -229,21 +229,11 @@ std::string bomb(std::size_t chunks, std::size_t unpacked_bytes, std::size_t nam
   std::vector<mcap::ChunkIndex> indexes;
   for (std::size_t i = 0; i < chunks; ++i) {
     mcap::ChunkIndex index{0, 1, out.size(), 0, {}, 0, "zstd", packed.size(), unpacked_bytes};
-    const std::size_t mark = writer.begin_record(mcap::Op::chunk);
-    writer.number(std::uint64_t{0});
-    writer.number(std::uint64_t{1});
-    writer.number(static_cast<std::uint64_t>(unpacked_bytes));
-    writer.number(std::uint32_t{0});
-    writer.text("zstd");
-    writer.number(static_cast<std::uint64_t>(packed.size()));
-    writer.bytes(std::as_bytes(std::span(packed)));
-    writer.end_record(mark);
+    mcap::write_chunk(out, {0, 1, unpacked_bytes, 0, "zstd"}, std::as_bytes(std::span(packed)));
     index.length = out.size() - index.offset;
     for (std::size_t n = 0; n < named_times; ++n) indexes.push_back(index);
   }
-  const std::size_t end = writer.begin_record(mcap::Op::data_end);
-  writer.number(std::uint32_t{0});
-  writer.end_record(end);
+  mcap::write_data_end(out, 0);
   mcap::Bytes summary;
   mcap::Statistics statistics;
   statistics.messages = 1;

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/common/painted_widget.hpp"
+
+#include <QHelpEvent>
+#include <QToolTip>
+
+#include "app/views/common/rows_table.hpp"
+
+namespace rankscope::app {
+
+void PaintedWidget::set_theme(Theme theme) {
+  colours_ = &palette_of(theme);
+  for (PaintedWidget* part : findChildren<PaintedWidget*>()) part->set_theme(theme);
+  for (RowsTable* table : findChildren<RowsTable*>()) table->set_theme(theme);
+  take_colours();
+  update();
+}
+
+bool PaintedWidget::event(QEvent* event) {
+  if (event->type() != QEvent::ToolTip) return QWidget::event(event);
+  const auto* help = static_cast<QHelpEvent*>(event);
+  QToolTip::showText(help->globalPos(), tip_at(help->pos()), this);  // without words it hides the one before
+  return true;
+}
+
+}  // namespace rankscope::app

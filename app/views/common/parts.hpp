@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Small parts of widgets, in the style sheet's roles.
+#pragma once
+#include <QBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QStyle>
+#include <QTimer>
+#include <QToolButton>
+#include <QVariant>
+
+namespace rankscope::app {
+
+/// A layout of `parent`, or of its own where that is null. Margins: left, top, right, bottom.
+inline QBoxLayout* layout_in(QBoxLayout::Direction way, QWidget* parent, int spacing, QMargins margins) {
+  auto* layout = new QBoxLayout(way, parent);
+  layout->setContentsMargins(margins);
+  layout->setSpacing(spacing);
+  return layout;
+}
+inline QBoxLayout* column_in(QWidget* parent, int spacing, QMargins margins = {}) {
+  return layout_in(QBoxLayout::TopToBottom, parent, spacing, margins);
+}
+inline QBoxLayout* row_in(QWidget* parent, int spacing, QMargins margins = {}) {
+  return layout_in(QBoxLayout::LeftToRight, parent, spacing, margins);
+}
+
+/// Lines that wrap; words of others are shown as they are, tags in them as well.
+inline QLabel* make_label(const QString& words, const char* role, QWidget* parent) {
+  auto* label = new QLabel(words, parent);
+  label->setTextFormat(Qt::PlainText);
+  label->setWordWrap(true);
+  label->setProperty("role", QLatin1String(role));
+  return label;
+}
+
+/// Looks like a link. Enter presses it, too, while it has the focus.
+inline QPushButton* make_link(const QString& words, QWidget* parent) {
+  auto* link = new QPushButton(words, parent);
+  link->setProperty("role", QStringLiteral("link"));
+  link->setAutoDefault(true);
+  return link;
+}
+
+/// A flat button with a word or a symbol, as in media players. `help` is its tool tip, and its name for screen readers.
+inline QToolButton* word_button(QWidget* parent, const QString& words, const QString& help) {
+  auto* button = new QToolButton(parent);
+  button->setText(words);
+  button->setToolTip(help);
+  button->setAccessibleName(help);
+  button->setProperty("role", QStringLiteral("button"));
+  return button;
+}
+
+/// One of several buttons side by side, of which one is chosen.
+inline QToolButton* make_segment(const QString& words, QWidget* parent) {
+  auto* button = new QToolButton(parent);
+  button->setText(words);
+  button->setProperty("role", QStringLiteral("segment"));
+  button->setCheckable(true);
+  return button;
+}
+
+/// Scrolls `content` where it is larger than its room; no frame.
+inline QScrollArea* scroll_around(QWidget* content, QWidget* parent) {
+  auto* scroll = new QScrollArea(parent);
+  scroll->setWidget(content);
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setFocusPolicy(Qt::NoFocus);
+  return scroll;
+}
+
+inline void show_all(bool shown, std::initializer_list<QWidget*> parts) {
+  for (QWidget* part : parts) part->setVisible(shown);
+}
+
+/// `timer` calls `then` once, so long after it was last started.
+template <class Receiver, class Then>
+void set_up_pause(QTimer& timer, int ms, Receiver* receiver, Then then) {
+  timer.setSingleShot(true);
+  timer.setInterval(ms);
+  QObject::connect(&timer, &QTimer::timeout, receiver, std::move(then));
+}
+
+/// A property of widgets: true where arrows and digits are the widget's own while it has the focus, as in a box to type
+/// in. Elsewhere they move the time line.
+inline constexpr const char* own_keys_property = "ownKeys";
+
+/// A property that the style sheet asks for, such as "role": of a widget that may be shown already.
+inline void set_style_property(QWidget& widget, const char* name, const QVariant& value) {
+  if (widget.property(name) == value) return;
+  widget.setProperty(name, value);
+  widget.style()->unpolish(&widget);
+  widget.style()->polish(&widget);
+}
+
+}  // namespace rankscope::app
