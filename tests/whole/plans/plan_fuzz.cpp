@@ -29,7 +29,7 @@ constexpr int bad_input = 2, not_shown = 3;
 
 struct Counts {
   int plans = 0, refused = 0, refusals = 0, advice = 0, ran = 0, equal = 0, shown_nothing = 0, against_twin = 0,
-      stale = 0, faults = 0;
+      stale = 0, killed = 0, faults = 0;
 };
 
 /// Means over ranks of whole bytes, but for how their sums were rounded.
@@ -146,8 +146,16 @@ class Fuzz {
     return sound && !refusal;
   }
 
+  /// Some plans ask for the death of a rank: the program then ends, and names the rank.
+  static bool dies_as_asked(const DrawnPlan& plan, const Ended& ended) {
+    return ended.status == 1 && ended.in_time && plan.has("fault.kill_rank") && plan.has("fault.kill_step") &&
+           ended.err.find(fmt::format("rank {} was killed at the start of step {} (fault.kill_rank)",
+                                      plan.at("fault.kill_rank"), plan.at("fault.kill_step"))) != std::string::npos;
+  }
+
   void run(const DrawnPlan& plan) {
     const Ended ended = engine_on(plan, {"run", "--json"});
+    if (dies_as_asked(plan, ended)) return void(++counts.killed);
     if (ended.status != 0 || !ended.in_time)
       return fault(plan, fmt::format("run ended with status {}, signal {}{}: {}", ended.status, ended.signal,
                                      ended.in_time ? "" : ", too late", ended.err));
@@ -166,6 +174,7 @@ class Fuzz {
 
   void verify(const DrawnPlan& plan) {
     const Ended ended = engine_on(plan, {"verify", "--json"});
+    if (dies_as_asked(plan, ended)) return;
     if ((ended.status != 0 && ended.status != not_shown && ended.status != 1) || !ended.in_time)
       return fault(plan, fmt::format("verify ended with status {}, signal {}{}: {}", ended.status, ended.signal,
                                      ended.in_time ? "" : ", too late", ended.err));
@@ -209,7 +218,7 @@ int main(int argc, char** argv) {
   const Counts& c = fuzz.counts;
   std::cout << fmt::format(
       "{} plans: {} refused at first ({} refusals, {} advices followed); {} ran; verify: {} equal, {} not shown, {} "
-      "judged against a twin, {} with stale weights; {} faults\n",
-      c.plans, c.refused, c.refusals, c.advice, c.ran, c.equal, c.shown_nothing, c.against_twin, c.stale, c.faults);
+      "judged against a twin, {} with stale weights; {} killed as asked; {} faults\n",
+      c.plans, c.refused, c.refusals, c.advice, c.ran, c.equal, c.shown_nothing, c.against_twin, c.stale, c.killed, c.faults);
   return c.faults > 0 ? 1 : 0;
 }
