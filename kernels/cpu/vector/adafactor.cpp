@@ -6,10 +6,8 @@ namespace rankscope::kernels::cpu::RANKSCOPE_ISA {
 namespace {
 
 template <class T>
-void column_square_sums(void* sums_, const void* x_, int64_t rows, int64_t width) {
+void column_square_sums(Scalar<T>* sums, const Scalar<T>* x, int64_t rows, int64_t width) {
   using A = Scalar<T>;
-  auto* sums = static_cast<A*>(sums_);
-  const auto* x = static_cast<const A*>(x_);
   sweep<A>(width, [&](int64_t j, auto part) {
     Vector<A> sum = {};
     for (int64_t r = 0; r < rows; ++r) {
@@ -21,12 +19,9 @@ void column_square_sums(void* sums_, const void* x_, int64_t rows, int64_t width
 }
 
 template <class T>
-void factor_roots(void* moment_, void* roots_, const void* squares_, int64_t n, double factor,
+void factor_roots(Scalar<T>* moment, Scalar<T>* roots, const Scalar<T>* squares, int64_t n, double factor,
                   const AdafactorNumbers& numbers) {
   using A = Scalar<T>;
-  auto* moment = static_cast<A*>(moment_);
-  auto* roots = static_cast<A*>(roots_);
-  const auto* squares = static_cast<const A*>(squares_);
   const Adafactor<Math<A>> rule(numbers);
   const A to_mean = static_cast<A>(factor);
   sweep<A>(n, [&](int64_t i, auto part) {
@@ -37,10 +32,8 @@ void factor_roots(void* moment_, void* roots_, const void* squares_, int64_t n, 
 }
 
 template <class T>
-double weighted_square_sum(const void* x_, const void* weight_, int64_t n) {
+double weighted_square_sum(const Scalar<T>* x, const Scalar<T>* weight, int64_t n) {
   using A = Scalar<T>;
-  const auto* x = static_cast<const A*>(x_);
-  const auto* weight = static_cast<const A*>(weight_);
   Vector<A> sum = {};
   double total = 0;
   int terms = 0;
@@ -59,13 +52,9 @@ double weighted_square_sum(const void* x_, const void* weight_, int64_t n) {
 }
 
 template <class T>
-void weighted_descent(void* parameter_, void* master_, const void* gradient_, const void* root_, int64_t n,
+void weighted_descent(T* parameter, Scalar<T>* master, const Scalar<T>* gradient, const Scalar<T>* root, int64_t n,
                       double factor, const AdafactorNumbers& numbers) {
   using A = Scalar<T>;
-  auto* parameter = static_cast<T*>(parameter_);
-  auto* master = static_cast<A*>(master_);
-  const auto* gradient = static_cast<const A*>(gradient_);
-  const auto* root = static_cast<const A*>(root_);
   const Adafactor<Math<A>> rule(numbers);
   const A f = static_cast<A>(factor);
   sweep<T>(n, [&](int64_t i, auto part) {
@@ -80,10 +69,10 @@ void weighted_descent(void* parameter_, void* master_, const void* gradient_, co
 
 template <class T>
 void add_adafactor(Loops& loops) {
-  loops.column_square_sums = column_square_sums<T>;
-  loops.factor_roots = factor_roots<T>;
-  loops.weighted_square_sum = weighted_square_sum<T>;
-  loops.weighted_descent = weighted_descent<T>;
+  set<column_square_sums<T>>(loops.column_square_sums);
+  set<factor_roots<T>>(loops.factor_roots);
+  set<weighted_square_sum<T>>(loops.weighted_square_sum);
+  set<weighted_descent<T>>(loops.weighted_descent);
 }
 RANKSCOPE_FOR_ALL_TYPES(add_adafactor)
 

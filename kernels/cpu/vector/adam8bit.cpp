@@ -78,16 +78,15 @@ RANKSCOPE_INLINE void quantise_scaled(std::uint8_t* codes, const A* x, int64_t n
 }
 
 template <class T>
-void quantise(std::uint8_t* codes, void* scale, const void* x_, int64_t n, bool is_signed) {
+void quantise(std::uint8_t* codes, Scalar<T>* scale, const Scalar<T>* x, int64_t n, bool is_signed) {
   using A = Scalar<T>;
-  const auto* x = static_cast<const A*>(x_);
   Vector<A> greatest = {};
   sweep<A>(n, [&](int64_t i, auto part) {
     const Vector<A> v = load(x + i, part), magnitude = v < 0 ? -v : v;
     greatest = magnitude > greatest ? magnitude : greatest;
   });
   const A top = greatest_of(greatest);
-  *static_cast<A*>(scale) = top;
+  *scale = top;
   const A inverse = top >= least_scale<A> ? 1 / top : 0;
   if (is_signed)
     quantise_scaled<A, true>(codes, x, n, inverse);
@@ -96,12 +95,11 @@ void quantise(std::uint8_t* codes, void* scale, const void* x_, int64_t n, bool 
 }
 
 template <class T>
-void dequantise(void* x_, const std::uint8_t* codes, const void* scale_, int64_t n, bool is_signed) {
+void dequantise(Scalar<T>* x, const std::uint8_t* codes, const Scalar<T>* scale, int64_t n, bool is_signed) {
   using A = Scalar<T>;
-  auto* x = static_cast<A*>(x_);
   const A* level = is_signed ? signed_levels<A>.value : unsigned_levels<A>.value;
-  const A scale = *static_cast<const A*>(scale_);
-  for (int64_t i = 0; i < n; ++i) x[i] = level[codes[i]] * scale;
+  const A factor = *scale;
+  for (int64_t i = 0; i < n; ++i) x[i] = level[codes[i]] * factor;
 }
 
 template <class T>
@@ -131,9 +129,9 @@ void adam8bit(const UpdateStretch& stretch, int64_t n, const UpdateStep& step) {
 
 template <class T>
 void add_adam8bit(Loops& loops) {
-  loops.adam8bit = adam8bit<T>;
-  loops.quantise = quantise<T>;
-  loops.dequantise = dequantise<T>;
+  set<adam8bit<T>>(loops.adam8bit);
+  set<quantise<T>>(loops.quantise);
+  set<dequantise<T>>(loops.dequantise);
 }
 RANKSCOPE_FOR_ALL_TYPES(add_adam8bit)
 

@@ -125,24 +125,22 @@ A greatest(const A* row, int64_t seen) {
 }
 
 template <class T>
-void attention_forward(void* attended_, void* log_sum_exp_, const void* q_, const void* k_, const void* v_,
-                       const HeadShape& shape, void* scratch_) {
+void attention_forward(T* attended, Scalar<T>* log_sum_exp, const T* queries, const T* keys, const T* values,
+                       const HeadShape& shape, Scalar<T>* memory) {
   using A = Scalar<T>;
-  auto* attended = static_cast<T*>(attended_);
-  auto* log_sum_exp = static_cast<A*>(log_sum_exp_);
   const Sizes<A> sizes(shape);
-  Scratch<A> scratch{static_cast<A*>(scratch_)};
+  Scratch<A> scratch{memory};
   A* k_transposed = scratch.take(sizes.transposed());
   A* q = scratch.take(sizes.by_rows());
   A* v = scratch.take(sizes.by_rows());  // holds k first
   A* scores = scratch.take(sizes.scores());
   A* out = scratch.take(block_rows * sizes.depth);
 
-  copy_rows(v, static_cast<const T*>(k_), shape, shape.stride, A(1));
+  copy_rows(v, keys, shape, shape.stride, A(1));
   transpose(k_transposed, v, shape);
-  copy_rows(v, static_cast<const T*>(v_), shape, shape.stride, A(1));
+  copy_rows(v, values, shape, shape.stride, A(1));
   const A root = static_cast<A>(1 / __builtin_sqrt(static_cast<double>(shape.depth)));
-  copy_rows(q, static_cast<const T*>(q_), shape, shape.stride, root);
+  copy_rows(q, queries, shape, shape.stride, root);
 
   for (int64_t first = 0; first < shape.context; first += block_rows) {
     const Block block = block_at<A>(first, shape);
@@ -180,15 +178,12 @@ void copy_out(T* to, const Scalar<T>* from, const HeadShape& shape, Scalar<T> fa
 
 /// P from the scores and the log-sum-exp, then dS = P∘(dP - rowsum(dO∘O)).
 template <class T>
-void attention_backward(void* dq_, void* dk_, void* dv_, const void* dattended_, const void* q_, const void* k_,
-                        const void* v_, const void* log_sum_exp_, const void* attended_, const HeadShape& shape,
-                        void* scratch_) {
+void attention_backward(T* dqueries, T* dkeys, T* dvalues, const T* dattended, const T* queries, const T* keys,
+                        const T* values, const Scalar<T>* log_sum_exp, const T* attended, const HeadShape& shape,
+                        Scalar<T>* memory) {
   using A = Scalar<T>;
-  const auto* dattended = static_cast<const T*>(dattended_);
-  const auto* attended = static_cast<const T*>(attended_);
-  const auto* log_sum_exp = static_cast<const A*>(log_sum_exp_);
   const Sizes<A> sizes(shape);
-  Scratch<A> scratch{static_cast<A*>(scratch_)};
+  Scratch<A> scratch{memory};
   A* k_transposed = scratch.take(sizes.transposed());
   A* v_transposed = scratch.take(sizes.transposed());
   A* q = scratch.take(sizes.by_rows());
@@ -201,11 +196,11 @@ void attention_backward(void* dq_, void* dk_, void* dv_, const void* dattended_,
   A* dscores = scratch.take(sizes.scores());
 
   const A root = static_cast<A>(1 / __builtin_sqrt(static_cast<double>(shape.depth)));
-  copy_rows(k, static_cast<const T*>(v_), shape, shape.stride, A(1));
+  copy_rows(k, values, shape, shape.stride, A(1));
   transpose(v_transposed, k, shape);
-  copy_rows(k, static_cast<const T*>(k_), shape, shape.stride, A(1));
+  copy_rows(k, keys, shape, shape.stride, A(1));
   transpose(k_transposed, k, shape);
-  copy_rows(q, static_cast<const T*>(q_), shape, shape.stride, root);
+  copy_rows(q, queries, shape, shape.stride, root);
   copy_rows(dout, dattended, shape, shape.out_stride, A(1));
   for (int64_t i = 0; i < sizes.by_rows(); ++i) dk[i] = dv[i] = 0;
 
@@ -241,18 +236,18 @@ void attention_backward(void* dq_, void* dk_, void* dv_, const void* dattended_,
     multiply<A>({dk, sizes.depth}, {dscores, 1, sizes.columns}, {q + first * sizes.depth, sizes.depth}, rows,
                 sizes.depth, block_rows, true);
   }
-  copy_out(static_cast<T*>(dq_), dq, shape, root);
-  copy_out(static_cast<T*>(dk_), dk, shape, A(1));  // q carries the root already
-  copy_out(static_cast<T*>(dv_), dv, shape, A(1));
+  copy_out(dqueries, dq, shape, root);
+  copy_out(dkeys, dk, shape, A(1));  // q carries the root already
+  copy_out(dvalues, dv, shape, A(1));
 }
 
 }  // namespace
 
 template <class T>
 void add_attention(Loops& loops) {
-  loops.attention_scratch = attention_scratch<T>;
-  loops.attention_forward = attention_forward<T>;
-  loops.attention_backward = attention_backward<T>;
+  set<attention_scratch<T>>(loops.attention_scratch);
+  set<attention_forward<T>>(loops.attention_forward);
+  set<attention_backward<T>>(loops.attention_backward);
 }
 RANKSCOPE_FOR_ALL_TYPES(add_attention)
 

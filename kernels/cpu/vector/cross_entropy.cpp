@@ -90,8 +90,8 @@ void numerators_row(void* numerators, const void* logits, int64_t columns, int64
 
 template <class T>
 void add_cross_entropy(Loops& loops) {
-  loops.cross_entropy_row = cross_entropy_row<T>;
-  loops.numerators_row = numerators_row<T>;
+  set<cross_entropy_row<T>>(loops.cross_entropy_row);
+  set<numerators_row<T>>(loops.numerators_row);
 }
 RANKSCOPE_FOR_ALL_TYPES(add_cross_entropy)
 

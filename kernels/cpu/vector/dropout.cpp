@@ -33,12 +33,10 @@ RANKSCOPE_INLINE void draw(std::uint32_t* words, std::uint64_t first_block, std:
     for (int w = 0; w < 4; ++w) words[4 * i + w] = c[w][i];
 }
 
-template <class T>
-void dropout_row(void* y_, const void* x_, const void* residual_, int64_t width, const DropoutRow& row) {
+/// Calls visit(j, factors, part) along a row: elements from `j` on are multiplied by `factors`, 0 where dropped.
+template <class T, class Visit>
+RANKSCOPE_INLINE void with_factors(const DropoutRow& row, int64_t width, Visit visit) {
   using A = Scalar<T>;
-  auto* y = static_cast<T*>(y_);
-  const auto* x = static_cast<const T*>(x_);
-  const auto* residual = static_cast<const T*>(residual_);
   std::uint32_t words[4 * group];
   A factors[4 * group];
   const auto kept = static_cast<A>(row.factor);
@@ -46,48 +44,38 @@ void dropout_row(void* y_, const void* x_, const void* residual_, int64_t width,
     draw(words, row.first_block + static_cast<std::uint64_t>(first / 4), row.stream, row.key);
     for (int i = 0; i < 4 * group; ++i) factors[i] = words[i] < row.threshold ? A(0) : kept;
     const int64_t count = width - first < 4 * group ? width - first : 4 * group;
-    sweep<T>(count, [&](int64_t j, auto part) {
-      Vector<T> v = load(x + first + j, part) * load(factors + j, part);
-      if (residual) v += load(residual + first + j, part);
-      store(y + first + j, v, part);
-    });
+    sweep<T>(count, [&](int64_t j, auto part) { visit(first + j, load(factors + j, part), part); });
   }
 }
 
 template <class T>
-void residual_row(void* y_, const void* x_, const void* bias_, const void* residual_, int64_t width,
-                  const DropoutRow* row) {
-  using A = Scalar<T>;
-  auto* y = static_cast<T*>(y_);
-  const auto* x = static_cast<const T*>(x_);
-  const auto* bias = static_cast<const T*>(bias_);
-  const auto* residual = static_cast<const T*>(residual_);
+void dropout_row(T* y, const T* x, const T* residual, int64_t width, const DropoutRow& row) {
+  with_factors<T>(row, width, [&](int64_t j, Vector<T> factors, auto part) {
+    Vector<T> v = load(x + j, part) * factors;
+    if (residual) v += load(residual + j, part);
+    store(y + j, v, part);
+  });
+}
+
+template <class T>
+void residual_row(T* y, const T* x, const T* bias, const T* residual, int64_t width, const DropoutRow* row) {
   if (row == nullptr) {
     sweep<T>(width, [&](int64_t j, auto part) {
       store(y + j, load(x + j, part) + load(bias + j, part) + load(residual + j, part), part);
     });
     return;
   }
-  std::uint32_t words[4 * group];
-  A factors[4 * group];
-  const auto kept = static_cast<A>(row->factor);
-  for (int64_t first = 0; first < width; first += 4 * group) {
-    draw(words, row->first_block + static_cast<std::uint64_t>(first / 4), row->stream, row->key);
-    for (int i = 0; i < 4 * group; ++i) factors[i] = words[i] < row->threshold ? A(0) : kept;
-    const int64_t count = width - first < 4 * group ? width - first : 4 * group;
-    sweep<T>(count, [&](int64_t j, auto part) {
-      const Vector<T> v = (load(x + first + j, part) + load(bias + first + j, part)) * load(factors + j, part);
-      store(y + first + j, v + load(residual + first + j, part), part);
-    });
-  }
+  with_factors<T>(*row, width, [&](int64_t j, Vector<T> factors, auto part) {
+    store(y + j, (load(x + j, part) + load(bias + j, part)) * factors + load(residual + j, part), part);
+  });
 }
 
 }  // namespace
 
 template <class T>
 void add_dropout(Loops& loops) {
-  loops.dropout_row = dropout_row<T>;
-  loops.residual_row = residual_row<T>;
+  set<dropout_row<T>>(loops.dropout_row);
+  set<residual_row<T>>(loops.residual_row);
 }
 RANKSCOPE_FOR_ALL_TYPES(add_dropout)
 

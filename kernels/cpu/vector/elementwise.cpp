@@ -5,16 +5,12 @@ namespace rankscope::kernels::cpu::RANKSCOPE_ISA {
 namespace {
 
 template <class T>
-void add(void* y_, const void* a_, const void* b_, int64_t n) {
-  auto* y = static_cast<T*>(y_);
-  const auto* a = static_cast<const T*>(a_);
-  const auto* b = static_cast<const T*>(b_);
+void add(T* y, const T* a, const T* b, int64_t n) {
   sweep<T>(n, [&](int64_t i, auto part) { store(y + i, load(a + i, part) + load(b + i, part), part); });
 }
 
 template <class T>
-void scale(void* x_, double factor, int64_t n) {
-  auto* x = static_cast<T*>(x_);
+void scale(T* x, double factor, int64_t n) {
   const auto f = static_cast<Scalar<T>>(factor);
   sweep<T>(n, [&](int64_t i, auto part) { store(x + i, load(x + i, part) * f, part); });
 }
@@ -35,8 +31,7 @@ RANKSCOPE_INLINE DoubleVector squares(const T* x, auto part) {
 }
 
 template <class T>
-double square_sum(const void* x_, int64_t n) {
-  const auto* x = static_cast<const T*>(x_);
+double square_sum(const T* x, int64_t n) {
   DoubleVector sum[2] = {};
   int next = 0;
   sweep<T>(n, [&](int64_t i, auto part) {
@@ -47,18 +42,13 @@ double square_sum(const void* x_, int64_t n) {
 }
 
 template <class T>
-void add_bias(void* y_, const void* bias_, int64_t rows, int64_t width) {
-  auto* y = static_cast<T*>(y_);
-  const auto* bias = static_cast<const T*>(bias_);
+void add_bias(T* y, const T* bias, int64_t rows, int64_t width) {
   for (int64_t r = 0; r < rows; ++r, y += width)
     sweep<T>(width, [&](int64_t j, auto part) { store(y + j, load(y + j, part) + load(bias + j, part), part); });
 }
 
 template <class T>
-void column_sums(void* sums_, const void* x_, int64_t rows, int64_t width) {
-  using A = Scalar<T>;
-  auto* sums = static_cast<A*>(sums_);
-  const auto* x = static_cast<const T*>(x_);
+void column_sums(Scalar<T>* sums, const T* x, int64_t rows, int64_t width) {
   sweep<T>(width, [&](int64_t j, auto part) {
     Vector<T> sum = {};
     for (int64_t r = 0; r < rows; ++r) sum += load(x + r * width + j, part);
@@ -67,11 +57,11 @@ void column_sums(void* sums_, const void* x_, int64_t rows, int64_t width) {
 }
 
 template <class T>
-void sum_partials(void* y_, const void* partial_, int64_t blocks, int64_t width, int64_t first, int64_t last,
+void sum_partials(Scalar<T>* y, const Scalar<T>* partial, int64_t blocks, int64_t width, int64_t first, int64_t last,
                   bool accumulate) {
   using A = Scalar<T>;
-  auto* y = static_cast<A*>(y_) + first;
-  const auto* partial = static_cast<const A*>(partial_) + first;
+  y += first;
+  partial += first;
   sweep<A>(last - first, [&](int64_t j, auto part) {
     Vector<A> sum = {};
     for (int64_t b = 0; b < blocks; ++b) sum += load(partial + b * width + j, part);
@@ -81,23 +71,18 @@ void sum_partials(void* y_, const void* partial_, int64_t blocks, int64_t width,
 }
 
 template <class T>
-void widen(void* wide_, const void* x_, int64_t n) {
-  auto* wide = static_cast<Scalar<T>*>(wide_);
-  const auto* x = static_cast<const T*>(x_);
+void widen(Scalar<T>* wide, const T* x, int64_t n) {
   sweep<T>(n, [&](int64_t i, auto part) { store(wide + i, load(x + i, part), part); });
 }
 
 template <class T>
-void narrow(void* x_, const void* wide_, int64_t n) {
-  auto* x = static_cast<T*>(x_);
-  const auto* wide = static_cast<const Scalar<T>*>(wide_);
+void narrow(T* x, const Scalar<T>* wide, int64_t n) {
   sweep<T>(n, [&](int64_t i, auto part) { store(x + i, load(wide + i, part), part); });
 }
 
 template <class T>
-void pixels(void* y_, const std::int32_t* bytes, int64_t n) {
+void pixels(T* y, const std::int32_t* bytes, int64_t n) {
   using A = Scalar<T>;
-  auto* y = static_cast<T*>(y_);
   sweep<T>(n, [&](int64_t i, auto part) {
     Vector<T> v = {};
     for (int k = 0; k < count_of<T>(part); ++k) v[k] = static_cast<A>(bytes[i + k]);
@@ -109,15 +94,15 @@ void pixels(void* y_, const std::int32_t* bytes, int64_t n) {
 
 template <class T>
 void add_elementwise(Loops& loops) {
-  loops.add = add<T>;
-  loops.scale = scale<T>;
-  loops.square_sum = square_sum<T>;
-  loops.add_bias = add_bias<T>;
-  loops.column_sums = column_sums<T>;
-  loops.sum_partials = sum_partials<T>;
-  loops.pixels = pixels<T>;
-  loops.widen = widen<T>;
-  loops.narrow = narrow<T>;
+  set<add<T>>(loops.add);
+  set<scale<T>>(loops.scale);
+  set<square_sum<T>>(loops.square_sum);
+  set<add_bias<T>>(loops.add_bias);
+  set<column_sums<T>>(loops.column_sums);
+  set<sum_partials<T>>(loops.sum_partials);
+  set<pixels<T>>(loops.pixels);
+  set<widen<T>>(loops.widen);
+  set<narrow<T>>(loops.narrow);
 }
 RANKSCOPE_FOR_ALL_TYPES(add_elementwise)
 

@@ -5,18 +5,13 @@ namespace rankscope::kernels::cpu::RANKSCOPE_ISA {
 namespace {
 
 template <class T>
-void embed_row(void* y_, const void* token_row_, const void* position_row_, int64_t width) {
-  auto* y = static_cast<T*>(y_);
-  const auto* token_row = static_cast<const T*>(token_row_);
-  const auto* position_row = static_cast<const T*>(position_row_);
+void embed_row(T* y, const T* token_row, const T* position_row, int64_t width) {
   sweep<T>(width,
            [&](int64_t j, auto part) { store(y + j, load(token_row + j, part) + load(position_row + j, part), part); });
 }
 
 template <class T>
-void accumulate(void* sum_, const void* x_, int64_t n) {
-  auto* sum = static_cast<Scalar<T>*>(sum_);
-  const auto* x = static_cast<const T*>(x_);
+void accumulate(Scalar<T>* sum, const T* x, int64_t n) {
   sweep<T>(n, [&](int64_t j, auto part) { store(sum + j, load(sum + j, part) + load(x + j, part), part); });
 }
 
@@ -24,8 +19,8 @@ void accumulate(void* sum_, const void* x_, int64_t n) {
 
 template <class T>
 void add_embedding(Loops& loops) {
-  loops.embed_row = embed_row<T>;
-  loops.accumulate = accumulate<T>;
+  set<embed_row<T>>(loops.embed_row);
+  set<accumulate<T>>(loops.accumulate);
 }
 RANKSCOPE_FOR_ALL_TYPES(add_embedding)
 

@@ -18,10 +18,8 @@ RANKSCOPE_INLINE V logistic(V x) {
 }
 
 template <class T>
-void gelu_forward(void* y_, const void* x_, int64_t n) {
+void gelu_forward(T* y, const T* x, int64_t n) {
   using A = Scalar<T>;
-  auto* y = static_cast<T*>(y_);
-  const auto* x = static_cast<const T*>(x_);
   sweep<T>(n, [&](int64_t i, auto part) {
     const Vector<T> v = load(x + i, part);
     store(y + i, v * logistic<A>(v), part);
@@ -29,11 +27,8 @@ void gelu_forward(void* y_, const void* x_, int64_t n) {
 }
 
 template <class T>
-void gelu_slope(void* dx_, const void* dy_, const void* x_, int64_t n) {
+void gelu_slope(T* dx, const T* dy, const T* x, int64_t n) {
   using A = Scalar<T>;
-  auto* dx = static_cast<T*>(dx_);
-  const auto* dy = static_cast<const T*>(dy_);
-  const auto* x = static_cast<const T*>(x_);
   sweep<T>(n, [&](int64_t i, auto part) {
     const Vector<T> v = load(x + i, part);
     const Vector<T> s = logistic<A>(v);
@@ -46,8 +41,8 @@ void gelu_slope(void* dx_, const void* dy_, const void* x_, int64_t n) {
 
 template <class T>
 void add_gelu(Loops& loops) {
-  loops.gelu_forward = gelu_forward<T>;
-  loops.gelu_slope = gelu_slope<T>;
+  set<gelu_forward<T>>(loops.gelu_forward);
+  set<gelu_slope<T>>(loops.gelu_slope);
 }
 RANKSCOPE_FOR_ALL_TYPES(add_gelu)
 

@@ -17,16 +17,10 @@ RANKSCOPE_INLINE V centred(V x, A mean, First some) {
 }
 
 template <class T>
-void norm_forward(void* y_, void* mean_, void* rstd_, const void* x_, const void* weight_, const void* bias_,
-                  int64_t rows, int64_t width, double epsilon) {
+void norm_forward(T* y, Scalar<T>* mean, Scalar<T>* rstd, const T* x, const T* weight, const T* bias, int64_t rows,
+                  int64_t width, double epsilon) {
   using A = Scalar<T>;
-  auto* mean = static_cast<A*>(mean_);
-  auto* rstd = static_cast<A*>(rstd_);
-  const auto* weight = static_cast<const T*>(weight_);
-  const auto* bias = static_cast<const T*>(bias_);
-  for (int64_t r = 0; r < rows; ++r) {
-    auto* y = static_cast<T*>(y_) + r * width;
-    const auto* x = static_cast<const T*>(x_) + r * width;
+  for (int64_t r = 0; r < rows; ++r, y += width, x += width) {
     Vector<T> sum = {};
     sweep<T>(width, [&](int64_t j, auto part) { sum += load(x + j, part); });
     const A m = sum_of(sum) / static_cast<A>(width);
@@ -48,22 +42,15 @@ void norm_forward(void* y_, void* mean_, void* rstd_, const void* x_, const void
 
 /// With n = (x - mean)·rstd and g = dy·weight: dx = rstd·(g - mean(g) - n·mean(g·n)).
 template <class T>
-void norm_backward(void* dx_, void* dweight_, void* dbias_, const void* dy_, const void* x_, const void* mean_,
-                   const void* rstd_, const void* weight_, const void* residual_, int64_t rows, int64_t width) {
+void norm_backward(T* dx, Scalar<T>* dweight, Scalar<T>* dbias, const T* dy, const T* x, const Scalar<T>* mean,
+                   const Scalar<T>* rstd, const T* weight, const T* residual, int64_t rows, int64_t width) {
   using A = Scalar<T>;
-  auto* dweight = static_cast<A*>(dweight_);
-  auto* dbias = static_cast<A*>(dbias_);
-  const auto* weight = static_cast<const T*>(weight_);
   sweep<A>(width, [&](int64_t j, auto part) {
     store(dweight + j, Vector<A>{}, part);
     store(dbias + j, Vector<A>{}, part);
   });
-  for (int64_t r = 0; r < rows; ++r) {
-    auto* dx = static_cast<T*>(dx_) + r * width;
-    const auto* dy = static_cast<const T*>(dy_) + r * width;
-    const auto* x = static_cast<const T*>(x_) + r * width;
-    const A m = static_cast<const A*>(mean_)[r];
-    const A s = static_cast<const A*>(rstd_)[r];
+  for (int64_t r = 0; r < rows; ++r, dx += width, dy += width, x += width) {
+    const A m = mean[r], s = rstd[r];
     Vector<T> g_sum = {}, gn_sum = {};
     sweep<T>(width, [&](int64_t j, auto part) {
       const Vector<T> d = load(dy + j, part);
@@ -76,13 +63,13 @@ void norm_backward(void* dx_, void* dweight_, void* dbias_, const void* dy_, con
     });
     const A g_mean = sum_of(g_sum) / static_cast<A>(width);
     const A gn_mean = sum_of(gn_sum) / static_cast<A>(width);
-    const auto* residual = residual_ ? static_cast<const T*>(residual_) + r * width : nullptr;
     sweep<T>(width, [&](int64_t j, auto part) {
       const Vector<T> n = (load(x + j, part) - m) * s;
       Vector<T> d = (load(dy + j, part) * load(weight + j, part) - g_mean - n * gn_mean) * s;
       if (residual) d += load(residual + j, part);
       store(dx + j, d, part);
     });
+    if (residual) residual += width;
   }
 }
 
@@ -90,8 +77,8 @@ void norm_backward(void* dx_, void* dweight_, void* dbias_, const void* dy_, con
 
 template <class T>
 void add_norm(Loops& loops) {
-  loops.norm_forward = norm_forward<T>;
-  loops.norm_backward = norm_backward<T>;
+  set<norm_forward<T>>(loops.norm_forward);
+  set<norm_backward<T>>(loops.norm_backward);
 }
 RANKSCOPE_FOR_ALL_TYPES(add_norm)
 

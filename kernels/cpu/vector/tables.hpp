@@ -17,6 +17,21 @@ namespace rankscope::kernels::cpu::RANKSCOPE_ISA {
 RANKSCOPE_LOOPS_FILES(RANKSCOPE_DECLARE)
 #undef RANKSCOPE_DECLARE
 
+/// A loop in the table: it takes typed pointers, and the table's entries untyped ones.
+template <auto loop>
+struct Untyped;
+template <class Result, class... Typed, Result (*loop)(Typed...)>
+struct Untyped<loop> {
+  template <class... Given>
+  static Result call(Given... given) {
+    return loop(static_cast<Typed>(given)...);
+  }
+};
+template <auto loop, class Result, class... Given>
+void set(Result (*&entry)(Given...)) {
+  entry = Untyped<loop>::template call<Given...>;
+}
+
 }  // namespace rankscope::kernels::cpu::RANKSCOPE_ISA
 
 /// Makes a loops file's part for all element types.

@@ -80,8 +80,8 @@ void trust_descent(UpdateRule rule, const UpdateStretch& stretch, int64_t n, con
 
 template <class T>
 void add_trust(Loops& loops) {
-  loops.trust_measure = trust_measure<T>;
-  loops.trust_descent = trust_descent<T>;
+  set<trust_measure<T>>(loops.trust_measure);
+  set<trust_descent<T>>(loops.trust_descent);
 }
 RANKSCOPE_FOR_ALL_TYPES(add_trust)
 

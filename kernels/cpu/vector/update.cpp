@@ -16,7 +16,7 @@ void update(UpdateRule rule, const UpdateStretch& stretch, int64_t n, const Upda
 
 template <class T>
 void add_update(Loops& loops) {
-  loops.update = update<T>;
+  set<update<T>>(loops.update);
 }
 RANKSCOPE_FOR_ALL_TYPES(add_update)
 

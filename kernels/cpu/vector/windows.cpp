@@ -5,9 +5,8 @@ namespace rankscope::kernels::cpu::RANKSCOPE_ISA {
 namespace {
 
 template <class T>
-void sum_grid(void* y_, const VectorGrid& of, int64_t n, bool accumulate) {
+void sum_grid(T* y, const VectorGrid& of, int64_t n, bool accumulate) {
   using A = Scalar<T>;
-  auto* y = static_cast<T*>(y_);
   sweep<T>(n, [&](int64_t j, auto part) {
     const auto* from = static_cast<const A*>(of.first) + j;
     Vector<T> sum = {};
@@ -55,10 +54,9 @@ RANKSCOPE_INLINE void store_places(std::int32_t* p, Places<T> places, First some
 }
 
 template <class T>
-void greatest_of_grid(void* y_, std::int32_t* index, const VectorGrid& of, std::int32_t first_place, int64_t row_places,
+void greatest_of_grid(T* y, std::int32_t* index, const VectorGrid& of, std::int32_t first_place, int64_t row_places,
                       int64_t n) {
   using P = Places<T>;
-  auto* y = static_cast<T*>(y_);
   sweep<T>(n, [&](int64_t j, auto part) {
     const auto* from = static_cast<const T*>(of.first) + j;
     Vector<T> greatest = load(from, part);
@@ -76,8 +74,7 @@ void greatest_of_grid(void* y_, std::int32_t* index, const VectorGrid& of, std::
 }
 
 template <class T>
-void sum_where(void* dx_, const VectorGrid& of, const std::int32_t* index, std::int32_t place, int64_t n) {
-  auto* dx = static_cast<T*>(dx_);
+void sum_where(T* dx, const VectorGrid& of, const std::int32_t* index, std::int32_t place, int64_t n) {
   sweep<T>(n, [&](int64_t j, auto part) {
     const Vector<T> zero = {};
     Vector<T> sum = {};
@@ -94,9 +91,9 @@ void sum_where(void* dx_, const VectorGrid& of, const std::int32_t* index, std::
 
 template <class T>
 void add_windows(Loops& loops) {
-  loops.sum_grid = sum_grid<T>;
-  loops.greatest_of_grid = greatest_of_grid<T>;
-  loops.sum_where = sum_where<T>;
+  set<sum_grid<T>>(loops.sum_grid);
+  set<greatest_of_grid<T>>(loops.greatest_of_grid);
+  set<sum_where<T>>(loops.sum_where);
 }
 RANKSCOPE_FOR_ALL_TYPES(add_windows)
 
