@@ -1,7 +1,7 @@
 // Causal attention of one head of one sample, 32 query rows at a time, so that only 32 × context scores exist at once
-// and products stop at the last column that the block may see. Backward computes the probabilities again from the
-// log-sum-exp (as Dao et al. 2022, arXiv 2205.14135, do). Arithmetic is in A; the head's rows are copied to scratch,
-// padded and where needed transposed, once per head.
+// and products stop at the last column visible to the block. Backward computes the probabilities again from the
+// log-sum-exp (as in Dao et al. 2022, arXiv 2205.14135). Arithmetic is in A; the head's rows are copied to scratch,
+// padded and if needed transposed, once per head.
 #include "kernels/cpu/vector/product.hpp"
 #include "kernels/cpu/vector/tables.hpp"
 
@@ -77,7 +77,7 @@ void transpose(A* to, const A* from, const HeadShape& shape) {
   }
 }
 
-/// Query rows [first, first + count) of the sample see columns below `seen`, padded to `columns` in the scores.
+/// Query rows [first, first + count) of the sample attend to columns below `seen`, padded to `columns` in the scores.
 struct Block {
   int64_t first, count, columns;
 };
@@ -134,7 +134,7 @@ void attention_forward(void* attended_, void* log_sum_exp_, const void* q_, cons
   Scratch<A> scratch{static_cast<A*>(scratch_)};
   A* k_transposed = scratch.take(sizes.transposed());
   A* q = scratch.take(sizes.by_rows());
-  A* v = scratch.take(sizes.by_rows());  // holds k first
+  A* v = scratch.take(sizes.by_rows());  // contains k first
   A* scores = scratch.take(sizes.scores());
   A* out = scratch.take(block_rows * sizes.depth);
 
@@ -219,7 +219,7 @@ void attention_backward(void* dq_, void* dk_, void* dv_, const void* dattended_,
     for (int64_t i = 0; i < block_rows; ++i) {
       A* row = scores + i * sizes.columns;
       A* drow = dscores + i * sizes.columns;
-      if (i >= block.count) {  // rows past the sample's end have no part in any sum
+      if (i >= block.count) {  // rows after the sample's end add nothing to any sum
         for (int64_t j = 0; j < block.columns; ++j) row[j] = drow[j] = 0;
         continue;
       }
@@ -242,7 +242,7 @@ void attention_backward(void* dq_, void* dk_, void* dv_, const void* dattended_,
                 sizes.depth, block_rows, true);
   }
   copy_out(static_cast<T*>(dq_), dq, shape, root);
-  copy_out(static_cast<T*>(dk_), dk, shape, A(1));  // q carries the root already
+  copy_out(static_cast<T*>(dk_), dk, shape, A(1));  // q contains the factor already
   copy_out(static_cast<T*>(dv_), dv, shape, A(1));
 }
 

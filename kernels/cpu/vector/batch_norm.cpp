@@ -1,11 +1,11 @@
 // Batch norm: y = relu((x - mean)·rstd·weight + bias + residual), statistics of each channel over all rows. Sums over
-// rows go strip by strip, a vector of channels at a time; what is done to every element goes row by row.
+// rows are computed strip by strip, a vector of channels at a time; elementwise work row by row.
 #include "kernels/cpu/vector/tables.hpp"
 
 namespace rankscope::kernels::cpu::RANKSCOPE_ISA {
 namespace {
 
-/// Two passes over a strip of few rows, which lies in the first cache: the variance does not cancel.
+/// Two passes over a strip of few rows, which fits the first-level cache: the variance has no cancellation.
 template <class T>
 void channel_statistics(void* means_, void* squares_, const void* x_, int64_t rows, int64_t channels) {
   using A = Scalar<T>;
@@ -25,7 +25,7 @@ void channel_statistics(void* means_, void* squares_, const void* x_, int64_t ro
   });
 }
 
-/// Chan, Golub and LeVeque 1983: the sum of squared differences from the mean of all is that from the blocks' own
+/// Chan, Golub and LeVeque 1983: the sum of squared differences from the overall mean is that from the blocks' own
 /// means plus rows·(block's mean - mean)². In fp64: thousands of blocks are added up.
 template <class T>
 void combine_statistics(void* mean_, void* rstd_, const void* means_, const void* squares_, const BatchShape& shape,
@@ -75,7 +75,7 @@ RANKSCOPE_INLINE void normalise(T* y, const T* x, const BatchOperands& operands,
       Vector<T> v = (load(x + j, part) - load(mean + j, part)) * (load(rstd + j, part) * load(weight + j, part)) +
                     load(bias + j, part);
       if (residual) v += load(residual + j, part);
-      if constexpr (relu) v = v < zero ? zero : v;  // a NaN stays one
+      if constexpr (relu) v = v < zero ? zero : v;  // a NaN stays NaN
       store(y + j, v, part);
     });
     if (residual) residual += channels;
@@ -90,7 +90,7 @@ void batch_norm_forward(void* y, const void* x, const BatchOperands& operands, c
                                                     channels);
 }
 
-/// dy where ReLU let something through.
+/// dy where ReLU was active.
 template <class T>
 RANKSCOPE_INLINE Vector<T> opened(const T* dy, const T* y, int64_t i, auto part) {
   const Vector<T> d = load(dy + i, part), zero = {};
@@ -118,7 +118,7 @@ void batch_norm_sums(void* dweight_, void* dbias_, const void* dy_, const void* 
   });
 }
 
-/// With n = (x - mean)·rstd and g = dy where ReLU was open: dx = weight·rstd·(g - mean(g) - n·mean(g·n)).
+/// With n = (x - mean)·rstd and g = dy where ReLU was active: dx = weight·rstd·(g - mean(g) - n·mean(g·n)).
 template <class T>
 void batch_norm_backward(void* dx_, void* dresidual_, const void* dy_, const void* y_, const void* x_,
                          const BatchOperands& operands, const void* dweight_, const void* dbias_, int64_t total,
