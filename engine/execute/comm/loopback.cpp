@@ -121,8 +121,7 @@ class LoopbackWorld final : public World {
   LoopbackWorld(std::shared_ptr<LoopbackHub> hub, int rank) : hub_(std::move(hub)), rank_(rank) {
     std::vector<int> everyone(hub_->ranks());
     for (int r = 0; r < hub_->ranks(); ++r) everyone[r] = r;
-    all_ =
-        group(everyone, Lane::copy, CollectiveChoice::automatic);  // the engine has no communicator on the copy lane
+    all_ = group(everyone, Lane::copy, CollectiveChoice::automatic);  // the engine has no communicator on the copy lane
   }
 
   int rank() const override { return rank_; }

@@ -184,8 +184,7 @@ class QueueDispatch final : public Dispatch {
     std::unique_lock lock(mutex_);
     room_.wait(lock, [&] { return step - first_unreported_ < steps_in_flight_of(program_) || failure_ || aborted_; });
     if (failure_) std::rethrow_exception(failure_);
-    if (aborted_)
-      throw std::runtime_error("another lane of this rank has failed");  // that failure is reported
+    if (aborted_) throw std::runtime_error("another lane of this rank has failed");  // that failure is reported
     entered_ns_[lane] = monotonic_ns();
   }
 

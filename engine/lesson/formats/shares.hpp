@@ -11,9 +11,9 @@ namespace rankscope {
 
 /// A format's range in powers of two, as numbers are counted (kernels/tensor/magnitude.hpp).
 struct ExponentRange {
-  int least = 0;         ///< numbers exist from 2^least up
-  int least_normal = 0;  ///< with all digits from here; for int8, evenly spaced, from half its largest
-  int last = 0;          ///< the power of two that contains the largest number
+  int least = 0;              ///< numbers exist from 2^least up
+  int least_normal = 0;       ///< with all digits from here; for int8, evenly spaced, from half its largest
+  int last = 0;               ///< the power of two that contains the largest number
   bool last_is_whole = true;  ///< false: a part of that power of two is out of range (E4M3 ends at 1.75 times it)
 };
 ExponentRange exponents_of(NumberFormat format);
