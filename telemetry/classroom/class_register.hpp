@@ -18,7 +18,7 @@
 
 namespace rankscope::classroom {
 
-/// An answer, never changed later.
+/// One try at a question.
 struct Tried {
   Attempt attempt;
   int number = 1;  ///< as numbered by the student
@@ -56,7 +56,7 @@ class ClassRegister {
                     const std::string& name, Clock::time_point now);
   /// Counts a message. Empty, or the reason for the rejection.
   std::string handle(const std::string& connection, Clock::time_point now);
-  /// Repeating an answer changes only its verdict and the like.
+  /// Repeating a try changes only its verdict.
   std::string answer(const std::string& connection, const Answer& answer);
 
   bool knows(const std::string& connection) const { return connections_.contains(connection); }

@@ -89,7 +89,7 @@ bool StudentLine::State::handle(const Message& message) {
   } else if (std::holds_alternative<Welcome>(message)) {
     admitted = true;
     counts.refused.clear();
-    send_all_again();  // a restarted teacher does not know this student
+    send_all_again();  // a restarted teacher has no data of this student
   } else if (const auto* refused = std::get_if<Refused>(&message)) {
     admitted = false;
     counts.refused = refused->why;

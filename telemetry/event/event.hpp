@@ -26,9 +26,9 @@ std::string_view name_of(Obtained obtained);
 std::optional<Obtained> obtained_named(std::string_view name);
 std::string_view name_of(ClockDomain clock);
 
-/// One op, run once; begin <= active <= end. The id may be of a kind that a newer build added: op.valid() tells.
-/// [begin, active) is waiting for a peer, [active, end) is work; active == begin for compute and where the transport
-/// does not report it.
+/// One op, run once; begin <= active <= end. The id may be of a kind that a newer build added: see op.valid(). [begin,
+/// active) is waiting for a peer, [active, end) is work; active == begin for compute, and if the transport does not
+/// report it.
 struct Span {
   std::int32_t rank = 0;
   std::uint32_t step = 0;
@@ -90,7 +90,7 @@ std::string_view name_of(PowerSource source);
 struct StepSummary {
   std::int32_t rank = 0;
   std::uint32_t step = 0;
-  std::int64_t begin_ns = 0, end_ns = 0;                   ///< of what it computes, on the wall clock
+  std::int64_t begin_ns = 0, end_ns = 0;                   ///< of its compute ops, on the wall clock
   double loss = std::numeric_limits<double>::quiet_NaN();  ///< mean nats per token of this rank's samples; NaN where it
                                                            ///< has no head
   double gradient_square_norm = 0;  ///< this rank's part of the global norm, each parameter counted once over all ranks
@@ -157,7 +157,7 @@ struct ClockRecord {
   bool operator==(const ClockRecord&) const = default;
 };
 
-/// The end of one rank, or (rank -1) of the whole session.
+/// The end of one rank, or (rank -1) of the complete session.
 struct End {
   std::int32_t rank = -1;
   bool ok = true;

@@ -64,8 +64,8 @@ struct RunTotals {
   void add(const StepSummary& summary, std::int64_t offset_ns = 0);
 };
 
-/// Wall seconds of a step that all `ranks` reported: to the begin of the next step, or to its own last end if there is
-/// none. NaN for other steps.
+/// Wall seconds of a step that all `ranks` reported: to the begin of the next step if all reported that, too, else to
+/// its own last end. NaN for other steps.
 double wall_seconds(const StepMap<StepTotals>& steps, std::uint32_t step, std::int32_t ranks);
 
 }  // namespace rankscope

@@ -1,7 +1,6 @@
 // A map from step to T whose copies are cheap and immutable: blocks of 64 steps, shared until one side writes.
 //
-// One thread edits the original; copies made by share() may be read by other threads meanwhile, and copied and
-// edited by them.
+// One thread edits the original; at the same time other threads may read, copy and edit copies made by share().
 #pragma once
 #include <array>
 #include <bit>
@@ -59,7 +58,7 @@ class StepMap {
         visit(index * block_steps + at, slot.block->values[at]);
       }
   }
-  /// Removes whole blocks before `step`; calls `visit(step, value)` for each step in them.
+  /// Removes blocks that are completely before `step`; calls `visit(step, value)` for each step in them.
   template <class Visit>
   void erase_blocks_before(std::uint32_t step, Visit visit) {
     while (!slots_.empty() && (slots_.begin()->first + 1) * std::uint64_t{block_steps} <= step) {

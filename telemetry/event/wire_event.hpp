@@ -9,7 +9,7 @@
 
 namespace rankscope::wire {
 
-/// Thrown for an unknown enumerator on which the meaning of the whole event depends.
+/// Thrown for an unknown enumerator that determines the meaning of the complete event.
 struct FromTheFuture {};
 
 inline constexpr std::int64_t greatest_time_ns = (std::int64_t{1} << 62) - 1;  // 146 years; sums of two still fit

@@ -6,11 +6,11 @@
 //
 // A Chunk provides: Row; static bool before(const Row&, const Row&), a strict total order in which equal means "the
 // same row"; static constexpr capacity_limit; Chunk(context, capacity, const Row& first); capacity(); bool holds(row):
-// can it represent it; std::shared_ptr<Chunk> grown(count, capacity, row): a copy that can; empty_copy(capacity): one
-// without rows; append(count, row); Row at(index); place_of(row, first, last): the first of those indices whose row is
-// not before it; bytes(). A Ref provides: std::shared_ptr<Chunk> chunk; std::uint32_t count; void add(const Row&),
-// which extends its running summary by the row that is about to be counted; copy(chunk, first, last): appends that
-// chunk's rows; sum_up(): completes the summary with what a chunk sums up by itself, is_summed(): that is so.
+// whether it can represent it; std::shared_ptr<Chunk> grown(count, capacity, row): a copy that can;
+// empty_copy(capacity): one without rows; append(count, row); Row at(index); place_of(row, first, last): the first of
+// those indices whose row is not before it; bytes(). A Ref provides: std::shared_ptr<Chunk> chunk; std::uint32_t count;
+// void add(const Row&), which adds the next row to its summary; copy(chunk, first, last): appends that chunk's rows;
+// sum_up(): adds the chunk's own sums to the summary; is_summed(): whether that is done.
 #pragma once
 #include <algorithm>
 #include <cassert>

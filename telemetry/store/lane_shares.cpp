@@ -72,7 +72,7 @@ class Columns {
   TimeRange range_;
   std::span<PixelShare> pixels_;
   double count_, scale_;
-  std::vector<float> runs_;  // whole numbers, so sums and differences are exact
+  std::vector<float> runs_;  // integers, so sums and differences are exact
 };
 
 void put_span(const SpanChunk& chunk, std::uint32_t i, Columns& columns) {

@@ -13,7 +13,7 @@
 namespace rankscope {
 namespace {
 
-constexpr std::int64_t much_late = 20'000;  ///< spans: merging them takes some milliseconds
+constexpr std::int64_t much_late = 20'000;  ///< spans: merging them needs some milliseconds
 
 /// The views of all ranks, created in parallel if many messages were late. No other thread uses them at this time.
 void make_views(const RanksData& ranks) {

@@ -170,7 +170,7 @@ class KernelDevice : public ComputeDevice {
     return views;
   }
 
-  /// The arguments of the op's launch in a step; planted faults of launches are here.
+  /// The arguments of the op's launch in a step, including injected faults.
   LaunchContext context_of(const Op& op, std::uint32_t step) { return context_of(op, step, loss_scale()); }
   /// The same under that loss scale: the compute lane's own, or the host's copy.
   LaunchContext context_of(const Op& op, std::uint32_t step, const std::optional<LossScale>& scale) const {

@@ -119,7 +119,7 @@ struct Question {
   double scale = 1;  ///< factor from the report's value to the unit: 100 for "%", 1000 for "ms"
   bool is_percentage() const { return unit == "%"; }
 
-  /// Where the answer comes from: a value of the report, as a path into the object that --json prints:
+  /// The source of the answer: a value of the report, as a path into the object that --json prints:
   /// "bubble.measured", "time.data", "memory.0.activations" (rank 0), "traffic.pipeline_forward.bytes_per_rank".
   /// "memory.*.activations" and "steps.*.loss" are a value for each rank or step, for a question that is drawn.
   std::string answer_from;

@@ -16,9 +16,9 @@ RANKSCOPE_INLINE int64_t rounded_up(int64_t n, int64_t to) { return (n + to - 1)
 /// Sizes of the scratch matrices, in elements of A.
 template <class A>
 struct Sizes {
-  int64_t rows;     ///< context, padded to whole blocks (and so to whole tiles)
-  int64_t columns;  ///< context as a row of scores: padded to whole blocks and vectors
-  int64_t depth;    ///< of a head, padded to whole vectors
+  int64_t rows;     ///< context, padded to complete blocks (and so to complete tiles)
+  int64_t columns;  ///< context as a row of scores: padded to complete blocks and vectors
+  int64_t depth;    ///< of a head, padded to complete vectors
   explicit Sizes(const HeadShape& shape)
       : rows(rounded_up(shape.context, block_rows)),
         columns(rounded_up(rows, lanes<A>)),
