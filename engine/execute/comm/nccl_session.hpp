@@ -89,7 +89,7 @@ class NcclSession {
   /// Fails this rank and notifies the others; ends all cliques. The first reason is kept and returned.
   std::string fail(const std::string& why);
   void throw_if_failed();
-  /// Calls `work` on the world that started NCCL; a failure there fails this session as well.
+  /// Calls `work`, which uses the world that started NCCL; a failure there fails this session as well.
   template <class Work>
   auto or_fail(Work work) {
     throw_if_failed();
