@@ -17,7 +17,7 @@ struct EpiloguePasses {
 
 class FollowedProduct final : public MatrixProduct {
  public:
-  /// `product` is of the same specification without its epilogue.
+  /// `product` has the same specification without its epilogue.
   FollowedProduct(const ProductSpec& spec, std::shared_ptr<const MatrixProduct> product, const EpiloguePasses& passes,
                   const Options& options)
       : spec_(spec), product_(std::move(product)), workspace_bytes_(product_->workspace_bytes()) {

@@ -1,8 +1,8 @@
-// A kernel set: one table of ops, chosen once when a worker starts. Everything above it (layers, optimizer) asks the
+// A kernel set: one table of ops, selected once when a worker starts. The code above it (layers, optimizer) uses the
 // table and never a backend.
 //
-// An op is prepared once for its shapes and element type, which gives the scratch memory it needs and a launch that can
-// be repeated; launching reserves nothing. The CPU set (kernels/cpu) is the specification of every op.
+// An op is prepared once for its shapes and element type, which returns the scratch memory it needs and a launch that
+// can be repeated; launching reserves nothing. The CPU set (kernels/cpu) is the specification of every op.
 //
 // To add an op: give it a specification, an entry and its name in the list of ops here, a file of its own in
 // kernels/cpu and kernels/cuda, and a row in the table of tests/kernels/cpu/every_op_test.cpp.
@@ -29,7 +29,7 @@ struct Stream {
   void* handle = nullptr;          ///< of a GPU's queue; null on the CPU, where a launch runs on the calling thread
 };
 
-/// A prepared op: its launch takes its outputs first, then its inputs.
+/// A prepared op: its launch has its outputs first, then its inputs.
 template <class... Arguments>
 struct Prepared {
   std::int64_t workspace_bytes = 0;
@@ -39,13 +39,13 @@ struct Prepared {
 /// y = x·wᵀ + b and its gradients, with GELU (below) after it or without. x [rows, in], w [out, in], b [out],
 /// y [rows, out], all row-major.
 struct LinearSpec {
-  DType type = DType::f32;         ///< of x, w, b and their like (dx, dy)
-  DType result_type = DType::f32;  ///< of what is written: y, dx (of `type`, or fp32 from bf16), dw (fp64 or fp32)
+  DType type = DType::f32;         ///< of x, w, b and their gradients dx and dy
+  DType result_type = DType::f32;  ///< of the outputs: y, dx (of `type`, or fp32 from bf16), dw (fp64 or fp32)
   std::int64_t rows = 0, in = 0, out = 0;
-  bool bias = false;             ///< forward: b is added; weight gradient: so is db computed, fp32 (fp64 of fp64)
-  bool residual = false;         ///< forward: a tensor like y is added
-  bool accumulate = false;       ///< gradients: added to what is there, instead of written
-  bool accumulate_bias = false;  ///< db likewise
+  bool bias = false;             ///< forward: b is added; weight gradient: db is computed as well, fp32 (fp64 of fp64)
+  bool residual = false;         ///< forward: a tensor of the shape of y is added
+  bool accumulate = false;       ///< gradients: added to the stored values, instead of written
+  bool accumulate_bias = false;  ///< the same for db
 };
 
 /// Layer norm over the last axis of x [rows, width]; statistics in fp32 (fp64 for fp64).
@@ -58,7 +58,7 @@ struct NormSpec {
   bool accumulate_bias = false;
 };
 
-/// An op on every element of tensors alike.
+/// An elementwise op on tensors of the same shape.
 struct ElementwiseSpec {
   DType type = DType::f32;
   std::int64_t rows = 0, width = 0;
@@ -94,52 +94,51 @@ struct EmbeddingSpec {
   bool accumulate_positions = false;
 };
 
-/// A rank's rows of a token matrix that tensor ranks share: [vocabulary, width], of which row 0 is that of token
-/// `first` (told at launch). Tokens of other ranks' rows have zeros, so that the sum over the ranks is the embedding.
+/// A rank's rows of a token matrix that tensor ranks share: [vocabulary, width], whose row 0 is that of token `first`
+/// (a launch argument). Tokens of other ranks' rows give zeros, so that the sum over the ranks is the embedding.
 struct TokenEmbeddingSpec {
   DType type = DType::f32;
   std::int64_t rows = 0, vocabulary = 0, width = 0;
   bool accumulate = false;  ///< backward: added to, not written
 };
 
-/// Positions added to x [rows, width], whose row r is row first_row + r of all (told at launch): its position is that
-/// modulo `context`.
+/// Positions added to x [rows, width], whose row r is row first_row + r of all (a launch argument): its position is
+/// that modulo `context`.
 struct PositionEmbeddingSpec {
   DType type = DType::f32;
   std::int64_t rows = 0, context = 0, width = 0;
   bool accumulate = false;  ///< backward: added to, not written
 };
 
-/// Which words a rank's columns of the logits are, where tensor ranks share the vocabulary: `count` of them (the
-/// columns behind are padding), the first of which is word `first`.
+/// The words of a rank's columns of the logits, if tensor ranks share the vocabulary: `count` of them (the columns
+/// after them are padding), the first of which is word `first`.
 struct VocabularyPart {
   std::int64_t index = 0;  ///< of the rank in its tensor group
   std::int64_t first = 0, count = 0;
 };
-/// Softmax and cross-entropy over logits [rows, columns] of `ranks` ranks, which never come together: each rank keeps
-/// exp(logit - its own greatest) in place of its logits and tells three numbers a row, its greatest logit, the sum of
-/// those exponentials and the target's logit (0 where another rank has it). Of everybody's numbers each computes the
-/// loss, and from its exponentials the gradient: both as cross_entropy does. Padding has a gradient of zero.
+/// Softmax and cross-entropy over logits [rows, columns] of `ranks` ranks, which are never gathered: each rank stores
+/// exp(logit - its own greatest) in place of its logits and sends three numbers per row: its greatest logit, the sum of
+/// those exponentials and the target's logit (0 if another rank has it). From the numbers of all ranks each computes
+/// the loss, and from its exponentials the gradient: both as cross_entropy does. Padding has a gradient of zero.
 struct VocabularySpec {
   DType type = DType::f32;         ///< of exponentials and gradient
   DType logits_type = DType::f32;  ///< `type` (then it may be done in place), or fp32 of bf16 and fp16
   std::int64_t rows = 0, columns = 0, ranks = 1;
   bool accumulate_loss = false;
 };
-inline constexpr std::int64_t vocabulary_statistics = 3;  ///< numbers a row and rank
+inline constexpr std::int64_t vocabulary_statistics = 3;  ///< numbers per row and rank
 
-/// Dropout of x [rows, width]: y = keep ? x / (1 - probability) : 0, plus a residual if asked. Element (row, column) is
-/// dropped when word number (first_row + row)·w + column, w = width rounded up to 4, of the Philox stream of dropout
-/// and `site` (kernels/tensor/random.hpp) is below drop_threshold(probability). The key is seed +
-/// step·0x9E3779B97F4A7C15.
+/// Dropout of x [rows, width]: y = keep ? x / (1 - probability) : 0, plus a residual if given. Element (row, column) is
+/// dropped if word number (first_row + row)·w + column, w = width rounded up to 4, of the Philox stream of dropout and
+/// `site` (kernels/tensor/random.hpp) is below drop_threshold(probability). The key is seed + step·0x9E3779B97F4A7C15.
 struct DropoutSpec {
   DType type = DType::f32;
   std::int64_t rows = 0, width = 0;
   double probability = 0;
-  std::uint32_t site = 0;  ///< which dropout of the model; masks of different sites are independent
+  std::uint32_t site = 0;  ///< index of the dropout in the model; masks of different sites are independent
   bool residual = false;
 };
-/// What one launch of a dropout draws by: the same values give the same mask, wherever it is computed.
+/// The values that determine the mask of one dropout launch: equal values give the same mask on every device.
 struct DropoutDraw {
   std::uint64_t seed = 0, step = 0;
   std::int64_t first_row = 0;  ///< global index of the first row: first sample × context
@@ -149,7 +148,7 @@ struct DropoutDraw {
 struct FlatSpec {
   DType type = DType::f32;
   std::int64_t elements = 0;
-  bool accumulate = false;  ///< square_norm: added to what is there, so that several tensors make one sum
+  bool accumulate = false;  ///< square_norm: added to the stored value, so that several tensors give one sum
 };
 
 struct SquareNormsSpec {
@@ -157,7 +156,7 @@ struct SquareNormsSpec {
   std::vector<View> tensors;
 };
 
-/// A set that has no such op, or not for that type or these shapes: what() names the set, the op and the type.
+/// The set lacks the op, or lacks it for that type or these shapes: what() contains the set, the op and the type.
 struct Unsupported : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -166,37 +165,37 @@ class ProductChoices;
 
 struct Options {
   int threads = 1;  ///< CPU threads that one launch may use
-  /// Of the CPU's own loops: "x86-64-v2", "x86-64-v3", "x86-64-v4", or empty for the best that the machine has.
+  /// For the CPU's own loops: "x86-64-v2", "x86-64-v3", "x86-64-v4", or empty for the best that the machine has.
   std::string instruction_set{};
   bool tf32 = false;  ///< GPUs: fp32 products on tensor cores, with operands rounded to 10 bits
-  /// GPUs: GELU, its slope and the bias' gradient within the products that they belong to, where the library can. The
+  /// GPUs: GELU, its slope and the bias' gradient within the products that they belong to, if the library can. The
   /// gradient is in the product's kernel only from fp16 to fp32 (cuBLASLt 13.0); from bf16 it is a second pass of the
   /// library's, with one block for 16 columns. cuda_kernels_bench prints whether that is faster than our own.
   bool fused_gelu = true, fused_bias_gradient = true;
-  /// GPUs: attention on tensor cores, for the types and shapes that it has there; else by a plain kernel.
+  /// GPUs: attention on tensor cores, for supported types and shapes; else by a plain kernel.
   bool fused_attention = true;
-  /// GPUs: attention of 16-bit types by cuDNN, where it is here and has a kernel; needs fused_attention.
+  /// GPUs: attention of 16-bit types by cuDNN, if it is available and has a kernel; needs fused_attention.
   bool library_attention = true;
-  std::shared_ptr<void> attention_library{};  ///< of the set's own making
-  /// GPUs: all gradients of a layer norm in one pass over its rows, where a block of threads holds a row; else the
-  /// gradients of weight and bias are a pass of their own.
+  std::shared_ptr<void> attention_library{};  ///< created by the set
+  /// GPUs: all gradients of a layer norm in one pass over its rows, if a block of threads can hold a row; else the
+  /// gradients of weight and bias are a separate pass.
   bool fused_norm = true;
-  /// GPUs: which of the library's algorithms computes each product. They are measured where a product is prepared whose
-  /// choice is not here. Null: the library's first one. Sets with the same table compute the same bits.
+  /// GPUs: the library's algorithm for each product. A product without a choice is measured when it is prepared. Null:
+  /// the library's first one. Sets with the same table compute bit-identical results.
   std::shared_ptr<ProductChoices> choices{};
-  /// Gets a line, once for each shape, when a library does not compute a product: which one, and what does instead.
-  /// From the thread that prepares or launches it; perhaps empty.
+  /// Gets a line, once for each shape, if a library does not compute a product: the product, and what computes it
+  /// instead. Called from the thread that prepares or launches it; may be empty.
   std::function<void(const std::string& line)> notice{};
-  std::shared_ptr<void> library{};  ///< of the set's own making: what its products are computed with
-  /// Of fp32 logits that are computed at a time where they are rounded when stored: on a CPU what its caches hold, on a
-  /// GPU what keeps it busy.
+  std::shared_ptr<void> library{};  ///< created by the set: computes its products
+  /// Bytes of fp32 logits that are computed at a time if they are rounded when stored: on a CPU what fits its caches,
+  /// on a GPU what keeps it busy.
   std::int64_t logits_bytes = std::int64_t{4} << 20;
-  /// Of the greatest matrix of a product of logits: kernels of libraries may count elements in 32 bits. Of GPT-2's
-  /// vocabulary 42,688 rows, so that a batch of 41 samples is the first that is divided.
+  /// Elements of the largest matrix of a product of logits: kernels of libraries may count elements in 32 bits. With
+  /// GPT-2's vocabulary 42,688 rows, so that a batch of 41 samples is the first that is divided.
   std::int64_t product_elements = (std::int64_t{1} << 31) - 1;
 };
 
-/// One row of the table: which types an op has, and how it is prepared.
+/// One row of the table: the types that an op has, and how it is prepared.
 template <class Spec, class... Arguments>
 struct OpEntry {
   using Make = Prepared<Arguments...>(const Spec&, const Options&);
@@ -204,8 +203,8 @@ struct OpEntry {
   Make* make = nullptr;
 };
 
-/// The table. Arguments are named in the comments, outputs first; views that an op's specification leaves out are
-/// empty (View{}).
+/// The table. The comments list the arguments, outputs first; views that an op's specification leaves out are empty
+/// (View{}).
 struct KernelSet {
   std::string name;  ///< "cpu", "cuda"
   Options options;
@@ -245,10 +244,10 @@ struct KernelSet {
   OpEntry<ConvolutionSpec, View, View, View> convolution_weight_gradient;  ///< dw; dy x
   OpEntry<BatchNormSpec, View, View, View, View, View, View, View>
       batch_norm_forward;  ///< y mean rstd; x weight bias residual
-  /// dx dweight dbias dresidual; dy y x mean rstd weight. y is what forward wrote (its zeros tell where ReLU was shut;
-  /// empty without ReLU); dresidual is dy where ReLU was open. dx may be dy. dweight and dbias are fp32 (fp64 of fp64).
+  /// dx dweight dbias dresidual; dy y x mean rstd weight. y is forward's output (zero where ReLU was inactive; empty
+  /// without ReLU); dresidual is dy where ReLU was active. dx may be dy. dweight and dbias are fp32 (fp64 of fp64).
   OpEntry<BatchNormSpec, View, View, View, View, View, View, View, View, View, View> batch_norm_backward;
-  /// y index; x: index (i32) is the place h·width + w, within its sample, of the greatest, the first of equals
+  /// y index; x: index (i32) is the place h·width + w of the maximum within its sample, the first of equal ones
   OpEntry<PoolSpec, View, View, View> max_pool_forward;
   OpEntry<PoolSpec, View, View, View> max_pool_backward;  ///< dx; dy index: windows that overlap add up
   OpEntry<MeanPoolSpec, View, View> mean_pool_forward;    ///< y; x
@@ -259,12 +258,12 @@ struct KernelSet {
   OpEntry<FlatSpec, double*, View> square_norm;           ///< out; x: out = sum of x², in fp64
   OpEntry<FlatSpec, View, View>
       count_magnitudes;  ///< counts, added to; x: f64 [magnitude_bins] (kernels/tensor/magnitude.hpp)
-  /// coefficient; square_norm clip: min(1, clip / (√square_norm + 1e-6)), in fp64 whatever the type
+  /// coefficient; square_norm clip: min(1, clip / (√square_norm + 1e-6)), in fp64 for every type
   OpEntry<FlatSpec, double*, const double*, double> clip_coefficient;
   OpEntry<UpdateSpec, UpdateStep> update;  ///< step: all of the specification's tensors (kernels/update.hpp)
 
-  /// What a set may have besides, for one launch on all tensors where it gains by that; their addresses are then part
-  /// of the specification, as an update's are. What is computed is what square_norm says.
+  /// Optional: one launch for all tensors if that is faster; their addresses are then part of the specification, as in
+  /// an update. The result is that of square_norm.
   OpEntry<SquareNormsSpec, double*> square_norms;  ///< out
 
   /// Prepares an op of this table, as in set.prepare(&KernelSet::add, spec); throws Unsupported.
@@ -272,7 +271,7 @@ struct KernelSet {
   Prepared<Arguments...> prepare(OpEntry<Spec, Arguments...> KernelSet::*op, const Spec& spec) const;
 };
 
-// The ops of the table by name, for what is written once for each: those that sets make of their products, and all
+// The ops of the table by name, for code that is repeated for each: those that sets derive from their products, and all
 // others but square_norms.
 // clang-format off
 #define RANKSCOPE_PRODUCT_OPS(each) \
@@ -321,7 +320,7 @@ Prepared<Arguments...> KernelSet::prepare(OpEntry<Spec, Arguments...> KernelSet:
     for (DType type : entry.types) known = known || type == spec.type;
   }
   if (!known) {
-    // Built by append: GCC 12 warns of an overlap in "literal" + std::string that is not there.
+    // Built by append: GCC 12 warns of a non-existing overlap in "literal" + std::string.
     std::string message = "the kernel set '";
     message.append(name).append("' has no ").append(name_of_op(op)).append(" in ");
     message.append(rankscope::name_of(spec.type)).append("; it has");

@@ -4,7 +4,7 @@
 
 namespace rankscope::kernels {
 
-/// The linear ops of a set (kernels/kernel_set.hpp) by its products.
+/// The linear ops of a set (kernels/kernel_set.hpp), based on its products.
 template <MakeProduct* make_product>
 struct Linear {
   static Prepared<View, View, View, View, View> forward(const LinearSpec& spec, const Options& options) {

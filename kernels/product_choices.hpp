@@ -1,8 +1,8 @@
-// Which of a library's algorithms computes each matrix product, as measured when the product was first prepared.
+// The library algorithm of each matrix product, as measured when the product was first prepared.
 //
-// Two algorithms may sum in different orders, so their results differ in the last bits. What must compute the same bits
-// therefore takes its choices from one table: the ranks of a process share it, and the processes of a run send it to
-// each other. Tables of two runs may differ, because times do.
+// Two algorithms may sum in different orders, so their results differ in the last bits. Code that must compute
+// bit-identical results therefore reads its choices from one table: the ranks of a process share it, and the processes
+// of a run send it to each other. Tables of two runs may differ, because times do.
 #pragma once
 #include <functional>
 #include <map>
@@ -15,25 +15,25 @@ namespace rankscope::kernels {
 /// Calls from any thread.
 class ProductChoices {
  public:
-  /// No algorithm: the product and what follows it are separate kernels.
+  /// No algorithm: the product and its epilogue are separate kernels.
   static constexpr int separate = -1;
 
-  /// The choice for a key (the product, the device, the library): a number in the library's own order, or `separate`.
-  /// `measure` finds it where it is not known. One measurement at a time, because others would disturb it.
+  /// The choice for a key (the product, the device, the library): an index in the library's own order, or `separate`.
+  /// `measure` finds it if it is unknown. One measurement at a time, because others would disturb it.
   int of(const std::string& key, const std::function<int()>& measure) {
     const std::lock_guard lock(mutex_);
     if (const auto known = chosen_.find(key); known != chosen_.end()) return known->second;
     return chosen_[key] = measure();
   }
 
-  /// All choices, one a line: the number and the key, which has no line breaks.
+  /// All choices, one per line: the number and the key, which has no line breaks.
   std::string text() const {
     const std::lock_guard lock(mutex_);
     std::string lines;
     for (const auto& [key, choice] : chosen_) lines.append(std::to_string(choice)).append(" ").append(key).append("\n");
     return lines;
   }
-  /// Adds those of another table; known choices stay.
+  /// Adds those of another table; existing choices are kept.
   void add(const std::string& text) {
     const std::lock_guard lock(mutex_);
     std::istringstream lines(text);

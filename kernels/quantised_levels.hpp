@@ -1,7 +1,7 @@
-// Dynamic tree quantisation (Dettmers 2016, arXiv 1511.04561) of magnitudes in [0, 1], for the moments of
-// adam8bit: decade e = 0 … 6 covers (10^-e-1, 10^-e] with 2^(b-e) equal bins, whose centres are the levels; b is
-// 6 with a sign and 7 without. Together with 0 and exactly 1 that makes 256 levels: signed -0.993 … 0 … 1, unsigned
-// 0 … 1. Codes number them upwards.
+// Dynamic tree quantisation (Dettmers 2016, arXiv 1511.04561) of magnitudes in [0, 1], for the moments of adam8bit:
+// decade e = 0 … 6 covers (10^-e-1, 10^-e] with 2^(b-e) equal bins, whose centres are the levels; b is 6 with a sign
+// and 7 without. Together with 0 and exactly 1 these are 256 levels: signed -0.993 … 0 … 1, unsigned 0 … 1. Codes
+// number them in ascending order.
 #pragma once
 
 namespace rankscope::kernels {
@@ -9,8 +9,8 @@ namespace rankscope::kernels {
 inline constexpr int decades = 7;
 inline constexpr int code_of_zero = 127;  ///< signed; there is no level -1
 
-/// The levels of one kind, and what finds the nearest: a magnitude's number (0 for zero, `top` for 1) lies in decade e
-/// when x is at least border[e], and there in bin x·slope[e] + shift[e], at least 0 and at most last[e], from base[e].
+/// The levels of one kind, and the data to find the nearest: a magnitude x (0 for zero, `top` for 1) is in the first
+/// decade e with x >= border[e], there in bin x·slope[e] + shift[e] within [0, last[e]], counted from base[e].
 template <class A>
 struct Levels {
   A value[256] = {};  ///< by code
@@ -49,7 +49,7 @@ constexpr Levels<A> make_levels(bool is_signed) {
   return levels;
 }
 
-// A scale below the least normal number has no inverse: what is so small is nothing.
+// A scale below the least normal number has no inverse: such small values become zero.
 template <class A>
 inline constexpr A least_scale = static_cast<A>(1.17549435e-38f);
 template <>

@@ -1,6 +1,6 @@
 // Convolutions as matrix products, in every set: x is unfolded into columns [pixels of y, kernel·kernel·in], each row
-// what one window sees (im2col), and products with w [out, kernel·kernel·in] are the convolution and its gradients. A
-// kernel of 1 with stride 1 needs no unfolding: x is its own columns.
+// the content of one window (im2col), and products with w [out, kernel·kernel·in] are the convolution and its
+// gradients. A kernel of 1 with stride 1 needs no unfolding: x already has this form.
 #pragma once
 #include <algorithm>
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace rankscope::kernels {
 
-/// A set's own passes. Columns are of a whole number of samples.
+/// A set's own passes. Columns are of an integer number of samples.
 struct UnfoldPasses {
   /// columns (of the spec's type); x. Places outside of x are zero.
   Prepared<View, View> (*unfold)(const ConvolutionSpec&, const Options&);
@@ -19,7 +19,7 @@ struct UnfoldPasses {
   std::int64_t column_bytes = 0;  ///< of columns at a time, but at least one sample's
 };
 
-/// The convolution ops of a set (kernels/kernel_set.hpp) by its products.
+/// The convolution ops of a set (kernels/kernel_set.hpp), based on its products.
 template <MakeProduct* make_product, const UnfoldPasses& passes>
 class UnfoldedConvolution {
  public:
@@ -45,7 +45,7 @@ class UnfoldedConvolution {
 
   static Prepared<View, View, View> input_gradient(const ConvolutionSpec& spec, const Options& options) {
     const Parts parts(spec);
-    // Sums of a window's places are of what is not yet rounded.
+    // A window's places are summed before rounding.
     const DType type = parts.unfolds ? accumulation_of(spec.type) : spec.type;
     const auto product = make_product({.type = spec.type,
                                        .result = type,
@@ -98,7 +98,7 @@ class UnfoldedConvolution {
     return static_cast<std::byte*>(view.data) + index * bytes_of(view.type);
   }
 
-  /// The samples, cut so that the columns of a part stay small.
+  /// The samples, divided so that the columns of a part stay small.
   struct Parts {
     ConvolutionSpec spec;  ///< of one part
     bool unfolds = true;
@@ -122,7 +122,7 @@ class UnfoldedConvolution {
       pixels = spec.samples * spec.height * spec.width;
     }
 
-    /// The columns lie first, and behind them what products and passes need, one after the other.
+    /// The columns are first, then the scratch of products and passes, which run one after the other.
     std::int64_t column_bytes(DType type) const {
       return unfolds ? (rows * depth * bytes_of(type) + 255) / 256 * 256 : 0;
     }

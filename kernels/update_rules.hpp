@@ -1,19 +1,19 @@
 // The mathematics of the optimizers, once for every kernel set.
 //
-// A rule is written over Math, which says what it computes in:
+// A rule is a template over Math, which defines its arithmetic:
 //
 //   Math::Scalar               float or double
-//   Math::Number               what elements are computed in: a Scalar on a GPU, a vector of them on the CPU
-//   Math::fused(a, b, c)       a·b + c with one rounding where the machine has that; a may be a Scalar
+//   Math::Number               the type of elements in computations: a Scalar on a GPU, a vector of them on the CPU
+//   Math::fused(a, b, c)       a·b + c with one rounding if the machine supports that; a may be a Scalar
 //   Math::root(x)              √x
 //
-// It makes its coefficients from a step's numbers, and next(p, g, state) changes the states of an element and gives its
-// new parameter. What is contracted is said, fused(a, b, c), and files that include this are compiled without
-// contraction: a shard of a tensor gets the bits of the whole one, and a GPU's are the CPU's.
+// It computes its coefficients from a step's numbers, and next(p, g, state) changes the states of an element and
+// returns its new parameter. Contraction is explicit, fused(a, b, c), and files that include this are compiled without
+// automatic contraction: a shard's result is bit-identical to that of the complete tensor, and a GPU's to the CPU's.
 //
-// c is the step's gradient_scale and λ its weight decay. Decay is *coupled* when λ·p is added to the gradient (L2
-// regularisation), *decoupled* when the parameter shrinks apart from it (p -= rate·λ·p; Loshchilov and Hutter 2019).
-// Decoupled decay is not p·(1 - rate·λ): in fp32 the difference from 1 would keep two digits.
+// c is the step's gradient_scale and λ its weight decay. Decay is *coupled* if λ·p is added to the gradient (L2
+// regularisation), *decoupled* if the parameter shrinks separately (p -= rate·λ·p; Loshchilov and Hutter 2019).
+// Decoupled decay is not computed as p·(1 - rate·λ): in fp32 the difference from 1 would keep two digits.
 #pragma once
 #include <cmath>
 #include <type_traits>
@@ -36,8 +36,8 @@ struct Sgd {
   RANKSCOPE_HOST_DEVICE N next(N p, N g, N (&)[2]) const { return p - Math::fused(decay, p, rate * g); }
 };
 
-/// SGD with momentum (Polyak 1964; Sutskever et al. 2013) as PyTorch writes it, coupled: g = c·g + λ·p; b = momentum·b
-/// + g; p -= rate·b, or with Nesterov's look ahead p -= rate·(g + momentum·b).
+/// SGD with momentum (Polyak 1964; Sutskever et al. 2013) as in PyTorch, coupled: g = c·g + λ·p; b = momentum·b + g; p
+/// -= rate·b, or with Nesterov's look-ahead p -= rate·(g + momentum·b).
 template <class Math>
 struct Momentum {
   using A = typename Math::Scalar;
@@ -122,9 +122,9 @@ struct Adam {
   }
 };
 
-/// RAdam (Liu et al. 2020, arXiv 1908.03265), coupled: ρ∞ = 2/(1-β2) - 1, ρ = ρ∞ - 2t·β2^t/(1-β2^t); where ρ > 5,
-/// p -= rate·r·m̂·√(1-β2^t) / (√v + ε) with r² = (ρ-4)(ρ-2)ρ∞ / ((ρ∞-4)(ρ∞-2)ρ), and p -= rate·m̂ before. As in PyTorch
-/// ε stands beside the uncorrected root.
+/// RAdam (Liu et al. 2020, arXiv 1908.03265), coupled: ρ∞ = 2/(1-β2) - 1, ρ = ρ∞ - 2t·β2^t/(1-β2^t); if ρ > 5, p -=
+/// rate·r·m̂·√(1-β2^t) / (√v + ε) with r² = (ρ-4)(ρ-2)ρ∞ / ((ρ∞-4)(ρ∞-2)ρ), and otherwise p -= rate·m̂. As in PyTorch,
+/// ε is added to the uncorrected root.
 template <class Math>
 struct RAdam {
   using A = typename Math::Scalar;
@@ -158,8 +158,8 @@ struct RAdam {
 /// estimator of the curvature than the paper's. Sophia-G estimates the diagonal of the Gauss-Newton matrix, every k
 /// steps, from the gradient ĝ of an extra backward on labels that are drawn from the model (Gauss-Newton-Bartlett:
 /// B·ĝ⊙ĝ, B terms in the mean). Programs here have no extra backward, so ĝ is the step's own gradient, on the true
-/// labels: the *empirical Fisher*, which the paper compares with as "E-F" and finds weaker. What is clipped, averaged
-/// and divided is the same.
+/// labels: the *empirical Fisher*, which the paper compares with as "E-F" and finds weaker. Clipping, averaging and
+/// division are the same.
 ///
 ///   m = β1·m + (1-β1)·g;  every k-th step h = β2·h + (1-β2)·B·g²;  p -= rate·(λ·p + clip(m / max(γ·h, ε), -1, 1))
 ///
@@ -189,13 +189,13 @@ struct Sophia {
     state[0] = Math::fused(beta1, state[0], rest1 * g);
     state[1] = Math::fused(beta2, state[1], rest2 * g * g);
     const N scaled = gamma * state[1], step = state[0] / (scaled > least ? scaled : N{} + least);
-    const N above = step > A(1) ? N{} + A(1) : step;  // what is no number stays none
+    const N above = step > A(1) ? N{} + A(1) : step;  // a NaN stays NaN
     return p - Math::fused(decay, p, rate * (above < A(-1) ? N{} - A(1) : above));
   }
 };
 
-/// Calls body(std::type_identity<Rule>) for the rule whose elements are each on their own. adam8bit computes as adamw
-/// does, and rounds what it keeps; elements of Adafactor, LARS and LAMB are not on their own, and body is not called.
+/// Calls body(std::type_identity<Rule>) for the rule if it updates each element independently. adam8bit computes as
+/// adamw does, and rounds its states; Adafactor, LARS and LAMB are not elementwise, and body is not called.
 template <class Math, class Body>
 void with_element_rule(UpdateRule rule, Body&& body) {
   switch (rule) {
@@ -214,8 +214,8 @@ void with_element_rule(UpdateRule rule, Body&& body) {
 }
 
 // LARS and LAMB, for large batches: the step of each matrix is relative to the matrix's own norm. Such a rule reads a
-// tensor twice. measured(p, g, state) gives the element whose norm is compared with the parameter's (TrustRatio);
-// next(p, g, state, ratio) then gives the new parameter.
+// tensor twice. measured(p, g, state) returns the element whose norm is compared with the parameter's (TrustRatio);
+// next(p, g, state, ratio) then returns the new parameter.
 
 /// LARS (You, Gitman and Ginsburg 2017, arXiv 1708.03888, algorithm 1), coupled: b = momentum·b + rate·ratio·(c·g +
 /// λ·p); p -= b, with ratio = trust·‖p‖/(‖c·g‖ + λ·‖p‖).
@@ -290,15 +290,15 @@ void with_trust_rule(UpdateRule rule, Body&& body) {
 inline bool has_trust_ratio(UpdateRule rule) { return rule == UpdateRule::lars || rule == UpdateRule::lamb; }
 
 /// Adafactor (Shazeer and Stern 2018, arXiv 1804.04235, algorithms 4 and 5, without a first moment), decoupled: a
-/// matrix keeps the means of its squared gradients by row and by column, whose outer product over their mean is its
+/// matrix stores the means of its squared gradients by row and by column, whose outer product over their mean is its
 /// second moment; an update is clipped to a root mean square of `update_clip` and its step is relative to the
-/// parameter's size. The learning rate stands where the paper has 10^-2 (ρ_t = min(rate, 1/√t)), as in PyTorch 2.
+/// parameter's size. The learning rate replaces the paper's 10^-2 (ρ_t = min(rate, 1/√t)), as in PyTorch 2.
 ///
 ///   β = 1 - t^-beta2_decay; R_i = β·R_i + (1-β)·mean_j(g_ij² + ε); C_j = β·C_j + (1-β)·mean_i(g_ij² + ε);
 ///   u_ij = g_ij / √(R_i·C_j / mean(R)), or g_j / √C_j of a vector;
 ///   p -= max(epsilon2, rms(p))·min(rate, 1/√t)·u / max(1, rms(u)/update_clip)
 ///
-/// These are the numbers of a step, in fp64.
+/// The numbers of a step, in fp64.
 struct AdafactorNumbers {
   double kept, epsilon, least_size, greatest_update, rate, decay;
   explicit AdafactorNumbers(const UpdateStep& s)
@@ -308,18 +308,18 @@ struct AdafactorNumbers {
         greatest_update(s.update_clip),
         rate(std::min(s.learning_rate, 1 / std::sqrt(static_cast<double>(s.t)))),
         decay(s.learning_rate * s.weight_decay) {}
-  /// R_i from what it was and the mean of g_ij².
+  /// R_i from its previous value and the mean of g_ij².
   RANKSCOPE_HOST_DEVICE double row_moment(double before, double mean_square) const {
     return kept * before + (1 - kept) * (mean_square + epsilon);
   }
-  /// What u is multiplied by, from the mean squares of u and p.
+  /// The factor of u, from the mean squares of u and p.
   RANKSCOPE_HOST_DEVICE double step_size(double update_square, double parameter_square) const {
     const double size = sqrt(parameter_square), over = sqrt(update_square) / greatest_update;
     return (least_size < size ? size : least_size) * rate / (1 < over ? over : 1);
   }
 };
 
-/// What Adafactor does with elements, in their own type.
+/// Adafactor's computations on elements, in their own type.
 template <class Math>
 struct Adafactor {
   using A = typename Math::Scalar;
@@ -330,7 +330,7 @@ struct Adafactor {
         rest(static_cast<A>(1 - n.kept)),
         epsilon(static_cast<A>(n.epsilon)),
         decay(static_cast<A>(n.decay)) {}
-  /// C_j from what it was and a sum of squares, of which `factor` makes the mean.
+  /// C_j from its previous value and a sum of squares; `factor` converts the sum to the mean.
   RANKSCOPE_HOST_DEVICE N column_moment(N before, A factor, N squares) const {
     return Math::fused(kept, before, rest * Math::fused(factor, squares, N{} + epsilon));
   }

@@ -8,7 +8,7 @@
 
 namespace rankscope::kernels {
 
-/// Whole numbers [first, first + count).
+/// Integers [first, first + count).
 struct Stretch {
   std::int64_t first = 0, count = 0;
 };
@@ -18,7 +18,7 @@ struct WindowAxis {
   std::int64_t size = 0, places = 0;  ///< pixels; windows
   std::int64_t kernel = 1, stride = 1, padding = 0;
 
-  /// Where a window begins, which may be before the image.
+  /// The begin of a window, which may be before the image.
   RANKSCOPE_HOST_DEVICE std::int64_t begin(std::int64_t window) const { return window * stride - padding; }
   /// The pixels of the image under a window.
   RANKSCOPE_HOST_DEVICE Stretch pixels_of(std::int64_t window) const {
@@ -44,7 +44,7 @@ WindowAxis horizontal_axis(const Spec& spec) {
   return {spec.width, spec.out_width(), spec.kernel, spec.stride, spec.padding};
 }
 
-/// Throws Unsupported where an image has no window, or (`each_has_a_pixel`) one that lies outside of it.
+/// Throws Unsupported if an image has no window, or (`each_has_a_pixel`) if a window is outside of it.
 template <class Spec>
 void check_windows(const Spec& spec, const char* what, bool each_has_a_pixel) {
   const std::int64_t least = spec.height < spec.width ? spec.height : spec.width;

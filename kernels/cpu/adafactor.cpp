@@ -82,7 +82,7 @@ class TensorUpdate {
     });
   }
 
-  /// Of gradients by column and by row, and of the parameter by row.
+  /// Sums gradients by column and by row, and the parameter by row.
   void sum_squares(const Scratch& s) const {
     const std::int64_t width = shape_.columns, blocks = blocks_of(shape_.rows);
     // Rows by blocks, so that a block's gradients are still in the cache for its rows' sums.
@@ -99,8 +99,8 @@ class TensorUpdate {
     });
   }
 
-  /// s.sum becomes what each row's gradients are multiplied by beside the columns' roots, c·√(mean(R)/R), and
-  /// s.row_squares the squares of the updates that this makes.
+  /// s.sum becomes the factor of each row's gradients in addition to the columns' roots, c·√(mean(R)/R), and
+  /// s.row_squares the squares of the resulting updates.
   void find_row_factors(const Scratch& s, const AdafactorNumbers& numbers, double clip) const {
     double mean = 1;
     if (shape_.factored) {

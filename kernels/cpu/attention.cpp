@@ -1,4 +1,4 @@
-// Causal attention, forward and backward: the heads of the samples over the threads.
+// Causal attention, forward and backward: the heads of the samples are distributed over the threads.
 #include <fmt/format.h>
 
 #include "kernels/cpu/loops.hpp"
@@ -8,7 +8,7 @@
 namespace rankscope::kernels::cpu {
 namespace {
 
-/// Where a head's rows begin.
+/// The offsets of a head's rows.
 struct HeadPlaces {
   std::int64_t query, key, value;  ///< elements of qkv
   std::int64_t out;                ///< element of attended

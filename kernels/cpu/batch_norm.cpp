@@ -1,5 +1,5 @@
-// Batch norm, forward and backward, with the residual and the ReLU that follow it. Sums are of blocks of rows, then of
-// the blocks in order, so that they do not depend on the number of threads.
+// Batch norm, forward and backward, with the residual and the ReLU that follow it. Sums are computed over blocks of
+// rows, then over the blocks in order, so that they do not depend on the number of threads.
 #include <cstring>
 
 #include "kernels/cpu/loops.hpp"
@@ -9,7 +9,7 @@
 namespace rankscope::kernels::cpu {
 namespace {
 
-/// Two numbers a channel for each block of rows.
+/// Two numbers per channel for each block of rows.
 struct BatchPartials {
   View first, second;
   static std::int64_t bytes(const BatchNormSpec& spec) {
@@ -65,7 +65,7 @@ Prepared<View, View, View, View, View, View, View, View, View, View> batch_norm_
               View weight, const Stream& stream) {
             const BatchOperands operands{mean.data, rstd.data, weight.data};
             const BatchPartials partials(spec, stream.workspace);
-            // The sums over these rows alone, which dx needs also where gradients are added up.
+            // The sums over only these rows, which dx needs even if gradients are accumulated.
             std::byte* own = stream.workspace + BatchPartials::bytes(spec);
             const View weights{own, wide(spec.type), {spec.channels}};
             const View biases{own + of_channels, wide(spec.type), {spec.channels}};

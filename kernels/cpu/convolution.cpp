@@ -1,5 +1,5 @@
-// Convolution and its gradients. A kernel of 1 is a matrix product of the pixels' channels; others are oneDNN's own
-// convolutions where it has fast ones; the rest, fp64 and small images among them, are unfolded for products.
+// Convolution and its gradients. A kernel of 1 is a matrix product of the pixels' channels; others use oneDNN's own
+// convolutions if they are fast; the rest, including fp64 and small images, is unfolded for products.
 #include "kernels/cpu/convolution.hpp"
 
 #include "kernels/cpu/loops.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 using PreparedConvolution = Prepared<View, View, View>;
 
-/// Columns that a core's second cache nearly holds, with what else a product reads.
+/// Columns that almost fill a core's second-level cache, with the other operands of a product.
 constexpr UnfoldPasses passes{unfold, fold, std::int64_t{4} << 20};
 using Unfolded = UnfoldedConvolution<make_product, passes>;
 
@@ -27,8 +27,8 @@ PreparedConvolution unfolded(const ConvolutionSpec& spec, ConvolutionPass pass, 
   return Unfolded::weight_gradient(spec, options);
 }
 
-/// oneDNN brings the weights into another layout at every launch; where there are fewer pixels than channels, unfolding
-/// x is less work than that.
+/// oneDNN converts the layout of the weights at every launch; if there are fewer pixels than channels, unfolding x is
+/// less work.
 bool onednn_gains(const ConvolutionSpec& spec) {
   const std::int64_t pixels = spec.samples * spec.out_height() * spec.out_width();
   return spec.kernel > 1 && spec.type != DType::f64 && pixels >= spec.out;
@@ -40,7 +40,7 @@ PreparedConvolution native(const ConvolutionSpec& spec, ConvolutionPass pass, co
   return unfolded(spec, pass, options);
 }
 
-/// 16-bit types that the CPU does not multiply: everything widened, computed in fp32, rounded once.
+/// 16-bit types that the CPU cannot multiply: all operands are widened, computed in fp32, rounded once.
 PreparedConvolution widened(const ConvolutionSpec& spec, ConvolutionPass pass, const Options& options) {
   ConvolutionSpec wide = spec;
   wide.type = DType::f32;
@@ -50,7 +50,7 @@ PreparedConvolution widened(const ConvolutionSpec& spec, ConvolutionPass pass, c
   const std::int64_t y = spec.samples * spec.out_height() * spec.out_width() * spec.out;
   const std::int64_t result = pass == ConvolutionPass::forward          ? y
                               : pass == ConvolutionPass::input_gradient ? x
-                                                                        : 0;  // dw is fp32 as it is
+                                                                        : 0;  // dw is always fp32
   const std::int64_t a = pass == ConvolutionPass::forward ? x : y;
   const std::int64_t b = pass == ConvolutionPass::weight_gradient ? x : w;
   const auto bytes = [](std::int64_t elements) { return aligned(elements * bytes_of(DType::f32)); };

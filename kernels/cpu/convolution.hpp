@@ -8,8 +8,8 @@ namespace rankscope::kernels::cpu {
 
 enum class ConvolutionPass : std::uint8_t { forward, input_gradient, weight_gradient };
 
-/// By oneDNN's own convolution in fp32 and bf16, with its arguments in the op's order; none where it has only plain
-/// loops. Weights are brought into its blocked layout, and their gradient out of it, at every launch.
+/// By oneDNN's own convolution in fp32 and bf16, with its arguments in the op's order; none if oneDNN has only its
+/// reference loops. Weights are converted to its blocked layout, and their gradient from it, at every launch.
 std::optional<Prepared<View, View, View>> onednn_convolution(const ConvolutionSpec& spec, ConvolutionPass pass,
                                                              const Options& options);
 

@@ -12,7 +12,7 @@
 namespace rankscope::kernels {
 
 KernelSet cpu_kernels(Options options) {
-  cpu::loops_for(DType::f32, options);  // throws for an instruction set that is not here
+  cpu::loops_for(DType::f32, options);  // throws for an instruction set that the machine lacks
   cpu::keep_openblas_single();
   const std::vector<DType> all{DType::f64, DType::f32, DType::bf16, DType::f16};
   KernelSet set;

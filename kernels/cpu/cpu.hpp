@@ -1,5 +1,5 @@
 // The CPU's kernel set: matrix products by oneDNN (fp32, bf16) and OpenBLAS (fp64), everything else by our own loops,
-// compiled for several instruction sets and chosen by what the machine has.
+// compiled for several instruction sets and selected by the machine's features.
 #pragma once
 #include <string>
 #include <string_view>

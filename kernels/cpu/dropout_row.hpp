@@ -1,4 +1,4 @@
-// What the kernels with dropout share: the constants of one dropout, and the loop over its rows.
+// Shared by the kernels with dropout: the constants of one dropout, and the loop over its rows.
 #pragma once
 #include <fmt/format.h>
 
@@ -24,7 +24,7 @@ inline void check_probability(const DropoutSpec& spec, const char* op) {
     throw Unsupported(fmt::format("{} needs a probability of at least 0 and below 1, not {}", op, spec.probability));
 }
 
-/// On every row: body(its first element, its dropout).
+/// For every row: body(its first element, its dropout).
 template <class Body>
 void for_dropout_rows(const DropoutSpec& spec, const DropoutDraw& draw, int threads, const Body& body) {
   const std::int64_t blocks = (spec.width + 3) / 4;

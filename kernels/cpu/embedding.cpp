@@ -1,5 +1,5 @@
-// Token and position embedding. Backward adds up the rows of each token in row order, whatever the number of threads:
-// each thread owns a range of columns.
+// Token and position embedding. Backward adds up the rows of each token in row order, for any number of threads: each
+// thread has a range of columns.
 #include <cassert>
 #include <cstring>
 

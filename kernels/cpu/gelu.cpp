@@ -1,4 +1,4 @@
-// GELU (tanh form) and its slope: what follows a product.
+// GELU (tanh form) and its slope: the epilogues of products.
 #include "kernels/cpu/loops.hpp"
 #include "kernels/cpu/ops.hpp"
 #include "kernels/cpu/parallel.hpp"

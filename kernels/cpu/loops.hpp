@@ -1,5 +1,5 @@
-// The inner loops of the CPU's ops: written once in vector/, compiled for several instruction sets, chosen once.
-// Internal to kernels/cpu. They know nothing of threads; the ops' files cut the work into pieces.
+// The inner loops of the CPU's ops: written once in vector/, compiled for several instruction sets, selected once.
+// Internal to kernels/cpu. They do not use threads; the ops' files divide the work.
 //
 // T is the element type (double, float, Bf16, F16); A, the arithmetic type, is double for double and float for the
 // others.
@@ -36,33 +36,33 @@ struct HeadShape {
   int64_t context = 0, depth = 0, stride = 0, out_stride = 0;
 };
 
-/// What an update reads and writes for a range of one parameter (T): master, gradient and states are A; master is null
-/// when the parameter is its own. Where the first two states are bytes, the others are their scales (A), one a block,
-/// and the stretch begins with a block.
+/// The data that an update reads and writes for a range of one parameter (T): master, gradient and states are A; master
+/// is null if the parameter has none. If the first two states are bytes, the others are their scales (A), one per
+/// block, and the range begins with a block.
 struct UpdateStretch {
   void *parameter = nullptr, *master = nullptr;
   const void* gradient = nullptr;
   void* state[4] = {};
 };
 
-/// Of a batch norm whose rows are cut into blocks.
+/// For a batch norm whose rows are divided into blocks.
 struct BatchShape {
   int64_t rows = 0, channels = 0, rows_per_block = 0;
   double epsilon = 0;
 };
-/// One number a channel: mean and rstd are A, weight T.
+/// One number per channel: mean and rstd are A, weight T.
 struct BatchOperands {
   const void *mean = nullptr, *rstd = nullptr, *weight = nullptr;
 };
 
-/// Vectors that lie in a grid, as pixels' channels do: strides in elements.
+/// Vectors in a grid, like pixels' channels: strides in elements.
 struct VectorGrid {
   const void* first = nullptr;
   int64_t rows = 0, columns = 0;
   int64_t row_stride = 0, column_stride = 0;
 };
 
-/// Loops for one element type. Pointers are to T unless said otherwise.
+/// Loops for one element type. Pointers are to T unless stated otherwise.
 struct Loops {
   void (*add)(void* y, const void* a, const void* b, int64_t n);
   void (*scale)(void* x, double factor, int64_t n);
@@ -90,8 +90,8 @@ struct Loops {
   double (*cross_entropy_row)(void* gradient, const void* logits, int64_t vocabulary, int64_t target, double scale,
                               bool wide);
 
-  /// numerators[j] = exp(logits[j] - the greatest of the first `valid` logits) for those, 0 for the columns behind;
-  /// logits are T, or A if `wide`. Tells the greatest (-inf of none) and the numerators' sum, before they are rounded.
+  /// numerators[j] = exp(logits[j] - the greatest of the first `valid` logits) for those, else 0; logits are T, or A if
+  /// `wide`. Returns the greatest (-inf if none) and the sum of the numerators before they are rounded.
   void (*numerators_row)(void* numerators, const void* logits, int64_t columns, int64_t valid, double* greatest,
                          double* sum, bool wide);
 
@@ -103,7 +103,7 @@ struct Loops {
   /// y = dropped x, plus residual if not null, of one row.
   void (*dropout_row)(void* y, const void* x, const void* residual, int64_t width, const DropoutRow& draw);
 
-  /// y = residual + dropped (x + bias), of one row; nothing is dropped where `draw` is null.
+  /// y = residual + dropped (x + bias), of one row; no dropout if `draw` is null.
   void (*residual_row)(void* y, const void* x, const void* bias, const void* residual, int64_t width,
                        const DropoutRow* draw);
 
@@ -115,24 +115,24 @@ struct Loops {
                              const void* v, const void* log_sum_exp, const void* attended, const HeadShape& shape,
                              void* scratch);
 
-  /// By a rule whose elements are each on their own.
+  /// For rules that update each element independently.
   void (*update)(UpdateRule rule, const UpdateStretch& stretch, int64_t n, const UpdateStep& step);
   /// AdamW with states of bytes.
   void (*adam8bit)(const UpdateStretch& stretch, int64_t n, const UpdateStep& step);
-  /// One block of at most 256 (A): codes of x, and the scale (A) that they are relative to; and back. Signed codes are
-  /// those of first moments, unsigned ones of second moments.
+  /// One block of at most 256 (A): codes of x, and their common scale (A); and the inverse. Signed codes are those of
+  /// first moments, unsigned ones of second moments.
   void (*quantise)(std::uint8_t* codes, void* scale, const void* x, int64_t n, bool is_signed);
   void (*dequantise)(void* x, const std::uint8_t* codes, const void* scale, int64_t n, bool is_signed);
 
-  /// The passes of LARS and LAMB: squares[0] = sum of the parameter's squares, squares[1] = that of what the rule
-  /// measures; then the step, multiplied by the ratio.
+  /// The passes of LARS and LAMB: squares[0] = sum of the parameter's squares, squares[1] = that of the values measured
+  /// by the rule; then the step, multiplied by the ratio.
   void (*trust_measure)(UpdateRule rule, const UpdateStretch& stretch, int64_t n, const UpdateStep& step,
                         double* squares);
   void (*trust_descent)(UpdateRule rule, const UpdateStretch& stretch, int64_t n, const UpdateStep& step, double ratio);
 
   /// Adafactor's passes; all but the parameter are A. sums[j] = sum over rows of x[r][j]².
   void (*column_square_sums)(void* sums, const void* x, int64_t rows, int64_t width);
-  /// The columns' moments, from sums of squares of which `factor` makes means; roots = 1/sqrt(moment).
+  /// The columns' moments, from sums of squares; `factor` converts these to means; roots = 1/sqrt(moment).
   void (*factor_roots)(void* moment, void* roots, const void* squares, int64_t n, double factor,
                        const AdafactorNumbers& numbers);
   /// Sum of (x·weight)².
@@ -141,13 +141,13 @@ struct Loops {
   void (*weighted_descent)(void* parameter, void* master, const void* gradient, const void* root, int64_t n,
                            double factor, const AdafactorNumbers& numbers);
 
-  /// Batch norm's passes over x [rows, channels]. Statistics of these rows alone (A): their means, and the sums of
+  /// Batch norm's passes over x [rows, channels]. Statistics of only these rows (A): their means, and the sums of
   /// squared differences from those.
   void (*channel_statistics)(void* means, void* squares, const void* x, int64_t rows, int64_t channels);
   /// mean and rstd (A) of channels [first, last), of all rows, from those of blocks of `rows_per_block`.
   void (*combine_statistics)(void* mean, void* rstd, const void* means, const void* squares, const BatchShape& shape,
                              int64_t first, int64_t last);
-  /// y = (x - mean)·rstd·weight + bias, plus residual if not null, and cut at zero if `relu`.
+  /// y = (x - mean)·rstd·weight + bias, plus residual if not null, and clamped at zero if `relu`.
   void (*batch_norm_forward)(void* y, const void* x, const BatchOperands& operands, const void* bias,
                              const void* residual, int64_t rows, int64_t channels, bool relu);
   /// dweight and dbias (A) are written: sums over these rows. y may be null (no ReLU).
@@ -160,10 +160,10 @@ struct Loops {
 
   /// y [n] = or += the sum of `of.rows` × `of.columns` vectors (A).
   void (*sum_grid)(void* y, const VectorGrid& of, int64_t n, bool accumulate);
-  /// y [n] = the greatest of a grid's vectors (T), and the places that they were found at; a NaN is the greatest.
+  /// y [n] = the maximum over a grid's vectors (T), and the places of the maxima; a NaN counts as the greatest.
   void (*greatest_of_grid)(void* y, std::int32_t* index, const VectorGrid& of, std::int32_t first_place,
                            int64_t row_places, int64_t n);
-  /// dx [n] = the sum of a grid's vectors (T), of each only the elements whose index is `place`; indices lie like them.
+  /// dx [n] = the sum of a grid's vectors (T), only of elements whose index is `place`; indices have the same layout.
   void (*sum_where)(void* dx, const VectorGrid& of, const std::int32_t* index, std::int32_t place, int64_t n);
   /// y = bytes/127.5 - 1.
   void (*pixels)(void* y, const std::int32_t* bytes, int64_t n);

@@ -21,7 +21,7 @@ std::string describe(const ProductSpec& spec) {
   return fmt::format("product {} x {} x {} in {}", spec.m, spec.k, spec.n, rankscope::name_of(spec.type));
 }
 
-// oneDNN 3 (Ubuntu 24.04) did away with operation descriptors. `bias` may be null.
+// oneDNN 3 (Ubuntu 24.04) has no operation descriptors. `bias` may be null.
 #if DNNL_VERSION_MAJOR >= 3
 dnnl::matmul::primitive_desc describe_matmul(const dnnl::engine& engine, const dnnl::memory::desc& a,
                                              const dnnl::memory::desc& b, const dnnl::memory::desc* bias,
@@ -68,7 +68,7 @@ class OneDnnProduct final : public MatrixProduct {
 
   std::int64_t workspace_bytes() const override { return workspace_bytes_; }
 
-  /// False when oneDNN only has its plain loops for it.
+  /// False if oneDNN has only its reference loops for it.
   bool optimised() const { return optimised_; }
 
   void run(const ProductOperands& operands, const Stream& stream) const override {
@@ -88,7 +88,7 @@ class OneDnnProduct final : public MatrixProduct {
   std::int64_t workspace_bytes_ = 0;
 };
 
-/// fp16, and bf16 on a CPU without AVX-512: everything widened, multiplied in fp32, rounded once.
+/// fp16, and bf16 on a CPU without AVX-512: all operands are widened, multiplied in fp32, rounded once.
 class WidenedProduct final : public MatrixProduct {
  public:
   WidenedProduct(const ProductSpec& spec, const Options& options)

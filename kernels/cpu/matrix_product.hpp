@@ -4,12 +4,12 @@
 
 namespace rankscope::kernels::cpu {
 
-/// Throws Unsupported when neither library has it. Where the CPU cannot multiply bf16, operands are widened to fp32 in
-/// the workspace: the result is the same to rounding, slower. A launch allocates nothing itself; oneDNN makes a map of
-/// the arguments, some hundred bytes that it frees at once.
+/// Throws Unsupported if neither library has it. If the CPU cannot multiply bf16, operands are widened to fp32 in the
+/// workspace: the result is the same up to rounding, but slower. A launch itself allocates nothing; oneDNN creates a
+/// map of the arguments, some hundred bytes that it frees at once.
 std::shared_ptr<const MatrixProduct> make_product(const ProductSpec& spec, const Options& options);
 
-/// True where oneDNN has optimised bf16 products on this machine (AVX-512 and up).
+/// True if oneDNN has optimised bf16 products on this machine (AVX-512 and up).
 bool native_bf16_products();
 
 }  // namespace rankscope::kernels::cpu

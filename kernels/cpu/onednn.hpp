@@ -12,7 +12,7 @@
 
 namespace rankscope::kernels::cpu {
 
-/// oneDNN asks OpenMP how many threads to use, per calling thread.
+/// oneDNN gets the number of threads from OpenMP, per calling thread.
 class ThreadScope {
  public:
   explicit ThreadScope(int threads) : before_(omp_get_max_threads()) { omp_set_num_threads(threads); }
@@ -28,10 +28,10 @@ inline dnnl::memory::data_type data_type_of(DType type) {
   return type == DType::bf16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
 }
 
-/// False when oneDNN only has its plain loops for it.
+/// False if oneDNN has only its reference loops for it.
 inline bool optimised(std::string_view implementation) { return !implementation.starts_with("ref"); }
 
-/// A primitive and its arguments, for launches that give them new places in memory and allocate nothing.
+/// A primitive and its arguments, for launches that set new addresses and allocate nothing.
 class OneDnnCall {
  public:
   OneDnnCall() : engine_(dnnl::engine::kind::cpu, 0), stream_(engine_) {}

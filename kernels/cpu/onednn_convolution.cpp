@@ -20,7 +20,7 @@ struct ConvolutionTensors {
 constexpr auto algorithm = dnnl::algorithm::convolution_direct;  // Winograd's algorithm is less accurate
 constexpr auto training = dnnl::prop_kind::forward_training;
 
-// oneDNN 3 (Ubuntu 24.04) did away with operation descriptors.
+// oneDNN 3 (Ubuntu 24.04) has no operation descriptors.
 #if DNNL_VERSION_MAJOR >= 3
 using Forward = dnnl::convolution_forward::primitive_desc;
 Forward describe_forward(const dnnl::engine& engine, const ConvolutionTensors& t, const memory::desc& weights,
@@ -66,7 +66,7 @@ class OneDnnConvolution {
     using tag = memory::format_tag;
     const ThreadScope scope(threads_);
     const auto type = data_type_of(spec.type);
-    // dw is fp32 whatever the type.
+    // dw is fp32 for every type.
     const auto of_weights = pass == ConvolutionPass::weight_gradient ? memory::data_type::f32 : type;
     const memory::dims w{spec.out, spec.in, spec.kernel, spec.kernel};
     const ConvolutionTensors tensors{
@@ -114,7 +114,7 @@ class OneDnnConvolution {
   }
 
  private:
-  /// The primitive, its arguments (those of the op, in its order) and the weights' change of layout.
+  /// The primitive, its arguments (those of the op, in its order) and the weights' layout conversion.
   template <class Primitive>
   void prepare(const typename Primitive::primitive_desc& described, const ConvolutionTensors& tensors,
                const int (&arguments)[3]) {

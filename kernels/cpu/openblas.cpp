@@ -31,7 +31,7 @@ void* open_library() {
   return library != nullptr ? library : dlopen(RANKSCOPE_OPENBLAS_LIBRARY, RTLD_NOW | RTLD_LOCAL);
 }
 
-std::mutex one_product;  // the library's buffers are the process's
+std::mutex one_product;  // the library's buffers are shared by the process
 
 /// OpenBLAS retries to allocate a product's buffer until it succeeds, for ever if address space is limited, and then
 /// keeps it. So the first product is computed while memory is available, and products run one after the other: they

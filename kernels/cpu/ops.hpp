@@ -5,7 +5,7 @@
 
 namespace rankscope::kernels::cpu {
 
-// What products are followed by (kernels/followed_product.hpp).
+// The epilogues of products (kernels/followed_product.hpp).
 Prepared<View, View> gelu(const ElementwiseSpec&, const Options&);
 Prepared<View, View, View> gelu_slope(const ElementwiseSpec&, const Options&);
 
@@ -15,9 +15,9 @@ RANKSCOPE_DECLARE_OP(convolution_forward)
 RANKSCOPE_DECLARE_OP(convolution_input_gradient)
 RANKSCOPE_DECLARE_OP(convolution_weight_gradient)
 
-/// The part of `update` that is Adafactor's.
+/// The part of `update` for Adafactor.
 Prepared<UpdateStep> adafactor_update(const UpdateSpec&, const Options&);
-/// The part that is LARS's and LAMB's.
+/// The part for LARS and LAMB.
 Prepared<UpdateStep> trust_update(const UpdateSpec&, const Options&);
 
 /// The type of sums, statistics and gradients of parameters: fp64 for fp64, else fp32.

@@ -1,4 +1,4 @@
-// Cutting a kernel's work over the threads of one rank. Internal to kernels/cpu.
+// Divides a kernel's work over the threads of one rank. Internal to kernels/cpu.
 #pragma once
 #include <omp.h>
 
@@ -7,8 +7,8 @@
 
 namespace rankscope::kernels::cpu {
 
-/// Calls body(first, last, thread) for consecutive pieces of [0, n), one a thread. OpenMP's threads, so that they are
-/// the same ones that oneDNN uses; with one thread OpenMP is not entered at all.
+/// Calls body(first, last, thread) for consecutive parts of [0, n), one per thread. It uses OpenMP's threads, which
+/// oneDNN uses, too; with one thread OpenMP is not called at all.
 template <class Body>
 void parallel_for(int threads, std::int64_t n, Body&& body) {
   const auto pieces = static_cast<int>(std::min<std::int64_t>(threads, n));
@@ -31,13 +31,13 @@ void parallel_each(int threads, std::int64_t n, Body&& body) {
   });
 }
 
-/// Rows that one partial sum covers: fixed, so that sums do not depend on the number of threads.
+/// Rows of one partial sum: fixed, so that sums do not depend on the number of threads.
 inline constexpr std::int64_t rows_per_block = 64;
 inline std::int64_t blocks_of(std::int64_t rows, std::int64_t per_block = rows_per_block) {
   return (rows + per_block - 1) / per_block;
 }
 
-/// Bytes rounded up to a cache line, so that what follows is aligned.
+/// Bytes rounded up to a cache line, so that the next data are aligned.
 constexpr std::int64_t aligned(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 }  // namespace rankscope::kernels::cpu

@@ -1,4 +1,4 @@
-// Pools, and pixels of bytes. Gradients are gathered: each place adds up what the windows over it send back, in order.
+// Pools, and pixels of bytes. Gradients are gathered: each place sums those of the windows over it, in order.
 #include <cassert>
 #include <cstring>
 

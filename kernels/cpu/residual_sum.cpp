@@ -1,5 +1,5 @@
-// What a branch adds to the residual stream: its product's bias, dropout and the sum in one pass. Where tensor ranks
-// share the product, its bias can only be added once their parts are.
+// Adds a branch to the residual stream: its product's bias, dropout and the sum in one pass. If tensor ranks share the
+// product, its bias can only be added after the sum of their parts.
 #include "kernels/cpu/dropout_row.hpp"
 #include "kernels/cpu/ops.hpp"
 

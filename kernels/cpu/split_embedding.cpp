@@ -1,6 +1,6 @@
-// Token and position embedding apart, for tensor ranks: the token matrix is split over them by rows, and positions are
-// added once the ranks' parts are summed. Backward adds up rows in row order, whatever the number of threads: each
-// thread owns a range of columns.
+// Token and position embedding as separate ops, for tensor ranks: the token matrix is split over them by rows, and
+// positions are added after the sum of the ranks' parts. Backward adds up rows in row order, for any number of threads:
+// each thread has a range of columns.
 #include <cstring>
 
 #include "kernels/cpu/loops.hpp"

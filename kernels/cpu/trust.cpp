@@ -13,7 +13,7 @@ void each_block(int threads, std::int64_t elements, Body body) {
   });
 }
 
-/// `squares`: room for two numbers a block.
+/// `squares`: space for two numbers per block.
 void update_tensor(UpdateRule rule, const UpdateOperand& o, const UpdateStep& step, const Loops& loops, int threads,
                    double* squares) {
   const std::int64_t elements = o.parameter.elements();

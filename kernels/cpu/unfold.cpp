@@ -50,7 +50,7 @@ Prepared<View, View> fold(const ConvolutionSpec& spec, const Options& options) {
               const Stretch h = down.windows_over(pixel);
               for (std::int64_t j = 0; j < spec.width; ++j) {
                 const Stretch w = across.windows_over(j);
-                // The next window sees the same pixel `stride` places further up or to the left.
+                // The next window contains the same pixel `stride` places further up or to the left.
                 const std::int64_t within =
                     ((pixel - down.begin(h.first)) * spec.kernel + j - across.begin(w.first)) * spec.in;
                 const std::int64_t from =

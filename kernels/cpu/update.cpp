@@ -1,4 +1,4 @@
-// The optimizers' update of parameters, one after the other, each cut over the threads.
+// The optimizers' update of parameters, one after the other, each divided over the threads.
 #include "kernels/cpu/parallel.hpp"
 #include "kernels/cpu/stretch.hpp"
 

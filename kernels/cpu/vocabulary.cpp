@@ -1,6 +1,6 @@
-// Cross-entropy over a vocabulary that tensor ranks share, in two passes with one exchange of three numbers a row and
-// rank between them. Row by row; the loss is summed in row order, and the ranks' numbers in rank order, so that all
-// have the same bits.
+// Cross-entropy over a vocabulary that tensor ranks share, in two passes with one exchange of three numbers per row and
+// rank between them. Row by row; the loss is summed in row order, and the ranks' numbers in rank order, so that the
+// results of all ranks are bit-identical.
 #include <cmath>
 #include <limits>
 
@@ -12,7 +12,7 @@
 namespace rankscope::kernels::cpu {
 namespace {
 
-/// The statistics of a row that everybody has.
+/// The statistics of a row over all ranks.
 struct Combined {
   double greatest = -std::numeric_limits<double>::infinity(), sum = 0, target = 0;
   double loss() const { return std::log(sum) + (greatest - target); }
@@ -49,7 +49,7 @@ Prepared<View, View, View, View, VocabularyPart> vocabulary_numerators(const Voc
             parallel_each(threads, spec.rows, [&](std::int64_t r) {
               const std::int64_t word = target[r] - part.first;
               const bool here = word >= 0 && word < part.count;
-              // Before the numerators take its place.
+              // Before the numerators overwrite it.
               set_element(statistics, r * vocabulary_statistics + 2,
                           here ? element(logits, r * spec.columns + word) : 0.0);
               double greatest = 0, sum = 0;
@@ -79,7 +79,7 @@ Prepared<View, View, View, View, double, VocabularyPart> vocabulary_loss(const V
                 loops.scale(at(gradient, r * spec.columns), scale * std::exp(own) / all.sum, spec.columns);
                 const std::int64_t word = target[r] - part.first;
                 if (word < 0 || word >= part.count) continue;
-                // p - 1 from the loss itself, which does not cancel when p is near 1.
+                // p - 1 from the loss itself, without cancellation if p is near 1.
                 const double slope = scale * std::expm1(-row_loss[r]);
                 const auto narrower = static_cast<float>(slope);
                 loops.narrow(at(gradient, r * spec.columns + word),

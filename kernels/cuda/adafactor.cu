@@ -13,18 +13,18 @@ namespace {
 
 constexpr int threads = 256;
 
-/// A tensor with its places in a launch's scratch memory, in bytes from its begin: of columns (A), of rows and one
-/// number (double).
+/// A tensor with the offsets of its data in a launch's scratch memory, in bytes from its begin: of columns (A), of rows
+/// and one number (double).
 struct FactoredTensor {
   void *parameter, *master;
   const void* gradient;
-  void *row, *column;  ///< moments; not factored, `row` is null
+  void *row, *column;  ///< moments; `row` is null if not factored
   int64_t rows, width;
-  bool decays, packed;    ///< its rows are whole packs of the gradient's type
-  int64_t column_groups;  ///< of columns that a block has at a time
+  bool decays, packed;    ///< its rows are a multiple of the gradient type's packs
+  int64_t column_groups;  ///< of columns that a block processes at a time
   int64_t partial, roots, row_squares, parameter_squares, factor, rate;
 
-  /// Takes the scratch from `used` on, which it moves behind.
+  /// Uses the scratch from `used` on, and advances `used`.
   template <class A>
   void lay_out(int64_t& used) {
     const auto take = [&](int64_t bytes) {
@@ -68,7 +68,7 @@ FactoredTensor tensor_of(const UpdateOperand& o) {
 
 /// The data shared by all passes of a step.
 struct Numbers : AdafactorNumbers {
-  Factor clip;  ///< gradients'
+  Factor clip;  ///< of the gradients
   explicit Numbers(const UpdateStep& step) : AdafactorNumbers(step), clip(step.gradient_scale) {}
   __device__ double coefficient() const { return clip.at != nullptr ? clip.value * *clip.at : clip.value; }
 };
@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(column_lanes* column_rows)
     square_column_group<A, 1>(t, partial, block / t.column_groups, block % t.column_groups);
 }
 
-/// Columns' moments from the squares of square_columns, added up; roots = 1/√moment.
+/// Columns' moments from the sum of square_columns' results; roots = 1/√moment.
 template <class A>
 __global__ void __launch_bounds__(column_lanes* partial_rows)
     factor_columns(std::byte* scratch, const __grid_constant__ Tensors tensors, const __grid_constant__ Numbers n) {
@@ -149,8 +149,8 @@ __global__ void __launch_bounds__(column_lanes* partial_rows)
   t.at<A>(scratch, t.roots)[column] = 1 / root_of(moment);
 }
 
-/// A block for each tensor: rows' moments, and what each row's gradients are multiplied by beside the columns' roots,
-/// c·√(mean(R)/R). Not factored, that is c.
+/// A block for each tensor: rows' moments, and the factor of each row's gradients in addition to the columns' roots,
+/// c·√(mean(R)/R). If not factored, that is c.
 template <class A>
 __global__ void __launch_bounds__(reducers)
     factor_rows(std::byte* scratch, const __grid_constant__ Tensors tensors, const __grid_constant__ Numbers n) {
@@ -175,7 +175,7 @@ __global__ void __launch_bounds__(reducers)
   for (int64_t r = threadIdx.x; r < t.rows; r += reducers) factor[r] = c * sqrt(mean / factor[r]);
 }
 
-/// A block for each row: the sum of the squares of its update, before that is scaled.
+/// A block for each row: the sum of the squares of its update before scaling.
 template <class A>
 __global__ void __launch_bounds__(threads) square_updates(std::byte* scratch, const __grid_constant__ Tensors tensors) {
   int64_t row = blockIdx.x;
@@ -241,14 +241,14 @@ __global__ void __launch_bounds__(threads)
   Adafactor<Math<A>> rule(n);
   if (!t.decays) rule.decay = 0;
   const int64_t place = block * threads + threadIdx.x;
-  if (t.packed) {  // rows are whole packs: no pack is beyond the end in part
+  if (t.packed) {  // rows are a multiple of packs: no pack is partial
     if (place * pack<A> < t.rows * t.width) descend_neighbours<pack<A>, T>(t, scratch, place * pack<A>, rule);
   } else if (place < t.rows * t.width) {
     descend_neighbours<1, T>(t, scratch, place, rule);
   }
 }
 
-/// How the blocks of a pass are shared out.
+/// How the blocks of a pass are distributed.
 enum class Pass { rows, columns, column_sums, tensors, elements };
 constexpr int passes = 5;
 

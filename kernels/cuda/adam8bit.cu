@@ -1,5 +1,5 @@
-// AdamW with moments of a byte an element: a warp for each block of 256, which it reads, updates and quantises again in
-// registers; of any number of tensors in one launch.
+// AdamW with moments of one byte per element: a warp for each block of 256, which it reads, updates and quantises again
+// in registers; any number of tensors in one launch.
 #include <memory>
 
 #include "kernels/cuda/ops.hpp"
@@ -51,10 +51,10 @@ struct QuantisedTensor {
   void *m_scale, *v_scale;
   int64_t elements;
   bool decays;
-  bool aligned;  ///< whole blocks can be taken in runs of neighbours
+  bool aligned;  ///< complete blocks can be read in runs of neighbours
 };
 
-/// What a block's warp keeps of one moment: every lane some runs of V neighbours.
+/// The data of one moment in a block's warp: every lane has some runs of V neighbours.
 template <class A, int V, bool is_signed>
 struct Moment {
   static constexpr int runs = static_cast<int>(quantised_block) / (warp_size * V);
@@ -65,7 +65,7 @@ struct Moment {
 #pragma unroll
     for (int i = 0; i < V; ++i) value[run][i] = levels_of<A, is_signed>().value[all.value[i]] * scale;
   }
-  /// The greatest magnitude of all lanes, which must all call it.
+  /// The greatest magnitude over all lanes, which must all call it.
   __device__ A scale() const {
     A top = 0;
 #pragma unroll
@@ -137,7 +137,7 @@ __device__ inline void update_quantised(const QuantisedTensor& tensor, int64_t b
 
 constexpr int threads = 256, warps = threads / warp_size;
 
-/// `scale_at`: UpdateStep::gradient_scale.at. Whole blocks of aligned tensors in runs of V neighbours, others
+/// `scale_at`: UpdateStep::gradient_scale.at. Complete blocks of aligned tensors in runs of V neighbours, others
 /// element by element.
 template <class T, int V>
 __global__ void __launch_bounds__(threads)

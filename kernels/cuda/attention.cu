@@ -1,5 +1,5 @@
 // Attention for every type, depth and alignment: tiles of 32 × 32 scores, multiplied and added one by one. 16-bit types
-// go to a library (attention_library.hpp), or to the tensor cores (attention_tensor.cuh), where their rows are aligned.
+// use a library (attention_library.hpp), or tensor cores (attention_tensor.cuh), if their rows are aligned.
 #include "kernels/cuda/attention_task.cuh"
 
 #include <algorithm>
@@ -17,14 +17,14 @@ namespace {
 constexpr int tile = 32, side = 16, per_thread = tile / side;  // a thread has two rows and two columns of the scores
 constexpr int threads = side * side;
 
-/// A tile of rows in shared memory; a row is one element longer than the depth, so that columns lie in all banks.
+/// A tile of rows in shared memory; rows are one element longer than the depth, so that a column is in all banks.
 template <class A, int D>
 struct Rows {
   A* data;
   __device__ A& at(int row, int column) const { return data[row * (D + 1) + column]; }
   static constexpr int elements = tile * (D + 1);
 
-  /// Rows [first, first + tile) of a head, times `factor`; zero beyond the context and the depth.
+  /// Rows [first, first + tile) of a head, times `factor`; zero outside the context and the depth.
   template <class T>
   __device__ void fill(const T* from, int64_t first, int64_t stride, const AttentionShape& shape, A factor) const {
     for (int i = static_cast<int>(threadIdx.y * side + threadIdx.x); i < tile * D; i += threads) {
@@ -42,7 +42,7 @@ struct Scores {
   static constexpr int elements = tile * (tile + 1);
 };
 
-/// This thread's four of left·rightᵀ.
+/// This thread's four elements of left·rightᵀ.
 template <class A, int D>
 __device__ inline void multiply(A (&product)[per_thread][per_thread], const Rows<A, D>& left, const Rows<A, D>& right) {
   const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(threads)
         const int64_t key = begin + x + j * side;
         if (key > query || key >= shape.context) score[i][j] = minus_infinity<A>();
       }
-      // Every row sees the first key of every tile, so this is finite.
+      // Every row attends to the first key of every tile, so this is finite.
       const A next = greater(top[i], over_lanes<side>(greater(score[i][0], score[i][1]), Greater{}));
       const A kept = exp_of(top[i] - next);
       top[i] = next;
@@ -189,8 +189,8 @@ struct Gradients {
   const A *log_sum_exp, *dots;
 };
 
-/// What a backward block keeps in shared memory: a tile of queries (times the root) and of the gradients of their
-/// results, one of keys and of values, and what becomes of their scores.
+/// A backward block's data in shared memory: a tile of queries (times the root) and of the gradients of their results,
+/// one of keys and of values, and the scores with their gradients.
 template <class T, int D>
 struct BackwardTiles {
   using A = Arithmetic<T>;
@@ -213,7 +213,7 @@ struct BackwardTiles {
     dout.fill(of.dattended + head.out, first, shape.width, shape, A(1));
   }
 
-  /// Probabilities of the tile and the gradients of its scores; zero where a query does not see a key.
+  /// Probabilities of the tile and the gradients of its scores; zero if a query does not attend to a key.
   __device__ void differentiate(int64_t first_query, int64_t first_key) const {
     const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
     A score[per_thread][per_thread], dweight[per_thread][per_thread];
@@ -251,7 +251,7 @@ __global__ void __launch_bounds__(threads)
     tiles.differentiate(begin, first);
     __syncthreads();
     dvalues.template add<true>(tiles.weights, tiles.dout);
-    dkeys.template add<true>(tiles.dscores, tiles.queries);  // which carry the root
+    dkeys.template add<true>(tiles.dscores, tiles.queries);  // which contain the root
   }
   const A one[2] = {A(1), A(1)};
   dkeys.write(of.dqkv + head.key, first, shape.row_stride(), shape, one);

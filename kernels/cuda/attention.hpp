@@ -28,7 +28,7 @@ struct AttentionShape {
   RANKSCOPE_HOST_DEVICE std::int64_t row_stride() const { return 3 * width; }
 };
 
-/// One head of one sample, by the number of its first row and column: where its rows begin.
+/// The offsets of one head of one sample, from its first row and column.
 struct HeadPlace {
   std::int64_t query, key, value;  ///< elements of qkv and its gradient
   std::int64_t out;                ///< of attended and its gradient
@@ -51,10 +51,10 @@ struct BackwardOperands {
   void* dots;  ///< of a row's gradient and result, [samples, heads, context]; computed by the launch
 };
 
-/// Heads of up to so many elements.
+/// Heads of at most this number of elements.
 inline constexpr std::int64_t greatest_depth = 128;
 
-/// Calls body with the least depth that kernels are made for and that holds the head's.
+/// Calls body with the smallest compiled depth that is not below the head's.
 template <class Body>
 void with_depth(std::int64_t depth, Body body) {
   if (depth <= 32) return body(std::integral_constant<int, 32>{});
@@ -62,12 +62,12 @@ void with_depth(std::int64_t depth, Body body) {
   body(std::integral_constant<int, greatest_depth>{});
 }
 
-// Tensor cores (T: Bf16, F16): depth a multiple of 8, all tensors at multiples of 16 bytes. `allow` once before.
+// Tensor cores (T: Bf16, F16): depth a multiple of 8, all tensors at multiples of 16 bytes. Call `allow` once before.
 template <class T>
 struct TensorAttention {
   static void allow(const AttentionShape& shape);
   static void forward(const AttentionShape& shape, const ForwardOperands& operands, const Stream& stream);
-  /// `operands.dots` is there already.
+  /// `operands.dots` must be computed before.
   static void backward(const AttentionShape& shape, const BackwardOperands& operands, const Stream& stream);
 };
 

@@ -1,4 +1,4 @@
-// Attention by a library, where there is one; the set's own kernels compute what it does not. Internal to kernels/cuda.
+// Attention by a library, if any; the set's own kernels compute the rest. Internal to kernels/cuda.
 #pragma once
 #include <functional>
 #include <memory>
@@ -15,33 +15,33 @@ namespace rankscope::kernels::cuda {
 template <class Operands>
 struct AttentionPass {
   std::int64_t workspace_bytes = 0;
-  /// Enqueues it. False: the library refused, and nothing was enqueued. Operands at multiples of 16 bytes.
+  /// Enqueues it. False: the library returned an error, and nothing was enqueued. Operands at multiples of 16 bytes.
   std::function<bool(const Operands&, const Stream&)> run;
 };
 
 /// "attention of 4 samples of 1024 tokens in bf16, with 12 heads of 64"
 std::string words_of(const AttentionSpec& spec);
 
-/// Of the device that was the calling thread's when it was opened. Calls from any thread.
+/// For the calling thread's device when it was opened. Calls from any thread.
 class AttentionLibrary {
  public:
   virtual ~AttentionLibrary() = default;
   /// Name, version and file: "cuDNN 9.19.0 (its file)".
   virtual std::string text() const = 0;
-  /// For bf16 and fp16. The same operands give the same bits. None: the library has no kernel for it, and says why.
+  /// For bf16 and fp16. The same operands give bit-identical results. None: the library has no kernel; reason in `why`.
   virtual std::optional<AttentionPass<ForwardOperands>> forward(const AttentionSpec& spec, std::string& why) = 0;
   virtual std::optional<AttentionPass<BackwardOperands>> backward(const AttentionSpec& spec, std::string& why) = 0;
 };
 
-/// Null where it is not here; `why` then says what is missing, if the program was built for it.
+/// Null if it is not available; `why` then contains what is missing, if the program was built for it.
 std::unique_ptr<AttentionLibrary> find_attention_library(std::string& why);
 
-/// Options::attention_library: the library of a set, and what it refused.
+/// Options::attention_library: the library of a set, and its reported refusals.
 struct OpenedAttention {
   std::unique_ptr<AttentionLibrary> library;
   Refusals refusals;
 };
-/// A pass by the library where it has one. What it refuses is reported once for each shape, and is the caller's.
+/// A pass by the library if it has one. A refusal is reported once for each shape, and the caller computes the pass.
 template <class Operands>
 class LibraryFirst {
  public:
@@ -56,7 +56,7 @@ class LibraryFirst {
     if (!pass_) report("has no kernel", why);
   }
   std::int64_t workspace_bytes() const { return pass_ ? pass_->workspace_bytes : 0; }
-  /// Whether the library has enqueued it. `aligned`: all operands begin at multiples of 16 bytes.
+  /// True if the library has enqueued it. `aligned`: all operands begin at multiples of 16 bytes.
   bool run(const Operands& operands, bool aligned, const Stream& stream) const {
     if (!pass_ || !aligned || *refused_) return false;
     if (pass_->run(operands, stream)) return true;
@@ -71,10 +71,10 @@ class LibraryFirst {
   std::shared_ptr<OpenedAttention> opened_;
   std::string what_;
   std::optional<AttentionPass<Operands>> pass_;
-  std::shared_ptr<bool> refused_ = std::make_shared<bool>(false);  ///< it is not asked again
+  std::shared_ptr<bool> refused_ = std::make_shared<bool>(false);  ///< it is not called again
 };
 
-/// Null where there is none; what is missing is reported.
+/// Null if there is none; the missing part is reported.
 std::shared_ptr<void> open_attention_library(const Options& options);
 /// Its name, version and file; empty without one.
 std::string attention_library_text(const Options& options);

@@ -7,11 +7,11 @@ namespace rankscope::kernels::cuda {
 
 struct Task {
   HeadPlace head;
-  int64_t first;  ///< row of the head, that of a tile
+  int64_t first;  ///< row of the head, the first of a tile
 };
 
-/// Blocks begin in their order, and those with most to do should come first: of queries those of the last rows, which
-/// see most keys; of keys those of the first ones.
+/// Blocks start in order, and those with most work must be first: for queries those of the last rows, which attend to
+/// most keys; for keys those of the first rows.
 __device__ inline Task last_tile_first(const AttentionShape& shape, int rows) {
   const int64_t heads = shape.samples * shape.heads, tiles = (shape.context + rows - 1) / rows;
   return {place_of(shape, int64_t{blockIdx.x} % heads), (tiles - 1 - int64_t{blockIdx.x} / heads) * rows};

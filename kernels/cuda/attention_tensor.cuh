@@ -1,6 +1,6 @@
 // Attention on tensor cores for 16-bit types: a block has four warps, and a warp one or two groups of 16 rows, which
-// share what is read of the other operand. Its tiles come through shared memory in the background. Sums, exponentials
-// and statistics are fp32; probabilities and the gradients of scores are rounded to T where they are multiplied again.
+// share the loads of the other operand. Tiles are copied to shared memory asynchronously. Sums, exponentials and
+// statistics are fp32; probabilities and the gradients of scores are rounded to T before they are multiplied again.
 // Instantiated in attention_bf16.cu and attention_f16.cu.
 #pragma once
 #include "kernels/cuda/attention_task.cuh"
@@ -12,16 +12,16 @@
 namespace rankscope::kernels::cuda {
 namespace {
 
-/// Of numbers that are not NaN, in one instruction.
+/// For numbers that are not NaN, in one instruction.
 struct Maximum {
   __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
 };
 constexpr float log2_of_e = 1.44269504088896340736f, ln_of_2 = 0.69314718055994530942f;
 
-/// Groups of 16 rows that a warp has: as many as its registers hold results of.
+/// Groups of 16 rows per warp: as many as have results that fit its registers.
 template <int D>
 constexpr int groups = D <= 64 ? 2 : 1;
-/// Keys and values that a forward block takes at once.
+/// Keys and values that a forward block processes at once.
 constexpr int keys_at_once = 64;
 
 template <class T, int D>
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(threads)
   const Tile<T, D> queries{memory}, keys{memory + rows * stride}, values{memory + (rows + keys_at_once) * stride};
   const auto [head, first] = last_tile_first(shape, rows);
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
-  const int row = static_cast<int>(threadIdx.x) / warp_size * rows_of_warp<m>;  // the warp's first one of the block's
+  const int row = static_cast<int>(threadIdx.x) / warp_size * rows_of_warp<m>;  // the warp's first row in the block
 
   queries.template begin_copy<rows>(qkv + head.query, first, shape.row_stride(), shape);
   keys.template begin_copy<keys_at_once>(qkv + head.key, 0, shape.row_stride(), shape);
@@ -48,15 +48,15 @@ __global__ void __launch_bounds__(threads)
   const int64_t beyond = lesser(shape.context, first + rows);
   for (int64_t begin = 0; begin < beyond; begin += keys_at_once) {
     wait_for_copies<0>();
-    __syncthreads();  // the keys are here, and all are done with the last values
+    __syncthreads();  // the keys have arrived, and no thread needs the last values
     values.template begin_copy<keys_at_once>(qkv + head.value, begin, shape.row_stride(), shape);
     commit_copies();
-    const auto before = static_cast<int>(first - begin) + row;  // keys of these that come before the warp's first row
+    const auto before = static_cast<int>(first - begin) + row;  // the number of these keys before the warp's first row
     const bool seen = before + rows_of_warp<m> > 0;
     Results<m, columns> score;
     if (seen) multiply_transposed(score, queries, row, keys);
     wait_for_copies<0>();
-    __syncthreads();  // the values are here, and all are done with the keys
+    __syncthreads();  // the values have arrived, and no thread needs the keys
     if (begin + keys_at_once < beyond)
       keys.template begin_copy<keys_at_once>(qkv + head.key, begin + keys_at_once, shape.row_stride(), shape);
     commit_copies();
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(threads)
         for (int j = 0; j < columns; ++j)
 #pragma unroll
           for (int e = 2 * half; e < 2 * half + 2; ++e) greatest = fmaxf(greatest, score.value[i][j][e]);
-        // Every row sees a key of the first tile, so this is finite.
+        // Every row attends to a key of the first tile, so this is finite.
         const float next = fmaxf(top[i][half], over_lanes<4>(greatest, Maximum{}) * score_scale);
         const float kept = power_of_2(top[i][half] - next);
         top[i][half] = next;
@@ -121,10 +121,10 @@ struct Gradients {
   const float *log_sum_exp, *dots;
 };
 
-/// Rows of the other side that a backward block takes at once: registers hold their scores twice.
+/// Rows of the other side that a backward block processes at once: registers hold their scores twice.
 constexpr int others_at_once = 32;
 
-/// Rows of two tensors that go together in a backward block: keys and values, or queries and the gradients of results.
+/// Rows of two tensors used together in a backward block: keys and values, or queries and the gradients of results.
 template <class T, int D, int rows>
 struct TilePair {
   Tile<T, D> first, second;
@@ -143,8 +143,8 @@ struct TilePair {
   }
 };
 
-/// What a backward block keeps in shared memory: its own rows, and two tiles of the others, one of which arrives while
-/// the other is worked at; behind them, for tiles of queries, what their statistics are.
+/// A backward block's data in shared memory: its own rows, and two tiles of the others, one of which arrives while the
+/// other is used; after them, for tiles of queries, the statistics.
 template <class T, int D>
 struct BackwardMemory {
   static constexpr int own_rows = rows_of_block<groups<D>>;
@@ -173,9 +173,9 @@ struct BackwardMemory {
   }
 };
 
-/// Of a warp's rows of `own` against all of `other`, value[i][j][e] by value[i][j][e]: probability = exp2(score -
-/// subtracted); where not `all_seen`, only those with seen(i, j, e). Column by column, here and below: what a column's
-/// elements share is read once for all rows.
+/// For a warp's rows of `own` against all of `other`, value[i][j][e] by value[i][j][e]: probability = exp2(score -
+/// subtracted); unless `all_seen`, only those with seen(i, j, e). Column by column, here and below: data that a
+/// column's elements share are read once for all rows.
 template <class T, int D, int m, int n, class Seen, class Subtracted>
 __device__ inline void find_weights(Results<m, n>& weight, const Tile<T, D>& own, int row, const Tile<T, D>& other,
                                     float score_scale, bool all_seen, Seen seen, Subtracted subtracted) {
@@ -199,7 +199,7 @@ __device__ inline void find_weights(Results<m, n>& weight, const Tile<T, D>& own
         if (!seen(i, j, e)) weight.value[i][j][e] = 0;
 }
 
-/// And of the gradient of that the score's own gradient, less the row's dot.
+/// From the gradient of that probability the score's own gradient, minus the row's dot.
 template <class T, int D, int m, int n, class Dot>
 __device__ inline void find_score_gradients(Results<m, n>& dscore, const Results<m, n>& weight, const Tile<T, D>& own,
                                             int row, const Tile<T, D>& other, Dot dot) {
@@ -215,8 +215,8 @@ __device__ inline void find_score_gradients(Results<m, n>& dscore, const Results
       }
 }
 
-/// dkey and dvalue of a block's keys: scores transposed, a warp's rows being keys. Queries beyond the context are
-/// zeros, and so are their gradients and statistics: whatever they weigh, they add nothing.
+/// dkey and dvalue of a block's keys: scores are transposed, a warp's rows are keys. Queries outside the context are
+/// zeros, and so are their gradients and statistics: they add nothing for any weight.
 template <class T, int D>
 __global__ void __launch_bounds__(threads)
     key_value_gradients(const Gradients<T> of, const AttentionShape shape, float score_scale, float root) {
@@ -224,7 +224,7 @@ __global__ void __launch_bounds__(threads)
   const BackwardMemory<T, D> memory;
   const Task task = first_tile_first(shape, rows_of_block<m>);
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
-  const int row = static_cast<int>(threadIdx.x) / warp_size * rows_of_warp<m>;  // the warp's first one of the block's
+  const int row = static_cast<int>(threadIdx.x) / warp_size * rows_of_warp<m>;  // the warp's first row in the block
   const auto keys = memory.own();
   const auto begin_copy = [&](int which, int64_t query) {
     memory.others(which).begin_copy_queries(of, shape, task.head, query);
@@ -236,13 +236,13 @@ __global__ void __launch_bounds__(threads)
   begin_copy(0, task.first);
   Results<m, D / 8> dkeys, dvalues;
   int which = 0;
-  const auto after = static_cast<int>(shape.context - task.first);  // queries that may see keys of the block's
+  const auto after = static_cast<int>(shape.context - task.first);  // queries that may attend to keys of the block
   for (int begin = 0; begin < after; begin += at_once, which ^= 1) {
     wait_for_copies<0>();
-    __syncthreads();  // these queries are here, and all are done with those before
+    __syncthreads();  // these queries have arrived, and no thread needs the previous ones
     if (begin + at_once < after) begin_copy(which ^ 1, task.first + begin + at_once);
-    const int before = begin - row;       // keys of the warp's before the first query
-    if (before + at_once <= 0) continue;  // no query sees any
+    const int before = begin - row;       // the warp's keys before the first query
+    if (before + at_once <= 0) continue;  // no query attends to any
     const auto queries = memory.others(which);
     const float *log_sum_exp = memory.statistics(which), *dots = log_sum_exp + at_once;
     const int last_seen = before + 2 * (lane % 4) - lane / 4;
@@ -295,7 +295,7 @@ __global__ void __launch_bounds__(threads)
     wait_for_copies<0>();
     __syncthreads();
     if (begin + at_once < beyond) begin_copy(which ^ 1, begin + at_once);
-    const auto before = static_cast<int>(task.first - begin) + row;  // keys of these before the warp's first query
+    const auto before = static_cast<int>(task.first - begin) + row;  // these keys before the warp's first query
     if (before + rows_of_warp<m> <= 0) continue;
     const auto keys = memory.others(which);
     const int last_seen = before + lane / 4 - 2 * (lane % 4);

@@ -9,13 +9,13 @@ namespace rankscope::kernels::cuda {
 namespace {
 
 constexpr int warps = 4, threads = warps * warp_size;
-/// Rows of a warp and of a block, where a warp has m groups of 16.
+/// Rows of a warp and of a block, if a warp has m groups of 16.
 template <int m>
 constexpr int rows_of_warp = 16 * m;
 template <int m>
 constexpr int rows_of_block = warps* rows_of_warp<m>;
 
-/// Rows of a tile in shared memory, D elements and 16 bytes apart, so that the eight rows of a small matrix lie in
+/// Rows of a tile in shared memory, D elements and 16 bytes apart, so that the eight rows of a small matrix are in
 /// different banks.
 template <class T, int D>
 struct Tile {
@@ -24,8 +24,8 @@ struct Tile {
 
   __device__ const T* at(int row, int column) const { return data + row * stride + column; }
 
-  /// Begins to copy rows [first, first + count) of a head; zeros beyond the context and the depth. A thread's pieces
-  /// are of one column, some rows apart: whatever the number of rows, addresses cost it two additions a piece.
+  /// Starts to copy rows [first, first + count) of a head; zeros outside the context and the depth. A thread's pieces
+  /// are in one column, some rows apart: for any number of rows, the addresses cost two additions per piece.
   template <int count>
   __device__ void begin_copy(const T* from, int64_t first, int64_t row_stride, const AttentionShape& shape) const {
     constexpr int per_row = D / 8, apart = threads / per_row, pieces = count / apart;
@@ -46,13 +46,13 @@ struct Tile {
     const int lane = static_cast<int>(threadIdx.x) % warp_size, matrix = lane / 8;
     load_matrices<false>(to, at(row + matrix % 2 * 8 + lane % 8, column + matrix / 2 * 8));
   }
-  /// Two fragments of a right factor that lies transposed, its columns being the tile's rows: columns [row, row + 16)
-  /// of it, depths [column, column + 16).
+  /// Two fragments of a right factor that is stored transposed (its columns are the tile's rows): columns [row, row +
+  /// 16) of it, depths [column, column + 16).
   __device__ void load_right_transposed(Word (&to)[4], int row, int column) const {
     const int lane = static_cast<int>(threadIdx.x) % warp_size, matrix = lane / 8;
     load_matrices<false>(to, at(row + matrix / 2 * 8 + lane % 8, column + matrix % 2 * 8));
   }
-  /// Two fragments of a right factor as it lies: depths [row, row + 16), columns [column, column + 16).
+  /// Two fragments of a right factor that is not transposed: depths [row, row + 16), columns [column, column + 16).
   __device__ void load_right(Word (&to)[4], int row, int column) const {
     const int lane = static_cast<int>(threadIdx.x) % warp_size, matrix = lane / 8;
     load_matrices<true>(to, at(row + matrix % 2 * 8 + lane % 8, column + matrix / 2 * 8));
@@ -124,7 +124,7 @@ __device__ inline void add_weighted_rows(Results<m, D / 8>& results, const Resul
   }
 }
 
-/// Rows [first_row, …) of a warp's results to memory, each times its factor.
+/// Stores rows [first_row, …) of a warp's results to memory, each times its factor.
 template <class T, int D, int m>
 __device__ inline void write_rows(T* to, const Results<m, D / 8>& results, int64_t first_row, int64_t row_stride,
                                   const AttentionShape& shape, const float (&factor)[m][2]) {

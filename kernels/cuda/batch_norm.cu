@@ -1,5 +1,5 @@
-// Batch norm, forward and backward, with the residual and the ReLU that follow it: sums over rows as everywhere
-// (columns.cuh), then a thread for each few elements.
+// Batch norm, forward and backward, with the residual and the ReLU that follow it: sums over rows as in columns.cuh,
+// then a thread for each few elements.
 #include "kernels/cuda/columns.cuh"
 #include "kernels/cuda/ops.hpp"
 #include "kernels/cuda/windows.cuh"
@@ -21,7 +21,7 @@ struct ChannelSum {
   }
 };
 
-/// Squares of differences from the mean, `share` of each sum, so that the variance does not cancel.
+/// Squares of differences from the mean, `share` of each sum, so that the variance has no cancellation.
 template <class T>
 struct SquareSum {
   using A = Arithmetic<T>;
@@ -43,7 +43,7 @@ struct SquareSum {
   }
 };
 
-/// Makes mean and rstd of the sums that are there.
+/// Computes mean and rstd from the stored sums.
 template <class A>
 struct Statistics {
   A *mean, *rstd;
@@ -79,7 +79,7 @@ struct Normalise {
 #pragma unroll
     for (int v = 0; v < V; ++v) {
       value[v] = (value[v] - m[v]) * (s[v] * w[v]) + b[v] + r[v];
-      if (relu && value[v] < A(0)) value[v] = A(0);  // a NaN stays one
+      if (relu && value[v] < A(0)) value[v] = A(0);  // a NaN stays NaN
     }
     store(y + i, value);
   }
@@ -92,7 +92,7 @@ struct GradientInputs {
   const A *mean, *rstd;
   const T* weight;
   int64_t channels;
-  /// dy where ReLU let something through.
+  /// dy where ReLU was active.
   template <int V>
   __device__ void open(A (&g)[V], int64_t i) const {
     load<V>(g, dy + i);
@@ -125,7 +125,7 @@ struct GradientSums {
   }
 };
 
-/// With n = (x - mean)·rstd and g = dy where ReLU was open: dx = weight·rstd·(g - mean(g) - n·mean(g·n)). dx or
+/// With n = (x - mean)·rstd and g = dy where ReLU was active: dx = weight·rstd·(g - mean(g) - n·mean(g·n)). dx or
 /// dresidual may be dy.
 template <class T>
 struct InputGradient {
@@ -207,7 +207,7 @@ Prepared<View, View, View, View, View, View, View, View, View, View> batch_norm_
                                          x.as<const T>(),    mean.as<const A>(),
                                          rstd.as<const A>(), weight.as<const T>(),
                                          spec.channels};
-              // The sums over these rows alone, which dx needs also where gradients are added up.
+              // The sums over only these rows, which dx needs even if gradients are accumulated.
               auto* weights = reinterpret_cast<A*>(stream.workspace + partials);
               auto* biases = reinterpret_cast<A*>(stream.workspace + partials + of_channels);
               const bool packed = rows_are_packs(spec.channels, pack<T>, 16, {in.dy, in.y, in.x, mean.data, rstd.data});

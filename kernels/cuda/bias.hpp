@@ -1,4 +1,4 @@
-// A bias added to the rows of a product, where the library cannot. Internal to kernels/cuda.
+// Adds a bias to the rows of a product, if the library cannot. Internal to kernels/cuda.
 #pragma once
 #include <cstdint>
 

@@ -1,16 +1,16 @@
 // Sums over the rows of a matrix, one for each column: partial sums of 64 rows first, then their sum in order, so that
-// the bits depend on nothing but the shape. Internal to kernels/cuda.
+// the result depends only on the shape. Internal to kernels/cuda.
 #pragma once
 #include "kernels/cuda/launch.cuh"
 
 namespace rankscope::kernels::cuda {
 
 inline constexpr int column_lanes = 32, column_rows = 8, rows_per_partial = 64;
-/// Of threads that add up the partial sums of some columns: they are few blocks, which wait for memory.
+/// Rows of threads that add up the partial sums of some columns: there are few blocks, and memory latency dominates.
 inline constexpr int partial_rows = 32;
 
-/// Adds up over the `rows` of threadIdx.y what threads with the same columns have; the result is right where
-/// threadIdx.y is 0.
+/// Sums over the `rows` of threadIdx.y the values of threads with the same columns; the result is valid if threadIdx.y
+/// is 0.
 template <int rows, class A, int V>
 __device__ inline void over_rows(A (&value)[V]) {
   __shared__ A shared[rows][column_lanes * V];
@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(column_lanes* column_rows)
   }
 }
 
-/// What column_partials left, summed into one row of `width` for each term.
+/// Sums the results of column_partials into one row of `width` for each term.
 template <class A, int terms>
 struct ColumnSums {
   A* sum[terms];
@@ -72,14 +72,14 @@ constexpr int64_t column_workspace(int64_t rows, int64_t width, int terms) {
   return aligned(pieces_of(rows, rows_per_partial) * terms * width * static_cast<int64_t>(sizeof(A)));
 }
 
-/// The second pass: of partial sums at the workspace's begin.
+/// The second pass: of the partial sums at the workspace's begin.
 template <class A, int terms>
 void sum_column_partials(const ColumnSums<A, terms>& into, int64_t rows, int64_t width, const Stream& stream) {
   launch(sum_partials<A, terms>, {grid_of(pieces_of(width, column_lanes)), dim3(column_lanes, partial_rows)}, stream,
          reinterpret_cast<const A*>(stream.workspace), pieces_of(rows, rows_per_partial), width, into);
 }
 
-/// Both passes. `packed`: rows of all tensors that the body reads or writes are whole 16-byte packs of T.
+/// Both passes. `packed`: rows of all tensors of the body are complete 16-byte packs of T.
 template <class T, class Body>
 void sum_columns(const ColumnSums<Arithmetic<T>, Body::terms>& into, int64_t rows, int64_t width, bool packed,
                  const Body& body, const Stream& stream) {

@@ -19,7 +19,7 @@ __global__ void __launch_bounds__(most_row_threads)
   const int64_t row = blockIdx.x, target = targets[row];
   logits += row * vocabulary;
   gradient += row * vocabulary;
-  const A at_target = widen(logits[target]);  // read by all before anything is written: reductions lie between
+  const A at_target = widen(logits[target]);  // all threads read it before any write: there are reductions in between
   RunningSum<A> running;
   for_row(logits, vocabulary, [&](int64_t, auto& values) { running.add(values); });
   const A top = over_block(running.top, least_value<A>(), Greater{});
@@ -27,13 +27,13 @@ __global__ void __launch_bounds__(most_row_threads)
   const double row_loss = log(sum) + (static_cast<double>(top) - static_cast<double>(at_target));
   if (threadIdx.x == 0) loss[row] = row_loss;
   const A factor = static_cast<A>(scale / sum);
-  // p - 1 from the loss itself, which does not cancel when p is near 1.
+  // p - 1 from the loss itself, without cancellation if p is near 1.
   const A slope = static_cast<A>(scale * expm1(-row_loss));
   rewrite_row(gradient, logits, vocabulary, [&](int64_t j, auto& values) {
     constexpr int n = count_of<decltype(values)>;
 #pragma unroll
     for (int i = 0; i < n; ++i) {
-      const A probability = exp_of(values[i] - top) * factor;  // of the target too: no branches
+      const A probability = exp_of(values[i] - top) * factor;  // also for the target: no branches
       values[i] = j + i == target ? slope : probability;
     }
   });

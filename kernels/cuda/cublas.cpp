@@ -1,6 +1,6 @@
 // Matrix products by cuBLASLt, with bias and residual in the same kernel, and with GELU, its slope or the bias'
-// gradient where it has such a kernel. Its GELU is the tanh form, of what is not rounded yet. The slope's epilogue that
-// sums the bias' gradient too (DGELU_BGRAD) is not for us: it would round the sum to 16 bits.
+// gradient if it has such a kernel. Its GELU is the tanh form, applied before rounding. The slope's epilogue that also
+// sums the bias' gradient (DGELU_BGRAD) is not used: it would round the sum to 16 bits.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -25,17 +25,17 @@
 namespace rankscope::kernels::cuda {
 namespace {
 
-constexpr std::int64_t workspace_limit = 32 << 20;  ///< what NVIDIA recommends from compute capability 9.0 on
+constexpr std::int64_t workspace_limit = 32 << 20;  ///< NVIDIA's recommendation from compute capability 9.0 on
 constexpr std::int64_t workspace_alignment = 256;
-/// What operands' addresses are multiples of, as the library is told: at most 256 bytes, as an arena's tensors are;
-/// those of rows within a tensor are often multiples of less. 0: of an element.
+/// The alignments of operands' addresses that are passed to the library: at most 256 bytes, like an arena's tensors;
+/// rows within a tensor often have a smaller one. 0: of an element.
 constexpr std::array<std::int64_t, 3> alignments = {0, 16, 256};
 constexpr std::size_t most_aligned = alignments.size() - 1;
-/// Algorithms that are measured, the first in the library's own order.
+/// Algorithms that are measured, in the library's own order.
 constexpr int most_candidates = 8;
-/// Of the time of the library's first choice: one that gains less is not worth other bits.
+/// Relative to the time of the library's first choice: a smaller gain does not justify different bits.
 constexpr double worth_it = 0.97;
-constexpr std::int64_t auxiliary_pack = 8;  ///< of the leading dimension of what GELU was of, in elements
+constexpr std::int64_t auxiliary_pack = 8;  ///< of the leading dimension of GELU's argument, in elements
 
 std::string version_text(const CublasLt& api) {
   const std::size_t version = api.version();  // 130002: 13.0.2
@@ -62,12 +62,12 @@ struct Library {
   }
   const CublasLt api = load_cublas();
   cublasLtHandle_t handle = nullptr;
-  std::string name;  ///< of the device and the library: what a choice depends on besides the product
-  const std::shared_ptr<ProductChoices> choices;  ///< null: the first algorithm is taken
+  std::string name;  ///< of the device and the library: a choice depends on them and on the product
+  const std::shared_ptr<ProductChoices> choices;  ///< null: the first algorithm is used
   Refusals refusals;
 };
 
-/// Nothing was enqueued, and something else can compute it. Other errors are mistakes of ours or of the device.
+/// Nothing was enqueued, and another kernel can compute it. Other errors are mistakes of ours or of the device.
 bool is_refusal(cublasStatus_t status) {
   return status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_ARCH_MISMATCH;
 }
@@ -100,7 +100,7 @@ cudaDataType_t data_type_of(DType type) {
 
 using Layout = Owned<cublasLtMatrixLayout_t>;
 
-/// The library's epilogues want the bias in the result's type, and it has none in fp64.
+/// The library's epilogues need the bias in the result's type, and it has none in fp64.
 bool has_fused_bias(const ProductSpec& spec) {
   return spec.bias && spec.result == spec.type && spec.type != DType::f64;
 }
@@ -111,7 +111,7 @@ cublasLtEpilogue_t epilogue_of(const ProductSpec& spec) {
     case Epilogue::none: return bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
     case Epilogue::gelu: return bias ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS : CUBLASLT_EPILOGUE_GELU_AUX;
     case Epilogue::gelu_slope: return CUBLASLT_EPILOGUE_DGELU;
-    case Epilogue::row_sums: return CUBLASLT_EPILOGUE_BGRADB;  // A is on the right of a column-major product
+    case Epilogue::row_sums: return CUBLASLT_EPILOGUE_BGRADB;  // A is the right factor of a column-major product
   }
   return CUBLASLT_EPILOGUE_DEFAULT;
 }
@@ -120,13 +120,13 @@ bool reads_auxiliary_matrix(const ProductSpec& spec) {
   return spec.epilogue == Epilogue::gelu || spec.epilogue == Epilogue::gelu_slope;
 }
 
-/// Whether it is to be asked for the epilogue at all.
+/// Whether the library is asked for the epilogue.
 bool may_have(const ProductSpec& spec, const Options& options) {
   if (spec.epilogue == Epilogue::none) return true;
   if (spec.type == DType::f64 || spec.residual) return false;
   if (spec.epilogue == Epilogue::row_sums) return options.fused_bias_gradient && spec.result == DType::f32;
-  // Its GELU is by tanh.approx, whose relative error is up to 2^-11: too rough for fp32, where no kernel of the library
-  // has it within either (it is a second pass).
+  // Its GELU uses tanh.approx, whose relative error is up to 2^-11: too large for fp32, for which no kernel of the
+  // library includes GELU either (it is a second pass).
   if (bytes_of(spec.type) != 2) return false;
   return options.fused_gelu && spec.result == spec.type && !spec.accumulate && spec.n % auxiliary_pack == 0;
 }
@@ -199,14 +199,14 @@ class LibraryProduct final : public MatrixProduct {
     std::int64_t workspace = 0;  ///< bytes
   };
 
-  /// With what is in it to begin at a multiple of its alignment.
+  /// Includes the bytes needed to begin at a multiple of its alignment.
   std::int64_t workspace_of(const Algorithm& algorithm) const {
     const std::int64_t sums = add_sums_.launch ? spec_.m * bytes_of(DType::f32) : 0;
     const std::int64_t own = whole(algorithm.workspace) + sums;
     return own > 0 ? own + workspace_alignment : 0;
   }
 
-  /// Accumulation adds C to itself; a residual stands in its place.
+  /// Accumulation adds C to itself; a residual replaces it.
   const void* added_to(const ProductOperands& operands) const {
     return spec_.residual ? operands.residual : operands.c;
   }
@@ -222,11 +222,11 @@ class LibraryProduct final : public MatrixProduct {
     return 0;
   }
 
-  /// Enqueues the product, and what of it is not in the library's kernel. A refusal has enqueued nothing.
+  /// Enqueues the product, and the parts of it that are not in the library's kernel. A refusal has enqueued nothing.
   cublasStatus_t multiply(const Algorithm& algorithm, const ProductOperands& operands, const Stream& stream) const {
     auto* const workspace = reinterpret_cast<std::byte*>(
         whole(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(stream.workspace))));
-    // The library writes sums, it never adds them to what is there.
+    // The library writes sums; it never adds them to stored ones.
     void* const sums = add_sums_.launch ? workspace + whole(algorithm.workspace) : operands.auxiliary;
     if (fused_bias_) describe(CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands.bias);
     if (spec_.epilogue == Epilogue::row_sums) describe(CUBLASLT_MATMUL_DESC_BIAS_POINTER, sums);
@@ -251,7 +251,7 @@ class LibraryProduct final : public MatrixProduct {
 
   void report(const std::string& why) const { library_->refusals.report(refusal_of(spec_, why)); }
 
-  /// From now on, too.
+  /// Computes this and all later launches by other kernels.
   void instead(std::size_t which, const std::string& why, const ProductOperands& operands, const Stream& stream) const {
     elsewhere_[which] = true;
     report(why);
@@ -290,7 +290,7 @@ class LibraryProduct final : public MatrixProduct {
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, of_factors);
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, of_result);
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, of_result);
-    // Of these the library looks at the alignment of the addresses, which are not known yet.
+    // The library only uses the alignment of the addresses, which are not known yet.
     auto* const somewhere = reinterpret_cast<void*>(static_cast<std::uintptr_t>(of_result));
     if (fused_bias_ || spec_.epilogue == Epilogue::row_sums) describe(CUBLASLT_MATMUL_DESC_BIAS_POINTER, somewhere);
     if (reads_auxiliary_matrix(spec_)) describe(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, somewhere);
@@ -300,7 +300,7 @@ class LibraryProduct final : public MatrixProduct {
         api.choose(library_->handle, description_.value, left_.value, right_.value, result_.value, result_.value,
                    preference.value, library_->choices ? most_candidates : 1, found.data(), &count);
     if (is_refusal(status) || (status == CUBLAS_STATUS_SUCCESS && count == 0)) return {};
-    // Which types have which epilogue differs from version to version.
+    // The epilogues of each type differ from version to version.
     if (spec_.epilogue != Epilogue::none &&
         (status == CUBLAS_STATUS_INVALID_VALUE || found[0].state != CUBLAS_STATUS_SUCCESS))
       return {};
@@ -318,7 +318,7 @@ class LibraryProduct final : public MatrixProduct {
     if (found.empty()) return;
     const bool has_separate = spec_.epilogue != Epilogue::none;
     int chosen = 0;
-    // Addresses of nothing but elements are rare, and never fast.
+    // Addresses aligned only to elements are rare, and never fast.
     if (library_->choices && which > 0 && (found.size() > 1 || has_separate)) {
       std::string key = library_->name + ": " + words_of(spec_);
       if (spec_.accumulate_sums) key += ", sums added";
@@ -334,7 +334,7 @@ class LibraryProduct final : public MatrixProduct {
     }
   }
 
-  /// As measured: an index of `found`, or ProductChoices::separate.
+  /// By measurement: an index of `found`, or ProductChoices::separate.
   int fastest(const std::vector<Algorithm>& found, std::size_t which) const {
     std::vector<Trial::Launch> launches;
     std::int64_t workspace = otherwise_->workspace_bytes();
@@ -375,9 +375,9 @@ class LibraryProduct final : public MatrixProduct {
   Layout left_, right_, result_;
   bool fused_bias_ = false;
   std::array<std::optional<Algorithm>, alignments.size()> algorithm_;  ///< by alignment
-  /// Likewise: separate kernels are faster, or the library has refused to run it. It is not asked again.
+  /// By alignment: separate kernels are faster, or the library has refused to run it. It is not asked again.
   mutable std::array<bool, alignments.size()> elsewhere_{};
-  Prepared<View, View, View> add_sums_;  ///< none where sums are not added to what is there
+  Prepared<View, View, View> add_sums_;  ///< none if sums are not accumulated
 };
 
 }  // namespace

@@ -22,11 +22,11 @@ struct CublasLt {
   decltype(&cublasLtMatmulAlgoGetHeuristic) choose;
   decltype(&cublasLtMatmul) multiply;
   decltype(&cublasLtGetVersion) version;
-  std::string file;  ///< that it was loaded from
+  std::string file;  ///< from which it was loaded
 };
 
-/// libcublasLt as the system finds it, or where it was found while configuring. It stays loaded. Throws DeviceError in
-/// one line when it is not there or lacks a function.
+/// libcublasLt as found by the system, or where it was found while configuring. It stays loaded. Throws DeviceError in
+/// one line if it does not exist or lacks a function.
 CublasLt load_cublas();
 
 }  // namespace rankscope::kernels::cuda

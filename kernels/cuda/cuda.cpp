@@ -17,8 +17,8 @@ KernelSet cuda_kernels(Options options) {
   options.library_attention = options.attention_library != nullptr;
   options.logits_bytes = std::int64_t{512}
                          << 20;  // some thousand rows of GPT-2's vocabulary: a product that fills a GPU
-  // GELU within a product gains from compute capability 9.0 on; bf16 loses by it before (karpathy/llm.c, pull request
-  // 338 and the defaults of its train_gpt2.cu).
+  // GELU within a product is faster from compute capability 9.0 on; for bf16 it is slower before (karpathy/llm.c, pull
+  // request 338 and the defaults of its train_gpt2.cu).
   const std::vector<CudaDevice> devices = cuda_devices();
   options.fused_gelu =
       options.fused_gelu && !devices.empty() && devices.at(static_cast<std::size_t>(current_cuda_device())).major >= 9;

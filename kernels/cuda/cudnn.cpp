@@ -28,7 +28,7 @@ void add(Addresses& addresses, AttentionTensor tensor, const void* address) {
       const_cast<void*>(address);  // the front-end reads and writes through these
 }
 
-/// The three parts of a tensor that lies as qkv does.
+/// The three parts of a tensor with the layout of qkv.
 void add_parts(Addresses& addresses, const AttentionTensor (&parts)[3], const void* qkv, const AttentionSpec& spec) {
   const std::int64_t part = spec.width * bytes_of(spec.type);
   for (int i = 0; i < 3; ++i) add(addresses, parts[i], static_cast<const std::byte*>(qkv) + i * part);
@@ -85,12 +85,12 @@ class Cudnn final : public AttentionLibrary {
   struct Plan {
     fe::graph::Graph graph;
     std::int64_t workspace_bytes = 0;
-    /// With what it takes to begin at a multiple of the workspace's alignment.
+    /// Includes the bytes needed to begin at a multiple of the workspace's alignment.
     std::int64_t scratch() const { return workspace_bytes > 0 ? workspace_bytes + workspace_alignment : 0; }
   };
   using Key = std::tuple<DType, std::int64_t, std::int64_t, std::int64_t, std::int64_t, bool>;
 
-  /// Ranks of this process with the same shape share a plan: making one takes the library about a second.
+  /// Ranks of this process with the same shape share a plan: the library needs about a second to create one.
   std::shared_ptr<Plan> plan_of(const AttentionSpec& spec, bool is_forward, std::string& why) {
     const std::lock_guard lock(mutex_);
     const Key shape{spec.type, spec.samples, spec.context, spec.heads, spec.width, is_forward};
@@ -104,7 +104,7 @@ class Cudnn final : public AttentionLibrary {
       check(graph.build_plans(fe::BuildPlanPolicy_t::HEURISTICS_CHOICE));
       check(graph.get_workspace_size(plan->workspace_bytes));
       return plans_[shape] = plan;
-    } catch (const std::exception& error) {  // the front-end also throws where the driver or a function is missing
+    } catch (const std::exception& error) {  // the front-end also throws if the driver or a function is missing
       why = error.what();
       return nullptr;
     }

@@ -9,7 +9,7 @@
 #include "kernels/cuda/attention.hpp"
 
 namespace cudnn_frontend {
-void* cudnn_dlhandle = nullptr;  // the front-end's, which declares it only
+void* cudnn_dlhandle = nullptr;  // for the front-end, which only declares it
 }
 
 namespace rankscope::kernels::cuda {
@@ -19,7 +19,7 @@ namespace fe = cudnn_frontend;
 using enum AttentionTensor;
 using Tensor = std::shared_ptr<fe::graph::Tensor_attributes>;
 
-/// Tensors as they lie in memory, seen as [samples, heads, context, depth]: heads are columns of a row.
+/// Tensors in their memory layout, viewed as [samples, heads, context, depth]: heads are columns of a row.
 class Described {
  public:
   Described(fe::graph::Graph& graph, const AttentionSpec& spec)

@@ -70,7 +70,7 @@ DeviceMemory::DeviceMemory(std::int64_t bytes) : bytes_(bytes) {
   data_ = static_cast<std::byte*>(data);
 }
 DeviceMemory::~DeviceMemory() {
-  if (data_ != nullptr) cudaFree(data_);  // of nothing it would make a context, on whatever device is current
+  if (data_ != nullptr) cudaFree(data_);  // for null it would create a context, on whatever device is current
 }
 DeviceMemory::DeviceMemory(DeviceMemory&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}

@@ -9,7 +9,7 @@
 namespace rankscope::kernels {
 
 struct CudaDevice {
-  int index = 0;  ///< as the runtime counts
+  int index = 0;  ///< the runtime's index
   std::string name;
   int major = 0, minor = 0;  ///< compute capability
   int multiprocessors = 0;
@@ -17,13 +17,13 @@ struct CudaDevice {
   std::string bus_id{};  ///< PCI's, the same for every process: "0000:3b:00.0"
 };
 
-/// The GPUs that this process can use; none where there is no driver or no device. `reason`, if given, then says why in
-/// the runtime's words.
+/// The GPUs that this process can use; none if there is no driver or no device. `reason`, if given, then contains the
+/// runtime's message.
 std::vector<CudaDevice> cuda_devices(std::string* reason = nullptr);
 
-/// Makes a GPU the calling thread's current one. This and all below throw DeviceError with CUDA's own words.
+/// Makes a GPU the calling thread's current one. This and all below throw DeviceError with CUDA's own message.
 void use_cuda_device(int index);
-/// Which one that is, by CudaDevice::index.
+/// The current one, by CudaDevice::index.
 int current_cuda_device();
 
 /// Used memory of the current device, by this process's context and by other programs.
@@ -45,7 +45,7 @@ class DeviceMemory {
   std::int64_t bytes_ = 0;
 };
 
-/// Host memory that copies from and to a device do not have to stage: they run beside everything else.
+/// Host memory whose copies from and to a device need no staging: they run in parallel with other work.
 class PinnedMemory {
  public:
   explicit PinnedMemory(std::int64_t bytes);
@@ -60,7 +60,7 @@ class PinnedMemory {
 
 class DeviceEvent;
 
-/// A queue of the current device: what is enqueued runs in order, beside other queues.
+/// A queue of the current device: its work runs in order, in parallel with other queues.
 class DeviceStream {
  public:
   DeviceStream();
@@ -72,17 +72,17 @@ class DeviceStream {
   /// Either end may be the host's (pinned, or the call waits) or the device's.
   void copy(void* to, const void* from, std::int64_t bytes);
   void fill(void* to, std::uint8_t byte, std::int64_t bytes);
-  /// What comes after waits for the event on the device, not here. An event that was never recorded is no reason to
+  /// Later work waits for the event on the device; this call does not. For an event that was never recorded there is no
   /// wait.
   void wait_for(const DeviceEvent& event);
-  /// Until all that was enqueued is done; throws what went wrong in it.
+  /// Waits until all enqueued work is done; throws its errors.
   void synchronise();
 
  private:
   void* handle_ = nullptr;
 };
 
-/// A place in a queue, with the device's time there.
+/// A position in a queue, with the device's time there.
 class DeviceEvent {
  public:
   DeviceEvent();
@@ -90,12 +90,12 @@ class DeviceEvent {
   DeviceEvent(const DeviceEvent&) = delete;
   DeviceEvent& operator=(const DeviceEvent&) = delete;
   void record(DeviceStream& stream);
-  /// Whether all that was enqueued before it is done; throws what went wrong.
+  /// Whether all work enqueued before it is done; throws its errors.
   bool reached() const;
-  /// Blocks the calling thread until then, asleep.
+  /// Blocks the calling thread until then, sleeping.
   void wait() const;
-  /// From an earlier event, in nanoseconds (the device's clock resolves about half a microsecond); both must be
-  /// reached.
+  /// From an earlier event, in nanoseconds (the device's clock has a resolution of about half a microsecond); both must
+  /// be reached.
   double nanoseconds_since(const DeviceEvent& earlier) const;
   void* handle() const { return handle_; }
 

@@ -1,6 +1,6 @@
-// Dropout, and what a branch adds to the residual stream (bias, dropout and sum in one pass). A thread has four
+// Dropout, and the sum of a branch and the residual stream (bias, dropout and sum in one pass). A thread has four
 // neighbours of a row: one block of the generator. The mask is a function of the row's global index, so it is drawn
-// again in backward instead of kept.
+// again in backward instead of stored.
 #include <string>
 
 #include "kernels/cuda/launch.cuh"
@@ -23,7 +23,7 @@ Mask mask_of(const DropoutSpec& spec, const DropoutDraw& draw) {
 
 constexpr int threads = 256, group = 4;
 
-/// y = residual + dropped (x + bias); bias and residual may be null. `packed`: rows are whole groups, aligned.
+/// y = residual + dropped (x + bias); bias and residual may be null. `packed`: rows are complete groups, aligned.
 template <class T, bool packed, bool drops>
 __global__ void __launch_bounds__(threads)
     drop(T* y, const T* x, const T* bias, const T* residual, int64_t rows, int64_t width, const Mask mask) {

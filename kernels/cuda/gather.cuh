@@ -1,7 +1,7 @@
-// Rows of embedding matrices: y[r] = token row + position row, and back. Backward adds up the rows of each token
-// without atomics, so that the bits are always the same: rows are sorted by token, and a chain is the rows of one token
-// in their own order. The block at the first place of a short chain adds it up. Of a long one, as common words have,
-// which would be a thousand loads one after the other, all warps of a block add up a part each. Internal to
+// Rows of embedding matrices: y[r] = token row + position row, and the gradient. Backward adds up the rows of each
+// token without atomics, so that the result is always bit-identical: rows are sorted by token, and a chain is the rows
+// of one token in their own order. The block at the first place of a short chain adds it up. For a long one, of a
+// common word, that would be a thousand loads one after the other; so each warp of a block adds up a part. Internal to
 // kernels/cuda.
 #pragma once
 #include "kernels/cuda/columns.cuh"
@@ -9,7 +9,7 @@
 
 namespace rankscope::kernels::cuda {
 
-/// Which position a row has.
+/// The position of a row.
 struct Positions {
   int64_t first_row, context;
   __device__ int64_t row_of(int64_t r) const { return (first_row + r) % context; }
@@ -24,8 +24,8 @@ constexpr int64_t long_chains(int64_t rows) { return rows / (longest_walk + 1); 
 /// A launch's chains.
 struct Chains {
   const std::int32_t* rows;  ///< sorted by token
-  std::int32_t* length;      ///< of the chain that begins at this place of `rows`; 0 where none does
-  std::int32_t* long_at;     ///< how many long chains there are, then their first places, in any order
+  std::int32_t* length;      ///< of the chain that begins at this place of `rows`; 0 if none does
+  std::int32_t* long_at;     ///< the number of long chains, then their first places, in any order
 };
 constexpr int64_t chain_workspace(int64_t rows) {
   return sort_workspace(rows) + aligned(rows * 4) + aligned((1 + long_chains(rows)) * 4);
@@ -36,7 +36,7 @@ inline Chains chains_in(std::byte* workspace, int64_t rows) {
   return {sort_space_in(workspace, rows).rows[0], at(sorted), at(sorted + aligned(rows * 4))};
 }
 
-/// The place behind the last row of the chain that `place` belongs to.
+/// The place after the last row of the chain that contains `place`.
 __device__ inline int64_t end_of_chain(const std::int32_t* rows, const Words& words, int64_t place, int64_t count) {
   const int64_t key = words.key_of(rows[place]);
   int64_t within = place, behind = count;
@@ -47,7 +47,7 @@ __device__ inline int64_t end_of_chain(const std::int32_t* rows, const Words& wo
   return behind;
 }
 
-/// Finds where chains begin and how long they are. A template only so that several files may have it.
+/// Finds the begin and length of each chain. A template only so that several files may define it.
 template <int threads>
 __global__ void __launch_bounds__(threads) find_chains(const Chains chains, const Words words, int64_t rows) {
   const int64_t place = int64_t{blockIdx.x} * threads + threadIdx.x;
@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(gather_threads)
   store(gradient + into * width + column, sum);
 }
 
-/// The same over a long chain. Counted from its first row, each warp has the chain's rows in every 32nd run of 32 rows.
+/// The same over a long chain. Counted from its first row, each warp has every 32nd run of 32 rows.
 template <class T, int V>
 __global__ void __launch_bounds__(column_lanes* partial_rows)
     add_long_chains(Arithmetic<T>* gradient, const T* dy, const Words words, const Chains chains, int64_t width) {
@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(column_lanes* partial_rows)
   store(gradient + into * width + column, sum);
 }
 
-/// gradient[position] = or += sum of dy over the rows that have it, the first of which are below `context`.
+/// gradient[position] = or += sum of dy over the rows with that position, the first of which are below `context`.
 template <class T, int V>
 __global__ void __launch_bounds__(gather_threads)
     add_positions(Arithmetic<T>* gradient, const T* dy, const Positions positions, int64_t rows, int64_t width,
@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(gather_threads)
   store(gradient + into * width + column, sum);
 }
 
-/// Rows of T, `v` elements a thread.
+/// Rows of T, `v` elements per thread.
 inline Geometry rows_and_columns(int64_t rows, int64_t width, int v) {
   return {grid_of(rows, pieces_of(width, gather_threads * v)), dim3(gather_threads)};
 }
@@ -154,7 +154,7 @@ void token_gradient(View dwte, View dy, const Words& words, int64_t rows, int64_
       stream, dwte.as<A>(), dy.as<const T>(), words, chains, width);
 }
 
-/// dwpe (wide) = or += rows of dy by their positions; positions that no row has are cleared when not accumulating.
+/// dwpe (wide) = or += rows of dy by their positions; positions without a row are cleared unless accumulating.
 template <class T>
 void position_gradient(View dwpe, View dy, const Positions& positions, int64_t rows, int64_t width, bool accumulate,
                        const Stream& stream) {

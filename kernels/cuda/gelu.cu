@@ -1,5 +1,5 @@
 // GELU in its tanh form, x·σ(2u) with u = sqrt(2/π)·(x + 0.044715·x³): one exponential, and no cancellation for
-// negative x. For products that cuBLASLt has not with them in one kernel.
+// negative x. For products whose GELU cuBLASLt does not have in one kernel.
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/ops.hpp"
 

@@ -12,7 +12,7 @@
 
 namespace rankscope::kernels::cuda {
 
-/// Throws std::runtime_error with what was tried and CUDA's name and words for the error.
+/// Throws std::runtime_error with the action and CUDA's name and message for the error.
 inline void check(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
   throw std::runtime_error(std::string("CUDA: ") + what + ": " + cudaGetErrorName(error) + ": " +
@@ -24,7 +24,7 @@ struct Geometry {
   std::size_t shared_bytes = 0;
 };
 
-/// Enqueues a kernel. A grid without blocks is nothing to do.
+/// Enqueues a kernel. For a grid without blocks nothing is done.
 template <class... Parameters, class... Arguments>
 void launch(void (*kernel)(Parameters...), const Geometry& geometry, const Stream& stream, Arguments&&... arguments) {
   if (geometry.grid.x == 0 || geometry.grid.y == 0 || geometry.grid.z == 0) return;
@@ -36,7 +36,7 @@ void launch(void (*kernel)(Parameters...), const Geometry& geometry, const Strea
   check(cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...), "launching a kernel");
 }
 
-/// Once, while preparing: more than 48 KB of shared memory must be asked for. Throws Unsupported where the current
+/// Call it once, while preparing: more than 48 KB of shared memory must be requested. Throws Unsupported if the current
 /// device has less for a block.
 template <class Kernel>
 void allow_shared_memory(Kernel* kernel, std::size_t bytes) {
@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(256) each_element(int64_t n, const Body body) 
   }
 }
 
-/// Runs each_element with 16-byte accesses of T where all `tensors` are aligned for it.
+/// Runs each_element with 16-byte accesses of T if all `tensors` are aligned for it.
 template <class T, class Body>
 void for_each_element(int64_t n, std::initializer_list<const void*> tensors, const Body& body, const Stream& stream) {
   constexpr int v = pack<T>;

@@ -7,7 +7,7 @@
 
 namespace rankscope::kernels::cuda {
 
-/// Options::library of the set. Throws std::runtime_error when the library cannot be opened.
+/// Options::library of the set. Throws std::runtime_error if the library cannot be opened.
 std::shared_ptr<void> open_library(const Options& options);
 
 /// Of such a library: name, version and file.

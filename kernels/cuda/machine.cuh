@@ -1,7 +1,7 @@
 // Hardware features without C++ equivalents: shared memory sized at launch, products of small matrices by a warp
-// (tensor cores), and copies into shared memory that go on in the background. Compute capability 8.0 and up. Layouts:
-// PTX manual, "Matrix fragments for mma.m16n8k16 with floating point type". Internal to kernels/cuda; tests run the
-// kernels on the host with a machine.cuh of their own.
+// (tensor cores), and asynchronous copies into shared memory. Compute capability 8.0 and up. Layouts: PTX manual,
+// "Matrix fragments for mma.m16n8k16 with floating point type". Internal to kernels/cuda; tests run the kernels on the
+// host with their own machine.cuh.
 #pragma once
 #include "kernels/cuda/element.cuh"
 
@@ -54,7 +54,7 @@ __device__ inline void multiply_add<F16>(float (&c)[4], const Word (&a)[4], cons
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-/// 2^x to 2^-22 of it; 0 where that is below the least normal number.
+/// 2^x with a relative error of 2^-22; 0 if it is below the least normal number.
 __device__ inline float power_of_2(float x) {
   float power;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
@@ -65,7 +65,7 @@ __device__ inline unsigned shared_address(const void* pointer) {
   return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
 
-/// Four 8 x 8 matrices of 16-bit elements from shared memory: lane l says where row l % 8 of matrix l / 8 begins, a
+/// Four 8 x 8 matrices of 16-bit elements from shared memory: lane l has the address of row l % 8 of matrix l / 8, a
 /// multiple of 16 bytes. A lane gets of each matrix the elements (g, 2t) and (g, 2t + 1); transposed, those of the
 /// transposed matrix.
 template <bool transposed>
@@ -82,7 +82,7 @@ __device__ inline void load_matrices(Word (&to)[4], const void* row) {
                  : "memory");
 }
 
-/// Begins to copy 16 bytes, both ends aligned to that; zeros where there is nothing `present` to read.
+/// Starts to copy 16 bytes, both ends aligned to that; zeros unless `present`.
 __device__ inline void copy_16_bytes(void* shared, const void* global, bool present) {
   const int bytes = present ? 16 : 0;
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(shared)), "l"(global), "r"(bytes)
@@ -96,7 +96,7 @@ __device__ inline void copy_4_bytes(void* shared, const void* global, bool prese
 }
 /// Closes a group of this thread's copies.
 __device__ inline void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-/// Until at most `left` of this thread's groups are under way; the block's threads still need a barrier.
+/// Waits until at most `left` of this thread's groups are pending; the block's threads still need a barrier.
 template <int left>
 __device__ inline void wait_for_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(left) : "memory");

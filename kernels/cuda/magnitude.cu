@@ -1,4 +1,4 @@
-// How many elements have which magnitude: a block counts its own in shared memory and adds them to all.
+// Counts elements by magnitude: a block counts its own in shared memory and adds them to the total.
 #include "kernels/tensor/magnitude.hpp"
 
 #include "kernels/cuda/launch.cuh"
@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(count_threads) count(double* counts, const T* 
   const int64_t end = lesser(n, begin + elements_per_block);
   for (int64_t i = begin + threadIdx.x; i < end; i += count_threads) atomicAdd(own + bin_of(widen(x[i])), 1);
   __syncthreads();
-  // Whole numbers: their sum does not depend on its order.
+  // Integers: their sum does not depend on its order.
   if (threadIdx.x < magnitude_bins && own[threadIdx.x] > 0)
     atomicAdd(counts + threadIdx.x, static_cast<double>(own[threadIdx.x]));
 }

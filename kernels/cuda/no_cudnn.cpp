@@ -1,4 +1,4 @@
-// Where the program is built without cuDNN.
+// For builds without cuDNN.
 #include "kernels/cuda/attention_library.hpp"
 
 namespace rankscope::kernels::cuda {

@@ -6,7 +6,7 @@
 
 namespace rankscope::kernels::cuda {
 
-/// In [-1, 1), the same at every call. A product of zeros takes less power than others, and may be faster.
+/// In [-1, 1), the same at every call. A product of zeros needs less power than others, and may be faster.
 void fill_with_noise(void* to, DType type, std::int64_t elements, const Stream& stream);
 
 }  // namespace rankscope::kernels::cuda

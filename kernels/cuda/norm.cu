@@ -1,6 +1,6 @@
-// Layer norm. Forward: a warp for each row, which it reads again from the first cache. Backward: all gradients in one
-// pass where a block of threads holds a row, which keeps it in registers; else the gradient of the input as forward,
-// and those of weight and bias before it.
+// Layer norm. Forward: a warp for each row, which it reads again from the first-level cache. Backward: all gradients in
+// one pass if a block of threads can hold a row in its registers; else the gradient of the input as in forward, after
+// those of weight and bias.
 #include "kernels/cuda/columns.cuh"
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/ops.hpp"
@@ -17,7 +17,7 @@ Geometry warp_a_row(int64_t rows) {
   return {grid_of(pieces_of(rows, rows_per_block)), dim3(warp_size, rows_per_block)};
 }
 
-/// y = (x - mean)·rstd·weight + bias. The variance from differences, so that it does not cancel.
+/// y = (x - mean)·rstd·weight + bias. The variance is computed from differences, to avoid cancellation.
 template <class T, int V>
 __global__ void __launch_bounds__(warp_size* rows_per_block)
     normalise(T* y, Arithmetic<T>* mean, Arithmetic<T>* rstd, const T* x, const T* weight, const T* bias, int64_t rows,
@@ -64,7 +64,7 @@ struct NormInputs {
 };
 
 /// With n = (x - mean)·rstd and g = dy·weight: dx = rstd·(g - mean(g) - n·mean(g·n)), plus the residual. dx may be any
-/// of the tensors that it is computed from.
+/// of the tensors from which it is computed.
 template <class T, int V>
 __global__ void __launch_bounds__(warp_size* rows_per_block)
     input_gradient(T* dx, const NormInputs<T> in, int64_t rows, int64_t width) {
@@ -124,12 +124,12 @@ struct WeightTerms {
 
 /// A block that holds a row: each thread has one pack of it.
 constexpr int most_pass_threads = 512;
-/// Rows that such a block takes at once: they share barriers, and all of them are read before the first is waited for.
-/// Of packs of eight elements two, or registers would not hold them.
+/// Rows that such a block processes at once: they share barriers, and all are loaded before the first is used. Two for
+/// packs of eight elements, so that they fit the registers.
 template <int V>
 constexpr int rows_of_pass = V > 4 ? 2 : 4;
 
-/// Sums over a one-dimensional block of whole warps, of n numbers at once; every thread gets them. All threads must
+/// Sums over a one-dimensional block of complete warps, of n numbers at once; every thread gets them. All threads must
 /// call it.
 template <int n, class A>
 __device__ inline void block_sums(A (&value)[n]) {
@@ -137,7 +137,7 @@ __device__ inline void block_sums(A (&value)[n]) {
   const int warp = static_cast<int>(threadIdx.x) / warp_size, warps = static_cast<int>(blockDim.x) / warp_size;
 #pragma unroll
   for (int i = 0; i < n; ++i) value[i] = warp_sum(value[i]);
-  __syncthreads();  // the last use of of_warp is over
+  __syncthreads();  // all threads have finished using of_warp
   if (threadIdx.x % warp_size == 0)
 #pragma unroll
     for (int i = 0; i < n; ++i) of_warp[warp][i] = value[i];
@@ -149,7 +149,7 @@ __device__ inline void block_sums(A (&value)[n]) {
     for (int i = 0; i < n; ++i) value[i] += of_warp[w][i];
 }
 
-/// V neighbours as they are stored: half the registers of 16-bit elements that are widened.
+/// V neighbours as stored: for 16-bit elements half the registers of widened ones.
 template <class T, int V>
 struct Stored {
   Pack<T, V> pack;
@@ -164,7 +164,7 @@ struct Stored {
 };
 
 /// dx of a block's 64 rows, and their terms of dweight and dbias: partial[block][0 and 1][column]. A thread has the
-/// same columns of each row. Every element is read once. dx may be any of the tensors that it is computed from.
+/// same columns of each row. Every element is read once. dx may be any of the tensors from which it is computed.
 template <class T, int V>
 __global__ void __launch_bounds__(most_pass_threads)
     all_gradients(T* dx, Arithmetic<T>* partial, const NormInputs<T> in, int64_t rows, int64_t width) {
@@ -259,7 +259,7 @@ Prepared<View, View, View, View, View, View, View, View, View> norm_backward(con
                    stream, dx.as<T>(), reinterpret_cast<A*>(stream.workspace), in, spec.rows, spec.width);
             return sum_column_partials(sums, spec.rows, spec.width, stream);
           }
-          // Before dx, which may take the place of dy.
+          // Before dx, which may overwrite dy.
           sum_columns<T>(sums, spec.rows, spec.width, packed, WeightTerms<T>{in, spec.width}, stream);
           launch(packed ? input_gradient<T, pack<T>> : input_gradient<T, 1>, warp_a_row(spec.rows), stream, dx.as<T>(),
                  in, spec.rows, spec.width);

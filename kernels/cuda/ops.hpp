@@ -5,7 +5,7 @@
 
 namespace rankscope::kernels::cuda {
 
-// What products are followed by (kernels/followed_product.hpp).
+// The epilogues of products (kernels/followed_product.hpp).
 Prepared<View, View> gelu(const ElementwiseSpec&, const Options&);
 Prepared<View, View, View> gelu_slope(const ElementwiseSpec&, const Options&);
 
@@ -13,8 +13,8 @@ Prepared<View, View, View> gelu_slope(const ElementwiseSpec&, const Options&);
 RANKSCOPE_OTHER_OPS(RANKSCOPE_DECLARE_OP)
 RANKSCOPE_DECLARE_OP(square_norms)
 
-// The parts of `update` that have kernels of their own: Adafactor's tensors, those whose states are bytes, and those
-// whose step is relative to their own size.
+// The parts of `update` with separate kernels: Adafactor's tensors, those whose states are bytes, and those whose step
+// is relative to their norm.
 Prepared<UpdateStep> adafactor_update(const UpdateSpec&);
 Prepared<UpdateStep> trust_update(const UpdateSpec&);
 Prepared<UpdateStep> adam8bit_update(const UpdateSpec&);

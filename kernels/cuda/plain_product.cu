@@ -1,4 +1,4 @@
-// Matrix products without a library: tiles of 32 × 32 in shared memory, four results a thread.
+// Matrix products without a library: tiles of 32 × 32 in shared memory, four results per thread.
 #include "kernels/cuda/bias.hpp"
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/matrix_product.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 constexpr int tile = 32, tile_rows = 8, results = tile / tile_rows;
 
-/// Row i, column k of a factor that lies at i·row + k·step.
+/// Row i, column k of a factor is at i·row + k·step.
 struct Factor {
   const void* data;
   int64_t row, step;
@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(tile* tile_rows)
   A sum[results] = {};
   for (int64_t begin = 0; begin < k; begin += tile) {
     __syncthreads();
-    // Threads with neighbouring x read neighbouring addresses, whichever way the factor lies.
+    // Threads with neighbouring x read neighbouring addresses, for both layouts of the factor.
     for (int i = y; i < tile; i += tile_rows) {
       const int row = a.step == 1 ? i : x, depth = a.step == 1 ? x : i;
       const bool inside = first_row + row < m && begin + depth < k;

@@ -1,4 +1,4 @@
-// Pools, and pixels of bytes: a thread for each few channels of what is written. Gradients are gathered, so that no two
+// Pools, and pixels of bytes: a thread for each few channels of the output. Gradients are gathered, so that no two
 // threads add to one place.
 #include "kernels/cuda/ops.hpp"
 #include "kernels/cuda/windows.cuh"
@@ -27,7 +27,7 @@ struct Greatest {
         load<V>(value, x + images.pixel(window.sample, h, w) + c);
 #pragma unroll
         for (int v = 0; v < V; ++v)
-          if (value[v] > greatest[v] || value[v] != value[v]) {  // a NaN is not passed over
+          if (value[v] > greatest[v] || value[v] != value[v]) {  // a NaN is not skipped
             greatest[v] = value[v];
             at[v] = static_cast<std::int32_t>(h * images.across.size + w);
           }

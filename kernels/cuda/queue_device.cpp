@@ -29,7 +29,7 @@ struct Anchor {
   std::int64_t host_ns = 0, uncertainty_ns = 0;
 };
 
-/// Making an event takes the driver's time: those that nobody looks at any more are used again.
+/// Creating an event needs driver time: events that are no longer used are reused.
 class Events {
  public:
   std::unique_ptr<DeviceEvent> take() {
@@ -71,7 +71,7 @@ class CudaMoment final : public Moment {
 
 class CudaClock {
  public:
-  /// Best of several: nothing is before the event in its stream, so it takes the device's and the driver's latency.
+  /// Best of several: nothing is before the event in its stream, so it only measures the latency of device and driver.
   bool fit() {
     constexpr int tries = 4;
     constexpr std::int64_t patience_ns = 2'000'000;
@@ -84,7 +84,7 @@ class CudaClock {
       std::int64_t after = before;
       while (!anchor->event.reached()) {
         after = host_ns();
-        if (after - before > patience_ns && (best || current())) break;  // the device is busy: the next time will do
+        if (after - before > patience_ns && (best || current())) break;  // the device is busy: retry next time
       }
       if (!anchor->event.reached()) continue;
       after = host_ns();
@@ -93,8 +93,8 @@ class CudaClock {
       if (!best || anchor->uncertainty_ns < best->uncertainty_ns) best = anchor;
     }
     if (!best) return false;
-    // As the fit before would have it, as far as the new one allows: times do not jump for nothing. What was in the
-    // middle of all that is possible is then at its side.
+    // The previous fit's value, limited to the range of the new one: times do not jump without reason. A value in the
+    // middle of the possible range may then be at its edge.
     if (const auto earlier = current()) {
       const std::int64_t middle = best->host_ns,
                          continued = earlier->host_ns +
@@ -118,7 +118,7 @@ class CudaClock {
   std::shared_ptr<const Anchor> current_;
 };
 
-/// The interface of a device for its queues.
+/// Device functions used by its queues.
 struct Shared {
   std::shared_ptr<Events> events = std::make_shared<Events>();
   CudaClock clock;
@@ -150,7 +150,7 @@ class CudaQueue final : public Queue {
   DeviceStream stream_;
 };
 
-/// Device memory that is counted while it is there.
+/// Device memory, counted while it is reserved.
 struct Reserved {
   Reserved(std::int64_t bytes, std::shared_ptr<std::atomic<std::int64_t>> its_sum)
       : memory(std::max<std::int64_t>(bytes, 1)), sum(std::move(its_sum)) {

@@ -6,8 +6,8 @@
 
 namespace rankscope::kernels {
 
-/// The GPU of that index, as the runtime counts. Times are of the device's own clock, which fit_clock() compares
-/// with the host's: it enqueues an event on an empty stream and waits for it; the event's time lies between. Throws
+/// The GPU with the runtime's index `index`. Times are of the device's own clock, which fit_clock() compares with the
+/// host's: it enqueues an event on an empty stream and waits for it; the event's time is in between. Throws
 /// DeviceError.
 std::shared_ptr<Device> cuda_device(int index);
 

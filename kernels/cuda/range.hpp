@@ -1,5 +1,5 @@
-// Named ranges of a thread for NVIDIA's profilers; nothing where the toolkit is without NVTX, and next to nothing where
-// no profiler looks. Internal to kernels/cuda.
+// Named ranges of a thread for NVIDIA's profilers; empty if the toolkit has no NVTX, and very cheap while no profiler
+// is attached. Internal to kernels/cuda.
 #pragma once
 #if __has_include(<nvtx3/nvToolsExt.h>)
 #include <nvtx3/nvToolsExt.h>

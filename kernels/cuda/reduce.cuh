@@ -1,4 +1,4 @@
-// Sums and maxima over a warp and over a block; the order is always the same, so the bits are. Internal to
+// Sums and maxima over a warp and over a block; the order is always the same, so results are bit-identical. Internal to
 // kernels/cuda.
 #pragma once
 #include "kernels/cuda/element.cuh"
@@ -32,13 +32,13 @@ __device__ inline N warp_sum(N value) {
   return over_lanes(value, Plus{});
 }
 
-/// Over a one-dimensional block of whole warps; every thread gets the result. All threads must call it.
+/// Over a one-dimensional block of complete warps; every thread gets the result. All threads must call it.
 template <class N, class Combine>
 __device__ inline N over_block(N value, N neutral, Combine combine) {
   __shared__ N of_warp[32];
   const int warp = static_cast<int>(threadIdx.x) / warp_size, lane = static_cast<int>(threadIdx.x) % warp_size;
   value = over_lanes(value, combine);
-  __syncthreads();  // the last use of of_warp is over
+  __syncthreads();  // all threads have finished using of_warp
   if (lane == 0) of_warp[warp] = value;
   __syncthreads();
   value = lane < static_cast<int>(blockDim.x) / warp_size ? of_warp[lane] : neutral;

@@ -1,5 +1,5 @@
-// What a library refuses to compute, reported once for each shape: what is used instead may be many times slower.
-// Internal to kernels/cuda.
+// Products that a library refuses, reported once for each shape: the replacement may be many times slower. Internal to
+// kernels/cuda.
 #pragma once
 #include <functional>
 #include <mutex>
@@ -13,7 +13,7 @@ namespace rankscope::kernels::cuda {
 /// Calls from any thread.
 class Refusals {
  public:
-  /// `notice` is called with each line once; empty: nothing is reported.
+  /// `notice` is called once for each line; empty: nothing is reported.
   explicit Refusals(std::function<void(const std::string& line)> notice) : notice_(std::move(notice)) {}
   void report(const std::string& line);
 

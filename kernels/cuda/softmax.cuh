@@ -1,5 +1,5 @@
-// Passes of a block over a row of logits, which may begin anywhere: a vocabulary is seldom a multiple of a pack.
-// Internal to kernels/cuda.
+// Passes of a block over a row of logits at any address: a vocabulary is seldom a multiple of a pack. Internal to
+// kernels/cuda.
 #pragma once
 #include <type_traits>
 
@@ -9,7 +9,7 @@ namespace rankscope::kernels::cuda {
 
 inline constexpr int most_row_threads = 512;
 
-/// Elements of the array that `decltype(values)` refers to.
+/// The number of elements of the array that `decltype(values)` refers to.
 template <class Values>
 inline constexpr int count_of = static_cast<int>(std::extent_v<std::remove_reference_t<Values>>);
 
@@ -18,15 +18,15 @@ __device__ inline A least_value() {
   return -static_cast<A>(INFINITY);
 }
 
-/// Elements before the first that lies at a multiple of 16 bytes, at most n.
+/// Elements before the first one at a multiple of 16 bytes, at most n.
 template <class T>
 __device__ inline int64_t head_of(const T* row, int64_t n) {
   const auto beyond = static_cast<int64_t>(reinterpret_cast<std::uintptr_t>(row) % 16 / sizeof(T));
   return beyond == 0 ? 0 : lesser<int64_t>(n, pack<T> - beyond);
 }
 
-/// visit(j, values) for the elements of a row, by the block's threads: whole packs where they are aligned, single
-/// elements before and behind.
+/// visit(j, values) for the elements of a row, by the block's threads: complete packs if aligned, single elements
+/// before and after them.
 template <class T, class Visit>
 __device__ inline void for_row(const T* row, int64_t n, Visit visit) {
   constexpr int v = pack<T>;
@@ -46,11 +46,11 @@ __device__ inline void for_row(const T* row, int64_t n, Visit visit) {
   }
 }
 
-/// The same, and what `change` makes of them goes to `to`, rounded: the row itself, or a row elsewhere, of another type
-/// too. Each thread writes what it has read.
+/// The same, and the results of `change` are written to `to`, rounded: the row itself, or another row, possibly of
+/// another type. Each thread writes the elements that it has read.
 template <class To, class From, class Change>
 __device__ inline void rewrite_row(To* to, const From* from, int64_t n, Change change) {
-  // Whether whole packs of the one are as many of the other, aligned.
+  // Whether complete packs of one are as many of the other, aligned.
   const auto place = [](auto* row) { return reinterpret_cast<std::uintptr_t>(row) / sizeof(*row) % pack<From>; };
   if (place(to) == place(from) && reinterpret_cast<std::uintptr_t>(to) % sizeof(To) == 0) {
     for_row(from, n, [&](int64_t j, auto& values) {
@@ -77,7 +77,7 @@ struct RunningSum {
     A next = top;
 #pragma unroll
     for (int i = 0; i < n; ++i) next = greater(next, values[i]);
-    // Nothing but -inf so far: exp(-inf - -inf) would be NaN.
+    // Only -inf so far: exp(-inf - -inf) would be NaN.
     if (next == least_value<A>()) return;
     sum *= exp_of(top - next);
 #pragma unroll

@@ -1,5 +1,5 @@
-// Rows of tokens sorted by token, rows of the same token in their own order: a radix sort, eight bits a pass, whose
-// work is linear in rows. Nothing of it depends on the order of atomics, so the result is always the same. Internal to
+// Rows of tokens sorted by token, rows of the same token in their own order: a radix sort, eight bits per pass, whose
+// work is linear in rows. It does not depend on the order of atomics, so the result is always the same. Internal to
 // kernels/cuda.
 #pragma once
 #include <bit>
@@ -8,7 +8,7 @@
 
 namespace rankscope::kernels::cuda {
 
-/// Where a row's token has its row in the matrix: tokens of [first, first + vocabulary).
+/// The matrix row of a row's token: tokens of [first, first + vocabulary).
 struct Words {
   const std::int32_t* token;
   int64_t first, vocabulary;
@@ -16,7 +16,7 @@ struct Words {
     const int64_t row = token[r] - first;
     return row >= 0 && row < vocabulary ? row : -1;
   }
-  /// What rows are sorted by: tokens of other matrices come last.
+  /// The key by which rows are sorted: tokens of other matrices are last.
   __device__ int64_t key_of(int64_t r) const {
     const int64_t row = row_of(r);
     return row < 0 ? vocabulary : row;
@@ -24,7 +24,7 @@ struct Words {
 };
 
 inline constexpr int digit_bits = 8, digits = 1 << digit_bits;
-/// Rows that a block sorts in a pass: as many as it has threads, and as there are digits.
+/// Rows that a block sorts in a pass: equal to its number of threads, and to the number of digits.
 inline constexpr int sort_tile = digits;
 
 /// Passes over keys of [0, vocabulary].
@@ -34,8 +34,8 @@ constexpr int sort_passes(int64_t vocabulary) {
 
 /// The workspace of a sort.
 struct SortSpace {
-  std::int32_t* rows[2];  ///< the result, and that of the pass before
-  std::int32_t* places;   ///< [digit][tile]: how many, then the first place among the digit's rows
+  std::int32_t* rows[2];  ///< the result, and that of the previous pass
+  std::int32_t* places;   ///< [digit][tile]: the number of rows, then the first place among the digit's rows
   std::int32_t* totals;   ///< [digit]
 };
 constexpr int64_t sort_workspace(int64_t rows) {
@@ -47,7 +47,7 @@ inline SortSpace sort_space_in(std::byte* workspace, int64_t rows) {
   return {{at(0), at(of_rows)}, at(2 * of_rows), at(2 * of_rows + of_places)};
 }
 
-/// The sum of what the warp's lanes before this one have, and at `all` that of all lanes. All of them must call it.
+/// The sum over the warp's lanes before this one; `all` gets that of all lanes. All of them must call it.
 __device__ inline std::int32_t sum_of_lanes_before(std::int32_t value, std::int32_t& all) {
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
   std::int32_t sum = value;
@@ -63,7 +63,7 @@ __device__ inline std::int32_t sum_of_lanes_before(std::int32_t value, std::int3
 /// A row of a pass, and the digit of its key by which the pass sorts.
 struct SortPass {
   Words words;
-  const std::int32_t* rows;  ///< of the pass before; null: in their own order
+  const std::int32_t* rows;  ///< of the previous pass; null: in their own order
   int64_t count;
   int shift;
   __device__ std::int32_t row_at(int64_t place) const {
@@ -72,9 +72,9 @@ struct SortPass {
   __device__ int digit_of(std::int32_t row) const { return static_cast<int>(words.key_of(row) >> shift) % digits; }
 };
 
-// Templates only so that several files may have them.
+// Templates only so that several files may define them.
 
-/// places[digit][tile] = rows of the tile that have the digit.
+/// places[digit][tile] = number of the tile's rows with the digit.
 template <int threads>
 __global__ void __launch_bounds__(threads) count_digits(std::int32_t* places, const SortPass pass) {
   __shared__ std::int32_t count[digits];
@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(threads) sum_digits(std::int32_t* places, std:
   if (lane == 0) totals[digit] = before;
 }
 
-/// Every row goes to its place: behind those of lesser digits, of tiles before, and of the tile before it.
+/// Moves every row to its place: after those of lesser digits, of previous tiles, and before it in its tile.
 template <int threads>
 __global__ void __launch_bounds__(threads)
     place_rows(std::int32_t* sorted, const std::int32_t* places, const std::int32_t* totals, const SortPass pass) {
@@ -128,7 +128,7 @@ __global__ void __launch_bounds__(threads)
   sorted[first_of[digit] + before] = row;
 }
 
-/// Enqueues the sort of `rows` rows; the result lies at `space.rows[0]`.
+/// Enqueues the sort of `rows` rows; the result is in `space.rows[0]`.
 inline void sort_rows(const SortSpace& space, const Words& words, int64_t rows, const Stream& stream) {
   const int passes = sort_passes(words.vocabulary);
   const int64_t tiles = pieces_of(rows, sort_tile);

@@ -1,5 +1,5 @@
-// Token and position embedding apart, for tensor ranks: the token matrix is split over them by rows, and positions are
-// added once the ranks' parts are summed.
+// Token and position embedding as separate ops, for tensor ranks: the token matrix is split over them by rows, and
+// positions are added after the sum of the ranks' parts.
 #include "kernels/cuda/gather.cuh"
 #include "kernels/cuda/ops.hpp"
 

@@ -1,4 +1,4 @@
-// Sums of squares, in fp64 whatever the elements: of one tensor, or of many in one launch and a sum.
+// Sums of squares, in fp64 for every element type: of one tensor, or of many in one launch and a sum.
 #include <memory>
 
 #include "kernels/cuda/launch.cuh"
@@ -24,7 +24,7 @@ NormTensor tensor_of(const View& x, int64_t elements) {
 }
 int64_t blocks_of(const NormTensor& tensor) { return pieces_of(tensor.elements, elements_per_partial); }
 
-/// What a thread finds of a block's elements.
+/// A thread's sum over its elements of a block.
 template <class T, int V>
 __device__ inline double square_sum(const T* x, int64_t begin, int64_t end) {
   double sum = 0;

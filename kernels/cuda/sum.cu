@@ -1,5 +1,5 @@
-// Sums of tensors of several ranks that share a device: every element is read once of each and written where it
-// belongs, so the outputs may be the parts.
+// Sums of tensors of several ranks that share a device: every element of each is read once, and the sum is written in
+// place, so the outputs may be the parts.
 #include "kernels/cuda/sum.hpp"
 
 #include "kernels/cuda/launch.cuh"

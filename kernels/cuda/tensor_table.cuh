@@ -1,5 +1,5 @@
-// The tensors that one launch works on: one in the kernel's parameters, or any number in a table in the device's
-// memory, which is written once, since addresses do not change. Internal to kernels/cuda.
+// The tensors of one launch: one in the kernel's parameters, or any number in a table in the device's memory, which is
+// written once, since addresses do not change. Internal to kernels/cuda.
 #pragma once
 #include <cstring>
 #include <vector>
@@ -12,7 +12,7 @@ namespace rankscope::kernels::cuda {
 template <class Tensor>
 struct OneTensor {
   Tensor tensor;
-  /// The tensor of a block of the launch, whose number is made the one among the tensor's own.
+  /// The tensor of a block of the launch; the block's index is changed to that within the tensor.
   __device__ const Tensor& find(int64_t&) const { return tensor; }
 };
 
@@ -35,11 +35,11 @@ struct TensorTable {
   }
 };
 
-/// A table in memory of the current device, for as long as this is there.
+/// A table in memory of the current device, which this owns.
 template <class Tensor>
 class WrittenTable {
  public:
-  /// `blocks`: of each tensor. Tensors without any are left out.
+  /// `blocks`: of each tensor. Tensors without blocks are skipped.
   WrittenTable(const std::vector<Tensor>& tensors, const std::vector<int64_t>& blocks) {
     std::vector<int64_t> first;
     std::vector<Tensor> kept;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t greatest_alignment = 256;  ///< of DeviceMemory
 constexpr int rounds = 5;
-/// An event resolves about half a microsecond: short products are launched several times between two.
+/// An event has a resolution of about half a microsecond: short products are launched several times between two.
 constexpr double least_ns = 100'000;
 constexpr int most_times = 10;
 constexpr double refused = std::numeric_limits<double>::infinity();
@@ -51,7 +51,7 @@ double Trial::nanoseconds_of(const Launch& launch, int times) {
 }
 
 std::vector<double> Trial::nanoseconds(std::span<const Launch> launches) {
-  std::vector<int> times;  // how often each is launched between two events; 0: it was refused
+  std::vector<int> times;  // number of launches between two events; 0: it was refused
   for (const Launch& launch : launches) {
     nanoseconds_of(launch, 1);  // loads its code
     const double once = nanoseconds_of(launch, 1);

@@ -1,5 +1,5 @@
-// Times of the ways to compute a matrix product, measured in memory of their own when the product is prepared. Internal
-// to kernels/cuda.
+// Times of the ways to compute a matrix product, measured in separate memory when the product is prepared. Internal to
+// kernels/cuda.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -13,14 +13,14 @@ namespace rankscope::kernels::cuda {
 
 class Trial {
  public:
-  /// Operands with random numbers, which begin at multiples of `alignment` bytes (at most 256) and of nothing greater.
-  /// Throws DeviceError where there is not the memory for them.
+  /// Operands with random numbers, at multiples of `alignment` bytes (at most 256) and of no larger power of two.
+  /// Throws DeviceError if there is not enough memory.
   Trial(const ProductSpec& spec, std::int64_t alignment, std::int64_t workspace_bytes);
 
   /// Enqueues the product; false: it was refused.
   using Launch = std::function<bool(const ProductOperands& operands, const Stream& stream)>;
-  /// The median time of each in nanoseconds, infinite for one that was refused. They take turns, so that a change of
-  /// the device's clock meets all of them.
+  /// The median time of each in nanoseconds, infinite if refused. They run in turn, so that a change of the device's
+  /// clock affects all of them.
   std::vector<double> nanoseconds(std::span<const Launch> launches);
 
  private:

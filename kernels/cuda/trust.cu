@@ -13,11 +13,11 @@ constexpr int threads = 256;
 /// Elements of a block: neighbouring threads have neighbouring elements.
 constexpr int64_t elements_per_block = 4096;
 
-/// A tensor with its places in a launch's scratch memory, in doubles from its begin.
+/// A tensor with the offsets of its data in a launch's scratch memory, in doubles from its begin.
 struct TrustTensor {
   UpdateTensor tensor;
   bool relative;
-  int64_t squares;  ///< two a block
+  int64_t squares;  ///< two per block
   int64_t ratio;
 };
 using Tensors = TensorTable<TrustTensor>;

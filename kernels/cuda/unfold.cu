@@ -1,5 +1,5 @@
-// Columns of images for a convolution by products, and back: a thread for each few elements of what is written, which
-// gathers what it is made of.
+// Columns of images for a convolution by products, and the inverse: a thread for each few elements of the output, which
+// gathers its inputs.
 #include "kernels/cuda/unfold.hpp"
 #include "kernels/cuda/windows.cuh"
 
@@ -16,7 +16,7 @@ struct Unfold {
   __device__ void apply(int64_t i) const {
     const int64_t row = i / depth;
     const Place window = place_of(row, images.down.places, images.across.places);
-    // What a row of columns has are the pixels of one window, each with its channels.
+    // A row of columns contains the pixels of one window, each with its channels.
     const auto k = static_cast<std::uint32_t>(i - row * depth), channels = static_cast<std::uint32_t>(images.channels);
     const std::uint32_t pixel = k / channels, kernel = static_cast<std::uint32_t>(images.down.kernel);
     const int64_t h = images.down.begin(window.row) + pixel / kernel;

@@ -1,4 +1,4 @@
-// The optimizers' update of any number of parameters in one launch, or as many as the rule takes.
+// The optimizers' update of any number of parameters in one launch, or the number of launches that the rule needs.
 #include "kernels/cuda/update.cuh"
 
 #include <memory>
@@ -36,7 +36,7 @@ Prepared<UpdateStep> update_elements(const UpdateSpec& spec) {
   return prepared;
 }
 
-/// Tensors with moments of a byte an element in one launch, the others in a second.
+/// Tensors with moments of one byte per element in one launch, the others in a second.
 Prepared<UpdateStep> update_quantised_and_whole(const UpdateSpec& spec) {
   UpdateSpec quantised{spec.rule, spec.type, {}}, whole = quantised;
   for (const UpdateOperand& o : spec.tensors) (o.quantised() ? quantised : whole).tensors.push_back(o);

@@ -7,7 +7,7 @@
 
 namespace rankscope::kernels::cuda {
 
-/// What rules are written over: A, the arithmetic type, element by element.
+/// The Math parameter of the rules: A, the arithmetic type, element by element.
 template <class A>
 struct Math {
   using Scalar = A;
@@ -23,17 +23,17 @@ struct Math<float> {
   __host__ __device__ static float root(float x) { return sqrtf(x); }
 };
 
-/// One tensor of an update: parameter (T), master, states and gradient (A); what a rule has not is null.
+/// One tensor of an update: parameter (T), master, states and gradient (A); null if the rule does not use it.
 struct UpdateTensor {
   void *parameter = nullptr, *master = nullptr;
   const void* gradient = nullptr;
   void* state[2] = {};
   int64_t elements = 0;
   bool decays = true;
-  bool packed = false;  ///< its elements can be taken in packs (takes_packs)
+  bool packed = false;  ///< its elements can be read in packs (takes_packs)
 };
 
-/// The rule as tensors have it that decay, and as the others have it.
+/// The rule with weight decay, and without it.
 template <class Rule>
 struct Rules {
   Rule decaying, plain;
@@ -46,7 +46,7 @@ struct Rules {
 
 inline constexpr int update_threads = 256, packs_per_thread = 2;
 
-/// `scale`: what the gradient is multiplied by beside what the rule has, read from the device's memory.
+/// `scale`: a further factor of the gradient, read from the device's memory.
 template <int V, class T, class Rule>
 __device__ inline void update_neighbours(const UpdateTensor& tensor, int64_t i, const Rule& rule, Arithmetic<T> scale) {
   using A = Arithmetic<T>;
@@ -91,7 +91,7 @@ __device__ inline void update_block_of(const UpdateTensor& tensor, int64_t block
   }
 }
 
-/// Neighbours that a thread takes: 16 bytes of the states.
+/// Neighbours per thread: 16 bytes of the states.
 template <class T>
 inline constexpr int update_pack = pack<Arithmetic<T>>;
 
@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(update_threads)
     update_block_of<1, T>(tensor, block, rule, scale);
 }
 
-/// Whether a tensor's elements can be taken in packs.
+/// Whether a tensor's elements can be read in packs.
 template <class T>
 bool takes_packs(const UpdateTensor& t) {
   constexpr std::int64_t parameter_bytes = update_pack<T> * sizeof(T);

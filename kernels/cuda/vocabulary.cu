@@ -1,5 +1,5 @@
-// Cross-entropy over a vocabulary that tensor ranks share, in two passes with one exchange of three numbers a row and
-// rank between them. The ranks' numbers are combined in rank order, so that all have the same bits.
+// Cross-entropy over a vocabulary that tensor ranks share, in two passes with one exchange of three numbers per row and
+// rank between them. The ranks' numbers are combined in rank order, so that all results are bit-identical.
 #include <string>
 
 #include "kernels/cuda/launch.cuh"
@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(most_row_threads)
   const double row_loss = log(sum) + (greatest - target);
   if (threadIdx.x == 0) loss[row] = row_loss;
   const A factor = static_cast<A>(scale * exp(of(part.index, 0) - greatest) / sum);
-  // p - 1 from the loss itself, which does not cancel when p is near 1.
+  // p - 1 from the loss itself, without cancellation if p is near 1.
   const A slope = static_cast<A>(scale * expm1(-row_loss));
   const bool here = word >= 0 && word < part.count;
   E* own = gradient + row * columns;

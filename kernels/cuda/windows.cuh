@@ -1,4 +1,4 @@
-// Index arithmetic of images in kernels: which thread reads which pixel. Internal to kernels/cuda.
+// Index arithmetic of images in kernels: the pixels that each thread reads. Internal to kernels/cuda.
 #pragma once
 #include "kernels/cuda/launch.cuh"
 #include "kernels/windows.hpp"
@@ -9,7 +9,7 @@ namespace rankscope::kernels::cuda {
 struct Place {
   int64_t sample, row, column;
 };
-/// Divides in 32 bits, which are a fraction of the work of 64: no tensor has so many pixels.
+/// Divides in 32 bits, which is much faster than in 64: no tensor has more pixels.
 __device__ inline Place place_of(int64_t index, int64_t rows, int64_t columns) {
   const auto i = static_cast<std::uint32_t>(index), width = static_cast<std::uint32_t>(columns);
   const std::uint32_t row = i / width, height = static_cast<std::uint32_t>(rows);
@@ -23,7 +23,7 @@ struct Images {
   template <class Spec>
   Images(const Spec& spec, int64_t of_channels)
       : down(vertical_axis(spec)), across(horizontal_axis(spec)), channels(of_channels) {}
-  /// Where a pixel's, or a window's, channels begin.
+  /// The offset of the channels of a pixel or window.
   __device__ int64_t pixel(int64_t sample, int64_t row, int64_t column) const {
     return ((sample * down.size + row) * across.size + column) * channels;
   }
@@ -32,8 +32,8 @@ struct Images {
   }
 };
 
-/// Runs each_element on `rows` of `width` elements, with 16-byte accesses of T where neighbours of `channels` are whole
-/// packs and all `tensors` are aligned for them: those that one thread has are then of one pixel.
+/// Runs each_element on `rows` of `width` elements, with 16-byte accesses of T if `channels` is a multiple of a pack
+/// and all `tensors` are aligned for them: the elements of one thread then belong to one pixel.
 template <class T, class Body>
 void for_each_channel(int64_t rows, int64_t width, int64_t channels, std::initializer_list<const void*> tensors,
                       const Body& body, const Stream& stream) {

@@ -1,5 +1,5 @@
-// A device runs ops and holds their tensors: the host itself, or a GPU. Everything above (lanes, communicators, arenas)
-// enqueues on a Queue and never asks which of the two it is.
+// A device runs ops and holds their tensors: the host itself, or a GPU. The code above it (lanes, communicators,
+// arenas) enqueues on a Queue and is the same for both.
 //
 // On a GPU a queue is a stream: calls return before their work is done, and the work of one queue runs in order. On the
 // host a call is done when it returns; marks are null there, and nothing waits.
@@ -21,12 +21,12 @@ struct DeviceError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A place in a queue: everything that was enqueued before it. It exists only once it is in its queue, so nobody can
-/// wait for one too early (waiting for a CUDA event that was never recorded returns at once).
+/// A position in a queue: everything that was enqueued before it. It exists only once it is in its queue, so no thread
+/// can wait for one too early (waiting for a CUDA event that was never recorded returns at once).
 class Moment {
  public:
   virtual ~Moment() = default;
-  /// Everything before it is done. Throws DeviceError when something of it failed.
+  /// Everything before it is done. Throws DeviceError if any of it failed.
   virtual bool reached() const = 0;
   /// Blocks the calling thread until it is reached.
   virtual void wait() const = 0;
@@ -48,23 +48,23 @@ class Queue {
   /// from or to null are allowed, and so is a copy onto itself.
   virtual void copy(void* to, const void* from, std::int64_t bytes) = 0;
   virtual void fill(void* to, std::uint8_t byte, std::int64_t bytes) = 0;
-  /// into[k][i] = parts[0][i] + parts[1][i] + … for every k, rounded once (kernels/tensor/sum.hpp). What is written may
-  /// be one of the parts. At least one part.
+  /// into[k][i] = parts[0][i] + parts[1][i] + … for every k, rounded once (kernels/tensor/sum.hpp). An output may be
+  /// one of the parts. At least one part.
   virtual void sum(DType type, std::span<void* const> into, std::span<const void* const> parts,
                    std::int64_t elements) = 0;
   virtual Mark mark() = 0;
-  /// What is enqueued after this runs after the mark. The calling thread waits only if it does the work itself.
+  /// Work enqueued after this runs after the mark. The calling thread waits only if it does the work itself.
   virtual void wait_for(const Mark& mark) = 0;
 };
 
-/// All calls from any thread.
+/// All functions can be called from any thread.
 class Device {
  public:
   virtual ~Device() = default;
   virtual std::string_view name() const = 0;  ///< "cpu", "cuda"
   /// Its memory is the host's, and work is done on the thread that enqueues it.
   virtual bool is_host() const = 0;
-  /// Makes it the calling thread's own: once by every thread before its first launch.
+  /// Selects it for the calling thread: once by every thread before its first launch.
   virtual void use() = 0;
   /// Aligned to at least 256 bytes (tensor_alignment), content unspecified. Throws DeviceError or std::bad_alloc.
   virtual Memory reserve(std::int64_t bytes) = 0;
@@ -77,9 +77,9 @@ class Device {
   /// Fits the device's clock to the host's again; later marks use the new fit. False: the device was busy, and the
   /// previous fit is kept.
   virtual bool fit_clock() = 0;
-  /// Greatest error of Moment::time_ns by the latest fit.
+  /// Largest error of Moment::time_ns by the latest fit.
   virtual std::int64_t clock_uncertainty_ns() const = 0;
-  /// The device's profilers show what the calling thread enqueues between the two under this name.
+  /// The device's profilers show the work that the calling thread enqueues between these two calls under this name.
   virtual void begin_range(const char*) {}
   virtual void end_range() {}
   /// Locked by a thread that needs the device alone while it measures: ranks may share a device.

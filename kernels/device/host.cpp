@@ -45,7 +45,7 @@ void HostQueue::sum(DType type, std::span<void* const> into, std::span<const voi
 
 namespace {
 
-/// Limits other than the machine's memory that may refuse an allocation.
+/// Limits, other than the machine's memory, that may make an allocation fail.
 std::string address_space() {
   rlimit space{};
   if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY) return {};
@@ -58,7 +58,7 @@ Memory HostDevice::reserve(std::int64_t bytes) {
   const auto size = static_cast<std::size_t>(bytes > 0 ? bytes : 1);
   void* data = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED) throw OutOfMemory(bytes, "a tensor, or a rank's arena of them," + address_space());
-  // Large pages where the system has them, for fewer address translations. Only a wish.
+  // Large pages if the system has them, for fewer address translations. A failure is ignored.
   madvise(data, size, MADV_HUGEPAGE);
   return {static_cast<std::byte*>(data), [size](std::byte* own) { munmap(own, size); }};
 }

@@ -9,13 +9,13 @@ namespace rankscope {
 
 class HostTensor {
  public:
-  /// To be written: what is there before is unspecified.
+  /// For writing: the previous content is unspecified.
   static HostTensor to_write(Device& device, const View& tensor);
-  /// Waits until everything enqueued before on `queue` is done, and what it holds is here.
+  /// Waits until everything enqueued before on `queue` is done, and the content is on the host.
   static HostTensor read(Device& device, Queue& queue, const View& tensor);
 
   const View& view() const { return here_; }
-  /// Puts what is here into the device's memory, and waits for it.
+  /// Copies the host's content to the device's memory, and waits for it.
   void write_back(Queue& queue) const;
 
  private:

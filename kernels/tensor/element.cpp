@@ -39,7 +39,7 @@ std::uint16_t rounded_to_f16(float value) {
   const auto sign = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 31 << 15);
   const float size = std::fabs(value);
   if (std::isnan(value)) return sign | 0x7E00;
-  if (size >= 65520.0f) return sign | 0x7C00;  // half way to the next power of two, and beyond
+  if (size >= 65520.0f) return sign | 0x7C00;  // from half way to the next power of two
   if (size < 0x1p-14f) return sign | static_cast<std::uint16_t>(std::nearbyint(size * 0x1p24f));  // subnormal
   const auto bits = std::bit_cast<std::uint32_t>(size);
   const std::uint32_t rounded = bits + 0xFFFu + ((bits >> 13) & 1u);
@@ -63,7 +63,7 @@ void set_element(const View& view, std::int64_t index, double value) {
   switch (view.type) {
     case DType::f64: view.as<double>()[index] = value; return;
     case DType::f32: view.as<float>()[index] = static_cast<float>(value); return;
-    // Through fp32, so that a 16-bit parameter is its fp32 master rounded, as after every update.
+    // Through fp32, so that a 16-bit parameter is its rounded fp32 master, as after every update.
     case DType::bf16: view.as<std::uint16_t>()[index] = rounded_to_bf16(static_cast<float>(value)); return;
     case DType::f16: view.as<std::uint16_t>()[index] = rounded_to_f16(static_cast<float>(value)); return;
     case DType::i32:

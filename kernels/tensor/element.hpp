@@ -7,7 +7,7 @@
 
 namespace rankscope {
 
-/// Whole numbers up to 2^that are exact.
+/// Integers up to 2^that are exact.
 constexpr int digits_of(DType type) {
   switch (type) {
     case DType::f64: return 53;
@@ -24,7 +24,7 @@ constexpr int digits_of(DType type) {
 double element(const View& view, std::int64_t index);
 void set_element(const View& view, std::int64_t index, double value);
 
-/// fp16 values are widened exactly; what is too large for fp16 becomes infinite.
+/// fp16 values are widened exactly; values too large for fp16 become infinite.
 float widened_from_f16(std::uint16_t bits);
 std::uint16_t rounded_to_f16(float value);
 std::uint16_t rounded_to_bf16(float value);

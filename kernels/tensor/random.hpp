@@ -1,5 +1,5 @@
 // Random numbers as a pure function of (seed, stream, index): the same on every rank and under every plan, in any order
-// and from any thread. Initial weights, dropout masks, data order and the synthetic language are drawn with it.
+// and from any thread. Used for initial weights, dropout masks, data order and the synthetic language.
 //
 // The generator is Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC 2011):
 // the key is the seed, the counter is (block, stream). One block is four 32-bit words.
@@ -28,7 +28,7 @@ RANKSCOPE_HOST_DEVICE constexpr RandomBlock philox4x32_10(RandomBlock counter, s
   return counter;
 }
 
-/// Four words at once: what a kernel that walks along indices should use (dropout takes one word per element).
+/// Four words at once: for kernels that iterate over indices (dropout uses one word per element).
 RANKSCOPE_HOST_DEVICE constexpr RandomBlock random_block(std::uint64_t seed, std::uint64_t stream,
                                                          std::uint64_t block) {
   return philox4x32_10({{static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32),
@@ -70,8 +70,8 @@ struct NormalPair {
   double first, second;
 };
 
-/// Standard normals number 2·pair and 2·pair + 1, by Box–Muller. The bits are the same everywhere; the last digits are
-/// as good as the C library's log, sin and cos.
+/// Standard normals number 2·pair and 2·pair + 1, by Box–Muller. The random bits are the same everywhere; the accuracy
+/// of the last digits is that of the C library's log, sin and cos.
 RANKSCOPE_HOST_DEVICE inline NormalPair normal_pair(std::uint64_t seed, std::uint64_t stream, std::uint64_t pair) {
   const double u = 1.0 - uniform(seed, stream, 2 * pair);  // (0, 1]: its logarithm is finite
   const double angle = 6.283185307179586476925 * uniform(seed, stream, 2 * pair + 1);
@@ -85,8 +85,8 @@ RANKSCOPE_HOST_DEVICE inline double normal(std::uint64_t seed, std::uint64_t str
   return index % 2 == 0 ? both.first : both.second;
 }
 
-/// Streams of one seed that must never meet. A stream is a purpose in the high half and a number in the low one, such
-/// as a layer's.
+/// Streams of one seed that must never overlap. A stream is a purpose in the high half and a number in the low one,
+/// such as a layer's.
 enum class RandomPurpose : std::uint32_t {
   weights = 1,
   dropout = 2,

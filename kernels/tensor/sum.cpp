@@ -8,7 +8,7 @@ namespace rankscope {
 
 namespace {
 
-// How an element is read into and written from what sums are taken in. i32 and u8 are summed unsigned: overflow wraps.
+// Converts an element to and from the type of the sums. i32 and u8 are summed unsigned: overflow wraps.
 template <class T>
 struct Plain {
   using Stored = T;
@@ -23,7 +23,7 @@ struct Bf16 {
   static float load(std::uint16_t x) { return std::bit_cast<float>(static_cast<std::uint32_t>(x) << 16); }
   static std::uint16_t store(float x) {
     const auto bits = std::bit_cast<std::uint32_t>(x);
-    if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<std::uint16_t>(bits >> 16 | 0x40u);  // stay a NaN
+    if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<std::uint16_t>(bits >> 16 | 0x40u);  // keep it a NaN
     return static_cast<std::uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
   }
 };
@@ -34,7 +34,7 @@ struct Fp16 {
   static float load(std::uint16_t x) {
     const std::uint32_t sign = static_cast<std::uint32_t>(x & 0x8000u) << 16, magnitude = x & 0x7fffu;
     if (magnitude >= 0x7c00u) return std::bit_cast<float>(sign | 0x7f800000u | (magnitude & 0x3ffu) << 13);
-    // Shifted into place an fp16 has the wrong bias; the product puts it right, for subnormal numbers too.
+    // After the shift the exponent bias of fp16 is wrong; the product corrects it, also for subnormal numbers.
     const float value = std::bit_cast<float>(magnitude << 13) * 0x1p112f;
     return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(value));
   }
@@ -62,7 +62,7 @@ void add_elements(void* into, const void* from, std::int64_t elements) {
     out[i] = T::store(static_cast<typename T::Sum>(T::load(out[i]) + T::load(in[i])));
 }
 
-// A tile's sums stay in the nearest cache while the parts stream through it.
+// A tile's sums stay in the first-level cache while the parts stream through it.
 template <class T>
 void sum_elements(void* into, std::span<const void* const> parts, std::int64_t elements) {
   constexpr std::int64_t tile = 1024;

@@ -1,7 +1,7 @@
 // Sums of tensors in memory, element by element, in the tensor's own type.
 //
 // bf16 and fp16 are added in fp32 and rounded to nearest even: once per call, so once per hop of a transparent
-// collective and once in all where all addends are at hand (sum_in_order). i32 and u8 wrap around.
+// collective and once in total if all addends are available (sum_in_order). i32 and u8 wrap around.
 #pragma once
 #include <cstdint>
 #include <span>

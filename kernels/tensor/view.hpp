@@ -1,4 +1,4 @@
-// A tensor's place in memory: it never owns.
+// A tensor's address, type and shape; it does not own the memory.
 #pragma once
 #include "kernels/tensor/type.hpp"
 

@@ -11,9 +11,9 @@
 namespace rankscope::classroom {
 namespace {
 
-constexpr std::size_t most_labs = 64;  // whose answers are kept of one student
+constexpr std::size_t most_labs = 64;  // whose answers are kept for one student
 
-/// The approximate memory that it needs.
+/// Its approximate memory.
 std::size_t bytes_of(const Attempt& attempt) {
   std::size_t bytes = sizeof(Tried);
   if (const auto* option = std::get_if<std::string>(&attempt)) bytes += option->size();
@@ -125,7 +125,7 @@ std::string ClassRegister::answer(const std::string& connection, const Answer& a
   if (question != place.answers.end())
     for (Tried& before : question->second) {
       if (before.number != answer.number || before.at != answer.at) continue;
-      if (answer.at.empty()) before.attempt = answer.attempt;  // older windows know only one answer
+      if (answer.at.empty()) before.attempt = answer.attempt;  // older windows have only one answer
       if (before.attempt != answer.attempt) return "two answers are of the same time";
       if (answer.verdict != Verdict::open) before.verdict = answer.verdict;
       ++changes_;

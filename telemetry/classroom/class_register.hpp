@@ -1,11 +1,10 @@
 // The members of a class, without sockets: places, names with their keys, and the answers of each student.
-// Everything is bounded by key and by time, so that no student can take what others need:
-//   a name        belongs to the key that used it first, for as long as the class goes on; a key has a few names at
-//   most a place       one for each name; when all are taken, those whose connection is gone are given away first, then
-//   those
-//                 of the address that has more than the newcomer's
-//   a connection  a few for each name; the longest silent one makes room
-//   messages      so many a second from each name, over all its connections
+// Every resource is bounded per key and over time, so that no student can use up the resources of others:
+//   a name        belongs to the key that used it first, while the class runs; a key has at most a few names
+//   a place       one for each name; if all are in use, those of closed connections are replaced first, then those
+//                 of an address that has more than the new student's address
+//   a connection  a few for each name; the one silent for longest is replaced
+//   messages      at most this many per second from each name, over all its connections
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -19,22 +18,22 @@
 
 namespace rankscope::classroom {
 
-/// An answer, once given.
+/// One try at a question.
 struct Tried {
   Attempt attempt;
-  int number = 1;  ///< as the student counts
+  int number = 1;  ///< as numbered by the student
   Verdict verdict = Verdict::open;
-  std::string at;  ///< UTC; empty: not said
+  std::string at;  ///< UTC; empty: unknown
   bool operator==(const Tried&) const = default;
 };
-/// In the order in which they were given, whenever they came.
+/// In the order in which they were given, not received.
 using Tries = std::vector<Tried>;
 /// By lab and question.
 using AnswersOfOne = std::map<std::pair<std::string, int>, Tries>;
 
 struct Student {
   std::string name, key;  ///< key: public, Z85
-  bool here = false;      ///< was heard in the last seconds
+  bool here = false;      ///< a message was received in the last seconds
   AnswersOfOne answers;
 };
 
@@ -43,7 +42,7 @@ struct ClassLimits {
   std::size_t connections_a_name = 4, names_a_key = 4;
   std::size_t names = 4096;
   int messages_a_second = 60;  ///< of one student
-  std::size_t tries = 8;       ///< of a question that are kept: of more the first ones and the last ones
+  std::size_t tries = 8;       ///< of a question that are kept: if more, the first ones and the last ones
   std::size_t answer_bytes = std::size_t{1} << 20;  ///< of one student, all answers together
 };
 
@@ -52,26 +51,26 @@ class ClassRegister {
   using Clock = std::chrono::steady_clock;
   explicit ClassRegister(ClassLimits limits) : limits_(limits) {}
 
-  /// A connection that has proved to hold `key`. Empty, or why it does not get in, in one line for the student.
+  /// A connection that has proved to own `key`. Returns an empty string, or one line for the student with the reason.
   std::string admit(const std::string& connection, const std::string& address, const std::string& key,
                     const std::string& name, Clock::time_point now);
-  /// Notes a message. Empty, or why it is not taken.
+  /// Counts a message. Empty, or the reason for the rejection.
   std::string handle(const std::string& connection, Clock::time_point now);
-  /// The same answer again changes nothing but what is said of it.
+  /// Repeating a try changes only its verdict.
   std::string answer(const std::string& connection, const Answer& answer);
 
   bool knows(const std::string& connection) const { return connections_.contains(connection); }
-  /// Connections that were heard of lately.
+  /// Connections with a recent message.
   std::vector<std::string> present(Clock::time_point now) const;
-  /// The connection is closed; what the student has answered stays while there is room.
+  /// The connection is closed; the student's answers are kept while there is space.
   void close(const std::string& connection) { connections_.erase(connection); }
-  /// Takes back a key: its connections, which are no longer known from then on. Its name is free.
+  /// Revokes a key: returns its connections, which are removed. Its name is free again.
   std::vector<std::string> revoke(const std::string& key);
 
   std::vector<Student> students(Clock::time_point now) const;
   std::size_t here(Clock::time_point now) const { return names_here(now).size(); }
-  std::size_t answers() const;  ///< all tries of all
-  /// Another number whenever students() has other names or answers.
+  std::size_t answers() const;  ///< all tries of all students
+  /// A different number whenever students() has other names or answers.
   std::uint64_t changes() const { return changes_; }
   const std::map<std::string, std::string>& names() const { return names_; }  ///< name to key
 
@@ -97,7 +96,7 @@ class ClassRegister {
   std::uint64_t changes_ = 0;
   std::map<std::string, Connection> connections_;  // by identity
   std::map<std::string, Place> places_;            // by name
-  std::map<std::string, std::string> names_;       // to their keys; also of those who have no place
+  std::map<std::string, std::string> names_;       // to their keys; also of those without a place
 };
 
 }  // namespace rankscope::classroom

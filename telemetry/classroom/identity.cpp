@@ -44,7 +44,7 @@ std::string raw_text(const std::array<unsigned char, crypto_sign_SECRETKEYBYTES>
   throw JoinError(path + ": the key of this student: " + why);
 }
 
-// The seed in the file; false: there is no such file.
+// Reads the seed in the file; false: there is no such file.
 bool read_seed(const std::string& path, std::array<unsigned char, crypto_sign_SEEDBYTES>& seed) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0 && errno == ENOENT) return false;

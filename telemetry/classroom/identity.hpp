@@ -1,8 +1,8 @@
 // A student's own key (Ed25519, by libsodium), which binds a name to one student of a class: the first key that uses a
-// name owns it, and other keys are refused.
+// name owns it, and other keys are rejected.
 //
-// The proof is a signature of the class's key, the teacher's challenge to this connection, and the name: it is
-// invalid in another class, on another connection, and for another name.
+// The proof is a signature of the class's key, the teacher's challenge to this connection, and the name: it is invalid
+// in another class, on another connection, and for another name.
 #pragma once
 #include <string>
 #include <string_view>
@@ -13,9 +13,9 @@ inline constexpr std::size_t public_key_length = 40, proof_length = 80, challeng
 
 class Identity {
  public:
-  /// A new one, which is not saved.
+  /// A new one, not saved.
   Identity();
-  /// The one in this file, mode 0600; made where there is none, with its folder. Throws JoinError.
+  /// The one in this file, mode 0600; created if it does not exist, with its folder. Throws JoinError.
   explicit Identity(const std::string& path);
 
   const std::string& public_key() const { return public_key_; }

@@ -18,7 +18,7 @@ using nlohmann::json;
 
 constexpr std::size_t longest_word = 120;  // names of labs, views and ops
 constexpr std::size_t longest_reason = 400;
-constexpr std::int64_t longest_ns = std::int64_t{1} << 53;  // whole numbers of every JSON reader
+constexpr std::int64_t longest_ns = std::int64_t{1} << 53;  // integers that every JSON reader represents exactly
 
 std::string word(const json& from, const char* key, std::size_t longest) {
   const std::string text = from.at(key).get<std::string>();
@@ -104,7 +104,7 @@ Answer answer_of(const json& from) {
   Answer answer;
   answer.lab = word(from, "lab", longest_word);
   answer.question = static_cast<int>(whole(from, "question", 0, most_questions - 1));
-  if (!from.contains("question_kind")) {  // of an older window
+  if (!from.contains("question_kind")) {  // from an older window
     answer.attempt = from.at("guess").get<double>();
     check_attempt(answer.attempt);
     return answer;
@@ -139,7 +139,7 @@ json json_of(const Challenge& challenge) { return {{"kind", "challenge"}, {"chal
 json json_of(const Welcome&) { return {{"kind", "welcome"}}; }
 json json_of(const Refused& refused) { return {{"kind", "refused"}, {"why", refused.why}}; }
 
-/// A drawing's digits beyond the seventh are insignificant, and would double the message.
+/// A drawing's digits after the seventh are insignificant, and would double the size of the message.
 double rounded(double value) {
   char digits[32];
   std::snprintf(digits, sizeof digits, "%.7g", value);

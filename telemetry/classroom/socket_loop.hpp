@@ -1,5 +1,5 @@
-// What both sides of a class have in common: a socket served by its own thread, and a way to give it work. For
-// this folder's own files.
+// Shared by both sides of a class: a socket served by its own thread, and its sending and receiving. Only for this
+// folder's files.
 #pragma once
 #include <chrono>
 #include <optional>
@@ -9,11 +9,11 @@
 
 namespace rankscope::classroom {
 
-inline constexpr std::chrono::milliseconds look_interval{1000};  ///< between two looks that are the same
-inline constexpr std::chrono::milliseconds silence_limit{5000};  ///< a side not heard of for so long is not here
-inline constexpr std::chrono::milliseconds loop_interval{30};    ///< how long a change may wait until it is told
+inline constexpr std::chrono::milliseconds look_interval{1000};  ///< between two identical looks
+inline constexpr std::chrono::milliseconds silence_limit{5000};  ///< a side silent for longer is disconnected
+inline constexpr std::chrono::milliseconds loop_interval{30};    ///< the longest delay before a change is sent
 
-/// One frame without waiting; false when there is no room or nobody there, and `gone` says which.
+/// Sends one frame without waiting; false if the queue is full or the peer is disconnected, which sets `gone`.
 inline bool send_frame(zmq::socket_t& socket, const std::string& bytes, zmq::send_flags flags = zmq::send_flags::none,
                        bool* gone = nullptr) {
   try {
@@ -24,8 +24,8 @@ inline bool send_frame(zmq::socket_t& socket, const std::string& bytes, zmq::sen
   }
 }
 
-/// A message of exactly so many frames, the others are dropped whole. nullopt when there is none; frames empty when it
-/// had another number. `address`: of the peer, as the system tells.
+/// A message of exactly `count` frames; others are dropped. nullopt if there is none; frames empty if it had another
+/// number. `address`: of the peer, as the system reports it.
 inline std::optional<std::vector<std::string>> receive_frames(zmq::socket_t& socket, std::size_t count,
                                                               std::string* address = nullptr) {
   std::vector<std::string> frames;

@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int longest_backlog = 16;
 constexpr std::size_t most_answers = 64 * most_questions;
 
-/// At most this many bytes, only whole characters.
+/// At most this many bytes, only complete characters.
 std::string cut(std::string text, std::size_t longest) {
   if (text.size() <= longest) return text;
   while (longest > 0 && (static_cast<unsigned char>(text[longest]) & 0xC0) == 0x80) --longest;
@@ -40,7 +40,7 @@ struct StudentLine::State {
   std::optional<SharedView> shared;
   using Key = std::tuple<std::string, int, std::string, int>;  // lab, question, time and number of the try
   std::map<Key, Answer> answers;
-  std::deque<Key> unsaid;  // answers that the teacher may lack; one goes at a time
+  std::deque<Key> unsaid;  // answers that the teacher may lack; sent one at a time
   StudentStatus counts;
   Clock::time_point last_received{}, last_sent{};
   bool admitted = false;
@@ -77,7 +77,7 @@ void StudentLine::State::read() {
   }
 }
 
-// False: it is not for students.
+// False: the message is not for students.
 bool StudentLine::State::handle(const Message& message) {
   if (const auto* shared_message = std::get_if<SharedView>(&message)) {
     ++counts.looks;
@@ -89,7 +89,7 @@ bool StudentLine::State::handle(const Message& message) {
   } else if (std::holds_alternative<Welcome>(message)) {
     admitted = true;
     counts.refused.clear();
-    send_all_again();  // a restarted teacher does not know this student
+    send_all_again();  // a restarted teacher has no data of this student
   } else if (const auto* refused = std::get_if<Refused>(&message)) {
     admitted = false;
     counts.refused = refused->why;
@@ -142,7 +142,7 @@ void StudentLine::answer(const Answer& answer) {
   const std::lock_guard lock(state_->mutex);
   const State::Key key{answer.lab, answer.question, answer.at, answer.number};
   if (state_->answers.size() >= most_answers && state_->answers.count(key) == 0) return;
-  // In a live run the right value changes with every step, but the verdict mostly does not.
+  // In a live run the right value changes with every step, but the verdict seldom does.
   if (const auto before = state_->answers.find(key); before != state_->answers.end() &&
                                                      before->second.attempt == answer.attempt &&
                                                      before->second.verdict == answer.verdict)

@@ -1,5 +1,5 @@
-// A student's side of a class: receives the teacher's view, and sends answers. It reconnects automatically
-// when the connection was lost.
+// A student's side of a class: receives the teacher's view, and sends answers. It reconnects automatically when the
+// connection is lost.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -14,7 +14,7 @@ namespace rankscope::classroom {
 
 struct StudentStatus {
   bool connected = false;    ///< a message of the teacher has arrived in the last seconds
-  std::string refused;       ///< why the teacher does not let this student in; empty: it does, or has not answered
+  std::string refused;       ///< why the teacher rejects this student; empty: accepted, or not answered yet
   std::int64_t looks = 0;    ///< received
   std::int64_t garbage = 0;  ///< other messages
   std::string last_garbage;
@@ -22,8 +22,8 @@ struct StudentStatus {
 
 class StudentLine {
  public:
-  /// Connects, and runs a thread of its own. The name belongs to the identity from its first use in the class on.
-  /// Throws JoinError for an endpoint or invalid keys.
+  /// Connects, and runs its own thread. From its first use in the class, the name belongs to the identity. Throws
+  /// JoinError for an invalid endpoint or invalid keys.
   StudentLine(const Join& join, const std::string& name, Identity identity = {});
   ~StudentLine();
   StudentLine(const StudentLine&) = delete;
@@ -31,8 +31,8 @@ class StudentLine {
 
   /// The latest; nullopt until one has arrived.
   std::optional<SharedView> shared() const;
-  /// Told until the teacher must have it: again after every reconnection. The same try again, with what is said of it
-  /// now, changes that at the teacher's.
+  /// Sends an answer, and all answers again after every reconnection. If the same try is sent again with a new verdict,
+  /// the teacher's verdict is replaced.
   void answer(const Answer& answer);
   StudentStatus status() const;
 

@@ -17,9 +17,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int longest_outbox = 8;                               // of looks to one student: an older one is useless
+constexpr int longest_outbox = 8;                               // of looks to one student: older ones are useless
 constexpr int longest_inbox = 1024;                             // messages that wait to be read, over all students
-constexpr int most_proofs_a_second = 200;                       // to be checked, over all that are not in the class yet
+constexpr int most_proofs_a_second = 200;                       // to be checked, over all connections not admitted yet
 constexpr auto list_interval = std::chrono::milliseconds(250);  // between two checks of revoked keys and names
 
 }  // namespace
@@ -47,7 +47,7 @@ struct Teacher::State {
   std::thread thread;
   Clock::time_point listed{}, second_began{};
   int proofs_this_second = 0;
-  std::map<std::string, Clock::time_point> sent_at;  // by connection: when it last got the look
+  std::map<std::string, Clock::time_point> sent_at;  // by connection: when the look was last sent to it
   std::map<std::string, std::string> names_listed;
 
   mutable std::mutex mutex;
@@ -188,7 +188,7 @@ void Teacher::State::reload_lists() {
       for (const std::string& connection : members.revoke(student.key))
         refuse_to(connection, "the teacher has revoked this window's key");
     }
-  // The class's own key: all that joined with it.
+  // The class's own key: includes all that joined with it.
   if (!student_keys.empty() && revoked.contains(student_keys.public_key))
     for (const Student& student : members.students(listed))
       for (const std::string& connection : members.revoke(student.key))
@@ -196,7 +196,7 @@ void Teacher::State::reload_lists() {
   if (members.names() == names_listed) return;
   std::string text;
   for (const auto& [name, key] : members.names()) text += name + "\t" + key + "\n";
-  // Its folder may be removed, or the disk full: the class continues, and the next check tries again.
+  // Its folder may have been removed, or the disk may be full: the class continues, and the next check tries again.
   try {
     write_private_file(names_list(options.join_file), text);
     names_listed = members.names();

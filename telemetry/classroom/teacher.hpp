@@ -12,30 +12,30 @@
 namespace rankscope::classroom {
 
 struct TeacherOptions {
-  std::string endpoint;  ///< to bind: ipc:///DIRECTORY/NAME, tcp://127.0.0.1:*, or beyond this machine with keys
-  bool secured = false;  ///< with keys, made here: without them none but this machine is let in
+  std::string endpoint;  ///< to bind: ipc:///DIRECTORY/NAME, tcp://127.0.0.1:*, or with keys any tcp address
+  bool secured = false;  ///< with keys, created here: without them only this machine can connect
   ClassLimits limits;
-  /// That students get. Beside it JOIN-FILE.names lists who uses which key, a line NAME, tab, KEY, and keys that
-  /// `rankscope-trace revoke` takes back are shut out. Empty: neither.
+  /// The students' join file. Beside it JOIN-FILE.names lists the key of each name, in lines NAME, tab, KEY, and keys
+  /// revoked by `rankscope-trace revoke` are rejected. Empty: neither.
   std::string join_file;
 };
 
 struct TeacherStatus {
-  std::int64_t students = 0;  ///< that are here now
-  std::int64_t answers = 0;   ///< all tries of all
-  std::uint64_t changes = 0;  ///< another number whenever students() has other names or answers
-  std::int64_t messages = 0;  ///< taken
-  std::int64_t garbage = 0;   ///< nothing of ours, too long, too many, or from more students than there is room for
+  std::int64_t students = 0;  ///< connected now
+  std::int64_t answers = 0;   ///< all tries of all students
+  std::uint64_t changes = 0;  ///< a different number whenever students() has other names or answers
+  std::int64_t messages = 0;  ///< accepted
+  std::int64_t garbage = 0;   ///< not our format, too long, too many, or from more students than there is space for
   std::int64_t rejected = 0;  ///< handshakes with a wrong key
-  std::int64_t refused = 0;   ///< proofs that were none, names of other students, and keys that were revoked
-  std::string last_garbage;   ///< why
-  std::string unwritten;      ///< why the list of names, which revoking needs, cannot be written; empty: it is
+  std::int64_t refused = 0;   ///< invalid proofs, names of other students, and keys that were revoked
+  std::string last_garbage;   ///< the reason
+  std::string unwritten;      ///< why the list of names, needed to revoke keys, cannot be written; empty: it can
 };
 
 class Teacher {
  public:
-  /// Binds, and runs a thread of its own. Throws JoinError for an endpoint that check_publishable refuses or that
-  /// cannot be bound.
+  /// Binds, and runs its own thread. Throws JoinError for an endpoint that check_publishable rejects or that cannot be
+  /// bound.
   explicit Teacher(TeacherOptions options);
   ~Teacher();
   Teacher(const Teacher&) = delete;
@@ -43,7 +43,7 @@ class Teacher {
 
   /// What a student's window needs; all students share it. `host` replaces a wildcard address; empty: this machine.
   Join join(const std::string& host = {}) const;
-  const std::string& endpoint() const;  ///< with the port that the system chose
+  const std::string& endpoint() const;  ///< with the port chosen by the system
 
   void show(const SharedView& shared);
   std::vector<Student> students() const;

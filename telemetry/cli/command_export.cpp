@@ -59,7 +59,7 @@ CutLimits limits_of(const CutRequest& request) {
   return limits;
 }
 
-/// How spans were obtained: as requested, or else as the run's headline.
+/// The origin of the spans: as requested, or else as the run's headline.
 Obtained one_obtained(const StoreView& run, const ExportOptions& options) {
   if (options.obtained) return *options.obtained;
   const auto has = [&](Obtained obtained) {
@@ -92,8 +92,8 @@ void export_folder(const StoreView& run, const std::string& folder, ExportOption
   }
 }
 
-/// Payloads of the ops of each rank: the message, the tensor, or the whole of all parts. A rank whose program is
-/// missing or damaged has none.
+/// Payloads of the ops of each rank: the message, the tensor, or the sum of all parts. A rank whose program is missing
+/// or damaged has none.
 std::map<int, std::unordered_map<OpId, std::int64_t>> payloads_of(const StoreView& run) {
   std::map<int, std::unordered_map<OpId, std::int64_t>> of_rank;
   const int ranks = run.hello() != nullptr ? run.hello()->ranks : 0;
@@ -112,7 +112,7 @@ std::map<int, std::unordered_map<OpId, std::int64_t>> payloads_of(const StoreVie
   return of_rank;
 }
 
-/// The text of the lesson whose scenario was recorded: a recording has its title.
+/// The text of the lesson whose scenario was recorded: the title is in the recording.
 std::string lesson_of(const StoreView& run) {
   for (const Lab& lab : all_labs())
     if (lab.title == run.hello()->title) return lab.text;
@@ -137,7 +137,7 @@ int export_trace(const ExportRequest& request) {
   const bool to_folder = request.format == ExportFormat::hta;
   if (to_folder && (request.output.empty() || request.output == "-"))
     throw InputError("export --format hta: writes one file per rank; give their folder with -o FOLDER");
-  // Before anything is read, so that a refusal is immediate.
+  // Before anything is read, so that a rejection is immediate.
   std::optional<OutputFile> output;
   if (!to_folder && !request.output.empty() && request.output != "-")
     output.emplace(request.output, std::vector{request.trace});

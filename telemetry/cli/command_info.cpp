@@ -60,8 +60,7 @@ nlohmann::json to_json(const TraceInfo& info) {
           {"damage", to_json(info.damage)}};
 }
 
-/// Times on rank 0's clock, where the ranks' clocks differ. Unreadable messages are listed by the report, not by this
-/// line.
+/// Times on rank 0's clock, if the ranks' clocks differ. The report lists unreadable messages, not this line.
 TraceInfo on_common_clock(TraceInfo info) {
   if (info.session.empty()) return info;
   try {

@@ -25,7 +25,7 @@ double speed_of(const std::string& text) {
   return speed;
 }
 
-// Where to serve: the requested endpoint, or a socket of this user's own, whose directory is removed at the end.
+// The endpoint to serve: the requested one, or a private socket of this user, whose directory is removed at the end.
 class Place {
  public:
   explicit Place(const std::string& publish) : endpoint_(publish) {
@@ -46,7 +46,7 @@ class Place {
   std::string endpoint_, directory_;
 };
 
-// A join file asks for keys; without them only this machine is served.
+// A join file needs keys; without keys only this machine is served.
 RelayKeys keys_for(const ServeRequest& request, RelayOptions& relay) {
   if (request.join_files.empty() && (request.worker_join_file.empty() || is_this_machine(relay.endpoint))) return {};
   RelayKeys keys = new_relay_keys(request.join_files.size());

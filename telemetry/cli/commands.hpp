@@ -52,13 +52,13 @@ int run_relay(const ServeRequest& request);
 /// `name_or_key` empty: the join file's own key.
 int revoke(const std::string& join_file, const std::string& name_or_key);
 
-/// Reading shows its progress there.
+/// Options that show the reading progress on `line`.
 ReadTraceOptions shown_on(ProgressLine& line, const std::string& trace);
 /// read_trace, with its progress on standard error.
 void read_shown(const std::string& trace, EventSink& sink, DamageReport& damage);
-/// One object on standard output; bytes that are no UTF-8 are replaced.
+/// Prints one object on standard output; bytes that are not UTF-8 are replaced.
 void print_json(const nlohmann::json& json);
-/// Lines of damage on standard error.
+/// Prints the damage on standard error.
 void print_damage(const std::string& trace, const DamageReport& damage);
 
 }  // namespace rankscope

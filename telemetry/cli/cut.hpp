@@ -12,16 +12,16 @@ namespace rankscope {
 
 struct CutLimits {
   std::optional<std::uint32_t> first_step, last_step;  ///< both included
-  std::optional<std::int64_t> from_ns, to_ns;          ///< what overlaps [from, to) on rank 0's clock
+  std::optional<std::int64_t> from_ns, to_ns;          ///< events that overlap [from, to) on rank 0's clock
 };
 
-/// Passes on control messages whole, and of summaries and detail what lies within the limits.
+/// Passes on all control messages, and the summaries and detail within the limits.
 class CutSink : public EventSink {
  public:
   CutSink(EventSink& to, CutLimits limits, ClockOffsets offsets = {})
       : to_(to), limits_(limits), offsets_(std::move(offsets)) {}
   void accept(const Message& message) override;
-  /// Whether a mark is of that part. One outside all steps is of no part that is cut by steps.
+  /// Whether a mark belongs to this part. A mark outside all steps belongs to no part that is cut by steps.
   bool includes(const TraceMark& mark) const;
 
  private:

@@ -1,4 +1,4 @@
-// Checks what a recording needs for valid figures, and words the refusals.
+// Checks what a recording needs for valid figures, and writes the error messages.
 #pragma once
 #include <stdexcept>
 #include <string>
@@ -18,7 +18,7 @@ inline void check_explained(const StoreView& run, const std::string& trace) {
     throw InputError(trace + ": it contains no scenario, so there is no prediction to compare with");
 }
 
-/// The result of `explain`; its refusals become an InputError that names the part of the recording.
+/// The result of `explain`; its exceptions become an InputError that names the part of the recording.
 template <class Explain>
 auto explained(const std::string& trace, Explain explain) {
   try {

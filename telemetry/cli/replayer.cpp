@@ -15,15 +15,15 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-constexpr std::size_t most_waiting = 256;  // messages between us and the relay
+constexpr std::size_t most_waiting = 256;  // messages between this program and the relay
 constexpr std::size_t least_ring_bytes = std::size_t{64} << 20, most_ring_bytes = std::size_t{2} << 30;
-constexpr auto viewers_limit = 30s;  // how long a viewer may take to receive everything
-// Numbers for messages that were recorded without one (gaps that a reader found): above any that a sender reached.
+constexpr auto viewers_limit = 30s;  // the time a viewer has to receive everything
+// Numbers for messages recorded without one (gaps that a reader found): above any that a sender reaches.
 constexpr std::uint64_t spare_numbers = std::uint64_t{1} << 48;
 
 struct Stopped {};
 
-// When a message was sent in the run, as far as known: the end of what it reports on the wall clock.
+// When a message was sent in the run, if known: the end of the reported time on the wall clock.
 std::optional<std::int64_t> due_ns(const Event& event) {
   if (const auto* spans = std::get_if<SpanBatch>(&event); spans && spans->clock != ClockDomain::wall)
     return std::nullopt;
@@ -112,7 +112,7 @@ ReplayResult replay(const std::string& path, const ReplayOptions& options) {
   // There are no spools, so late viewers are served from the ring.
   relay_options.ring_bytes =
       std::clamp(static_cast<std::size_t>(info.data_bytes) * 5 / 4, least_ring_bytes, most_ring_bytes);
-  // A hole in the recording has its own gap there, or cannot be filled.
+  // A hole in the recording has its own gap in it, or cannot be filled.
   relay_options.hole_limit = std::chrono::hours(24 * 365);
   Relay relay(relay_options);
   if (options.started) options.started(relay);

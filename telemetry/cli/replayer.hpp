@@ -12,8 +12,8 @@ namespace rankscope {
 
 struct ReplayOptions {
   double speed = 1;    ///< speed factor; 0: as fast as possible
-  RelayOptions relay;  ///< endpoint, keys and who is admitted; the rest is set here
-  CurveKeys worker;    ///< with keys: an admitted worker's, for our own end
+  RelayOptions relay;  ///< endpoint, keys and admitted keys; the rest is set here
+  CurveKeys worker;    ///< with keys: those of an admitted worker, for this program's own connection
   int wait_for_viewers = 0;
   bool stay = false;  ///< serve late joiners after the end, until stopped
   std::function<void(const Relay&)> started;

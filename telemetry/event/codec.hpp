@@ -1,5 +1,5 @@
-// Converts between Message and its wire form (event.fbs). Decoding trusts nothing: the bytes may come from any peer or
-// from a damaged file.
+// Converts between Message and its wire form (event.fbs). Decoding validates everything: the bytes may be from any peer
+// or from a damaged file.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -22,19 +22,19 @@ struct DecodeLimits {
 
 struct Decoded {
   enum class Outcome {
-    message,  ///< `message` is whole and every value is in its range
-    unknown,  ///< sound, but of a kind this build does not know: only the fields before `event` are set. Skip and count
-    refused,  ///< not one of ours, damaged or out of range: `error` says why
+    message,  ///< `message` is complete and every value is in its range
+    unknown,  ///< valid, but of a kind this build does not know: only the fields before `event` are set. Skip and count
+    refused,  ///< not our format, damaged or out of range: `error` contains the reason
   };
   Outcome outcome = Outcome::refused;
   Message message;
   std::string error;
-  std::int32_t unknown_rows = 0;  ///< traffic rows of unknown purpose or kind, left out
+  std::int32_t unknown_rows = 0;  ///< traffic rows of unknown purpose or kind, not decoded
   explicit operator bool() const { return outcome == Outcome::message; }
 };
 
-/// The wire form. Text that is not UTF-8 has its stray bytes replaced by '?'. Throws std::length_error for a batch of
-/// more rows than DecodeLimits{} admits. Spans must have begin <= active <= end, phases begin <= end; readers refuse
+/// The wire form. In text that is not UTF-8, invalid bytes are replaced by '?'. Throws std::length_error for a batch of
+/// more rows than DecodeLimits{} allows. Spans must have begin <= active <= end, phases begin <= end; readers reject
 /// others.
 std::vector<std::byte> encode(const Message& message);
 
@@ -50,9 +50,9 @@ class Encoder {
   std::unique_ptr<State> state_;
 };
 
-/// Never throws except std::bad_alloc, never reads outside `bytes`, and allocates no more than a row for every one of
-/// them, and for `rows` at most. `bytes` need not be aligned. Op ids of kinds, purposes or segments that this build
-/// does not know are kept (see OpId::valid()); "no op" is accepted for memory samples alone.
+/// Throws nothing except std::bad_alloc, never reads outside `bytes`, and allocates at most one row per byte and at
+/// most `rows` rows. `bytes` need not be aligned. Op ids of kinds, purposes or segments that this build does not know
+/// are kept (see OpId::valid()); "no op" is accepted for memory samples only.
 Decoded decode(std::span<const std::byte> bytes, const DecodeLimits& limits = {});
 
 /// The sender of a message, without reading its event: nullopt if it is damaged or not telemetry.
@@ -64,7 +64,7 @@ struct Envelope {
 };
 std::optional<Envelope> peek(std::span<const std::byte> bytes, const DecodeLimits& limits = {});
 
-/// The compiled schema (a FlatBuffers .bfbs) and its root type's name, for files that explain themselves.
+/// The compiled schema (a FlatBuffers .bfbs) and its root type's name, for self-describing files.
 std::span<const std::byte> event_schema();
 std::string_view event_schema_root();
 

@@ -5,7 +5,7 @@
 namespace rankscope {
 
 std::uint32_t crc32(std::span<const std::byte> bytes, std::uint32_t before) {
-  // For no bytes at all libdeflate answers with the start value.
+  // For an empty range libdeflate returns the start value.
   return bytes.empty() ? before : libdeflate_crc32(before, bytes.data(), bytes.size());
 }
 

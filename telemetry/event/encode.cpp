@@ -137,7 +137,7 @@ Written write(FlatBufferBuilder& out, Values&, const End& e) {
   return {wire::Event::End, wire::CreateEnd(out, e.rank, e.ok, e.last_step, message, e.in_communication).Union()};
 }
 
-/// Later classes take no space if they are empty: readers take missing ones for zero.
+/// Later classes use no space if they are empty: readers set missing ones to zero.
 constexpr std::size_t first_memory_classes = 6;
 
 Written write(FlatBufferBuilder& out, Values&, const StepSummary& e) {

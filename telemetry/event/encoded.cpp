@@ -18,7 +18,7 @@ struct EncodedMessage::State {
   Envelope envelope;
   EventKind kind = EventKind::hello;
   wire::BatchBrief brief;
-  Message message;  // but for a batch's event, which is read when it is asked for
+  Message message;  // without a batch's event, which is read on request
   bool whole = false;
 };
 

@@ -22,25 +22,25 @@ inline bool is_reliable(EventKind kind) { return kind <= EventKind::summary; }
 
 class EncodedMessage {
  public:
-  /// Checks all that decode() checks, and allocates nothing for a batch. `bytes` are not copied and must outlive it.
+  /// Makes the same checks as decode(), and allocates nothing for a batch. `bytes` are not copied and must outlive it.
   explicit EncodedMessage(std::span<const std::byte> bytes, const DecodeLimits& limits = {});
   ~EncodedMessage();
   EncodedMessage(const EncodedMessage&) = delete;
   EncodedMessage& operator=(const EncodedMessage&) = delete;
 
   Decoded::Outcome outcome() const;
-  const std::string& error() const;  ///< why it is refused
+  const std::string& error() const;  ///< why it is rejected
   std::span<const std::byte> bytes() const;
 
-  /// What follows is there unless it is refused; kind and all after it only if the outcome is `message`.
+  /// The functions below are valid unless it is rejected; kind() and those after it only if the outcome is `message`.
   const Envelope& envelope() const;
   EventKind kind() const;
   Obtained obtained() const;              ///< of a batch
   std::int64_t rows() const;              ///< of a batch; 1 for anything else
-  std::optional<TimeRange> time() const;  ///< as time_of() says
-  const Message& message() const;         ///< decoded at the first call, and kept; one thread
+  std::optional<TimeRange> time() const;  ///< as time_of() defines it
+  const Message& message() const;         ///< decoded at the first call, then cached; one thread
 
-  /// Of a batch of spans: when each step ran on each rank, one entry for each stretch of rows alike in both.
+  /// Of a batch of spans: when each step ran on each rank, one entry per run of rows of the same step and rank.
   struct StepExtent {
     std::int32_t rank = 0;
     std::uint32_t step = 0;

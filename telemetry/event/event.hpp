@@ -26,9 +26,9 @@ std::string_view name_of(Obtained obtained);
 std::optional<Obtained> obtained_named(std::string_view name);
 std::string_view name_of(ClockDomain clock);
 
-/// One op, run once; begin <= active <= end. The id may be of a kind that a newer build added: op.valid() tells.
-/// [begin, active) is waiting for a peer, [active, end) is work; active == begin for compute and where the transport
-/// does not report it.
+/// One op, run once; begin <= active <= end. The id may be of a kind that a newer build added: see op.valid(). [begin,
+/// active) is waiting for a peer, [active, end) is work; active == begin for compute, and if the transport does not
+/// report it.
 struct Span {
   std::int32_t rank = 0;
   std::uint32_t step = 0;
@@ -66,8 +66,8 @@ struct TrafficRow {
   OpKind kind = OpKind::send;
   std::int64_t count = 0;
   std::int64_t payload_bytes = 0;
-  std::int64_t wire_bytes = -1;       ///< sent, counted at the transport; -1 where it can't be counted
-  GroupKind group = GroupKind::self;  ///< of a collective; self for other ops, and in recordings that do not say
+  std::int64_t wire_bytes = -1;       ///< sent, counted at the transport; -1 if it can't be counted
+  GroupKind group = GroupKind::self;  ///< of a collective; self for other ops, and in recordings without it
   bool operator==(const TrafficRow&) const = default;
 };
 
@@ -81,8 +81,8 @@ struct SentBytes {
 /// The counter of a device's energy.
 enum class PowerSource : std::uint8_t {
   none,  ///< nothing
-  nvml,  ///< one GPU, its memory and board
-  rapl,  ///< the host's processors, and their memory where that is counted: of all that runs there
+  nvml,  ///< one GPU: its board with the memory
+  rapl,  ///< the host's processors, and their memory if it is counted: of all processes on the host
 };
 std::string_view name_of(PowerSource source);
 
@@ -90,7 +90,7 @@ std::string_view name_of(PowerSource source);
 struct StepSummary {
   std::int32_t rank = 0;
   std::uint32_t step = 0;
-  std::int64_t begin_ns = 0, end_ns = 0;                   ///< of what it computes, on the wall clock
+  std::int64_t begin_ns = 0, end_ns = 0;                   ///< of its compute ops, on the wall clock
   double loss = std::numeric_limits<double>::quiet_NaN();  ///< mean nats per token of this rank's samples; NaN where it
                                                            ///< has no head
   double gradient_square_norm = 0;  ///< this rank's part of the global norm, each parameter counted once over all ranks
@@ -102,10 +102,10 @@ struct StepSummary {
   std::int64_t peak_total_bytes = 0;  ///< of the device's sum
   std::vector<TrafficRow> traffic;
   std::int64_t spans_emitted = 0, spans_dropped = 0;
-  std::vector<SentBytes> sent;  ///< by receiving rank; left out where there is no room (has_room_for)
+  std::vector<SentBytes> sent;  ///< by receiving rank; empty if there is no space (has_room_for)
   double loss_scale = 0;        ///< fp16: what the step's loss was multiplied by; 0 without loss scaling
-  /// Joules that the rank's device has used since the step before: of a GPU, or of a host's processors, that ranks
-  /// share its first rank reports them and the others report 0, so that the ranks' sum is the run's. Empty if the
+  /// Joules that the rank's device has used since the previous step. If ranks share a GPU or a host's processors, the
+  /// first of these ranks reports them and the others report 0, so that the sum over ranks is the run's. Empty if the
   /// device has no readable counter.
   std::optional<double> energy_joules;
   PowerSource energy_source = PowerSource::none;  ///< of what it counted; none: it did not count
@@ -117,11 +117,11 @@ struct StepSummary {
 
 inline constexpr std::size_t most_magnitudes = 256;
 
-/// Whether a summary with so many rows of traffic and so many links stays under 1 KB; otherwise it has no links.
+/// Whether a summary with this number of traffic rows and links stays under 1 KB; otherwise it has no links.
 /// Magnitudes add a quarter of a KB, in steps that count them.
 constexpr bool has_room_for(std::size_t links, std::size_t traffic_rows) { return links + 2 * traffic_rows <= 42; }
 
-/// Up to here a peak is steady enough for a figure that others are divided by (Hello::peak_spread).
+/// A peak with at most this spread is steady enough to divide other figures by it (Hello::peak_spread).
 inline constexpr double steady_peak_spread = 0.01;
 
 /// The first message of a session.
@@ -133,7 +133,7 @@ struct Hello {
   std::string started_utc;  ///< ISO 8601
   std::int32_t steps = 0;
   ClockDomain headline = ClockDomain::wall;                        ///< the clock whose numbers are the run's headline
-  double entropy_nats = std::numeric_limits<double>::quiet_NaN();  ///< floor of the loss, where known
+  double entropy_nats = std::numeric_limits<double>::quiet_NaN();  ///< lower bound of the loss, if known
   double peak_flops = 0;                                           ///< of one device, for MFU; 0 unknown
   std::string energy_unknown;  ///< why rank 0's energy has no counter; empty if it has one, or unknown
   double memory_bandwidth = 0;  ///< bytes per second that a device reads and writes in large copies; 0 unknown
@@ -157,7 +157,7 @@ struct ClockRecord {
   bool operator==(const ClockRecord&) const = default;
 };
 
-/// A rank's end, or (rank -1) the whole session's.
+/// The end of one rank, or (rank -1) of the complete session.
 struct End {
   std::int32_t rank = -1;
   bool ok = true;

@@ -5,7 +5,7 @@
 namespace rankscope::wire {
 namespace {
 
-// Kinds, purposes and segments unknown here may be a newer build's and are kept; a known kind that contradicts its
+// Kinds, purposes and segments unknown here may be from a newer build and are kept; a known kind that contradicts its
 // purpose is damage.
 void check_op(OpId op, bool may_be_none) {
   if (op == OpId()) return require(may_be_none, "a row without an op");
@@ -26,7 +26,7 @@ void check_ops(const ColumnReader& ops, std::size_t rows, bool may_be_none) {
   Block op;
   in_blocks(rows, [&](std::size_t first, std::size_t count) {
     ops.read(first, count, op);
-    // Neighbours are often of the same op (its live bytes when it began, and when it ended).
+    // Neighbours often have the same op (its live bytes when it began, and when it ended).
     OpId checked = OpId(op_of(op[0]).value() ^ 1);
     for (std::size_t i = 0; i < count; ++i) {
       if (op_of(op[i]) == checked) continue;
@@ -45,7 +45,7 @@ std::array<Block, sizeof...(Columns)> blocks_of(std::size_t first, std::size_t c
   return blocks;
 }
 
-// The columns of each kind of batch, their lengths and ranges checked; those that all of them begin with.
+// The columns that each kind of batch has, their lengths and ranges checked; those that all kinds begin with.
 struct KeyColumns {
   template <class Table>
   KeyColumns(const Table& t, const DecodeLimits& limits)

@@ -9,7 +9,7 @@ void StepTotals::add(const StepSummary& summary, std::int64_t offset_ns) {
   ++ranks;
   begin_ns = std::min(begin_ns, summary.begin_ns + offset_ns);
   end_ns = std::max(end_ns, summary.end_ns + offset_ns);
-  // A rank without a head has no tokens either; a NaN of a head that diverged shows.
+  // A rank without a head has no tokens either; a NaN from a head that diverged is kept.
   if (!std::isnan(summary.loss) || summary.tokens != 0) {
     weighted_loss += summary.loss * static_cast<double>(summary.tokens);
     tokens += summary.tokens;
@@ -66,7 +66,7 @@ void RunTotals::add(const StepSummary& summary, std::int64_t offset_ns) {
     ++sum.rows;
   }
   rank.links_complete &=
-      link_bytes == counted;  // not if it was recorded before links existed, or had no space for them
+      link_bytes == counted;  // false if it was recorded before links existed, or had no space for them
 }
 
 double wall_seconds(const StepMap<StepTotals>& steps, std::uint32_t step, std::int32_t ranks) {

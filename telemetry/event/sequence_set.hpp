@@ -14,7 +14,7 @@ class SequenceSet {
     std::uint64_t first = 0, last = 0;  ///< both included
   };
 
-  /// False if all of it was there before, or it is empty.
+  /// False if all of it was already in the set, or it is empty.
   bool insert(Interval interval) {
     if (interval.first > interval.last || contains(interval)) return false;
     auto at = intervals_.upper_bound(interval.first);
@@ -55,7 +55,7 @@ class SequenceSet {
     return holes;
   }
 
-  /// The end of the run that begins at 1; 0 when 1 is missing.
+  /// The end of the interval that begins at 1; 0 when 1 is missing.
   std::uint64_t contiguous() const {
     return !intervals_.empty() && intervals_.begin()->first <= 1 ? intervals_.begin()->second : 0;
   }

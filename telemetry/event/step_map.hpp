@@ -1,7 +1,6 @@
 // A map from step to T whose copies are cheap and immutable: blocks of 64 steps, shared until one side writes.
 //
-// One thread edits the original; copies made by share() may be read by other threads meanwhile, and copied and
-// edited by them.
+// One thread edits the original; at the same time other threads may read, copy and edit copies made by share().
 #pragma once
 #include <array>
 #include <bit>
@@ -17,7 +16,7 @@ class StepMap {
   static constexpr std::uint32_t block_steps = 64;
 
   StepMap() = default;
-  /// A copy may be edited, but then its original must not be edited any more. share() copies a map that is still
+  /// A copy may be edited, but then its original must not be edited any more. Use share() to copy a map that is still
   /// edited.
   StepMap(const StepMap& other) : slots_(other.slots_), epoch_(other.epoch_ + 1) {}
   StepMap& operator=(const StepMap& other) {
@@ -29,7 +28,7 @@ class StepMap {
   StepMap& operator=(StepMap&&) noexcept = default;
   ~StepMap() = default;
 
-  /// The value of a step, created if it is not there. The reference holds until the next edit() or share().
+  /// The value of a step, created if it is missing. The reference is valid until the next edit() or share().
   T& edit(std::uint32_t step) {
     Slot& slot = slots_[step / block_steps];
     if (!slot.block) {
@@ -46,7 +45,7 @@ class StepMap {
     return &slot->second.block->values[step % block_steps];
   }
   bool empty() const { return slots_.empty(); }
-  /// The first step that is there; there must be one.
+  /// The first step in the map, which must not be empty.
   std::uint32_t first() const {
     const auto& [index, slot] = *slots_.begin();
     return index * block_steps + static_cast<std::uint32_t>(std::countr_zero(slot.block->present));
@@ -59,7 +58,7 @@ class StepMap {
         visit(index * block_steps + at, slot.block->values[at]);
       }
   }
-  /// Forgets whole blocks before `step`; calls `visit(step, value)` for each.
+  /// Removes blocks that are completely before `step`; calls `visit(step, value)` for each step in them.
   template <class Visit>
   void erase_blocks_before(std::uint32_t step, Visit visit) {
     while (!slots_.empty() && (slots_.begin()->first + 1) * std::uint64_t{block_steps} <= step) {

@@ -1,4 +1,4 @@
-// Whether a run was stopped by request: no failure, though not all steps were made.
+// Whether a run was stopped by request: not a failure, though not all steps were run.
 #pragma once
 #include <string_view>
 

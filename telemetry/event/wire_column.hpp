@@ -1,4 +1,4 @@
-// One column of a batch as it lies in a message (event.fbs has the form); shared by those who check and read batches.
+// One column of a batch as encoded in a message (format: event.fbs); shared by batch checks and batch readers.
 #pragma once
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 
 namespace rankscope::wire {
 
-/// Thrown for damaged or out-of-range data; the decoder returns it as an error and throws nothing itself.
+/// Thrown for damaged or out-of-range data; the decoder catches it and returns it as an error.
 struct Refusal {
   std::string why;
 };
@@ -24,7 +24,7 @@ inline std::int64_t within(std::int64_t value, std::int64_t least, std::int64_t 
   return value;
 }
 
-/// Rows are read in blocks of at most so many: a few blocks of columns stay in the first-level cache.
+/// Rows are read in blocks of at most this size: a few blocks of columns fit into the first-level cache.
 inline constexpr std::size_t block_rows = 256;
 using Block = std::array<std::int64_t, block_rows>;
 
@@ -52,17 +52,17 @@ class ColumnReader {
     data_ = bytes == 0 ? nullptr : column->data()->data();
   }
 
-  /// Of a column that came to the format later: zeros where it is not there.
+  /// A column that was added to the format later: zeros if it is missing.
   static ColumnReader later(const Column* column, std::size_t rows, std::int64_t least, std::int64_t greatest,
                             const char* name) {
     return column ? ColumnReader(column, rows, least, greatest, name) : ColumnReader(rows);
   }
 
-  /// Rows [first, first + count) to the front of `out`; count is at most block_rows.
+  /// Copies rows [first, first + count) to the front of `out`; count is at most block_rows.
   void read(std::size_t first, std::size_t count, Block& out) const {
     if (planes_ == 0) return void(std::fill_n(out.begin(), count, base_));
     const std::uint8_t* plane = data_ + first;
-    if (planes_ < 16) {  // all differences in 32 bits, which the processor adds twice as many at a time of
+    if (planes_ < 16) {  // all differences in 32 bits: the processor adds twice as many at a time
       std::array<std::uint32_t, block_rows> sums{};
       for (unsigned k = 0; k < 4; ++k) {
         if ((planes_ >> k & 1) == 0) continue;
@@ -86,7 +86,7 @@ class ColumnReader {
   std::int64_t sum(std::uint64_t difference) const {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(base_) + difference);
   }
-  // By what the planes can hold at most, so that most columns need not be looked at row by row.
+  // Compares the largest value that the planes can hold, so that most columns need no check of each row.
   bool lies_within(std::int64_t least, std::int64_t greatest) const {
     std::uint64_t most = 0;
     for (unsigned k = 0; k < 8; ++k) most |= (planes_ >> k & 1) != 0 ? std::uint64_t{0xFF} << (8 * k) : 0;
@@ -100,7 +100,7 @@ class ColumnReader {
   const std::uint8_t* data_ = nullptr;
 };
 
-/// The rows of a batch, as its op column tells; throws Refusal.
+/// The number of rows of a batch, from its op column; throws Refusal.
 inline std::size_t rows_of(const Column* op, std::size_t limit) {
   require(op != nullptr, "a batch without op ids");
   const std::size_t bytes = op->data() ? op->data()->size() : 0;

@@ -1,4 +1,4 @@
-// What decode() and EncodedMessage share: a verified message's parts, checked and read.
+// Shared by decode() and EncodedMessage: a verified message's parts, checked and read.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace rankscope::wire {
 
-/// Thrown for an unknown enumerator on which the meaning of the whole event depends.
+/// Thrown for an unknown enumerator that determines the meaning of the complete event.
 struct FromTheFuture {};
 
 inline constexpr std::int64_t greatest_time_ns = (std::int64_t{1} << 62) - 1;  // 146 years; sums of two still fit
@@ -41,10 +41,10 @@ const Message& open_message(const std::uint8_t* data, std::size_t size, const De
 /// Throws Refusal if there is no event, FromTheFuture for an unknown one.
 EventKind kind_of(const Message& message);
 
-/// An event that is no batch. Throws Refusal and FromTheFuture.
+/// An event that is not a batch. Throws Refusal and FromTheFuture.
 rankscope::Event read_single(const Message& message, const DecodeLimits& limits, std::int32_t& unknown_rows);
 
-/// Of a batch that was checked.
+/// Of a batch that passed the checks.
 struct BatchBrief {
   Obtained obtained = Obtained::measured;
   ClockDomain clock = ClockDomain::wall;
@@ -53,7 +53,7 @@ struct BatchBrief {
 };
 /// Throws Refusal and FromTheFuture.
 BatchBrief check_batch(const Message& message, const DecodeLimits& limits);
-/// Of one that check_batch has let through.
+/// Of a batch that passed check_batch.
 rankscope::Event read_batch(const Message& message, const BatchBrief& brief, const DecodeLimits& limits);
 std::vector<EncodedMessage::StepExtent> step_extents(const Spans& spans, const DecodeLimits& limits);
 

@@ -9,19 +9,19 @@
 namespace rankscope {
 namespace {
 
-// Spans of a thread must nest; a span that would cross another goes to another row of the same lane.
+// Spans of a thread must nest; a span that would cross another is written to another row of the same lane.
 constexpr int rows_per_lane = 100;
 constexpr int lost_row = 1'000'000;
 constexpr int memory_buckets = 4096;
 
-// Microseconds with the nanoseconds behind the point, exact where a double would not be.
+// Microseconds with the nanoseconds after the point, exact where a double would not be.
 std::string microseconds(std::int64_t ns) {
   const bool negative = ns < 0;
   const std::uint64_t magnitude = negative ? 0 - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
   return fmt::format("{}{}.{:03}", negative ? "-" : "", magnitude / 1000, magnitude % 1000);
 }
 
-// Unix nanoseconds of "2026-01-31T12:00:00Z"; 0 where the run does not say.
+// Unix nanoseconds of "2026-01-31T12:00:00Z"; 0 if the run does not contain it.
 std::int64_t unix_ns(const std::string& utc) {
   std::tm time{};
   int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0;
@@ -93,7 +93,7 @@ class ChromeTrace {
   bool first_ = true;
 };
 
-// The rows that one lane needs so that spans nest in each: of every row, the ends of the spans that are open.
+// The rows that one lane needs so that spans nest in each: per row, the ends of the open spans.
 class Rows {
  public:
   int row_of(const Span& span) {
@@ -112,7 +112,7 @@ class Rows {
   std::vector<std::vector<std::int64_t>> open_;
 };
 
-// The longer of two that begin together is first: it is the outer one.
+// If two begin together, the longer is first: it is the outer one.
 void outer_first(std::vector<Span>& spans) {
   std::stable_sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) {
     return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.end_ns > b.end_ns;

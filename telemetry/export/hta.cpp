@@ -9,14 +9,14 @@
 namespace rankscope {
 namespace {
 
-// The analysis takes stream -1 for the host, and in places only checks whether a stream is above 0.
+// In the analysis stream -1 is the host, and in places it only checks whether a stream is above 0.
 constexpr int first_stream = 1;
-constexpr int host_process = 100'000;  // added to the rank: the process of what is not a kernel
+constexpr int host_process = 100'000;  // added to the rank: the process of everything that is not a kernel
 
 std::int64_t whole_microseconds(std::int64_t ns) { return ns >= 0 ? ns / 1000 : -((999 - ns) / 1000); }
 
-// The analysis classifies kernels by name: NCCL's begin with "nccl" and have "Kernel" in them, copies
-// begin with "Memcpy", everything else computes. One name for all micro-batches and blocks, as kernels have.
+// The analysis classifies kernels by name: NCCL's begin with "nccl" and contain "Kernel", copies begin with "Memcpy",
+// everything else is compute. All micro-batches and blocks share one name, as kernels do.
 std::string kernel_name(OpId op) {
   if (!op.valid()) return "unknown";
   const OpFields fields = op.fields();
@@ -31,7 +31,7 @@ std::string kernel_name(OpId op) {
 class ProfilerTrace {
  public:
   ProfilerTrace(std::ostream& out, int rank, int ranks) : out_(out), rank_(rank) {
-    // The analysis finds the rank by a search for "rank": with a blank behind it.
+    // The analysis finds the rank by searching "rank": with a space after it.
     out_ << "{\n\"schemaVersion\": 1,\n\"distributedInfo\": {\"backend\": \"rankscope\", \"rank\": " << rank
          << ", \"world_size\": " << ranks << "},\n\"displayTimeUnit\": \"ms\",\n\"traceEvents\": [";
   }
@@ -41,7 +41,7 @@ class ProfilerTrace {
     const int correlation = ++correlations_;
     const std::string token = to_token(span.op);
     const bool moves = span.op.valid() && is_communication(span.op.kind());
-    // A communication waits for its peers within its kernel, as NCCL's do; what computes does not.
+    // A communication waits for its peers within its kernel, as NCCL's do; compute does not.
     const std::int64_t begin = whole_microseconds(moves ? span.begin_ns : span.active_ns);
     const std::int64_t end = std::max(begin, whole_microseconds(span.end_ns));
     event("cpu_op", token, host_process + rank_, stream, whole_microseconds(span.begin_ns), end);

@@ -11,7 +11,7 @@ std::vector<LaneKey> lanes_of(const StoreView& run, const ExportOptions& options
 TimeRange range_of(const StoreView& run, Obtained obtained, const ExportOptions& options) {
   if (!options.range.empty()) return options.range;
   TimeRange all = run.extent(obtained);
-  ++all.end_ns;  // spans of no length may begin at the very end
+  ++all.end_ns;  // spans of length zero may begin at the very end
   return all;
 }
 

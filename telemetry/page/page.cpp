@@ -31,7 +31,7 @@ std::string embedded(const nlohmann::json& data) {
 
 std::string page_of(const StoreView& run, const PageOptions& options) {
   std::string page(page_parts::html);
-  // From the end, so that inserted text cannot be taken for a mark.
+  // From the end, so that inserted text cannot be mistaken for a placeholder.
   put(page, "@PAGE_JS@", page_parts::script);
   put(page, "@PAGE_DATA@", embedded(page_data(run, options)));
   put(page, "@PAGE_CSS@", page_parts::css);

@@ -31,7 +31,7 @@ constexpr std::array causes = {BubbleCause::warm_up,
                                BubbleCause::overhead,
                                BubbleCause::unknown};
 
-/// The kinds that a run has spans of, that of its headline first.
+/// The origins of a run's spans, that of its headline first.
 std::vector<Obtained> kinds_of(const StoreView& run, Obtained headline, const PageOptions& options) {
   std::vector<Obtained> kinds;
   for (const Obtained one : every_obtained)
@@ -101,7 +101,7 @@ std::string limits_of(const std::vector<PageSteps>& kinds, std::size_t most_span
   return "";
 }
 
-/// Of a folded prediction the mean over all ranks is known, and all steps are identical.
+/// For a folded prediction, the mean over all ranks is known, and all steps are identical.
 void add_folded_shares(json& kind, const Report& report) {
   if (!report.folded || !report.predicted) return;
   json shares = json::array();

@@ -47,7 +47,7 @@ json lane_json(const std::vector<Span>& spans, const LaneKey& lane, std::int64_t
   return {{"rank", lane.rank}, {"lane", static_cast<int>(lane.lane)}, {"spans", std::move(row)}};
 }
 
-/// Each value after the one before: most classes seldom change.
+/// Each value as the difference to the previous one: most classes seldom change.
 template <class Value>
 json differences(const std::vector<MemorySample>& samples, Value value) {
   json result = json::array();
@@ -65,7 +65,7 @@ json memory_json(const std::vector<MemorySample>& samples, int rank, std::int64_
   for (int c = 0; c < memory_class_count; ++c) {
     const auto at = static_cast<std::size_t>(c);
     const auto memory = static_cast<MemoryClass>(c);
-    // The host's is another memory.
+    // Host memory is separate.
     if (memory == MemoryClass::host ||
         std::all_of(samples.begin(), samples.end(), [&](const MemorySample& s) { return s.bytes[at] == 0; }))
       continue;
@@ -78,13 +78,13 @@ json memory_json(const std::vector<MemorySample>& samples, int rank, std::int64_
           {"classes", std::move(classes)}};
 }
 
-/// Adjacent idle stretches of a rank, with their causes: a stretch is cut where the awaited op changes, and causes may
+/// Adjacent idle ranges of a rank, with their causes: a range is split where the awaited op changes, and causes may
 /// alternate.
 struct IdleBlock {
   std::int32_t rank = 0;
   std::int64_t begin_ns = 0, end_ns = 0;
-  std::map<std::pair<BubbleCause, TimeClass>, BubbleStretch> causes;  ///< begin 0, end their length together; the last
-                                                                      ///< that was waited for
+  std::map<std::pair<BubbleCause, TimeClass>, BubbleStretch> causes;  ///< begin is 0, end their total length; the last
+                                                                      ///< op waited for
 };
 
 std::vector<IdleBlock> idle_blocks(const StepAnalysis& step) {

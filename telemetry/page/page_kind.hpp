@@ -1,4 +1,4 @@
-// The data of a page obtained in one way: spans, memory, and the shares of its steps. For page_data.cpp.
+// The data of a page for one origin: spans, memory, and the shares of its steps. For page_data.cpp.
 #pragma once
 #include <algorithm>
 #include <map>
@@ -19,7 +19,7 @@ inline std::string spaced(std::string_view name) {
   return words;
 }
 
-/// Ops by number, as all kinds of a page share them, and the bytes that they move.
+/// Ops by number, shared by all origins of a page, and the bytes that they move.
 class PageOps {
  public:
   explicit PageOps(const PageOptions& options) : options_(options) {}
@@ -38,16 +38,16 @@ class PageOps {
   nlohmann::json ops_ = nlohmann::json::array(), bytes_ = nlohmann::json::object();
 };
 
-/// The steps of one kind that a page has.
+/// The steps of one origin on a page.
 struct PageSteps {
   Obtained obtained = Obtained::measured;
-  std::vector<std::uint32_t> all, shown;  ///< `shown` ends `all`
+  std::vector<std::uint32_t> all, shown;  ///< `shown` is the end of `all`
   std::size_t spans = 0;                  ///< of those that are shown
 };
 PageSteps choose_steps(const StoreView& run, Obtained obtained, std::size_t most_spans);
 
-/// Times are nanoseconds from the first shown step's begin. `context` is null where the programs are not known: then
-/// steps have no shares. `losses` are by step.
+/// Times are nanoseconds from the first shown step's begin. `context` is null if the programs are not known: then steps
+/// have no shares. `losses` are by step.
 nlohmann::json page_kind(const StoreView& run, const PageSteps& steps, const RunContext* context,
                          const std::map<std::uint32_t, double>& losses, const std::string& words, PageOps& ops);
 

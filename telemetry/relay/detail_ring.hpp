@@ -1,6 +1,6 @@
-// The latest detail of all ranks, bounded in bytes and shared by all viewers: each viewer's ring is a cursor into this
-// one. For dropped messages it keeps rank, sequence, time and place in the spool, so that they can be reported as gaps
-// and fetched again.
+// The latest detail of all ranks, bounded in bytes and shared by all viewers: each viewer has a cursor into this ring.
+// For messages that were dropped it keeps rank, sequence, time and position in the spool, so that they can be reported
+// as gaps and fetched again.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -31,10 +31,10 @@ struct DetailEntry {
   std::uint64_t sequence = 0;
   std::int64_t begin_ns = 0, end_ns = 0, events = 0;
   std::optional<SpoolPosition> position;
-  SharedBytes message;  ///< empty once it fell out of the ring
+  SharedBytes message;  ///< empty once it was dropped from the ring
 };
 
-/// Widens `gap` by an entry of the same rank.
+/// Extends `gap` by an entry of the same rank.
 void add_to_gap(Gap& gap, const DetailEntry& entry);
 
 class DetailRing {
@@ -43,12 +43,12 @@ class DetailRing {
 
   void push(DetailEntry entry);
 
-  /// Entries have numbers that never change: of [oldest, first) only the names are kept, [first, end) are complete.
+  /// Entries have numbers that never change: [oldest, first) have lost their bytes, [first, end) are complete.
   std::uint64_t oldest() const { return oldest_; }
   std::uint64_t first() const { return first_; }
   std::uint64_t end() const { return oldest_ + entries_.size(); }
   const DetailEntry& at(std::uint64_t number) const { return entries_[number - oldest_]; }
-  /// Messages that are not kept at all, one gap per rank.
+  /// Messages without an entry, one gap per rank.
   const std::map<std::int32_t, Gap>& forgotten() const { return forgotten_; }
 
  private:

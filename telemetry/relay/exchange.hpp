@@ -1,5 +1,5 @@
-// The relay's state of its session, without sockets: accepts messages in any order, with repetitions,
-// keeps the log and the ring, feeds the taps, and finds missing messages.
+// The relay's state of its session, without sockets: accepts messages in any order, with repetitions, keeps the log and
+// the ring, feeds the taps, and finds missing messages.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -17,20 +17,20 @@ namespace rankscope {
 
 class Exchange {
  public:
-  /// A session of zeros: the first one that a worker names.
+  /// A session of zeros: uses the first session that a worker sends.
   Exchange(SessionId session, std::size_t ring_bytes, std::vector<EventSink*> taps, DecodeLimits limits);
 
   enum class Taken {
     fresh,
     doubled,
-    unknown,  ///< of a newer kind: passed on to viewers, not to taps
+    unknown,  ///< of a newer kind: forwarded to viewers, not to taps
     refused,
     foreign  ///< of another session
   };
   struct Receipt {
     Taken taken;
-    std::int32_t sender = 0;  ///< unless it is refused
-    std::string why;          ///< it is refused
+    std::int32_t sender = 0;  ///< unless it is rejected
+    std::string why;          ///< the reason for the rejection
   };
   Receipt take(SharedBytes message, std::optional<SpoolPosition> position);
   /// A message in the supervisor's name (rank -1).
@@ -40,7 +40,7 @@ class Exchange {
   bool adopt(const SessionId& session);  ///< false: it serves another one
   const SessionId& session() const { return session_; }
   bool seen(std::int32_t sender, std::uint64_t sequence) const;
-  /// All of a sender's messages up to its latest are here.
+  /// All of a sender's messages up to its latest have arrived.
   bool complete(std::int32_t sender) const;
 
   bool has_holes() const { return !holes_.empty(); }
@@ -55,7 +55,7 @@ class Exchange {
     SequenceSet seen;
     std::int64_t latest_end_ns = 0;
   };
-  /// Time covered and number of rows of a detail event; a gap counts the rows it stands for.
+  /// Time covered and number of rows of a detail event; for a gap, the number of rows that are missing.
   struct Coverage {
     std::int64_t begin_ns = 0, end_ns = 0, events = 0;
   };

@@ -15,10 +15,10 @@ constexpr auto idle_poll_for = std::chrono::milliseconds(250);  // with no peers
 constexpr auto gather_for = std::chrono::milliseconds(5);       // messages sent together are received together
 constexpr auto beat_every = std::chrono::milliseconds(500);
 constexpr auto worker_limit = std::chrono::seconds(30);
-constexpr int burst = 1024;                                 // messages received between two rounds of the viewers
-constexpr int viewer_burst = 256;                           // messages to one viewer in a round
-constexpr std::size_t spool_budget = std::size_t{4} << 20;  // bytes read from spools in a round
-constexpr int high_water = 2048;  // above every window, so that only a peer that broke the rules reaches it
+constexpr int burst = 1024;                                 // messages received between two passes over the viewers
+constexpr int viewer_burst = 256;                           // messages to one viewer in a pass
+constexpr std::size_t spool_budget = std::size_t{4} << 20;  // bytes read from spools in a pass
+constexpr int high_water = 2048;  // above every window, so that only a peer that violates the protocol reaches it
 
 }  // namespace
 
@@ -146,7 +146,7 @@ void Relay::State::run() {
     const auto burst_end = Clock::now() + burst_for;
     for (int i = 0; i < burst && Clock::now() < burst_end && receive(in); ++i) take_in(in);
     read_spools(is_finishing());
-    publish_queued();  // after the spools, so that a session's End is its last word
+    publish_queued();  // after the spools, so that a session's End is its last message
     serve_peers();
     exchange.tick();
     report();
@@ -167,11 +167,11 @@ Relay::Relay(RelayOptions options, std::vector<EventSink*> taps) {
   s.router.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(s.options.limits.message_bytes));
   s.router.set(zmq::sockopt::handshake_ivl, 5000);
   link::keep_alive(s.router, s.options.endpoint);
-  // Asked for always, it would turn 127.0.0.1 into ::ffff:127.0.0.1.
+  // If it were always set, 127.0.0.1 would become ::ffff:127.0.0.1.
   s.router.set(zmq::sockopt::ipv6, s.options.endpoint.find('[') != std::string::npos);
   try {
     if (!s.options.worker_endpoint.empty()) s.router.bind(s.options.worker_endpoint);
-    if (!s.options.keys.empty()) {  // of the endpoints that are bound from here on
+    if (!s.options.keys.empty()) {  // applies to the endpoints that are bound after this
       s.door = std::make_unique<ZapHandler>(s.context, s.options.admitted, s.revoked);
       s.router.set(zmq::sockopt::curve_server, true);
       s.router.set(zmq::sockopt::curve_secretkey, s.options.keys.secret_key);

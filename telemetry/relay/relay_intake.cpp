@@ -9,7 +9,7 @@ namespace rankscope {
 namespace {
 
 constexpr auto revoked_every = std::chrono::milliseconds(250);  // between two checks for revoked keys
-// Viewers cannot take the workers' places. The number of removed workers that are remembered.
+// Separate limits: viewers cannot use up the workers' places. The last is for removed workers that are remembered.
 constexpr std::size_t most_viewers = 4096, most_workers = 65536, most_former_workers = 65536;
 
 std::string user_of(zmq::message_t& frame) {
@@ -125,7 +125,7 @@ void Relay::State::handle_worker(const Incoming& in, const link::Header& h) {
     return grant(in.peer, worker);
   }
   if (h.a != worker.received + 1 || h.b == 0 ||
-      h.b > options.worker_window) {  // something was lost on the way: from the beginning
+      h.b > options.worker_window) {  // something was lost in transit: restart from the beginning
     forget_worker(found);
     send_to(in.peer, {link::Type::unknown_peer});
     return;
@@ -231,7 +231,7 @@ void Relay::State::handle_viewer(const Incoming& in, const link::Header& h) {
   if (workers.contains(in.peer)) return garbage("a worker does not read");
   auto found = viewers.find(in.peer);
   if (h.type == link::Type::viewer_hello) {
-    if (exchange.session() == SessionId{}) return;  // nothing to show yet; it will ask again
+    if (exchange.session() == SessionId{}) return;  // no session yet; the viewer will ask again
     if (found != viewers.end()) {
       if (found->second.generation() == h.generation) return;  // requested twice; the answer is pending
       drop_viewer(found);

@@ -1,5 +1,4 @@
-// The relay's thread and its data. For this folder's own files: relay.cpp serves, relay_intake.cpp
-// receives.
+// The relay's thread and its data. Only for this folder's files: relay.cpp serves, relay_intake.cpp receives.
 #pragma once
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -62,11 +61,11 @@ struct Relay::State {
   RelayStatus status;
   std::vector<Event> to_publish;
   bool finishing = false, all_done = false;
-  std::int64_t awaited = 0;  // viewers that must have joined before all is done
+  std::int64_t awaited = 0;  // viewers that must have joined before finish() succeeds
   std::atomic<bool> stop{false};
   const int call = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);  // wakes the thread
 
-  // The thread's own.
+  // Used only by the thread.
   RevokedKeys revoked;
   Clock::time_point revoked_at{};
   zmq::context_t context{1};
@@ -75,7 +74,7 @@ struct Relay::State {
   Exchange exchange;
   SpoolFollower spools;
   std::map<std::string, Worker> workers;
-  std::set<std::string> former_workers;  // that proved themselves once, and may not know that they were forgotten
+  std::set<std::string> former_workers;  // that once proved themselves, and may not know that they were removed
   std::map<std::string, ViewerFeed> viewers;
   RelayStatus counts;
   bool spools_read = false;
@@ -92,10 +91,10 @@ struct Relay::State {
   void handle_worker(const Incoming& in, const link::Header& h);
   void challenge_worker(const Incoming& in, const link::Header& h);
   void admit_worker(const Incoming& in, const link::Header& h);
-  /// The session that a worker names at the beginning of its message; nullopt: it cannot be served.
+  /// The session in the beginning of a worker's message; nullopt: it cannot be served.
   std::optional<SessionId> session_named(const Incoming& in, const link::Header& h, std::size_t bytes);
   void forget_worker(std::map<std::string, Worker>::iterator worker);
-  /// The sender; nullopt: none of this session.
+  /// The sender; nullopt: not a message of this session.
   std::optional<std::int32_t> take_piece(const link::Piece& piece, const std::shared_ptr<zmq::message_t>& frame);
   void handle_viewer(const Incoming& in, const link::Header& h);
   void drop_viewer(std::map<std::string, ViewerFeed>::iterator viewer);
@@ -116,7 +115,7 @@ struct Relay::State {
   void read_spools(bool to_the_end);
   void report();
 
-  /// Waits for messages, and a moment longer for others that arrive with them.
+  /// Waits for messages, and a short time longer for others sent at the same time.
   void wait();
   bool is_finishing() const;
   void call_thread();

@@ -48,7 +48,7 @@ std::span<const std::byte> ReliableLog::at(std::uint64_t index) {
   const Entry& entry = entries_[index];
   if (!entry.in_file) return std::span(memory_).subspan(entry.offset, entry.bytes);
   read_.resize(entry.bytes);
-  // What cannot be read back arrives as an empty message, which the viewer counts as garbage.
+  // A message that cannot be read back is sent empty, and the viewer counts it as garbage.
   if (!whole(pread(file_, read_.data(), read_.size(), static_cast<off_t>(entry.offset)), read_.size())) read_.clear();
   return read_;
 }

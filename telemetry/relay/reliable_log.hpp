@@ -1,5 +1,5 @@
-// The relay's log: every control message and summary of the session, in the order of arrival. A viewer reads
-// it: its content when a viewer joins is the viewer's snapshot, later messages are its updates.
+// The relay's log: every control message and summary of the session, in order of arrival. A viewer reads it: its
+// content when a viewer joins is the viewer's snapshot, later messages are its updates.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace rankscope {
 
 class ReliableLog {
  public:
-  /// Messages beyond `memory_bytes` are stored in a file without a name, or in memory if there can be no file.
+  /// Messages beyond `memory_bytes` are stored in an unnamed file, or in memory if no file can be created.
   explicit ReliableLog(std::size_t memory_bytes = std::size_t{64} << 20);
   ~ReliableLog();
   ReliableLog(const ReliableLog&) = delete;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t longest_list = 1 << 20;  // bytes
 
-// The whole list, where it is this user's own and of a size that a list may have.
+// The complete list, if this user owns it and its size is plausible.
 std::optional<std::string> read_list(const std::string& path, std::int64_t known_bytes) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (file < 0) return std::nullopt;
@@ -34,7 +34,7 @@ std::optional<std::string> read_list(const std::string& path, std::int64_t known
   return text;
 }
 
-// Of lines NAME, tab, KEY.
+// Searches lines NAME, tab, KEY.
 std::string key_of_name(const std::string& join_file, const std::string& name) {
   std::ifstream list(names_list(join_file));
   std::string names;

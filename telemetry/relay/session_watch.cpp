@@ -118,8 +118,8 @@ std::int64_t SessionWatch::common_last_step() const {
       ->second.last_step;
 }
 
-// The launcher knows best. Else a rank that reported its own failure; else, after a failure, one that became silent
-// without an end while others still reported theirs, the least advanced first; else the first that failed.
+// The launcher's report has priority. Else a rank that reported its own failure; else, after a failure, one that became
+// silent without an end while others still reported theirs, the least advanced first; else the first that failed.
 std::optional<std::int32_t> SessionWatch::culprit(ChildExit exit) const {
   if (named_by_launcher_) return named_by_launcher_;
   const auto first = [&](auto&& is, auto&& less) -> std::optional<std::int32_t> {
@@ -140,7 +140,7 @@ std::optional<std::int32_t> SessionWatch::culprit(ChildExit exit) const {
               [](const Rank& a, const Rank& b) {
                 return a.last_step != b.last_step ? a.last_step < b.last_step : a.last_received < b.last_received;
               });
-    // If no rank reported an end, all of them ended together, and no rank is to be blamed.
+    // If no rank reported an end, all of them ended together, and no single rank is the cause.
     if (unended && (anyone_ended || ranks_.size() == 1)) return unended;
   }
   return first(failed, ended_before);

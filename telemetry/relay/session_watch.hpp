@@ -20,7 +20,7 @@ struct ChildExit {
   int signal = 0;  ///< that killed it; 0: none
   bool ok() const { return status == 0 && signal == 0; }
 };
-/// From the status that waitpid gave.
+/// From the status returned by waitpid.
 ChildExit child_exit(int wait_status);
 
 struct Verdict {
@@ -29,7 +29,7 @@ struct Verdict {
   std::int64_t last_step = -1;  ///< the last step that this rank finished (rank -1: that all ranks finished)
   bool died = false;            ///< that rank ended without a message
   bool explained = false;       ///< that rank has reported the error itself
-  std::string message;          ///< one line, for people
+  std::string message;          ///< one line, for the user
   End end() const { return {-1, ok, last_step, message, false}; }  ///< the session's
 };
 
@@ -41,16 +41,16 @@ class SessionWatch : public EventSink {
   /// signal 9".
   void read_launcher_line(std::string_view line);
 
-  /// This rank's process was lost, as its parent knows.
+  /// This rank's process was lost, as reported by its parent.
   void lost(std::int32_t rank);
 
-  /// That rank's process has sent its heartbeat, which is no event.
+  /// That rank's process has sent its heartbeat, which is not an event.
   void alive(std::int32_t rank);
   /// That rank has finished that step, from any source: its own report may be in flight when it is killed.
   void finished(std::int32_t rank, std::int64_t step);
 
   /// Ranks that have not ended and have sent nothing for longer than `limit`: no event and no heartbeat, counted from
-  /// the run's begin if they never sent any. `not_before`: silence counts from then on at the earliest.
+  /// the run's begin if they never sent any. `not_before`: the earliest begin of this time.
   std::vector<std::int32_t> silent(std::chrono::milliseconds limit,
                                    std::chrono::steady_clock::time_point not_before = {}) const;
   std::int64_t last_step(std::int32_t rank) const;  ///< -1: none

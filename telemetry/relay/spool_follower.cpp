@@ -8,7 +8,7 @@ namespace {
 
 constexpr auto look_every = std::chrono::milliseconds(200);
 
-// The rank and segment of a spool file's name.
+// The rank and segment in a spool file's name.
 std::optional<std::pair<int, std::uint32_t>> key_of(const std::string& path) {
   const std::string name = std::filesystem::path(path).filename().string();
   int rank = 0;

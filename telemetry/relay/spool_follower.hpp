@@ -16,16 +16,16 @@ namespace rankscope {
 
 class SpoolFollower {
  public:
-  /// `directory` empty: no spool can be reached.
+  /// `directory` empty: no spool can be read.
   explicit SpoolFollower(std::string directory) : directory_(std::move(directory)) {}
 
   bool reachable() const { return !directory_.empty(); }
-  /// All before this frame of the rank's file is known already.
+  /// All messages before this frame of the rank's file have arrived.
   void known_before(int rank, SpoolPosition position);
-  /// Continues reading, at most `budget` bytes, and gives the exchange its missing messages. True when all files
-  /// are read to their current end. `thoroughly`: looks for new files first, which is otherwise done periodically.
+  /// Continues reading, at most `budget` bytes, and passes the missing messages to the exchange. True if all files are
+  /// read to their current end. `thoroughly`: searches for new files first, which otherwise is done periodically.
   bool catch_up(Exchange& exchange, std::size_t budget, bool thoroughly = false);
-  /// One message again, from where it lies.
+  /// Reads one message again, from its position.
   std::optional<std::vector<std::byte>> fetch(int rank, SpoolPosition position);
 
   std::int64_t recovered() const { return recovered_; }

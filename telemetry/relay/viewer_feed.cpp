@@ -5,7 +5,7 @@
 namespace rankscope {
 namespace {
 
-// Unacknowledged bytes, whatever the viewer grants: bounds the memory of a viewer that stops reading.
+// Unacknowledged messages and bytes, whatever the viewer grants: bounds the memory if a viewer stops reading.
 constexpr std::size_t most_messages_under_way = 512;
 constexpr std::size_t most_bytes_under_way = std::size_t{8} << 20;
 constexpr std::size_t most_fetches_per_call = 64;
@@ -51,7 +51,7 @@ void ViewerFeed::notice_missed(const DetailRing& ring) {
     ++missed_;
     add_to_gap(gaps[ring.at(i).sender], ring.at(i));
   }
-  // The supervisor's own detail are gaps of other ranks; repeated ones get no gap of their own.
+  // Detail of the supervisor (rank -1) is gaps of other ranks; a missed one gets no gap of its own.
   for (const auto& [rank, gap] : gaps)
     if (rank >= 0) gaps_.push_back(gap);
   if (!backfill_.empty() && backfill_.back().second == ring_position_)
@@ -100,7 +100,7 @@ std::optional<ViewerFeed::Next> ViewerFeed::next_detail(Exchange& exchange, Spoo
     const auto envelope = bytes ? peek(*bytes) : std::nullopt;
     if (!envelope || envelope->session != exchange.session() || envelope->rank != entry.sender ||
         envelope->sequence != entry.sequence) {
-      ++first;  // stays the gap that was reported
+      ++first;  // remains the gap that was reported
       continue;
     }
     offered_ = Source::backfill;

@@ -1,6 +1,6 @@
 // What one viewer has received and receives next. Control and summaries are a cursor into the log, so they can neither
 // overflow nor be lost; detail is a cursor into the ring and waits for the viewer's credits. A viewer that is too slow
-// misses detail, is informed at once, and receives it later from the spools if they can be read.
+// misses detail, gets gaps at once, and receives the detail later from the spools if they can be read.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -22,12 +22,12 @@ class ViewerFeed {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// `position`: how much of the log the viewer has; `has`: the messages it has.
+  /// `position`: the length of the log that the viewer has; `has`: the messages it has.
   ViewerFeed(std::uint64_t generation, std::uint64_t position, std::uint64_t detail_allowed,
              std::map<std::int32_t, SequenceSet> has);
 
   std::uint64_t generation() const { return generation_; }
-  /// Acknowledges messages up to `received`, and allows detail up to that many since the beginning.
+  /// Acknowledges messages up to `received`, and allows this number of detail messages since the beginning.
   void grant(std::uint64_t received, std::uint64_t detail_allowed);
 
   struct Next {
@@ -35,13 +35,13 @@ class ViewerFeed {
     std::uint64_t number = 0;          ///< on this connection
     std::uint64_t position = 0;        ///< of the log, after this message; 0 for detail
   };
-  /// What to send now, within window and credits; nullopt: nothing. Call sent() once it is on its way.
+  /// The message to send now, within window and credits; nullopt: none. Call sent() once it is sent.
   std::optional<Next> next(Exchange& exchange, SpoolFollower& spools);
   void sent();
 
   /// Everything has been sent and acknowledged (detail: as far as there were credits).
   bool caught_up(Exchange& exchange) const;
-  std::int64_t missed() const { return missed_; }  ///< detail messages that fell out of the ring unseen
+  std::int64_t missed() const { return missed_; }  ///< detail messages dropped from the ring before they were sent
 
   Clock::time_point last_received = Clock::now(), beat_at{};
   std::string key;  ///< with which it connected; empty: without encryption
@@ -66,7 +66,7 @@ class ViewerFeed {
 
   Source offered_ = Source::none;
   std::size_t offered_bytes_ = 0;
-  std::vector<std::byte> made_;  // the bytes offered, where they are not in log or ring
+  std::vector<std::byte> made_;  // the bytes offered, if they are not in log or ring
 };
 
 }  // namespace rankscope

@@ -23,20 +23,20 @@ struct AdmittedKey {
   Role role = Role::viewer;
 };
 
-/// Whom a connection belongs to, from the "User-Id" that the handler gave it; nullopt where it gave none.
+/// The owner of a connection, from the "User-Id" that the handler set; nullopt if it set none.
 std::optional<AdmittedKey> caller_of(std::string_view user_id);
 
 class RevokedKeys;
 
 class ZapHandler {
  public:
-  /// Must be there before the relay's socket is bound. The admitted key with its role becomes the connection's
-  /// "User-Id". `revoked` must outlive it.
+  /// Must exist before the relay's socket is bound. The admitted key with its role becomes the connection's "User-Id".
+  /// `revoked` must outlive it.
   ZapHandler(zmq::context_t& context, std::vector<AdmittedKey> admitted, const RevokedKeys& revoked);
   ~ZapHandler();
 
   zmq::socket_t& socket();
-  /// Answers all requests that are there.
+  /// Answers all pending requests.
   void answer();
   std::int64_t rejected() const;
 

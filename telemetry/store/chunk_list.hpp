@@ -1,16 +1,16 @@
 // A long sorted sequence as a list of chunks that grow only at their end, for one writer and many readers.
 //
-// Rows that come in order are written behind the last one, into memory that no snapshot looks at. Rows that come late
-// wait in a buffer; settle() merges them by replacing the chunks they fall into, so a snapshot's chunks never change.
-// The buffer may grow with the list, which makes even wholly disordered input cost O(n log n).
+// Rows in order are appended to memory that no snapshot reads. Late rows wait in a buffer; settle() merges them by
+// replacing the chunks they belong to, so a snapshot's chunks never change. The buffer may grow with the list, so even
+// completely unordered input costs O(n log n).
 //
 // A Chunk provides: Row; static bool before(const Row&, const Row&), a strict total order in which equal means "the
 // same row"; static constexpr capacity_limit; Chunk(context, capacity, const Row& first); capacity(); bool holds(row):
-// can it represent it; std::shared_ptr<Chunk> grown(count, capacity, row): a copy that can; empty_copy(capacity): one
-// without rows; append(count, row); Row at(index); place_of(row, first, last): the first of those indices whose row is
-// not before it; bytes(). A Ref provides: std::shared_ptr<Chunk> chunk; std::uint32_t count; void add(const Row&),
-// which extends its running summary by the row that is about to be counted; copy(chunk, first, last): appends that
-// chunk's rows; sum_up(): completes the summary with what a chunk sums up by itself, is_summed(): that is so.
+// whether it can represent it; std::shared_ptr<Chunk> grown(count, capacity, row): a copy that can;
+// empty_copy(capacity): one without rows; append(count, row); Row at(index); place_of(row, first, last): the first of
+// those indices whose row is not before it; bytes(). A Ref provides: std::shared_ptr<Chunk> chunk; std::uint32_t count;
+// void add(const Row&), which adds the next row to its summary; copy(chunk, first, last): appends that chunk's rows;
+// sum_up(): adds the chunk's own sums to the summary; is_summed(): whether that is done.
 #pragma once
 #include <algorithm>
 #include <cassert>
@@ -29,7 +29,7 @@ class ChunkList {
   /// `context` is what all chunks of the list share; it outlives them.
   explicit ChunkList(const Context& context) : context_(&context) {}
 
-  /// Takes a row; one that equals the last or (found at settling) any other is dropped.
+  /// Adds a row; one that equals the last or (found by settle()) any other is dropped.
   void add(const Row& row) {
     if (refs_.empty() || Chunk::before(last_, row)) {
       append(refs_, row);
@@ -41,7 +41,7 @@ class ChunkList {
     }
   }
 
-  /// Merges late rows. Afterwards refs() is everything, in order and summed up.
+  /// Merges late rows. Afterwards refs() contains all rows, in order and summed up.
   void settle() {
     merge_late();
     for (auto ref = refs_.rbegin(); ref != refs_.rend() && !ref->is_summed(); ++ref) ref->sum_up();
@@ -50,7 +50,7 @@ class ChunkList {
   const std::vector<Ref>& refs() const { return refs_; }
   std::int64_t count() const { return count_ + static_cast<std::int64_t>(late_.size()); }
   std::int64_t bytes() const { return bytes_ + static_cast<std::int64_t>(late_.capacity() * sizeof(Row)); }
-  /// How many rows settle() has to merge.
+  /// The number of rows that settle() has to merge.
   std::int64_t late_count() const { return static_cast<std::int64_t>(late_.size()); }
 
   /// Removes the first chunk; there must be a second one.
@@ -91,7 +91,7 @@ class ChunkList {
     merged.reserve(refs_.size() + late_.size() / Chunk::capacity_limit + 1);
     std::size_t next = 0;
     for (std::size_t i = 0; i < refs_.size(); ++i) {
-      // A late row belongs to the last chunk that begins before it; the first chunk takes all that precede it.
+      // A late row belongs to the last chunk that begins before it; rows before all chunks belong to the first one.
       std::size_t stop = late_.size();
       if (i + 1 < refs_.size()) {
         const Row following = refs_[i + 1].chunk->at(0);
@@ -118,9 +118,9 @@ class ChunkList {
     ++into.count;
   }
 
-  /// What `old` holds, with late rows [next, stop), as new chunks.
+  /// Copies the rows of `old` and late rows [next, stop) into new chunks.
   void rebuild(const Ref& old, std::size_t next, std::size_t stop, std::vector<Ref>& into) {
-    // Even pieces: a split leaves room in both halves, so the next late rows do not split again.
+    // Pieces of equal size: a split leaves space in both halves, so the next late rows do not split again.
     const std::size_t all = old.count + (stop - next);
     const std::size_t pieces = (all + Chunk::capacity_limit - 1) / Chunk::capacity_limit, before = into.size();
     std::uint32_t room = 0;

@@ -3,7 +3,7 @@
 namespace rankscope {
 
 SpanClass class_of(OpId op) {
-  // An id from a newer writer may carry a kind that this build has no name for: it is drawn, as "other".
+  // An id from a newer writer may have a kind that this build does not know: it is drawn as "other".
   if (!op.valid()) return SpanClass::other;
   switch (op.kind()) {
     case OpKind::forward: return SpanClass::forward;

@@ -86,7 +86,7 @@ LaneColumn::Evicted LaneColumn::evict_oldest() {
   const Evicted evicted{first.first_begin_ns, std::max(first.first_begin_ns, spans_.refs()[1].first_begin_ns),
                         first.count, first.greatest_step};
   spans_.drop_first();
-  // A run may last for weeks: the data of its steps are evicted with their spans.
+  // A run may last for weeks: the data of steps are evicted together with their spans.
   std::uint32_t least_step = UINT32_MAX;
   for (const SpanChunkRef& ref : spans_.refs()) least_step = std::min(least_step, ref.least_step);
   seen_.forget_before(least_step);

@@ -10,12 +10,12 @@
 
 namespace rankscope {
 
-/// Which ops of which steps have been seen: one bit each, so that every span can be asked for its duplicate.
+/// Which ops of which steps have arrived: one bit each, so that every span is checked for a duplicate.
 class SeenOps {
  public:
-  /// False if it was there, or may have been: its step was forgotten.
+  /// False if it was present, or may have been because its step was evicted.
   bool insert(std::uint32_t step, std::uint32_t number);
-  /// Some steps before this one, or all of them.
+  /// Removes some or all of the steps before this one.
   void forget_before(std::uint32_t step);
   std::int64_t bytes() const { return bytes_; }
 
@@ -48,8 +48,8 @@ class LaneColumn {
   LaneColumn(const LaneColumn&) = delete;
   LaneColumn& operator=(const LaneColumn&) = delete;
 
-  /// Takes a span of this lane. False if a span of that op and step came before: the first one stays; or if all of its
-  /// step was evicted.
+  /// Adds a span of this lane. False if a span of this op and step was added before (the first one is kept), or if the
+  /// complete step was evicted.
   bool add(const Span& span);
   /// The current snapshot; created again only if something changed.
   std::shared_ptr<const LaneView> view();
@@ -59,7 +59,7 @@ class LaneColumn {
   std::int64_t count() const { return spans_.count(); }
   std::int64_t late_count() const { return spans_.late_count(); }
 
-  /// When the oldest chunk that may go (all but the last) ended; INT64_MAX if none may.
+  /// End of the oldest chunk that can be evicted (all but the last); INT64_MAX if there is none.
   std::int64_t oldest_end_ns() const;
   struct Evicted {
     std::int64_t begin_ns = 0, end_ns = 0, count = 0;

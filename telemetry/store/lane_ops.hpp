@@ -1,4 +1,4 @@
-// The ops of one lane under small numbers of its own, in the order they first came: every step runs the same ops again.
+// The ops of one lane, numbered per lane in order of first arrival: every step runs the same ops again.
 #pragma once
 #include <array>
 #include <bit>
@@ -13,20 +13,20 @@ namespace rankscope {
 struct LaneOp {
   OpId id;
   SpanClass kind = SpanClass::other;
-  std::uint32_t follower = 0;  ///< the number that came after it last time; the writer's own
+  std::uint32_t follower = 0;  ///< the number that followed it last time; used by the writer only
 };
 
-/// Append-only, and nothing moves: readers use the numbers that their snapshot's rows hold while the writer adds more.
+/// Append-only, and elements never move: readers use the numbers in their snapshot's rows while the writer adds more.
 class LaneOps {
  public:
   const LaneOp& operator[](std::uint32_t number) const {
     const Place place = place_of(number);
     return segments_[place.segment][place.offset];
   }
-  /// The op's number, a new one if it has none yet. Writer only.
+  /// The op's number; a new one if it has none yet. Writer only.
   std::uint32_t number(OpId op) {
-    // Steps repeat each other, so what followed last time is right nearly always, or, where that one was lost or comes
-    // late, what followed it; this saves a look-up that misses the cache.
+    // Steps repeat each other, so the previous follower is nearly always right, or, if that op was lost or is late, the
+    // follower's follower; this avoids a look-up that misses the cache.
     if (last_) {
       std::uint32_t guess = last_->follower;
       for (int skipped = 0; skipped < 2; ++skipped) {

@@ -19,7 +19,7 @@ SpanRow row_of(const Span& span) {
   return row;
 }
 
-// The number of the lane's spans for which `precedes` holds, as (chunk, index) of the first other one.
+// Counts the lane's spans for which `precedes` holds, as (chunk, index) of the first span after them.
 struct Place {
   std::size_t chunk = 0;
   std::uint32_t index = 0;

@@ -1,4 +1,4 @@
-// Questions to one lane's snapshot. Times are as stamped; the caller corrects clocks.
+// Queries on one lane's snapshot. Times are as stamped; the caller corrects clocks.
 #pragma once
 #include <optional>
 #include <span>
@@ -8,13 +8,13 @@
 
 namespace rankscope {
 
-/// Adds the lane's shares of `pixels.size()` equal columns of `range` to `pixels`; where spans overlap the sum of a
-/// column may pass 1.
+/// Adds the lane's shares of `pixels.size()` equal columns of `range` to `pixels`; if spans overlap, a column's sum can
+/// exceed 1.
 void add_shares(const LaneView& lane, TimeRange range, std::span<PixelShare> pixels);
 
-/// By begin; a span of no length lies in a range that holds its begin.
+/// In order of begin; a span of length zero is in a range that contains its begin.
 std::vector<Span> spans_in(const LaneView& lane, TimeRange range, std::int64_t least_ns, std::size_t limit);
-/// The last to begin of those that hold the moment: the innermost where spans nest.
+/// Of the spans that contain this time, the last to begin: the innermost if spans nest.
 std::optional<Span> span_at(const LaneView& lane, std::int64_t time_ns);
 std::optional<Span> next_span(const LaneView& lane, const Span& from);
 std::optional<Span> previous_span(const LaneView& lane, const Span& from);

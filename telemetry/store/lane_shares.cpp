@@ -1,4 +1,4 @@
-// Sums spans into pixel columns: whole nodes of the pyramid within a column, single spans at the borders.
+// Sums spans into pixel columns: complete pyramid nodes within a column, single spans at the borders.
 #include <algorithm>
 
 #include "telemetry/store/lane_query.hpp"
@@ -17,7 +17,7 @@ class Columns {
         count_(static_cast<double>(pixels.size())),
         scale_(count_ / static_cast<double>(range.length())) {}
 
-  /// Puts sums over spans that lie in [begin, end) into their column, if that is a single one.
+  /// Adds sums over spans in [begin, end) to their column, if it is a single one.
   bool put_whole(std::int64_t begin, const SpanSums& sums) {
     if (begin < range_.begin_ns || sums.last_end_ns > range_.end_ns) return false;
     const auto p = static_cast<std::size_t>(at(begin));
@@ -43,7 +43,7 @@ class Columns {
     share(p, channel) += static_cast<float>(static_cast<double>(p + 1) - from);
     if (q < pixels_.size()) share(q, channel) += static_cast<float>(to - static_cast<double>(q));
     if (q - p > long_run) {
-      // Many nested long spans must not cost spans × pixels: only the ends of a run are noted.
+      // Many nested long spans must not cost spans × pixels: only the ends of a run are stored.
       if (runs_.empty()) runs_.resize((pixels_.size() + 1) * channels);
       runs_[(p + 1) * channels + channel] += 1;
       runs_[q * channels + channel] -= 1;
@@ -72,7 +72,7 @@ class Columns {
   TimeRange range_;
   std::span<PixelShare> pixels_;
   double count_, scale_;
-  std::vector<float> runs_;  // whole numbers, so sums and differences are exact
+  std::vector<float> runs_;  // integers, so sums and differences are exact
 };
 
 void put_span(const SpanChunk& chunk, std::uint32_t i, Columns& columns) {
@@ -87,7 +87,7 @@ void put_span(const SpanChunk& chunk, std::uint32_t i, Columns& columns) {
 }
 
 void put_chunk(const SpanChunk& chunk, std::uint32_t count, TimeRange range, Columns& columns) {
-  // True if nothing of the node is left to do.
+  // True if nothing of the node remains to be added.
   const auto settled = [&](std::uint32_t first, const SpanSums& sums) {
     return sums.last_end_ns <= range.begin_ns || columns.put_whole(chunk.begin(first), sums);
   };

@@ -110,7 +110,7 @@ class Buckets {
       least_ = greatest_ = sample;
       return;
     }
-    // A node gives its least before its greatest, in any order of time: of equal values the earlier one is kept.
+    // A node stores its minimum before its maximum, in any order of time: of equal values the earlier one is kept.
     const std::int64_t sum = MemoryChunk::sum(sample);
     const std::int64_t low = MemoryChunk::sum(least_), high = MemoryChunk::sum(greatest_);
     if (sum < low || (sum == low && MemoryChunk::before(sample, least_))) least_ = sample;

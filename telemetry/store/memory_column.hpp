@@ -16,7 +16,7 @@ class MemoryChunk {
   using Row = MemorySample;
   static constexpr std::uint32_t capacity_limit = 1024;
   static constexpr std::uint32_t fan_out = 16;
-  /// By time, step, op and bytes: only samples alike in all of them are duplicates.
+  /// By time, step, op and bytes: only samples with all of these equal are duplicates.
   static bool before(const MemorySample& a, const MemorySample& b);
   static std::int64_t sum(const MemorySample& sample);  ///< of the device
 
@@ -36,7 +36,7 @@ class MemoryChunk {
   struct Extremes {
     std::uint16_t least = 0, greatest = 0;
   };
-  /// Of samples [16k, 16k + 16), there once all of them are.
+  /// Of samples [16k, 16k + 16); valid once all of them exist.
   const Extremes& sixteen(std::uint32_t k) const { return sixteens_[k]; }
 
  private:
@@ -83,8 +83,8 @@ class MemoryColumn {
   std::shared_ptr<const MemoryView> view_;
 };
 
-/// The sample in force when `range` begins, if there is one, then at most two samples a bucket: the first of the least
-/// and of the greatest sum, in order of time. Times as stamped.
+/// The sample valid when `range` begins, if any, then at most two samples per bucket: the first of the least and of the
+/// greatest sum, in order of time. Times as stamped.
 std::vector<MemorySample> memory_in(const MemoryView& memory, TimeRange range, int buckets);
 
 }  // namespace rankscope

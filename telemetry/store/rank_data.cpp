@@ -105,7 +105,7 @@ bool RankData::add(const StepSummary& summary) {
 bool RankData::add(const Gap& gap) {
   if (std::find(gaps_.begin(), gaps_.end(), gap) != gaps_.end()) return false;
   const bool numbered = gap.first_sequence != 0;
-  // A gap may be reported again as it grows: the greater one replaces the smaller.
+  // A gap may be reported again as it grows: the larger one replaces the smaller.
   if (numbered) {
     const auto covers = [](const Gap& a, const Gap& b) {
       return b.first_sequence != 0 && a.first_sequence <= b.first_sequence && b.last_sequence <= a.last_sequence;
@@ -136,7 +136,7 @@ bool RankData::add(const ProgramRecord& record, std::uint64_t sequence) {
 
 bool RankData::received(std::uint64_t sequence) {
   sequences_.insert(sequence);
-  // Only a gap that this number helps to fill makes it visible.
+  // A gap becomes visible only if this number helps to fill it.
   const bool visible = std::any_of(gaps_.begin(), gaps_.end(), [&](const Gap& gap) {
     return gap.first_sequence <= sequence && sequence <= gap.last_sequence;
   });
@@ -156,7 +156,7 @@ std::vector<Gap> RankData::open_gaps() const {
 }
 
 std::int64_t RankData::lost_events(const std::vector<Gap>& open) const {
-  // What a rank dropped before numbering it is in its summaries, and perhaps also in gaps without numbers.
+  // Rows that a rank dropped before numbering are counted in its summaries, and perhaps also in gaps without numbers.
   std::int64_t numbered = 0, unnumbered = 0;
   for (const Gap& gap : open) (gap.first_sequence == 0 ? unnumbered : numbered) += gap.events;
   return numbered + std::max(unnumbered, spans_dropped_);

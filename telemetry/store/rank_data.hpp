@@ -50,8 +50,8 @@ struct RankView {
   std::array<StepMap<StepTimes>, obtained_count> steps;
   std::array<std::shared_ptr<const MemoryView>, obtained_count> memory;
   std::array<std::array<std::shared_ptr<const LaneView>, lane_count>, obtained_count> lanes;
-  std::vector<Gap> gaps;           ///< open ones, by begin
-  std::vector<TimeRange> unknown;  ///< the gaps' union, by begin
+  std::vector<Gap> gaps;           ///< not filled yet, in order of begin
+  std::vector<TimeRange> unknown;  ///< the gaps' union, in order of begin
   std::int64_t events = 0, lost = 0, evicted = 0;
 };
 
@@ -60,7 +60,7 @@ class RankData {
   explicit RankData(std::int32_t rank) : rank_(rank) {}
 
   /// Each returns whether it changed anything.
-  /// Spans of one step. Those that end before they begin are no spans.
+  /// Spans of one step. Spans that end before they begin are ignored.
   bool add(std::span<const Span> spans, Obtained obtained);
   bool add(const MemorySample& sample, Obtained obtained);
   bool add(std::span<const PhaseSpan> phases, Obtained obtained);  ///< of one step
@@ -69,22 +69,22 @@ class RankData {
   bool add(const ClockRecord& record);
   bool add(const ProgramRecord& record, std::uint64_t sequence);
   bool received(std::uint64_t sequence);
-  /// When a step ran whose spans are not here.
+  /// When a step ran whose spans are not stored.
   void outline(const EncodedMessage::StepExtent& step, Obtained obtained);
-  /// Events that arrived and are not here.
+  /// Events that arrived and are not stored.
   void count(std::int64_t events);
 
-  /// Moves what it holds of the steps before `into.before` (a multiple of StepMap's blocks) there; each summary goes
-  /// through `visit(summary)` as well.
+  /// Moves the data of the steps before `into.before` (a multiple of StepMap's blocks) to `into`; calls
+  /// `visit(summary)` for each summary as well.
   void fold(FoldedSteps& into, const std::function<void(const StepSummary&)>& visit);
-  /// The same of a summary that comes after its step was folded.
+  /// The same for a summary that arrives after its step was folded.
   void fold_late(FoldedSteps& into, const StepSummary& summary);
 
   std::shared_ptr<const RankView> view();
   /// Late spans that the next view merges.
   std::int64_t late_count() const;
   std::int64_t bytes() const;
-  /// When the oldest detail that may go ended; INT64_MAX if none may.
+  /// End of the oldest detail that can be evicted; INT64_MAX if there is none.
   std::int64_t oldest_end_ns() const;
   void evict_oldest();
 
@@ -97,7 +97,7 @@ class RankData {
   std::uint64_t program_sequence_ = 0;
   std::optional<ClockRecord> clock_;
   StepMap<std::shared_ptr<const StepSummary>> summaries_;
-  std::int64_t spans_dropped_ = 0;  // as the rank's summaries tell
+  std::int64_t spans_dropped_ = 0;  // as the rank's summaries report
   StepMap<StepPhases> phases_;
   std::uint64_t phase_epoch_ = 1;
   std::int64_t phase_count_ = 0, outlined_ = 0;

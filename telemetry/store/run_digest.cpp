@@ -12,7 +12,7 @@ namespace rankscope {
 
 namespace {
 
-constexpr std::uint32_t steps_kept_apart = 256;  ///< more than the distance of ranks, and than messages are late
+constexpr std::uint32_t steps_kept_apart = 256;  ///< more than ranks are apart, and than any message is late
 
 }  // namespace
 

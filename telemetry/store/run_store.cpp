@@ -13,9 +13,9 @@
 namespace rankscope {
 namespace {
 
-constexpr std::int64_t much_late = 20'000;  ///< spans: merging them takes some milliseconds
+constexpr std::int64_t much_late = 20'000;  ///< spans: merging them needs some milliseconds
 
-/// The views of all ranks, made in parallel if many messages were late. No other thread uses them meanwhile.
+/// The views of all ranks, created in parallel if many messages were late. No other thread uses them at this time.
 void make_views(const RanksData& ranks) {
   std::int64_t late = 0;
   for (const auto& [number, data] : ranks) late += data->late_count();
@@ -31,7 +31,7 @@ void make_views(const RanksData& ranks) {
   try {
     while (others.size() + 1 < threads) others.push_back(std::async(std::launch::async, work));
   } catch (const std::system_error&) {
-    // No more threads can be made: slower with fewer, and the same views.
+    // No more threads can be created: with fewer it is slower, but the views are the same.
   }
   work();
   for (std::future<void>& other : others) other.get();
@@ -39,7 +39,7 @@ void make_views(const RanksData& ranks) {
 
 }  // namespace
 
-// The one thread that writes and those that request views share `mutex`; readers of a view need no lock.
+// The only writing thread and the threads that request views share `mutex`; readers of a view need no lock.
 struct RunStore::State {
   State(std::int64_t its_keep_bytes, std::uint32_t keep_steps) : keep_bytes(its_keep_bytes), folder(keep_steps) {}
 
@@ -79,7 +79,7 @@ struct RunStore::State {
   }
 
   void evict() {
-    // Summing the ranks costs more than adding a row, so it is done once in some thousand rows.
+    // Summing the ranks costs more than adding a row, so it is done once per some thousand rows.
     if (keep_bytes <= 0 || rows_since_eviction < 4096) return;
     rows_since_eviction = 0;
     std::int64_t held = held_bytes();
@@ -95,7 +95,7 @@ struct RunStore::State {
   }
 
   bool take(const Hello& event, const Message& from) {
-    // Several senders may introduce the run; the lowest rank's first hello counts, in any order of arrival.
+    // Several senders may send a hello; the lowest rank's first hello is used, in any order of arrival.
     const std::pair order{from.rank, from.sequence};
     if (hello && (hello_from < order || *hello == event)) return false;
     hello = std::make_shared<const Hello>(event);
@@ -118,7 +118,7 @@ struct RunStore::State {
     std::stable_sort(ends.begin(), ends.end(), [](const End& a, const End& b) { return a.rank < b.rank; });
     return true;
   }
-  /// take(rows) for each stretch of rows of one rank and step; returns whether any changed something.
+  /// Calls take(rows) for each sequence of rows of one rank and step; returns whether any changed something.
   template <class Row, class Take>
   bool in_stretches(const std::vector<Row>& rows, Take take) {
     bool changed = false;
@@ -158,7 +158,7 @@ void RunStore::accept(const Message& message) {
   State& state = *state_;
   const std::lock_guard lock(state.mutex);
   if (!state.is_ours(message.session)) return;
-  // A number shows that a message arrived; a gap reported by a relay has no number of the rank's own.
+  // A number proves that a message arrived; a gap reported by a relay has no number of the rank's own.
   const Gap* gap = std::get_if<Gap>(&message.event);
   bool changed = std::visit([&](const auto& event) { return state.take(event, message); }, message.event);
   if (message.sequence != 0 && !(gap && gap->first_sequence != 0)) {

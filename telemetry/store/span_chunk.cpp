@@ -9,10 +9,10 @@ namespace rankscope {
 namespace {
 
 constexpr std::uint32_t unknown_cpu = UINT32_MAX;
-// Late spans of earlier steps must still fit below a chunk's first step.
+// Late spans of steps before a chunk's first step must still fit.
 constexpr std::uint32_t step_slack = 1024;
 
-// At least the value: what a search prunes by must never be too small.
+// Not below the value: a bound used to prune a search must never be too small.
 float rounded_up(std::int64_t value) {
   const auto nearest = static_cast<float>(value);
   return static_cast<double>(nearest) < static_cast<double>(value)

@@ -1,6 +1,6 @@
-// Up to 2048 spans of one lane as columns, with a pyramid over them (fan-out 16): some 27 bytes a span.
+// Up to 2048 spans of one lane as columns, with a pyramid over them (fan-out 16): some 27 bytes per span.
 //
-// Spans are ordered by (begin, end, step, op). Rows and nodes are only ever written behind what a snapshot knows (its
+// Spans are ordered by (begin, end, step, op). Rows and nodes are only written after those that a snapshot reads (its
 // own count), so one writer and any number of readers share a chunk without a lock.
 #pragma once
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace rankscope {
 
-/// A span, its op also as the lane's own number.
+/// A span, with its op also as the lane's own number.
 struct SpanRow {
   std::int64_t begin_ns = 0, active_ns = 0, end_ns = 0, cpu_ns = -1;
   OpId op;
@@ -29,7 +29,7 @@ struct SpanSums {
   std::int64_t last_end_ns = INT64_MIN;  ///< the greatest end: spans may nest
   float longest_ns = 0;                  ///< rounded up
   float waiting_ns = 0;
-  std::array<float, span_class_count> busy_ns{};  ///< without the waiting
+  std::array<float, span_class_count> busy_ns{};  ///< without waiting
   void add(const SpanRow& row) { add(row.kind, row.begin_ns, row.active_ns, row.end_ns); }
   void add(SpanClass kind, std::int64_t begin_ns, std::int64_t active_ns, std::int64_t end_ns);
   void add(const SpanSums& sums);
@@ -45,15 +45,15 @@ class SpanChunk {
 
   SpanChunk(const LaneOps& ops, std::uint32_t capacity, const SpanRow& first);
   std::uint32_t capacity() const { return capacity_; }
-  /// Narrow columns hold durations under 4.29 s, 65,536 ops and steps near the first one's; else the chunk is wide.
+  /// Narrow columns hold durations under 4.29 s, 65,536 ops, and steps near the first one; otherwise the chunk is wide.
   bool holds(const SpanRow& row) const { return wide_ || fits_narrow(row); }
   std::shared_ptr<SpanChunk> grown(std::uint32_t count, std::uint32_t capacity, const SpanRow& row) const;
   std::shared_ptr<SpanChunk> empty_copy(std::uint32_t capacity) const;
   void append(std::uint32_t count, const SpanRow& row);
-  /// Rows [first, last) of another, if both have the same columns: whole columns at once. False: they have not.
+  /// Appends rows [first, last) of another chunk, copied by columns. False if the two have different columns.
   bool append(std::uint32_t count, const SpanChunk& from, std::uint32_t first, std::uint32_t last);
   SpanRow at(std::uint32_t index) const;
-  SpanSums sums(std::uint32_t count) const;  ///< of all rows, for the writer alone
+  SpanSums sums(std::uint32_t count) const;  ///< of all rows, for the writer only
   std::uint32_t place_of(const SpanRow& row, std::uint32_t first, std::uint32_t last) const;
   std::int64_t bytes() const;
 
@@ -64,7 +64,7 @@ class SpanChunk {
   std::int64_t wait(std::uint32_t i) const { return wide_ ? wide_wait_[i] : wait_[i]; }
   const LaneOp& op(std::uint32_t i) const { return (*ops_)[wide_ ? wide_op_[i] : op_[i]]; }
   std::uint32_t step(std::uint32_t i) const { return wide_ ? wide_step_[i] : base_step_ + step_[i]; }
-  /// Sums of spans [16k, 16k + 16) or [256k, 256k + 256), there once all of them are.
+  /// Sums of spans [16k, 16k + 16) or [256k, 256k + 256); valid once all of them exist.
   const SpanSums& sixteen(std::uint32_t k) const { return sixteens_[k]; }
   const SpanSums& group_sums(std::uint32_t k) const { return groups_[k]; }
 
@@ -72,14 +72,14 @@ class SpanChunk {
   SpanChunk(const LaneOps& ops, std::uint32_t capacity, std::uint32_t base_step, bool wide);
   bool fits_narrow(const SpanRow& row) const;
   std::size_t column_bytes() const;
-  void sum_up(std::uint32_t i, SpanClass kind);  ///< row i, which is written
+  void sum_up(std::uint32_t i, SpanClass kind);  ///< row i must be written
 
-  const LaneOps* ops_;  // owned by whoever owns the chunk
+  const LaneOps* ops_;  // owned by the chunk's owner
   std::uint32_t capacity_;
   std::uint32_t base_step_;
   bool wide_;
-  SpanSums open_sixteen_, open_group_;  // the writer's own; readers never look
-  /// All columns in one piece: what a chunk that goes leaves is what the next one takes, for as long as a run lasts.
+  SpanSums open_sixteen_, open_group_;  // writer only; readers never access them
+  /// All columns in one block: the memory freed with one chunk fits the next one, however long a run lasts.
   std::unique_ptr<std::byte[]> memory_;
   std::int64_t* begin_ = nullptr;
   std::uint32_t *duration_ = nullptr, *wait_ = nullptr, *cpu_ = nullptr;
@@ -89,7 +89,7 @@ class SpanChunk {
   SpanSums *sixteens_ = nullptr, *groups_ = nullptr;
 };
 
-/// A chunk as one snapshot sees it.
+/// A chunk as one snapshot reads it.
 struct SpanChunkRef {
   std::shared_ptr<SpanChunk> chunk;
   std::uint32_t count = 0;

@@ -1,4 +1,4 @@
-// Keeps a store small through a long run: old steps are merged over the ranks, block by block.
+// Keeps a store small during a long run: old steps are merged over the ranks, block by block.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -13,10 +13,10 @@ using RanksData = std::map<std::int32_t, std::unique_ptr<RankData>>;
 
 class StepFolder {
  public:
-  /// Leaves at least the latest `keep` steps as they are; 0: all.
+  /// Does not fold the latest `keep` steps; 0: folds nothing.
   explicit StepFolder(std::uint32_t keep) : keep_(keep) {}
   bool is_folded(std::uint32_t step) const { return step < folded_.before; }
-  /// Once a step is known: folds what has become old. `ranks_of_run`: 0 where that is not known.
+  /// Called for each new step: folds old steps. `ranks_of_run`: 0 if unknown.
   void reached(std::uint32_t step, const RanksData& ranks, std::int32_t ranks_of_run);
   /// A summary of a folded step; returns whether it was missing there.
   bool add_late(const StepSummary& summary, RankData& rank, std::int32_t ranks_of_run);

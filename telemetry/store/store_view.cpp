@@ -26,8 +26,8 @@ void move(Timed& what, std::int64_t by) {
   what.end_ns += by;
 }
 
-// How far a rank's stamps of that kind are moved onto the corrected time line. Emulated and simulated times were laid
-// out for all ranks at once.
+// The shift of a rank's stamps of that kind onto the corrected time line. Emulated and simulated times were computed
+// for all ranks on one time line.
 std::int64_t correction(const RankView& rank, Obtained obtained) {
   return obtained == Obtained::measured && rank.clock ? rank.clock->offset_ns : 0;
 }
@@ -42,7 +42,7 @@ void clamp(std::span<PixelShare> pixels) {
   }
 }
 
-// Adds to `covered` (one number a column) the share of each column that a range covers.
+// Adds to `covered` (one number per column) the share of each column that a range covers.
 void cover(TimeRange what, TimeRange range, std::vector<float>& covered) {
   const double scale = static_cast<double>(covered.size()) / static_cast<double>(range.length());
   const std::int64_t begin = std::max(what.begin_ns, range.begin_ns), end = std::min(what.end_ns, range.end_ns);
@@ -184,7 +184,7 @@ class View final : public StoreView {
         if (!lane) continue;
         const auto of_lane = static_cast<std::ptrdiff_t>(found.size());
         collect_step(*lane, step, found);
-        // A lane is in order of begin, and nearly always in this one.
+        // A lane is in order of begin, and nearly always in this order, too.
         if (!std::is_sorted(found.begin() + of_lane, found.end(), earlier))
           std::sort(found.begin() + of_lane, found.end(), earlier);
         std::inplace_merge(found.begin() + first, found.begin() + of_lane, found.end(), earlier);
@@ -209,7 +209,7 @@ class View final : public StoreView {
     const RankView* data = find_rank(rank);
     const StepPhases* stored = data ? data->phases.find(step) : nullptr;
     if (!stored || !stored->rows) return found;
-    // Sorted by op, then by how obtained: the first kind there is.
+    // Sorted by op, then by origin: the first kind that exists.
     auto row = std::lower_bound(stored->rows->begin(), stored->rows->end(), op,
                                 [](const StoredPhase& p, OpId requested) { return p.phase.op < requested; });
     if (row == stored->rows->end()) return found;
@@ -273,7 +273,7 @@ class View final : public StoreView {
     return data ? data->lanes[static_cast<std::size_t>(lane.obtained)][static_cast<std::size_t>(lane.lane)].get()
                 : nullptr;
   }
-  /// What `find(view, correction)` finds there, on the corrected time line.
+  /// The result of `find(view, correction)`, on the corrected time line.
   template <class Find>
   std::optional<Span> in_lane(LaneKey lane, Find find) const {
     const LaneView* view = find_lane(lane);

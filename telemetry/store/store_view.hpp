@@ -1,4 +1,4 @@
-// The snapshot that the run store hands out.
+// The snapshot that the run store returns.
 #pragma once
 #include <map>
 #include <memory>
@@ -8,12 +8,12 @@
 
 namespace rankscope {
 
-/// What a snapshot holds; filled in by the store.
+/// The content of a snapshot; filled in by the store.
 struct StoreContent {
   std::shared_ptr<const Hello> hello;
   std::map<std::int32_t, std::shared_ptr<const RankView>> ranks;
   std::vector<End> ends;
-  std::shared_ptr<const FoldedSteps> folded;  ///< null: nothing is
+  std::shared_ptr<const FoldedSteps> folded;  ///< null: nothing is folded
   std::array<SequenceSet, obtained_count> steps;
   std::uint64_t revision = 0;
 };

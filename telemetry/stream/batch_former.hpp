@@ -1,5 +1,5 @@
 // Turns rows into messages: numbers each rank's messages, collects its rows in batches, encodes them and writes them to
-// the rank's spool. Used by the publisher's background thread alone.
+// the rank's spool. Used only by the publisher's background thread.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -22,28 +22,28 @@ struct BatchFormerOptions {
   std::string spool_directory;            ///< empty: no spool
   std::chrono::nanoseconds keep_last{0};  ///< of detail, in the spool; 0: all
   std::size_t batch_rows = 4096;          ///< of one message at most
-  bool collect = true;                    ///< messages for take(); else they are for the spool alone
+  bool collect = true;                    ///< messages for take(); else they are only written to the spool
 };
 
 class BatchFormer {
  public:
   explicit BatchFormer(BatchFormerOptions options) : options_(std::move(options)) {}
 
-  /// A message of its own: anything but a batch.
+  /// A single message: any event but a batch.
   void append(std::int32_t rank, Event event);
-  /// The lane's rows to the open batches of its rank. `last`: drops that no later row can report are told too.
+  /// Appends the lane's rows to its rank's open batches. `last`: also reports drops that no later row can report.
   void drain(LaneWriter& lane, bool last);
-  /// The rows of a whole batch likewise.
+  /// Appends the rows of a complete batch in the same way.
   void add(std::int32_t rank, Event batch);
-  /// What is in the open batches becomes messages.
+  /// Turns the open batches into messages.
   void close_batches();
-  /// Hands the spools to the operating system; what is wrong with one of them, or nothing.
+  /// Flushes the spools to the operating system; returns one spool's error, or an empty string.
   std::string flush();
   /// The messages formed since the last call, in order.
   std::vector<Uplink::Outgoing> take() { return std::exchange(formed_, {}); }
 
   struct Counts {
-    std::int64_t rows = 0;       ///< that went into batches
+    std::int64_t rows = 0;       ///< appended to batches
     std::int64_t malformed = 0;  ///< invalid rows, which were omitted
     std::int64_t messages = 0, bytes = 0;
     std::int64_t spool_lost = 0;  ///< messages that could not be written to disk

@@ -17,13 +17,13 @@ class Bell {
   Bell(const Bell&) = delete;
   Bell& operator=(const Bell&) = delete;
 
-  /// Any thread; `reason` is a bit, or several.
+  /// Any thread; `reason` is one bit or several.
   void ring(unsigned reason) {
-    reasons_.fetch_or(reason, std::memory_order_relaxed);  // seen by who the post wakes
+    reasons_.fetch_or(reason, std::memory_order_relaxed);  // visible to the thread that the post wakes
     sem_post(&semaphore_);
   }
 
-  /// Returns when it has rung since the last call, however often, or after `limit`: the reasons, 0 if it has not.
+  /// Returns after any ring since the last call, or after `limit`: the reasons, 0 if it did not ring.
   unsigned wait(std::chrono::nanoseconds limit) {
     timespec until{};
     clock_gettime(CLOCK_MONOTONIC, &until);

@@ -41,7 +41,7 @@ std::string checked_key(std::string_view key, const char* which) {
   return text;
 }
 
-// libzmq takes a port beyond 65535 modulo 65536.
+// libzmq uses a port beyond 65535 modulo 65536.
 void check_port(const std::string& endpoint) {
   const auto colon = endpoint.rfind(':');
   if (endpoint.compare(colon, 3, "://") == 0)
@@ -71,7 +71,7 @@ std::string checked_endpoint(const std::string& endpoint) {
 bool is_loopback_host(std::string host) {
   if (host.size() >= 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
   if (host == "localhost" || host == "::1") return true;
-  if (starts(host, "::ffff:")) host = host.substr(7);  // an IPv4 address in IPv6's clothes
+  if (starts(host, "::ffff:")) host = host.substr(7);  // an IPv4 address in IPv6 form
   // Only four plain numbers: "127.evil.org" is a name.
   int dots = 0;
   for (const char c : host) {
@@ -132,7 +132,7 @@ Join parse_join(std::string_view given) {
     throw JoinError("join string: no address; it should be rankscope://TRANSPORT/ADDRESS#KEYS");
   const std::string transport(rest.substr(0, slash));
   rest = rest.substr(slash + 1);
-  const auto hash = rest.find('#');  // a Z85 key may hold '#' too, an address may not
+  const auto hash = rest.find('#');  // a Z85 key may contain '#' too, an address may not
   join.endpoint = checked_endpoint(transport + "://" + std::string(rest.substr(0, hash)));
   if (hash == std::string_view::npos) return join;
   const std::string_view keys = rest.substr(hash + 1);
@@ -155,7 +155,7 @@ Join parse_join(std::string_view given) {
 
 void write_private_file(const std::string& path, const std::string& text) {
   std::string temporary = path + ".XXXXXX";
-  const int file = mkstemp(temporary.data());  // mode 0600, whatever the umask
+  const int file = mkstemp(temporary.data());  // mode 0600 for any umask
   if (file < 0) throw JoinError(system_error(path));
   const bool written = write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
   if (close(file) != 0 || !written || rename(temporary.c_str(), path.c_str()) != 0) {
@@ -188,7 +188,7 @@ bool is_this_machine(std::string_view endpoint) {
   if (starts(endpoint, "ipc://") || starts(endpoint, "inproc://")) return true;
   if (!starts(endpoint, "tcp://")) return false;
   std::string_view address = endpoint.substr(6);
-  // tcp://source;destination, of connecting endpoints: the destination counts.
+  // tcp://source;destination, of connecting endpoints: the check is on the destination.
   if (const auto source = address.find(';'); source != std::string_view::npos) address = address.substr(source + 1);
   return is_loopback_host(std::string(address.substr(0, address.rfind(':'))));
 }

@@ -1,10 +1,10 @@
 // Join strings: what a worker or viewer needs to reach a relay (endpoint and CURVE keys). Also checks which endpoints
 // are safe to open without keys.
 //
-// A join string is rankscope://TRANSPORT/ADDRESS, and behind a # what it opens the door with: with keys SERVER PUBLIC
-// SECRET, and for workers the run's secret behind these, or alone where there are no keys. Each is a Z85 text of 40
-// characters; nothing stands between them. It holds a secret, so it lives in files of mode 0600, an environment
-// variable or standard input, never in an argument list.
+// A join string is rankscope://TRANSPORT/ADDRESS, followed by # and the credentials: with keys SERVER PUBLIC SECRET;
+// for workers the run's secret after these, or alone if there are no keys. Each is a Z85 text of 40 characters, without
+// separators. It contains a secret, so it is stored in files of mode 0600, an environment variable or standard input,
+// never in an argument list.
 #pragma once
 #include <stdexcept>
 #include <string>
@@ -22,11 +22,11 @@ struct CurveKeys {
   std::string public_key, secret_key;
   bool empty() const { return public_key.empty(); }
 };
-/// A fresh pair; throws JoinError where libzmq was built without CURVE.
+/// A new pair; throws JoinError if libzmq was built without CURVE.
 CurveKeys new_curve_keys();
 
 struct Join {
-  std::string endpoint;         ///< of ZeroMQ: tcp://HOST:PORT or ipc://PATH; empty: nowhere
+  std::string endpoint;         ///< of ZeroMQ: tcp://HOST:PORT or ipc://PATH; empty: no relay
   std::string server_key;       ///< the relay's public key; empty: no encryption
   CurveKeys keys;               ///< this client's own
   std::string run_secret = {};  ///< a worker's (worker_proof.hpp); empty: a viewer's join, which can only read
@@ -38,27 +38,26 @@ struct Join {
   }
 };
 
-/// The endpoint that others connect to, of one that is bound as ZeroMQ tells it: "tcp://[::ffff:0.0.0.0]:5555" is every
-/// address of this machine, which others know as `host` (empty: by its name); IPv4 addresses in IPv6 form are
-/// IPv4.
+/// The endpoint that others connect to, for a bound one as ZeroMQ reports it: "tcp://[::ffff:0.0.0.0]:5555" is every
+/// address of this machine, which others reach as `host` (empty: its host name); IPv4 addresses in IPv6 form are IPv4.
 std::string reachable_endpoint(const std::string& bound, const std::string& host = {});
 
 std::string to_string(const Join& join);
 /// Throws JoinError. Accepts a plain endpoint (tcp://…, ipc://…) too.
 Join parse_join(std::string_view text);
 
-/// Writes a new file of mode 0600, replacing an older one only when it is whole. Throws JoinError.
+/// Writes a new file of mode 0600, which replaces an older one only when it is complete. Throws JoinError.
 void write_private_file(const std::string& path, const std::string& text);
-/// Writes the join string to a new file of mode 0600, replacing the file only when it is whole. Throws JoinError.
+/// Writes the join string to a new file of mode 0600, which replaces an older one when complete. Throws JoinError.
 void write_join_file(const std::string& path, const Join& join);
-/// Throws JoinError, also when the file holds a secret and others may read it.
+/// Throws JoinError, also if the file contains a secret and others may read it.
 Join read_join_file(const std::string& path);
 
 /// True for ipc, inproc and tcp to 127.0.0.0/8, ::1 or localhost.
 bool is_this_machine(std::string_view endpoint);
-/// Throws JoinError when `endpoint` reaches beyond this machine and there are no keys, when its transport is none of
-/// tcp, ipc and inproc, or when an ipc path's directory can be entered by others and there are no keys. Whoever opens
-/// an endpoint calls this first.
+/// Throws JoinError if `endpoint` can be reached from other machines and there are no keys, if its transport is none of
+/// tcp, ipc and inproc, or if others can enter an ipc path's directory and there are no keys. Call this before an
+/// endpoint is opened.
 void check_publishable(const std::string& endpoint, bool has_keys);
 
 /// A new directory of mode 0700 for sockets and spools: in $XDG_RUNTIME_DIR, or $TMPDIR, or /tmp; the name begins with

@@ -1,4 +1,4 @@
-// Which detail of a run is kept.
+// Selects the detail of a run that is kept.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace rankscope {
 
-/// Which detail is kept: --keep all | every:N | last:TIME.
+/// The detail that is kept: --keep all | every:N | last:TIME.
 struct KeepPolicy {
-  std::uint32_t every = 1;           ///< detail of the steps that this divides; the others' is not produced
+  std::uint32_t every = 1;           ///< detail of steps divisible by this; other steps produce none
   std::chrono::nanoseconds last{0};  ///< the spool keeps at least this much of the latest detail; 0: all
 };
 /// "all", "every:10", "last:30s" (ns, us, ms, s, min, h); nullopt and a sentence in `error`.

@@ -1,4 +1,4 @@
-// Where a lane's thread writes its detail for the publisher: three rings, and a count of dropped rows.
+// The interface by which a lane's thread passes its detail to the publisher: three rings, and a count of dropped rows.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -22,23 +22,23 @@ class LaneWriter {
   void memory(const MemorySample& sample) {
     if (is_kept(sample.step) && !put(memory_, sample)) drop(sample.time_ns, sample.time_ns);
   }
-  /// Whether detail of this step is kept at all.
+  /// Whether detail of this step is kept.
   bool is_kept(std::uint32_t step) const { return every_ == 1 || step % every_ == 0; }
 
   std::int32_t rank() const { return rank_; }
-  /// Rows taken and rows dropped so far; any thread.
+  /// Rows accepted and rows dropped so far; any thread.
   std::int64_t emitted() const {
     return static_cast<std::int64_t>(spans_.pushed() + phases_.pushed() + memory_.pushed());
   }
   std::int64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
 
-  /// `bell` rings whenever a ring may have got half full.
+  /// `bell` rings when a ring may have become half full.
   LaneWriter(std::int32_t rank, Obtained obtained, ClockDomain clock, std::uint32_t every, std::size_t ring_rows,
              Bell& bell);
 
  private:
   friend class BatchFormer;
-  static constexpr unsigned ring_filled = 1;  // why the bell rings
+  static constexpr unsigned ring_filled = 1;  // the reason for ringing the bell
   template <class Row>
   bool put(SpscRing<Row>& ring, const Row& row) {
     if (!ring.push(row)) return false;
@@ -57,9 +57,9 @@ class LaneWriter {
   SpscRing<PhaseSpan> phases_;
   SpscRing<MemorySample> memory_;
   SpscRing<Gap> gaps_;
-  Gap pending_;  // the producer's own: drops that the consumer was not told of yet
+  Gap pending_;  // used by the producer only: drops not yet reported to the consumer
   std::atomic<std::int64_t> dropped_{0};
-  // The consumer's own: what it knows of drops, and how far the lane got.
+  // Used by the consumer only: the drops it has reported, and the lane's latest time.
   std::int64_t reported_drops_ = 0, latest_ns_ = 0;
 };
 

@@ -11,8 +11,8 @@
 namespace rankscope::link {
 namespace {
 
-// A message that is sent whole is freed by ZeroMQ's own thread. The library is not instrumented
-// for the thread sanitizer, which therefore needs an annotation that the message was handed over.
+// A message sent without a copy is freed by ZeroMQ's own thread. The library is not instrumented for the thread
+// sanitizer, so this transfer of ownership needs an annotation.
 #if defined(__SANITIZE_THREAD__)
 void handed_over(void* message) { __tsan_release(message); }
 void taken_over(void* message) { __tsan_acquire(message); }
@@ -23,7 +23,7 @@ void taken_over(void*) {}
 
 constexpr std::uint32_t magic = 0x324C5352, magic_1 = 0x314C5352;  // "RSL2", "RSL1"
 
-// Of a piece: length, segment and offset in the spool, all of eight bytes.
+// Of a piece: length, segment and offset in the spool, eight bytes each.
 constexpr std::size_t piece_head_bytes = 24, piece_alignment = 8;
 constexpr std::uint64_t no_spool = ~std::uint64_t{0};
 
@@ -94,7 +94,7 @@ bool send(zmq::socket_t& socket, const Header& header, std::span<const std::byte
   const auto bytes = pack(header);
   if (!socket.send(zmq::const_buffer(bytes.data(), bytes.size()), zmq::send_flags::sndmore | zmq::send_flags::dontwait))
     return false;
-  // ZeroMQ takes a multi-part message whole once it took its first part.
+  // ZeroMQ accepts all parts of a multi-part message once it accepted the first one.
   return socket.send(zmq::const_buffer(body.data(), body.size()), zmq::send_flags::dontwait).has_value();
 }
 
@@ -136,9 +136,9 @@ void keep_alive(zmq::socket_t& socket, const std::string& endpoint) {
 
 void set_up_client(zmq::socket_t& socket, const Join& join) {
   socket.set(zmq::sockopt::linger, 0);
-  socket.set(zmq::sockopt::immediate, true);  // nothing is queued for an absent relay
+  socket.set(zmq::sockopt::immediate, true);  // nothing is queued while there is no relay
   socket.set(zmq::sockopt::reconnect_ivl, 50);
-  // The next attempt waits twice as long, up to this.
+  // Each further attempt waits twice as long, at most this long.
   socket.set(zmq::sockopt::reconnect_ivl_max, join.endpoint.starts_with("ipc:") ? 100 : 1000);
   socket.set(zmq::sockopt::handshake_ivl, 5000);
   keep_alive(socket, join.endpoint);

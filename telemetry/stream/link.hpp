@@ -21,10 +21,10 @@
 // Version 2 of the link. A peer without proof of being a worker can only read: its worker messages are counted,
 // answered by refused() or unknown_peer(), and have no effect. A relay answers version 1 by refused() in that version.
 //
-// `generation` tells answers to this connection from late ones to an earlier one. `position` counts the relay's log of
-// reliable messages: a viewer that reconnects to the same relay instance continues where it was, any other receives the
-// whole log. Pieces are telemetry messages, each with its place in the sender's spool: what a worker has to say at one
-// time is one message to ZeroMQ, because every one of them wakes threads on both sides.
+// `generation` distinguishes answers to this connection from late ones to an earlier one. `position` counts the relay's
+// log of reliable messages: a viewer that reconnects to the same relay instance continues at its position, any other
+// receives the complete log. Pieces are telemetry messages, each with its place in the sender's spool: all that a
+// worker sends at one time is one ZeroMQ message, because each ZeroMQ message wakes threads on both sides.
 #pragma once
 #include <array>
 #include <chrono>
@@ -68,39 +68,39 @@ struct Header {
 };
 inline constexpr std::size_t header_bytes = 40;
 
-/// The interval of a client's hello until it is answered.
+/// The interval at which a client repeats its hello until it is answered.
 inline constexpr auto hello_every = std::chrono::milliseconds(200);
 
-/// A telemetry message among those of a body.
+/// One telemetry message in a body.
 struct Piece {
   std::optional<SpoolPosition> position;  ///< nullopt: it is in no spool
   std::span<const std::byte> bytes;       ///< begins at a multiple of eight bytes from the body's beginning
 };
 void append(std::vector<std::byte>& body, const Piece& piece);
-/// The pieces in a body, which they point into; nullopt where it is no such body.
+/// The pieces of a body, as views of it; nullopt if it is not such a body.
 std::optional<std::vector<Piece>> pieces_of(std::span<const std::byte> body);
 
 std::array<std::byte, header_bytes> pack(const Header& header);
-/// nullopt for anything else than a header of this version.
+/// nullopt for anything but a header of this version.
 std::optional<Header> unpack(std::span<const std::byte> bytes);
 /// True for a header of an earlier version of the link.
 bool is_outdated(std::span<const std::byte> bytes);
-/// What such a peer understands: refused(), in its version.
+/// The answer that such a peer understands: refused(), in its version.
 std::array<std::byte, header_bytes> pack_outdated_refusal(std::span<const std::byte> its_header);
 
-/// Sends without waiting; false if there is no room or no peer.
+/// Sends without waiting; false if there is no space or no peer.
 bool send(zmq::socket_t& socket, const Header& header, std::span<const std::byte> body = {});
-/// The same without copying the body, which is taken also where it could not be sent.
+/// The same without copying the body, which is consumed also if it could not be sent.
 bool send_whole(zmq::socket_t& socket, const Header& header, std::vector<std::byte> body);
 
-/// One message of a DEALER. `header` is empty when it was not one of ours. Returns false when there is none.
+/// One message of a DEALER. `header` is empty if it is not of this protocol. Returns false if there is no message.
 struct Incoming {
   std::optional<Header> header;
   std::string body;
 };
 bool receive(zmq::socket_t& socket, Incoming& incoming);
 
-/// Heartbeats, where the system itself does not tell when the other side is gone.
+/// Heartbeats, if the system itself does not detect that the peer is gone.
 void keep_alive(zmq::socket_t& socket, const std::string& endpoint);
 /// A DEALER's settings: no waiting at the end, quick reconnects, heartbeats, CURVE. Throws JoinError for bad keys.
 void set_up_client(zmq::socket_t& socket, const Join& join);

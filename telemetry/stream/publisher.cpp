@@ -21,10 +21,10 @@ namespace rankscope {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr auto gather_words = std::chrono::milliseconds(25);   // a process's ranks finish a step at about one time
+constexpr auto gather_words = std::chrono::milliseconds(25);   // a process's ranks finish a step at about the same time
 constexpr auto closing_period = std::chrono::milliseconds(2);  // between two polls of the relay while closing
 
-// Why the publisher's bell rings, beside LaneWriter::ring_filled.
+// The publisher's reasons to ring the bell, in addition to LaneWriter::ring_filled.
 constexpr unsigned message_queued = 2, closing_begun = 4, detail_gathered = 8;
 
 double thread_cpu_seconds() {
@@ -60,7 +60,7 @@ struct Publisher::State {
 
   explicit State(PublisherOptions given) : options(std::move(given)), former(former_options(options)) {
     if (!options.spool_directory.empty()) {
-      std::error_code ignored;  // a directory that cannot be made shows when the first spool is opened
+      std::error_code ignored;  // if the directory cannot be created, opening the first spool reports it
       std::filesystem::create_directories(std::filesystem::path(options.spool_directory).parent_path(), ignored);
       mkdir(options.spool_directory.c_str(), 0700);
     }
@@ -73,24 +73,24 @@ struct Publisher::State {
 
   const PublisherOptions options;
 
-  mutable std::mutex mutex;  // of what follows; held only briefly
+  mutable std::mutex mutex;  // for the members below; held only briefly
   Bell bell;
   std::vector<std::unique_ptr<LaneWriter>> lanes;
   std::map<std::tuple<std::int32_t, Lane, Obtained, ClockDomain>, LaneWriter*> lane_of;
   std::deque<Queued> reliable, detail;
-  std::map<std::int32_t, Counts> batch_counts;  // rows given to detail()
+  std::map<std::int32_t, Counts> batch_counts;  // rows passed to detail()
   PublisherStatus status;
   bool closing = false;
   Clock::time_point close_deadline{};
   std::int64_t uplink_lost = 0;
 
-  // The background thread's own.
+  // Used only by the background thread.
   BatchFormer former;
   std::unique_ptr<Uplink> uplink;
   std::thread thread;
 
-  // Control and summaries, but for the ranks' ends, which follow their detail. Summaries alone are safe in the spool
-  // and go to the relay with the next detail: each message there wakes four threads.
+  // Sends control and summaries, without the ranks' ends, which follow their detail. Summaries alone are safe in the
+  // spool and go to the relay with the next detail: each message to it wakes four threads.
   void words() {
     std::deque<Queued> words;
     {
@@ -133,7 +133,7 @@ struct Publisher::State {
     hand_over(haste);
   }
 
-  // Formed batches go to the disk and then to the relay.
+  // Formed batches are written to the disk and then sent to the relay.
   enum class Haste { none, if_watched, now };
   void hand_over(Haste haste) {
     const std::string trouble = former.flush();
@@ -189,7 +189,7 @@ struct Publisher::State {
       turn(last);
       drained = Clock::now();
       if (!last) continue;
-      // Rows written before close() are drained; then the relay gets them until the limit has elapsed.
+      // Rows written before close() are drained; then the relay receives them until the limit has elapsed.
       while (uplink && uplink->anything_waiting() > 0 && Clock::now() < close_deadline) {
         std::this_thread::sleep_for(closing_period);
         uplink->turn();

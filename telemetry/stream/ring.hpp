@@ -15,14 +15,14 @@ class SpscRing {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
-  /// `capacity` is rounded up to a power of two. Pages are touched only as they are used.
+  /// `capacity` is rounded up to a power of two. Pages are touched only when they are used.
   explicit SpscRing(std::size_t capacity)
       : mask_(std::bit_ceil(capacity < 2 ? std::size_t{2} : capacity) - 1),
         slots_(std::make_unique_for_overwrite<Slot[]>(mask_ + 1)) {}
   SpscRing(const SpscRing&) = delete;
   SpscRing& operator=(const SpscRing&) = delete;
 
-  /// Producer: false when it is full.
+  /// Producer: false if it is full.
   bool push(const T& value) {
     const std::uint64_t head = head_.load(std::memory_order_relaxed);
     if (head - seen_tail_ > mask_) {
@@ -34,7 +34,7 @@ class SpscRing {
     return true;
   }
 
-  /// Consumer: passes what is there, at most `limit` values, to `take`; returns how many.
+  /// Consumer: passes available values, at most `limit`, to `take`; returns their number.
   template <class F>
   std::size_t drain(std::size_t limit, F take) {
     std::uint64_t tail = tail_.load(std::memory_order_relaxed);
@@ -57,12 +57,12 @@ class SpscRing {
   struct Slot {
     alignas(T) std::byte bytes[sizeof(T)];
   };
-  static constexpr std::size_t line_bytes = 64;  // producer's and consumer's words on cache lines of their own
+  static constexpr std::size_t line_bytes = 64;  // the producer's and the consumer's words are on separate cache lines
 
   const std::size_t mask_;
   const std::unique_ptr<Slot[]> slots_;
   alignas(line_bytes) std::atomic<std::uint64_t> head_{0};
-  std::uint64_t seen_tail_ = 0;  // the producer's copy: spares it the consumer's cache line
+  std::uint64_t seen_tail_ = 0;  // the producer's copy: avoids reading the consumer's cache line
   alignas(line_bytes) std::atomic<std::uint64_t> tail_{0};
 };
 

@@ -22,10 +22,10 @@ constexpr const char* prefix = "rankscope-";
 constexpr const char* lock_name = "supervisor";
 constexpr const char* shared_memory_name = "shared-memory";
 constexpr const char* shared_memory_folder = "/dev/shm";
-// Younger ones may belong to an owner that has no lock yet, or to workers that are about to end.
+// Younger ones may have an owner that has no lock yet, or workers that are about to end.
 constexpr auto youngest_removed = std::chrono::minutes(1);
 
-/// True when the directory has an owner's lock that no process holds any more.
+/// True if the directory has an owner's lock file that no process has locked any more.
 bool is_abandoned(const fs::path& directory) {
   struct stat info {};
   if (lstat(directory.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != geteuid()) return false;
@@ -38,7 +38,7 @@ bool is_abandoned(const fs::path& directory) {
   return is_free;
 }
 
-/// Shared memory of the machine that the ranks of a session have listed, and did not remove because they were
+/// Removes the machine's shared memory that the ranks of a session have listed, and did not remove because they were
 /// killed.
 void remove_shared_memory(const fs::path& directory) {
   std::ifstream notes(directory / shared_memory_name);
@@ -74,7 +74,7 @@ void note_shared_memory(const fs::path& directory) {
   const std::string text = names.str();
   if (text.empty()) return;
   const int file = open((directory / shared_memory_name).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  if (file < 0) return;  // another host's ranks may have no such directory
+  if (file < 0) return;  // ranks on other hosts may not have this directory
   [[maybe_unused]] const ssize_t written = write(file, text.data(), text.size());
   close(file);
 }

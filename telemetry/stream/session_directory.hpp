@@ -1,5 +1,5 @@
-// The directory of one session, open to this user alone: of a run the scenario, the spools and the local socket; of a
-// window the sockets that it makes for its runs and its class.
+// The directory of one session, accessible to this user only: for a run the scenario, the spools and the local socket;
+// for a window the sockets that it creates for its runs and its class.
 #pragma once
 #include <filesystem>
 
@@ -7,10 +7,10 @@ namespace rankscope {
 
 class SessionDirectory {
  public:
-  /// Makes one, and removes those whose owners were killed: an owner holds a lock in its directory for as long as it
+  /// Creates one, and removes those whose owners were killed: an owner holds a lock in its directory as long as it
   /// lives. Throws JoinError.
   SessionDirectory();
-  /// Removes it with all that is in it, and the shared memory that is noted there.
+  /// Removes it with all its files, and the shared memory that is listed there.
   ~SessionDirectory();
   SessionDirectory(const SessionDirectory&) = delete;
   SessionDirectory& operator=(const SessionDirectory&) = delete;
@@ -22,8 +22,8 @@ class SessionDirectory {
   int lock_ = -1;
 };
 
-/// Notes in a session's directory which files of shared memory this process has (Open MPI makes one for each rank), so
-/// that whoever removes the directory removes them, too, if the process is killed.
+/// Lists in a session's directory which files of shared memory this process has (Open MPI creates one for each rank),
+/// so that they are removed together with the directory if the process is killed.
 void note_shared_memory(const std::filesystem::path& directory);
 
 }  // namespace rankscope

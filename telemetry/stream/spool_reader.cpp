@@ -26,7 +26,7 @@ struct SpoolReader::State {
     if (file >= 0) close(file);
   }
 
-  // `count` bytes of the file from `at` on; null where the file ends before.
+  // `count` bytes of the file from `at` on; null if the file ends before.
   const std::byte* bytes(std::uint64_t at, std::size_t count) {
     if (at >= buffer_at && at + count <= buffer_at + buffer.size()) return buffer.data() + (at - buffer_at);
     constexpr std::size_t chunk = std::size_t{256} << 10;
@@ -62,7 +62,7 @@ SpoolReader& SpoolReader::operator=(SpoolReader&&) noexcept = default;
 
 SpoolReader::Next SpoolReader::next(std::vector<std::byte>& payload) {
   const Next result = read(payload);
-  // The writer may still append, or take back what it could not finish: look at the file again next time.
+  // The writer may still append, or truncate what it could not finish: read the file again next time.
   if (result != Next::frame) state_->buffer.clear();
   return result;
 }
@@ -101,7 +101,7 @@ std::vector<std::string> spool_files(const std::string& directory) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(directory, error))
     if (entry.path().extension() == ".spool") files.push_back(entry.path().string());
-  // '.' sorts "rank-00003.spool" behind its detail files; the main file should come first, since control is in it.
+  // '.' sorts "rank-00003.spool" after its detail files; the main file must be first, since it contains control.
   const auto key = [](const std::string& path) {
     const std::string name = std::filesystem::path(path).filename().string();
     const auto dot = name.find('.');
@@ -138,7 +138,7 @@ SpoolReport read_spool(const std::string& path, EventSink& sink, const DecodeLim
       }
       if (next == SpoolReader::Next::absent) {
         if (files.size() == 1) throw std::runtime_error(file + ": " + std::strerror(errno));
-        break;  // an old segment that its writer deleted meanwhile
+        break;  // an old segment that its writer has deleted since
       }
       std::error_code error;
       const auto size = std::filesystem::file_size(file, error);

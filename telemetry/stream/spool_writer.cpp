@@ -15,7 +15,7 @@ using Clock = std::chrono::steady_clock;
 constexpr auto retry_after = std::chrono::seconds(1);
 constexpr int segments_per_window = 4;  // detail is deleted in quarters of the time that is kept
 
-// One append-only file with a buffer. Either a whole buffer is written, or nothing of it.
+// One append-only file with a buffer. The buffer is written completely or not at all.
 class File {
  public:
   File(std::string path, spool_format::Header header) : path_(std::move(path)), header_(header) {}
@@ -38,7 +38,7 @@ class File {
     ++buffered_;
   }
 
-  // The number of messages that were lost; `error` says why.
+  // The number of messages that were lost; `error` contains the reason.
   std::int64_t flush(std::string& error) {
     if (buffer_.empty()) return 0;
     const bool written = open_file() && write_all(buffer_);
@@ -70,7 +70,7 @@ class File {
       if (count < 0 && errno == EINTR) continue;
       if (count <= 0) {
         const int why = errno;
-        // An incomplete frame in the middle would hide everything after it.
+        // An incomplete frame in the middle would make everything after it unreadable.
         if (size_ != begin && ftruncate(file_, static_cast<off_t>(begin)) == 0 &&
             lseek(file_, static_cast<off_t>(begin), SEEK_SET) >= 0)
           size_ = begin;

@@ -13,7 +13,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto beat_every = std::chrono::milliseconds(250);
-constexpr std::size_t body_bytes = std::size_t{256} << 10;  // a body takes no more messages once it has so many
+constexpr std::size_t body_bytes = std::size_t{256} << 10;  // a body of this size accepts no more messages
 constexpr std::size_t much_detail = std::size_t{1} << 20;
 constexpr std::size_t longest_reason = 400;
 constexpr int send_high_water = 4096;  // above any window that a relay grants
@@ -25,7 +25,7 @@ struct Uplink::State {
 
   struct Entry {
     Outgoing message;
-    std::uint64_t order = 0;   // among both queues
+    std::uint64_t order = 0;   // over both queues
     std::uint64_t number = 0;  // on this connection; 0: not sent on it
   };
   // In order; those sent on this connection are first.
@@ -92,7 +92,7 @@ struct Uplink::State {
     }
   }
 
-  // A worker without the run's secret is admitted nowhere.
+  // A worker without the run's secret is not admitted.
   void prove(const std::string& challenge) {
     ProofCode code;
     if (challenge.size() != code.size()) return;

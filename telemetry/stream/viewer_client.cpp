@@ -46,9 +46,9 @@ struct ViewerClient::State {
   ViewerStatus status;
   std::atomic<bool> stop{false};
 
-  // The thread's own.
+  // Used only by the client's thread.
   std::uint64_t generation = 1;
-  std::uint64_t instance = 0;         // of the relay whose log we follow; 0: none yet
+  std::uint64_t instance = 0;         // of the relay whose log is followed; 0: none yet
   std::uint64_t position = 0;         // in its log
   std::uint64_t live_from = 0;        // the snapshot's S
   std::uint64_t received = 0;         // the last number on this connection
@@ -146,7 +146,7 @@ struct ViewerClient::State {
 
   void deliver(const Message& message, std::size_t size, bool detail) {
     if (message.session != session) return garbage("a message of another session");
-    // Gaps made by the relay for this viewer have no number.
+    // Gaps that the relay creates for this viewer have no number.
     if (message.sequence != 0 && !seen[message.rank].insert(message.sequence))
       return update([](ViewerStatus& s) { ++s.doubled; });
     if (const End* end = std::get_if<End>(&message.event); end && end->rank < 0) session_over = true;
@@ -186,7 +186,7 @@ struct ViewerClient::State {
     garbage("a message that relays do not send to viewers");
   }
 
-  // Failed handshakes are visible only here.
+  // Failed handshakes are reported only here.
   void handle_monitor() {
     zmq::message_t frame;
     while (monitor.recv(frame, zmq::recv_flags::dontwait)) {

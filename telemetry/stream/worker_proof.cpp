@@ -13,7 +13,7 @@ namespace {
 using Key = std::array<std::uint8_t, crypto_auth_KEYBYTES>;
 static_assert(crypto_auth_KEYBYTES == 32 && crypto_auth_BYTES == sizeof(ProofCode));
 
-// What a code is for. It changes with what follows it.
+// The purpose of a code, part of the authenticated data. It changes when the format of the data after it changes.
 constexpr std::string_view answer_domain = "rankscope worker 2", challenge_domain = "rankscope challenge 2";
 
 Key key_of(const std::string& secret) {

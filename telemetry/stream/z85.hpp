@@ -17,7 +17,7 @@ std::string z85(const std::array<Byte, bytes>& raw) {
   return text.data();
 }
 
-/// False for anything else than the text of so many bytes.
+/// False for anything but the text of this number of bytes.
 template <std::size_t bytes>
 bool from_z85(const std::string& text, std::array<std::uint8_t, bytes>& raw) {
   return text.size() == bytes * 5 / 4 && zmq_z85_decode(raw.data(), text.c_str()) != nullptr;

@@ -67,7 +67,7 @@ struct ChunkReader::State {
   std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> decompressor{ZSTD_createDCtx(), &ZSTD_freeDCtx};
   mcap::Bytes data;
 
-  // Unpacks into `data`; returns what is wrong, if anything. Of a chunk that was cut off, as much as there is.
+  // Unpacks into `data`; returns the error, if any. For a chunk that was cut off, unpacks the part that exists.
   std::string unpack(const mcap::Chunk& chunk, View records, bool cut) {
     if (chunk.compression.empty()) {
       data.assign(records.begin(), records.end());
@@ -135,7 +135,7 @@ ChunkContent ChunkReader::read(const TraceFile& file, const TracePlace& place, c
   if (std::string what = state_->unpack(head->chunk, records, place.cut); !what.empty())
     return trouble(std::move(what));
   if (place.cut) {
-    take_records(state_->data, limits, out, others);  // a truncated part is no received message
+    take_records(state_->data, limits, out, others);  // a truncated part is not a received message
     return trouble("the file ends within it");
   }
   if (head->chunk.uncompressed_crc != 0 && crc32(state_->data) != head->chunk.uncompressed_crc)

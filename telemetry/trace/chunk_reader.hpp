@@ -13,22 +13,22 @@ namespace rankscope {
 struct ChunkContent {
   std::vector<Message> messages;
   std::int64_t records = 0;  ///< message records seen, telemetry or not
-  std::int64_t unknown = 0;  ///< of kinds that this build does not know
+  std::int64_t unknown = 0;  ///< of kinds unknown to this build
   std::int64_t refused = 0;
-  std::int64_t rows = 0;  ///< of the messages; greatest_chunk_rows at most
+  std::int64_t rows = 0;  ///< of the messages; at most greatest_chunk_rows
   std::int64_t schemas_and_channels = 0;
   std::string trouble;  ///< empty: all of it was read
-  std::string refusal;  ///< the first refused message's reason
+  std::string refusal;  ///< the reason for the first rejected message
 };
 
-/// A message that is no telemetry: of a scalar topic, a document, or someone else's.
+/// A message that is not telemetry: of a scalar topic, a document, or from another program.
 struct OtherMessage {
   std::uint16_t channel = 0;
   std::uint64_t log_time = 0;
   std::string data;
 };
 
-/// More than our writer puts into one; further messages are refused.
+/// More rows than our writer puts into one chunk; further messages are rejected.
 inline constexpr std::int64_t greatest_chunk_rows = std::int64_t{1} << 21;
 
 class ChunkReader {
@@ -37,8 +37,8 @@ class ChunkReader {
   ~ChunkReader();
   ChunkReader(const ChunkReader&) = delete;
   ChunkReader& operator=(const ChunkReader&) = delete;
-  /// Never throws but std::bad_alloc: what goes wrong is the content's trouble. Messages that are no telemetry are
-  /// appended to `others`, or passed over.
+  /// Throws only std::bad_alloc: errors are reported in the content's `trouble`. Messages that are not telemetry are
+  /// appended to `others`, or skipped.
   ChunkContent read(const TraceFile& file, const TracePlace& place, const DecodeLimits& limits,
                     std::vector<OtherMessage>* others = nullptr);
 

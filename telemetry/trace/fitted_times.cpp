@@ -34,7 +34,7 @@ class Times : public EventSink {
   bool any_clock_differs() const {
     return std::any_of(offsets_.begin(), offsets_.end(), [](const auto& entry) { return entry.second != 0; });
   }
-  /// Every rank's clock is known, and is rank 0's.
+  /// Every rank's clock has been reported, and equals rank 0's.
   bool is_one_clock() const { return ranks_ > 0 && offsets_.size() >= ranks_ && !any_clock_differs(); }
 
   const ClockOffsets& offsets() const { return offsets_; }

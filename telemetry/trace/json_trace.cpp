@@ -15,7 +15,7 @@ namespace {
 
 using mcap::Bytes;
 
-/// Any object: the documents' headers define their content.
+/// Accepts any object: the documents' headers define their content.
 mcap::Schema object_schema(std::uint16_t id, std::string_view topic) {
   return json_schema(id, topic, R"({"type":"object"})");
 }
@@ -46,7 +46,7 @@ struct JsonTraceWriter::State {
     statistics.metadata = 1;
   }
 
-  /// The topic's channel, made if it is new; 0 when that cannot be written.
+  /// The topic's channel, created if it is new; 0 if it cannot be written.
   std::uint16_t channel_of(std::string_view topic) {
     for (const mcap::Channel& channel : channels)
       if (channel.topic == topic) return channel.id;
@@ -69,7 +69,7 @@ struct JsonTraceWriter::State {
 
     mcap::ChunkIndex index{time, time, file.bytes(), 0, {}, 0, "", records.size(), records.size()};
     out.clear();
-    mcap::write_chunk(out, {time, time, records.size(), crc32(records), ""}, records);  // not compressed: it is little
+    mcap::write_chunk(out, {time, time, records.size(), crc32(records), ""}, records);  // not compressed: it is small
     index.length = out.size();
     index.message_index_offsets[channel] = file.bytes() + out.size();
     mcap::write_record(out, mcap::Op::message_index, channel, mcap::MessageIndex{{time, 0}});

@@ -7,8 +7,8 @@
 namespace rankscope {
 namespace {
 
-/// When everything sent before this message had happened: spans are sent in the order of their begins, and a summary
-/// is sent after its time.
+/// The time by which everything sent before this message had happened: spans are sent in order of their begin, and a
+/// summary is sent after its time.
 std::int64_t all_before_by(const Event& event, const TimeRange& time) {
   return std::holds_alternative<SpanBatch>(event) ? time.begin_ns : time.end_ns;
 }

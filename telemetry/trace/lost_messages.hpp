@@ -11,13 +11,13 @@ namespace rankscope {
 
 class LostMessages {
  public:
-  /// In the order of the file.
+  /// Call it in the order of the file.
   void accept(const Message& message);
   /// A gap for each hole that the recording did not report: from the last event before it to the first one after.
   std::vector<Message> gaps() const;
 
  private:
-  /// Numbers that were passed over; some of them may have come later.
+  /// Numbers that were skipped; some of them may have arrived later.
   struct Hole {
     SequenceSet::Interval numbers;
     std::int64_t begin_ns = 0, end_ns = 0;

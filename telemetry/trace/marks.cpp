@@ -33,7 +33,7 @@ bool read_number(const mcap::Metadata& metadata, std::string_view key, T& number
   return error == std::errc{} && end == text->data() + text->size();
 }
 
-// The recording, open so that no one else saves to it at the same time.
+// The recording, locked so that no other process saves to it at the same time.
 class LockedRecording {
  public:
   explicit LockedRecording(const std::string& path) : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
@@ -89,7 +89,7 @@ Unmarked without_marks(const TraceFile& file) {
     else if (op != Op::summary_offset)
       result.records.push_back({op, content});
   }
-  // Marks are the last of the data: everything before them stays where it is.
+  // Marks are at the end of the data: everything before them stays in place.
   std::sort(marks.begin(), marks.end(), [](const auto& a, const auto& b) { return a.offset > b.offset; });
   for (const mcap::MetadataIndex& mark : marks) {
     if (mark.offset + mark.length != result.data_end)
@@ -108,7 +108,7 @@ void copy(const TraceFile& from, std::uint64_t size, RecordFile& to) {
   }
 }
 
-// The unchanged summary, except that its metadata get these indexes, too; followed by the footer.
+// The unchanged summary with these indexes added to its metadata, followed by the footer.
 mcap::Bytes new_summary(const Unmarked& old, const std::vector<mcap::MetadataIndex>& marks, std::uint64_t start) {
   mcap::Bytes out;
   struct Group {
@@ -186,7 +186,7 @@ std::optional<TraceMark> mark_of(const mcap::Metadata& metadata) {
   if (read_number(metadata, "step", step)) mark.step = step;
   if (const std::string* token = find_value(metadata, "op")) {
     const auto op = parse_token(*token);
-    // An op of a kind that a newer build added: only its time remains.
+    // An op of a kind that a newer build added: only its time is kept.
     if (op && read_number(metadata, "rank", mark.rank) && mark.rank >= 0) mark.op = *op;
     if (!mark.op.valid()) mark.rank = -1;
   }
@@ -222,7 +222,7 @@ void save_marks(const std::string& path, const std::vector<TraceMark>& before, c
   mcap::write_data_end(out, written.crc());
   const mcap::Bytes summary = new_summary(old, indexes, written.bytes() + out.size());
   out.insert(out.end(), summary.begin(), summary.end());
-  // On the disk before it takes the name: else a crash of the machine could leave an empty file under it.
+  // Synced to the disk before it is renamed: else a crash of the machine could leave an empty file under this name.
   if (!written.put(out) || !written.sync() || !written.close()) throw TraceError(written.error());
   output.commit();
 }

@@ -1,5 +1,5 @@
-// Marks: a user's notes on a moment, a range or an op of a recording. They are saved in the recording, as
-// MCAP metadata records of their own, each with its checksum, so that whoever opens the file has them.
+// Marks: a user's notes on a time, a range or an op of a recording. They are saved in the recording, as separate MCAP
+// metadata records, each with its checksum, so that everyone who opens the file has them.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -13,19 +13,19 @@
 namespace rankscope {
 
 struct TraceMark {
-  TimeRange time;  ///< on the common clock of how it was obtained; a moment ends where it begins
+  TimeRange time;  ///< on the common clock of its origin; a mark at a single time ends where it begins
   Obtained obtained = Obtained::measured;
   std::optional<std::uint32_t> step;
-  std::int32_t rank = -1;  ///< of the op; -1: a moment or a stretch of all ranks
+  std::int32_t rank = -1;  ///< of the op; -1: a time or a range of all ranks
   OpId op;                 ///< invalid: none
   std::string text;        ///< UTF-8
   bool operator==(const TraceMark&) const = default;
 };
 
-/// The limits for marks in a recording, so that a malicious file cannot flood a reader.
+/// The limits for marks in a recording, so that a malicious file cannot exhaust a reader's memory.
 inline constexpr std::size_t most_marks = 500, greatest_mark_bytes = 2000;
 
-/// As a record, with its checksum; and back: nullopt where it is none, or is not as it was written.
+/// To a record with its checksum, and back: nullopt if it is not a mark, or its checksum is wrong.
 mcap::Metadata metadata_of(const TraceMark& mark);
 std::optional<TraceMark> mark_of(const mcap::Metadata& metadata);
 

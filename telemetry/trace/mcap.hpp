@@ -45,11 +45,11 @@ enum class Op : std::uint8_t {
 inline constexpr std::uint8_t greatest_op = 15;
 inline constexpr std::size_t record_head = 9;  ///< op and length
 inline constexpr std::size_t footer_bytes = 20;
-inline constexpr std::size_t message_head = 22;  ///< of a message record's content, before its data
+inline constexpr std::size_t message_head = 22;  ///< of a message record's content, up to its data
 
 using StringMap = std::vector<std::pair<std::string, std::string>>;
 
-// `fields`: what a record consists of, in its order, to be written or read.
+// `fields`: the fields of a record in their order, for writing or reading.
 struct Schema {
   std::uint16_t id = 0;
   std::string name, encoding;
@@ -115,7 +115,7 @@ struct Footer {
   static auto fields(auto& s) { return std::tie(s.summary_start, s.summary_offset_start, s.summary_crc); }
 };
 
-/// Of the messages of one channel in a chunk: log times, and their places in it.
+/// Of the messages of one channel in a chunk: log times, and their offsets in it.
 using MessageIndex = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 
 /// Appends values.
@@ -166,18 +166,18 @@ void write(Bytes& out, const Record& record) {
 }
 /// A message, with its log time as the time of its publication.
 void write_message(Bytes& out, std::uint16_t channel, std::uint32_t sequence, std::uint64_t time, View data);
-/// `records` are what `chunk` describes, compressed as it says.
+/// `records` are described by `chunk`, and compressed as it states.
 void write_chunk(Bytes& out, const Chunk& chunk, View records);
 void write_header(Bytes& out, std::string_view profile, std::string_view library);
-/// The footer, with the checksum of the summary that `out` is so far, and the magic bytes behind it. Where the summary
-/// begins in the file, and where its offsets do (0: it has none).
+/// The footer, with the checksum of the summary that `out` contains so far, and the magic bytes after it. The arguments
+/// are the positions in the file of the summary and of its offsets (0: it has none).
 void write_end(Bytes& out, std::uint64_t summary_start, std::uint64_t offsets_start);
 /// The end of the data section, with the checksum of the file before it.
 void write_data_end(Bytes& out, std::uint32_t crc);
-/// Where the summary's records of one kind lie in the file.
+/// The position in the file of the summary's records of one kind.
 void write_summary_offset(Bytes& out, Op op, std::uint64_t begin, std::uint64_t length);
 
-/// Takes values off the front; once something is missing, ok() stays false and all values are zero or empty.
+/// Reads values from the front; once a value is missing, ok() stays false and all values are zero or empty.
 class Reader {
  public:
   explicit Reader(View bytes) : rest_(bytes) {}
@@ -213,7 +213,7 @@ class Reader {
   bool ok_ = true;
 };
 
-/// From a record's content; nullopt where it is too short.
+/// From a record's content; nullopt if it is too short.
 template <class Record>
 std::optional<Record> read(View content) {
   Reader reader(content);
@@ -221,8 +221,8 @@ std::optional<Record> read(View content) {
   std::apply([&reader](auto&... fields) { (reader.field(fields), ...); }, Record::fields(record));
   return reader.ok() ? std::optional<Record>(std::move(record)) : std::nullopt;
 }
-/// `content` may be cut off behind the head. `records_bytes` is what the record says of its compressed records, which
-/// begin at `records_at` within the content.
+/// `content` may be cut off after the head. `records_bytes` is the stated length of the compressed records, which begin
+/// at `records_at` within the content.
 struct ChunkHead {
   Chunk chunk;
   std::uint64_t records_bytes = 0;

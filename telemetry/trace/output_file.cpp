@@ -20,7 +20,7 @@ std::optional<struct stat> status_of(const std::string& path) {
   return status;
 }
 
-// A link's target, so that the link is kept.
+// A link is replaced by its target, so that the link itself is kept.
 std::string resolved(const std::string& path) {
   std::error_code none;
   const auto target = std::filesystem::canonical(path, none);

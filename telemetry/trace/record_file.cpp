@@ -16,7 +16,7 @@ namespace rankscope {
 
 RecordFile::RecordFile(std::string path) : path_(std::move(path)) {
   check_output(path_, {});
-  // Without waiting: a pipe without a reader fails at once in this way. It is truncated only when it is known to be an
+  // Opens without blocking: a pipe without a reader fails at once. It is truncated only after the check that it is an
   // ordinary file.
   file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0644);
   struct stat status {};

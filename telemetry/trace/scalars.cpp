@@ -7,7 +7,7 @@
 
 namespace rankscope {
 namespace {
-constexpr std::int32_t plotted_ranks = 256;  // each rank's memory is a topic of its own
+constexpr std::int32_t plotted_ranks = 256;  // each rank's memory is a separate topic
 }
 
 void append_json(std::string& text, const ScalarValues& values) {

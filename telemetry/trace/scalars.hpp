@@ -13,7 +13,7 @@ namespace rankscope {
 
 using ScalarValues = std::vector<std::pair<std::string, double>>;
 
-/// Appends the values as one JSON object, what is not finite as null and "step" as a whole number.
+/// Appends the values as one JSON object, with null for non-finite values and "step" as an integer.
 void append_json(std::string& text, const ScalarValues& values);
 
 /// Gathers summaries by step; a step is reported when a summary of two steps later has arrived, or at the end.

@@ -1,4 +1,4 @@
-// A trace that cannot be written or read.
+// Thrown if a trace cannot be written or read.
 #pragma once
 #include <stdexcept>
 

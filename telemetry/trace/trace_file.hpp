@@ -1,5 +1,5 @@
-// A trace's bytes, read at offsets by several threads. Not mapped: a file that shrinks while it is read must be an
-// error, not a signal.
+// A trace's bytes, read at offsets by several threads. Not memory-mapped: a file that shrinks while it is read must
+// cause an error, not a signal.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -18,7 +18,7 @@ class TraceFile {
 
   const std::string& path() const { return path_; }
   std::uint64_t size() const { return size_; }
-  /// Up to `size` bytes from `offset`: fewer at the file's end. Throws TraceError when the disk fails.
+  /// Up to `size` bytes from `offset`: fewer at the file's end. Throws TraceError if the disk fails.
   mcap::Bytes read(std::uint64_t offset, std::uint64_t size) const;
 
  private:

@@ -24,7 +24,7 @@ std::nullopt_t refuse(std::string& why, std::string reason) {
   return std::nullopt;
 }
 
-// The metadata record at the indexed place; a missing one is noted.
+// Reads the metadata record at the indexed place; a missing one is noted.
 void read_metadata_at(const TraceFile& file, const mcap::MetadataIndex& place, TraceIndex& index,
                       DamageReport& damage) {
   const bool fits = place.length >= mcap::record_head && place.length <= greatest_head_bytes;
@@ -114,7 +114,7 @@ void check_head(const TraceFile& file, const TraceIndex& index, std::string_view
   }
 }
 
-// Chunks beyond what a file of this size may unpack to are not read.
+// Chunks that exceed the unpacked size allowed for a file of this size are not read.
 void limit_data(const TraceFile& file, TraceIndex& index) {
   const std::uint64_t most = greatest_data_bytes(file.size());
   std::uint64_t data = 0;
@@ -152,7 +152,7 @@ TraceIndex index_trace(const TraceFile& file, DamageReport& damage) {
   const std::size_t known = std::min(head.size(), mcap::magic.size());
   std::size_t right = 0;
   for (std::size_t i = 0; i < known; ++i) right += std::to_integer<std::uint8_t>(head[i]) == mcap::magic[i];
-  // One byte of the mark may be damaged; more, and it is another kind of file.
+  // One byte of the magic may be damaged; with more, it is considered another kind of file.
   if (right + 1 < known || (known < mcap::magic.size() && right < known))
     throw TraceError(file.path() + ": not a trace: it does not begin as an MCAP file");
   if (right < known) damage.notes.push_back("the mark at the file's beginning is damaged");

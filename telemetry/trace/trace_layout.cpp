@@ -52,7 +52,7 @@ std::uint16_t channel_of(EventKind kind) {
 }
 
 bool is_telemetry(mcap::View data) {
-  constexpr std::string_view identifier = "RSEV";  // event.fbs; FlatBuffers puts it behind the root's offset
+  constexpr std::string_view identifier = "RSEV";  // event.fbs; FlatBuffers puts it after the root's offset
   return data.size() >= 8 && mcap::Reader::as_text(data.subspan(4, 4)) == identifier;
 }
 

@@ -10,29 +10,29 @@
 
 namespace rankscope {
 
-/// Of a recording since its metadata have checksums; earlier ones have none.
+/// The profile of recordings whose metadata have checksums; earlier recordings have no profile.
 inline constexpr std::string_view trace_profile = "rankscope";
 inline constexpr std::string_view session_metadata = "rankscope";
 inline constexpr std::string_view run_metadata = "run";
-inline constexpr std::string_view relay_metadata = "relay";  ///< what the relay met; at the end
+inline constexpr std::string_view relay_metadata = "relay";  ///< the relay's counts; at the end
 inline constexpr std::string_view forged_key = "forged";
 inline constexpr std::string_view mark_metadata = "mark";  ///< one record each (marks.hpp)
 inline constexpr std::string_view sweep_topic =
     "/rankscope/sweep";  ///< of a JSON trace (engine/explain/facts/sweep_file.hpp)
 
-/// MCAP has checksums of chunks and of the summary. These cover the rest that says what a recording is: in each of the
-/// metadata records one of its other values, and in the session's one of all bytes of the file before it.
+/// MCAP has checksums of chunks and of the summary; these cover the rest. Each metadata record has one of its other
+/// values, the session's record also one of all bytes of the file before it.
 inline constexpr std::string_view metadata_crc_key = "crc32", head_crc_key = "head_crc32";
-/// The checksum of the metadata's name and values, but for its own, as eight hexadecimal digits.
+/// The checksum of the metadata's name and values, without the checksum itself, as eight hexadecimal digits.
 std::string metadata_crc(const mcap::Metadata& metadata);
-/// The session's metadata, of a file whose bytes before it have that checksum: `more` and both checksums.
+/// The session's metadata, for a file whose preceding bytes have that checksum: `more` and both checksums.
 mcap::Metadata session_metadata_of(mcap::StringMap more, std::uint32_t head_crc);
 /// With its checksum as one of its values.
 mcap::Metadata with_crc(mcap::Metadata metadata);
 std::string hex_of(std::uint32_t crc);
 
-/// Channels of the wire form, ids 1 … 5. Readers know a telemetry message by its own file identifier, so that one
-/// is found even where the channel records are lost.
+/// Channels of the wire form, ids 1 … 5. Readers recognise a telemetry message by its own file identifier, so that it
+/// is found even if the channel records are lost.
 inline constexpr std::array<std::string_view, 5> event_topics{
     "/rankscope/control", "/rankscope/summary", "/rankscope/spans", "/rankscope/memory", "/rankscope/phases"};
 std::uint16_t channel_of(EventKind kind);

@@ -23,12 +23,12 @@ namespace rankscope {
 namespace {
 
 constexpr std::uint64_t small_trace_bytes = 1 << 20;
-// Of chunks that are being unpacked or wait to be handed out. A row takes some hundred bytes.
+// Of chunks that are being unpacked or wait for next(). A row uses some hundred bytes.
 constexpr std::uint64_t greatest_waiting_bytes = std::uint64_t{512} << 20, row_bytes = 100;
-// Rows that a file may hold, all in all.
+// Rows that a file may contain in total.
 constexpr std::int64_t free_rows = std::int64_t{4} << 20, rows_a_byte = 8;
 
-// Chunks unpacked by some threads (by the caller, if none) and handed out in order; few are held at a time.
+// Chunks unpacked by several threads (by the caller, if none) and returned in order; few are held at a time.
 class Unpacking {
  public:
   Unpacking(const TraceFile& file, const std::vector<TracePlace>& places, const DecodeLimits& limits, int threads)
@@ -36,7 +36,7 @@ class Unpacking {
     try {
       for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
     } catch (const std::system_error&) {
-      // No more threads can be made: fewer unpack, or the caller alone.
+      // No more threads can be created: fewer unpack, or only the caller.
     }
   }
   ~Unpacking() {
@@ -65,7 +65,7 @@ class Unpacking {
   }
 
  private:
-  // The next chunk in order is accepted with any size, or reading would stop.
+  // The next chunk in order is accepted with any size; otherwise reading would stop.
   bool may_take() const {
     if (taken_ == given_) return true;
     return taken_ < given_ + slots_.size() &&
@@ -74,7 +74,7 @@ class Unpacking {
   static std::uint64_t bytes_in(const ChunkContent& content) {
     return static_cast<std::uint64_t>(content.rows) * row_bytes;
   }
-  /// The upper bound: a row for every byte.
+  /// The upper bound: one row per byte.
   static std::uint64_t bytes_to_unpack(const TracePlace& place) {
     const std::uint64_t data = std::min(place.data_bytes, greatest_chunk_bytes);
     return data + std::min(data, static_cast<std::uint64_t>(greatest_chunk_rows)) * row_bytes;
@@ -111,7 +111,7 @@ class Unpacking {
   const TraceFile& file_;
   const std::vector<TracePlace>& places_;
   const DecodeLimits limits_;
-  ChunkReader reader_;  // the caller's own
+  ChunkReader reader_;  // used by the calling thread only
   std::mutex mutex_;
   std::condition_variable room_, ready_;
   std::vector<std::optional<ChunkContent>> slots_;
@@ -144,7 +144,7 @@ void note_trouble(const TracePlace& place, const ChunkContent& content, DamageRe
   damage.notes.push_back(std::move(note));
 }
 
-// From this chunk on nothing is read.
+// Notes that nothing is read from this chunk on.
 void note_rest(const std::vector<TracePlace>& places, std::size_t from, std::int64_t most_rows, DamageReport& damage) {
   for (std::size_t i = from; i < places.size(); ++i)
     damage.bytes_skipped += static_cast<std::int64_t>(places[i].length);
@@ -237,7 +237,7 @@ bool read_trace(const std::string& path, EventSink& sink, const ReadTraceOptions
   TraceIndex index = index_trace(file, report);
   const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   const int requested = options.threads > 0 ? options.threads : std::min(cores, 4);
-  // A small trace is read before a thread has begun.
+  // A small trace is read in less time than a thread needs to start.
   std::uint64_t data_bytes = 0;
   for (const TracePlace& place : index.places) data_bytes += place.data_bytes;
   const int threads = options.threads == 0 && data_bytes < small_trace_bytes ? 0 : requested;
@@ -281,7 +281,7 @@ bool read_trace(const std::string& path, EventSink& sink, const ReadTraceOptions
                      "rankscope-trace stats");
   if (passed == 0 && !report.any() && !has_our_channels(index))
     throw TraceError(path + ": an MCAP file, but without a run that Rankscope recorded");
-  // Holes in an undamaged recording are what the recorder itself missed and reported.
+  // Holes in an undamaged recording are messages that the recorder itself missed and reported.
   if (!report.data_lost()) return true;
   for (const Message& gap : lost.gaps()) sink.accept(gap);
   if (last_gap) {

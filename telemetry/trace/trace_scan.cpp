@@ -12,9 +12,9 @@ namespace {
 using mcap::Op;
 using mcap::View;
 
-constexpr std::uint64_t window = 1 << 20;                  // bytes looked at in one read while searching
+constexpr std::uint64_t window = 1 << 20;                  // bytes read at a time while searching
 constexpr std::uint64_t greatest_small_record = 16 << 20;  // schema, channel, metadata
-constexpr std::uint64_t chunk_head_bytes = 128;            // more than any chunk's head up to its records
+constexpr std::uint64_t chunk_head_bytes = 128;            // more than any chunk's head before its records
 
 // Op, length and the beginning of the content of the record at `offset`.
 struct RecordHead {
@@ -35,15 +35,15 @@ std::optional<RecordHead> head_at(const TraceFile& file, std::uint64_t offset) {
 
 bool known_op(std::uint8_t op) { return (op >= 1 && op <= mcap::greatest_op) || op >= 0x80; }
 
-// A chunk's own lengths must agree with each other: hardly any other data does so by accident, whatever type a
-// damaged byte gives the record.
+// A chunk's own lengths must agree with each other: other data hardly ever does by accident, whatever type a damaged
+// byte gives the record.
 std::optional<mcap::ChunkHead> plausible_chunk(const RecordHead& head) {
   auto chunk = mcap::read_chunk_head(head.front);
   if (!chunk || chunk->chunk.first_time > chunk->chunk.last_time) return std::nullopt;
   const std::string& packing = chunk->chunk.compression;
   const bool lengths_agree = chunk->records_at + chunk->records_bytes == head.length;
   if (packing.empty() || packing == "lz4") return lengths_agree ? chunk : std::nullopt;
-  // If the compression's name is in its place the record's own length may be the damaged part.
+  // If the compression's name is in its place, the record's own length may be the damaged part.
   return packing == "zstd" && chunk->records_bytes < (std::uint64_t{1} << 62) ? chunk : std::nullopt;
 }
 
@@ -117,16 +117,16 @@ class Scan {
                                         counted(to - from, "byte"), from, agreeing(to - from, "is", "are"), to));
   }
 
-  /// A chunk's record and its head both state its length. If they differ one is damaged: then the one counts at which
-  /// another record begins.
+  /// A chunk's record and its head both state its length. If they differ, one is damaged: then the length is used after
+  /// which another record begins.
   std::uint64_t length_of(std::uint64_t at, const RecordHead& head, const mcap::ChunkHead& chunk) const {
     const std::uint64_t stored = content_bytes(chunk), content = at + mcap::record_head;
     if (head.length == stored || begins_record(content, stored)) return stored;
     return begins_record(content, head.length) ? head.length : stored;
   }
 
-  /// Whether another record's head lies so many bytes behind `content`. One byte says little: half of all values are a
-  /// known type.
+  /// Whether another record's head is at this distance after the beginning of `content`. One byte is weak evidence:
+  /// half of all values are a known type.
   bool begins_record(std::uint64_t content, std::uint64_t length) const {
     if (length > file_.size() - content) return false;
     const std::uint64_t at = content + length;
@@ -138,7 +138,7 @@ class Scan {
            head->length <= file_.size() - at - mcap::record_head;
   }
 
-  /// Of a message index; nullopt where its lengths contradict each other.
+  /// Of a message index; nullopt if its lengths contradict each other.
   static std::optional<std::uint32_t> messages_in_index(const RecordHead& head) {
     mcap::Reader reader(head.front);
     reader.number<std::uint16_t>();
@@ -218,7 +218,7 @@ class Scan {
     return head.op >= 0x80;  // an extension's record
   }
 
-  // The next plausible zstd or unpacked chunk at or behind `from`.
+  // The next plausible zstd or unpacked chunk at or after `from`.
   std::optional<std::uint64_t> find_chunk(std::uint64_t from) const {
     constexpr std::array<std::uint8_t, 8> packing{4, 0, 0, 0, 'z', 's', 't', 'd'};
     constexpr std::uint64_t packing_at = mcap::record_head + 28;  // times, size and checksum before it

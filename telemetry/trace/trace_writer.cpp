@@ -43,12 +43,12 @@ struct TraceWriter::State {
   std::map<std::string, std::uint16_t, std::less<>> scalar_channels;
   std::vector<mcap::ChunkIndex> chunk_indexes;
   std::vector<mcap::MetadataIndex> metadata_indexes;
-  std::vector<TraceMark> marks;  // the last of the data: save_marks() replaces them there
+  std::vector<TraceMark> marks;  // at the end of the data: save_marks() replaces them there
   mcap::Statistics statistics;
   ScalarTopics scalars;
   std::string scalar_text;
   bool introduced = false, run_described = false;
-  std::uint64_t latest = 0;  // log time of what has none of its own
+  std::uint64_t latest = 0;  // log time for messages without a time of their own
 
   // The open chunk.
   Bytes chunk;
@@ -109,7 +109,7 @@ struct TraceWriter::State {
     if (chunk.size() >= options.chunk_bytes || SteadyClock::now() - chunk_begun >= options.chunk_age) close_chunk();
   }
 
-  // Of a batch, `message` may lack the rows.
+  // For a batch, `message` may lack the rows.
   void take(const Message& message, std::uint16_t channel, const std::optional<TimeRange>& time, mcap::View bytes) {
     if (closed) {
       ++lost;
@@ -162,7 +162,7 @@ struct TraceWriter::State {
     chunk_messages = 0;
   }
 
-  // All records of one kind, and the place of their group.
+  // All records of one kind, and the position of their group.
   struct Group {
     mcap::Op op;
     std::uint64_t start, length;
@@ -243,7 +243,7 @@ void TraceWriter::scalar(std::string_view topic, std::int64_t time_ns, const Sca
     const auto channel_id = static_cast<std::uint16_t>(s.channels.size() + 1);
     s.schemas.push_back(scalar_schema(schema_id, std::string(topic), values));
     s.channels.push_back({channel_id, schema_id, std::string(topic), "json", {}});
-    // A chunk may hold them as well; in front of the chunk's messages they are found by a scan in any case.
+    // A chunk may contain them as well; written before the chunk's messages, a scan finds them in any case.
     mcap::write(s.chunk, s.schemas.back());
     mcap::write(s.chunk, s.channels.back());
     channel = s.scalar_channels.emplace(topic, channel_id).first;

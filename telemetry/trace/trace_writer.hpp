@@ -1,12 +1,12 @@
 // Records a run as an MCAP file: every message unchanged, and scalar topics that other MCAP viewers plot.
 //
-// Topics /rankscope/{control,summary,spans,memory,phases} hold the wire form (encoding "flatbuffer", the schema
-// embedded). /loss, /gradient_norm, /learning_rate, /loss_scale (fp16), /tokens_per_second, /step_seconds, /energy and
-// /power (if there was a counter) and /memory/rank_N are small JSON objects made of the summaries. Log times are
+// Topics /rankscope/{control,summary,spans,memory,phases} contain the wire form (encoding "flatbuffer", with the
+// schema). /loss, /gradient_norm, /learning_rate, /loss_scale (fp16), /tokens_per_second, /step_seconds, /energy and
+// /power (if there was a counter) and /memory/rank_N are small JSON objects computed from the summaries. Log times are
 // nanoseconds since the session's start.
 //
-// Chunks are closed at 1 MiB or 1 s and then handed to the operating system, so a killed process loses a second at
-// most; without its end the file is still readable.
+// Chunks are closed at 1 MiB or 1 s and then passed to the operating system, so a killed process loses at most a
+// second; without its end the file is still readable.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -31,9 +31,9 @@ struct TraceWriterOptions {
 
 class TraceWriter : public EventSink {
  public:
-  /// Creates the file; throws TraceError where that fails. One thread.
+  /// Creates the file; throws TraceError if that fails. One thread.
   explicit TraceWriter(std::string path, TraceWriterOptions options = {});
-  /// Calls close() and ignores its failure: call it yourself to see that.
+  /// Calls close() and ignores its result: call close() yourself to get it.
   ~TraceWriter() override;
   TraceWriter(const TraceWriter&) = delete;
   TraceWriter& operator=(const TraceWriter&) = delete;
@@ -47,14 +47,14 @@ class TraceWriter : public EventSink {
   void scalar(std::string_view topic, std::int64_t time_ns, const std::vector<std::pair<std::string, double>>& values);
   /// Notes how many messages the relay ignored because their senders had not proved to be workers. Once, at the end.
   void count_forged(std::int64_t messages);
-  /// Of an older recording of this run, kept when this one is closed.
+  /// A mark of an older recording of this run, written when this one is closed.
   void mark(TraceMark mark);
   void flush();
-  /// Writes index and summary. False, and error(), where something did not reach the file.
+  /// Writes index and summary. False, with the reason in error(), if anything was not written to the file.
   bool close();
 
   std::int64_t messages() const;       ///< written or waiting in the chunk
-  std::int64_t lost_messages() const;  ///< that the disk did not take
+  std::int64_t lost_messages() const;  ///< that the disk did not accept
   std::uint64_t bytes() const;         ///< in the file
   const std::string& error() const;    ///< empty without errors
 

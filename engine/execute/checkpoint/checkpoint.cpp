@@ -87,7 +87,7 @@ std::uint32_t crc_of(const nlohmann::ordered_json& manifest) {
   return libdeflate_crc32(0, text.data(), text.size());
 }
 
-/// True for the one rank that writes the manifest, of all ranks that find the files complete.
+/// True for exactly one rank of all that find the files complete: it writes the manifest.
 bool write_manifest(const fs::path& directory, const Scenario& scenario, std::int64_t steps_done) {
   const fs::path path = directory / manifest_name;
   const int manifest_file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
@@ -138,7 +138,7 @@ bool is_checkpoint(const fs::path& directory) {
          fs::exists(directory / manifest_name, error);
 }
 
-/// Elements [begin, end) of the whole tensor, and their position in the tensor that stores them.
+/// Elements [begin, end) of the complete tensor, and their position in the tensor that stores them.
 struct Stretch {
   std::int64_t begin = 0, end = 0, local = 0;
 };

@@ -30,7 +30,7 @@ nlohmann::ordered_json config_of(const ModelSpec& model) {
           {"resid_pdrop", model.dropout},
           {"attn_pdrop", 0.0},
           {"tie_word_embeddings", model.tied},
-          // GPT-2's own is token 50256, which a smaller vocabulary does not have.
+          // GPT-2's is token 50256, which a smaller vocabulary does not have.
           {"bos_token_id", nullptr},
           {"eos_token_id", nullptr},
           {"torch_dtype", "float32"}};
@@ -89,7 +89,7 @@ SavedModel write_hugging_face(const Checkpoint& checkpoint, const std::string& f
     saved.parameters += elements;
   }
   try {
-    fs::remove_all(partial);  // of an export that was cut short
+    fs::remove_all(partial);  // of an interrupted export
     fs::create_directories(partial);
     write_safetensors((partial / "model.safetensors").string(), tensors, {{"format", "pt"}});
     std::ofstream config(partial / "config.json");

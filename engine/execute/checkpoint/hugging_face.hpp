@@ -11,10 +11,10 @@ struct SavedModel {
   std::int64_t bytes = 0;       ///< of model.safetensors
 };
 
-/// Writes config.json and model.safetensors (fp32; from masters where the run had them) into `folder`, which is then
-/// complete or not there. Names and shapes are those of transformers' GPT2LMHeadModel: matrices of its layers are [in,
-/// out] there and [out, in] here. There is no tokenizer: a token is a byte of a text, or a word of the synthetic
-/// language. Throws CheckpointError; so too when the folder has something in it already.
+/// Writes config.json and model.safetensors (fp32; from masters if the run had them) into `folder`, which is then
+/// complete or does not exist. Names and shapes are those of transformers' GPT2LMHeadModel: matrices of its layers are
+/// [in, out] there and [out, in] here. There is no tokenizer: a token is a byte of a text, or a word of the synthetic
+/// language. Throws CheckpointError, also if the folder is not empty.
 SavedModel write_hugging_face(const Checkpoint& checkpoint, const std::string& folder);
 
 }  // namespace rankscope

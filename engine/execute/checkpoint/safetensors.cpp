@@ -98,7 +98,7 @@ void write_safetensors(const std::string& path, const std::vector<NamedView>& te
 
 namespace {
 
-/// The tensors in file order: each begins where the previous one ends, and the last one ends with the file.
+/// Checks tensors in file order: each begins where the previous one ends, and the last one ends with the file.
 void check_places(const std::string& path, const std::map<std::string, SafetensorsFile::Tensor>& tensors,
                   std::int64_t bytes) {
   std::vector<std::pair<const std::string*, const SafetensorsFile::Tensor*>> in_order;

@@ -1,5 +1,5 @@
 // The safetensors container (its public specification: eight bytes with the length of a JSON header, the header, the
-// tensors side by side), so that other tools can open what is written here.
+// tensors without gaps), so that other tools can open what is written here.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -26,25 +26,25 @@ struct NamedView {
 void write_safetensors(const std::string& path, const std::vector<NamedView>& tensors,
                        std::map<std::string, std::string> metadata);
 
-/// A file's tensors, read where they are asked for.
+/// A file's tensors, each read on request.
 class SafetensorsFile {
  public:
   struct Tensor {
     DType type = DType::f32;
     Shape shape;
-    std::int64_t begin = 0, end = 0;  ///< bytes behind the header
+    std::int64_t begin = 0, end = 0;  ///< bytes after the header
   };
 
-  /// Reads the header and checks it: the tensors lie side by side and are all of the file behind it, without a hole and
-  /// without an overlap, as the specification demands. Throws CheckpointError.
+  /// Reads the header and checks it: the tensors fill the file after it completely, without gaps and overlaps, as the
+  /// specification requires. Throws CheckpointError.
   explicit SafetensorsFile(std::string path);
   const std::map<std::string, Tensor>& tensors() const { return tensors_; }
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
-  /// CRC-32 of the header's bytes: names, types, shapes and places of all tensors, and the CRC-32 of their content.
+  /// CRC-32 of the header's bytes: names, types, shapes and positions of all tensors, and the CRC-32 of their content.
   std::uint32_t header_crc() const { return header_crc_; }
-  /// Elements [first, first + count) of a tensor, as they are. Throws CheckpointError.
+  /// Elements [first, first + count) of a tensor, unchanged. Throws CheckpointError.
   void read(const Tensor& tensor, std::int64_t first, std::int64_t count, void* into) const;
-  /// Throws CheckpointError unless the tensors' bytes have the CRC-32 that the metadata names.
+  /// Throws CheckpointError unless the tensors' bytes have the CRC-32 in the metadata.
   void check() const;
 
  private:

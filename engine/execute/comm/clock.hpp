@@ -1,4 +1,4 @@
-// The monotonic clock that all stamps of this process are on.
+// The monotonic clock of all stamps in this process.
 #pragma once
 #include <chrono>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The difference between a device's timer and the host's clock, from events that the host learns of some time after the
+// The difference between a device's timer and the host's clock, from events that the host receives some time after the
 // timer stamped them, never before: so the smallest recent difference is the most accurate. It is too large by the
 // shortest delay (some microseconds). The two clocks drift slowly: values older than two seconds are dropped.
 #pragma once
@@ -19,7 +19,7 @@ class DeviceTimer {
     }
     least_ns_ = std::min(least_ns_, now_ns - timer_ns);
   }
-  /// After the first report.
+  /// Valid after the first report.
   std::int64_t on_host(std::int64_t timer_ns) const { return timer_ns + std::min(least_ns_, before_ns_); }
 
  private:

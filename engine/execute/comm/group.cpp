@@ -38,7 +38,7 @@ std::string list_ranks(std::span<const int> ranks) {
 std::string timeout_message(int rank, std::chrono::milliseconds limit, const char* call, Lane lane,
                             std::span<const int> missing) {
   const auto ms = limit.count();
-  std::vector<int> once;  // a peer that should have sent and received is named once
+  std::vector<int> once;  // a peer that should have sent and received is listed once
   for (const int one : missing)
     if (!contains(once, one)) once.push_back(one);
   const std::string time = ms % 1000 == 0 ? fmt::format("{} s", ms / 1000) : fmt::format("{} ms", ms);
@@ -53,7 +53,7 @@ std::string describe(const CallWord& word) {
 
 namespace {
 
-// The view that every member has: `whole` may be empty in a scatter or gather away from the root.
+// The view that every member has: in a scatter or gather `whole` may be empty except at the root.
 const View& common_view(const CollectiveCall& call) { return has_parts(call.kind) ? call.part : call.whole; }
 
 // Elements of the buffer that the transfer list works on.
@@ -82,7 +82,7 @@ void check(const CollectiveCall& call, const GroupSetting& setting) {
     refuse(fmt::format("{} are not {}", counted(call.whole.elements(), "element"), counted(n, "equal part")));
 }
 
-// A buffer that holds the elements from `first` on.
+// A buffer that contains the elements from `first` on.
 struct Placed {
   std::byte* data = nullptr;
   std::int64_t first = 0;
@@ -172,7 +172,7 @@ CommResult GroupCommunicator::through_host(const View& whole, const View& part, 
   return result;
 }
 
-// A send and a receive may be under way at once: each has its own memory.
+// A send and a receive may run at the same time: each has its own memory.
 CommResult GroupCommunicator::send(View data, int to) {
   return through_host(data, {}, [&](const View& here, const View&) { return point_to_point(here, to, true); });
 }
@@ -189,7 +189,7 @@ CommResult GroupCommunicator::collective(const CollectiveCall& call) {
 namespace {
 
 // When a member hangs, its neighbours of that phase block, then their neighbours in later phases. Later phases get up
-// to a quarter more time, so that the first error is from a rank that knows which one hangs.
+// to a quarter more time, so that the first error is from a rank that waits for the hanging one.
 std::chrono::milliseconds limit_of(std::chrono::milliseconds limit, int phase, int phases) {
   return limit + limit * phase / (4 * phases);
 }
@@ -201,7 +201,7 @@ CommResult GroupCommunicator::run(CollectiveCall call) {
   phases_.clear();
   last_sent_.clear();
   check(call, setting_);
-  if (size() == 1) {  // the only part is the whole
+  if (size() == 1) {  // the only part is the complete tensor
     const std::int64_t active = now_ns();
     if (gathers_parts(call.kind))
       queue_->copy(call.whole.data, call.part.data, call.part.bytes());
@@ -261,8 +261,8 @@ void GroupCommunicator::run_transfers(const CollectiveCall& call) {
   const OwnTransfers& own = own_transfers(call.kind, call.root, elements);
   const std::vector<Transfer>& transfers = own.transfers;
 
-  // Where the list's buffer is: the whole; or, away from the root, this member's part if it only ever touches that, and
-  // else scratch memory.
+  // The list's buffer: `whole`; or, at other members than the root, this member's part if the list uses only that, else
+  // scratch memory.
   Placed source{call.whole.as<std::byte>(), 0}, target = source;
   const std::int64_t own_first = elements / size() * index();
   if (call.kind == OpKind::all_to_all) {

@@ -1,4 +1,4 @@
-// Scratch memory of a communicator, as large as it has needed so far. For the files of this folder.
+// Scratch memory of a communicator, as large as needed so far. Only for this folder's files.
 #pragma once
 #include <utility>
 #include <vector>
@@ -7,12 +7,12 @@
 
 namespace rankscope::comm {
 
-/// A GPU frees memory only after all launched work is done, and that may wait for a peer that waits for the next
-/// launch of the calling thread: so memory that became too small is freed only with this object.
+/// A GPU frees memory only after all launched work is done, and that may wait for a peer that waits for the next launch
+/// of the calling thread: so memory that became too small is freed only with this object.
 class GrowingMemory {
  public:
   /// At least this many bytes, for the queue to use until the next call. `reserve`: Device::reserve or
-  /// Device::reserve_host. Content is not kept.
+  /// Device::reserve_host. The content is not preserved.
   std::byte* at_least(std::int64_t bytes, Device& device, Memory (Device::*reserve)(std::int64_t)) {
     if (bytes <= bytes_) return memory_.get();
     if (!device.is_host()) outgrown_.push_back(std::move(memory_));
@@ -21,7 +21,7 @@ class GrowingMemory {
     bytes_ = bytes;
     return memory_.get();
   }
-  /// Of the current memory and of older, smaller pieces.
+  /// Of the current memory and of older, smaller blocks.
   std::int64_t bytes() const { return kept_; }
 
  private:

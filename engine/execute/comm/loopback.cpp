@@ -21,7 +21,7 @@ class LoopbackHub {
   int ranks() const { return ranks_; }
   const CommOptions& options() const { return options_; }
 
-  /// The `nth` group that these members make on this lane: the same for all of them.
+  /// The `nth` group that these members create on this lane: one shared object.
   std::shared_ptr<LoopbackGroup> group(const std::vector<int>& members, Lane lane, Choice<CollectiveChoice> algorithm,
                                        int nth) {
     std::lock_guard lock(mutex_);
@@ -121,8 +121,7 @@ class LoopbackWorld final : public World {
   LoopbackWorld(std::shared_ptr<LoopbackHub> hub, int rank) : hub_(std::move(hub)), rank_(rank) {
     std::vector<int> everyone(hub_->ranks());
     for (int r = 0; r < hub_->ranks(); ++r) everyone[r] = r;
-    all_ =
-        group(everyone, Lane::copy, CollectiveChoice::automatic);  // no communicator of the engine is on the copy lane
+    all_ = group(everyone, Lane::copy, CollectiveChoice::automatic);  // the engine has no communicator on the copy lane
   }
 
   int rank() const override { return rank_; }

@@ -13,7 +13,7 @@ using Calls = std::span<const CollectiveCall>;
 
 std::byte* at(const View& view, std::int64_t element) { return view.as<std::byte>() + element * bytes_of(view.type); }
 
-/// Sends the same to all other members.
+/// Sends the same number of bytes to all other members.
 std::vector<std::int64_t> to_others(std::size_t members, int index, std::int64_t bytes) {
   std::vector<std::int64_t> sent(members, bytes);
   sent[index] = 0;
@@ -36,7 +36,7 @@ std::vector<std::int64_t> chunks_to_others(Calls calls, int index) {
   return sent;
 }
 
-// Sums chunk `index` of all members' tensors into those of `into`. No other member touches that chunk in any member's
+// Sums chunk `index` of all members' tensors into those of `into`. No other member accesses that chunk in any member's
 // tensor.
 void sum_own_chunk(Calls calls, int index, Calls into, Queue& queue) {
   const ElementRange chunk = chunk_range(calls[0].whole.elements(), static_cast<int>(calls.size()), index);

@@ -1,5 +1,5 @@
 // The eight collectives among threads that can read each other's buffers while all of them are in the call: each member
-// does its share of the copying at the same time, and of the adding, in member order.
+// does its share of the copying in parallel, and of the adding, in member order.
 #pragma once
 #include <span>
 #include <vector>
@@ -10,7 +10,7 @@ namespace rankscope::comm {
 
 /// Bytes copied from one member's memory to the others, counted for that member.
 struct MovedBytes {
-  std::vector<std::int64_t> sent;  ///< by receiving member, itself none
+  std::vector<std::int64_t> sent;  ///< by receiving member; 0 for itself
   std::int64_t received = 0;
 };
 

@@ -6,15 +6,15 @@
 
 namespace rankscope::comm {
 
-// A message that waits in a queue, or is being moved. All but `message`'s data is guarded by the group's mutex.
+// A message that waits in a queue, or is being moved. The group's mutex guards all but `message`'s data.
 struct LoopbackGroup::Post {
   enum class State { waiting, moving, done };
   Message* message = nullptr;
   int member = 0;
   State state = State::waiting;
-  std::uint64_t number = 0;  // in the order of arrival of the group's posts
+  std::uint64_t number = 0;  // the group's posts in order of arrival
   Post* next = nullptr;
-  Post* to_move = nullptr;  // the other end, if this end arrived second and so copies
+  Post* to_move = nullptr;  // the other end, if this end arrived second and therefore copies
 };
 
 LoopbackGroup::LoopbackGroup(std::vector<int> members, Lane lane, std::chrono::milliseconds time_limit)
@@ -195,7 +195,7 @@ std::int64_t LoopbackGroup::rendezvous(int member, Queue& queue, const Collectiv
   } else {
     wake_[member].wait_until(lock, deadline, [&] { return rendezvous_count_ != rendezvous || !failure_.empty(); });
   }
-  if (rendezvous_count_ != rendezvous) {  // even if the group has failed since: the others now rely on this member
+  if (rendezvous_count_ != rendezvous) {  // also if the group has failed since: the others now depend on this member
     for (int other = 0; other < size(); ++other)
       if (other != member) queue.wait_for(arrived_[other]);
     return rendezvous_ns_;

@@ -12,7 +12,7 @@ using namespace comm;
 
 namespace {
 
-// Tags on the bookkeeping communicator: one pair a lane for making groups, one for exchange.
+// Tags on the bookkeeping communicator: one pair per lane for creating groups, one for exchange.
 constexpr int group_arrive_tag = 100, group_release_tag = 200, exchange_arrive_tag = 300, exchange_release_tag = 301;
 
 class MpiWorld final : public World {
@@ -31,7 +31,7 @@ class MpiWorld final : public World {
     GroupSetting setting = make_setting(std::move(members), rank(), size(), lane, algorithm, process_->options());
     MPI_Comm comm = MPI_COMM_NULL;
     if (setting.size() > 1) {
-      // MPI creates a communicator without a time limit, so first all members must have arrived.
+      // MPI creates a communicator without a time limit, so all members must have arrived before.
       const int tag = static_cast<int>(lane);
       const ArrivalWord word{setting.algorithm ? static_cast<std::int64_t>(*setting.algorithm) : -1, setting.size()};
       std::vector<int> ranks = setting.members;
@@ -77,7 +77,7 @@ class MpiWorld final : public World {
   }
 
  private:
-  // Member i of an arrival is rank i of its communicator; here that is the world, and members are some of it.
+  // Member i of an arrival is rank i of its communicator; here that is the world, and members are a subset of it.
   void arrive_as(std::span<const int> ranks, int index, int arrive_tag, int release_tag, const char* call, Lane lane,
                  const ArrivalWord& word) {
     arrive(*process_, {process_->bookkeeping(), ranks, index, arrive_tag, release_tag, call, lane, false, true}, word);

@@ -26,7 +26,7 @@ MpiCommunicator::~MpiCommunicator() {
   try {
     process_->throw_if_failed();
     if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
-  } catch (const CommError&) {  // requests may still be open: leave the communicator to the end of the process
+  } catch (const CommError&) {  // requests may still be open: the communicator is kept until the process ends
     process_->keep(std::move(staging_));
   }
 }
@@ -66,7 +66,7 @@ void MpiCommunicator::refuse_sizes(const Message& message, std::int64_t theirs) 
 }
 
 // Each end reports its arrival and its number of bytes to the other, the receiver after posting its receive. The sender
-// then sends. So both know when bytes could move, and no message needs to be buffered for a receiver that has not
+// then sends. So both record when bytes could move, and no message needs to be buffered for a receiver that has not
 // arrived.
 CommResult MpiCommunicator::move(Message& message, const char* call) {
   process_->throw_if_failed();
@@ -139,7 +139,7 @@ void MpiCommunicator::move_all(std::span<Message> messages, const char* call, st
   std::vector<int> peers;
   std::byte* staged = staging_.get();
   const std::int64_t begin_ns = now_ns();
-  for (const Message& m : messages) {  // receives first, so that what is sent finds its place
+  for (const Message& m : messages) {  // receives first, so that sent data have a posted buffer
     if (m.is_send) continue;
     start(m, m.add ? staged : m.data, requests);
     peers.resize(requests.size(), setting().members[m.peer]);

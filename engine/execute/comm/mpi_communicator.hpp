@@ -1,4 +1,4 @@
-// One group of processes on one lane. For the mpi files of this folder.
+// One group of processes on one lane. Only for the mpi files of this folder.
 #pragma once
 #include "engine/execute/comm/group.hpp"
 #include "engine/execute/comm/mpi_process.hpp"
@@ -7,7 +7,7 @@ namespace rankscope::comm {
 
 class MpiCommunicator final : public GroupCommunicator {
  public:
-  /// Takes `comm`, whose ranks are the group's members in order.
+  /// Owns `comm`, whose ranks are the group's members in order.
   MpiCommunicator(std::shared_ptr<MpiProcess> process, MPI_Comm comm, GroupSetting setting);
   ~MpiCommunicator() override;
   /// MPI does not need to support GPU memory.
@@ -28,14 +28,14 @@ class MpiCommunicator final : public GroupCommunicator {
   /// `peers` are the world ranks that the requests wait for, one each; one request may wait for all of them.
   void wait(std::span<MPI_Request> requests, const char* call, std::span<const int> peers, MpiProcess::Waiting what,
             std::chrono::milliseconds limit);
-  /// Fails the world: the two ends of a message do not mean the same number of bytes.
+  /// Fails the world: the two ends of a message have different numbers of bytes.
   [[noreturn]] void refuse_sizes(const Message& message, std::int64_t theirs);
   void start_library(const CollectiveCall& call, std::vector<MPI_Request>& requests);
 
   std::shared_ptr<MpiProcess> process_;
   MPI_Comm comm_;
   std::size_t looked_last_ = 0;  // so that no sender is always found first
-  // Where an added message arrives before it is added.
+  // The received data of an added message before the addition.
   std::unique_ptr<std::byte[]> staging_;
   std::int64_t staging_bytes_ = 0;
 };

@@ -29,7 +29,7 @@ void in_pieces(const View& tensor, std::vector<MPI_Request>& requests, Start sta
 void MpiCommunicator::start_library(const CollectiveCall& call, std::vector<MPI_Request>& requests) {
   const MpiElement& element = process_->element(call.whole.data ? call.whole.type : call.part.type);
   const bool is_root = index() == call.root;
-  void* const place = MPI_IN_PLACE;  // MPI's marker for a buffer that is already the result's
+  void* const place = MPI_IN_PLACE;  // MPI's marker for in-place operation
 
   if (call.kind == OpKind::broadcast)
     return in_pieces(call.whole, requests, [&](void* data, int count, MPI_Request* request) {
@@ -64,7 +64,7 @@ void MpiCommunicator::start_library(const CollectiveCall& call, std::vector<MPI_
   else if (call.kind == OpKind::all_gather)
     check("MPI_Iallgather",
           MPI_Iallgather(in_place ? place : part, count, element.type, whole, count, element.type, comm_, &request));
-  else if (call.kind == OpKind::reduce_scatter)  // in place MPI leaves the part at the beginning of the whole
+  else if (call.kind == OpKind::reduce_scatter)  // in place MPI leaves the part at the beginning of `whole`
     check("MPI_Ireduce_scatter_block", MPI_Ireduce_scatter_block(in_place ? place : whole, in_place ? whole : part,
                                                                  count, element.type, element.sum, comm_, &request));
   else if (call.kind == OpKind::all_to_all)

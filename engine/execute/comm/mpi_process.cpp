@@ -37,7 +37,7 @@ MPI_Comm copy_of_world() {
   return copy;
 }
 
-// Waits increasingly long between two polls.
+// Waits increasingly longer between two polls.
 class Backoff {
  public:
   explicit Backoff(Clock::duration awake) : awake_(awake) {}
@@ -89,7 +89,7 @@ void MpiProcess::make_elements() {
   e[static_cast<std::size_t>(DType::u8)] = {MPI_UINT8_T, MPI_SUM};
 }
 
-// MPI_Finalize waits for all processes without a limit, so first make sure that all have reached it.
+// MPI_Finalize waits for all processes without a limit, so check first that all have reached it.
 bool MpiProcess::leave_together() {
   if (failed_) return false;
   try {
@@ -106,7 +106,7 @@ bool MpiProcess::leave_together() {
 }
 
 MpiProcess::~MpiProcess() {
-  if (!leave_together()) return;  // mpirun then ends the job when this process leaves
+  if (!leave_together()) return;  // mpirun then ends the job when this process exits
   for (DType half : {DType::bf16, DType::f16}) {
     MpiElement element = this->element(half);
     MPI_Type_free(&element.type);
@@ -149,7 +149,7 @@ void MpiProcess::keep(std::unique_ptr<std::byte[]> memory) {
   kept_.push_back(std::move(memory));
 }
 
-// Has another process failed? Any waiting thread checks, about fifty times a second.
+// Checks whether another process has failed. Any waiting thread checks, about fifty times a second.
 void MpiProcess::listen() {
   constexpr std::int64_t every_ns = 20'000'000;
   if (now_ns() - listened_ns_ < every_ns) return;
@@ -193,7 +193,7 @@ void MpiProcess::wait(std::span<MPI_Request> requests, Clock::time_point deadlin
     return done != 0;
   };
   const auto name_missing = [&] {
-    for (MPI_Request& request : requests) {  // so that `too_late` sees which are pending
+    for (MPI_Request& request : requests) {  // so that `too_late` can find the pending ones
       int one_done = 0;
       if (request != MPI_REQUEST_NULL) MPI_Test(&request, &one_done, MPI_STATUS_IGNORE);
     }
@@ -235,7 +235,7 @@ std::int64_t arrive(MpiProcess& process, const Arrival& arrival, const ArrivalWo
     return timeout_message(process.rank(), limit, arrival.call, arrival.lane, missing);
   };
   process.throw_if_failed();
-  // Words and requests of a failed wait may be used by MPI until the process ends.
+  // MPI may use the words and requests of a failed wait until the process ends.
   auto memory = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(n) * length);
   auto* words = reinterpret_cast<ArrivalWord*>(memory.get());
   std::vector<MPI_Request> requests;

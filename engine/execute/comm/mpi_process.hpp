@@ -1,5 +1,5 @@
-// This process's only MPI session: start and end, waits with a time limit, and failure messages to and from the
-// other processes. For the mpi files of this folder.
+// This process's only MPI session: start and end, waits with a time limit, and failure messages to and from the other
+// processes. Only for the mpi files of this folder.
 #pragma once
 #include <mpi.h>
 
@@ -38,13 +38,13 @@ class MpiProcess {
   MPI_Comm bookkeeping() const { return bookkeeping_; }  ///< all ranks, for set-up and World::exchange
   const MpiElement& element(DType type) const { return elements_[static_cast<std::size_t>(type)]; }
 
-  /// What a wait is for: it determines how long to poll before sleeping.
+  /// The purpose of a wait: it determines how long to poll before sleeping.
   enum class Waiting { for_peers, for_bytes, for_collective };
-  /// Waits for all requests (null ones are done). Tests and yields (30 µs, or 1 ms where bytes should be moving), then
-  /// sleeps between tests, a sixteenth of the time waited so far and at most 1 ms: ranks share cores. Throws CommError
-  /// when the world has failed, and when the deadline passes fails it for the reason that `too_late` gives from the
-  /// requests still open. In both cases open messages are cancelled, as far as MPI can (not what has begun, and no
-  /// collective).
+  /// Waits for all requests (null ones are done). Tests and yields (30 µs, or 1 ms if bytes should be moving), then
+  /// sleeps between tests, for a sixteenth of the time waited so far and at most 1 ms: ranks share cores. Throws
+  /// CommError if the world has failed; after the deadline it fails the world, with the reason that `too_late` returns
+  /// for the open requests. In both cases open messages are cancelled, as far as MPI can (not those that have begun,
+  /// and no collective).
   void wait(std::span<MPI_Request> requests, Clock::time_point deadline, const std::function<std::string()>& too_late,
             Waiting what);
 
@@ -56,7 +56,7 @@ class MpiProcess {
   void listen();
   /// Throws the world's failure, if any.
   void throw_if_failed();
-  /// Fails this process's world and tells the others; the first reason stays, and is returned.
+  /// Fails this process's world and notifies the others; the first reason is kept and returned.
   std::string fail(const std::string& why);
 
   /// Keeps memory that an open request may still write to until the process ends.
@@ -74,7 +74,7 @@ class MpiProcess {
   std::array<MpiElement, 6> elements_;
 
   std::atomic<bool> failed_{false};
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::string failure_;
   std::vector<std::unique_ptr<std::byte[]>> kept_;
 
@@ -86,8 +86,8 @@ class MpiProcess {
 void check(const char* function, int code);
 
 /// Members of `comm` wait for each other: each sends member 0 its next call, and member 0 then releases all of them.
-/// Returns when the last had arrived. If the calls differ, or not all arrive in time, member 0 fails the world, since
-/// only it knows which member is missing; the others wait a little longer for that.
+/// Returns when the last has arrived. If the calls differ, or not all arrive in time, member 0 fails the world, since
+/// only it has the list of arrivals; the others wait a little longer for that.
 /// `ranks` are the members' world ranks; `call` and `lane` are for the text.
 struct Arrival {
   MPI_Comm comm = MPI_COMM_NULL;
@@ -98,7 +98,7 @@ struct Arrival {
   bool is_collective = false;  ///< the words are CallWords
   bool comm_is_world = false;  ///< a member's rank in `comm` is its world rank, not its index
 };
-using ArrivalWord = std::array<std::int64_t, 4>;  ///< must be the same on all members; a CallWord for collectives
+using ArrivalWord = std::array<std::int64_t, 4>;  ///< must be equal on all members; a CallWord for collectives
 std::int64_t arrive(MpiProcess& process, const Arrival& arrival, const ArrivalWord& word = {});
 
 }  // namespace rankscope::comm

@@ -99,8 +99,8 @@ int gpu_of_rank(World& world, const std::vector<std::string>& visible, const std
   std::ostringstream mine;
   mine << host << '\n';
   for (const std::string& gpu : visible) mine << gpu << '\n';
-  // The ranks of a host choose in turn: each takes the first GPU that it sees and that no earlier rank has. Every rank
-  // computes the same choice for all. If one gets no GPU they all end, instead of waiting for it.
+  // The ranks of a host choose in turn: each gets the first visible GPU that no earlier rank has. Every rank computes
+  // the same choice for all. If one gets no GPU they all end, instead of waiting for it.
   std::map<std::string, std::set<std::string>> taken;
   std::map<std::string, int> ranks;
   const std::vector<std::string> all = world.exchange(mine.str());

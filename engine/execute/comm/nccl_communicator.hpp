@@ -1,4 +1,4 @@
-// One group of GPUs on one lane. For the nccl files of this folder.
+// One group of GPUs on one lane. Only for the nccl files of this folder.
 #pragma once
 #include "engine/execute/comm/nccl_session.hpp"
 
@@ -6,7 +6,7 @@ namespace rankscope::comm {
 
 class NcclCommunicator final : public GroupCommunicator {
  public:
-  /// Collective over the members. `host`: the same group in the world that started up NCCL.
+  /// Collective over the members. `host`: the same group in the world that started NCCL.
   NcclCommunicator(std::shared_ptr<NcclSession> session, std::unique_ptr<GroupCommunicator> host, GroupSetting setting);
   std::int64_t device_bytes() const override { return GroupCommunicator::device_bytes() + staging_.bytes(); }
   void name_calls(std::uint64_t call) override { call_ = call; }
@@ -23,21 +23,21 @@ class NcclCommunicator final : public GroupCommunicator {
 
  private:
   bool uses_rendezvous() const;
-  /// Enqueues, and lets the watch check it.
+  /// Enqueues, and adds the call to the watch.
   void issue(const char* call, const NcclWorks& works, const Mark& arrived, std::span<const int> peers,
              std::chrono::milliseconds limit, const NcclClique::Enqueue& enqueue);
   /// Sends and receives at the same time; nothing if all are empty. Their phases are reported as that call's.
   void issue_messages(std::span<const Message> messages, std::optional<std::uint64_t> inside_of, const char* call,
                       const Mark& arrived, std::chrono::milliseconds limit);
-  /// Scatter, gather and all_to_all are messages to NCCL.
+  /// In NCCL, scatter, gather and all_to_all are messages.
   std::vector<Message> messages_of(const CollectiveCall& call);
 
   std::shared_ptr<NcclSession> session_;
   std::unique_ptr<GroupCommunicator> host_;
   std::unique_ptr<NcclClique> clique_;  ///< null in a group of one
   std::vector<int> others_;             ///< world ranks
-  std::optional<std::uint64_t> call_;   ///< how the calls of now are named
-  GrowingMemory staging_;               ///< where an added message arrives before it is added
+  std::optional<std::uint64_t> call_;   ///< the name of the current calls
+  GrowingMemory staging_;               ///< the received data of an added message before the addition
 };
 
 }  // namespace rankscope::comm

@@ -1,6 +1,6 @@
-// The used part of NCCL, loaded when a run needs it: a program that was built without NCCL can use it, and also runs
-// without it. The C interface is NCCL's (nccl.h), spelled out here; a test compares the two where that header
-// is. For the nccl files of this folder.
+// The used part of NCCL, loaded when a run needs it: a program built without NCCL can use it, and also runs without it.
+// The C interface is NCCL's (nccl.h), declared here; a test compares the two if that header exists. Only for the nccl
+// files of this folder.
 #pragma once
 #include <climits>
 #include <cstddef>
@@ -26,19 +26,19 @@ struct NcclUniqueId {
   char bytes[128];
 };
 
-/// The first part of ncclConfig_t, as it was in 2.27: later versions read from `size` and `version` how much is there.
+/// The first part of ncclConfig_t, as in 2.27: later versions get its size from `size` and `version`.
 struct NcclConfig {
   static constexpr int least_version = 21800, named_version = 22700;
-  /// For a library of that version: older ones are not shown what came after 2.18.
+  /// For a library of that version: fields added after 2.18 are hidden from older ones.
   explicit NcclConfig(int library_version);
   std::size_t size;
   unsigned magic = 0xcafebeef;
   unsigned version;
-  int blocking = 0;  ///< calls return at once, and are asked for their result
+  int blocking = 0;  ///< calls return at once, and are polled for their result
   int cga_cluster_size = undefined, min_ctas = undefined, max_ctas = undefined;
   const char* net_name = nullptr;
   int split_share = undefined;
-  int traffic_class = undefined;  ///< from here on since 2.27
+  int traffic_class = undefined;  ///< since 2.27, also those after it
   const char* comm_name = nullptr;
   static constexpr int undefined = INT_MIN;
 };
@@ -77,8 +77,8 @@ struct NcclLibrary {
   NcclResult (*group_end)();
 };
 
-/// Empty: libnccl.so.2 as the system finds it, or where it was found while configuring. Throws CommError in one line:
-/// the library is not there, lacks a function, or is older than 2.18.
+/// Empty: libnccl.so.2 as found by the system, or where it was found while configuring. Throws CommError in one line:
+/// the library does not exist, lacks a function, or is older than 2.18.
 std::shared_ptr<const NcclLibrary> open_nccl(const std::string& path);
 
 }  // namespace rankscope::comm

@@ -1,6 +1,6 @@
 // NCCL's profiler plug-in interface, versions 4 (NCCL 2.27) and 5 (2.28): the parts used here. The two have the same
 // layout except for the type's width, and unions with the same beginning. (NCCL, src/include/plugin/profiler, whose
-// names of events are behind ours.)
+// names of events follow ours.)
 #pragma once
 #include <sys/types.h>
 
@@ -49,7 +49,7 @@ struct MessagePart {
   void* parent_group;  ///< of version 5
 };
 struct ProxyOpPart {
-  pid_t pid;  ///< that began it: its parent is an address there
+  pid_t pid;  ///< that began it: its parent is an address in that process
   std::uint8_t channel;
   int peer, steps, chunk_bytes, is_send;
 };

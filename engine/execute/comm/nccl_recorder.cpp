@@ -22,11 +22,11 @@ using namespace profiler;
 namespace {
 
 constexpr std::string_view name_begins = "rankscope ";
-constexpr std::size_t most_phases = 1 << 16;  // not taken yet
-constexpr std::size_t most_works = 1024;      // announced, perhaps not begun: more than NCCL's queue holds
+constexpr std::size_t most_phases = 1 << 16;  // not fetched yet
+constexpr std::size_t most_works = 1024;      // announced, perhaps not begun: more than NCCL's queue can contain
 
-/// NCCL knows events by numbers that are never reused, so that the number of an event that is over, or never began,
-/// matches none. The upper half is the recording's.
+/// NCCL identifies events by numbers that are never reused, so that the number of an event that has ended, or never
+/// began, matches none. The upper half is the recording's.
 using Number = std::uint64_t;
 constexpr int recording_shift = 32;
 Number number_of(const void* handle) { return reinterpret_cast<Number>(handle); }
@@ -44,7 +44,7 @@ struct Begin {
   std::int64_t timer_ns = 0;
 };
 
-/// The first part is common to both versions; the type says which member of the union is valid.
+/// The first part is common to both versions; the type selects the valid member of the union.
 template <class Type>
 Begin begin_of(const Descriptor<Type>& d) {
   Begin begin;
@@ -110,7 +110,7 @@ class NcclRecording {
   }
 
   // The functions that NCCL calls.
-  /// 0: neither it nor its phases are recorded.
+  /// Returns 0: neither it nor its phases are recorded.
   Number start(const Begin& begin) {
     const std::lock_guard lock(mutex_);
     Event event;
@@ -166,7 +166,7 @@ class NcclRecording {
       timer_.add_sample(now_ns(), event.end_ns);
     }
     if (event.type != proxy_step) return;
-    // It begins to move when its condition is met: data of the device, or room at the peer.
+    // It begins to move when its condition is met: data of the device, or space at the peer.
     if (state == step_send_wait || state == step_receive_wait) event.begin_ns = now_ns();
     const bool has_bytes =
         state == step_send_wait || state == step_receive_flush_wait || state == step_receive_gpu_wait;
@@ -242,7 +242,7 @@ class NcclRecording {
 
 namespace {
 
-/// All recordings of this process, by number: NCCL's interface has no other place for them.
+/// All recordings of this process, by number: NCCL's interface provides no other place for them.
 class Registry {
  public:
   std::shared_ptr<NcclRecording> make(const GroupSetting& setting, Number& number) {
@@ -319,7 +319,7 @@ bool NcclRecorder::awaits_more() const { return recording_->awaits_more(); }
 
 }  // namespace rankscope::comm
 
-// The symbol by which NCCL finds a plug-in that is linked into the program.
+// The symbol by which NCCL finds a plug-in linked into the program.
 extern "C" {
 extern rankscope::comm::profiler::Plugin4 ncclProfiler_v4;
 extern rankscope::comm::profiler::Plugin5 ncclProfiler_v5;

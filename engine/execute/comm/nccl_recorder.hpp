@@ -1,14 +1,13 @@
-// Records what NCCL reports about the inside of one communicator's collectives and messages, by its profiler plug-in
-// interface. The plug-in is in this program itself: enable_nccl_profiler() (nccl.hpp) makes NCCL look for it here.
+// Records NCCL's reports about the inside of one communicator's collectives and messages, by its profiler plug-in
+// interface. The plug-in is in this program: enable_nccl_profiler() (nccl.hpp) makes NCCL search for it here.
 //
 // NCCL reports a work (a collective or message) while it is enqueued, and ends its event at once. So everything that it
 // reports between a call's begin and end belongs to that call: a work that NCCL omits is unknown, and later calls are
 // not mistaken for it. Details are reported some time later, by the proxy thread, in any order: for each channel of the
-// kernel its begin and end on the device's timer, and for each transfer over the network (if there is one) its peer and
-// bytes. Transfers within a host are not reported, so the peers of a collective's channels are
-// unknown.
+// kernel its begin and end on the device's timer, and for each transfer over the network (if any) its peer and bytes.
+// Transfers within a host are not reported, so the peers of a collective's channels are unknown.
 //
-// For the nccl files of this folder.
+// Only for the nccl files of this folder.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -35,14 +34,14 @@ class NcclRecorder {
   NcclRecorder(const NcclRecorder&) = delete;
   NcclRecorder& operator=(const NcclRecorder&) = delete;
 
-  /// The name to give NCCL for the communicator: it passes the name to the plug-in.
+  /// The communicator's name for NCCL, which passes it to the plug-in.
   const char* name() const { return name_.c_str(); }
-  /// Before the works are enqueued, and when the library has done so: one call at a time.
+  /// Called before the works are enqueued, and when the library has enqueued them: one call at a time.
   void begin_call(const NcclWorks& works);
   void end_call();
   /// The phases reported since the previous call. Any thread.
   std::vector<LatePhase> take();
-  /// Some reported work has incomplete details so far. False if NCCL does not use the plug-in.
+  /// Some reported work has incomplete details. False if NCCL does not use the plug-in.
   bool awaits_more() const;
 
  private:

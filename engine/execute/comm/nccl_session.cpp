@@ -24,9 +24,9 @@ std::vector<int> others_of(const GroupSetting& setting) {
   return others;
 }
 
-/// A kernel of NCCL's occupies multiprocessors while it waits for its peers. If the others occupy all of them, a kernel
-/// cannot begin and its peers wait for ever: together the lanes' kernels must fit onto one GPU. Four lanes of messages
-/// and at most five of collectives may run at once; the smallest supported GPU has 108 multiprocessors.
+/// A kernel of NCCL's occupies multiprocessors while it waits for its peers. If other kernels occupy all of them, a
+/// kernel cannot begin and its peers wait for ever: the kernels of all lanes together must fit on one GPU. Four lanes
+/// of messages and at most five of collectives may run at once; the smallest supported GPU has 108 multiprocessors.
 int most_blocks(Lane lane) {
   switch (lane) {
     case Lane::forward_send:
@@ -46,7 +46,7 @@ int most_blocks(Lane lane) {
   return 8;
 }
 
-/// Waits increasingly long between two polls: NCCL makes connections in the background, and enqueues within some
+/// Waits increasingly longer between two polls: NCCL creates connections in the background, and enqueues within some
 /// microseconds.
 class Backoff {
  public:
@@ -128,7 +128,7 @@ void NcclClique::wait(NcclResult result, const char* call, std::span<const int> 
     if (comm_ == nullptr) break;
     if (const NcclResult asked = nccl_.async_error(comm_, &result); asked != NcclResult::success) result = asked;
   }
-  session_.throw_if_failed();  // an aborted call may return as if it had been done
+  session_.throw_if_failed();  // an aborted call may return without an error
   if (result != NcclResult::success) throw CommError(session_.fail(words(result, call)));
 }
 

@@ -1,5 +1,5 @@
-// What one rank's NCCL communicators have in common: calls that return at once and are polled for their result, and a
-// watch that aborts all of them when a peer is lost. For the nccl files of this folder.
+// Shared by one rank's NCCL communicators: calls that return at once and are polled for their result, and a watch that
+// aborts all of them when a peer is lost. Only for the nccl files of this folder.
 #pragma once
 #include <chrono>
 #include <condition_variable>
@@ -20,18 +20,18 @@ namespace rankscope::comm {
 
 class NcclSession;
 
-/// One communicator of the library's. The library wants one call at a time on each.
+/// One communicator of the library. The library allows one call at a time on each.
 class NcclClique {
  public:
-  /// Collective over the group's members, with the same id. Throws CommError when they do not arrive in time.
+  /// Collective over the group's members, with the same id. Throws CommError if they do not arrive in time.
   NcclClique(NcclSession& session, const NcclUniqueId& id, const GroupSetting& setting);
   ~NcclClique();
   NcclClique(const NcclClique&) = delete;
   NcclClique& operator=(const NcclClique&) = delete;
 
   using Enqueue = std::function<NcclResult(const NcclLibrary& nccl, NcclComm comm)>;
-  /// Enqueues these works, and returns when the library has done so. Throws CommError when it refuses, the session has
-  /// failed, or time is up, which then says that `peers` (world ranks) were waited for.
+  /// Enqueues these works, and returns when the library has done so. Throws CommError if the library returns an error,
+  /// the session has failed, or time is up; the last names `peers` (world ranks) as the ranks waited for.
   void issue(const char* call, const NcclWorks& works, std::span<const int> peers, std::chrono::milliseconds limit,
              const Enqueue& enqueue);
 
@@ -39,11 +39,11 @@ class NcclClique {
   /// longer than `limit`, the session fails.
   void watch(const char* call, Mark arrived, Mark done, std::span<const int> peers, std::chrono::milliseconds limit);
 
-  /// Null where phases are not recorded.
+  /// Null if phases are not recorded.
   NcclRecorder* recorder() const { return recorder_.get(); }
 
   // For the session.
-  /// Stops its work in the library and on the device; nothing more is issued.
+  // Stops its work in the library and on the device; nothing more is issued.
   void abort();
   /// Empty, or the reason why an enqueued call failed: NCCL reports an error, or it takes too long.
   std::string trouble();
@@ -58,7 +58,7 @@ class NcclClique {
     Mark arrived, done;
     std::vector<int> peers;
     std::chrono::milliseconds limit{};
-    std::int64_t since_ns = -1;  ///< when the watch first saw that the queue had reached it
+    std::int64_t since_ns = -1;  ///< when the watch first found that the queue had reached it
   };
 
   NcclSession& session_;
@@ -67,7 +67,7 @@ class NcclClique {
   const Lane lane_;
   const std::vector<int> others_;  ///< world ranks
   const std::unique_ptr<NcclRecorder> recorder_;
-  std::mutex mutex_;         ///< guards what follows, and calls of the library
+  std::mutex mutex_;         ///< guards the members below, and calls of the library
   NcclComm comm_ = nullptr;  ///< null: aborted
   const char* last_call_ = "making a group";
   std::mutex in_flight_mutex_;
@@ -86,10 +86,10 @@ class NcclSession {
   World& start_up() const { return *start_up_; }
   const CommOptions& options() const { return options_; }
 
-  /// Fails this rank and tells the others; ends all cliques. The first reason stays, and is returned.
+  /// Fails this rank and notifies the others; ends all cliques. The first reason is kept and returned.
   std::string fail(const std::string& why);
   void throw_if_failed();
-  /// Does something in the world that started up NCCL; a failure there fails this session as well.
+  /// Calls `work`, which uses the world that started NCCL; a failure there fails this session as well.
   template <class Work>
   auto or_fail(Work work) {
     throw_if_failed();

@@ -12,17 +12,17 @@ struct CommOptions {
   /// Every call that waits longer for its peers throws CommError with the names of those that did not arrive. The later
   /// phases of a transparent collective have up to a quarter more.
   std::chrono::milliseconds time_limit{60'000};
-  /// Keep the transfers of the last transparent collective (Communicator::last_phases), and those that a library
+  /// Record the transfers of the last transparent collective (Communicator::last_phases), and those that a library
   /// reports (late_phases).
   bool record_phases = false;
-  /// mpi only: members report their arrival to each other before bytes move, so that CommResult::active_ns is known
-  /// and a time-out names the missing ranks. Costs two small messages per member and call. Loopback always knows.
+  /// mpi only: members report their arrival to each other before bytes move, so that CommResult::active_ns is known and
+  /// a time-out names the missing ranks. Costs two small messages per member and call. Loopback always has it.
   bool stamp_arrivals = true;
-  /// Called by `rank`'s thread before each operation ("send", "all_reduce", …) of a communicator: the place to inject
-  /// delays or faults. What it throws leaves the call.
+  /// Called by `rank`'s thread before each operation ("send", "all_reduce", …) of a communicator: used to inject delays
+  /// or faults. Its exceptions leave the call.
   std::function<void(int rank, Lane lane, const char* call)> before;
-  /// The same before each phase of a transparent collective in which this rank has a transfer. Members that have more
-  /// to do than that one are then in the midst of it.
+  /// The same before each phase of a transparent collective in which this rank has a transfer. Members with further
+  /// phases are then in the middle of the collective.
   std::function<void(int rank, Lane lane, const char* call, int phase)> before_phase;
 };
 

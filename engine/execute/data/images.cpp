@@ -20,7 +20,7 @@ enum ImagePart : std::uint32_t { part_class, part_label, part_phases, part_noise
 
 std::uint64_t stream_of(ImagePart part) { return random_stream(RandomPurpose::images, part); }
 
-/// A value that turns by the same angle from one pixel to the next.
+/// A value that rotates by the same angle from one pixel to the next.
 class Wave {
  public:
   Wave(double phase, double turn)
@@ -66,7 +66,7 @@ void SyntheticImages::draw(std::int64_t sample, std::int32_t* bytes) const {
             static_cast<std::int32_t>(std::lround(middle + amplitude * wave.next()));
     }
   }
-  // A block of the generator has 16 bytes of noise. Its counter has room for 2³² blocks a sample.
+  // A block of the generator has 16 bytes of noise. Its counter allows 2³² blocks per sample.
   const std::int64_t count = std::int64_t{image_} * image_ * colours;
   for (std::int64_t first = 0; first < count; first += 16) {
     const RandomBlock block =

@@ -1,10 +1,10 @@
 // Synthetic images of known classes, whose labels are sometimes wrong, so that the lowest possible mean loss is known.
 //
-// An image is a wave in each of its three colours, under noise. The class says the waves' directions (one of eight for
-// each colour) and their length (one of four, the same for all); their phases are random, so one pixel has no
+// An image is a wave in each of its three colours, with noise. The class determines the waves' directions (one of eight
+// for each colour) and their length (one of four, the same for all); their phases are random, so one pixel has no
 // information about the class: filters of several pixels are needed, that is convolutions. The noise is bounded and the
 // waves are not small, so the class can be recognised; the label is another class with a probability of one tenth. The
-// best predictor knows the class, and the entropy of the label given the class is the floor.
+// best predictor recognises the class, so the floor is the entropy of the label given the class.
 #pragma once
 #include <cstdint>
 
@@ -24,7 +24,7 @@ class SyntheticImages : public Dataset {
   void fill(std::int64_t first_sample, int samples, std::int32_t* tokens, std::int32_t* targets) const override;
   double entropy_nats() const override;
 
-  /// The class of a sample's image, whatever its label says.
+  /// The class of a sample's image, independent of its label.
   int class_of(std::int64_t sample) const;
 
  private:

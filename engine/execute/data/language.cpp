@@ -16,7 +16,7 @@ constexpr double words = 0x1p32;
 /// The random properties of the language itself; samples have their own streams.
 enum Part : std::uint32_t { part_classes, part_cycle, part_successors, part_weights };
 
-/// Draws one after the other from one stream.
+/// Draws values one after the other from one stream.
 class Draws {
  public:
   Draws(std::uint64_t seed, Part part) : seed_(seed), stream_(random_stream(RandomPurpose::language, part)) {}
@@ -100,7 +100,7 @@ std::vector<Language::Successor> Language::successors(std::int32_t token, int cl
 }
 
 void Language::find_stationary() {
-  // Power iteration of (I + P)/2, which has the same fixed point as P and converges where P alone would oscillate.
+  // Power iteration of (I + P)/2, which has the same fixed point as P and converges even if P alone oscillates.
   const std::size_t n = contexts_.size();
   std::vector<double> now(n, 1.0 / static_cast<double>(n)), next(n);
   constexpr int most_iterations = 20000;
@@ -149,11 +149,11 @@ void Language::find_entropies() {
 }
 
 void Language::draw(std::int64_t sample, int length, std::int32_t* tokens) const {
-  // One stream for all samples; a sample's words are far from the next one's: 2²⁴ positions are more than any context.
+  // One stream for all samples; samples are 2²⁴ positions apart, which is more than any context.
   const std::uint64_t stream = random_stream(RandomPurpose::samples);
   const std::uint64_t first_word = static_cast<std::uint64_t>(sample) << 24;
 
-  // Words 0 to 3 draw the beginning, a token and the class before it; one word each the tokens after it.
+  // Words 0 to 3 draw the first token and the class before it; each later word draws one token.
   const double u = uniform(seed_, stream, first_word / 2) * stationary_before_.back();
   const auto found = std::upper_bound(stationary_before_.begin(), stationary_before_.end() - 1, u);
   const auto beginning = static_cast<std::int32_t>(found - stationary_before_.begin());

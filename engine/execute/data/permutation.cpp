@@ -22,7 +22,7 @@ std::uint64_t Permutation::scramble(std::uint64_t value) const {
   const std::uint64_t mask = (std::uint64_t{1} << half_bits_) - 1;
   std::uint64_t left = value >> half_bits_, right = value & mask;
   for (int round = 0; round < rounds; ++round) {
-    // The round's number and the half that stays are the counter, so every round is a function of its own.
+    // The round's number and the unchanged half are the counter, so every round is a different function.
     const std::uint64_t mixed = random_bits(seed_, stream_, right * rounds + round) & mask;
     const std::uint64_t next = left ^ mixed;
     left = right;

@@ -6,9 +6,9 @@
 
 namespace rankscope {
 
-/// How a step's samples are distributed. Every step takes the next `global_batch` samples; every data-parallel rank a
+/// How a step's samples are distributed. Every step uses the next `global_batch` samples; every data-parallel rank a
 /// contiguous part of them, every micro-batch a contiguous part of its rank's. All tensor and pipeline ranks of one
-/// data coordinate see the same samples.
+/// data coordinate use the same samples.
 struct BatchShape {
   int data = 1;           ///< data-parallel ranks
   int micro_batches = 1;  ///< per rank and step

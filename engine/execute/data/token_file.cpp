@@ -16,7 +16,7 @@
 namespace rankscope {
 namespace {
 
-constexpr std::int64_t looked_at = 16 << 20;  // bytes that are checked at once when a file is opened
+constexpr std::int64_t looked_at = 16 << 20;  // bytes that are checked when a file is opened
 
 int width_of(TokenFile::Coding coding) { return coding == TokenFile::Coding::bytes ? 1 : 2; }
 

@@ -1,7 +1,7 @@
 // A file of tokens as a data set: bytes, or 16-bit integers.
 //
-// The file is cut into samples of `context` tokens, each with the one token after it as the last target; what is left
-// at the end is not used. Sample g of the run is in epoch g / n and has place g % n of that epoch's permutation.
+// The file is split into samples of `context` tokens, each with the one token after it as the last target; the rest at
+// the end is not used. Sample g of the run is in epoch g / n, at index g % n of that epoch's permutation.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -14,8 +14,8 @@ namespace rankscope {
 class TokenFile : public Dataset {
  public:
   enum class Coding { bytes, little_endian_16 };
-  /// Throws DataError when the file cannot be read, or is too short for one sample, or has a token beyond the
-  /// vocabulary (in its first 16 MiB).
+  /// Throws DataError if the file cannot be read, is too short for one sample, or has a token beyond the vocabulary (in
+  /// its first 16 MiB).
   TokenFile(const std::string& path, Coding coding, int context, int vocabulary, std::uint64_t seed);
   ~TokenFile() override;
   TokenFile(const TokenFile&) = delete;
@@ -24,7 +24,7 @@ class TokenFile : public Dataset {
   void fill(std::int64_t first_sample, int samples, std::int32_t* tokens, std::int32_t* targets) const override;
   double entropy_nats() const override;
 
-  /// Where in the file, in tokens, a sample of the run begins.
+  /// The position in the file, in tokens, where a sample of the run begins.
   std::int64_t position_of(std::int64_t sample) const;
 
  private:

@@ -6,7 +6,7 @@ namespace {
 
 kernels::AttentionSpec spec_of(const Binding& binding) {
   const ModelSpec& model = binding.model.spec;
-  const int ranks = binding.model.tensor;  // each has some of the heads
+  const int ranks = binding.model.tensor;  // each has a part of the heads
   return {.type = binding.model.type,
           .samples = binding.model.micro_batch_size,
           .context = model.context,

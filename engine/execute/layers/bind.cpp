@@ -21,7 +21,7 @@ namespace {
 
 using Bind = Launch (*)(Binding);
 
-/// Which functions bind a segment: as one rank has it, and as tensor ranks do. Null where there is none.
+/// The functions that bind a segment: for one rank, and for tensor ranks. Null if there is none.
 struct Implementation {
   Segment segment;
   Bind forward = nullptr, backward = nullptr;
@@ -53,7 +53,7 @@ constexpr Implementation implementations[] = {
     {Segment::classifier, classifier_forward, classifier_backward},
 };
 
-/// By segment; null for those that no model has.
+/// By segment; null for segments that no model has.
 constexpr Implementation implementation_of(Segment segment) {
   for (const Implementation& row : implementations)
     if (row.segment == segment) return row;

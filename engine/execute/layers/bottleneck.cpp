@@ -8,7 +8,7 @@ namespace {
 
 using kernels::KernelSet;
 
-/// The convolutions of a block's input: one, or where its output has another size one more, the shortcut's.
+/// The convolutions of a block's input: one, and if its output has another size also the shortcut's.
 struct InputConvolution {
   View weight, out;  ///< in backward `out` is the result's gradient, `dweight` the weight's
   View dweight;
@@ -57,7 +57,7 @@ Launch conv1_backward(Binding binding) {
     for (std::size_t i = 0; i < names.size(); ++i) convolutions[i].dweight = operands.gradient(static_cast<int>(i));
   operands.finish();
 
-  // Without a shortcut of its own the block's sum has begun the gradient of its input.
+  // Without a shortcut convolution the block's sum has already written the gradient of its input.
   bool begun = binding.segment.adds_to_gradient(TensorName::residual);
   for (std::size_t i = 0; i < convolutions.size(); ++i) {
     InputConvolution& c = convolutions[i];
@@ -225,7 +225,7 @@ Launch shortcut_sum_backward(Binding binding) {
       norm.launch(dmain, main.dweight, main.dbias, dside, doutput, output, main.x, main.mean, main.rstd, main.weight,
                   stream);
     });
-  side_spec.relu = false;  // cut already, in the gradient that the sum leaves
+  side_spec.relu = false;  // already applied, in the gradient that the sum leaves
   side_spec.accumulate_weight = binding.adds(2);
   side_spec.accumulate_bias = binding.adds(3);
   const auto side_norm = binding.prepare(&KernelSet::batch_norm_backward, side_spec);

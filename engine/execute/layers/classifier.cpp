@@ -1,5 +1,5 @@
 // The end of a residual network: mean over the pixels, product with the classes, cross-entropy. Forward leaves the
-// gradient of the loss in `logits`, which are computed in fp32 where they are kept in 16 bits (see head.cpp).
+// gradient of the loss in `logits`, which are computed in fp32 if they are stored in 16 bits (see head.cpp).
 #include "engine/execute/layers/layers.hpp"
 
 namespace rankscope {

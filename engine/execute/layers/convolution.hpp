@@ -1,11 +1,10 @@
-// What the segments of a residual network have in common (engine/plan/model/resnet_rows.hpp). Internal to
-// engine/execute/layers.
+// Shared by the segments of a residual network (engine/plan/model/resnet_rows.hpp). Internal to engine/execute/layers.
 #pragma once
 #include "engine/execute/layers/layers.hpp"
 
 namespace rankscope {
 
-/// The convolution from images `x` to images `y`, both [samples, side, side, channels], by `w` [out, kernel, kernel,
+/// The convolution from images `x` to images `y`, both [samples, side, side, channels], with `w` [out, kernel, kernel,
 /// in]: it keeps their size, or halves it.
 inline kernels::ConvolutionSpec convolution_between(const View& x, const View& w, const View& y) {
   kernels::ConvolutionSpec spec{.type = x.type,

@@ -1,8 +1,8 @@
 // Last layer norm, product with the vocabulary, cross-entropy. Forward leaves the gradient of the loss in `logits`.
 //
 // In bf16 the logits are computed in fp32, some rows at a time, and only their gradient is rounded: a logit of 20 in
-// bf16 would be off by 0.06, and the loss with it. With plan.logits = "narrow" they are rounded all the same, as
-// PyTorch and llm.c have it: less memory is moved, and the products are larger.
+// bf16 would have an error of 0.06, and so would the loss. With plan.logits = "narrow" the logits are rounded as well,
+// as in PyTorch and llm.c: less memory is moved, and the products are larger.
 #include <algorithm>
 #include <vector>
 

@@ -13,11 +13,11 @@
 namespace rankscope {
 namespace {
 
-/// Normals of neighbouring indices, of which two are drawn together: the second is kept for the next index.
+/// Normals of neighbouring indices, which are drawn in pairs: the second is kept for the next index.
 class Normals {
  public:
   explicit Normals(std::uint64_t seed) : seed_(seed) {}
-  /// kernels/tensor/random.hpp's normal, to the bit.
+  /// Bit-identical to the normal of kernels/tensor/random.hpp.
   double at(std::uint64_t index) {
     if (index / 2 != pair_) both_ = normal_pair(seed_, random_stream(RandomPurpose::weights), pair_ = index / 2);
     return index % 2 == 0 ? both_.first : both_.second;
@@ -38,8 +38,8 @@ double value_at(const ParameterSpec& spec, Normals& normals, std::int64_t index)
   return 0;
 }
 
-/// A billion draws take half a minute: all but short ranges are drawn on several cores. A thread's share must take
-/// milliseconds, since starting a thread takes some ten µs.
+/// A billion draws need half a minute: all but short ranges are drawn on several cores. A thread's share must be
+/// milliseconds long, since starting a thread needs some ten µs.
 template <class Draw>
 void on_cores(std::int64_t count, Draw draw) {
   constexpr std::int64_t worth_a_thread = std::int64_t{1} << 18;

@@ -1,4 +1,4 @@
-// One function for the forward and one for the backward, whole or half, of each kind of segment. Internal to
+// One function for the forward and one for the backward, complete or half, of each kind of segment. Internal to
 // engine/execute/layers; bind.cpp has them in a table.
 #pragma once
 #include "engine/execute/layers/bind.hpp"
@@ -6,12 +6,12 @@
 
 namespace rankscope {
 
-/// What a backward computes: the whole, or one half of it.
+/// What a backward computes: everything, or one half of it.
 struct Half {
   bool input = true, weight = true;
 };
 
-/// The arguments that all of them receive.
+/// The arguments of all these functions.
 struct Binding {
   const Model& model;
   const SegmentSpec& segment;
@@ -20,7 +20,7 @@ struct Binding {
   Operands operands;
   std::span<const IntoGradient> into;  ///< backward only: one for each of the segment's parameters
   Half half;                           ///< backward only
-  ScratchLayout scratch{};             ///< of what is prepared
+  ScratchLayout scratch{};             ///< of the kernels that are prepared
 
   std::int64_t tokens() const { return model.tokens(); }
   std::int64_t width() const { return model.spec.width; }
@@ -33,7 +33,7 @@ struct Binding {
   TensorName input(std::size_t i) const { return segment.inputs[i].name; }
   TensorName output(std::size_t i) const { return segment.outputs[i].name; }
 
-  /// A kernel of the launch, whose scratch is counted.
+  /// A kernel of the launch; its scratch is counted.
   template <class Spec, class... Arguments>
   kernels::Prepared<Arguments...> prepare(kernels::OpEntry<Spec, Arguments...> kernels::KernelSet::*op,
                                           const Spec& spec) {
@@ -41,8 +41,8 @@ struct Binding {
     scratch.add_kernel(kernel.workspace_bytes);
     return kernel;
   }
-  /// Kernels one after the other: `run` gets the context, the scratch memory's begin (temporaries) and the kernels'
-  /// stream behind it.
+  /// Kernels one after the other: `run` gets the context, the begin of the scratch memory (temporaries) and the
+  /// kernels' stream after it.
   template <class Run>
   Launch launch(Run run) {
     workspace.require(scratch.bytes());
@@ -53,11 +53,11 @@ struct Binding {
 };
 
 Launch embedding_forward(Binding binding);
-Launch embedding_backward(Binding binding);    ///< no input gradient: nothing comes before it
+Launch embedding_backward(Binding binding);    ///< no input gradient: it is the first segment
 Launch norm_product_forward(Binding binding);  ///< qkv, up
 Launch norm_product_backward(Binding binding);
 Launch attention_forward(Binding binding);
-Launch attention_backward(Binding binding);        ///< all input gradient: it has no parameters
+Launch attention_backward(Binding binding);        ///< only an input gradient: it has no parameters
 Launch residual_product_forward(Binding binding);  ///< projection, down
 Launch residual_product_backward(Binding binding);
 Launch head_forward(Binding binding);

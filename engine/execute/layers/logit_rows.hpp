@@ -1,4 +1,4 @@
-// The rows of a head's logits that one product takes. Internal to engine/execute/layers.
+// The rows of a head's logits for one product. Internal to engine/execute/layers.
 #pragma once
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 
 namespace rankscope {
 
-/// Rows of `columns` logits that fit a product (Options::product_elements), at least 1 and at most `rows`. Of many, a
+/// Rows of `columns` logits that fit a product (Options::product_elements), at least 1 and at most `rows`. If many, a
 /// multiple of 64: so the next rows begin at a multiple of 16 bytes, and tiles of kernels are full.
 inline std::int64_t rows_of_product(const kernels::Options& options, std::int64_t columns, std::int64_t rows) {
   constexpr std::int64_t tile = 64;
@@ -15,8 +15,8 @@ inline std::int64_t rows_of_product(const kernels::Options& options, std::int64_
   return most < tile ? most : most / tile * tile;
 }
 
-/// Rows that forward computes at a time: where softmax reads wider logits than are stored, no more than
-/// Options::logits_bytes of them.
+/// Rows that forward computes at a time: if softmax reads wider logits than are stored, at most Options::logits_bytes
+/// of them.
 inline std::int64_t rows_of_forward(const Binding& binding, std::int64_t columns) {
   const std::int64_t rows = rows_of_product(binding.kernels.options, columns, binding.tokens());
   const DType wide = binding.model.logits_type();
@@ -34,7 +34,7 @@ inline View rows_of(View matrix, std::int64_t first, std::int64_t count) {
 /// The gradients of logits = x·wᵀ, some rows at a time.
 class LogitGradients {
  public:
-  /// `linear`: of all rows. `adds`: the weight's gradient is added to what is there.
+  /// `linear`: of all rows. `adds`: the weight's gradient is added to the stored one.
   LogitGradients(Binding& binding, kernels::LinearSpec linear, bool adds);
   /// dx = dlogits·w.
   void input(View dx, View dlogits, View w, const kernels::Stream& stream) const;

@@ -1,4 +1,4 @@
-// The operands of a segment taken in order and checked against what the model says they are. Internal to
+// The operands of a segment, read in order and checked against the model's specification. Internal to
 // engine/execute/layers.
 #pragma once
 #include <span>
@@ -24,7 +24,7 @@ class Operands {
   View parameter(int index);
   /// The same for its gradient.
   View gradient(int index);
-  /// Throws unless all operands have been taken.
+  /// Throws unless all operands have been read.
   void finish() const;
 
  private:
@@ -37,11 +37,11 @@ class Operands {
   std::size_t next_ = 0;
 };
 
-/// Scratch of one launch: temporaries of the segment, and after them the greatest workspace of its kernels, which run
+/// Scratch of one launch: temporaries of the segment, and after them the largest workspace of its kernels, which run
 /// one after the other.
 class ScratchLayout {
  public:
-  /// Where the temporary begins.
+  /// Returns the temporary's offset.
   std::int64_t add_temporary(std::int64_t bytes) {
     const std::int64_t offset = temporaries_;
     temporaries_ = next_tensor(temporaries_ + bytes);

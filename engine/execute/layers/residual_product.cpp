@@ -1,5 +1,5 @@
 // A product whose result is added to the residual stream, after dropout: attention's output projection and the MLP's
-// second product, whose backward may go through the GELU that made its input.
+// second product, whose backward may include the GELU that computed its input.
 #include "engine/execute/layers/layers.hpp"
 
 namespace rankscope {

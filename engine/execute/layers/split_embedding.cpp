@@ -1,5 +1,5 @@
-// The embedding of tensor ranks: each looks up its rows of the token matrix, and once these are summed adds the
-// positions and drops.
+// The embedding of tensor ranks: each looks up its rows of the token matrix, and after their sum adds the positions and
+// applies dropout.
 #include "engine/execute/layers/layers.hpp"
 
 namespace rankscope {

@@ -1,12 +1,12 @@
 // The head of tensor ranks: each multiplies with its words. The logits are never gathered. Megatron-LM all-reduces
-// three numbers a token one after the other: the greatest logit, the target's logit, and the sum of the exponentials
+// three numbers per token one after the other: the greatest logit, the target's logit, and the sum of the exponentials
 // relative to the greatest. Here each rank sends all three at once, relative to its own greatest logit, in one
-// all-gather: one latency instead of three, no other operation than sums needed of a communicator, and since every rank
-// combines them in the same order, all have the same bits.
+// all-gather: one latency instead of three, a communicator needs no other operation than sums, and since every rank
+// combines them in the same order, all results are bit-identical.
 //
-// In bf16 the logits are computed in fp32, some rows at a time, unless plan.logits = "narrow". What stays is exp(logit
-// - the rank's greatest), which rounding changes by its relative error alone; the loss comes from the statistics, which
-// are fp32.
+// In bf16 the logits are computed in fp32, some rows at a time, unless plan.logits = "narrow". What is stored is
+// exp(logit - the rank's greatest), whose rounding has only a relative error; the loss is computed from the statistics,
+// which are fp32.
 #include <algorithm>
 #include <vector>
 

@@ -1,6 +1,6 @@
-// The products of tensor ranks, each on its share of the matrix. Rows of it (output columns) are independent, so that
-// attention and GELU need no communication: GELU(x·[A₁ A₂]) = [GELU(x·A₁) GELU(x·A₂)]. Columns of it make parts of a
-// sum, which an all-reduce adds up; only then a bias may be added, once.
+// The products of tensor ranks, each on its share of the matrix. Its rows (output columns) are independent, so that
+// attention and GELU need no communication: GELU(x·[A₁ A₂]) = [GELU(x·A₁) GELU(x·A₂)]. Its columns give parts of a sum,
+// which an all-reduce adds up; only after that a bias may be added, once.
 #include "engine/execute/layers/layers.hpp"
 
 namespace rankscope {
@@ -24,7 +24,7 @@ struct ProductBackward {
   InputGradient input_gradient;
   kernels::Prepared<View, View, View, View> weight_gradient;
 
-  /// `dx` is the gradient of what the segment writes a gradient of: its input, or what that is the GELU of.
+  /// `dx` is the gradient that the segment writes: of its input, or of the GELU's input if its input is a GELU.
   void take(Binding& binding) {
     Operands& operands = binding.operands;
     const SegmentSpec& segment = binding.segment;
@@ -58,7 +58,7 @@ struct ProductBackward {
       weight_gradient = binding.prepare(&KernelSet::linear_weight_gradient, spec);
     }
   }
-  /// The input's first: others wait for it.
+  /// The input's first: other ops wait for it.
   void launch(const kernels::Stream& stream) const {
     if (half.input) input_gradient.launch(dx, dy, weight, before, stream);
     if (half.weight) weight_gradient.launch(dweight, dbias, dy, x, stream);

@@ -7,7 +7,7 @@ namespace {
 
 using kernels::KernelSet;
 
-/// The images as numbers: a temporary, computed again for the weight gradient, since only the bytes are kept.
+/// The images as numbers: a temporary, computed again for the weight gradient, since only the bytes are stored.
 struct Pixels {
   View view;
   std::int64_t at = 0;

@@ -1,4 +1,4 @@
-// The learning rate of a step: warm-up, then constant, or falling.
+// The learning rate of a step: warm-up, then constant or decreasing.
 #pragma once
 #include <cstdint>
 

@@ -1,13 +1,13 @@
-// Dynamic loss scaling: in fp16 small gradients would vanish, so the loss is multiplied by a scale, and gradients are
-// divided by it before they are used (Micikevicius et al. 2018, arXiv 1710.03740). A scale that is too large shows as
-// an overflow: that step is skipped and the scale halved; after a while without one it is doubled.
+// Dynamic loss scaling: in fp16 small gradients would become zero, so the loss is multiplied by a scale, and gradients
+// are divided by it before they are used (Micikevicius et al. 2018, arXiv 1710.03740). A scale that is too large causes
+// an overflow: that step is skipped and the scale halved; after a number of steps without one it is doubled.
 #pragma once
 #include <cstdint>
 
 namespace rankscope {
 
-/// The state in memory: [scale, steps since it has changed, updates made]. All ranks have the same, since all decide by
-/// the same global norm.
+/// The state in memory: [scale, steps since its last change, number of updates]. It is equal on all ranks, since all
+/// use the same global norm.
 class LossScale {
  public:
   explicit LossScale(double* state) : state_(state) {}
@@ -18,7 +18,7 @@ class LossScale {
   }
   double scale() const { return state_[0]; }
   std::uint64_t updates() const { return static_cast<std::uint64_t>(state_[2]); }
-  /// Of gradients, from the square norm of scaled ones.
+  /// The square norm of gradients, from that of scaled ones.
   double unscaled_square(double scaled_square) const { return scaled_square / (state_[0] * state_[0]); }
 
   /// After a step: whether its gradients were finite.

@@ -9,7 +9,7 @@
 namespace rankscope {
 namespace {
 
-// An optimizer that treats small tensors differently is shown as it works on large ones.
+// An optimizer that treats small tensors differently runs as on large ones.
 constexpr std::int64_t large_tensor = std::int64_t{1} << 20;
 
 /// Two parameters with their gradient and states.

@@ -1,5 +1,4 @@
-// NVML's C interface (nvml.h), as far as it is used: its functions keep their names and meaning from version to
-// version.
+// NVML's C interface (nvml.h), only the used part: its functions keep their names and meaning in all versions.
 #include <dlfcn.h>
 
 #include <vector>

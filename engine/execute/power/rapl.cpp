@@ -1,5 +1,5 @@
-// RAPL's counters as Linux shows them (Documentation/power/powercap/powercap.rst): zones "intel-rapl:N", of AMD's
-// processors too, each with its energy in microjoules and the value at which that wraps around.
+// RAPL's counters in Linux (Documentation/power/powercap/powercap.rst): zones "intel-rapl:N", also for AMD's
+// processors, each with its energy in microjoules and the value at which that wraps around.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -26,7 +26,7 @@ std::string line_of(const fs::path& file) {
   return line;
 }
 
-/// A counter's file, kept open: reading it is one system call, a microsecond or two in every step.
+/// A counter's file, kept open: a read is one system call, one or two microseconds per step.
 class Counter {
  public:
   explicit Counter(const fs::path& file) : descriptor_(open(file.c_str(), O_RDONLY | O_CLOEXEC)) {}
@@ -49,7 +49,7 @@ class Counter {
 
 struct Zone {
   Counter energy;
-  std::uint64_t range;   ///< of the counter: behind its greatest value
+  std::uint64_t range;   ///< of the counter: its greatest value plus one
   std::uint64_t latest;  ///< microjoules
 };
 
@@ -72,7 +72,7 @@ class RaplMeter final : public EnergyMeter {
   std::uint64_t microjoules_ = 0;
 };
 
-/// A package counts its cores and graphics; memory is a zone of its own below it.
+/// A package includes its cores and graphics; memory is a separate zone below it.
 bool counts_apart(const std::string& name) { return name.starts_with("package-") || name == "dram"; }
 
 }  // namespace

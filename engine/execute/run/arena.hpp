@@ -9,8 +9,8 @@
 
 namespace rankscope {
 
-/// All of it is resident and filled with 0xFF: as floating point that is NaN, so an unwritten tensor shows in
-/// the loss.
+/// All of it is resident and filled with 0xFF: as floating point that is NaN, so an unwritten tensor makes the loss
+/// NaN.
 class Arena {
  public:
   /// Throws std::bad_alloc, DeviceError.

@@ -10,7 +10,7 @@
 namespace rankscope {
 namespace {
 
-/// An operand's buffers as the one stretch that they are.
+/// An operand's buffers, which are adjacent, as one view.
 View view_of(const RankProgram& program, const Arena& arena, std::span<const BufferUse> uses) {
   const Buffer& first = program.buffers[uses.front().buffer];
   std::int64_t elements = 0;

@@ -1,4 +1,4 @@
-// A communication op bound to its buffers: which call of which communicator it is.
+// Binds a communication op to its buffers, as a call of a communicator.
 #pragma once
 #include <functional>
 
@@ -8,16 +8,16 @@
 
 namespace rankscope {
 
-/// The call of `op` of `program`, on the buffers that it names by the rules of
-/// engine/plan/program/communication.hpp. `communicator` is the op's (CommTable::of), and expects the call from now on;
-/// it and the arena must outlive the call. Throws std::invalid_argument when the op breaks those rules.
+/// The call of `op` of `program`, on its buffers by the rules of engine/plan/program/communication.hpp. `communicator`
+/// is the op's (CommTable::of); this announces the call to it (expect). It and the arena must outlive the call. Throws
+/// std::invalid_argument if the op violates those rules.
 std::function<CommResult()> bind_call(const RankProgram& program, const Op& op, const RankGrid& grid,
                                       const Arena& arena, Communicator& communicator);
 
-/// Which member of its communicator a world rank is.
+/// The index of a world rank among its communicator's members.
 int index_of(const Communicator& communicator, int rank);
 
-/// How many ranks an op of that rank involves: two for a message.
+/// The number of ranks that an op of that rank involves: two for a message.
 int group_size(const RankGrid& grid, int rank, const Op& op);
 
 }  // namespace rankscope

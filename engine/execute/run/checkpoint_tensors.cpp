@@ -8,7 +8,7 @@
 namespace rankscope {
 namespace {
 
-/// Elements of a parameter that the rank updates: of the whole, or of ZeRO's piece.
+/// Elements of a parameter that the rank updates: of all of it, or of ZeRO's piece.
 std::map<int, std::int64_t> updated_elements(const StepProgram& step, const RankProgram& program) {
   std::map<int, std::int64_t> elements;
   for (const Buffer& b : program.buffers)
@@ -32,11 +32,11 @@ CheckpointTensor tensor_of(const StepProgram& step, const RankProgram& program, 
   tensor.view = arena.view(buffer.offset, buffer.type, buffer.shape);
   tensor.is_whole = buffer.shape.elements() == spec.shape.elements();
   if (is_state(buffer)) {
-    if (buffer.role != BufferRole::master) tensor.role = buffer.state;  // a master is the weights as they are kept
+    if (buffer.role != BufferRole::master) tensor.role = buffer.state;  // a master is stored as the weights
     const std::int64_t elements = updated.at(buffer.parameter);
     tensor.is_whole = elements == spec.shape.elements();
     if (buffer.shape.elements() != elements) {
-      // One entry for each `grain` elements; or of a whole tensor's rows or columns, where `first` is 0.
+      // One entry per `grain` elements; or, for a complete tensor, per row or column, with `first` 0.
       const std::int64_t grain = optimizer_rule(step.scenario.train.optimizer).grain;
       tensor.elementwise = false;
       tensor.first = grain > 1 ? buffer.first / grain : buffer.first;

@@ -8,7 +8,7 @@
 
 namespace rankscope {
 
-/// What a program's checkpoint op writes, in the order of its uses.
+/// The tensors that a program's checkpoint op writes, in the order of its uses.
 std::vector<CheckpointTensor> checkpoint_tensors(const StepProgram& step, const RankProgram& program, const Op& op,
                                                  const Arena& arena);
 

@@ -6,15 +6,15 @@
 
 namespace rankscope {
 
-/// The zero of a run's times, on this rank's clock (monotonic_ns): the same moment on every rank.
+/// The zero of a run's times, on this rank's clock (monotonic_ns): the same time on every rank.
 struct CommonStart {
   std::int64_t start_ns = 0;
-  std::int64_t uncertainty_ns = 0;  ///< how much it may differ from rank 0's
+  std::int64_t uncertainty_ns = 0;  ///< the largest error relative to rank 0
 };
 
-/// Collective. This rank's clock against rank 0's by round trips (as NTP and Score-P do): rank 0 sends a request, this
-/// rank answers with its time; the shortest round trip counts, with that time at its middle, so the error is at most
-/// half of it. The moment is when rank 0 has all fits.
+/// Collective. Fits this rank's clock to rank 0's by round trips (as NTP and Score-P do): rank 0 sends a request, this
+/// rank answers with its time; the shortest round trip is used, with that time at its middle, so the error is at most
+/// half of it. The zero is when rank 0 has all fits.
 CommonStart fit_clock(World& world);
 
 }  // namespace rankscope

@@ -14,7 +14,7 @@ CommTable::CommTable(const RankProgram& program, const RankGrid& grid, World& wo
 }
 
 void CommTable::run_on(const RankProgram& program, Device& device, LaneQueues& queues) {
-  for (const Op& op : program.ops)  // a message's receiver has another lane than its communicator
+  for (const Op& op : program.ops)  // a message's receiver is on another lane than its communicator
     if (is_communication(op.id.kind())) of(op).run_on(device, queues.of(op.lane()));
 }
 

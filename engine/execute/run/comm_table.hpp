@@ -14,7 +14,7 @@ namespace rankscope {
 
 class CommTable {
  public:
-  /// Collective over all ranks of the program's groups: every rank makes its communicators in one global order.
+  /// Collective over all ranks of the program's groups: every rank creates its communicators in one global order.
   CommTable(const RankProgram& program, const RankGrid& grid, World& world, Choice<CollectiveChoice> algorithm);
   /// Each runs on the queue of the lane that uses it. Before the first call.
   void run_on(const RankProgram& program, Device& device, LaneQueues& queues);
@@ -28,8 +28,8 @@ class CommTable {
   std::vector<LatePhase> late_phases();
 
  private:
-  /// A message's two lanes (send here, receive there) share the communicator of the send lane; `descending` tells apart
-  /// the two directions between the same pair of ranks.
+  /// A message's two lanes (send here, receive there) share the communicator of the send lane; `descending`
+  /// distinguishes the two directions between the same pair of ranks.
   struct Key {
     Lane lane = Lane::compute;
     std::vector<int> members;

@@ -10,7 +10,7 @@
 namespace rankscope {
 namespace {
 
-/// Calls by(i, reference to element i) of the two wide types, whose elements can be touched where they lie.
+/// Calls by(i, reference to element i) for the two wide types, whose elements can be accessed in place.
 template <class T, class By>
 void for_each_of(const View& view, const By& by) {
   T* const at = view.as<T>();

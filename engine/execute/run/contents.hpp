@@ -17,7 +17,7 @@ struct WrongContents : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The input of members in that step, in numbers that the type represents exactly, summed or not.
+/// The input of members in that step, in numbers that the type represents exactly, also their sums.
 DrawnNumbers numbers_of(const CollectiveTask& task, DType type, std::uint32_t step);
 
 /// Writes the input of `member`.

@@ -13,8 +13,8 @@ namespace rankscope {
 /// Wall-clock figures are not judged if others had more than this share of the cores.
 inline constexpr double disturbing_share = 0.02;
 
-/// Clock ticks of all cores together; of these the ones in which something ran here, and the ones that a hypervisor
-/// gave to other machines. All 0 if Linux does not count them; then every measurement counts as undisturbed.
+/// Clock ticks of all cores together; those in which something ran here, and those that a hypervisor gave to other
+/// machines. All 0 if Linux does not count them; then every measurement counts as undisturbed.
 struct CoreTicks {
   long long all = 0, busy = 0, stolen = 0;
   double own = 0;  ///< of `busy`: this process, and its children that have ended
@@ -40,9 +40,9 @@ struct CoreTicks {
     }
     return ticks;
   }
-  /// The share of the cores that other machines had since.
+  /// The share of the cores used by other machines since then.
   double stolen_since() const { return share(now(), 0); }
-  /// The share that other machines and other processes had since.
+  /// The share used by other machines and other processes since then.
   double taken_since() const {
     const CoreTicks later = now();
     return share(later, std::max(0.0, static_cast<double>(later.busy - busy) - (later.own - own)));

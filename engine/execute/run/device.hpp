@@ -1,4 +1,4 @@
-// What computes a rank's ops: it binds each compute op of a program to something that can be launched every step.
+// Computes a rank's ops: binds each compute op of a program to something that can be launched every step.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -14,28 +14,27 @@
 
 namespace rankscope {
 
-/// The values that a rank's compute lane produces in a step, besides its tensors.
+/// The values that a rank's compute lane produces in a step, in addition to its tensors.
 struct StepValues {
-  double loss_sum = 0;     ///< nats over the tokens of this rank's samples; only where the head is
-  double square_norm = 0;  ///< of the gradients this rank counts, multiplied by loss_scale where that is not 0
-  double loss_scale = 0;   ///< that its gradients were multiplied by; 0: none is in use
-  /// How many elements of these gradients have which magnitude (kernels/tensor/magnitude.hpp), in steps that ask for
-  /// it.
+  double loss_sum = 0;     ///< nats over the tokens of this rank's samples; only on ranks with the head
+  double square_norm = 0;  ///< of the gradients this rank counts, multiplied by loss_scale if that is not 0
+  double loss_scale = 0;   ///< the factor of its gradients; 0: none is in use
+  /// The number of elements of these gradients by magnitude (kernels/tensor/magnitude.hpp), in steps that request it.
   std::array<double, magnitude_bins> magnitudes{};
 };
 
-/// A compute op, or a copy between host and device, bound: launches it for that step, on its lane's queue.
+/// A bound compute op, or copy between host and device: launches it for that step, on its lane's queue.
 using BoundCompute = std::function<void(std::uint32_t step)>;
 
 class ComputeDevice {
  public:
   virtual ~ComputeDevice() = default;
   virtual BoundCompute bind(const Op& op) = 0;
-  /// Once, after all ops are bound.
+  /// Called once, after all ops are bound.
   virtual void reserve() = 0;
-  /// Memory beside the arena, known once all ops are bound.
+  /// Memory in addition to the arena, known once all ops are bound.
   virtual std::int64_t workspace_bytes() const = 0;
-  /// The same in the host's memory, of ops that the host runs.
+  /// The same in the host's memory, for ops that the host runs.
   virtual std::int64_t host_workspace_bytes() const = 0;
   /// Initial weights and optimizer states, written into the arena.
   virtual void initialise() = 0;
@@ -44,9 +43,9 @@ class ComputeDevice {
   virtual void report_values(StepValues& values, Queue& queue) = 0;
 };
 
-/// Computes for real on that platform. All references must outlive the device and what it binds. `skipped_updates` of
-/// earlier steps did not count for the optimizer; a loss scale has that number in its own state. Throws
-/// kernels::Unsupported for what the platform cannot run.
+/// Computes for real on that platform. All references must outlive the device and the launches it binds.
+/// `skipped_updates` of earlier steps did not count for the optimizer; a loss scale has that number in its own state.
+/// Throws kernels::Unsupported for ops that the platform cannot run.
 std::unique_ptr<ComputeDevice> kernel_device(const StepProgram& step, const RankProgram& program, const Arena& arena,
                                              const Platform& platform, LaneQueues& queues,
                                              std::int64_t skipped_updates = 0);

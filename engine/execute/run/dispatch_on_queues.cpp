@@ -42,9 +42,9 @@ struct Stamp {
 struct Issued {
   OpIndex op = 0;
   std::uint32_t step = 0;
-  std::int64_t launched_ns = 0;  ///< when the host began to
-  std::vector<Mark> waits;       ///< of its queue for other lanes, right before it
-  Mark begin;                    ///< of an op that is measured alone: the host's clock is too rough for its cost
+  std::int64_t launched_ns = 0;  ///< when the host began to launch it
+  std::vector<Mark> waits;       ///< of its queue for other lanes, directly before it
+  Mark begin;                    ///< of an op that is measured alone: the host's clock is too inaccurate for its cost
   Stamp end;
   std::int64_t cpu_ns = 0;
   bool alone = false;
@@ -117,7 +117,7 @@ class QueueDispatch final : public Dispatch {
       for (const OpIndex before : op.after_previous) wait_for(before, step - 1);
     issued.alone = observed_ && measures_alone_ && step - *measured_from_ < measured_steps && computes(op);
     if (issued.alone) {
-      wait_on_host(queue.mark());  // for the ops before it: the device is free meanwhile
+      wait_on_host(queue.mark());  // for the ops before it, so that the device is free
       const std::lock_guard exclusive_mutex(device_.exclusive_mutex());
       issued.begin = queue.mark();
       launch(issued, queue);
@@ -149,8 +149,8 @@ class QueueDispatch final : public Dispatch {
   static bool computes(const Op& op) {
     return (is_model_compute(op.id.kind()) || op.id.kind() == OpKind::optimizer) && !is_on_host(op.lane());
   }
-  /// The ops whose ends must be known even without an observer: those that other lanes wait for, and the last one of
-  /// each lane. In a lane whose ops run in order of arrival any op may be the last.
+  /// The ops whose ends are needed even without an observer: those that other lanes wait for, and the last one of each
+  /// lane. In a lane whose ops run in order of arrival any op may be the last.
   static std::vector<bool> ends_needed(const RankProgram& program) {
     std::vector<bool> needed(program.ops.size(), program.arrivals_ahead.has_value());
     for (const Op& op : program.ops)
@@ -184,8 +184,7 @@ class QueueDispatch final : public Dispatch {
     std::unique_lock lock(mutex_);
     room_.wait(lock, [&] { return step - first_unreported_ < steps_in_flight_of(program_) || failure_ || aborted_; });
     if (failure_) std::rethrow_exception(failure_);
-    if (aborted_)
-      throw std::runtime_error("another lane of this rank has failed");  // that failure is the one that is reported
+    if (aborted_) throw std::runtime_error("another lane of this rank has failed");  // that failure is reported
     entered_ns_[lane] = monotonic_ns();
   }
 
@@ -231,7 +230,7 @@ class QueueDispatch final : public Dispatch {
     return nullptr;
   }
 
-  /// Takes finished ops from the lanes. True if none is left, so that all further ops are later.
+  /// Fetches finished ops from the lanes. True if none is left, so that all further ops are later.
   bool collect() {
     std::vector<Issued> finished;
     std::array<bool, lane_count> open{}, ops_wait{};
@@ -263,8 +262,8 @@ class QueueDispatch final : public Dispatch {
     auto done = std::make_shared<FinishedOp>();
     done->op = issued.op;
     done->outcome = std::move(issued.outcome);
-    // Two fits of the clock differ within their error, so a mark may seem too early. It is moved so that the ops of a
-    // lane do not overlap and events are in order of time.
+    // Two fits of the clock may differ within their error, so a mark may seem too early. It is moved so that the ops of
+    // a lane do not overlap and events are in order of time.
     std::int64_t begin = std::max({issued.launched_ns, last_end_[lane], reported_ns_});
     for (const Mark& wait : issued.waits) begin = std::max(begin, wait->time_ns());
     if (issued.begin) begin = std::max({issued.begin->time_ns(), last_end_[lane], reported_ns_});
@@ -306,7 +305,7 @@ class QueueDispatch final : public Dispatch {
     count(step);
   }
 
-  /// One more of the step's ops is reported; or, without an observer, its end was reached.
+  /// Counts one more op of the step as reported, or, without an observer, as ended.
   void count(std::uint32_t step) {
     const auto launched = unreported_ops_.try_emplace(step, observed_ ? program_.ops.size() : needed_count_).first;
     if (--launched->second > 0) return;

@@ -9,7 +9,7 @@
 namespace rankscope {
 namespace {
 
-// Enough for a steady median of ops that run once a step, few enough to follow a machine that changes its clock.
+// Enough for a steady median of ops that run once per step, few enough to follow changes of the machine's clock rate.
 constexpr std::size_t kept_samples = 63;
 
 }  // namespace

@@ -2,8 +2,8 @@
 //
 // When all ranks have finished a step, their ops' costs (CPU time of the thread; the median over the latest ops of
 // equal signature on all ranks, since equal work has one cost) are laid out in the order in which each lane really ran,
-// with modelled links between the ranks. The raw samples stay in the measured spans. A thread of its own does it,
-// beside the training.
+// with modelled links between the ranks. The raw samples stay in the measured spans. This runs on its own thread, in
+// parallel with the training.
 #pragma once
 #include <condition_variable>
 #include <cstdint>
@@ -27,9 +27,9 @@ class EmulatedClock {
  public:
   using Publish = std::function<void(const std::vector<Span>& spans, const std::vector<MemorySample>& memory)>;
 
-  /// `publish` gets each step's spans of all ranks, and what was alive around each op when laid out so, counted from
-  /// the first step's start on the device clock; called from the clock's thread, in order of steps. Of `costs` only the
-  /// links are used. `fault.slow_rank` is as slow as it says: its measured costs are multiplied (slowed_ns).
+  /// `publish` gets each step's spans of all ranks, and the live bytes around each op in this layout, counted from the
+  /// first step's start on the device clock; called from the clock's thread, in order of steps. Of `costs` only the
+  /// links are used. `fault.slow_rank` is slow by its factor: its measured costs are multiplied (slowed_ns).
   EmulatedClock(std::vector<RankProgram> programs, RankGrid grid, const Costs& costs, const FaultSpec& fault,
                 Publish publish);
   /// Lays out and publishes every step that is complete, then ends.
@@ -46,7 +46,7 @@ class EmulatedClock {
   /// What lays out one rank's memory.
   struct RankMemory {
     std::unordered_map<OpId, OpIndex> index;
-    std::optional<Ledger> ledger;  ///< made at the first step, which reports the workspace; a step does not change it
+    std::optional<Ledger> ledger;  ///< created at the first step, which reports the workspace; then unchanged
   };
   void work();
   void lay_out(std::uint32_t step, const Step& traces);

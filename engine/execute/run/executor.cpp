@@ -24,8 +24,8 @@ bool Executor::wait_for(std::size_t lane, OpIndex op, std::uint64_t steps_before
   const std::uint64_t needed = steps_before * lanes_[at.lane].size() + at.position + 1;
   std::unique_lock lock(mutex_);
   Wait& wait = waits_[lane];
-  // Without a time limit of its own: the awaited op computes, or waits for peers with the communicator's time limit,
-  // and a failure there ends this wait.
+  // Has no time limit: the awaited op computes, or waits for peers with the communicator's time limit, and a failure
+  // there ends this wait.
   while (finished_[at.lane] < needed && !failure_) {
     wait.lane = at.lane;
     wait.needed = needed;
@@ -72,7 +72,7 @@ void Executor::run_lane(std::size_t lane, std::uint32_t first, std::uint32_t cou
 void Executor::run_in_order_of_arrival(std::size_t lane, std::uint32_t first, std::uint32_t count) {
   struct Contribution {
     std::vector<OpIndex> ops;  ///< the first one receives
-    std::uint32_t step = 0;    ///< that it has to do next
+    std::uint32_t step = 0;    ///< its next step
   };
   std::vector<Contribution> contributions;
   int worker = -1;

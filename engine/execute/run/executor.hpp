@@ -1,4 +1,4 @@
-// The executor: a small loop per lane. It knows no schedule, no micro-batches and no parallelism; all of that is in the
+// The executor: a small loop per lane. It has no schedule, micro-batches or parallelism; all of these are in the
 // program.
 #pragma once
 #include <array>
@@ -16,30 +16,30 @@
 
 namespace rankscope {
 
-/// Runs one op of a program for one step on the calling thread, or enqueues it from there in its lane's order: then
-/// the queues order the later ops.
+/// Runs one op of a program for one step on the calling thread, or enqueues it from there in its lane's order: then the
+/// queues order the later ops.
 using OpRunner = std::function<void(OpIndex op, std::uint32_t step)>;
 
 /// Waits until one of a parameter server's open receives (at least one) can run, and returns it.
 using FirstArrival = std::function<OpIndex(std::span<const OpIndex> receives)>;
 
-/// Runs the lanes of one rank's program, each on a thread of its own, for steps first … first + count - 1. A step is no
-/// barrier: a lane goes on into the next step's ops as soon as their dependencies allow.
+/// Runs the lanes of one rank's program, each on its own thread, for steps first … first + count - 1. A step is not a
+/// barrier: a lane continues with the next step's ops as soon as their dependencies allow.
 class Executor {
  public:
-  /// `run` is called from the lanes' threads, for each op after everything it comes after; `first_arrival` from that of
-  /// a program with arrivals_ahead.
+  /// `run` is called from the lanes' threads, for each op after all ops that it depends on; `first_arrival` from the
+  /// lane of a program with arrivals_ahead.
   Executor(const RankProgram& program, OpRunner run, FirstArrival first_arrival = {});
 
   /// Returns when all lanes have run all steps. If an op throws, no lane begins another op, `on_failure` (which must
-  /// end the waits of ops that are under way) is called once, and the first exception is thrown on.
+  /// end the waits of running ops) is called once, and the first exception is rethrown.
   void run(std::uint32_t first, std::uint32_t count, const std::function<void(const std::string& why)>& on_failure);
 
  private:
   void run_lane(std::size_t lane, std::uint32_t first, std::uint32_t count);
   void run_in_order_of_arrival(std::size_t lane, std::uint32_t first, std::uint32_t count);
   bool has_failed();
-  /// False when the run has failed.
+  /// False if the run has failed.
   bool wait_for(std::size_t lane, OpIndex op, std::uint64_t steps_before);
 
   struct Place {
@@ -53,8 +53,8 @@ class Executor {
   std::array<std::vector<OpIndex>, lane_count> lanes_;
   std::vector<Place> place_;  ///< by op
 
-  /// What a lane waits for: another lane must have finished this many ops. Each lane sleeps on its own condition, so
-  /// that finishing an op wakes only a lane that can continue: waking all of them costs the compute lane about 15 us
+  /// What a lane waits for: another lane must have finished this number of ops. Each lane sleeps on its own condition,
+  /// so that finishing an op wakes only a lane that can continue: waking all of them costs the compute lane about 15 us
   /// per op on few cores.
   struct Wait {
     std::size_t lane = 0;
@@ -62,7 +62,7 @@ class Executor {
     std::condition_variable over;
   };
   void finish(std::size_t lane);
-  /// Ends all waits; false if the run had failed before.
+  /// Ends all waits; false if the run had already failed.
   bool fail(std::exception_ptr why);
 
   std::mutex mutex_;

@@ -1,4 +1,4 @@
-// The platform "cpu" alone, for code that needs neither GPU kernels nor their libraries.
+// The platform "cpu" only, for code that needs neither GPU kernels nor their libraries.
 #pragma once
 #include "engine/execute/run/platform.hpp"
 

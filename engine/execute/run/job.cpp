@@ -51,7 +51,7 @@ void run_rank(const StepProgram& step, const RunSettings& settings, const Place&
   rank.kill_by_signal = place.own_process;
   rank.on_failure = std::move(on_failure);
   if (!place.platform) {
-    // Costs are asked for while binding; the ops of this program are those of the RankRun's own copy.
+    // Costs are requested while binding; the ops of this program are those of the RankRun's own copy.
     const auto program = std::make_shared<RankProgram>(step.program_for(number));
     rank.sleep_cost_ns = [program, &settings](const Op& op) { return settings.sleep_cost_ns(*program, op); };
   }

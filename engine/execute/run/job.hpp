@@ -14,29 +14,29 @@ namespace rankscope {
 
 struct RunSettings {
   Choice<DeviceKind> device = DeviceKind::cpu;
-  std::shared_ptr<const Platform> platform;  ///< null: what `device` names is opened
-  /// Ranks as threads with a device each, instead of one that they share; called on the rank's thread.
+  std::shared_ptr<const Platform> platform;  ///< null: the platform of `device` is opened
+  /// Ranks as threads with a device each, instead of a shared one; called on the rank's thread.
   std::function<std::shared_ptr<const Platform>(int rank)> platform_of;
-  /// Ranks as threads that communicate over this world, which is made from their loopback world. The rank's device is
-  /// in use.
+  /// Ranks as threads that communicate over this world, which is created from their loopback world. The rank's device
+  /// is already selected.
   std::function<std::unique_ptr<World>(std::unique_ptr<World> threads)> over;
   int threads_per_rank = 1;      ///< of the compute lane
   kernels::Options gpu_options;  ///< of the platforms that are opened here
-  std::uint32_t first_step = 0;  ///< counted from 0; after a resumption not 0
+  std::uint32_t first_step = 0;  ///< counted from 0; not 0 after a resumption
   std::uint32_t steps = 1;       ///< end: the first step that is not run
   StressSpec stress;             ///< RankSettings::stress
-  /// RankSettings::watch, of every rank.
+  /// RankSettings::watch, for every rank.
   std::function<void(int rank, OpIndex op, std::uint32_t step)> watch;
   std::string checkpoint_folder;       ///< RankSettings::checkpoint_folder
   const Checkpoint* resume = nullptr;  ///< RankSettings::resume
-  std::int64_t start_ns = 0;           ///< monotonic_ns() that reported times count from
+  std::int64_t start_ns = 0;           ///< monotonic_ns() at the zero of reported times
   CommOptions comm;
   std::function<std::int64_t(const RankProgram&, const Op&)> sleep_cost_ns;  ///< of the device sleep
   /// RankSettings::energy of a rank, called on its thread; empty: unknown.
   std::function<std::shared_ptr<StepEnergy>(int rank)> energy_of;
 };
 
-/// A run ended by the failure of a rank: which rank, why, and its last finished step.
+/// A run ended by the failure of a rank: the rank, the reason, and its last finished step.
 struct RunFailure : std::runtime_error {
   RunFailure(int failed_rank, const std::string& why, bool while_communicating = false)
       : std::runtime_error(why), rank(failed_rank), in_communication(while_communicating) {}
@@ -49,12 +49,11 @@ using ObserverOf = std::function<RankObserver*(int rank)>;
 /// What one rank does with its RankRun: by default, all steps at once.
 using RankBody = std::function<void(RankRun& run, int rank)>;
 
-/// These settings for ranks that are threads of this process with a GPU each, and talk over NCCL. Throws DeviceError
-/// where there are fewer GPUs than ranks.
+/// These settings for ranks that are threads of this process with a GPU each, and communicate over NCCL. Throws
+/// DeviceError if there are fewer GPUs than ranks.
 RunSettings over_nccl(RunSettings settings, int ranks);
 
-/// Runs every rank on a thread of its own and returns when all have ended. Throws RunFailure for the rank that failed
-/// first.
+/// Runs every rank on its own thread and returns when all have ended. Throws RunFailure for the rank that failed first.
 void run_loopback(const StepProgram& step, const RunSettings& settings, const ObserverOf& observer,
                   const RankBody& body = {});
 

@@ -116,8 +116,8 @@ class KernelDevice : public ComputeDevice {
   }
   /// Values that launches compute and others read, in device memory.
   struct Scalars {
-    StepValues totals;       ///< of the step under way
-    double coefficient = 1;  ///< what its gradients are clipped by
+    StepValues totals;       ///< of the running step
+    double coefficient = 1;  ///< the clipping factor of its gradients
   };
   Scalars& scalars() const { return *reinterpret_cast<Scalars*>(scalars_.get()); }
   /// The host's copies of values in device memory that it reads or changes.
@@ -140,7 +140,7 @@ class KernelDevice : public ComputeDevice {
     }
     return host_copies().square_norm;
   }
-  /// Copies the host's loss scale to the buffer where checkpoints and updates on the host find it.
+  /// Copies the host's loss scale to the buffer that checkpoints and updates on the host read.
   void upload_loss_scale(Queue& queue) const {
     if (!device_.is_host()) queue.copy(loss_scale_state_, host_copies().loss_scale, loss_scale_bytes);
   }
@@ -170,7 +170,7 @@ class KernelDevice : public ComputeDevice {
     return views;
   }
 
-  /// The arguments of the op's launch in a step; planted faults of launches are here.
+  /// The arguments of the op's launch in a step, including injected faults.
   LaunchContext context_of(const Op& op, std::uint32_t step) { return context_of(op, step, loss_scale()); }
   /// The same under that loss scale: the compute lane's own, or the host's copy.
   LaunchContext context_of(const Op& op, std::uint32_t step, const std::optional<LossScale>& scale) const {
@@ -182,7 +182,7 @@ class KernelDevice : public ComputeDevice {
     context.step = step;
     context.seed = train.seed;
     context.first_sample = batch_shape(step_.scenario).first_sample(step, data, micro_batch);
-    // The compute lane both reads and changes it, so its order is enough.
+    // Only the compute lane reads and changes it, so its order is enough.
     context.loss_scale = scale ? scale->scale() : 1.0;
     if (plan.updates_each_micro_batch())
       context.mini_batch = std::uint64_t{step} * static_cast<std::uint64_t>(plan.micro_batches) +
@@ -205,7 +205,7 @@ class KernelDevice : public ComputeDevice {
     const SegmentSpec& segment = segment_of(step_.model, op.id);
     const std::vector<View> views = views_of(op);
     Launch launch = bind_forward(step_.model, segment, views, kernels_, workspace_);
-    if (segment.outputs.back().name != TensorName::loss)  // where there is one, it is the last output
+    if (segment.outputs.back().name != TensorName::loss)  // if there is one, it is the last output
       return [this, &op, launch = std::move(launch)](std::uint32_t step) { launch(context_of(op, step)); };
     const View micro_batch = views.back(), sum{&totals().loss_sum, DType::f64, {1}};
     const auto add = kernels_.prepare(&kernels::KernelSet::add, kernels::ElementwiseSpec{DType::f64, 1, 1});
@@ -244,7 +244,7 @@ class KernelDevice : public ComputeDevice {
       Queue& queue = workspace_.queue();
       queue.copy(total, own, sizeof *own);
       queue.copy(&totals().square_norm, own, sizeof *own);
-      if (loss_scale_)  // changed after this has run: adjust() has waited for the ops before it
+      if (loss_scale_)  // changed only after this has run: adjust() has waited for the ops before it
         queue.copy(&totals().loss_scale, device_.is_host() ? loss_scale_state_ : host_copies().loss_scale,
                    sizeof(double));
     };
@@ -283,9 +283,9 @@ class KernelDevice : public ComputeDevice {
     };
   }
 
-  // Operands: the total square norm (but of an asynchronous server's or a micro-batch's own), then for each parameter
-  // its gradient, itself and its states; at last the loss scale's state, if there is one. An update on the host has
-  // copies of its own of all of them.
+  // Operands: the total square norm (except for an asynchronous server's own or a micro-batch's own), then for each
+  // parameter its gradient, itself and its states; last the loss scale's state, if any. An update on the host has its
+  // own copies of all of them.
   BoundCompute bind_update_op(const Op& op) {
     const std::vector<View> views = views_of(op);
     std::vector<UpdateOperands> operands;
@@ -327,7 +327,7 @@ class KernelDevice : public ComputeDevice {
       return [this, &op, launch = std::move(launch), coefficient, clip, total, on_host, &workspace,
               scale = on_host ? LossScale(views.back().as<double>()) : *loss_scale_](std::uint32_t step) {
         const double square = on_host ? *total : read_square_norm(total, step);
-        if (!std::isfinite(square)) return;  // an overflow on any rank leaves out the step on all
+        if (!std::isfinite(square)) return;  // after an overflow on any rank, all ranks skip the step
         double& decided = on_host ? *coefficient : host_copies().coefficient;
         decided = kernels::clip_coefficient(scale.unscaled_square(square), clip) / scale.scale();
         if (!on_host) workspace.queue().copy(coefficient, &decided, sizeof decided);
@@ -350,13 +350,13 @@ class KernelDevice : public ComputeDevice {
   const Lane main_lane_;
   const std::int64_t skipped_updates_;
   const Memory scalars_;      ///< Scalars
-  const Memory host_copies_;  ///< Seen
+  const Memory host_copies_;  ///< HostCopies
   double host_coefficient_ = 1;
   Workspace workspace_, host_workspace_;  ///< of the compute lane and of the host's
-  std::optional<LossScale> loss_scale_;   ///< fp16's, where the host reads and changes it
-  double* loss_scale_state_ = nullptr;    ///< its place in the device's memory
+  std::optional<LossScale> loss_scale_;   ///< fp16's, if the host reads and changes it
+  double* loss_scale_state_ = nullptr;    ///< its address in the device's memory
   bool is_loss_scale_known_ = false;
-  std::optional<std::uint32_t> norm_read_of_;  ///< the step that read_square_norm() has read
+  std::optional<std::uint32_t> norm_read_of_;  ///< the step of the last read_square_norm()
   std::uint64_t updates_on_arrival_ = 0;       ///< an asynchronous server's, all on one lane
 };
 

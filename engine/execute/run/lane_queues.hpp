@@ -1,5 +1,5 @@
-// The queues of the lanes of a rank's program: on a GPU each lane has a stream of its own, and the host's work runs on
-// the lane's thread. On the CPU all lanes' threads run their ops themselves.
+// The queues of the lanes of a rank's program: on a GPU each lane has its own stream, and the host's work runs on the
+// lane's thread. On the CPU all lanes' threads run their ops themselves.
 #pragma once
 #include <array>
 #include <memory>
@@ -11,7 +11,7 @@ namespace rankscope {
 
 class LaneQueues {
  public:
-  /// Every lane's own thread: for a host, and for binding what is never launched.
+  /// Every lane's own thread: for a host, and for binding ops that are never launched.
   LaneQueues() = default;
   LaneQueues(Device& device, const RankProgram& program) {
     const auto lanes = program.lanes();
@@ -25,7 +25,7 @@ class LaneQueues {
 
  private:
   std::array<std::unique_ptr<Queue>, lane_count> queues_;
-  HostQueue calling_thread_;  ///< keeps nothing, so all threads may share it
+  HostQueue calling_thread_;  ///< has no state, so all threads may share it
 };
 
 }  // namespace rankscope

@@ -15,12 +15,12 @@ struct StepTrace {
   ResidentBytes resident;
   std::vector<std::int64_t> cpu_ns;                       ///< by op: CPU time of its thread
   std::array<std::vector<OpIndex>, lane_count> executed;  ///< per lane, in the order of execution
-  /// Of an asynchronous server's contributions, in their order in `executed`: how many of any step came before.
+  /// Of an asynchronous server's contributions, in the order of `executed`: the number of earlier ones, any step.
   std::vector<std::uint64_t> arrivals;
 };
 
-/// Calls come from the lanes' threads, at most one at a time per lane, and must not block. Times are
-/// monotonic_ns() stamps minus the run's start. An observer overrides what it uses.
+/// Calls are made from the lanes' threads, at most one at a time per lane, and must not block. Times are monotonic_ns()
+/// stamps minus the run's start. An observer overrides the functions that it uses.
 class RankObserver {
  public:
   virtual ~RankObserver() = default;

@@ -20,7 +20,7 @@ std::shared_ptr<const Platform> open_platform(Choice<DeviceKind> device, int thr
 std::vector<std::string> gpus_here() { return gpu_bus_ids(); }
 
 void prepare_platform(DeviceKind device) {
-  constexpr const char* most = "32";  // queues that CUDA can keep apart
+  constexpr const char* most = "32";  // queues that CUDA can keep separate
   if (device == DeviceKind::cuda) setenv("CUDA_DEVICE_MAX_CONNECTIONS", most, 0);
 }
 

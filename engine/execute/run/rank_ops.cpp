@@ -39,7 +39,7 @@ RankRun::BoundOp RankRun::bind_communication(const Op& op) {
     host_losses = gathered.memory.get();
     gathered_losses_.emplace(index, gathered);
   }
-  // An asynchronous server serves workers that have arrived, not announced ones.
+  // An asynchronous server serves the workers that have arrived, not announced ones.
   const bool sends_when_done = settings_.step.arrivals_ahead() && !program_.arrivals_ahead &&
                                op.id.kind() == OpKind::send && op.id.fields().purpose == Purpose::server;
   return [this, &communicator, &op, index, call, losses, host_losses, sends_when_done](std::uint32_t step) {
@@ -73,7 +73,7 @@ RankRun::BoundOp RankRun::bind_communication(const Op& op) {
 
 OpIndex RankRun::first_arrival(std::span<const OpIndex> receives) const {
   if (!communicators_) return receives.front();
-  Communicator& communicator = communicators_->of(program_.ops[receives.front()]);  // all have the same
+  Communicator& communicator = communicators_->of(program_.ops[receives.front()]);  // all have the same communicator
   std::vector<int> senders;
   for (const OpIndex op : receives) senders.push_back(index_of(communicator, program_.ops[op].peer));
   const int first = communicator.first_sender(senders);
@@ -82,7 +82,7 @@ OpIndex RankRun::first_arrival(std::span<const OpIndex> receives) const {
 
 RankRun::BoundOp RankRun::bind_load(const Op& op) {
   if (!settings_.dataset) return [](std::uint32_t) { return OpOutcome{}; };
-  // The first chunk wants tokens (or images), the last one targets.
+  // The first chunk needs tokens (or images), the last one targets.
   const OpFields f = op.id.fields();
   const Model& model = settings_.step.model;
   const int samples = model.micro_batch_size;
@@ -142,7 +142,7 @@ RankRun::BoundOp RankRun::bind_check(const Op& op) {
 RankRun::BoundOp RankRun::bind_checkpoint(const Op& op) {
   if (settings_.checkpoint_folder.empty()) return [](std::uint32_t) { return OpOutcome{}; };
   auto tensors = checkpoint_tensors(settings_.step, program_, op, arena_);
-  // A loss scale that this run does not use is passed on for later runs.
+  // A loss scale that this run does not use is kept for later runs.
   const auto scale = settings_.resume && program_.rank == 0 && settings_.step.model.type != DType::f16
                          ? settings_.resume->loss_scale()
                          : std::nullopt;

@@ -19,9 +19,9 @@
 namespace rankscope {
 namespace {
 
-/// After this many steps a GPU's driver and libraries have allocated all their memory.
+/// After this number of steps a GPU's driver and libraries have allocated all their memory.
 constexpr int settling_steps = 2;
-/// Called before queues and memory are made: they belong to the device of the calling thread.
+/// Called before queues and memory are created: they belong to the device of the calling thread.
 std::shared_ptr<Device> in_use(std::shared_ptr<Device> device) {
   device->use();
   return device;
@@ -36,7 +36,7 @@ struct RankRun::StepRecord {
   StepTrace trace;
   std::size_t remaining = 0;
   StepValues values;
-  double gathered_losses = 0;  ///< of a main device: the sum of all its replicas'
+  double gathered_losses = 0;  ///< of a main device: the sum over all its replicas
   std::int64_t begin_ns = 0, end_ns = 0;
   std::vector<TrafficRow> traffic;
   std::map<int, std::int64_t> sent;  ///< by receiving rank
@@ -163,7 +163,7 @@ void RankRun::run(std::uint32_t first, std::uint32_t count) {
     if (settings_.world) settings_.world->abort(fmt::format("rank {}: {}", program_.rank, why));
   };
   dispatch_->begin(first, settings_.observer != nullptr && settings_.observer->observes());
-  if (settings_.energy) settings_.energy->take();  // energy that was used before the first step belongs to no step
+  if (settings_.energy) settings_.energy->take();  // energy used before the first step belongs to no step
   try {
     executor_->run(first, count, fail);
   } catch (...) {
@@ -295,7 +295,7 @@ void RankRun::finish(std::uint32_t step, StepRecord record) {
     if (settings_.platform) summary.loss = sum / static_cast<double>(summary.tokens);
   }
   // Data-parallel replicas hold the same gradients, and only the first one counts. With ZeRO, and on servers, each rank
-  // holds different gradients. A rank that updates more than once a step never holds the gradient of a whole step.
+  // holds different gradients. A rank that updates more than once per step never holds the gradient of a complete step.
   const bool counts_gradients = has_norm_ && (at.data == 0 || settings_.step.updates_pieces());
   const bool are_a_steps = settings_.platform && !program_.arrivals_ahead && !scenario.plan.updates_each_micro_batch();
   if (counts_gradients) summary.gradient_square_norm = record.values.square_norm;

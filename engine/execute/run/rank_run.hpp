@@ -33,7 +33,7 @@ struct RankSettings {
   explicit RankSettings(const StepProgram& program) : step(program) {}
   const StepProgram& step;
   World* world = nullptr;                                ///< null: communication does nothing (a rank measured alone)
-  const Dataset* dataset = nullptr;                      ///< null: batches are left as they are
+  const Dataset* dataset = nullptr;                      ///< null: batches are not changed
   std::shared_ptr<const Platform> platform;              ///< computes for real, or …
   std::function<std::int64_t(const Op&)> sleep_cost_ns;  ///< … sleep
   RankObserver* observer = nullptr;
@@ -44,34 +44,34 @@ struct RankSettings {
   /// Other ranks compute on the same device: costs of ops are measured while an op has it alone.
   bool shares_device = false;
   StressSpec stress;  ///< for tests
-  /// Perhaps empty: called on the lane's thread when it has launched the op, before it launches another one; what the
-  /// op has written can be read(buffer, its lane).
+  /// May be empty: called on the lane's thread when it has launched the op, before it launches another one; the op's
+  /// results can be read with read(buffer, its lane).
   std::function<void(OpIndex op, std::uint32_t step)> watch;
   std::string checkpoint_folder;       ///< empty: the program's checkpoint op does nothing
-  const Checkpoint* resume = nullptr;  ///< weights and states are its instead of initial ones
+  const Checkpoint* resume = nullptr;  ///< weights and states are read from it instead of initialised
   bool kill_by_signal =
-      false;  ///< scenario.fault.kill_rank dies by SIGKILL (a process of its own) instead of by exception
+      false;  ///< scenario.fault.kill_rank dies by SIGKILL (if it is a separate process) instead of by exception
 };
 
 class RankRun {
  public:
-  /// Collective over all ranks of the world (it makes communicators).
+  /// Collective over all ranks of the world (it creates communicators).
   RankRun(RankSettings settings, int rank);
   ~RankRun();
 
-  /// Runs steps first … first + count - 1. Throws what the first failing op threw, after ending all ranks' waits.
+  /// Runs steps first … first + count - 1. Throws the first failing op's exception, after ending all ranks' waits.
   void run(std::uint32_t first, std::uint32_t count);
 
   const RankProgram& program() const { return program_; }
-  /// A buffer's place in the device's memory; its content is settled between two calls of run().
+  /// A buffer's view in the device's memory; its content does not change between two calls of run().
   View view(BufferIndex buffer) const;
   /// Its content, readable by the host.
   HostTensor read(BufferIndex buffer) const;
   /// The same during a run, from that lane's thread: the content after the ops that the lane has launched.
   HostTensor read(BufferIndex buffer, Lane lane);
-  /// Lets `by` change its content; between two calls of run().
+  /// Lets `by` change its content; call it between two calls of run().
   void change(BufferIndex buffer, const std::function<void(const View& values)>& by) const;
-  /// Bytes reserved for the arena and beside it.
+  /// Bytes reserved for the arena and in addition to it.
   std::int64_t reserved_bytes() const;
 
  private:
@@ -105,32 +105,32 @@ class RankRun {
 
   RankSettings settings_;
   RankProgram program_;
-  std::shared_ptr<Device> compute_;  ///< that computes; the host itself where ops sleep
+  std::shared_ptr<Device> compute_;  ///< the device that computes; the host itself if ops sleep
   LaneQueues queues_;
   Arena arena_;
-  Memory values_;  ///< StepValues of the steps under way, which the host reads
-  /// Of a main device, by op that gathers its replicas' losses: these, of the steps under way.
+  Memory values_;  ///< StepValues of the running steps, which the host reads
+  /// For a main device, by op that gathers its replicas' losses: these losses, of the running steps.
   std::map<OpIndex, GatheredLosses> gathered_losses_;
   std::unique_ptr<ComputeDevice> device_;
   std::unique_ptr<CommTable> communicators_;
   std::vector<BoundOp> bound_;
   std::vector<std::int64_t> contributed_bytes_;  ///< by op: its payload, if it communicates
-  std::unique_ptr<Stress> stress_;               ///< null unless asked for
+  std::unique_ptr<Stress> stress_;               ///< null unless requested
   std::int64_t library_bytes_ = 0;               ///< device memory that the communicators' library (NCCL) allocated
   ResidentBytes resident_;
   int settled_steps_ = 0;  ///< steps after which resident_ was measured again
   std::unique_ptr<Ledger> ledger_;
   std::unique_ptr<Dispatch> dispatch_;
   std::unique_ptr<Executor> executor_;
-  Lane main_lane_ = Lane::compute;      ///< whose first and last op are the rank's step
+  Lane main_lane_ = Lane::compute;      ///< its first and last op delimit the rank's step
   OpIndex first_op_ = 0, last_op_ = 0;  ///< of the main lane
   bool has_norm_ = false, gathers_losses_ = false;
   std::uint64_t arrivals_ = 0;  ///< that an asynchronous server has received, over all runs
   double model_flops_ = 0;      ///< this rank's share of a step
-  double repeated_flops_ = 0;   ///< by recomputation: HFU counts them, MFU does not
+  double repeated_flops_ = 0;   ///< by recomputation: HFU includes them, MFU does not
 
   std::mutex mutex_;
-  std::map<std::uint32_t, StepRecord> steps_;  ///< those under way: lanes may be in different ones
+  std::map<std::uint32_t, StepRecord> steps_;  ///< the running steps: lanes may be in different ones
 };
 
 }  // namespace rankscope

@@ -29,14 +29,14 @@ class SleepDevice : public ComputeDevice {
   void report_values(StepValues& values, Queue&) override { values = {}; }
 
  private:
-  // A later wake-up than this is attributed to waiting for a peer, not to the scheduler.
+  // A wake-up later than this is attributed to waiting for a peer, not to the scheduler.
   static constexpr std::int64_t late_limit_ns = 300'000;
   std::function<std::int64_t(const Op&)> cost_ns_;
   struct Chain {
     std::int64_t deadline_ns = 0;
     bool precise = false;
   };
-  std::array<Chain, lane_count> chains_;  ///< each of its lane's thread alone
+  std::array<Chain, lane_count> chains_;  ///< each is used by its lane's thread only
 };
 
 }  // namespace

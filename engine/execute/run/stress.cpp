@@ -10,14 +10,14 @@
 namespace rankscope {
 namespace {
 
-/// SplitMix64's finisher.
+/// The final mixing step of SplitMix64.
 std::uint64_t mixed(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
   return x ^ (x >> 31);
 }
 
-/// All ones are NaN in every floating type; as a token they would be no element of the embedding.
+/// All ones are NaN in every floating type; as a token they would be out of range of the embedding.
 bool can_be_poisoned(const Buffer& buffer) {
   return !buffer.persistent && buffer.within < 0 && buffer.type != DType::i32 && buffer.type != DType::u8;
 }
@@ -55,7 +55,7 @@ Stress::Stress(const StressSpec& spec, const RankProgram& program, const Arena& 
   }
   left_ = std::make_unique<std::atomic<int>[]>(stretches_.size());
   const auto on_device = std::find_if(program.ops.begin(), program.ops.end(),
-                                      [](const Op& op) { return !is_on_host(op.lane()); });  // servers compute nowhere
+                                      [](const Op& op) { return !is_on_host(op.lane()); });  // no compute on servers
   Queue& queue = queues_.of(on_device->lane());
   for (std::size_t i = 0; i < stretches_.size(); ++i) {
     left_[i] = stretches_[i].users;

@@ -1,4 +1,4 @@
-// Stress for tests: delays and poisoned memory, which do not affect a correct program but reveal a wrong one.
+// Stress for tests: delays and poisoned memory, which do not affect a correct program but reveal an incorrect one.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -14,10 +14,10 @@ namespace rankscope {
 
 struct StressSpec {
   std::uint64_t seed = 0;
-  /// Before each send, collective and optimizer op, drawn from 0 to this; 0: none.
+  /// Before each send, collective and optimizer op, a random delay up to this; 0: none.
   std::int64_t greatest_delay_ns = 0;
-  /// Memory that lives within a step is filled with NaN before the run, and again as soon as all ops of the step that
-  /// use it have finished: a read too early, too late, or through another buffer's memory shows.
+  /// Memory that is used within a step is filled with NaN before the run, and again as soon as all ops of the step that
+  /// use it have finished: this reveals a read that is too early, too late, or through another buffer's memory.
   bool poison = false;
   bool any() const { return greatest_delay_ns > 0 || poison; }
 };
@@ -35,7 +35,7 @@ class Stress {
   struct Stretch {
     std::int64_t begin = 0, end = 0;
     int users = 0;             ///< ops of a step
-    std::vector<Mark> used{};  ///< by those that have run in this one, where queues are not the threads' own
+    std::vector<Mark> used{};  ///< by the ops that have run in this step, if queues are not the threads' own
   };
   void poison(const Stretch& stretch, Queue& queue) const;
 

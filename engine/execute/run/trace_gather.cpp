@@ -15,7 +15,7 @@ std::int64_t take(const char*& at) {
   return value;
 }
 
-// All processes are this program on machines of one byte order, so values travel as they are in memory.
+// All processes are this program on machines of one byte order, so values are sent as they are in memory.
 std::string packed(const StepTrace& trace) {
   std::string text;
   put(text, trace.resident.workspace);

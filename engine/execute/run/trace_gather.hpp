@@ -16,13 +16,13 @@ class TraceGather {
  public:
   using Deliver = std::function<void(int rank, std::uint32_t step, const StepTrace& trace)>;
 
-  /// One on every rank, for a run of `steps` steps. `deliver` gets every rank's traces, step by step, on rank 0 alone,
-  /// from a thread of the gather's own.
+  /// One on every rank, for a run of `steps` steps. `deliver` gets every rank's traces, step by step, on rank 0 only,
+  /// from the gather's own thread.
   TraceGather(World& world, std::uint32_t steps, Deliver deliver);
-  /// Waits until all steps are gathered; a run that failed has ended that wait by World::abort, or ends it by leave().
+  /// Waits until all steps are gathered; a failed run has ended that wait by World::abort, or ends it by leave().
   ~TraceGather();
 
-  /// This rank's trace of a step; any thread, steps in order.
+  /// Adds this rank's trace of a step; any thread, steps in order.
   void step_done(std::uint32_t step, const StepTrace& trace);
   /// This rank sends no further steps.
   void leave();

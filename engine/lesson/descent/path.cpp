@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 8> values_of_path = {
     "rate", "loss", "above_least", "distance", "first_step", "last_step", "reached", "bytes_per_parameter",
 };
 
-/// The shortest text that reads back the same.
+/// The shortest text that parses to the same value.
 std::string exact(double value) {
   std::array<char, 32> text{};
   for (int digits = 6; digits <= 17; ++digits) {

@@ -73,7 +73,7 @@ Paths paths_from_json(const std::string& text) {
     PathRequest& request = paths.request;
     request.surface = root.at("surface").get<std::string>();
     request.condition = root.at("condition").get<double>();
-    make_surface(request.surface, request.condition);  // throws where there is no such surface
+    make_surface(request.surface, request.condition);  // throws if there is no such surface
     const auto start = root.at("start").get<std::vector<double>>();
     if (start.size() != 2) throw std::invalid_argument("a start has two numbers");
     request.start = Point{start[0], start[1]};

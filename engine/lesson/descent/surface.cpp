@@ -18,9 +18,9 @@ double square(double a) { return a * a; }
 
 std::string short_text(double value) { return fmt::format("{:g}", value); }
 
-// SGD's rate is nine tenths of where it diverges, so that it visibly oscillates; momentum's effective rate,
-// ten times its own, is as much below its limit of 2(1 + μ)/κ. RAdam's first five steps are momentum's. The other steps
-// do not know the curvature.
+// SGD's rate is 0.9 of its stability limit, so that it visibly oscillates; momentum's rate, a tenth of its effective
+// rate, is about a tenth of its limit of 2(1 + μ)/κ. RAdam's first five steps are those of momentum. The other
+// optimizers' steps do not depend on the curvature.
 Surface ravine(double condition) {
   Surface s;
   s.title = "Ravine";
@@ -57,8 +57,8 @@ Surface saddle(double) {
   return s;
 }
 
-// x's slope is x(x + 2)(x - 1), so that both minima and the ridge between them are at whole numbers. It begins above
-// the shallow minimum. Momentum is fast enough there to cross the ridge, SGD is not.
+// x's slope is x(x + 2)(x - 1), so that both minima and the ridge between them have integer x. The start is above the
+// shallow minimum. Momentum is fast enough there to cross the ridge, SGD is not.
 Surface two_minima(double) {
   Surface s;
   s.title = "Two minima";

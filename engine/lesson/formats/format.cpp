@@ -16,14 +16,14 @@ constexpr FormatFacts facts[] = {
     {NumberFormat::int8, "int8", 0, 7, false},
 };
 
-/// Bits of the largest number, without a sign. After them come infinity and NaN, or only NaN.
+/// Bits of the largest number, without a sign. The next values are infinity and NaN, or only NaN.
 std::uint32_t largest_bits(const FormatFacts& f) {
   if (f.is_integer()) return f.magnitude_mask();
   if (!f.infinities) return f.magnitude_mask() - 1;
   return (((std::uint32_t{1} << f.exponent_bits) - 1) << f.mantissa_bits) - 1;
 }
 
-/// To the nearest whole number, ties to even, whatever the rounding mode is.
+/// To the nearest integer, ties to even, for any rounding mode.
 double to_nearest_even(double value) {
   const double low = std::floor(value), part = value - low;
   if (part != 0.5) return part < 0.5 ? low : low + 1;
@@ -54,15 +54,15 @@ std::uint32_t rounded_bits(NumberFormat format, double value) {
   const FormatFacts& f = facts_of(format);
   if (f.is_integer()) return rounded_integer(f, value);
   const std::uint32_t sign = std::signbit(value) ? f.sign_mask() : 0;
-  const std::uint32_t beyond = largest_bits(f) + 1;  // infinity; of E4M3 the NaN
+  const std::uint32_t beyond = largest_bits(f) + 1;  // infinity; for E4M3 the NaN
   if (std::isnan(value)) return sign | (f.infinities ? beyond | std::uint32_t{1} << (f.mantissa_bits - 1) : beyond);
   if (std::isinf(value)) return sign | beyond;
   const double magnitude = std::fabs(value);
   int exponent = 0;
-  std::frexp(magnitude, &exponent);  // magnitude = m * 2^exponent, m from 1/2 up to 1
+  std::frexp(magnitude, &exponent);  // magnitude = m * 2^exponent, 1/2 <= m < 1
   exponent = magnitude == 0 ? least_exponent_of(f) : std::max(exponent - 1, least_exponent_of(f));
   if (exponent > 2 * f.bias()) return sign | beyond;
-  // In units of the last place, which is exact; a carry goes into the exponent by itself.
+  // In units of the last place, which is exact; a carry increases the exponent by itself.
   const double units = to_nearest_even(std::ldexp(magnitude, f.mantissa_bits - exponent));
   const std::uint32_t bits = (static_cast<std::uint32_t>(exponent - least_exponent_of(f)) << f.mantissa_bits) +
                              static_cast<std::uint32_t>(units);

@@ -39,7 +39,7 @@ void add_stored(NumberFormat format, std::span<const double> values, double scal
     sums.not_zero += value != 0;
     sums.zeroed += stored.outcome == RoundingOutcome::underflow;
     sums.beyond += stored.outcome == RoundingOutcome::overflow;
-    // Infinite values have no error that could be added; they are counted as lost.
+    // Infinite values have no finite error; they are counted as lost.
     const double error = std::isfinite(stored.value) ? stored.error() : value;
     sums.squares += value * value;
     sums.error_squares += error * error;

@@ -8,7 +8,7 @@
 namespace rankscope {
 namespace {
 
-/// Less than that of a power of two beyond the largest number does not matter: fp16's 65,504 is 2^16 but for 1/2048.
+/// A smaller part of a power of two above the largest number is ignored: fp16's 65,504 is 2^16 minus 1/2048 of it.
 constexpr double whole_within = 0.01;
 
 }  // namespace

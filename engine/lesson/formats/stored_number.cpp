@@ -8,8 +8,8 @@
 namespace rankscope {
 namespace {
 
-/// a + b with the last bit set where the sum is not exact ("rounding to odd"): a second rounding, to a format of fewer
-/// bits, then gives what one rounding of the exact sum gives (Boldo and Melquiond 2008).
+/// a + b with the last bit set if the sum is not exact ("rounding to odd"): a second rounding, to a format of fewer
+/// bits, then gives the same result as one rounding of the exact sum (Boldo and Melquiond 2008).
 double sum_to_odd(double a, double b) {
   const double sum = a + b;
   if (!std::isfinite(sum)) return sum;

@@ -1,4 +1,4 @@
-// What one number becomes in a format, and whether a weight moves when a small update is added to it.
+// The value of a number stored in a format, and whether a weight changes when a small update is added to it.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -11,8 +11,8 @@ enum class RoundingOutcome : std::uint8_t {
   exact,
   rounded,
   subnormal,  ///< rounded or not: stored with fewer digits
-  underflow,  ///< not zero, and becomes zero
-  overflow,   ///< finite, and becomes infinite, NaN, or where a format saturates its largest number
+  underflow,  ///< not zero, but becomes zero
+  overflow,   ///< finite, but becomes infinite or NaN, or saturates at the format's largest number
   no_number   ///< was infinite or NaN before
 };
 std::string_view name_of(RoundingOutcome outcome);
@@ -23,16 +23,15 @@ struct StoredNumber {
   double asked = 0, value = 0;
   RoundingOutcome outcome = RoundingOutcome::exact;
   double spacing = 0;  ///< to the next larger magnitude
-  /// What was lost; 0 of exact ones, NaN where either is no finite number.
+  /// The rounding error; 0 if exact, NaN if either value is not finite.
   double error() const { return value - asked; }
   double relative_error() const;
 };
-/// `scale` is above zero.
+/// `scale` must be above zero.
 StoredNumber store(NumberFormat format, double value, double scale = 1);
 StoredNumber store_bits(NumberFormat format, std::uint32_t bits, double scale = 1);
 
-/// weight + update, where the weight is stored in the format, and the sum is computed without an error and rounded to
-/// the format once.
+/// weight + update, with the weight stored in the format; the sum is computed exactly and rounded to the format once.
 struct StoredUpdate {
   double before = 0, after = 0;
   double asked = 0;  ///< the update

@@ -12,7 +12,7 @@
 namespace rankscope {
 namespace {
 
-/// The characters that GIFT reads as marks, with a backslash in front; lines joined.
+/// Escapes GIFT's control characters with a backslash; joins lines.
 std::string escaped(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -28,7 +28,7 @@ std::string escaped(std::string_view text) {
 
 std::string feedback(const std::string& text) { return text.empty() ? "" : "#" + escaped(without_view_links(text)); }
 
-/// Of all answers, right or wrong.
+/// For all answers, right or wrong.
 std::string general_feedback(const Question& question) {
   return question.why.empty() ? "" : "\t####" + escaped(without_view_links(question.why)) + "\n";
 }
@@ -66,7 +66,7 @@ std::string choice(const std::vector<std::string>& options, const std::string& r
   return text + general_feedback(question) + "}\n";
 }
 
-/// Moodle matches three pairs or more; an order of two is a choice.
+/// Moodle matches three pairs or more; an order of two becomes a choice.
 std::string order(const std::vector<std::string>& items, const Question& question, const std::string& language) {
   if (items.size() < 3) {
     const auto in_turn = [&](const std::string& first, const std::string& second) {
@@ -87,7 +87,7 @@ Quiz gift(const Handout& handout) {
   quiz.text = "// " + escaped(handout.title) + "\n\n";
   for (const Sheet& sheet : handout.sheets) {
     const Lab& lab = sheet.lab;
-    // A slash in a category begins another below it.
+    // A slash in a category begins a subcategory.
     std::string category = handout.sheets.size() > 1 ? handout.title + "\n" + lab.title : lab.title;
     std::replace(category.begin(), category.end(), '/', '-');
     std::replace(category.begin(), category.end(), '\n', '/');

@@ -13,9 +13,9 @@ struct Quiz {
   std::vector<std::string> left_out;  ///< "walls 3, a drawing": questions that such a quiz cannot ask
 };
 
-/// Numbers with their tolerance, and mistakes as answers worth nothing that give their reason; choices with the reason
-/// of each wrong option; orders as a matching of places with items. A category for each lesson. Drawings, ops that are
-/// pointed at, and numbers that only a run gives are left out, which a comment at the end says.
+/// Numbers with their tolerance, and mistakes as answers with no points that give their reason; choices with the reason
+/// of each wrong option; orders as a matching of places with items. A category for each lesson. Drawings, clicked ops,
+/// and numbers that only a run gives are left out; a comment at the end lists them.
 Quiz gift(const Handout& handout);
 
 }  // namespace rankscope

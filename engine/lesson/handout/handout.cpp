@@ -9,7 +9,7 @@
 namespace rankscope {
 namespace {
 
-/// Four digits, or a whole number with all of them: "27.27", "196,608".
+/// Four digits, or all digits of an integer: "27.27", "196,608".
 std::string number_words(double value) {
   const double size = std::fabs(value);
   if (size < 1e4 || size >= 1e15) return fmt::format("{:.4g}", value);
@@ -18,7 +18,7 @@ std::string number_words(double value) {
   return value < 0 ? "-" + digits : digits;
 }
 
-/// As words_of() has it, in that language.
+/// Like words_of(), in that language.
 std::string pattern_words(const OpPattern& pattern, const std::string& language) {
   if (language.empty()) return words_of(pattern);
   const auto part = [&](std::string_view english, int number) {

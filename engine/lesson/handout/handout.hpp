@@ -16,14 +16,14 @@ namespace rankscope {
 struct Sheet {
   Lab lab;
   std::vector<Picture> pictures{};
-  /// [question]: what a simulation gives, in its unit; nullopt where nothing simulates it.
+  /// [question]: the simulated value, in its unit; nullopt if it is not simulated.
   std::vector<std::optional<Target>> simulated{};
-  std::size_t ranks = 1, steps = 1;  ///< how many values one draws for a question of each
-  std::string unsimulated{};         ///< why there are no pictures; empty where there are
+  std::size_t ranks = 1, steps = 1;  ///< the number of values drawn for a question of each
+  std::string unsimulated{};         ///< why there are no pictures; empty if there are
 };
 
 struct Handout {
-  std::string title;      ///< of the course, or of the one lesson
+  std::string title;      ///< of the course, or of the only lesson
   std::string summary{};  ///< of a course
   std::string teacher{};  ///< of a course: notes for the teacher
   std::vector<Sheet> sheets{};
@@ -31,17 +31,17 @@ struct Handout {
   std::string language{};  ///< of the words around the lessons: "de"; empty: English
 };
 
-/// One page for the browser and for paper; everything is inside. Before *Run* it has the text and the questions with
-/// their room, so that nobody reads on before the prediction; then the run, the pictures and the comparison.
+/// One page for the browser and for paper, without external files. Before *Run* it has the text and the questions with
+/// space for answers, so that students predict before they read on; then the run, the pictures and the comparison.
 std::string handout_html(const Handout& handout);
-/// The same in Markdown. `image` gives the address of a picture's file.
+/// The same in Markdown. `image` returns the address of a picture's file.
 std::string handout_markdown(const Handout& handout,
                              const std::function<std::string(const Sheet&, const Picture&)>& image);
 
 /// The right answer of a question, in its unit: "27.3 %"; "a → b → c". Empty if it is known only after a run.
 std::string answer_words(const Question& question, const std::optional<Target>& simulated,
                          const std::string& language = {});
-/// "4 % more or less are accepted", and beside the lesson's own arithmetic what is simulated. Empty: nothing to say.
+/// "4 % more or less are accepted", and the simulated value if the lesson has its own arithmetic. May be empty.
 std::string accepted_words(const Question& question, const std::optional<Target>& simulated,
                            const std::string& language = {});
 /// The wrong answer of a mistake, as text.

@@ -30,7 +30,7 @@ blockquote { border-left: 4px solid var(--line); margin-left: 0; padding-left: 1
 
 std::string paragraph(const std::string& html) { return "<p>" + html + "</p>\n"; }
 
-/// Where the answer is written.
+/// The space for the answer.
 std::string html_room_for(const Question& question, const Sheet& sheet, const std::string& language) {
   const auto words = [&](std::string_view english) { return std::string(handout_words(english, language)); };
   switch (question.kind) {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr unsigned dialect = MD_FLAG_TABLES | MD_FLAG_NOHTML | MD_FLAG_STRIKETHROUGH | MD_FLAG_PERMISSIVEURLAUTOLINKS;
 
-/// Calls `take` with each line, its end included.
+/// Calls `take` with each line, including its end.
 template <class Take>
 void each_line(std::string_view text, Take take) {
   while (!text.empty()) {

@@ -5,22 +5,22 @@
 
 namespace rankscope {
 
-/// With tables (md4c). HTML in the text is shown as it is written, and links into the window (view:NAME) are their
-/// words alone.
+/// With tables (md4c). HTML in the text is shown as literal text, and links into the window (view:NAME) are replaced by
+/// their text.
 std::string html_of(std::string_view markdown);
 /// Of one line, without <p> around it.
 std::string inline_html_of(std::string_view markdown);
 
-/// & < > and quotes as HTML has them.
+/// Escapes & < > and quotes for HTML.
 std::string escaped_html(std::string_view text);
 
-/// The words of links into the window without the links.
+/// Replaces links into the window by their text.
 std::string without_view_links(std::string_view markdown);
-/// Without the block quotes that begin with "Answer:", in any language.
+/// Removes the block quotes that begin with "Answer:", in any language.
 std::string without_answers(std::string_view markdown);
-/// Of HTML: such quotes unfold by a click.
+/// In HTML: such quotes unfold with a click.
 std::string with_folded_answers(std::string_view html);
-/// Headings of the second level become those of `level`.
+/// Headings of the second level are changed to `level`.
 std::string with_heading_level(std::string_view markdown, int level);
 
 }  // namespace rankscope

@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, memory_class_count> memory_colours = {
 
 constexpr int width = 720, left_margin = 64, right_margin = 12, drawn = width - left_margin - right_margin;
 constexpr int most_rows = 16;
-constexpr double least_shift = 0.7;  ///< of a box's end behind the one before: less cannot be seen
+constexpr double least_shift = 0.7;  ///< of a box's end after the previous one: less is not visible
 constexpr std::string_view ink = "#1b2430", faint = "#d5d9e0", soft = "#566172";
 
 std::string opened(int height, const std::string& words) {
@@ -45,7 +45,7 @@ std::string box(double x, double y, double w, double h, std::string_view fill) {
                      fill);
 }
 
-/// The nearest of 1, 2, 5 times a power of ten that divides `whole` into some `parts`.
+/// The nearest of 1, 2, 5 times a power of ten that divides `whole` into about this number of parts.
 double round_step(double whole, int parts) {
   const double rough = whole / parts, power = std::pow(10.0, std::floor(std::log10(rough)));
   for (const double m : {1.0, 2.0, 5.0})
@@ -108,7 +108,7 @@ std::vector<Stretch> stretches_of(const DrawnStep& step, int rank, bool compute)
   const std::int64_t touching = step.range.length() / drawn / 2;
   std::vector<Stretch> stretches;
   for (const Span& span : spans) {
-    // A message's wait for its peer is no transfer.
+    // The wait of a message for its peer is not transfer time.
     Stretch one{compute ? span.begin_ns : span.active_ns, span.end_ns, class_of(span.op), span.op.fields().micro_batch,
                 folded_to_chunk(span.op)};
     if (!stretches.empty() && stretches.back().id == one.id && one.begin_ns - stretches.back().end_ns <= touching)
@@ -135,7 +135,7 @@ const char* bytes_unit(double most, double& scale) {
   return scale = 1.0 / 1024, "KiB";
 }
 
-/// Of each half pixel the greatest level and the last one: no more can be seen.
+/// Of each half pixel the greatest level and the last one: more is not visible.
 std::vector<MemorySample> thinned(const std::vector<MemorySample>& levels, const TimeScale& time) {
   std::vector<MemorySample> kept;
   for (std::size_t begin = 0, end = 0; begin < levels.size(); begin = end) {
@@ -149,7 +149,7 @@ std::vector<MemorySample> thinned(const std::vector<MemorySample>& levels, const
   return kept;
 }
 
-/// Lines across from 0 to `most`, with about as many numbers, and the unit.
+/// Horizontal lines from 0 to `most`, with about this many numbers, and the unit.
 std::string value_axis(double most, int about, int top, int bottom, std::string_view unit) {
   std::string svg;
   const double tick = round_step(most, about);
@@ -162,7 +162,7 @@ std::string value_axis(double most, int about, int top, int bottom, std::string_
   return svg + label(8, top + 4, "start", unit, soft);
 }
 
-/// The device's classes, the host's left out: it has a memory of its own.
+/// The device's classes, without the host, whose memory is separate.
 bool is_device(int c) { return static_cast<MemoryClass>(c) != MemoryClass::host; }
 
 }  // namespace
@@ -229,7 +229,7 @@ Picture draw_memory(const DrawnStep& step) {
   const TimeScale time(step.range, step.language);
   const auto y_of = [&](double bytes) { return bottom - high * bytes * scale / most; };
 
-  // What is alive from each moment on; the last one before the range is valid at its begin.
+  // Live bytes from each time on; the last value before the range is valid at its begin.
   std::vector<MemorySample> levels;
   for (const MemorySample& sample : step.samples) {
     if (sample.rank != greatest->first || sample.time_ns >= step.range.end_ns) continue;

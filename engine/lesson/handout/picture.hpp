@@ -22,10 +22,10 @@ struct DrawnStep {
   std::vector<MemorySample> samples;  ///< by time within each rank
   int ranks = 0;                      ///< that have spans here
   std::string language{};             ///< of captions, axes and legends: "de"; empty: English
-  std::string note;                   ///< how it was obtained, and what is left out: ends the captions
+  std::string note;                   ///< how it was obtained, and what is left out: the end of the captions
 };
 
-/// A row for each rank, the first sixteen: what it computes, and below that what it sends, receives and sums.
+/// A row for each of the first sixteen ranks: compute, and below it sends, receives and reductions.
 Picture draw_timeline(const DrawnStep& step);
 /// Of the rank with the greatest peak: bytes by class, stacked, over the same time.
 Picture draw_memory(const DrawnStep& step);

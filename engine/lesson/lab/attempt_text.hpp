@@ -1,4 +1,4 @@
-// An answer as text: JSON, in which it is kept on disk and told to a class. One writer and one reader for both.
+// An answer as text: JSON, for files and for messages to a class. One writer and one reader for both.
 #pragma once
 #include <optional>
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace rankscope {
 
-/// "31.5", "\"an option\"", "[\"a\",\"b\"]", "[1,2.5,null]" (null: not known), {"rank":2,"op":"B:c1:m3"}, {"rank":2},
+/// "31.5", "\"an option\"", "[\"a\",\"b\"]", "[1,2.5,null]" (null: unknown), {"rank":2,"op":"B:c1:m3"}, {"rank":2},
 /// {"level":"node","unit":3}, {"from":1,"to":2}.
 std::string attempt_text(const Attempt& attempt);
 
-/// nullopt for what is no answer to a question of this kind. Any finite size: whoever reads from outside bounds it.
+/// nullopt if it is not an answer to a question of this kind. The size is not limited: callers limit untrusted input.
 std::optional<Attempt> parse_attempt(std::string_view text, QuestionKind kind);
 
 /// The kind that an answer belongs to.

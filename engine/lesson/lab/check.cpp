@@ -31,7 +31,7 @@ std::string in_unit(double value, const Question& question) {
   return question.unit.empty() ? short_number(value) : short_number(value) + " " + question.unit;
 }
 
-/// Empty: it is there.
+/// Empty: the place exists.
 std::string fault_of_place(const Target& target, const ClickedPlaces& places) {
   const auto no_rank = [&](int rank) {
     return rank < places.ranks ? std::string()
@@ -210,7 +210,7 @@ class LabCheck {
     const std::vector<double> flat(series.size(), mean), reversed(series.rbegin(), series.rend());
     const double size = std::fabs(mean), to_flat = mean_distance(flat, series),
                  to_reversed = mean_distance(reversed, series);
-    constexpr double same = 0.02;  // of the mean: then it is flat, or as it is reversed
+    constexpr double same = 0.02;  // of the mean: then it is flat, or equal to its reverse
     if (question.tolerance >= size / 2 && size > 0)
       add_fault(where,
                 fmt::format("a drawing that is {} off is accepted, half of the mean or more; a tolerance below {} "

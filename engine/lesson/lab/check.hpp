@@ -1,5 +1,5 @@
-// Finds errors in a readable lesson file: an answer printed in its text, a tolerance that accepts anything or
-// refuses the lesson's own arithmetic, an undefined symbol, an unknown name. Pure.
+// Finds errors in a readable lesson file: an answer printed in its text, a tolerance that accepts anything or rejects
+// the lesson's own arithmetic, an undefined symbol, an unknown name. Pure.
 #pragma once
 #include <functional>
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace rankscope {
 
-/// The views of the window, as [lab] view, evidence and links name them.
+/// The views of the window, by their names in [lab] view, evidence and links.
 std::span<const std::string_view> view_names();
 
 /// What can be clicked in the views of a lesson's own scenario.
@@ -31,15 +31,15 @@ struct CheckAgainst {
   /// The result of simulating the question's scenario, in the question's unit; nullopt if it cannot be simulated
   /// (a loss). Its exceptions become faults. Empty: nothing is simulated.
   std::function<std::optional<double>(const Lab&, const Question&)> simulated{};
-  /// The same for a question that is drawn; empty where nothing simulates it.
+  /// The same for a question that is drawn; empty if it is not simulated.
   std::function<std::vector<double>(const Lab&, const Question&)> simulated_series{};
-  /// Empty: ranks and links that one clicks are not looked for.
+  /// Empty: clicked ranks and links are not checked.
   std::function<ClickedPlaces(const Lab&)> places{};
 };
 
 /// One line each: "FILE:question 2: error; correction". Empty if there are none.
 std::vector<std::string> faults_of(const Lab& lab, const CheckAgainst& against);
-/// Names of labs that do not exist, or that are in it twice.
+/// Names of labs that do not exist, or that are listed twice.
 std::vector<std::string> faults_of(const Course& course, const std::vector<std::string>& labs);
 
 /// Terms whose `see` names a lab that does not exist.

@@ -19,14 +19,14 @@ namespace {
 
 constexpr std::string_view blank_letters = " \t\r\n";
 
-/// What follows each --set: "micro_batches=16"; quotes keep blank_letters. A line may end between the two.
+/// The text after each --set: "micro_batches=16"; quotes keep blank_letters. A line may end between the two.
 std::vector<std::string> settings_in(std::string_view text) {
   constexpr std::string_view option = "--set";
   std::vector<std::string> settings;
   for (std::size_t at = text.find(option); at != std::string_view::npos; at = text.find(option, at)) {
     at += option.size();
     const std::size_t begin = text.find_first_not_of(blank_letters, at);
-    if (begin == at || begin == std::string_view::npos) continue;  // "--setting", or nothing behind it
+    if (begin == at || begin == std::string_view::npos) continue;  // "--setting", or nothing after it
     std::string setting;
     bool quoted = false;
     for (at = begin; at < text.size(); ++at) {
@@ -40,7 +40,7 @@ std::vector<std::string> settings_in(std::string_view text) {
     }
     while (!setting.empty() && std::string_view(",.;:)").find(setting.back()) != std::string_view::npos)
       setting.pop_back();
-    // "`--set` changes a key": no setting.
+    // "`--set` changes a key": not a setting.
     if (text[begin] != '`' && setting.find('=') != std::string::npos) settings.push_back(std::move(setting));
   }
   return settings;
@@ -69,7 +69,7 @@ bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// Why a link takes no such value for that key; empty: it does.
+/// Why a link does not accept this value for that key; empty: it does.
 std::string fault_of_parameter(std::string_view view, std::string_view key, std::string_view value) {
   if (key == "step") return is_number(value) || value == "last" ? "" : "step takes a number or \"last\"";
   if (key == "rank") return is_number(value) ? "" : "rank takes a number";

@@ -14,11 +14,11 @@ namespace rankscope {
 std::vector<std::string> undefined_symbols(std::string_view text, const std::map<std::string, std::string>& own,
                                            const Glossary& glossary);
 
-/// Each --set of a text whose key no scenario has, or whose value that key cannot have; each link to a view that there
-/// is none of, or with a parameter that links do not have. "what is wrong; what would be right".
+/// Each --set of a text with an unknown key or an invalid value; each link to an unknown view, or with an unknown
+/// parameter. "what is wrong; what would be right".
 std::vector<std::string> faults_of_text(std::string_view text, std::span<const std::string_view> views);
 
-/// Faults of what a link names after "view:": "memory", or with parameters "memory?rank=0&step=last".
+/// Faults of a link's part after "view:": "memory", or with parameters "memory?rank=0&step=last".
 std::vector<std::string> faults_of_view_link(std::string_view link, std::span<const std::string_view> views);
 
 /// "there is no lab 'wals'; did you mean 'walls'?"

@@ -17,7 +17,7 @@ bool is_digit(char letter) { return std::isdigit(static_cast<unsigned char>(lett
 
 using Counts = std::map<std::string, int>;
 
-/// Numbers as they are printed: "1,627,392", "0.25". Signs and units are words.
+/// Numbers as printed: "1,627,392", "0.25". Signs and units are words.
 void count_numbers(std::string_view text, Counts& counts) {
   for (std::size_t at = 0; at < text.size();) {
     if (!is_digit(text[at])) {
@@ -33,7 +33,7 @@ void count_numbers(std::string_view text, Counts& counts) {
   }
 }
 
-/// "(view:memory?rank=0)": where links lead.
+/// "(view:memory?rank=0)": the targets of links.
 void count_links(std::string_view text, Counts& counts) {
   for (std::size_t at = text.find("]("); at != std::string_view::npos; at = text.find("](", at + 2))
     if (const std::size_t end = text.find(')', at); end != std::string_view::npos)
@@ -51,7 +51,7 @@ void count_commands(std::string_view text, Counts& counts) {
   }
 }
 
-/// Headings by what they begin, folded answers, and rows of tables.
+/// Headings by level, folded answers, and rows of tables.
 void count_parts(std::string_view text, Counts& counts) {
   while (!text.empty()) {
     const std::size_t end = text.find('\n');

@@ -34,7 +34,7 @@ Course course_of(const document::Table& root, const std::string& name) {
   return course;
 }
 
-/// The labs by the natural order's sections; labs that it does not name remain in `labs`.
+/// The labs by the natural order's sections; labs that are not in it remain in `labs`.
 std::vector<LabGroup> grouped(const Course* natural, std::map<std::string, Lab>& labs) {
   std::vector<LabGroup> groups;
   if (natural == nullptr) return groups;

@@ -1,4 +1,4 @@
-// Courses: lists of labs in an order. One file each in scenarios/courses; `natural` has all labs, and sets the order
+// Courses: lists of labs in an order. One file each in scenarios/courses; `natural` has all labs, and defines the order
 // of every list. Data only.
 #pragma once
 #include <string>
@@ -17,7 +17,7 @@ struct CourseSection {
 struct Course {
   std::string file, title;
   std::string language{};  ///< of a translation (translation.hpp); empty: English
-  std::string summary;     ///< one sentence: for whom, and what about
+  std::string summary;     ///< one sentence: its audience and its subject
   std::string teacher;     ///< notes for the teacher, in Markdown
   std::vector<CourseSection> sections;
   std::string name() const;
@@ -40,7 +40,7 @@ struct LabGroup {
 
 /// All lessons and courses that are installed.
 struct Library {
-  std::vector<LabGroup> groups;      ///< sections of the natural order; labs that it does not name are in a last group
+  std::vector<LabGroup> groups;      ///< sections of the natural order; labs that are not in it form a last group
   std::vector<Course> courses;       ///< natural first, then by name
   std::vector<std::string> refused;  ///< files that cannot be read: one line each
   /// Null if there is none of that name.
@@ -50,9 +50,8 @@ struct Library {
   std::vector<const Lab*> labs() const;
 };
 
-/// Reads all labs and courses of the resource folders (resources.hpp), including the user's own. Does not throw for a
-/// wrong file: it is omitted, and named in `refused`. `language`: "de", where there are translations; empty:
-/// English.
+/// Reads all labs and courses of the resource folders (resources.hpp), including the user's own. Does not throw for an
+/// invalid file: it is omitted, and listed in `refused`. `language`: "de", if translated; empty: English.
 Library read_library(const std::string& language = {});
 
 }  // namespace rankscope

@@ -15,7 +15,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-/// As a shell has them: quotes keep blanks.
+/// As in a shell: quotes keep spaces.
 std::vector<std::string> words_in(std::string_view line) {
   std::vector<std::string> words;
   bool quoted = false, any = false;

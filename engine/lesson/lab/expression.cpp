@@ -12,7 +12,7 @@
 namespace rankscope {
 namespace {
 
-/// Replaces typographic signs by those of a keyboard.
+/// Replaces typographic operators by ASCII ones.
 std::string plain_signs(std::string_view text) {
   constexpr std::pair<std::string_view, std::string_view> signs[] = {
       {"×", "*"}, {"·", "*"}, {"÷", "/"}, {"−", "-"}, {"–", "-"}, {"√", "sqrt"}, {"\u00a0", " "}, {"\u202f", " "}};
@@ -27,7 +27,7 @@ std::string plain_signs(std::string_view text) {
   return result;
 }
 
-/// A recursive descent: sum of products of powers. `failed_` is where it stops, once it has.
+/// A recursive descent: sum of products of powers. `failed_` is the position of the first error, if any.
 class Reader {
  public:
   explicit Reader(const std::string& text) : text_(text) {}
@@ -42,7 +42,7 @@ class Reader {
   std::size_t stopped_at() const { return failed_.value_or(at_); }
 
  private:
-  static constexpr int deepest = 50;  ///< brackets within each other
+  static constexpr int deepest = 50;  ///< nested brackets
 
   void fail() {
     if (!failed_) failed_ = at_;
@@ -113,7 +113,7 @@ class Reader {
     --depth_;
     return result;
   }
-  /// A comma is left out where three digits follow it, and no fourth.
+  /// A comma is skipped if exactly three digits follow it.
   bool groups_digits(std::size_t comma) const {
     for (std::size_t i = 1; i <= 3; ++i)
       if (comma + i >= text_.size() || std::isdigit(static_cast<unsigned char>(text_[comma + i])) == 0) return false;

@@ -6,8 +6,8 @@
 
 namespace rankscope {
 
-/// The value of numbers with + - * / ^ and brackets, of their usual signs (× · ÷ −), and of sqrt, ln, log2 and exp.
-/// Commas group three digits. nullopt for anything else, and `why` says where it ends to be arithmetic.
+/// The value of numbers with + - * / ^ and brackets, of their typographic signs (× · ÷ −), and of sqrt, ln, log2 and
+/// exp. Commas group three digits. nullopt for anything else, and `why` contains the position of the error.
 std::optional<double> evaluate(std::string_view text, std::string* why = nullptr);
 
 }  // namespace rankscope

@@ -9,10 +9,10 @@
 namespace rankscope {
 namespace {
 
-constexpr double close_share = 0.25;  ///< of the value itself: a larger difference is not simply right
-constexpr double least_points = 1;    ///< of shares: a smaller difference is never far off
+constexpr double close_share = 0.25;  ///< of the value itself: a larger difference is only close, not right
+constexpr double least_points = 1;    ///< of shares: a smaller difference is never only close
 
-/// By which factor an answer in another unit than the question's is off; empty if it is not.
+/// The factor by which an answer in another unit than the question's is wrong; empty if it is not.
 std::string unit_mistake(const Question& question, double guess, double truth) {
   if (question.unit.empty() || guess == 0 || truth == 0) return {};
   const double allowed = question.tolerance;
@@ -31,7 +31,7 @@ Reply judge_number(const Question& question, double guess, double truth) {
   Reply reply;
   reply.off = guess - truth;
   const double off = std::fabs(reply.off);
-  // A hair more than the tolerance, as 27.3 - 0.3 is not 27.0 in binary.
+  // Slightly more than the tolerance, since 27.3 - 0.3 is not 27.0 in binary.
   if (off <= question.tolerance * (1 + 1e-9)) {
     const double little = question.is_percentage() ? least_points : 0;
     reply.grade = off <= std::max(close_share * std::fabs(truth), little) ? Grade::right : Grade::close;
@@ -64,7 +64,7 @@ Reply judge_drawing(const Question& question, const std::vector<double>& drawn, 
   return reply;
 }
 
-/// `matches`: whether the answer is that one: the truth, or a mistake's.
+/// `matches`: whether the answer equals that one: the truth, or a mistake's.
 template <class Near, class Matches>
 Reply judge_match(const Question& question, const Near& truth, const Matches& matches) {
   Reply reply;

@@ -59,7 +59,7 @@ std::optional<Lab> lab_of(const Table& root, const std::string& name) {
   if (const Item* title = document::find(root, "title"))
     if (const auto* text = std::get_if<std::string>(&title->value.content)) lab.title = *text;
   Fields fields(document::as<Table>(*item, "it is a table: write [lab]"), "[lab]");
-  fields.take("order");  // of files older than courses, which now define the order
+  fields.take("order");  // in files older than courses, which now define the order
   lab.minutes = static_cast<int>(fields.number("minutes", 0));
   lab.summary = fields.text("summary", item->at, true);
   lab.text = fields.text("text", item->at, true);

@@ -17,13 +17,13 @@ struct Lab {
   std::string file;
   std::string summary;             ///< one sentence for the list
   std::string text;                ///< the lesson, in Markdown
-  /// Of the window, that the lesson is about and opens, as behind "view:" in a link: "formats?page=gradients"; empty:
-  /// none in particular.
+  /// The view that the lesson is about and opens, as after "view:" in a link: "formats?page=gradients"; empty: no
+  /// particular one.
   std::string view;
   int minutes = 0;                 ///< minutes in a class; 0: not stated
-  std::vector<std::string> needs;  ///< names of labs that come before it
+  std::vector<std::string> needs;  ///< names of the labs required before it
   std::string teacher;             ///< notes for the teacher, in Markdown
-  /// Symbols that this lesson defines itself, beside the glossary's or in another sense: "M", "bytes moved".
+  /// Symbols that this lesson defines, in addition to the glossary's or in another sense: "M", "bytes moved".
   std::map<std::string, std::string> symbols;
   std::vector<Question> questions;
   /// "pipeline-gpipe": of its file.
@@ -31,11 +31,11 @@ struct Lab {
   bool operator==(const Lab&) const = default;
 };
 
-/// Reads the lesson of a scenario file; nullopt where there is no [lab]. Throws ScenarioError (read.hpp) with position.
+/// Reads the lesson of a scenario file; nullopt if it has no [lab]. Throws ScenarioError (read.hpp) with position.
 std::optional<Lab> read_lab(const std::string& path);
 std::optional<Lab> parse_lab(const std::string& text, const std::string& name);
 
-/// The labs that can be taught here (course.hpp), in the order of the list.
+/// The installed labs (course.hpp), in the order of the list.
 std::vector<Lab> all_labs();
 
 /// True for a path that Question::answer_from may have.

@@ -3,7 +3,7 @@
 namespace rankscope {
 namespace {
 
-/// Headings of the second level, and the word that begins an answer which is folded away.
+/// Headings of the second level, and the word that begins a folded answer.
 struct LessonWords {
   std::string_view language;
   std::string_view run, compare, explain;

@@ -27,7 +27,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 /// Of a word: letters of other alphabets are several bytes above 127.
 bool is_word(char c) { return is_letter(c) || is_digit(c) || c == '_' || static_cast<unsigned char>(c) >= 0xc3; }
 
-/// Behind gaps, a no-break space included, and marks of emphasis.
+/// After spaces, including a no-break space, and marks of emphasis.
 std::size_t behind_blanks(std::string_view text, std::size_t at) {
   while (at < text.size()) {
     if (text[at] == ' ' || text[at] == '\n' || text[at] == '*')
@@ -58,7 +58,7 @@ std::string word_at(std::string_view text, std::size_t at) {
   return lowered(text.substr(at, end - at));
 }
 
-/// The end of a number that begins at `at`: digits, groups of three behind commas, decimals.
+/// The end of a number that begins at `at`: digits, groups of three after commas, decimals.
 std::size_t end_of_number(std::string_view text, std::size_t at) {
   const auto digits = [&](std::size_t from) {
     while (from < text.size() && is_digit(text[from])) ++from;
@@ -87,7 +87,7 @@ struct Place {
   std::size_t begin, end;
 };
 
-/// The unit that a cell ends with: of "step, ms" ms.
+/// The unit at the end of a cell: in "step, ms" ms.
 std::string unit_of_head(std::string_view cell) {
   cell = without_ends(cell);
   const std::size_t blank = cell.find_last_of(" ,(");
@@ -105,7 +105,7 @@ std::vector<std::string_view> cells_of(std::string_view row) {
   return cells;
 }
 
-/// Units by place for the cells of tables: those of heads.
+/// The units of table cells by place, from the column heads.
 std::vector<std::pair<Place, std::string>> table_units(std::string_view text) {
   std::vector<std::pair<Place, std::string>> units;
   std::vector<std::string> heads;
@@ -138,7 +138,7 @@ bool agrees(double printed, double half_digit, double truth, double tolerance) {
          off <= not_far * std::fabs(truth);
 }
 
-/// It would be right, and not only because little was asked for.
+/// It would be accepted, and not only because the tolerance is large.
 bool is_accepted(double printed, double truth, double tolerance) {
   constexpr double not_far = 0.25;
   const double off = std::fabs(printed - truth);
@@ -165,7 +165,7 @@ std::optional<std::string> fraction_of(double share, std::string_view text) {
     double above = 0, below = 0;
     std::from_chars(text.data() + begin, text.data() + at, above);
     std::from_chars(text.data() + at + 1, text.data() + end, below);
-    constexpr double usual = 5;  // halves, thirds and quarters are everywhere
+    constexpr double usual = 5;  // halves, thirds and quarters are common
     if (below >= usual && std::fabs(above / below - share) < 1e-6) return std::string(text.substr(begin, end - begin));
   }
   return std::nullopt;
@@ -173,7 +173,7 @@ std::optional<std::string> fraction_of(double share, std::string_view text) {
 
 std::optional<std::string> printed_number(const Question& question, double truth, std::string_view text) {
   const std::string noun = counted_noun(question.ask);
-  constexpr double special = 20;  // a small whole number may be anything
+  constexpr double special = 20;  // a small integer may mean anything
   const bool is_known = known_answer(question).has_value();
   const bool is_common = truth == std::round(truth) && std::fabs(truth) <= special;
   for (const PrintedNumber& number : numbers_in(text)) {
@@ -198,7 +198,7 @@ std::optional<std::string> printed_number(const Question& question, double truth
   return std::nullopt;
 }
 
-/// With one blank between words, without emphasis, so that line ends do not hide it.
+/// With one space between words, without emphasis, so that line ends do not hide it.
 std::string flat(std::string_view text) {
   std::string result;
   for (const char c : lowered(text)) {
@@ -212,7 +212,7 @@ std::string flat(std::string_view text) {
 }
 
 std::optional<std::string> printed_option(const Question& question, const std::string& truth, std::string_view text) {
-  constexpr std::size_t least_words = 2, least_letters = 16;  // one or two words are used for other things, too
+  constexpr std::size_t least_words = 2, least_letters = 16;  // one or two words are used in other senses, too
   const std::string all = flat(text), right = flat(truth);
   const auto gaps = static_cast<std::size_t>(std::count(right.begin(), right.end(), ' '));
   if ((gaps < least_words && right.size() < least_letters) || all.find(right) == std::string::npos) return std::nullopt;
@@ -288,7 +288,7 @@ std::vector<PrintedNumber> numbers_in(std::string_view text) {
     numbers.push_back(std::move(number));
     places.push_back({at, end});
     at = end;
-    while (at < text.size() && is_word(text[at])) ++at;  // "3D", "2e6": what is glued to it
+    while (at < text.size() && is_word(text[at])) ++at;  // "3D", "2e6": letters directly after it
   }
   for (std::size_t i = numbers.size(); i-- > 1;) {
     const std::string_view between = without_ends(text.substr(places[i - 1].end, places[i].begin - places[i - 1].end));

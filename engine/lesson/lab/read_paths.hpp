@@ -1,4 +1,4 @@
-// Reads the paths that a question about optimizers on a surface asks for. For this room's own files.
+// Reads the paths that a question about optimizers on a surface needs. For this folder's files only.
 #pragma once
 #include <string>
 
@@ -7,8 +7,8 @@
 
 namespace rankscope {
 
-/// `item`: the key "paths". Paths of the optimizers with a rate are shown, and of the one that `answer_from`
-/// ("paths.sgd.reached") asks for. Throws ScenarioError with position.
+/// `item`: the key "paths". The paths shown are those of optimizers with a rate, and the one in `answer_from`
+/// ("paths.sgd.reached"). Throws ScenarioError with position.
 PathRequest read_path_request(const document::Item& item, const std::string& answer_from);
 
 }  // namespace rankscope

@@ -55,7 +55,7 @@ double scale_of(const std::string& unit, const Fields& fields) {
   refuse(fields.at("unit"), fmt::format("unknown unit '{}'; known: {}", unit, listed(known)));
 }
 
-/// The kind as it is named; where it is not, a path with "*" is drawn and all else is a number.
+/// The kind by its name; without a name, a path with "*" is drawn and anything else is a number.
 QuestionKind kind_of_question(const std::string& name, const std::string& answer_from, const Fields& fields) {
   if (name.empty()) return answer_from.find(".*.") != std::string::npos ? QuestionKind::draw : QuestionKind::number;
   return named<QuestionKind>(name, "kind", fields.at("kind"), 0, question_kind_count);
@@ -183,7 +183,7 @@ Target target_of(const Question& question, const Value& value, std::string_view 
   return 0.0;
 }
 
-/// As --set takes it.
+/// In the form of --set.
 std::string setting_of(const Item& item) {
   const std::string key = full_key(item.key, item.at);
   if (const auto* flag = std::get_if<bool>(&item.value.content)) return fmt::format("{}={}", key, *flag);
@@ -249,7 +249,7 @@ std::vector<Mistake> mistakes_of(const Question& question, Fields& fields) {
   return mistakes;
 }
 
-/// answer_from, and what it is about: a report, the report of each rank or step, or paths on a surface.
+/// answer_from, and its source: a report, the report of each rank or step, or paths on a surface.
 void check_source(const Question& question, const Fields& fields) {
   if (question.answer_from.empty()) return;
   const std::string at = fields.at("answer_from");
@@ -272,7 +272,7 @@ void check_source(const Question& question, const Fields& fields) {
                    : fmt::format("'{}' is one number and cannot be drawn; its kind is number", question.answer_from));
 }
 
-/// The keys that belong to each other, and to the kind.
+/// Keys that require each other, or a kind of question.
 void check_keys(const Question& question, const Table& table, const Fields& fields, const std::string& at) {
   const auto place = [&](const char* key) { return document::find(table, key) ? fields.at(key) : at; };
   const bool is_number = question.kind == QuestionKind::number;
@@ -314,7 +314,7 @@ Question read_question(const Table& table, const std::string& at) {
   question.answer_from = fields.text("answer_from", at, false);
   question.kind = kind_of_question(fields.text("kind", at, false), question.answer_from, fields);
   question.at = point_at(fields.text("at", at, false), question.kind, fields);
-  // What a run gives must be converted; a number that the file states may have any unit: "days", "GB".
+  // A run's value must be converted; a number in the file may have any unit: "days", "GB".
   if (!question.unit.empty() && !question.answer_from.empty()) question.scale = scale_of(question.unit, fields);
   question.options = fields.texts(question.kind == QuestionKind::order ? "items" : "options");
   question.tolerance = fields.number("tolerance", 0);

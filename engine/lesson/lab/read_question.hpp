@@ -1,4 +1,4 @@
-// Reads one [[lab.questions]] table. For this room's own files.
+// Reads one [[lab.questions]] table. For this folder's files only.
 #pragma once
 #include <string>
 
@@ -7,7 +7,7 @@
 
 namespace rankscope {
 
-/// `at`: where the table is. Throws ScenarioError with position for what makes no question.
+/// `at`: the table's position. Throws ScenarioError with position for an invalid question.
 Question read_question(const document::Table& table, const std::string& at);
 
 }  // namespace rankscope

@@ -41,10 +41,10 @@ bool is_digit(char32_t c) { return c >= '0' && c <= '9'; }
 bool is_blank(char32_t c) { return c == ' ' || c == '\n' || c == '\t' || c == 0xa0 || c == 0x202f || c == 0x2009; }
 bool is_apostrophe(char32_t c) { return c == '\'' || c == 0x2019; }
 
-/// Letters that are usual units, or name a size, behind a number.
+/// Letters that are usual units, or part of a size, after a number.
 bool is_unit(char32_t c) { return std::u32string_view(U"sshBWJVAKMGTPDkmgdbxX").find(c) != std::u32string_view::npos; }
 
-/// Text in which a letter between `at` and its neighbours can be looked at without asking for its ends.
+/// Text in which the letter at `at` and its neighbours can be read without range checks.
 class Line {
  public:
   explicit Line(Letters letters) : letters_(std::move(letters)) {}
@@ -55,7 +55,7 @@ class Line {
   Letters letters_;
 };
 
-/// Behind a number, with or without a blank between: "5 s", "3D", "0.32 B".
+/// After a number, with or without a space between: "5 s", "3D", "0.32 B".
 bool is_unit_of_number(const Line& line, std::ptrdiff_t at) {
   if (!is_unit(line[at])) return false;
   std::ptrdiff_t before = at - 1;
@@ -63,13 +63,13 @@ bool is_unit_of_number(const Line& line, std::ptrdiff_t at) {
   return is_digit(line[before]);
 }
 
-/// "FLOP/s", "J/s" behind a number: the unit below the stroke.
+/// "FLOP/s", "J/s" after a number: the unit after the slash.
 bool is_rate(const Line& line, std::ptrdiff_t at) {
   if (line[at - 1] != '/' || (line[at] != 's' && line[at] != 'h') || !is_letter(line[at - 2])) return false;
   return is_letter(line[at - 3]) || is_unit_of_number(line, at - 2);
 }
 
-/// "e.g.", "J. Smith": a letter that ends with a point, or stands between points.
+/// "e.g.", "J. Smith": a letter followed by a point, or between points.
 bool is_abbreviation(const Line& line, std::ptrdiff_t at) {
   if (line[at - 1] == '.' && is_letter(line[at - 2])) return true;
   if (line[at + 1] != '.') return false;
@@ -88,7 +88,7 @@ bool is_part_of_name(const Line& line, std::ptrdiff_t at) {
   return before == '.' && is_digit(line[at - 2]);
 }
 
-/// "in a V", "like a T": its form.
+/// "in a V", "like a T": its shape.
 bool is_form(const Line& line, std::ptrdiff_t at) {
   return is_capital(line[at]) && line[at - 1] == ' ' && line[at - 2] == 'a' && is_blank(line[at - 3]);
 }
@@ -134,7 +134,7 @@ bool is_symbol(const Line& line, std::ptrdiff_t at) {
          !is_form(line, at) && !is_exponent(line, at);
 }
 
-/// A line of code that is no formula: a command, or of a programming language.
+/// A line of code that is not a formula: a command, or a programming language.
 bool is_program(std::string_view line) {
   if (!line.starts_with("    ")) return false;
   if (experiment_of(line)) return true;

@@ -12,7 +12,7 @@
 namespace rankscope {
 namespace {
 
-/// FNV-1a of texts; each ends with a byte that no text has.
+/// FNV-1a of texts; each ends with a byte that no text contains.
 class Mark {
  public:
   void add(std::string_view text) {
@@ -53,7 +53,7 @@ QuestionTranslation question_of(const document::Table& table, const std::string&
   return question;
 }
 
-/// The option of `to` at the place that `word` has in `from`; the word itself where it has none.
+/// The option of `to` at the index that `word` has in `from`; `word` itself if it is not in `from`.
 std::string at_same_place(const std::string& word, const std::vector<std::string>& from,
                           const std::vector<std::string>& to) {
   const auto found = std::find(from.begin(), from.end(), word);
@@ -61,7 +61,7 @@ std::string at_same_place(const std::string& word, const std::vector<std::string
   return place < to.size() ? to[place] : word;
 }
 
-/// An answer, or what it is compared with: options and items by their places, all else as it is.
+/// An answer, or its target: options and items by index, anything else unchanged.
 template <class Words>
 Words renamed(Words words, const std::vector<std::string>& from, const std::vector<std::string>& to) {
   if (from.empty() || to.empty()) return words;  // not a translated question

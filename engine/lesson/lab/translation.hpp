@@ -1,6 +1,6 @@
-// A lesson, a course or the glossary in another language: words alone. Numbers, answers and plans have one author, the
-// English file; its translation is the file of the same name in a folder named by the language beside it
-// (labs/de/walls.toml), and has its words in the same order. What is not translated stays English.
+// A lesson, a course or the glossary in another language: only texts. Numbers, answers and plans are read only from the
+// English file; its translation is the file of the same name in a subfolder named by the language (labs/de/walls.toml),
+// with its texts in the same order. Missing texts stay English.
 #pragma once
 #include <map>
 #include <optional>
@@ -16,11 +16,11 @@ namespace rankscope {
 
 struct QuestionTranslation {
   std::string ask, hint, why;
-  std::vector<std::string> options;   ///< of a choice, or the items of an order: as the original lists them
+  std::vector<std::string> options;   ///< of a choice, or the items of an order: in the original's order
   std::vector<std::string> mistakes;  ///< the reason of each
 };
 
-/// What the translations of a lab and of a course have in common.
+/// Shared by the translations of a lab and of a course.
 struct TranslationHead {
   std::string file;
   std::string original;  ///< mark_of() the lab or course that was translated
@@ -38,7 +38,7 @@ struct CourseTranslation : TranslationHead {
 };
 
 struct TermTranslation {
-  std::string at;        ///< its place in the file
+  std::string at;        ///< its position in the file
   std::string of;        ///< the English name
   std::string original;  ///< mark of the English definition
   std::string name, means;
@@ -48,30 +48,30 @@ struct TermTranslation {
 /// "labs/de/walls.toml" of "labs/walls.toml".
 std::string translated_file(const std::string& file, const std::string& language);
 
-/// Throw ScenarioError with position; nullopt where there is no such file.
+/// Throw ScenarioError with position; nullopt if there is no such file.
 std::optional<LabTranslation> read_lab_translation(const std::string& file);
 std::optional<CourseTranslation> read_course_translation(const std::string& file);
 std::vector<TermTranslation> read_glossary_translation(const std::string& file);
 
-/// Sixteen hexadecimal digits of all words of an original: they change with every one of them.
+/// Sixteen hexadecimal digits, a hash of all texts of an original: any change of them changes it.
 std::string mark_of(const Lab& lab);
 std::string mark_of(const Course& course);
 std::string mark_of(const Term& term);
 
-/// Whether a translation has a place for each of the original's words, so that it can be shown.
+/// Whether a translation has an entry for each of the original's texts, so that it can be shown.
 bool fits(const LabTranslation& translation, const Lab& lab);
 bool fits(const CourseTranslation& translation, const Course& course);
 
-/// In that language, where a translation lies beside the original and fits; otherwise as it is. English: as it is.
+/// In that language, if a translation exists beside the original and fits; otherwise, or in English, unchanged.
 Lab in_language(Lab lab, const std::string& language);
 Course in_language(Course course, const std::string& language);
 /// Terms of the installed glossary; `folder` is its own.
 Glossary in_language(const Glossary& glossary, const std::string& language, const std::string& folder);
 
-/// An answer to a translated question in the original's words, by which it is kept and sent, and back.
+/// Converts an answer to a translated question to the original's words, for storing and sending, and back.
 Attempt to_original(const Question& question, Attempt attempt);
 Attempt from_original(const Question& question, Attempt attempt);
-/// What a question asks in the original's words.
+/// The text of a question in the original's words.
 const std::string& original_ask(const Question& question);
 
 }  // namespace rankscope

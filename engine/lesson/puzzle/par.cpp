@@ -1,4 +1,4 @@
-// What a puzzle's order is compared with: the known schedules, and a bound that no order passes.
+// The references for a puzzle's order: the known schedules, and a lower bound on every order's length.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ PipelineShape shape_of(const PuzzleRules& rules) {
   return {.stages = rules.stages, .micro_batches = rules.micro_batches};
 }
 
-/// Every whole backward as its two halves, one directly behind the other.
+/// Splits every backward into its two halves, one directly after the other.
 ChunkSchedule in_halves(ChunkSchedule schedule) {
   for (auto& order : schedule.order) {
     std::vector<OpId> split;
@@ -61,12 +61,12 @@ std::vector<PuzzlePar> known_solutions(const PuzzleRules& rules) {
 
 std::int64_t least_units(const PuzzleRules& rules) {
   const std::int64_t m = rules.micro_batches, k = rules.kept > 0 ? std::min<std::int64_t>(rules.kept, m) : m;
-  const std::int64_t turns = (m - 1) / k, together = (m - 1) % k;  // of the last turn those beside its first one
+  const std::int64_t turns = (m - 1) / k, together = (m - 1) % k;  // of the last turn, those beside its first one
   std::int64_t least = 0;
   for (std::int64_t s = 0; s < rules.stages; ++s) {
-    const std::int64_t ahead = rules.stages - s;  // stages of the way to the last one, this one included
+    const std::int64_t ahead = rules.stages - s;  // stages to the last one, including this one
     if (rules.halves) {
-      // Behind its last input gradient stage s has at least one W, and the stages before it an I each.
+      // After its last input gradient stage s has at least one W, and the stages before it have an I each.
       const std::int64_t way = 2 * ahead, after = std::max<std::int64_t>(s, 1);
       least = std::max({least, s + 3 * m, s + turns * (way + 1) + way + 2 * together + after});
     } else {

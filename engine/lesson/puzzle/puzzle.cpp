@@ -19,7 +19,7 @@ void check_range(const char* name, int value, int least, int most) {
     throw std::invalid_argument(fmt::format("{} = {}; a puzzle takes {} to {}", name, value, least, most));
 }
 
-/// The kind that carries the gradient to the stage before, and the one that frees the activations.
+/// The kind that sends the gradient to the previous stage, and the one that frees the activations.
 OpKind gradient_kind(const PuzzleRules& rules) { return rules.halves ? input_gradient : backward; }
 OpKind freeing_kind(const PuzzleRules& rules) { return rules.halves ? weight_gradient : backward; }
 
@@ -32,7 +32,7 @@ std::vector<OpId> needed_boxes(OpId box, const PuzzleRules& rules) {
   return boxes;
 }
 
-/// The boxes that are reached when every stage takes its row in order and waits for what each box needs.
+/// The boxes that run if every stage runs its row in order and waits for the boxes that each box needs.
 std::set<OpId> reached(const Puzzle::Rows& rows, const PuzzleRules& rules) {
   std::set<OpId> done;
   std::vector<std::size_t> next(rows.size(), 0);
@@ -142,7 +142,7 @@ bool Puzzle::take_back(OpId box) {
   if (!placed(box)) return false;
   Rows rows = rows_;
   erase_box(rows, box);
-  // What needs it goes, too; and where a backward has gone, the forwards for which there is no room without it.
+  // Also removes boxes that need it, and, after a backward, the forwards that exceed the memory without it.
   for (auto fault = fault_in(rows); fault; fault = fault_in(rows)) erase_box(rows, fault->box);
   change_to(std::move(rows));
   return true;

@@ -151,7 +151,7 @@ class GPT(nn.Module):
         self.ln_f = nn.LayerNorm(WIDTH)
 )PY";
 
-/// A block applied to x.
+/// Applies a block to x.
 std::string apply_block(const Subject& subject) {
   return subject.recomputes()
              ? "checkpoint(block, x, use_reentrant=False)  # plan.recompute: computed again in backward"
@@ -165,7 +165,7 @@ std::string logits(const Subject& subject) {
                                 : "F.linear(self.ln_f(x), " + head + ")";
 }
 
-/// A module that is the whole model, or one that is a chunk of it.
+/// A module that is the complete model, or one that is a chunk of it.
 std::string whole_forward(const Subject& subject) {
   return R"PY(
     def forward(self, tokens):

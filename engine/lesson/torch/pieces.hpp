@@ -1,5 +1,5 @@
-// The sections of a script, in order. Each is text that uses names of earlier ones; only what a plan needs is
-// included, so that a simple plan has a simple script.
+// The sections of a script, in order. Each is text that uses names of earlier ones; only what a plan needs is included,
+// so that a simple plan has a simple script.
 #pragma once
 #include <string>
 #include <vector>
@@ -35,14 +35,14 @@ std::string head(const Subject& subject);         ///< what it is, imports and t
 std::string ranks(const Subject& subject);        ///< the process group and the grid; nothing for one rank
 std::string random_numbers();                     ///< the engine's generator
 std::string language();                           ///< the synthetic data
-std::string tensor_layers(const Subject&);        ///< layers of which each rank has a share; nothing for whole ones
+std::string tensor_layers(const Subject&);        ///< layers of which each rank has a share; empty without tensor ranks
 std::string model(const Subject& subject);        ///< the GPT
-std::string weights(const Subject& subject);      ///< what it begins with
-std::string plan(const Subject& subject);         ///< who has what of it
+std::string weights(const Subject& subject);      ///< the initial values
+std::string plan(const Subject& subject);         ///< the part of each rank
 std::string optimizer(const Subject& subject);    ///< with its rate and the gradients' norm
 std::string train_steps(const Subject& subject);  ///< the loop
 
-/// "# ---- title ----…", as wide as the script may be, with two empty lines before and one behind.
+/// "# ---- title ----…", as wide as the script may be, with two empty lines before and one after.
 std::string section(const std::string& title);
 
 }  // namespace rankscope::python

@@ -9,7 +9,7 @@
 namespace rankscope::python {
 namespace {
 
-/// The title on one line, whatever it holds: it becomes a comment.
+/// The title on one line, for any text: it becomes a comment.
 std::string one_line(const std::string& text) {
   std::string line;
   for (const char c : text) line += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;

@@ -12,10 +12,10 @@
 namespace rankscope {
 
 /// Why there is no script for a scenario: "plan.schedule: …; what would do", one line that begins with the key. Empty
-/// where there is one. The scenario is one that compiles.
+/// if there is one. The scenario must compile.
 std::string why_no_torch(const Scenario& scenario);
 
-/// The script, Python's text. Throws PlanError with why_no_torch's words, or compile's.
+/// The script in Python. Throws PlanError with why_no_torch's text, or compile's.
 std::string torch_script(const Scenario& scenario);
 
 }  // namespace rankscope

@@ -1,4 +1,4 @@
-// How it is trained: [train] in torch.optim's words, and the loop.
+// The training: [train] in torch.optim's words, and the loop.
 #include <fmt/format.h>
 
 #include <stdexcept>
@@ -54,7 +54,7 @@ std::string learning_rate(const TrainSpec& train) {
   return text + fmt::format("    return {1} + ({0} - {1}) * (1 + math.cos(math.pi * x)) / 2\n", from, to);
 }
 
-/// Where neither clip_grad_norm_ sees all parameters.
+/// For models in which no rank's clip_grad_norm_ sees all parameters.
 std::string clip_function(const Subject& subject) {
   std::string counted;
   if (subject.tensor_ranks())
@@ -106,7 +106,7 @@ std::string pass_through_stages(const Subject& subject) {
 )PY";
 }
 
-/// The same of ranks that have all layers, which leaves `loss`, this replica's mean.
+/// The same for ranks with all layers; leaves `loss`, this replica's mean.
 std::string pass(const Subject& subject) {
   if (!subject.accumulates())
     return "    loss = loss_of(model(samples[:, :-1]), samples[:, 1:])\n    loss.backward()" +
@@ -128,7 +128,7 @@ std::string pass(const Subject& subject) {
   return text + "        loss += part_loss.detach()\n";
 }
 
-/// The end of a step: the loss over all replicas, on the ranks that know it.
+/// The end of a step: the loss over all replicas, on the ranks that have it.
 std::string step_loss(const Subject& subject) {
   std::string text;
   if (subject.stages())
@@ -139,7 +139,7 @@ std::string step_loss(const Subject& subject) {
   return text + "    return loss\n";
 }
 
-/// One of the ranks that know the loss prints it.
+/// One of the ranks with the loss prints it.
 std::string print_loss(const Subject& subject) {
   std::vector<std::string> who;
   if (subject.stages()) who.emplace_back("stage == PIPELINE - 1");

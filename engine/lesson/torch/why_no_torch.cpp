@@ -53,7 +53,7 @@ std::string why_no_schedule(const PlanSpec& plan) {
   return {};
 }
 
-/// Each rank has rows [t·share, (t + 1)·share) of the vocabulary, as far as there are words.
+/// Each rank has rows [t·share, (t + 1)·share) of the vocabulary, up to the number of words.
 bool some_rank_has_no_words(const Scenario& s) {
   const int share = (s.model.vocabulary + s.plan.tensor - 1) / s.plan.tensor;
   return share * (s.plan.tensor - 1) >= s.model.vocabulary;

@@ -40,7 +40,7 @@ double weighted_square_sum(const Scalar<T>* x, const Scalar<T>* weight, int64_t 
   sweep<A>(n, [&](int64_t i, auto part) {
     const Vector<A> v = load(x + i, part) * load(weight + i, part);
     sum += v * v;
-    // In fp32 a few terms a lane at most, so that a long row loses nothing.
+    // In fp32 at most a few terms per lane, so that a long row loses no precision.
     if (++terms == 16) {
       for (int k = 0; k < lanes<A>; ++k) total += sum[k];
       sum = Vector<A>{};

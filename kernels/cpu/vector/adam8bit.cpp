@@ -1,4 +1,4 @@
-// Adam with moments of a byte each (Dettmers, Lewis, Shleifer and Zettlemoyer 2022, arXiv 2110.02861).
+// Adam with moments of one byte each (Dettmers, Lewis, Shleifer and Zettlemoyer 2022, arXiv 2110.02861).
 #include "kernels/cpu/vector/tables.hpp"
 #include "kernels/cpu/vector/update.hpp"
 #include "kernels/quantised_levels.hpp"
@@ -11,7 +11,7 @@ constexpr Levels<A> signed_levels = make_levels<A>(true);
 template <class A>
 constexpr Levels<A> unsigned_levels = make_levels<A>(false);
 
-// Bytes and integers of as many lanes as a vector of the arithmetic type has.
+// Bytes and integers with as many lanes as a vector of the arithmetic type.
 typedef std::uint8_t FloatBytes __attribute__((vector_size(vector_bytes / 4)));
 typedef std::uint8_t DoubleBytes __attribute__((vector_size(vector_bytes / 8)));
 typedef std::int64_t LongVector __attribute__((vector_size(vector_bytes)));
@@ -26,7 +26,7 @@ struct CodesOf<double> {
   using Integers = LongVector;
 };
 
-/// The numbers of the levels nearest to magnitudes in [0, 1].
+/// The indices of the levels nearest to magnitudes in [0, 1].
 template <class A>
 RANKSCOPE_INLINE typename CodesOf<A>::Integers ranks_of(Vector<A> x, const Levels<A>& levels) {
   using Integers = typename CodesOf<A>::Integers;
@@ -56,7 +56,7 @@ RANKSCOPE_INLINE void store_codes(std::uint8_t* to, const void* bytes, int64_t, 
   for (int i = 0; i < some.count; ++i) to[i] = static_cast<const std::uint8_t*>(bytes)[i];
 }
 
-/// Codes of x·inverse, which lies in [-1, 1].
+/// Codes of x·inverse, which is in [-1, 1].
 template <class A, bool is_signed>
 RANKSCOPE_INLINE void quantise_scaled(std::uint8_t* codes, const A* x, int64_t n, A inverse) {
   using Integers = typename CodesOf<A>::Integers;

@@ -1,7 +1,7 @@
 // Causal attention of one head of one sample, 32 query rows at a time, so that only 32 × context scores exist at once
-// and products stop at the last column that the block may see. Backward computes the probabilities again from the
-// log-sum-exp (as Dao et al. 2022, arXiv 2205.14135, do). Arithmetic is in A; the head's rows are copied to scratch,
-// padded and where needed transposed, once per head.
+// and products stop at the last column visible to the block. Backward computes the probabilities again from the
+// log-sum-exp (as in Dao et al. 2022, arXiv 2205.14135). Arithmetic is in A; the head's rows are copied to scratch,
+// padded and if needed transposed, once per head.
 #include "kernels/cpu/vector/product.hpp"
 #include "kernels/cpu/vector/tables.hpp"
 
@@ -16,9 +16,9 @@ RANKSCOPE_INLINE int64_t rounded_up(int64_t n, int64_t to) { return (n + to - 1)
 /// Sizes of the scratch matrices, in elements of A.
 template <class A>
 struct Sizes {
-  int64_t rows;     ///< context, padded to whole blocks (and so to whole tiles)
-  int64_t columns;  ///< context as a row of scores: padded to whole blocks and vectors
-  int64_t depth;    ///< of a head, padded to whole vectors
+  int64_t rows;     ///< context, padded to complete blocks (and so to complete tiles)
+  int64_t columns;  ///< context as a row of scores: padded to complete blocks and vectors
+  int64_t depth;    ///< of a head, padded to complete vectors
   explicit Sizes(const HeadShape& shape)
       : rows(rounded_up(shape.context, block_rows)),
         columns(rounded_up(rows, lanes<A>)),
@@ -77,7 +77,7 @@ void transpose(A* to, const A* from, const HeadShape& shape) {
   }
 }
 
-/// Query rows [first, first + count) of the sample see columns below `seen`, padded to `columns` in the scores.
+/// Query rows [first, first + count) of the sample attend to columns below `seen`, padded to `columns` in the scores.
 struct Block {
   int64_t first, count, columns;
 };
@@ -132,7 +132,7 @@ void attention_forward(T* attended, Scalar<T>* log_sum_exp, const T* queries, co
   Scratch<A> scratch{memory};
   A* k_transposed = scratch.take(sizes.transposed());
   A* q = scratch.take(sizes.by_rows());
-  A* v = scratch.take(sizes.by_rows());  // holds k first
+  A* v = scratch.take(sizes.by_rows());  // contains k first
   A* scores = scratch.take(sizes.scores());
   A* out = scratch.take(block_rows * sizes.depth);
 
@@ -214,7 +214,7 @@ void attention_backward(T* dqueries, T* dkeys, T* dvalues, const T* dattended, c
     for (int64_t i = 0; i < block_rows; ++i) {
       A* row = scores + i * sizes.columns;
       A* drow = dscores + i * sizes.columns;
-      if (i >= block.count) {  // rows past the sample's end have no part in any sum
+      if (i >= block.count) {  // rows after the sample's end add nothing to any sum
         for (int64_t j = 0; j < block.columns; ++j) row[j] = drow[j] = 0;
         continue;
       }
@@ -237,7 +237,7 @@ void attention_backward(T* dqueries, T* dkeys, T* dvalues, const T* dattended, c
                 sizes.depth, block_rows, true);
   }
   copy_out(dqueries, dq, shape, root);
-  copy_out(dkeys, dk, shape, A(1));  // q carries the root already
+  copy_out(dkeys, dk, shape, A(1));  // q contains the factor already
   copy_out(dvalues, dv, shape, A(1));
 }
 

@@ -1,11 +1,11 @@
 // Batch norm: y = relu((x - mean)·rstd·weight + bias + residual), statistics of each channel over all rows. Sums over
-// rows go strip by strip, a vector of channels at a time; what is done to every element goes row by row.
+// rows are computed strip by strip, a vector of channels at a time; elementwise work row by row.
 #include "kernels/cpu/vector/tables.hpp"
 
 namespace rankscope::kernels::cpu::RANKSCOPE_ISA {
 namespace {
 
-/// Two passes over a strip of few rows, which lies in the first cache: the variance does not cancel.
+/// Two passes over a strip of few rows, which fits the first-level cache: the variance has no cancellation.
 template <class T>
 void channel_statistics(Scalar<T>* means, Scalar<T>* squares, const T* x, int64_t rows, int64_t channels) {
   using A = Scalar<T>;
@@ -22,7 +22,7 @@ void channel_statistics(Scalar<T>* means, Scalar<T>* squares, const T* x, int64_
   });
 }
 
-/// Chan, Golub and LeVeque 1983: the sum of squared differences from the mean of all is that from the blocks' own
+/// Chan, Golub and LeVeque 1983: the sum of squared differences from the overall mean is that from the blocks' own
 /// means plus rows·(block's mean - mean)². In fp64: thousands of blocks are added up.
 template <class T>
 void combine_statistics(Scalar<T>* mean, Scalar<T>* rstd, const Scalar<T>* means, const Scalar<T>* squares,
@@ -69,7 +69,7 @@ RANKSCOPE_INLINE void normalise(T* y, const T* x, const BatchOperands& operands,
       Vector<T> v = (load(x + j, part) - load(mean + j, part)) * (load(rstd + j, part) * load(weight + j, part)) +
                     load(bias + j, part);
       if (residual) v += load(residual + j, part);
-      if constexpr (relu) v = v < zero ? zero : v;  // a NaN stays one
+      if constexpr (relu) v = v < zero ? zero : v;  // a NaN stays NaN
       store(y + j, v, part);
     });
     if (residual) residual += channels;
@@ -82,7 +82,7 @@ void batch_norm_forward(T* y, const T* x, const BatchOperands& operands, const T
   (relu ? normalise<T, true> : normalise<T, false>)(y, x, operands, bias, residual, rows, channels);
 }
 
-/// dy where ReLU let something through.
+/// dy where ReLU was active.
 template <class T>
 RANKSCOPE_INLINE Vector<T> opened(const T* dy, const T* y, int64_t i, auto part) {
   const Vector<T> d = load(dy + i, part), zero = {};
@@ -107,7 +107,7 @@ void batch_norm_sums(Scalar<T>* dweight, Scalar<T>* dbias, const T* dy, const T*
   });
 }
 
-/// With n = (x - mean)·rstd and g = dy where ReLU was open: dx = weight·rstd·(g - mean(g) - n·mean(g·n)).
+/// With n = (x - mean)·rstd and g = dy where ReLU was active: dx = weight·rstd·(g - mean(g) - n·mean(g·n)).
 template <class T>
 void batch_norm_backward(T* dx, T* dresidual, const T* dy, const T* y, const T* x, const BatchOperands& operands,
                          const Scalar<T>* dweight, const Scalar<T>* dbias, int64_t total, int64_t rows,

@@ -44,7 +44,7 @@ double row(G* gradient, const T* logits, int64_t n, int64_t target, double scale
   const double loss = __builtin_log(sum) + (static_cast<double>(top) - static_cast<double>(at_target));
   const A factor = static_cast<A>(scale / sum);
   sweep<T>(n, [&](int64_t j, auto part) { store(gradient + j, exp_of(load(logits + j, part) - top) * factor, part); });
-  // p - 1 from the loss itself, which does not cancel when p is near 1.
+  // p - 1 from the loss itself, without cancellation if p is near 1.
   const Vector<G> d = Vector<G>{} + static_cast<Scalar<G>>(scale * __builtin_expm1(-loss));
   store(gradient + target, d, First{1});
   return loss;

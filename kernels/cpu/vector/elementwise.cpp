@@ -19,7 +19,7 @@ RANKSCOPE_INLINE DoubleVector squares(const double* x, auto part) {
   const DoubleVector v = load(x, part);
   return v * v;
 }
-/// Of fp32 values, halves of a vector at a time, so that nothing is rounded.
+/// For fp32 values, half a vector at a time, so that nothing is rounded.
 template <class T>
 RANKSCOPE_INLINE DoubleVector squares(const T* x, auto part) {
   FloatVector v = load(x, part);

@@ -1,10 +1,10 @@
-// Layer norm: y = (x - mean)·rstd·weight + bias. Two passes for the variance: the row lies in the first cache.
+// Layer norm: y = (x - mean)·rstd·weight + bias. Two passes for the variance: the row fits the first-level cache.
 #include "kernels/cpu/vector/tables.hpp"
 
 namespace rankscope::kernels::cpu::RANKSCOPE_ISA {
 namespace {
 
-/// x - mean, with zero where there is no element (a sum over the row must not see it).
+/// x - mean, with zero after the last element (so that it adds nothing to a sum over the row).
 template <class T, class V, class A>
 RANKSCOPE_INLINE V centred(V x, A mean, Whole) {
   return x - mean;

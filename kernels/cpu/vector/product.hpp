@@ -1,14 +1,14 @@
 // Small matrix products on padded scratch matrices: C = A·B or C += A·B with a block of C in registers.
 //
-// A(i, k) = a[i·a_row + k·a_step]; B and C are row-major. Rows of C come in multiples of tile_rows and columns in
-// multiples of one vector; both buffers must be that large.
+// A(i, k) = a[i·a_row + k·a_step]; B and C are row-major. The rows of C are a multiple of tile_rows and the columns a
+// multiple of one vector; both buffers must be that large.
 #pragma once
 #include "kernels/cpu/vector/vector.hpp"
 
 namespace rankscope::kernels::cpu::RANKSCOPE_ISA {
 
 #if defined(__AVX512F__)
-constexpr int tile_rows = 8;  // with two vectors a row: 16 sums of the 32 registers
+constexpr int tile_rows = 8;  // with two vectors per row: 16 sums of the 32 registers
 #else
 constexpr int tile_rows = 4;
 #endif

@@ -1,4 +1,4 @@
-// Each loops file fills its part of the table for one element type.
+// Each loops file sets its part of the table for one element type.
 #pragma once
 #include "kernels/cpu/vector/vector.hpp"
 
@@ -34,7 +34,7 @@ void set(Result (*&entry)(Given...)) {
 
 }  // namespace rankscope::kernels::cpu::RANKSCOPE_ISA
 
-/// Makes a loops file's part for all element types.
+/// Defines a loops file's part for all element types.
 #define RANKSCOPE_FOR_ALL_TYPES(add) \
   template void add<double>(Loops&); \
   template void add<float>(Loops&);  \

@@ -5,7 +5,7 @@
 namespace rankscope::kernels::cpu::RANKSCOPE_ISA {
 namespace {
 
-/// A sum of squares: in A a few terms a lane at most, so that a long range loses nothing.
+/// A sum of squares: in A at most a few terms per lane, so that a long range loses no precision.
 template <class A>
 class SquareSum {
  public:

@@ -1,4 +1,4 @@
-// The optimizers' updates of a range of elements, where every element is on its own.
+// The optimizers' updates of a range of elements, for rules that update each element independently.
 #include "kernels/cpu/vector/update.hpp"
 
 #include "kernels/cpu/vector/tables.hpp"

@@ -6,7 +6,7 @@
 
 namespace rankscope::kernels::cpu::RANKSCOPE_ISA {
 
-/// What rules are written over: A, the arithmetic type, by vectors.
+/// The Math parameter of the rules: A, the arithmetic type, by vectors.
 template <class A>
 struct Math {
   using Scalar = A;
@@ -16,7 +16,7 @@ struct Math {
   RANKSCOPE_INLINE static Number root(Number x) { return root_of(x); }
 };
 
-/// Of n elements. The parameter is rewritten from its master.
+/// Updates n elements. The parameter is written from its master.
 template <class T, class Rule>
 [[gnu::flatten]] void apply(const Rule& rule, const UpdateStretch& stretch, int64_t n) {
   using A = Scalar<T>;
@@ -24,7 +24,7 @@ template <class T, class Rule>
   auto* master = static_cast<A*>(stretch.master);
   const auto* gradient = static_cast<const A*>(stretch.gradient);
   A* const states[] = {static_cast<A*>(stretch.state[0]), static_cast<A*>(stretch.state[1])};
-  const Rule own = rule;  // nothing that is stored to could be it
+  const Rule own = rule;  // a copy that no store can alias
   sweep<T>(n, [&](int64_t i, auto part) {
     const Vector<T> p = master ? load(master + i, part) : load(parameter + i, part);
     Vector<T> state[2] = {};

@@ -2,7 +2,7 @@
 //
 // Files of this folder are compiled once for each instruction set, in a namespace of its name (RANKSCOPE_ISA). They use
 // nothing from the standard library that has a body: an inline function of it, compiled for AVX-512, could be the copy
-// that the linker keeps for everybody.
+// that the linker keeps for all files.
 #pragma once
 #ifndef RANKSCOPE_ISA
 #error "compiled only through kernels/cpu/CMakeLists.txt, once for each instruction set"
@@ -49,7 +49,7 @@ using Vector = typename Arithmetic<T>::Vector;
 template <class T>
 constexpr int lanes = vector_bytes / static_cast<int>(sizeof(Scalar<T>));
 
-/// The used part of a vector: all of it, or the first `count` elements.
+/// The used part of a vector: all elements, or the first `count`.
 struct Whole {};
 struct First {
   int count;
@@ -76,18 +76,18 @@ RANKSCOPE_INLINE FloatVector load(const Bf16* p, Whole) {
   return (FloatVector)(__builtin_convertvector(raw_load<HalfVector>(p), WordVector) << 16);
 }
 
-/// Exact. Moved into place, an fp16 has the wrong bias; the product puts it right, for subnormal numbers too.
+/// Exact. After the shift the exponent bias of fp16 is wrong; the product corrects it, also for subnormal numbers.
 RANKSCOPE_INLINE FloatVector load(const F16* p, Whole) {
   const WordVector bits = __builtin_convertvector(raw_load<HalfVector>(p), WordVector);
   const FloatVector size = (FloatVector)((bits & 0x7FFFu) << 13) * 0x1p112f;
   const FloatVector zero = {};
-  const WordVector infinite = (WordVector)(size >= zero + 65536.0f) & 0x7F800000u;  // or NaN: what is no number
+  const WordVector infinite = (WordVector)(size >= zero + 65536.0f) & 0x7F800000u;  // or NaN
   return (FloatVector)((WordVector)size | infinite | ((bits & 0x8000u) << 16));
 }
 
 RANKSCOPE_INLINE void store(double* p, DoubleVector v, Whole) { __builtin_memcpy(p, &v, sizeof v); }
 RANKSCOPE_INLINE void store(float* p, FloatVector v, Whole) { __builtin_memcpy(p, &v, sizeof v); }
-/// Rounds to nearest, ties to even; a NaN stays one.
+/// Rounds to nearest, ties to even; a NaN stays NaN.
 RANKSCOPE_INLINE void store(Bf16* p, FloatVector v, Whole) {
   const WordVector bits = (WordVector)v;
   const WordVector rounded = bits + 0x7FFFu + ((bits >> 16) & 1u);
@@ -96,7 +96,7 @@ RANKSCOPE_INLINE void store(Bf16* p, FloatVector v, Whole) {
   __builtin_memcpy(p, &half, sizeof half);
 }
 
-/// Rounds to nearest, ties to even; 65520 and more become infinite; a NaN stays one.
+/// Rounds to nearest, ties to even; 65520 and more become infinite; a NaN stays NaN.
 RANKSCOPE_INLINE void store(F16* p, FloatVector v, Whole) {
   const WordVector bits = (WordVector)v, sign = (bits >> 16) & 0x8000u, size = bits & 0x7FFFFFFFu;
   const FloatVector zero = {};
@@ -125,7 +125,7 @@ RANKSCOPE_INLINE void store(T* p, Vector<T> v, First some) {
   for (int i = 0; i < some.count; ++i) p[i] = whole[i];
 }
 
-/// Calls body(offset, Whole or First) so as to cover n elements.
+/// Calls body(offset, Whole or First) to cover n elements.
 template <class T, class Body>
 RANKSCOPE_INLINE void sweep(int64_t n, Body body) {
   int64_t i = 0;
@@ -155,9 +155,9 @@ RANKSCOPE_INLINE DoubleVector root_of(DoubleVector v) {
   return v;
 }
 
-/// a·b + c with one rounding where the instruction set has such an instruction, with two elsewhere: the same in the
-/// body of a loop and in its rest. What is written a·b + c a compiler contracts as it likes (and of a·b + c·d either
-/// product), in two copies of a loop's body perhaps in two ways. For what must not depend on where a tensor is cut.
+/// a·b + c with one rounding if the instruction set has such an instruction, else with two: the same in a loop's body
+/// and in its remainder. A plain a·b + c may be contracted by the compiler (and in a·b + c·d either product), perhaps
+/// differently in two copies of a loop's body. For results that must not depend on how a tensor is divided.
 #if defined(__AVX512F__)
 RANKSCOPE_INLINE FloatVector fused(FloatVector a, FloatVector b, FloatVector c) {
   return (FloatVector)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
@@ -189,7 +189,7 @@ RANKSCOPE_INLINE FloatVector exp_of(FloatVector v) {
   const IntVector tiny = v < zero - 87.3f;
   v = v > zero + 88.3f ? zero + 88.3f : v;
   v = v < zero - 87.3f ? zero - 87.3f : v;
-  // Adding and subtracting 1.5·2^23 rounds to the nearest integer, which then stands in the low bits.
+  // Adding and subtracting 1.5·2^23 rounds to the nearest integer, which is then in the low bits.
   const FloatVector shifted = v * 1.44269504088896341f + 12582912.0f;
   const FloatVector n = shifted - 12582912.0f;
   const FloatVector r = (v - n * 0.693145751953125f) - n * 1.42860682e-6f;

@@ -1,4 +1,4 @@
-// What is found under a window, or in all windows over a place: sums and greatest elements of vectors in a grid.
+// Sums and maxima of vectors in a grid: under a window, or over all windows that contain a place.
 #include "kernels/cpu/vector/tables.hpp"
 
 namespace rankscope::kernels::cpu::RANKSCOPE_ISA {
@@ -17,7 +17,7 @@ void sum_grid(T* y, const VectorGrid& of, int64_t n, bool accumulate) {
   });
 }
 
-/// Places of a vector's elements, in lanes as wide as theirs; in memory they are i32.
+/// Places of a vector's elements, in lanes of the same width; in memory they are i32.
 typedef std::int64_t LongVector __attribute__((vector_size(vector_bytes)));
 typedef std::int32_t HalfIntVector __attribute__((vector_size(vector_bytes / 2)));
 template <class T>

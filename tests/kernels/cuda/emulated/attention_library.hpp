@@ -1,19 +1,19 @@
-// The emulated cuDNN, as tests see it: attention by its formula, in fp64. It refuses operands that are not aligned.
+// The emulated cuDNN for tests: attention by its formula, in fp64. It refuses operands that are not aligned.
 #pragma once
 #include <cstdint>
 
 namespace emulated {
 
 enum class Cudnn {
-  absent,  ///< as at first
+  absent,  ///< the initial state
   whole,
   without_kernels,
-  refusing,  ///< it has kernels, and refuses them when they run
+  refusing,  ///< it has kernels, but they refuse to run
 };
-/// For sets that are made from now on, and what they run.
+/// For sets created after this call, and their launches.
 void set_cudnn(Cudnn has);
 
-/// Passes that were launched since the program began.
+/// Passes launched since the program began.
 std::uint64_t attention_passes();
 
 }  // namespace emulated

@@ -71,7 +71,7 @@ bool has_bias_vector(cublasLtEpilogue_t e) {
   return e == CUBLASLT_EPILOGUE_BIAS || e == CUBLASLT_EPILOGUE_GELU_AUX_BIAS || e == CUBLASLT_EPILOGUE_BGRADB;
 }
 
-/// What an algorithm was chosen for.
+/// The product for which an algorithm was chosen.
 struct Chosen {
   std::uint64_t alignment;
   std::int64_t shape[5];
@@ -90,7 +90,7 @@ Chosen chosen_for(const EmulatedMatmulDesc& desc, const EmulatedMatrixLayout& a,
           algorithm << 32 | static_cast<std::uint64_t>(a.type) << 16 | static_cast<std::uint64_t>(d.type)};
 }
 
-/// Whether these make a product at all; anything else is the caller's mistake.
+/// Whether these describe a valid product; anything else is the caller's mistake.
 bool fits(const EmulatedMatmulDesc& desc, const EmulatedMatrixLayout& a, const EmulatedMatrixLayout& b,
           const EmulatedMatrixLayout& d) {
   const auto rows_of = [](const EmulatedMatrixLayout& m, cublasOperation_t o) {
@@ -106,14 +106,14 @@ bool fits(const EmulatedMatmulDesc& desc, const EmulatedMatrixLayout& a, const E
   const bool f64 = a.type == CUDA_R_64F;
   if (f64 != (desc.compute == CUBLAS_COMPUTE_64F) || f64 != (desc.scale == CUDA_R_64F)) return false;
   if (d.type != a.type && (f64 || d.type != CUDA_R_32F)) return false;
-  // Of GELU's argument; and where it lies counts for the choice.
+  // GELU's argument; its alignment matters for the choice.
   if (has_gelu(desc.epilogue) &&
       (desc.auxiliary_leading % 8 != 0 || desc.auxiliary_leading < d.rows || desc.auxiliary == nullptr))
     return false;
   return !has_bias_vector(desc.epilogue) || desc.bias != nullptr;
 }
 
-/// tanh as the library's kernels have it: PTX's tanh.approx.f32, whose relative error is up to 2^-11.
+/// tanh as in the library's kernels: PTX's tanh.approx.f32, whose relative error is up to 2^-11.
 double rough_tanh(double x) {
   int exponent = 0;
   const double significand = std::frexp(std::tanh(x), &exponent);
@@ -126,7 +126,7 @@ double gelu_slope(double x) {
   return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * 0.79788456080286535588 * (1 + 3 * 0.044715 * x * x);
 }
 
-/// op(M) as rows of `depth` neighbours, so that products are of neighbours with neighbours.
+/// op(M) as rows of `depth` contiguous elements, so that products read contiguous data.
 template <class A>
 std::vector<A> read(const void* data, const EmulatedMatrixLayout& layout, bool depth_is_down) {
   const View from{const_cast<void*>(data), type_of(layout.type), {layout.leading * layout.columns}};
@@ -140,7 +140,7 @@ std::vector<A> read(const void* data, const EmulatedMatrixLayout& layout, bool d
   return values;
 }
 
-/// Everything that a launch has been told, as it was then.
+/// All arguments of a launch, as they were at that time.
 struct Launch {
   EmulatedMatmulDesc desc;
   EmulatedMatrixLayout a_layout, b_layout, d_layout;
@@ -162,7 +162,7 @@ void run(const Launch& launch) {
   const View c{const_cast<void*>(launch.c), type, {elements}}, d{launch.d, type, {elements}};
   const View bias{desc.bias, type, {desc.epilogue == CUBLASLT_EPILOGUE_BGRADB ? columns : rows}};
   const View auxiliary{desc.auxiliary, type, {desc.auxiliary_leading * columns}};
-  std::memset(launch.workspace, 0xAB, workspace_wanted);  // it is the kernel's own while it runs
+  std::memset(launch.workspace, 0xAB, workspace_wanted);  // the kernel owns it while it runs
   if (launch.delay_us > 0) std::this_thread::sleep_for(std::chrono::microseconds(launch.delay_us));
   for (std::int64_t j = 0; j < columns; ++j) {
     const A* const y = right.data() + j * depth;
@@ -318,7 +318,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
   if (has_gelu(desc->epilogue) || gradient) {
     if (has == emulated::Cublas::without_epilogues) return CUBLAS_STATUS_NOT_SUPPORTED;
     if (a->type == CUDA_R_64F || (has_gelu(desc->epilogue) && d->type != a->type)) return CUBLAS_STATUS_NOT_SUPPORTED;
-    if (!packed) return CUBLAS_STATUS_SUCCESS;  // none that is found
+    if (!packed) return CUBLAS_STATUS_SUCCESS;  // no algorithm is found
   }
   if (has_bias_vector(desc->epilogue) && a->type == CUDA_R_64F) return CUBLAS_STATUS_NOT_SUPPORTED;
   if (preference->workspace < workspace_wanted) return CUBLAS_STATUS_SUCCESS;

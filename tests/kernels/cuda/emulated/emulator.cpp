@@ -20,7 +20,7 @@
 
 dim3 threadIdx, blockIdx, blockDim, gridDim;
 
-// Saves the callee's registers on the stack of the one who goes, and takes those of the one who comes.
+// Saves the callee-saved registers on the stack of the thread that stops, and restores those of the next one.
 extern "C" void emulated_switch(void** from, void* to);
 asm(R"(
   .text
@@ -45,14 +45,14 @@ emulated_switch:
   .size emulated_switch, .-emulated_switch
 )");
 
-// Where the instructions before kernels begin, that say their launch bounds.
+// The addresses of the instructions before kernels, whose number encodes the launch bounds.
 extern "C" const std::uintptr_t __start___patchable_function_entries[] __attribute__((weak));
 extern "C" const std::uintptr_t __stop___patchable_function_entries[] __attribute__((weak));
 
 namespace emulated {
 namespace {
 
-/// The program's own file: what its symbols say.
+/// The program's own file, for its symbols.
 class Program {
  public:
   Program() : file_("/proc/self/exe", std::ios::binary) {
@@ -60,7 +60,7 @@ class Program {
     for (int s = 0; s < header.e_shnum; ++s)
       sections_.push_back(read<ElfW(Shdr)>(header.e_shoff + static_cast<std::uint64_t>(s) * sizeof(ElfW(Shdr))));
   }
-  /// Calls visit(symbol, its name) for each that lies in a section that can be written.
+  /// Calls visit(symbol, its name) for each symbol in a writable section.
   template <class Visit>
   void visit_variables(Visit visit) {
     for (const auto& table : sections_) {
@@ -92,9 +92,9 @@ class Program {
   std::vector<ElfW(Shdr)> sections_;
 };
 
-/// What kernels declare __shared__: the static variables of their functions with that alignment.
+/// Variables that kernels declare __shared__: the static variables of their functions with that alignment.
 std::vector<std::span<std::byte>> find_shared_variables() {
-  std::uintptr_t base = 0;  // of the program, which comes first
+  std::uintptr_t base = 0;  // of the program, which is the first entry
   dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* to) {
         *static_cast<std::uintptr_t*>(to) = info->dlpi_addr;
@@ -118,7 +118,7 @@ const std::vector<std::span<std::byte>>& shared_variables() {
 constexpr std::size_t stack_bytes = 128 << 10, shared_limit = 227 << 10, most_threads = 1024;
 constexpr int warp_size = 32;
 
-/// Where threads wait until all have come.
+/// A barrier at which threads wait until all have arrived.
 struct Barrier {
   int expected = 0, arrived = 0;
   unsigned generation = 0;
@@ -126,7 +126,7 @@ struct Barrier {
 
 struct Warp {
   Barrier barrier;
-  /// Two of them take turns: when all lanes are at the next exchange, nobody still reads the last one but one.
+  /// Two buffers, used in turn: when all lanes are at the next exchange, no lane still reads the one before the last.
   alignas(16) std::byte given[2][warp_size][most_given];
 };
 
@@ -151,7 +151,7 @@ struct Thread {
 };
 
 struct Machine {
-  std::mutex running_one;  ///< devices take turns: what device code sees of itself is static
+  std::mutex running_one;  ///< devices run in turn: the variables of device code are static
   Order order = Order::forward;
   std::unique_ptr<std::byte[]> stacks;
   std::vector<Thread> threads;
@@ -167,7 +167,7 @@ struct Machine {
 };
 
 Machine& machine() {
-  static Machine the_machine;  // as static as the variables of device code
+  static Machine the_machine;  // static, like the variables of device code
   return the_machine;
 }
 
@@ -191,7 +191,7 @@ void thread_main() {
   Machine& m = machine();
   try {
     (*m.body)();
-  } catch (...) {  // not beyond this stack
+  } catch (...) {  // must not leave this stack
     m.failure = std::current_exception();
   }
   m.running->finished = true;
@@ -201,7 +201,7 @@ void thread_main() {
 
 void prepare(Thread& thread, std::byte* stack) {
   auto* top = reinterpret_cast<void**>(stack + stack_bytes);
-  // As if thread_main had been called: the stack is aligned to 16 before the return address.
+  // As after a call of thread_main: the stack is aligned to 16 before the return address.
   *--top = nullptr;
   *--top = reinterpret_cast<void*>(&thread_main);
   for (int i = 0; i < 6; ++i) *--top = nullptr;
@@ -283,7 +283,7 @@ int launch_bound(const void* kernel) {
   for (const std::uintptr_t* p = __start___patchable_function_entries; p < __stop___patchable_function_entries; ++p)
     if (*p <= begin && *p > nearest) nearest = *p;
   const auto before = static_cast<std::size_t>(begin - nearest);
-  // Its own instructions, not those of a function that lies before it.
+  // Its own instructions, not those of the function before it.
   const auto* const bytes = reinterpret_cast<const unsigned char*>(nearest);
   if (before > most_threads || !std::all_of(bytes, bytes + before, [](unsigned char b) { return b == 0x90; })) return 0;
   return static_cast<int>(before);

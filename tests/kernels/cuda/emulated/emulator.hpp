@@ -1,10 +1,10 @@
-// A GPU's execution model on one host thread: each thread of a block is a coroutine with a stack of its own; barriers
-// of blocks and warps, and exchanges between the lanes of a warp, are what they wait at. So kernels/cuda is run, from
-// the same sources, where there is no GPU. It knows nothing of time.
+// A GPU's execution model on one host thread: each thread of a block is a coroutine with its own stack, which waits at
+// barriers of blocks and warps and at exchanges between the lanes of a warp. So kernels/cuda runs, from the same
+// sources, without a GPU. It does not model time.
 //
-// As strict as a device, or stricter: memory that is shared has nothing of the block before in it; a barrier that not
-// all threads of the block (or lanes of the warp) reach is an error, and threads run in an order that can be reversed,
-// so that what only a missing barrier keeps in order shows in one of them.
+// As strict as a device, or stricter: shared memory has no data of the previous block; a barrier that not all threads
+// of the block (or lanes of the warp) reach is an error; and the order of threads can be reversed, so that a missing
+// barrier causes an error in one of the orders.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,42 +15,42 @@ struct dim3 {
   constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
 };
 
-// As device code sees them: of the thread that is running.
+// The variables of device code: those of the running thread.
 extern dim3 threadIdx, blockIdx, blockDim, gridDim;
 
 namespace emulated {
 
 enum class Order { forward, reverse };
-/// Of threads within a block, and of blocks, in launches from now on.
+/// The order of threads within a block, and of blocks, in later launches.
 void set_order(Order order);
 
-/// Runs `body` once for each thread of the grid. Throws std::logic_error when threads wait for a barrier that others
-/// have left behind, or when the grid or block is larger than a device allows.
+/// Runs `body` once for each thread of the grid. Throws std::logic_error if threads wait for a barrier that others do
+/// not reach, or if the grid or block is larger than a device allows.
 void run(dim3 grid, dim3 block, std::size_t shared_bytes, const std::function<void()>& body);
 
-/// The greatest number of threads in a block that the kernel was compiled for; 0 where it does not say.
+/// The greatest number of threads in a block that the kernel was compiled for; 0 if not declared.
 int launch_bound(const void* kernel);
 
-/// What dynamic shared memory begins with. It and what is declared __shared__ are NaN at the start of every block.
+/// The begin of dynamic shared memory. It and __shared__ variables are NaN at the start of every block.
 std::byte* shared_memory();
 
-/// How often threads have come to a barrier since the program began: what a kernel does over and over shows in it.
+/// Arrivals of threads at barriers since the program began: they show repeated work of a kernel.
 std::uint64_t arrivals();
 
 void block_barrier();
 void warp_barrier();
-/// Every lane of the warp gives `bytes` at `mine`, and gets those of `lane` at `theirs`.
+/// Every lane of the warp passes `bytes` at `mine`, and gets those of `lane` at `theirs`.
 void exchange(const void* mine, void* theirs, std::size_t bytes, int lane);
-/// Every lane gives; then collect(lane) shows what a lane has given, until the next exchange or give.
+/// Every lane passes data; then collect(lane) returns a lane's data, until the next exchange or give.
 const std::byte* give(const void* mine, std::size_t bytes);
 inline constexpr std::size_t most_given = 64;
 int lane();
 
-/// The thread's copies in the background, `from` null for zeros: done at once, or with the order reversed as late as
-/// they may be, when their group is waited for.
+/// The thread's asynchronous copies, `from` null for zeros: done at once, or, in reversed order, as late as possible,
+/// when their group is waited for.
 void begin_copy(void* to, const void* from, std::size_t bytes);
 void commit_copies();
-/// Until at most `left` groups are under way.
+/// Waits until at most `left` groups are pending.
 void wait_for_copies(int left);
 
 }  // namespace emulated

@@ -13,13 +13,13 @@
 namespace emulated {
 namespace {
 
-/// As the environment says.
+/// As set in the environment.
 bool asked_to_load_ahead() {
   const char* const how = std::getenv("CUDA_MODULE_LOADING");
   return how != nullptr && std::strcmp(how, "EAGER") == 0;
 }
 
-/// Writes a line for tests: how many connections CUDA has for queues, as it reads it at its first call.
+/// Writes a line for tests: CUDA's number of connections for queues, read at its first call.
 void note_connections() {
   const char* const notes = std::getenv("EMULATED_GPU_NOTES");
   const char* const asked = std::getenv("CUDA_DEVICE_MAX_CONNECTIONS");
@@ -78,7 +78,7 @@ void Gpu::forget(std::size_t begin, std::size_t bytes) {
 Node::Node() : loads_code_ahead(asked_to_load_ahead()) { note_connections(); }
 
 Node& node() {
-  static Node* const the_node = new Node;  // outlives every static of the program
+  static Node* const the_node = new Node;  // outlives all static variables of the program
   return *the_node;
 }
 
@@ -100,7 +100,7 @@ std::int64_t now_ns() {
   return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
-// In the order of their addresses, so that two pieces of work cannot wait for each other.
+// In order of their addresses, so that two pieces of work cannot wait for each other.
 void work_on(const std::vector<Gpu*>& gpus, const std::function<void()>& work) {
   std::vector<std::unique_lock<std::mutex>> locks;
   for (Gpu* gpu : gpus) locks.emplace_back(gpu->working);
@@ -150,7 +150,7 @@ Stream& stream_of(cudaStream_t handle) { return *static_cast<Stream*>(handle); }
 
 cudaError_t enqueue(cudaStream_t stream, std::function<void()> work) {
   if (stream == nullptr) {
-    const std::lock_guard lock(current_gpu().working);  // on memory of the host too; it throws where it is called
+    const std::lock_guard lock(current_gpu().working);  // on memory of the host too; it throws in the calling thread
     const Opened opened(current_gpu());
     work();
     return cudaSuccess;

@@ -1,4 +1,4 @@
-// The parts of the emulated GPUs: events, streams, devices, and the machine that has them. For this folder's own files.
+// The parts of the emulated GPUs: events, streams, devices, and the machine with them. Only for this folder's files.
 #pragma once
 #include <array>
 #include <atomic>
@@ -20,7 +20,7 @@ namespace emulated {
 
 struct Gpu;
 
-/// Each recording makes a new place; a wait for an older place does not change.
+/// Each recording creates a new place; a wait for an older place does not change.
 struct Event {
   struct Place {
     std::mutex mutex;
@@ -64,15 +64,15 @@ struct Stream {
 };
 
 struct Gpu {
-  std::mutex working;  ///< held by the one piece of work that runs
+  std::mutex working;  ///< held by the only piece of work that runs
   std::byte* memory = nullptr;
 
-  std::mutex mutex;                              ///< guards what follows
+  std::mutex mutex;                              ///< guards the members below
   std::map<std::size_t, std::size_t> allocated;  ///< begin, bytes
-  std::size_t taken = context_bytes;             ///< of which nobody holds an address
+  std::size_t taken = context_bytes;             ///< without an address that can be freed
   Model model;
   std::map<Stream*, std::shared_ptr<Stream>> streams;
-  std::map<const void*, std::size_t> shared_allowed;  ///< by kernel: dynamic shared memory that was asked for
+  std::map<const void*, std::size_t> shared_allowed;  ///< by kernel: requested dynamic shared memory
   std::string failure;
 
   Gpu();
@@ -90,7 +90,7 @@ struct Gpu {
   }
   void open();  ///< its memory can be accessed until close()
   void close();
-  /// Gives the pages of these bytes back: open() and close() take as long as there are pages.
+  /// Returns the pages of these bytes to the system: the time of open() and close() grows with the number of pages.
   void forget(std::size_t begin, std::size_t bytes);
 };
 
@@ -99,7 +99,7 @@ struct Node {
   const bool loads_code_ahead;
   Node();
 
-  std::mutex mutex;  ///< guards what follows
+  std::mutex mutex;  ///< guards the members below
   std::map<std::byte*, std::size_t> pinned;
   Pace pace;
   std::uint64_t made = 0;
@@ -110,7 +110,7 @@ struct Node {
 
 Node& node();
 
-/// The device that the calling thread has chosen with cudaSetDevice.
+/// The device that the calling thread has selected with cudaSetDevice.
 int& current_device();
 Gpu& current_gpu();
 /// The device that has this memory; null: none.
@@ -118,13 +118,13 @@ Gpu* gpu_of(const void* data);
 Model model_of(int device);
 
 std::int64_t now_ns();
-/// Runs `work` while the memory of these devices, and of no other, can be accessed.
+/// Runs `work` while only the memory of these devices can be accessed.
 void work_on(const std::vector<Gpu*>& gpus, const std::function<void()>& work);
 
 Stream& stream_of(cudaStream_t handle);
-/// The thread of a stream: does its work in order.
+/// The thread of a stream: runs its work in order.
 void run_stream(Stream& stream);
-/// Enqueues a step that is no work on a device: a wait, or a record.
+/// Enqueues a step without work on a device: a wait, or a record.
 void push(cudaStream_t handle, std::function<void()> step);
 void wait_until_idle(Stream& stream);
 

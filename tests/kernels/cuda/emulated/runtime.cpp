@@ -26,7 +26,7 @@ bool is_host_pageable(const void* data) {
   return at >= begin + bytes;
 }
 
-/// A copy may go to another device's stream, and touches what holds its ends.
+/// A copy may be on another device's stream; it accesses the devices that have its ends.
 cudaError_t enqueue_copy(cudaStream_t handle, void* to, const void* from, std::size_t bytes) {
   Gpu& gpu = stream_of(handle).gpu;
   if (gpu.has_failed()) return cudaErrorLaunchFailure;
@@ -113,7 +113,7 @@ cudaError_t cudaMalloc(void** data, std::size_t bytes) {
   }
   ++node().allocations;
   *data = gpu.memory + at;
-  // NaN: nothing that could be taken for zeros
+  // NaN, which cannot be mistaken for zeros
   work_on({&gpu}, [&] { std::memset(gpu.memory + at, 0xFF, bytes); });
   return cudaSuccess;
 }
@@ -124,7 +124,7 @@ cudaError_t cudaFree(void* data) {
   }
   Gpu* const gpu = gpu_of(data);
   if (gpu == nullptr) return cudaErrorInvalidValue;
-  std::map<emulated::Stream*, std::shared_ptr<emulated::Stream>> streams;  // kept while they are waited for
+  std::map<emulated::Stream*, std::shared_ptr<emulated::Stream>> streams;  // kept alive during the wait
   {
     const std::lock_guard lock(gpu->mutex);
     streams = gpu->streams;
@@ -154,7 +154,7 @@ cudaError_t cudaFreeHost(void* data) {
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* handle, unsigned flags) {
-  if (flags != cudaStreamNonBlocking) return cudaErrorInvalidValue;  // see above
+  if (flags != cudaStreamNonBlocking) return cudaErrorInvalidValue;  // see runtime.hpp
   Gpu& gpu = current_gpu();
   const auto owned = std::make_shared<emulated::Stream>(gpu);
   emulated::Stream* const stream = owned.get();
@@ -177,7 +177,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t handle) {
     stream.closing = true;
   }
   stream.changed.notify_all();
-  stream.thread.join();  // what is enqueued is done first
+  stream.thread.join();  // enqueued work is completed before
   Gpu& gpu = stream.gpu;
   const std::lock_guard lock(gpu.mutex);
   gpu.streams.erase(&stream);

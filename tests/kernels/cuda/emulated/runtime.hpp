@@ -1,17 +1,17 @@
-// The part of CUDA's runtime that kernels/cuda and the engine use, on the host: streams are threads that take what is
-// enqueued in order and at their own pace, memory of a device is out of the reach of the host and of other devices'
-// kernels, events that were never recorded hold nobody up. Work on the null stream is done at once. What belongs to
-// another device than the calling thread's is refused where CUDA refuses it.
+// The part of CUDA's runtime that kernels/cuda and the engine use, on the host: streams are threads that run their work
+// in order and at their own pace, the host and other devices' kernels cannot access a device's memory, and events that
+// were never recorded cause no wait. Work on the null stream is done at once. Objects of another device than the
+// calling thread's are refused where CUDA refuses them.
 //
-// At the first call the file that the environment names in EMULATED_GPU_NOTES, if it does, gets a line: how many queues
-// CUDA was told to keep apart ("connections N").
+// At the first call the file in the environment variable EMULATED_GPU_NOTES, if set, gets a line with the number of
+// queues that CUDA keeps separate ("connections N").
 //
-// Streams that would wait for the null stream are refused: work there is not ordered with theirs here. An event without
-// timing has no times, a host that would spin for an event is counted, and what a kernel's launch must ask for (more
-// than 48 KiB of shared memory) or must not exceed (its launch bounds) is checked as CUDA checks it.
+// Streams that would wait for the null stream are refused: here, work on it is not ordered with theirs. An event
+// without timing has no times, a host that would spin for an event is counted, and what a kernel's launch must request
+// (more than 48 KiB of shared memory) or must not exceed (its launch bounds) is checked as in CUDA.
 //
-// A device runs one piece of work at a time, which never waits; what waits (for events, for peers in a collective)
-// holds up its own stream only.
+// A device runs one piece of work at a time, which never waits; a wait (for events, for peers in a collective) blocks
+// only its own stream.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -76,53 +76,53 @@ namespace emulated {
 
 inline constexpr int gpu_count = 4;
 
-/// What a device says of itself; of compute capability 9.0 unless a test says otherwise.
+/// The properties of a device; of compute capability 9.0 unless a test sets another.
 struct Model {
   int major = 9, minor = 0;
-  int shared_bytes = 227 << 10;  ///< of a block, if it asks for them
+  int shared_bytes = 227 << 10;  ///< of a block, if requested
 };
 void set_model(int device, Model model);
-/// The calling thread's device's.
+/// That of the calling thread's device.
 Model current_model();
 
-/// Runs `work` on the device when its stream comes to it. What it throws fails the device: every later call says so.
-/// Refused where the stream is not of the calling thread's device.
+/// Runs `work` on the device in the order of its stream. An exception fails the device: every later call reports it.
+/// Refused if the stream does not belong to the calling thread's device.
 cudaError_t enqueue(cudaStream_t stream, std::function<void()> work);
 
-/// The same for a kernel that waits for peers: it has its stream to itself, and devices' memory within transfer() only.
+/// The same for a kernel that waits for peers: it blocks its stream, and can access memory only within transfer().
 cudaError_t enqueue_waiting(cudaStream_t stream, std::function<void()> work);
-/// Runs `work` on the devices whose memory these lie in: all that it touches.
+/// Runs `work` on the devices that have these addresses: all that it accesses.
 void transfer(const std::vector<const void*>& touched, const std::function<void()>& work);
 
-/// From now on so many more bytes of the calling thread's device (fewer, if negative) are taken by what is no program's
-/// allocation: code, libraries. The context, which is there from the beginning, is not among them.
+/// Adds this number of bytes of the calling thread's device (negative: subtracts) to the memory used without an
+/// allocation of the program: code, libraries. The context, which exists from the beginning, is not included.
 void take(std::int64_t bytes);
 
-/// Whether CUDA was told, before its first call, to load all code at once.
+/// Whether CUDA was configured, before its first call, to load all code at once.
 bool loads_code_ahead();
 
-/// How streams go on from now on. Their pace is drawn by the seed.
+/// How streams run from now on. Their pace is random, from the seed.
 struct Pace {
   std::uint64_t seed = 1;
   int greatest_delay_us = 0;   ///< before one in four pieces of work
   bool ignores_waits = false;  ///< cudaStreamWaitEvent does nothing: every edge between streams is missing
-  std::int64_t slow_by = 0;    ///< of a million nanoseconds devices' clocks miss so many
+  std::int64_t slow_by = 0;    ///< nanoseconds that devices' clocks lose per million
 };
 void set_pace(Pace pace);
 
-/// What has happened since the program began.
+/// Events since the program began.
 void count_launch();
 /// More than 48 KiB of dynamic shared memory for each block of this kernel, on the calling thread's device.
 cudaError_t allow_shared(const void* kernel, int bytes);
-/// Whether the calling thread's device takes such a launch.
+/// Whether the calling thread's device accepts such a launch.
 bool may_launch(const void* kernel, dim3 block, std::size_t shared_bytes);
 struct Counts {
   std::uint64_t works = 0, waits = 0;
-  std::uint64_t waits_for_nothing = 0;  ///< for events that nobody had recorded
+  std::uint64_t waits_for_nothing = 0;  ///< for events that were never recorded
   std::uint64_t allocations = 0;        ///< of the device's memory
   std::uint64_t launches = 0;           ///< of kernels
-  std::uint64_t spins = 0;              ///< waits of the host for an event that do not let it sleep
-  std::uint64_t frees_of_nothing = 0;   ///< each makes a context on the thread's device, where there is none
+  std::uint64_t spins = 0;              ///< waits of the host for an event without sleeping
+  std::uint64_t frees_of_nothing = 0;   ///< each creates a context on the thread's device, if there is none
   std::uint64_t events = 0;             ///< recorded
 };
 Counts counts();

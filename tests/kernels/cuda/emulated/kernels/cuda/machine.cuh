@@ -36,7 +36,7 @@ Word pack_pair(float first, float second) {
   return Word{bits[1]} << 16 | bits[0];
 }
 
-/// c (16 x 8) += a (16 x 16) · b (16 x 8): every lane gives its fragments, and computes its own four sums from all.
+/// c (16 x 8) += a (16 x 16) · b (16 x 8): every lane passes its fragments, and computes its own four sums from all.
 template <class T>
 void multiply_add(float (&c)[4], const Word (&a)[4], const Word (&b)[2]) {
   Word mine[6] = {a[0], a[1], a[2], a[3], b[0], b[1]};
@@ -46,7 +46,7 @@ void multiply_add(float (&c)[4], const Word (&a)[4], const Word (&b)[2]) {
     std::memcpy(&w, given + static_cast<std::size_t>(lane) * emulated::most_given + which * sizeof(Word), sizeof w);
     return w;
   };
-  // Row and column of A live at lane (row % 8)·4 + (column % 8) / 2, register (row / 8) + 2·(column / 8).
+  // Row and column of A are in lane (row % 8)·4 + (column % 8) / 2, register (row / 8) + 2·(column / 8).
   const auto at_a = [&](int row, int k) {
     return emulation::part_of<T>(word(row % 8 * 4 + k % 8 / 2, row / 8 + 2 * (k / 8)), k % 2);
   };
@@ -60,7 +60,7 @@ void multiply_add(float (&c)[4], const Word (&a)[4], const Word (&b)[2]) {
   }
 }
 
-/// Four 8 x 8 matrices of 16-bit elements; lane l says where row l % 8 of matrix l / 8 begins.
+/// Four 8 x 8 matrices of 16-bit elements; lane l has the address of row l % 8 of matrix l / 8.
 inline void load_matrices(Word (&to)[4], const void* row, bool transposed) {
   if (reinterpret_cast<std::uintptr_t>(row) % 16 != 0) throw std::logic_error("ldmatrix of a row that is not aligned");
   const std::byte* given = emulated::give(&row, sizeof row);
