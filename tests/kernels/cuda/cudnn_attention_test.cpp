@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "tests/catch.hpp"
+#include "tests/judged.hpp"
 
 using namespace rankscope;
 using namespace rankscope::kernels;
@@ -21,9 +22,16 @@ constexpr std::string_view h100 = R"({"deviceName": "NVIDIA H100 80GB HBM3", "de
   "reservedSharedMemoryPerBlock": 1024, "l2CacheSize": 52428800, "smClockRateKHz": 1980000,
   "memClockRateKHz": 2619000, "totalGlobalMem": 85017755648})";
 
+/// cuDNN 9.8 and newer accept a described device.
+bool accepts_description() {
+  cuda::load_cudnn();
+  if (fe::detail::get_backend_version() >= 90800) return true;
+  test::not_judged("graphs of attention: this cuDNN is older than 9.8 and needs a GPU for them");
+  return false;
+}
+
 /// The number of kernels that cuDNN proposes for a pass.
 std::int64_t kernels_of(const AttentionSpec& spec, bool is_forward) {
-  cuda::load_cudnn();
   const auto device = std::make_shared<fe::DeviceProperties>();
   cuda::check(device->deserialize({h100.begin(), h100.end()}));
   fe::graph::Graph graph;
@@ -40,6 +48,7 @@ TEST_CASE("cuDNN has kernels for attention as the op has it in memory") {
   const DType type = GENERATE(DType::bf16, DType::f16);
   const bool is_forward = GENERATE(true, false);
   CAPTURE(is_forward);
+  if (!accepts_description()) return;
   // GPT-2 124M and 1.5B, heads of 128, and sizes that no tile of a kernel divides.
   const AttentionSpec spec =
       GENERATE_COPY(AttentionSpec{type, 16, 1024, 12, 768}, AttentionSpec{type, 4, 1024, 25, 1600},
@@ -49,6 +58,7 @@ TEST_CASE("cuDNN has kernels for attention as the op has it in memory") {
 }
 
 TEST_CASE("what cuDNN has no kernel for is refused, with its words") {
+  if (!accepts_description()) return;
   const AttentionSpec heads_of_twelve{DType::bf16, 2, 64, 4, 48};
   CHECK_THROWS_WITH(kernels_of(heads_of_twelve, true), Catch::Matchers::Contains("hidden_dim"));
 }
