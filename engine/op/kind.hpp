@@ -86,7 +86,7 @@ enum class Segment : std::uint8_t {
   norm,        ///< of an optimizer op: the sum of the squared gradients; of a copy: this sum
   update,      ///< of an optimizer op: the parameters' update; of a copy: the results of the host's update
   accumulate,  ///< of an optimizer op: a micro-batch's reduced gradients are added to the shard (ZeRO)
-  loss_scale,  ///< of an optimizer op: the loss scale is halved after an overflow, or doubled after a long time without one
+  loss_scale,  ///< of an optimizer op: the loss scale is halved after an overflow, or doubled after many steps without
   // Of tensor ranks.
   positions,       ///< positions added to the summed embedding
   attention_norm,  ///< layer norm before attention

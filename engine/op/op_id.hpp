@@ -1,6 +1,6 @@
 // The identity of an op: its place in the program of a step. Costs, pointers and measurements are keyed by it.
 //
-// Ids are structural: derived from the op's content, not the order of creation, so any rank's ids can be computed without
+// Ids are structural: made of the op's content, not from its creation time, so any rank's ids can be computed without
 // building that rank's program, and the two ends of a message can name each other. Unique within one rank's program;
 // the join key of an event is (session, program hash, step, rank, op id).
 //
