@@ -18,7 +18,7 @@ struct ExecutedStep {
   std::vector<std::array<std::vector<OpIndex>, lane_count>> order;
   /// [rank][op]: nanoseconds; communications are ignored.
   std::vector<std::vector<std::int64_t>> cost_ns;
-  /// [rank]: for each contribution that an asynchronous server served, in this step's order of its lane, how many of any
+  /// [rank]: for each contribution that an asynchronous server had, in this step's order of its lane, how many of any
   /// step served before it. Empty without such a server.
   std::vector<std::vector<std::uint64_t>> arrivals{};
 };
