@@ -235,7 +235,7 @@ struct Model {
   /// True for a parameter that every tensor rank has completely but uses only for its own rows of the stream: its
   /// gradient is the sum of theirs.
   bool sums_gradient(int parameter) const { return sequence_parallel && parameters[parameter].split.axis < 0; }
-  /// Segments in front of the first block, and of each block. Of a collective alone there are none.
+  /// Number of segments before the first block, and in each block. A single collective has none.
   int segments_before_blocks() const;
   int segments_a_block() const;
   /// The segment of that kind, of that block (-1: outside the blocks). Asserts that there is one.

@@ -30,9 +30,9 @@ struct Bucket {
 std::vector<int> completion_order(const StepProgram& step, int stage);
 
 /// The buckets of a stage's ranks. A bucket closes once it has reached its size (the first one at most 1 MiB, so that
-/// reducing starts early; then plan.bucket_mib) and at the end of a chunk. In stage 3 of ZeRO, where they are units
-/// of gathers, too, a bucket is one block's parameters, or the embedding's, or the head's, whatever their size. A
-/// tied embedding is alone in its bucket if ZeRO has shards of it that are reduced further, or used apart. Gradients
+/// reducing starts early; then plan.bucket_mib) and at the end of a chunk. In stage 3 of ZeRO, whose
+/// gathers use the same buckets, each has one block's parameters, or the embedding's, or the head's, of any size. A
+/// tied embedding is alone in its bucket if ZeRO has shards of it that are reduced further, or used alone. Gradients
 /// that tensor ranks sum are adjacent: in the last bucket of each chunk, or in stage 3 at the front of a bucket.
 std::vector<Bucket> buckets_of(const StepProgram& step, int stage);
 

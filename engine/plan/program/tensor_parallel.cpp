@@ -1,10 +1,10 @@
 // Inserts the exchanges of tensor ranks (Model::exchanges) between the ops that compute and read the data.
 //
 //                   forward                                     backward
-//   plain           partial sums all-reduced behind their       gradients of what all ranks read all-reduced
-//                   product                                     behind the product that reads it
-//   sequence        gathered in front of a product,             the same in reverse; data that a weight gradient
-//   parallelism     reduce-scattered behind the next one        reads is gathered again, not kept
+//   plain           partial sums all-reduced after their        gradients of what all ranks read all-reduced
+//                   product                                     after the product that reads it
+//   sequence        gathered before a product,                  the same in reverse; data that a weight gradient
+//   parallelism     reduce-scattered after the next one         reads is gathered again, not kept
 //
 // All four exchanges of a block are on the critical path, except the last one, which is issued an op ahead.
 #include <map>

@@ -145,11 +145,11 @@ struct MeasuredCost {
 struct SoftwareSpec {
   Choice<AttentionKernel> attention = AttentionKernel::flash;  ///< stored: all scores go through memory
   bool fused = true;               ///< updates and the loss are one kernel each; else several passes over memory
-  bool overlap = true;             ///< messages between stages and gradients' reductions run beside compute
+  bool overlap = true;             ///< messages between stages and gradients' reductions run during compute
   bool split_transfers = false;    ///< tensor ranks each send a share to the next stage, which gathers them
   int reduced_bytes = 0;           ///< of a gradient's element of a 16-bit parameter as it is reduced; 0: its type's
   int sent_bytes = 0;              ///< of it as it is sent, with casts before and after; 0: as it is summed
-  bool overlap_exchanges = false;  ///< tensor ranks' exchanges of input gradients run beside weights' gradients
+  bool overlap_exchanges = false;  ///< tensor ranks' exchanges of input gradients run during weights' gradients
   bool recompute_whole = false;    ///< blocks are recomputed to their end, with their last product
   /// How a weight's gradient joins the sum over micro-batches: "fused" into its product, "added" by a kernel that reads
   /// both, or "copied": cast to a copy of the sum's type that is then added (DeepSpeed's bf16 optimizer); or "flat": it
@@ -164,7 +164,7 @@ struct SoftwareSpec {
   bool split_checkpoints = false;
   bool serial_messages = false;   ///< a stage's messages are sent one after the other, each blocks both its ends
   bool reduce_whole = false;      ///< also with ZeRO-1, gradients are all-reduced, not reduce-scattered
-  bool gather_ahead = false;      ///< ZeRO-1's and 2's updated parameters are gathered beside the next step's forwards
+  bool gather_ahead = false;      ///< ZeRO-1's and 2's updated parameters are gathered during the next step's forwards
   bool score_bias = false;        ///< stored attention: a bias is copied to the scores first (ALiBi)
   bool embedding_norm = false;    ///< a layer norm after the embedding
   bool persistent_norm = true;    ///< layer norms keep a row while they process it; else they read it again

@@ -50,8 +50,8 @@ double moved_bytes(const RankProgram& program, const Op& op, const OptimizerRule
 
 /// Seconds of the exchanges after segment `segment` of the model's backward that overlap with its other work
 /// with software.overlap_exchanges: the sum of the input gradient for the previous segment's result (f of
-/// Megatron-LM, and with sequence parallelism its reduce-scatter) runs beside this segment's weight gradient, and the
-/// rows that are gathered again beside its input gradient (Korthikanti et al. 2022, section 4.2.2). 0 if there is
+/// Megatron-LM, and with sequence parallelism its reduce-scatter) runs during this segment's weight gradient, and the
+/// rows that are gathered again during its input gradient (Korthikanti et al. 2022, section 4.2.2). 0 if there is
 /// no overlap.
 double hidden_exchange_seconds(const Scenario& scenario, const Model& model, std::size_t segment,
                                std::span<const int> tensor_group);

@@ -11,8 +11,8 @@ namespace rankscope {
 Scenario as_one_stage(const Scenario& scenario);
 
 /// Nanoseconds of one micro-batch that adds to gradients, of `one_stage` (as_one_stage, compiled): forward, backward,
-/// recomputation, and the exchanges of tensor ranks. Blocks are equal, and each counts as their mean: where
-/// plan.recompute saves a product depends on where chunks begin.
+/// recomputation, and the exchanges of tensor ranks. Blocks are equal, and each counts as their mean: in which
+/// of them plan.recompute saves a product depends on where chunks begin.
 PartCosts cost_of_parts(const StepProgram& one_stage, const Costs& costs);
 
 }  // namespace rankscope

@@ -63,7 +63,7 @@ double step_seconds(FoldedPlan& plan, const FoldedCosts& costs, const std::vecto
 /// must still return from the later stages; and the round trips of micro-batches, some of which wait
 /// for others because of the first chunk's limit of micro-batches in flight.
 ///
-/// Why a third method beside the two layouts: a search bounds thousands of plans in the time that it takes to fold a
+/// Why a third method besides the two layouts: a search bounds thousands of plans in the time that it takes to fold a
 /// few. A test (tests/engine/predict/search/search_test.cpp) allows no bound above the folded step, and 5 % below it on
 /// average.
 std::vector<double> earliest_ends(FoldedPlan& plan, const FoldedCosts& costs);
