@@ -70,7 +70,7 @@ Lane lane_of(OpKind kind, Purpose purpose) {
     case Purpose::replica_loss: return Lane::data;
     case Purpose::server: return Lane::server;
     case Purpose::offload: return kind == OpKind::copy ? Lane::copy : Lane::host;
-    // Its input is produced on the compute lane, as a model would; before the check the compute lane waits for it.
+    // Its input is produced on the compute lane, as in a model; before the check the compute lane waits for it.
     case Purpose::alone: return is_collective(kind) ? Lane::data : Lane::compute;
   }
   return Lane::compute;

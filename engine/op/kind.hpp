@@ -32,7 +32,7 @@ enum class OpKind : std::uint8_t {
 inline constexpr int op_kind_count = 20;
 
 /// Ops of one lane run in order; ops of different lanes only by dependency. A lane is a thread on the CPU and a stream
-/// on a GPU, and each communication lane has communicators of its own: with a single in-order communication lane 1F1B
+/// on a GPU, and each communication lane has its own communicators: with a single in-order communication lane 1F1B
 /// deadlocks under rendezvous.
 enum class Lane : std::uint8_t {
   compute,
@@ -45,8 +45,8 @@ enum class Lane : std::uint8_t {
   forward_receive,
   backward_send,
   backward_receive,
-  checkpoint,  ///< writes what it reads while training goes on, up to the update that would change it
-  server,      ///< gradients pushed to parameter servers, what servers do with them, and parameters pulled
+  checkpoint,  ///< writes its operands while training continues, until the update that would change them
+  server,      ///< gradients pushed to parameter servers, the servers' work on them, and parameters pulled
   host,        ///< the host's part of a step: updates whose states are in host memory
 };
 inline constexpr int lane_count = 13;
@@ -60,7 +60,7 @@ enum class Purpose : std::uint8_t {
   tensor,
   pipeline_forward,
   pipeline_backward,
-  embedding,       ///< tied embedding's gradient over the first and the last stage
+  embedding,       ///< tied embedding's gradient of the first and the last stage
   norm,            ///< the global gradient norm
   loss,            ///< the statistics of all tensor ranks that a cross-entropy needs
   server,          ///< between workers and parameter servers
@@ -73,7 +73,7 @@ enum class Purpose : std::uint8_t {
 inline constexpr int purpose_count = 16;
 
 /// The longest run of kernels without a communication, recomputation or input/weight-gradient boundary inside. Tensor
-/// ranks communicate more often, so theirs are finer: of the same name, what is left of a segment (engine/plan/model).
+/// ranks communicate more often, so theirs are finer: the same name is then the rest of a segment (engine/plan/model).
 enum class Segment : std::uint8_t {
   whole,       ///< everything the chunk does: the folded op of a schedule or a picture
   embedding,   ///< token and position embedding
@@ -83,10 +83,10 @@ enum class Segment : std::uint8_t {
   up,          ///< layer norm, the MLP's first product and GELU
   down,        ///< the MLP's second product and the residual sum
   head,        ///< last layer norm, the product with the vocabulary and the cross-entropy
-  norm,        ///< of an optimizer op: the sum of the squared gradients; of a copy: that sum
-  update,      ///< of an optimizer op: the parameters' update; of a copy: what a host's update has made
+  norm,        ///< of an optimizer op: the sum of the squared gradients; of a copy: this sum
+  update,      ///< of an optimizer op: the parameters' update; of a copy: the results of the host's update
   accumulate,  ///< of an optimizer op: a micro-batch's reduced gradients are added to the shard (ZeRO)
-  loss_scale,  ///< of an optimizer op: the loss scale is halved after an overflow, or doubled when long without one
+  loss_scale,  ///< of an optimizer op: the loss scale is halved after an overflow, or doubled after many steps without
   // Of tensor ranks.
   positions,       ///< positions added to the summed embedding
   attention_norm,  ///< layer norm before attention
@@ -127,41 +127,41 @@ std::string_view name_of(GroupKind group);
 
 /// True for the eight collectives.
 constexpr bool is_collective(OpKind kind) { return kind >= OpKind::broadcast && kind <= OpKind::all_to_all; }
-/// Of the collectives, those that one member sends or collects: broadcast, scatter, reduce and gather.
+/// Of the collectives, those in which one member sends or collects: broadcast, scatter, reduce and gather.
 constexpr bool has_root(OpKind kind) {
   return kind == OpKind::broadcast || kind == OpKind::scatter || kind == OpKind::reduce || kind == OpKind::gather;
 }
-/// Those of a whole that is equal parts, one a member; broadcast, reduce and all_reduce are of one tensor.
+/// Those of a tensor of n equal parts, one per member; broadcast, reduce and all_reduce are of one undivided tensor.
 constexpr bool has_parts(OpKind kind) {
   return is_collective(kind) && kind != OpKind::broadcast && kind != OpKind::reduce && kind != OpKind::all_reduce;
 }
-/// Those to which a member brings its part of the whole: gather and all_gather.
+/// Those in which a member contributes its part of the tensor: gather and all_gather.
 constexpr bool gathers_parts(OpKind kind) { return kind == OpKind::gather || kind == OpKind::all_gather; }
-/// Those of which a member takes its part of the whole: scatter and reduce_scatter.
+/// Those in which a member receives its part of the tensor: scatter and reduce_scatter.
 constexpr bool hands_out_parts(OpKind kind) { return kind == OpKind::scatter || kind == OpKind::reduce_scatter; }
-/// Those that add up what all members have: reduce, all_reduce and reduce_scatter.
+/// Those that sum the data of all members: reduce, all_reduce and reduce_scatter.
 constexpr bool is_sum(OpKind kind) {
   return kind == OpKind::reduce || kind == OpKind::all_reduce || kind == OpKind::reduce_scatter;
 }
 /// True for send, receive and the eight collectives.
 bool is_communication(OpKind kind);
-/// False for a purpose that ops of that kind do not have: each communication has one, a copy or an optimizer op may
-/// have one, nothing else has.
+/// False for a purpose that ops of that kind cannot have: each communication has one, a copy or an optimizer op may
+/// have one, other kinds have none.
 bool may_have(OpKind kind, Purpose purpose);
-/// True for what moves bytes from one memory to another: a communication between ranks, or a copy between host and
+/// True for ops that move bytes from one memory to another: a communication between ranks, or a copy between host and
 /// device.
 bool moves_bytes(OpKind kind);
 /// True for a lane whose ops the host runs, on its own memory.
 bool is_on_host(Lane lane);
-/// True for ops that only check a single collective: on the device clock, where a step is the collective,
+/// True for ops that only check a single collective: on the device clock, where a step is just the collective,
 /// they take no time.
 constexpr bool is_untimed(OpKind kind, Purpose purpose) {
   return kind == OpKind::check || (kind == OpKind::load_batch && purpose == Purpose::alone);
 }
-/// True for what a device computes for the model: forward, backward and its halves, recompute.
+/// True for ops that a device computes for the model: forward, backward and its halves, recompute.
 bool is_model_compute(OpKind kind);
 
-/// The lane that runs an op: a function of its identity, so any rank knows it without building a program.
+/// The lane that runs an op: a function of its identity, so any rank gets it without building a program.
 Lane lane_of(OpKind kind, Purpose purpose);
 
 }  // namespace rankscope

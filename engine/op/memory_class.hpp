@@ -1,4 +1,4 @@
-// The classes of the memory ledger, and bytes by class: programs, runs, telemetry and views all count in them.
+// The classes of the memory ledger, and bytes by class: used by programs, runs, telemetry and views.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -7,7 +7,7 @@
 namespace rankscope {
 
 /// The classes of data in device memory, and one for all data in host memory. On the CPU both are the same RAM but
-/// are still counted separately. This is the order on the wire: new ones go to the end.
+/// are still counted separately. This is the order on the wire: append new ones at the end.
 enum class MemoryClass : std::uint8_t {
   parameters,
   gradients,
@@ -15,7 +15,7 @@ enum class MemoryClass : std::uint8_t {
   activations,
   buffers,
   host,
-  workspace,  ///< of kernels (of a library's products, of attention), of communicators: beside the program's buffers
+  workspace,  ///< of kernels (of a library's products, of attention), of communicators: outside the program's buffers
   context,    ///< memory used by the device's driver and libraries: contexts, code, handles
 };
 inline constexpr int memory_class_count = 8;

@@ -1,4 +1,4 @@
-// How a figure says that nobody knows it.
+// How an unknown value is represented.
 #pragma once
 #include <limits>
 

@@ -151,7 +151,7 @@ std::optional<OpId> parse_token(std::string_view token, std::string* error) {
 OpId counterpart(OpId id) {
   OpFields f = id.fields();
   if (f.kind != OpKind::send && f.kind != OpKind::receive) return id;
-  // The direction the bytes travel in chunks; between workers and servers none.
+  // The direction of the bytes, in chunks; none between workers and servers.
   const int onward = f.purpose == Purpose::pipeline_forward ? 1 : f.purpose == Purpose::pipeline_backward ? -1 : 0;
   f.chunk += f.kind == OpKind::send ? onward : -onward;
   f.kind = f.kind == OpKind::send ? OpKind::receive : OpKind::send;

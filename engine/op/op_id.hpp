@@ -1,20 +1,20 @@
-// The identity of an op: which piece of which step-program it is. Costs, pointers and measurements are keyed by it.
+// The identity of an op: its place in the program of a step. Costs, pointers and measurements are keyed by it.
 //
-// Ids are structural: made of what the op is, not of when it was created, so any rank's ids can be computed without
+// Ids are structural: made of the op's content, not from its creation time, so any rank's ids can be computed without
 // building that rank's program, and the two ends of a message can name each other. Unique within one rank's program;
 // the join key of an event is (session, program hash, step, rank, op id).
 //
 // Tokens, the text form of an id (identity only):
-//   F:c2:m3:b5.qkv     forward of chunk 2, micro-batch 3, block 5's QKV segment     B, I, W, R likewise
-//   F:c2:m3            the same folded to its chunk
+//   F:c2:m3:b5.qkv     forward of chunk 2, micro-batch 3, block 5's QKV segment     B, I, W, R: same form
+//   F:c2:m3            the same, folded to its chunk
 //   B:c3:m0:.head      a segment outside the blocks
 //   SEND.pipeline_forward:c2:m3      chunk 2 sends micro-batch 3's activations onwards
 //   RECV.pipeline_backward:c2:m3     chunk 2 receives micro-batch 3's gradient
 //   ALLREDUCE.data_gradient:c2:i1    bucket 1 of chunk 2's gradients
 //   OPT:c2:.update     LOAD:c0:m3
 //   COPY.offload:c2:i1               bucket 1's gradients to the host, for OPT.offload:c2:.update:i1, whose parameters
-//   COPY.offload:c2:.update:i1       come back
-//   LOAD.alone  ALLTOALL.alone  CHECK       a collective by itself: what it is given, itself, what it has left
+//   COPY.offload:c2:.update:i1       are copied back by this op
+// LOAD.alone  ALLTOALL.alone  CHECK       a collective alone: its input, the collective, the check of its result
 #pragma once
 #include <compare>
 #include <cstdint>
@@ -61,15 +61,15 @@ class OpId {
 
 /// The id's token, such as "F:c2:m3:b5.qkv".
 std::string to_token(OpId id);
-/// Parses a token; nullopt, and one sentence in `error` if given, when it is none.
+/// Parses a token; nullopt, and one sentence in `error` if given, when it is invalid.
 std::optional<OpId> parse_token(std::string_view token, std::string* error = nullptr);
 
-/// The other end of a send or receive: SEND.pipeline_forward:c2:m3 meets RECV.pipeline_forward:c3:m3. Ids of other
+/// The other end of a send or receive: SEND.pipeline_forward:c2:m3 matches RECV.pipeline_forward:c3:m3. Ids of other
 /// kinds are their own counterpart (a collective has the same id on every member).
 OpId counterpart(OpId id);
-/// The id with segment and block dropped: the chunk-level op that a picture draws.
+/// The id with segment and block dropped: the chunk-level op that a diagram shows.
 OpId folded_to_chunk(OpId id);
-/// The id with the segment dropped and the block kept.
+/// The id without its segment, but with its block.
 OpId folded_to_block(OpId id);
 
 }  // namespace rankscope

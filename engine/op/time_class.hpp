@@ -1,4 +1,4 @@
-// The classes of a step's time: predictions, analyses and searches all count in them.
+// The classes of a step's time: used by predictions, analyses and searches.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The names of an enumeration's values, which count from 0, as a table in their order.
+// The names of an enumeration's values, which start at 0, as a table in their order.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -12,7 +12,7 @@ constexpr std::array<std::string_view, sizeof...(Text)> word_list(const Text&...
   return {names...};
 }
 
-/// "?" for a number that is no value: recordings of later versions may have some.
+/// "?" for a number without a name: recordings of later versions may contain some.
 template <class Enum, std::size_t count>
 constexpr std::string_view word_at(const std::array<std::string_view, count>& names, Enum value) {
   const auto index = static_cast<std::size_t>(value);

@@ -1,4 +1,4 @@
-// How messages and reports write a count with its noun, a number with its unit, and a list. Sentences are made with
+// How messages and reports format a count with its noun, a number with its unit, and a list. Sentences are made with
 // fmt::format. An unknown value (nan) is a dash.
 #pragma once
 #include <fmt/format.h>
@@ -17,7 +17,7 @@
 
 namespace rankscope {
 
-/// Of nouns that do not take an s.
+/// The plural ending of nouns that do not take an s.
 inline constexpr std::string_view ending_es = "es";
 
 /// "1 head", "2 heads"; "2 micro-batches" with ending_es.
@@ -43,20 +43,20 @@ std::string listed(const Range& items, std::string_view before_last = "and") {
   }
   return text;
 }
-/// Of many the first ones: "0, 1, 2 and 5 more".
+/// Only the first ones of a long list: "0, 1, 2 and 5 more".
 template <class Item>
 std::string listed_up_to(std::size_t most, const std::vector<Item>& items) {
   if (items.size() <= most) return listed(items);
   const std::span first(items.data(), most);
   return fmt::format("{} and {} more", fmt::join(first, ", "), items.size() - most);
 }
-/// In small letters, of the Latin alphabet.
+/// In lower case; Latin letters only.
 inline std::string lowered(std::string_view text) {
   std::string result(text);
   for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return result;
 }
-/// The number that a text is, all of it; nullopt where it is none, or out of range.
+/// Parses the complete text as a number; nullopt if it is not one, or is out of range.
 template <class Number>
 std::optional<Number> number_in(std::string_view text) {
   Number value{};

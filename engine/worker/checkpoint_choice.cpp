@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The checkpoint that `request.resume` names, or the newest whole one of the folder that it names, where the scenario
+/// The checkpoint that `request.resume` names, or the newest complete one of the folder that it names, if the scenario
 /// can continue from it. Throws ScenarioError.
 RunRequest resumed(const Scenario& scenario, RunRequest request) {
   const WholeCheckpoint found = newest_whole_checkpoint(fs::absolute(request.resume).string());

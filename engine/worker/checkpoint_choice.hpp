@@ -13,8 +13,8 @@ namespace rankscope {
 /// could not be checked. One line each.
 void report_choice(const WholeCheckpoint& found);
 
-/// Where the run finds and leaves its checkpoints, as absolute paths: request.resume becomes the newest whole one of
-/// the folder that it names. The folder that is written to is made, and locked until the lock's end. Throws
+/// The run's paths to read and write checkpoints, made absolute: request.resume becomes the newest complete one of
+/// the folder that it names. The output folder is created, and locked until the lock's end. Throws
 /// ScenarioError.
 RunRequest with_checkpoints(const Scenario& scenario, RunRequest request, FileLock& lock);
 

@@ -16,7 +16,7 @@ extern char** environ;
 namespace rankscope {
 
 ChildProcess::ChildProcess(const std::vector<std::string>& arguments, const std::vector<std::string>& environment) {
-  // Everything that allocates happens before the fork.
+  // All allocations are before the fork.
   std::vector<char*> argv, envp;
   for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
   argv.push_back(nullptr);

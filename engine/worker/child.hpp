@@ -13,15 +13,15 @@ namespace rankscope {
 
 class ChildProcess {
  public:
-  /// Starts `arguments[0]` (looked up in PATH) with this process's environment and `environment` ("NAME=value") beside
-  /// it. Throws std::runtime_error when that can't be done.
+  /// Starts `arguments[0]` (looked up in PATH) with this process's environment and additionally `environment`
+  /// ("NAME=value"). Throws std::runtime_error if that is impossible.
   ChildProcess(const std::vector<std::string>& arguments, const std::vector<std::string>& environment);
-  /// Kills it if it is still there.
+  /// Kills it if it is still running.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  /// Passes the lines that come within `limit` to `line`; the wait status once the child has ended and said all.
+  /// Passes the lines that arrive within `limit` to `line`; the wait status once the child has ended and all is read.
   std::optional<int> wait(std::chrono::milliseconds limit, const std::function<void(const std::string&)>& line);
   void signal(int number) const;
   pid_t pid() const { return pid_; }  ///< -1: it has ended

@@ -8,7 +8,7 @@
 namespace rankscope {
 namespace {
 
-// Measured with Open MPI 4.1 on one host: 2 ranks do with 36, 4 with 44, 8 with 64, and 8 hang with 56.
+// Measured with Open MPI 4.1 on one host: 2 ranks need at most 36, 4 ranks 44, 8 ranks 64; 8 ranks hang with 56.
 constexpr rlim_t launcher_needs = 32, each_rank_needs = 4;
 // Ranks as threads: the relay's sockets and the spools.
 constexpr rlim_t one_process_needs = 16;

@@ -1,4 +1,4 @@
-// A worker that its launcher ends (SIGTERM) reports this first: a worker that ends without a message is the lost one.
+// A worker that its launcher ends (SIGTERM) reports this first: one that ends without a message is the lost one.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -17,7 +17,7 @@ class ExitReport {
   ExitReport(const ExitReport&) = delete;
   ExitReport& operator=(const ExitReport&) = delete;
 
-  /// Called once on SIGTERM, on a thread of its own; empty: nothing to report.
+  /// Called once on SIGTERM, on a separate thread; empty: nothing to report.
   void set(std::function<void()> report);
 
  private:

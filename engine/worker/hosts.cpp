@@ -36,7 +36,7 @@ std::vector<std::string> words_of(const std::string& line) {
   return found;
 }
 
-/// Slots of 0 where the words mean nothing.
+/// 0 slots if the words are invalid.
 Host host_of(const std::vector<std::string>& words) {
   const std::string& first = words.front();
   Host host{first.substr(0, first.find(':')), 1};

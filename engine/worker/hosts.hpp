@@ -8,14 +8,14 @@ namespace rankscope {
 
 struct Host {
   std::string name;  ///< or an IPv4 address
-  int slots = 1;     ///< ranks that it may have
+  int slots = 1;     ///< greatest number of ranks
 };
 
 /// A line for each host: "NAME slots=N", "NAME:N" or "NAME" (one slot); # begins a comment. Throws ScenarioError
 /// "FILE:LINE: …" for any other line, for a name that is listed twice and for a file without hosts.
 std::vector<Host> read_hosts(const std::string& file);
 
-/// Throws ScenarioError where the hosts have fewer slots than the plan has ranks.
+/// Throws ScenarioError if the hosts have fewer slots than the plan has ranks.
 void check_slots(const std::vector<Host>& hosts, int ranks, const std::string& file);
 
 /// Ranks first … end - 1, which are on one host.
@@ -24,10 +24,10 @@ struct RankRange {
   int count() const { return end - first; }
   bool operator==(const RankRange&) const = default;
 };
-/// Those on the host that `is_here` picks, as mpirun places them: a host's slots are full before the next one's turn.
+/// Those on the host that `is_here` selects, as mpirun places them: a host's slots are filled before the next host's.
 RankRange ranks_on(const std::vector<Host>& hosts, int ranks, const std::function<bool(const std::string&)>& is_here);
 
-/// As mpirun's --host takes them: "a:2,b:2".
+/// In the format of mpirun's --host: "a:2,b:2".
 std::string host_list(const std::vector<Host>& hosts);
 
 }  // namespace rankscope

@@ -7,9 +7,9 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t longest_text = 100'000;  // Linux takes 128 KiB for a variable
+constexpr std::size_t longest_text = 100'000;  // Linux allows 128 KiB for a variable
 
-/// field(name, value) for all that is handed over, but whether a launcher started the ranks.
+/// field(name, value) for all transferred values, except whether a launcher started the ranks.
 void for_each_field(auto& job, const auto& field) {
   auto& request = job.request;
   field("directory", job.directory);

@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::chrono::seconds dismissal_limit{20};
 
-/// Ends with the exit status of this process's child, which gets the signals that this process is sent.
+/// Ends with the exit status of this process's child, which receives the signals sent to this process.
 [[noreturn]] void wait_for_supervisor(pid_t supervisor) {
   const SignalPipe signals{SIGTERM, SIGINT, SIGHUP, SIGCHLD};
   for (;;) {

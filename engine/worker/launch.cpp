@@ -104,7 +104,7 @@ std::vector<std::string> worker_command(const Scenario& scenario, const RunReque
 }
 
 std::vector<std::string> launch_environment(const RunRequest& request) {
-  // No user can type a password, and an unreachable host must not delay the start.
+  // Nobody can type a password, and an unreachable host must not delay the start.
   constexpr const char* arguments = "OMPI_MCA_plm_rsh_args";
   if (request.hosts.empty() || std::getenv(arguments)) return {};
   return {std::string(arguments) + "=-o BatchMode=yes -o ConnectTimeout=10"};

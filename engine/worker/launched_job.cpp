@@ -14,7 +14,7 @@ std::optional<int> number(const char* text) {
   return value && *value >= 0 ? value : std::nullopt;
 }
 
-/// Of Slurm's "4(x2),3": how many tasks the node of that number has; 0: it does not say.
+/// From Slurm's "4(x2),3": the number of tasks on the node of that number; 0: unknown.
 int tasks_on(std::string_view per_node, int node) {
   while (!per_node.empty()) {
     const std::string item(per_node.substr(0, per_node.find(',')));
@@ -40,7 +40,7 @@ std::optional<LaunchedJob> launched_job(const EnvironmentOf& value_of) {
     const auto here = number(value_of("OMPI_COMM_WORLD_LOCAL_SIZE"));
     return LaunchedJob{Launcher::mpirun, *rank, *size, here && *here < *size, -1, here.value_or(0)};
   }
-  // A batch script has a SLURM_PROCID, too, but no step of its own.
+  // A batch script also has a SLURM_PROCID, but no step of its own.
   const auto task = number(value_of("SLURM_PROCID")), tasks = number(value_of("SLURM_STEP_NUM_TASKS"));
   if (!task || !tasks || !number(value_of("SLURM_STEP_ID"))) return std::nullopt;
   const auto nodes = number(value_of("SLURM_STEP_NUM_NODES"));

@@ -19,7 +19,7 @@
 namespace rankscope {
 namespace {
 
-/// What is drawn is taken from the events of a simulated run.
+/// Pictures are drawn from the events of a simulated run.
 struct SimulatedEvents {
   std::vector<Span> spans;
   std::vector<MemorySample> samples;
@@ -38,7 +38,7 @@ struct SimulatedEvents {
 
 const std::vector<std::string> no_settings;
 
-/// With what the lesson leaves to the surface.
+/// With the surface's values for those that the lesson omits.
 PathRequest completed(const PathRequest& asked) {
   PathsInput input;
   input.surface = asked.surface;
@@ -99,7 +99,7 @@ ClickedPlaces LessonPredictions::places(const Lab& lab) {
 }
 
 std::vector<Picture> LessonPredictions::pictures(const Lab& lab) {
-  if (lab.view == "paths") return {};  // what the scenario trains is not what the lesson is about
+  if (lab.view == "paths") return {};  // the lesson is not about the scenario's training
   const Prediction& predicted = of(lab, no_settings);
   const Scenario& scenario = predicted.scenario;
   SimulatedEvents events;

@@ -1,4 +1,4 @@
-// Simulations for lessons: the values that its questions ask for, and pictures of its step.
+// Simulations for lessons: the values for its questions, and pictures of its step.
 #pragma once
 #include <map>
 #include <memory>
@@ -17,11 +17,11 @@ namespace rankscope {
 class LessonPredictions {
  public:
   /// In the question's unit: of its variant, of the lesson's own scenario, or of optimizers' paths. nullopt for what no
-  /// simulation knows. Throws as read_scenario and predict_with_facts do.
+  /// simulation has. Throws as read_scenario and predict_with_facts do.
   std::optional<double> value(const Lab& lab, const Question& question);
   std::vector<double> series(const Lab& lab, const Question& question);
-  /// Time line and memory of a step of the lesson's own scenario; none where all ranks of a stage are folded into one
-  /// and there are too many stages to draw, or of a lesson that trains nothing. Throws as value().
+  /// Time line and memory of a step of the lesson's own scenario; none if all ranks of a stage are folded into one
+  /// and there are too many stages to draw, or for a lesson that trains nothing. Throws as value().
   std::vector<Picture> pictures(const Lab& lab);
   /// Ranks, and links by level, of the lesson's own scenario.
   ClickedPlaces places(const Lab& lab);

@@ -1,4 +1,4 @@
-// rankscope-engine: one program, a file in commands/ for each of its commands.
+// rankscope-engine: one program, with a file in commands/ for each command.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
@@ -29,7 +29,7 @@ std::vector<Command> add_commands(CLI::App& app) {
           command::worker(app)};
 }
 
-/// The names of those that are listed: "plan, simulate and run".
+/// The names of the listed commands: "plan, simulate and run".
 std::string names_of(const std::vector<Command>& commands) {
   std::vector<std::string> names;
   for (const Command& one : commands)
@@ -37,7 +37,7 @@ std::string names_of(const std::vector<Command>& commands) {
   return listed(names);
 }
 
-/// Where the key is that a PlanError's message begins with: "plan.schedule: …"; the scenario where it begins with none.
+/// Position of the key with which a PlanError's message begins: "plan.schedule: …"; the scenario if there is no key.
 std::string place_of(const PlanError& error, const Command& command, const std::string& scenario) {
   const std::string what = error.what();
   const std::string key = what.substr(0, what.find(": "));
@@ -47,7 +47,7 @@ std::string place_of(const PlanError& error, const Command& command, const std::
   return place_of_key(command::file_of(input), command::overrides_of(input), key);
 }
 
-/// Runs the chosen command. A request that it cannot fulfil is one line and bad_input.
+/// Runs the chosen command. A request that cannot be fulfilled gives one line and bad_input.
 int run_chosen(const std::vector<Command>& commands) {
   const auto chosen = std::ranges::find_if(commands, [](const Command& one) { return bool(*one.line); });
   if (chosen == commands.end()) return failed;  // not reached: CLI11 asks for a command
@@ -67,7 +67,7 @@ int run_chosen(const std::vector<Command>& commands) {
     std::cerr << "rankscope-engine: " << message_line(e.what()) << std::endl;
   } catch (const TraceError& e) {
     std::cerr << "rankscope-engine: --record " << message_line(e.what()) << std::endl;
-  } catch (const DeviceError& e) {  // what is asked for is not there; what fails while it runs is a RunFailure
+  } catch (const DeviceError& e) {  // the requested device does not exist; a failure during the run is a RunFailure
     std::cerr << "rankscope-engine: " << message_line(e.what()) << std::endl;
   }
   return bad_input;
@@ -79,7 +79,7 @@ int run_program(int argc, char** argv) {
   app.set_version_flag("--version", RANKSCOPE_VERSION);
   const std::vector<Command> commands = add_commands(app);
 
-  // Without this, an unknown command is called a missing one.
+  // Without this, an unknown command is reported as a missing one.
   const auto is_known = [&](const std::string& name) {
     return std::ranges::any_of(commands, [&](const Command& one) { return one.line->get_name() == name; });
   };

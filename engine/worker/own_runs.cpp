@@ -50,7 +50,7 @@ double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// Of the values' mean; 0 of a single one.
+/// Of the values' mean; 0 for a single value.
 double standard_error(const std::vector<double>& values) {
   if (values.size() < 2) return 0;
   double squares = 0;
@@ -67,8 +67,8 @@ PublishedRow with_costs(PublishedRow row, double measured, const OpMeasurement& 
 
 /// The results of a row's rounds.
 struct OwnRow {
-  std::vector<double> measured, errors;  ///< in the table's unit; of that round's prediction, relative
-  OpMeasurement ops;                     ///< of all rounds, around this row's runs
+  std::vector<double> measured, errors;  ///< in the table's unit; relative, of that round's prediction
+  OpMeasurement ops;                     ///< of all rounds, before and after this row's runs
 
   void add(PublishedTable table, std::size_t row, double figure, const OpMeasurement& around) {
     ops.add(around);
@@ -80,9 +80,9 @@ struct OwnRow {
 
 /// A row's plan, run here.
 struct OwnRun {
-  double seconds = 0;  ///< a step: the mean on the device clock, as of the ops that it is predicted from; on the wall,
+  double seconds = 0;  ///< a step: the mean on the device clock, like the ops that predict it; on the wall clock,
                        ///< which other programs may delay, the first quartile
-  double taken = 0;    ///< share of the cores that other machines and other programs had meanwhile
+  double taken = 0;    ///< share of the cores that other machines and programs used meanwhile
 };
 
 OwnRun run_once(const PublishedRow& row, const Progress& progress) {
@@ -99,7 +99,7 @@ OwnRun run_once(const PublishedRow& row, const Progress& progress) {
   return {on_the_wall(row) ? quartile(run.step_seconds, 1) : mean(run.step_seconds), taken};
 }
 
-/// The quietest of a few runs on the wall, up to the first that is quiet; on the device clock one run.
+/// On the wall clock, the quietest of a few runs, up to the first quiet one; on the device clock one run.
 OwnRun run_row(const PublishedRow& row, const Progress& progress) {
   OwnRun quietest = run_once(row, progress), last = quietest;
   for (int attempt = 1; on_the_wall(row) && last.taken > disturbing_share && attempt < most_attempts; ++attempt) {
@@ -110,7 +110,7 @@ OwnRun run_row(const PublishedRow& row, const Progress& progress) {
   return quietest;
 }
 
-/// The table's file with what was measured now behind `published =` and `source =`.
+/// The table's file with the new measurements after `published =` and `source =`.
 std::string with_figures(const fs::path& file, const std::vector<double>& figures, const std::string& source) {
   std::ifstream in(file);
   std::string text, line;
@@ -136,10 +136,10 @@ int validate_own(const OwnRunsRequest& request) {
   std::vector<OwnRow> rows(table.rows.size());
   std::optional<ProgressLine> line(std::in_place, "validate");
   OpMeasurement before = measure_ops_here(line->progress()), all = before;
-  double taken = 0;  // of runs on the wall
+  double taken = 0;  // of runs on the wall clock
   for (int round = 0; round < request.rounds; ++round)
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      // Shares are of all runs, each with the measurement behind it.
+      // Shares are of all runs, each with the measurement after it.
       const auto of_all = [&, show = line->progress()](std::string_view doing, double) {
         const std::size_t done = static_cast<std::size_t>(round) * rows.size() + i;
         const std::size_t runs = static_cast<std::size_t>(request.rounds) * rows.size();

@@ -70,7 +70,7 @@ bool takes(const std::string& optimizer, const std::string& key) {
          given(field);
 }
 
-/// The settings of one optimizer, out of all: those that it does not use are for others.
+/// The settings of one optimizer, selected from all: those that it does not use are for others.
 TrainSpec train_of(const PathRequest& request, const std::string& optimizer, std::set<std::string>& taken) {
   std::vector<Override> overrides{{"train.optimizer", optimizer},
                                   {"train.learning_rate", plain(request.rates.at(optimizer))},

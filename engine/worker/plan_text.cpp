@@ -14,7 +14,7 @@
 namespace rankscope {
 namespace {
 
-/// "embedding, blocks 0–1" for the segments of a chunk; of a resnet "stem, blocks 0–7".
+/// "embedding, blocks 0–1" for the segments of a chunk; for a resnet "stem, blocks 0–7".
 std::string chunk_words(const StepProgram& step, int chunk) {
   const auto begin = static_cast<std::size_t>(step.first_segment[chunk]);
   const auto end = static_cast<std::size_t>(step.first_segment[chunk + 1]);
@@ -55,7 +55,7 @@ std::string plan_text(const StepProgram& step) {
                                  plan.schedule.name(), counted(plan.micro_batches, "micro-batch", ending_es),
                                  counted(step.model.micro_batch_size, "sample"));
   text += optimizer_words(step);
-  const bool counts = !is_folded(step);  // else the programs are too long to be made only for this
+  const bool counts = !is_folded(step);  // else the programs are too long to be built only for this
   for (int stage = 0; stage < step.schedule.shape.stages; ++stage) {
     std::string chunks;
     for (int chunk = 0; chunk < step.schedule.shape.chunks(); ++chunk)

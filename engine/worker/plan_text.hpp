@@ -7,7 +7,7 @@
 
 namespace rankscope {
 
-/// The grid, who holds which blocks, and how many ops each lane runs.
+/// The grid, the blocks of each rank, and the number of ops of each lane.
 std::string plan_text(const StepProgram& step);
 
 /// Throws PlanError if the ranks' programs would deadlock.

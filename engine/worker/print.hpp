@@ -5,7 +5,7 @@
 
 namespace rankscope {
 
-/// On standard output, as its one JSON value or as text: to_json and to_text of its own.
+/// On standard output, as its one JSON value or as text: by its own to_json or to_text.
 template <class Result>
 void print(const Result& result, bool json) {
   if (json)

@@ -23,7 +23,7 @@ namespace {
 constexpr int answer_limit_ms = 2000;  // for each address
 constexpr const char* this_host = "127.0.0.1";
 
-/// Whether something listens there.
+/// Whether a process listens there.
 bool answers(const std::string& address, int port) {
   sockaddr_in to{};
   to.sin_family = AF_INET;

@@ -8,11 +8,11 @@
 
 namespace rankscope {
 
-/// IPv4 addresses of this host's interfaces that are up, without loopback ones.
+/// IPv4 addresses of this host's active interfaces, without loopback ones.
 std::vector<std::string> own_addresses();
 
-/// Where this process finds the job's relay: of the addresses that the supervisor's host has, the first that answers.
-/// Throws std::runtime_error where none does.
+/// This process's address of the job's relay: the first address of the supervisor's host that answers.
+/// Throws std::runtime_error if none does.
 Join reachable_relay(const WorkerJob& job);
 
 }  // namespace rankscope

@@ -13,12 +13,12 @@ namespace rankscope {
 
 struct RunEnergy {
   std::function<std::shared_ptr<StepEnergy>(int rank)> of;
-  std::string unknown;  ///< why the counter of this process's device cannot be read; empty where it can
+  std::string unknown;  ///< why the counter of this process's device cannot be read; empty if it can
 };
 
 /// `gpu`: PCI bus id of the one that this process computes on, if any. `processes`:
-/// null where the ranks are threads of this process on one device; else collective over it. The counters of processors
-/// are looked for below RANKSCOPE_POWERCAP, if that is set: containers see the host's under another path, or not at
+/// null if the ranks are threads of this process on one device; else collective over it. The counters of processors
+/// are searched below RANKSCOPE_POWERCAP, if set: containers have the host's under another path, or not at
 /// all.
 RunEnergy open_run_energy(DeviceKind device, const std::string& gpu, World* processes);
 

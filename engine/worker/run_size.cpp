@@ -20,9 +20,9 @@ namespace rankscope {
 namespace {
 
 constexpr double few_ops = 3e4;        // programs that are built within a second
-constexpr double bytes_per_op = 1000;  // of a program with its costs and spans under way, in supervisor and worker
+constexpr double bytes_per_op = 1000;  // of a program with its costs and spans in transfer, in supervisor and worker
 
-/// fp32 weights and gradients would be twice this: the least that any plan holds, over all ranks.
+/// fp32 weights and gradients would be twice this: the minimum of any plan, over all ranks.
 double parameter_bytes(const StepProgram& step) {
   double elements = 0;
   for (const ParameterSpec& parameter : step.model.parameters)
@@ -63,7 +63,7 @@ std::string long_time(double seconds) {
   return fmt::format("{:.3g} days", seconds / 86400);
 }
 
-/// At the rate of large matrix products on all cores: nothing of a step is faster.
+/// At the rate of large matrix products on all cores: no part of a step is faster.
 std::string least_time(const StepProgram& step, double flops, DeviceKind device, int threads) {
   if (!computes(device) || !(flops > 0)) return {};
   constexpr std::int64_t large = 1024;

@@ -12,19 +12,19 @@ namespace rankscope {
 
 struct RunSize {
   double bytes = 0;       ///< of this host's memory: tensors of its ranks, and all ranks' programs
-  bool is_exact = false;  ///< tensors as the programs place them; else counted stage by stage, or parameters alone
+  bool is_exact = false;  ///< tensors as the programs place them; else counted stage by stage, or only parameters
   double step_flops = 0;  ///< of the model, over all ranks
 };
 
-/// Of ranks of which those in `here` are on this host. `device`: what computes; on a GPU only what lies in the host's
-/// memory counts.
+/// Of ranks of which those in `here` are on this host. `device`: the computing device; on a GPU only data in the host's
+/// memory count.
 RunSize size_of_run(const StepProgram& step, Choice<DeviceKind> device, RankRange here);
 
 /// The option that starts a run anyway.
 inline constexpr const char* any_size_option = "--any-size";
 
-/// Refuses a run that needs more memory than is available here (but not request.any_size), with both figures, the time
-/// of a step and what would do. Nothing is known where only a launcher knows which ranks are here. Throws PlanError.
+/// Rejects a run that needs more memory than is available here (unless request.any_size), with both figures, the time
+/// of a step and alternatives. No check if only a launcher knows which ranks are here. Throws PlanError.
 void check_fits(const StepProgram& step, const RunRequest& request);
 
 }  // namespace rankscope

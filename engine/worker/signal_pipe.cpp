@@ -14,7 +14,7 @@
 namespace rankscope {
 namespace {
 
-// A signal handler can reach nothing else.
+// A signal handler can access only globals.
 std::atomic<int> write_end = -1;
 static_assert(std::atomic<int>::is_always_lock_free);
 

@@ -1,5 +1,5 @@
-// Signals that this process is sent, one after the other, on whichever thread waits for them. Blocking them does not
-// do: libraries have made threads before main, which would take them.
+// Signals sent to this process, one after the other, on any thread that waits for them. Blocking them is not
+// enough: libraries start threads before main, which would receive them.
 #pragma once
 #include <chrono>
 #include <initializer_list>
@@ -8,17 +8,17 @@
 
 namespace rankscope {
 
-/// One of a process at a time.
+/// Only one per process at a time.
 class SignalPipe {
  public:
-  /// From now on these signals do nothing but arrive here. Throws std::runtime_error.
+  /// From now on these signals only arrive here. Throws std::runtime_error.
   explicit SignalPipe(std::initializer_list<int> signals);
-  /// They have their default effect again.
+  /// Restores their default effect.
   ~SignalPipe();
   SignalPipe(const SignalPipe&) = delete;
   SignalPipe& operator=(const SignalPipe&) = delete;
 
-  /// The next one's number; nullopt when the limit comes first.
+  /// The next one's number; nullopt if the limit is reached first.
   std::optional<int> wait(std::chrono::milliseconds limit) const;
 
  private:

@@ -42,7 +42,7 @@ std::optional<ProcessState> state_of(pid_t process) {
 bool is_stopped(char state) { return state == 'T'; }
 bool is_suspended(char state) { return state == 'T' || state == 't'; }  // by a signal, or by a debugger
 
-/// Of the variables of a process's environment, the value of the first of `names` that it has; empty: it has none.
+/// The value of the first of `names` that a process's environment has; empty: it has none.
 std::string variable_of(pid_t process, const std::vector<std::string>& names) {
   std::ifstream file(fmt::format("/proc/{}/environ", process), std::ios::binary);
   for (std::string variable; std::getline(file, variable, '\0');)
@@ -82,7 +82,7 @@ struct RankProcess {
   char state = '?';
 };
 
-/// The processes of ranks that are on this host, by rank; a process of all ranks has the key -1.
+/// The processes of ranks that are on this host, by rank; a process with all ranks has the key -1.
 std::map<int, RankProcess> rank_processes(const RankPlaces& places) {
   std::map<int, RankProcess> ranks;
   if (places.one_process) {
@@ -98,7 +98,7 @@ std::map<int, RankProcess> rank_processes(const RankPlaces& places) {
       continue;
     }
     const int rank = rank_of(process);
-    // Of a launched job's rank 0 there are the supervisor and its parent, too.
+    // For a launched job's rank 0 there are also the supervisor and its parent.
     if (rank < 0 || (!places.launched_namespace.empty() && rank == 0 && !is_child)) continue;
     ranks[rank] = {process, state.state};
   }
@@ -155,7 +155,7 @@ void SilenceReport::check_progress(Clock::time_point now) {
 }
 
 bool SilenceReport::is_elsewhere(std::int32_t rank, const Silent& of) const {
-  // One that has reported no step may have no way to report at all.
+  // A rank without reported steps may be unable to report at all.
   return places_.other_hosts && of.process == 0 && watch_.last_step(rank) >= 0;
 }
 

@@ -5,9 +5,9 @@
 
 namespace rankscope {
 
-/// The scenario as it is, or where its stages are to be measured with the list of layers that they become: by a
+/// The unchanged scenario, or, if its stages are to be measured, the scenario with the resulting list of layers: by a
 /// measurement on this machine (of that device, with `threads` threads of the CPU), or else by the cluster's figures.
-/// Says on standard error which list, and why. Throws PlanError.
+/// Reports the list and the reason on standard error. Throws PlanError.
 Scenario with_stages(const Scenario& scenario, bool measure, DeviceKind device = DeviceKind::cpu, int threads = 1);
 
 }  // namespace rankscope

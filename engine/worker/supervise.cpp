@@ -49,12 +49,12 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-// A signal handler can reach nothing else. It runs on whichever thread the signal is given to.
+// A signal handler can access only globals. It runs on any thread that receives the signal.
 std::atomic<bool> stop_asked = false;
 static_assert(std::atomic<bool>::is_always_lock_free);
 void ask_to_stop(int) { stop_asked = true; }
 
-/// Throws ScenarioError where the clock that was asked for does not show what the scenario has.
+/// Throws ScenarioError if the requested clock cannot show the scenario's faults.
 void check_clock(const Scenario& scenario, const RunRequest& request) {
   if (scenario.fault.slow_rank >= 0 && request.clock == ClockChoice::wall && computes(request.device))
     throw ScenarioError(
@@ -63,7 +63,7 @@ void check_clock(const Scenario& scenario, const RunRequest& request) {
                     scenario.fault.slow_rank));
 }
 
-/// On standard error; or on the launcher's, which passes on nothing more once it ends its processes.
+/// On standard error; or on the launcher's, which forwards no more output once it ends its processes.
 void print_at_end(const std::string& line, const LaunchedJob& job) {
   if (stop_asked && job.launcher_errors >= 0 &&
       write(job.launcher_errors, line.data(), line.size()) == static_cast<ssize_t>(line.size()))
@@ -71,20 +71,20 @@ void print_at_end(const std::string& line, const LaunchedJob& job) {
   std::cerr << line << std::flush;
 }
 
-/// Until each rank has reported its end, or the limit has elapsed: a killed rank reports none.
+/// Waits until each rank has reported its end, or the limit has elapsed: a killed rank reports none.
 void wait_for_ends(const SessionWatch& watch, std::chrono::milliseconds limit) {
   const auto end = std::chrono::steady_clock::now() + limit;
   while (watch.unended() > 0 && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(5ms);
 }
 
-/// How far a run is: its steps, where rank 0 is.
+/// A run's progress: its steps, by rank 0.
 class Steps {
  public:
   Steps(const Scenario& scenario, const RunRequest& request, const Progress& progress)
       : first_(request.resume.empty() ? 0 : Checkpoint(request.resume).steps_done()),
         last_(scenario.train.steps),
         progress_(progress) {}
-  /// Other words may be written.
+  /// Other output may be written.
   void make_room() const {
     if (progress_) progress_({}, share_not_known);
   }
@@ -103,7 +103,7 @@ class Steps {
   const Progress& progress_;
 };
 
-/// How the child ended, why this process ended it, and which ranks were silent then, since when.
+/// How the child ended, why this process ended it, and which ranks were silent then, with their times.
 struct ChildEnd {
   ChildExit exit;
   std::optional<SilentEnd> silence;
@@ -116,8 +116,8 @@ RankPlaces places_of(const RunRequest& request, pid_t child, const fs::path& dir
           directory};
 }
 
-/// Runs the child to its end, or ends it when asked to. Its output goes to the watch and into `last_output`;
-/// ranks that become silent are named on standard error meanwhile.
+/// Runs the child to its end, or ends it on request. Its output is passed to the watch and to `last_output`;
+/// ranks that become silent are reported on standard error meanwhile.
 ChildEnd run_child(ChildProcess& child, SessionWatch& watch, const RankPlaces& places,
                    std::deque<std::string>& last_output, const Steps& progress) {
   constexpr std::size_t kept_lines = 40;
@@ -158,7 +158,7 @@ ChildEnd run_child(ChildProcess& child, SessionWatch& watch, const RankPlaces& p
     const bool gives_up = end.silence && !was_silent;
     if ((stop_asked && !asked) || (gives_up && end.silence->processes.empty())) {
       child.signal(SIGTERM);
-      child.signal(SIGCONT);  // one that is stopped takes no other signal
+      child.signal(SIGCONT);  // a stopped process receives no other signal
     }
     if ((stop_asked && !asked) || gives_up) patience = std::chrono::steady_clock::now() + 3s;
     asked = stop_asked;
@@ -174,7 +174,7 @@ std::string reason_in(const std::deque<std::string>& last_output) {
   return {};
 }
 
-/// ZeroMQ ends the process where it gets no thread.
+/// ZeroMQ ends the process if it cannot start a thread.
 void check_own_threads(const Scenario& scenario, const RunRequest& request) {
   constexpr int own_threads = 4, of_launcher = 4, most_ranks = 64;
   const bool launches = request.communicator != CommunicatorKind::loopback && !request.launched;
@@ -183,7 +183,7 @@ void check_own_threads(const Scenario& scenario, const RunRequest& request) {
                 launches ? "the run's supervisor and the processes that it starts" : "the run's supervisor");
 }
 
-/// The outcome of the run, in words.
+/// The outcome of the run, as text.
 struct Conclusion {
   Verdict verdict;
   bool has_reason = false;  ///< a process has printed on standard error why it could not begin, or why it ended
@@ -200,7 +200,7 @@ Conclusion conclude(const SessionWatch& watch, const ChildEnd& ended, const std:
     verdict.message += ": it had been silent since " + silent->second;
   const std::string reason = verdict.ok || verdict.explained ? "" : reason_in(last_output);
   if (!reason.empty()) verdict.message = verdict.rank < 0 ? reason : verdict.message + ": " + reason;
-  // A launcher ends all its processes when one is lost, and when it is asked to stop.
+  // A launcher ends all its processes when one is lost, and when it receives a request to stop.
   if (stop_asked && !verdict.ok && !(request.launched && verdict.died))
     verdict.message =
         (request.launched ? "stopped by " + name_of(request.launched->launcher) : std::string(stopped_by_request)) +
@@ -261,7 +261,7 @@ void stop_on_signals() {
   action.sa_handler = ask_to_stop;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-  struct sigaction hang_up {};  // of the terminal; `nohup` has it ignored, and so it stays
+  struct sigaction hang_up {};  // of the terminal; `nohup` sets it to ignored; this is kept
   if (sigaction(SIGHUP, nullptr, &hang_up) == 0 && hang_up.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
 }
 
@@ -287,7 +287,7 @@ SessionOutcome run_session(const Scenario& scenario, const RunRequest& request, 
   const WorkerJob job = worker_job(scenario, request, directory.path(), session, setup, relay);
   for (std::size_t i = 0; i < request.join_files.size(); ++i)
     write_join_file(request.join_files[i], relay.join(setup.keys.viewers[i]));
-  // Last of what can be refused, because it replaces a recording of that name.
+  // After all other checks, because it replaces a recording of that name.
   if (!request.record.empty()) recorder.open(request.record, *parse_keep(request.keep), directory.path());
   if (!request.publish.empty()) std::cerr << "viewers: " << relay.endpoint() << std::endl;
 
@@ -299,7 +299,7 @@ SessionOutcome run_session(const Scenario& scenario, const RunRequest& request, 
   const double others_share = before.taken_since();
   if (ended.silence && ended.silence->rank >= 0) watch.lost(ended.silence->rank);
   if (request.launched && ended.exit.signal != 0 && !stop_asked) watch.lost(0);
-  // A launcher leaves its processes a second when it ends them, and passes on nothing after it.
+  // A launcher gives its processes a second when it ends them, and forwards no output afterwards.
   const bool is_hurried = request.launched && (stop_asked || !ended.exit.ok());
   if (is_hurried) wait_for_ends(watch, 300ms);
   relay.finish(is_hurried ? 100ms : 5s);
@@ -309,7 +309,7 @@ SessionOutcome run_session(const Scenario& scenario, const RunRequest& request, 
     any_step = any_step || watch.last_step(rank) >= 0;
     watch.finished(rank, marks[rank]);
   }
-  // Where others started the ranks, no launcher's line names the one that died by itself: all the others were
+  // In a job that was already launched, no launcher's line names the rank that died by itself: all the others were
   // dismissed.
   if (request.launched && !ended.exit.ok())
     if (const auto others = read_not_dismissed(directory.path(), scenario.plan.ranks()); others.size() == 1)
@@ -373,7 +373,7 @@ int run_supervised(const Scenario& given, const RunRequest& asked) {
     report_choice(newest);
     request.resume = newest.checkpoint->directory();
     if (!request.record.empty()) request.record = numbered(asked.record, number + 1);
-    scenario.fault.kill_rank = scenario.fault.kill_step = -1;  // it has happened
+    scenario.fault.kill_rank = scenario.fault.kill_step = -1;  // the fault has happened
     std::cerr << "rankscope-engine: continuing from " << request.resume
               << (request.record.empty() ? "" : ", recording to " + request.record) << std::endl;
   }

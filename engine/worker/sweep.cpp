@@ -18,7 +18,7 @@
 namespace rankscope {
 namespace {
 
-/// The steady steps' wall seconds of a run whose headline is another clock's.
+/// The steady steps' wall-clock seconds of a run with another headline clock.
 std::vector<double> wall_seconds(const RunFacts& facts) {
   RunFacts wall;
   wall.grid = facts.grid;
@@ -53,13 +53,13 @@ SweepRun run_point(const SweepPlan& plan, const RunRequest& request, std::int32_
   }
 }
 
-/// Reports on standard error how far it is: a line for each run that is done, and the progress of the present one.
+/// Reports progress on standard error: a line for each completed run, and the progress of the current one.
 class Announcer {
  public:
   Announcer(const Sweep& sweep, bool shown) : sweep_(sweep), shown_(shown) {
     for (const SweepPoint& point : sweep.points) total_ += point.refused.empty() ? sweep.repeats : 0;
   }
-  /// Of the next run; the share is of the whole sweep.
+  /// Of the next run; the share is of the complete sweep.
   Progress next(std::int32_t point) {
     return [this, show = line_.progress(), before = done_, words = sweep_.points[point].words()](std::string_view doing,
                                                                                                  double share) {
@@ -95,7 +95,7 @@ int run_sweep(const SweepRequest& request, const ExtraCheck& extra_check) {
   RunRequest each = request.run;
   each.clock = name_of(sweep.clock);
   const std::int64_t begun_ns = monotonic_ns();
-  // Last of what can be refused, because it replaces a recording of that name.
+  // After all other checks, because it replaces a recording of that name.
   std::optional<SweepRecorder> recorder;
   if (!request.record.empty()) check_output(request.record, {request.scenario});
   if (!request.record.empty()) recorder.emplace(request.record, sweep);
@@ -106,7 +106,7 @@ int run_sweep(const SweepRequest& request, const ExtraCheck& extra_check) {
       if (!plan.scenarios[point]) continue;
       const auto number = static_cast<std::int32_t>(point);
       SweepRun run = run_point(plan, each, number, repeat, announcer->next(number));
-      if (stop_was_asked()) break;  // an interrupted run is no measurement
+      if (stop_was_asked()) break;  // an interrupted run is not a measurement
       announcer->done(run);
       if (recorder) recorder->add(run, monotonic_ns() - begun_ns);
       sweep.runs.push_back(std::move(run));

@@ -64,13 +64,13 @@ std::vector<Override> common_overrides(const SweepRequest& request) {
   return overrides;
 }
 
-/// What was typed is known: "--set " in front of it would be wrong here.
+/// The text was not typed after --set, so "--set " in front of it would be wrong here.
 std::string without_option(const std::string& message) {
   constexpr std::string_view option = "--set ";
   return message.starts_with(option) ? message.substr(option.size()) : message;
 }
 
-/// Makes the points, one by one.
+/// Creates the points, one by one.
 class Points {
  public:
   Points(const SweepRequest& request, const ExtraCheck& extra_check)
@@ -93,7 +93,7 @@ class Points {
     overrides.insert(overrides.end(), keys.begin(), keys.end());
     std::optional<Scenario> scenario;
     if (request_.weak && !grow_batch(ranks, overrides, point)) {
-      // `point` says why.
+      // `point` contains the reason.
     } else {
       scenario = checked(overrides, point);
     }
@@ -106,7 +106,7 @@ class Points {
   }
 
  private:
-  /// An unknown name changes nothing here: it is refused with the point.
+  /// An unknown name changes nothing here: it is rejected with the point.
   static void set_known(Scenario& scenario, const Override& given) {
     try {
       set_value(scenario, given, "--over " + given.key + "=" + given.value);
@@ -134,7 +134,7 @@ class Points {
         scenario = with_stages(scenario, computes(request_.run.device), request_.run.device, request_.run.threads);
         point.stages = scenario.plan.stages;
       }
-      scenario.train.checkpoint_every = 0;  // steps are measured, nothing is kept
+      scenario.train.checkpoint_every = 0;  // steps are measured, no checkpoints are kept
       check_runs(compile(scenario));
       return scenario;
     } catch (const ScenarioError& error) {

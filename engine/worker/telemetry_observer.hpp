@@ -11,7 +11,7 @@ namespace rankscope {
 
 class TelemetryObserver : public RankObserver {
  public:
-  /// What a step cost goes to `trace_to`, for the device clock; empty: nothing is emulated.
+  /// A step's costs are passed to `trace_to`, for the device clock; empty: nothing is emulated.
   using TraceTo = std::function<void(int rank, std::uint32_t step, const StepTrace& trace)>;
   TelemetryObserver(Publisher& publisher, StepMarks& marks, TraceTo trace_to, int rank);
 

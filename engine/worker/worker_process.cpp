@@ -73,7 +73,7 @@ class Narrator {
            const std::vector<RankProgram>& programs)
       : publisher_(publisher), job_(job), step_(step), programs_(programs) {}
 
-  /// `platform`: null where ops sleep.
+  /// `platform`: null if ops sleep.
   void hello(const Platform* platform, const std::string& energy_unknown) const {
     const Scenario& scenario = step_.scenario;
     Hello hello;
@@ -103,7 +103,7 @@ class Narrator {
     publisher_.control(rank, ProgramRecord{rank, hash_of(text), text});
   }
 
-  /// Steps of the plan on this machine as predicted, before anything of it has run.
+  /// Predicted steps of the plan on this machine, before any of it has run.
   void prediction(const Costs& costs) const {
     const Simulation predicted = simulate(programs_, step_.grid, costs, predicted_steps(programs_));
     publisher_.detail(0, SpanBatch{Obtained::simulated, ClockDomain::device, predicted.spans});
@@ -120,12 +120,12 @@ class Narrator {
 struct TelemetryOutput {
   explicit TelemetryOutput(PublisherOptions options) : publisher(std::move(options)) {}
   Publisher publisher;
-  std::unique_ptr<EmulatedClock> device_clock;  ///< where this process keeps it: rank 0's
-  std::unique_ptr<TraceGather> gather;          ///< where ranks are processes
+  std::unique_ptr<EmulatedClock> device_clock;  ///< only in rank 0's process
+  std::unique_ptr<TraceGather> gather;          ///< if ranks are processes
   std::vector<std::unique_ptr<TelemetryObserver>> observers;
   std::mutex mutex;
 
-  /// Publishes the steps that are complete, and ends.
+  /// Publishes the complete steps, and ends.
   void end_emulation() {
     if (gather) gather->leave();
     gather.reset();
@@ -140,9 +140,9 @@ bool shares_gpu(World& world, const std::string& bus_id) {
   return std::count(all.begin(), all.end(), mine) > 1;
 }
 
-/// Threads that this process will have: its ranks' lanes, with those that compute for them, and the telemetry's.
+/// Threads that this process will have: its ranks' lanes, with their compute threads, and the telemetry's.
 int threads_of(const WorkerJob& job, const std::vector<RankProgram>& programs) {
-  constexpr int telemetry = 6;  // ZeroMQ's two, the publisher, the device clock, what gathers for it, the launcher's
+  constexpr int telemetry = 6;  // ZeroMQ's two, the publisher, the device clock, its gatherer, the launcher's
   const bool is_process = job.request.communicator != CommunicatorKind::loopback;
   int most = 0, sum = 0;
   for (const RankProgram& program : programs) {
@@ -176,7 +176,7 @@ bool shares_cores(World& world, int threads) {
 WorkerJob common_job(World& world, const WorkerJob& mine, ClockRecord& clock) {
   WorkerJob job = parse_job(world.exchange(world.rank() == 0 ? to_text(mine) : std::string()).front());
   if (job.refused) return job;
-  const CommonStart start = fit_clock(world);  // by messages between hosts, which NCCL does not have
+  const CommonStart start = fit_clock(world);  // by messages between hosts, which NCCL does not offer
   job.start_ns = start.start_ns;
   clock = {world.rank(), monotonic_ns() - start.start_ns, 0, start.uncertainty_ns};
   if (job.request.clock == ClockChoice::automatic)
@@ -184,16 +184,16 @@ WorkerJob common_job(World& world, const WorkerJob& mine, ClockRecord& clock) {
   return job;
 }
 
-/// What computes in this process: nothing where ops sleep. `gpu`: PCI bus id, empty without one.
+/// The platform of this process: none if ops sleep. `gpu`: PCI bus id, empty without one.
 struct Equipment {
   std::shared_ptr<const Platform> platform;
   std::string gpu;
 };
 
-/// Writes a whole line at once, because other processes write to the same output.
+/// Writes a complete line at once, because other processes write to the same output.
 void note(const std::string& line) { std::cerr << worker_note + line + "\n" << std::flush; }
 
-/// `processes`: null where ranks are threads of one process, which share its device; else collective.
+/// `processes`: null if ranks are threads of one process, which share its device; else collective.
 Equipment open_equipment(const RunRequest& request, World* processes) {
   Equipment mine;
   const bool on_gpu = request.device == DeviceKind::cuda;
@@ -218,14 +218,14 @@ Equipment open_equipment(const RunRequest& request, World* processes) {
 /// The ranks of this process, from the scenario to their last message.
 class Ranks {
  public:
-  /// `processes` is where ranks are processes, and outlives a failure. Collective.
+  /// `processes` is set if ranks are processes, and outlives a failure. Collective.
   Ranks(const WorkerJob& job, std::unique_ptr<World>& processes);
 
-  /// What is known of the run before its first step. `fitted_clock`: of a rank that is a process.
+  /// The facts of the run before its first step. `fitted_clock`: for a rank that is a process.
   void announce(const std::optional<ClockRecord>& fitted_clock);
-  /// Where ranks compute: has the spans of each step that is done published on the device clock, too.
+  /// If ranks compute: also publishes the spans of each completed step on the device clock.
   void emulate();
-  /// All steps; the exit status. `exit_report`, of a rank that is a process: made if a launcher ends this process.
+  /// All steps; the exit status. `exit_report`, for a rank that is a process: sent if a launcher ends this process.
   int train(ExitReport* exit_report);
 
  private:
@@ -247,7 +247,7 @@ class Ranks {
   RunEnergy energy_;
   Costs costs_;
   std::optional<Checkpoint> resume_;
-  std::optional<SessionDirectory> own_directory_;  ///< the supervisor's is on its host; on others this process's own
+  std::optional<SessionDirectory> own_directory_;  ///< the supervisor's is on its host; elsewhere this process's own
   StepMarks marks_;
   std::optional<TelemetryOutput> telemetry_;
   TelemetryObserver::TraceTo trace_to_;
@@ -260,7 +260,7 @@ Ranks::Ranks(const WorkerJob& job, std::unique_ptr<World>& processes)
       programs_(step_.all_programs()),
       marks_(job.directory, step_.grid.size()) {
   const RunRequest& request = job.request;
-  // Libraries that get no thread end the process or wait for ever.
+  // Libraries that cannot start a thread end the process or wait forever.
   check_threads(threads_of(job, programs_),
                 request.communicator == CommunicatorKind::loopback ? "the run" : "each rank of the run");
   if (processes && processes->size() != step_.grid.size())
@@ -343,7 +343,7 @@ void Ranks::run_steps(ExitReport* exit_report) {
     run_process_rank(step_, settings_, *processes_, observer);
   else
     run_loopback(step_, settings_, observer);
-  telemetry_->end_emulation();  // the last steps' spans go out before the end
+  telemetry_->end_emulation();  // the last steps' spans are sent before the end
   if (exit_report) exit_report->set(dismissal());
   for (int rank = 0; rank < step_.grid.size(); ++rank)
     if (!processes_ || processes_->rank() == rank) end(rank, true, "");
@@ -366,7 +366,7 @@ int Ranks::train(ExitReport* exit_report) {
   } catch (const RunFailure& failure) {
     if (exit_report) exit_report->set(dismissal());
     end(failure.rank, false, failure.what(), failure.in_communication);
-    // Where a launcher started the ranks, each one's errors are shown; the supervisor names the first that failed.
+    // If a launcher started the ranks, the errors of each are shown; the supervisor names the first that failed.
     // A line with the program's name is the reason that the supervisor reports if the message above does not arrive: a
     // peer that fails for the same reason may end the job before that.
     if (!exit_report)

@@ -21,8 +21,8 @@ bool has_few_cores(const Scenario& scenario, const RunRequest& request) {
   return scenario.plan.ranks() * request.threads > static_cast<int>(std::thread::hardware_concurrency());
 }
 
-/// Ranks that would share cores keep true time on the device clock only. Of processes, "auto" is left to the workers,
-/// which know how many of them are on a host.
+/// Ranks that would share cores have correct times only on the device clock. For processes, the workers resolve "auto",
+/// since they have the number of workers on a host.
 ClockChoice headline_clock(const Scenario& scenario, const RunRequest& request) {
   if (request.clock != ClockChoice::automatic) return request.clock;
   if (!computes(request.device)) return ClockChoice::wall;
@@ -49,7 +49,7 @@ RelaySetup make_relay_setup(const RunRequest& request, const fs::path& directory
   setup.relay.endpoint = request.publish;
   if (request.publish.empty())
     setup.relay.endpoint = may_span_hosts(request) ? "tcp://0.0.0.0:*" : "ipc://" + (directory / "relay").string();
-  // Threads of one process need no port: this user alone can enter the directory.
+  // Threads of one process need no port: only this user can access the directory.
   if (!request.publish.empty() && request.communicator == CommunicatorKind::loopback)
     setup.relay.worker_endpoint = "ipc://" + (directory / "workers").string();
   if (!request.join_files.empty() || may_span_hosts(request)) {
@@ -80,7 +80,7 @@ std::vector<std::string> environment_of_child(const WorkerJob& job, const Scenar
   std::vector<std::string> environment = environment_of(job), more = launch_environment(job.request);
   environment.insert(environment.end(), more.begin(), more.end());
   // The device clock counts the CPU time of the thread that calls a kernel. That thread must not spin while it waits
-  // for the other threads of its team: on a busy machine they may not be running, and the wait is no cost of the op.
+  // for the other threads of its team: on a busy machine they may not be running, and the wait is not a cost of the op.
   const bool may_count_cpu_time = job.request.clock == ClockChoice::device ||
                                   (job.request.clock == ClockChoice::automatic && has_few_cores(scenario, job.request));
   if (may_count_cpu_time && job.request.threads > 1 && std::getenv("OMP_WAIT_POLICY") == nullptr)

@@ -1,4 +1,4 @@
-// What the supervisor gives the workers of a session: the relay that they connect to, their job, and their environment.
+// The supervisor's data for the workers of a session: the relay that they connect to, their job, and their environment.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -20,7 +20,7 @@ RelaySetup make_relay_setup(const RunRequest& request, const std::filesystem::pa
 WorkerJob worker_job(const Scenario& scenario, const RunRequest& request, const std::filesystem::path& directory,
                      const SessionId& session, const RelaySetup& setup, const Relay& relay);
 
-/// Variables that the worker processes have besides the supervisor's own.
+/// Variables that the worker processes have in addition to the supervisor's own.
 std::vector<std::string> environment_of_child(const WorkerJob& job, const Scenario& scenario);
 
 }  // namespace rankscope

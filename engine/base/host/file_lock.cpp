@@ -40,7 +40,7 @@ std::string described(const std::string& process) {
   return "process " + process + " on " + host() + (command.empty() ? "" : " (" + excerpt(command) + ")");
 }
 
-/// The process of this machine that has a flock on that file; empty: none that can be seen from here.
+/// The process of this machine that has a flock on that file; empty: none is visible to this process.
 std::string holder_of(int file) {
   struct stat info {};
   if (fstat(file, &info) != 0) return {};
@@ -82,7 +82,7 @@ FileLock FileLock::take(const std::string& path, std::string& trouble) {
   }
   if (const auto holder = lock_open_file(file, path)) {
     trouble = *holder;
-    // The holder has written its name: of a holder on another machine nothing else is known.
+    // The holder has written its name; of a holder on another machine nothing else is available.
     std::array<char, 512> name{};
     const ssize_t length = pread(file, name.data(), name.size() - 1, 0);
     if (length > 0 && trouble.starts_with("a process that")) {
@@ -94,7 +94,7 @@ FileLock FileLock::take(const std::string& path, std::string& trouble) {
   }
   const std::string name = this_process() + "\n";
   if (ftruncate(file, 0) != 0 || pwrite(file, name.data(), name.size(), 0) < 0) {
-    // Only the name is missing.
+    // The lock is held; only its name could not be written.
   }
   lock.file_ = file;
   return lock;

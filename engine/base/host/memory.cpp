@@ -71,7 +71,7 @@ std::optional<std::int64_t> left_in_groups() {
 }
 
 void end_without_memory() {
-  // Nothing here may allocate memory.
+  // This function must not allocate memory.
   std::array<char, 400> line{};
   rlimit space{};
   getrlimit(RLIMIT_AS, &space);

@@ -16,7 +16,7 @@ std::string number_or_none(int resource, rlim_t unit, const std::string& words) 
   return fmt::format("{}{}", limit.rlim_cur / unit, words);
 }
 
-/// The limits that this process has, of those that may refuse a thread.
+/// The limits of this process that may cause the error.
 std::string limits() {
   std::string all = number_or_none(RLIMIT_NPROC, 1, " processes and threads of this user (ulimit -u)");
   if (const std::string space = number_or_none(RLIMIT_AS, 1024, " KiB of address space (ulimit -v)"); !space.empty())

@@ -28,7 +28,7 @@ Thread start_thread(const std::string& what, Work&& work) {
   }
 }
 
-/// At most `count` threads that each run `work`, which takes items of a common list: as many as can be started,
+/// At most `count` threads that each run `work`, which fetches items of a common list: as many as can start,
 /// possibly none. The caller also works.
 template <class Work>
 std::vector<std::jthread> start_helpers(std::size_t count, const Work& work) {
@@ -37,7 +37,7 @@ std::vector<std::jthread> start_helpers(std::size_t count, const Work& work) {
   try {
     while (helpers.size() < count) helpers.emplace_back(work);
   } catch (const std::system_error&) {
-    // Slower with fewer, and the same result.
+    // Fewer threads are slower, with the same result.
   }
   return helpers;
 }

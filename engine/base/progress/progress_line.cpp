@@ -78,7 +78,7 @@ Progress ProgressLine::progress() {
 void ProgressLine::show(std::string_view doing, double share) {
   const std::lock_guard lock(mutex_);
   if (doing.empty()) take_away();
-  // Not `share < share_`: the first known share begins a count, too.
+  // Not `share < share_`: the first known share also begins a count.
   const bool goes_on = share >= share_ || (std::isnan(share) && std::isnan(share_) && doing == doing_);
   if (!goes_on) {
     counted_since_ = Clock::now();

@@ -1,5 +1,5 @@
 // Shows progress on standard error: task, share and remaining time. Nothing for two seconds; then one line
-// that is rewritten in place on a terminal, and a line a minute anywhere else.
+// that is rewritten in place on a terminal, elsewhere one line per minute.
 #pragma once
 #include <chrono>
 #include <condition_variable>
@@ -19,18 +19,18 @@ struct ProgressOutput {
   bool is_terminal = false;
   std::size_t width = 80;  ///< width of the terminal, characters
   std::function<void(std::string_view)> write;
-  std::chrono::milliseconds first{2000};  ///< until the first line; anywhere but on a terminal `every` counts
+  std::chrono::milliseconds first{2000};  ///< until the first line; without a terminal `every` applies
   std::chrono::milliseconds every{200};   ///< from one line to the next
 };
 ProgressOutput progress_on_standard_error();
 
-/// "step 12 of 120, 10%, about 32 s left" of a count that has lasted so long since a share of `first_share`.
+/// "step 12 of 120, 10%, about 32 s left" of a count that has lasted this long since a share of `first_share`.
 std::string progress_text(std::string_view doing, double share, double first_share,
                           std::chrono::duration<double> since);
 
 class ProgressLine {
  public:
-  /// `task`: in front of each line, such as "run".
+  /// `task`: the start of each line, such as "run".
   explicit ProgressLine(std::string task, ProgressOutput output = progress_on_standard_error());
   /// Clears the line.
   ~ProgressLine();
@@ -51,7 +51,7 @@ class ProgressLine {
 
   const std::string task_;
   const ProgressOutput output_;
-  std::mutex mutex_;  // of all that follows
+  std::mutex mutex_;  // of all members below
   std::condition_variable ended_;
   bool is_over_ = false, is_shown_ = false;
   std::string doing_;

@@ -6,7 +6,7 @@
 namespace rankscope::analysis {
 namespace {
 
-/// Whether this waits for others' compute, so that its cause is a phase which may be refined.
+/// Whether this is a wait for others' compute, so that its cause is a phase which may be refined.
 bool is_phase(BubbleCause cause) { return cause <= BubbleCause::schedule; }
 
 BubbleStretch stretch_of(const Piece& piece, int rank, OpId next, const RankPhases& phases) {
@@ -41,7 +41,7 @@ BubbleStretch stretch_of(const Piece& piece, int rank, OpId next, const RankPhas
   return stretch;
 }
 
-/// A parameter server has no model to compute: its idle time while workers compute is no bubble.
+/// A parameter server has no model to compute: its idle time while workers compute is not bubble.
 BubbleStretch of_server(BubbleStretch stretch) {
   if (stretch.time != TimeClass::bubble) return stretch;
   stretch.time = TimeClass::other;
@@ -51,8 +51,8 @@ BubbleStretch of_server(BubbleStretch stretch) {
   return stretch;
 }
 
-/// What a parameter server does, by its own ops on lanes other than its nearly empty compute lane: it moves bytes,
-/// updates, or is idle until a worker arrives. No chain of others' ops shows that.
+/// A parameter server's activity, by its own ops on lanes other than its nearly empty compute lane: it moves bytes,
+/// updates, or is idle until a worker arrives. Chains of others' ops do not show that.
 void add_server(const StepIndex& index, int rank, TimeRange step, SpanAt last, std::vector<BubbleStretch>& to) {
   std::int64_t free = step.begin_ns;
   const auto add = [&](std::int64_t until, BubbleCause cause, TimeClass time, SpanAt at = none) {
@@ -155,7 +155,7 @@ std::vector<Refinement> refinements(const std::vector<BubbleStretch>& stretches,
     if (is_phase(s.cause)) seen[s.rank][s.cause] += static_cast<double>(s.length_ns());
   std::vector<Refinement> refinements(ranks);
   for (std::size_t r = 0; r < ranks; ++r) {
-    double beyond = 0;  // what the balanced layout does not have
+    double beyond = 0;  // time that the balanced layout does not have
     for (std::size_t phase = 0; phase < 4; ++phase)
       beyond += std::max(0.0, seen[r].ns[phase] - layouts.balanced[r].ns[phase]);
     const double fewer = layouts.without_stragglers[r].sum();

@@ -19,7 +19,7 @@ struct IdleTimes {
 /// the compute of others; its cause is its phase (warm-up, first gradient, cool-down, or schedule in between; without a
 /// pipeline phases have no meaning, and the rest after the next two layouts is `peers`). Then two counterfactual
 /// layouts with free communication show how much of it would not exist without stragglers, and how much more if all
-/// ranks had the same amount of compute; these parts of each phase, in proportion to its time beyond the balanced
+/// ranks had the same amount of compute; these parts of each phase, proportional to its time beyond the balanced
 /// layout, become straggler and imbalance.
 IdleTimes idle_times(const StepIndex& index, TimeRange step);
 

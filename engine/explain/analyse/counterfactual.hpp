@@ -32,7 +32,7 @@ struct IdleByPhase {
 /// [rank], in three layouts.
 struct Counterfactual {
   std::vector<IdleByPhase> as_measured;         ///< communication is free, nothing else changed
-  std::vector<IdleByPhase> without_stragglers;  ///< and their compute is as fast as equal work elsewhere
+  std::vector<IdleByPhase> without_stragglers;  ///< and stragglers compute as fast as other ranks with equal work
   std::vector<IdleByPhase> balanced;            ///< and all ranks have the same sum of model compute
   std::vector<double> slowness;                 ///< StepAnalysis::slowness
 };

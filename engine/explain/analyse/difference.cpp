@@ -17,7 +17,7 @@ void add(DifferenceSide& side, double seconds, double count) {
   side.count = number(side.count) + count;
 }
 
-/// The ranks that have spans: of other ranks of a folded plan nothing is known.
+/// The ranks that have spans: other ranks of a folded plan have no data.
 double ranks_of(const ComparedStep& step) {
   std::size_t ranks = std::max<std::size_t>(step.analysis->ranks.size(), 1);
   if (step.analysis->ranks.empty())

@@ -1,5 +1,5 @@
-// Compares two steps: where the time of each goes, item by item. The steps may be of different plans: an item of both
-// has two figures, and a missing item is not a number on its side.
+// Compares the times of two steps, item by item. The steps may be of different plans: an item of both
+// has two figures; for a missing item that step's figure is NaN.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -22,19 +22,19 @@ enum class DifferenceKind : std::uint8_t {
 
 struct DifferenceSide {
   double seconds = not_known;
-  double count = not_known;  ///< ops a rank and step; of DifferenceKind::op alone
+  double count = not_known;  ///< ops a rank and step; only of DifferenceKind::op
 };
 
 struct DifferenceRow {
   DifferenceKind kind = DifferenceKind::time;
-  std::string name;        ///< "bubble", "warm_up", "all_reduce of data_gradient"; empty of ranks
+  std::string name;        ///< "bubble", "warm_up", "all_reduce of data_gradient"; empty for ranks
   std::int32_t rank = -1;  ///< of the last two kinds
   DifferenceSide a, b;
   /// B minus A, where a missing value counts as zero.
   double seconds() const;
 };
 
-/// `spans` are of the analysed step alone.
+/// `spans` are only the analysed step's.
 struct ComparedStep {
   const StepAnalysis* analysis = nullptr;
   std::span<const Span> spans;

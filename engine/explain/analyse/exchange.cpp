@@ -52,7 +52,7 @@ void add_times(GroupExchange& exchange, const std::vector<PhaseSpan>& phases) {
   }
 }
 
-/// Transfers of a transparent collective have no place among them: they are moves.
+/// Transfers of a transparent collective are not among them: they are moves.
 std::vector<PhaseSpan> inside_of(std::vector<PhaseSpan> phases) {
   std::sort(phases.begin(), phases.end(), [](const PhaseSpan& a, const PhaseSpan& b) {
     return std::tie(a.rank, a.phase, a.chunk, a.begin_ns) < std::tie(b.rank, b.phase, b.chunk, b.begin_ns);

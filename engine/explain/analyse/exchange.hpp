@@ -1,5 +1,5 @@
-// One collective or message of one step in detail: its members, their waiting times, which chunk moved when from which
-// rank to which. All of it is known for transparent collectives; for opaque ones (the library's own) only the members'
+// One collective or message of one step in detail: its members, their waits, source, destination and time of each
+// chunk's moves. All of it is known for transparent collectives; for opaque ones (the library's own) only the members'
 // times.
 #pragma once
 #include <cstdint>
@@ -18,45 +18,45 @@ struct ExchangeMove {
   int phase = 0, from = 0, to = 0;
   int first_chunk = 0, last_chunk = 0;  ///< chunks [first, last)
   std::int64_t bytes = 0;
-  bool add = false;                        ///< summed into what the receiver has
+  bool add = false;                        ///< summed into the receiver's data
   std::int64_t begin_ns = 0, end_ns = -1;  ///< as recorded on the wall clock; end before begin: not recorded
   bool timed() const { return end_ns >= begin_ns; }
 };
 
 struct GroupExchange {
-  OpId op;  ///< of a message, its sender's
+  OpId op;  ///< for a message, its sender's
   std::uint32_t step = 0;
   OpKind kind = OpKind::send;
   /// Of a parameter server's messages, whose ids are the same in both directions: whether the server sends it
   /// (parameters), else a worker (gradients).
   std::optional<bool> serves;
-  std::vector<int> ranks;                  ///< members, ascending; of a message sender and receiver
-  std::vector<std::optional<Span>> spans;  ///< [member]; empty: not known
+  std::vector<int> ranks;                  ///< members, ascending; for a message, sender and receiver
+  std::vector<std::optional<Span>> spans;  ///< [member]; empty: unknown
   int root = 0;                            ///< member, of a rooted collective
-  std::int64_t bytes = 0;                  ///< S of whole_bytes: what nccl-tests calls the size
+  std::int64_t bytes = 0;                  ///< S of whole_bytes: called size by nccl-tests
   bool opaque = false;                     ///< its phases are unknown: `moves` is empty
   /// Phases that a library reported (PhaseSpan), of an opaque collective or of a message. By rank, channel and
   /// time.
   std::vector<PhaseSpan> inside;
   std::optional<Algorithm> algorithm;     ///< of a transparent collective
-  std::vector<std::int64_t> chunk_bytes;  ///< a buffer is cut into so many chunks
+  std::vector<std::int64_t> chunk_bytes;  ///< of each chunk of a buffer
   int phases = 0;
   std::vector<ExchangeMove> moves;  ///< by phase
   bool timed = false;               ///< all moves have their times
 
   int size() const { return static_cast<int>(ranks.size()); }
-  /// Whether the data are summed: then a chunk is complete with all members' parts, else when it has arrived.
+  /// Whether the data are summed: then a chunk is complete with all members' parts, else after arrival.
   bool sums() const;
 };
 
 /// One exchange's spans, of all its members. No bytes move before the last of them has arrived, but not every
-/// communicator reports that time: an NCCL kernel waits inside. If no span has a wait although they began apart,
+/// communicator reports that time: an NCCL kernel waits inside. If no span has a wait but different begins,
 /// each gets its wait for the last member, unless it had ended by then (a sender whose message was buffered).
 void set_waiting(std::span<Span*> members);
 
 /// The exchange that op `op` of `rank` is part of. `spans` are the step's, obtained one way; `phases` those of all its
-/// members, in any order (doubles do no harm). `algorithm` as the plan names it; empty: the communicator's own. Nothing
-/// where `rank`'s program does not have the op, where it is no communication or where its group has one member.
+/// members, in any order (duplicates are allowed). `algorithm` as in the plan; empty: the communicator's own. Nothing
+/// if `rank`'s program does not have the op, if it is no communication or if its group has one member.
 std::optional<GroupExchange> exchange_of(const std::vector<RankProgram>& programs, const RankGrid& grid,
                                          std::optional<Algorithm> algorithm, const std::vector<Span>& spans,
                                          const std::vector<PhaseSpan>& phases, int rank, std::uint32_t step, OpId op);
@@ -82,12 +82,12 @@ class Holdings {
 struct ExchangeTimes {
   Purpose purpose = Purpose::none;
   OpKind kind = OpKind::send;  ///< send: both ends of a message
-  int members = 0;             ///< of a group; the largest where they differ
-  int exchanges = 0;           ///< of all groups together
-  double waiting_s = 0;        ///< mean over the ranks that take part: inside the ops, before the last member arrived
+  int members = 0;             ///< of a group; the largest if they differ
+  int exchanges = 0;           ///< of all groups
+  double waiting_s = 0;        ///< mean over the participating ranks: inside the ops, before the last member arrived
   /// The time in which bytes moved, a mean over the ranks that send. NaN without a sender's span.
   double transfer_s = 0;
-  /// Bytes/s: sizes times bus_factor divided by the time of the last to arrive, all exchanges together. NaN if no
+  /// Bytes/s: sizes times bus_factor divided by the time of the last to arrive, for all exchanges together. NaN if no
   /// exchange has all its members' spans, or none took time.
   double bus_bandwidth = 0;
 };
@@ -95,7 +95,7 @@ struct ExchangeTimes {
 std::vector<ExchangeTimes> exchange_times(const std::vector<RankProgram>& programs, const RankGrid& grid,
                                           const std::vector<Span>& spans);
 
-/// Bytes that ranks send each other in a step, by the programs. Above `most_cells` ranks neighbours share a cell.
+/// Bytes between ranks in a step, according to the programs. Above `most_cells` ranks neighbours share a cell.
 struct TrafficMatrix {
   int ranks = 0, side = 0;
   std::vector<double> bytes;  ///< [from · side + to]
@@ -112,9 +112,9 @@ struct TrafficKey {
   Purpose purpose = Purpose::none;
   OpKind kind = OpKind::send;
 };
-/// What a library's own collectives ("auto") move: unknown, or the same as loopback's (pair_elements).
+/// Traffic of a library's own collectives ("auto"): unknown, or the same as loopback's (pair_elements).
 enum class Automatic : std::uint8_t { opaque, direct };
-/// `only`: ops of that purpose and kind alone.
+/// `only`: only ops of that purpose and kind.
 TrafficMatrix traffic_matrix(const std::vector<RankProgram>& programs, const RankGrid& grid,
                              std::optional<Algorithm> algorithm, std::optional<TrafficKey> only = {},
                              int most_cells = 256, Automatic automatic = Automatic::opaque);

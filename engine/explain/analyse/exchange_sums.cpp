@@ -124,7 +124,7 @@ TrafficMatrix traffic_matrix(const std::vector<RankProgram>& programs, const Ran
     return static_cast<std::size_t>(matrix.cell_of(from)) * static_cast<std::size_t>(matrix.side) +
            static_cast<std::size_t>(matrix.cell_of(to));
   };
-  // A step has many identical collectives: what each pair of members moves is computed once for each size.
+  // A step has many identical collectives: each pair's traffic is computed once for each size.
   std::map<std::tuple<OpKind, int, std::int64_t, int>, std::vector<PairElements>> known;
   for (const RankProgram& program : programs)
     for (const Op& op : program.ops) {
@@ -138,7 +138,7 @@ TrafficMatrix traffic_matrix(const std::vector<RankProgram>& programs, const Ran
       }
       const std::vector<int> group = grid.group_of(program.rank, op.group);
       const auto n = static_cast<int>(group.size());
-      if (n < 2 || group.front() != program.rank) continue;  // a group once
+      if (n < 2 || group.front() != program.rank) continue;  // each group once
       if (!algorithm && automatic == Automatic::opaque) {
         for (const int from : group)
           for (const int to : group)

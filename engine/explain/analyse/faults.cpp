@@ -14,7 +14,7 @@ constexpr double rounding = 1e-6;  ///< of sums of shares
 
 bool is_share(double value) { return std::isnan(value) || (value >= -rounding && value <= 1 + rounding); }
 
-/// `inputs`: what the share was computed from.
+/// `inputs`: the figures that the share was computed from.
 void withdraw(Report& report, const std::string& name, double& share, const std::string& inputs) {
   if (is_share(share)) return;
   report.faults.push_back(fmt::format("{} of {:.3f} is impossible (a share is between 0 and 1): ", name, share) +
@@ -30,7 +30,7 @@ std::string rate_inputs(const Report& report, double flops, double peak) {
       peak * 1e-9);
 }
 
-/// A step that was analysed, in words.
+/// An analysed step, as text.
 std::string step_inputs(const std::optional<StepAnalysis>& step) {
   if (!step) return "no step was analysed";
   return fmt::format("step {} of {} on {}, {} missing", step->step, duration(step->seconds()),

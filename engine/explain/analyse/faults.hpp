@@ -6,10 +6,10 @@
 
 namespace rankscope::analysis {
 
-/// What MFU and HFU are computed from, beside Report::step_seconds and Report::ranks.
+/// The inputs of MFU and HFU, besides Report::step_seconds and Report::ranks.
 struct RateInputs {
   double model_flops = not_known;     ///< of one step, on all ranks
-  double hardware_flops = not_known;  ///< with what is computed again
+  double hardware_flops = not_known;  ///< with recomputation
   double peak_flops = 0;              ///< of one device
 };
 

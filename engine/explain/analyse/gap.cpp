@@ -21,7 +21,7 @@ std::map<Key, double> seconds_by_reason(const StepAnalysis& analysis, std::size_
           analysis.ranks[r][time] * analysis.seconds();
   for (const BubbleStretch& s : analysis.stretches) {
     if (static_cast<std::size_t>(s.rank) >= workers) continue;
-    if (s.time == TimeClass::optimizer) continue;  // offloaded: among the rank's optimizer already
+    if (s.time == TimeClass::optimizer) continue;  // offloaded: already part of the rank's optimizer time
     seconds[{s.rank, s.time, s.cause, s.purpose}] += static_cast<double>(s.length_ns()) * 1e-9;
   }
   return seconds;

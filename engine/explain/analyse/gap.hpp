@@ -11,7 +11,7 @@ namespace rankscope {
 struct GapItem {
   std::int32_t rank = -1;
   TimeClass time = TimeClass::other;
-  BubbleCause cause = BubbleCause::unknown;  ///< where time is bubble or other
+  BubbleCause cause = BubbleCause::unknown;  ///< if time is bubble or other
   Purpose purpose = Purpose::none;           ///< of exposed communication
   double seconds = 0;                        ///< measured - predicted, on that rank
   double points = 0;                         ///< the same in percent of (predicted step time × workers)
@@ -19,8 +19,8 @@ struct GapItem {
 };
 
 /// Largest difference first. The items' points sum to 100 · (measured / predicted step time - 1), since every rank's
-/// classes fill its step. Parameter servers are left out, as in every share of a step: workers wait for their
-/// work. Empty when the two have different numbers of ranks or the prediction has no length.
+/// classes fill its step. Parameter servers are omitted, as in every share of a step: workers wait for their
+/// work. Empty if both have different numbers of ranks or the prediction has no length.
 std::vector<GapItem> explain_gap(const StepAnalysis& predicted, const StepAnalysis& measured);
 
 }  // namespace rankscope

@@ -21,7 +21,7 @@ struct RankPlace {
   std::array<std::vector<OpIndex>, lane_count> lanes;
   std::vector<std::int32_t> at;  ///< [op]: its place in its lane
   std::unordered_map<OpId, OpIndex> by_id;
-  /// [lane]: the last op that ended, as step · ops of the lane + place in it, counted from first_step; -1 none.
+  /// [lane]: the last op that ended, as step · ops of the lane + place in it, counted from first_step; -1: none.
   std::array<std::int64_t, lane_count> done{};
   std::array<const Span*, lane_count> last{};
   std::map<std::pair<std::uint32_t, OpIndex>, std::int64_t> ended_ns;
@@ -159,7 +159,7 @@ MemberState state_of_member(const std::vector<RankPlace>& ranks, const Standstil
   const LanePlace* lane = still.find(rank, id.lane());
   if (lane == nullptr) return MemberState::not_arrived;
   // A server that serves any worker is not in one particular receive: it is ready for all of them.
-  // But it takes nothing from a worker that is ahead by the bound of staleness.
+  // But it receives nothing from a worker that is ahead by the bound of staleness.
   if (!lane->in_order) {
     const StalenessWait* bound = still.staleness_wait_of(rank);
     return receiver && bound != nullptr && step > bound->last ? MemberState::not_arrived : MemberState::arrived;
@@ -206,10 +206,10 @@ bool at_own_work(const Standstill& still, int rank) {
     if (lane.entered && !is_communication(lane.next.kind())) return true;
     anything_left = anything_left || lane.next.valid() || !lane.in_order;
   }
-  return !anything_left;  // a rank that has done all steps will not arrive either
+  return !anything_left;  // a rank that has finished all steps will not arrive either
 }
 
-/// Keeps the bounds that a worker has reached.
+/// Keeps the servers whose bound a worker has reached.
 void keep_held_back(Standstill& still) {
   std::erase_if(still.staleness_waits, [&](const StalenessWait& bound) {
     return std::none_of(still.pending.begin(), still.pending.end(), [&](const PendingCommunication& communication) {
@@ -240,7 +240,7 @@ void find_late(Standstill& still, const std::vector<End>& ends) {
     still.late.assign(failed.begin(), failed.end());
     return;
   }
-  // A rank that neither works nor waits has not reported its op: for example a stopped process.
+  // A rank that neither works nor waits has not reported its op, such as a stopped process.
   for (const int rank : missing)
     if (at_own_work(still, rank) || waits_for.count(rank) == 0) still.late.push_back(rank);
   if (!still.late.empty() || missing.empty()) return;
@@ -260,7 +260,7 @@ void find_late(Standstill& still, const std::vector<End>& ends) {
   }
 }
 
-/// The lane of a rank that reported last, unless the rank has done everything.
+/// The lane of a rank that reported last, unless the rank has finished all steps.
 const LanePlace* last_reported(const Standstill& still, int rank) {
   const LanePlace* last = nullptr;
   bool more = false;

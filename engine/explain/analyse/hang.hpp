@@ -20,11 +20,11 @@ struct LanePlace {
   OpId left;  ///< the last op that ended; not valid() before the first
   std::uint32_t left_step = 0;
   std::int64_t left_ns = 0;
-  OpId next;  ///< its next op; not valid() when it has done all steps
+  OpId next;  ///< its next op; not valid() after all steps
   std::uint32_t next_step = 0;
   bool entered = false;         ///< all dependencies of `next` have ended: the lane is in it
-  std::int64_t entered_ns = 0;  ///< since when
-  OpId waits_for;               ///< what it waits for before it can enter `next`; not valid() when it is in it
+  std::int64_t entered_ns = 0;  ///< start time
+  OpId waits_for;               ///< required before it can enter `next`; not valid() if it has entered
   bool in_order = true;         ///< false for an asynchronous server: it serves any worker, so `next` is unknown
 };
 
@@ -59,18 +59,18 @@ struct Standstill {
       staleness_waits;  ///< by server: asynchronous ones in which a worker waits because it is ahead
   /// Ranks for which others wait, directly or indirectly, and that wait for no rank: they are working, or lost.
   std::vector<int> late;
-  bool cycle = false;  ///< `late` wait for each other in a circle: the programs deadlock
+  bool cycle = false;  ///< `late` wait for each other in a cycle: the programs deadlock
   std::int64_t last_event_ns = 0;
 
   const LanePlace* find(int rank, Lane lane) const;
   /// Null if no worker waits for that server because it is ahead.
   const StalenessWait* staleness_wait_of(int server) const;
-  /// The op that a late rank is in by itself, if any: not a communication.
+  /// A late rank's current op that is not a communication, if any.
   const LanePlace* own_work(int rank) const;
 };
 
 /// `spans`: all measured spans from `first_step` on; ops of earlier steps have ended. `ends`: of ranks that have ended;
-/// one that failed by itself comes first in `late`. `steps`: the planned number of steps.
+/// one that failed by itself is first in `late`. `steps`: the planned number of steps.
 Standstill where_ranks_are(const std::vector<RankProgram>& programs, const RankGrid& grid,
                            const std::vector<Span>& spans, std::uint32_t first_step, std::int64_t steps,
                            const std::vector<End>& ends);

@@ -6,7 +6,7 @@
 namespace rankscope {
 
 /// `counts`: by the bins of kernels/tensor/magnitude.hpp. fp16's least number is 2^-24, its least normal one 2^-14, and
-/// 2^16 is beyond.
+/// 2^16 is out of its range.
 inline FormatShares fp16_shares(std::span<const std::int64_t> counts) {
   return shares_in(exponents_of(NumberFormat::fp16), counts);
 }

@@ -90,7 +90,7 @@ TimeRange counterpart_of(const AnalysedStep& from, const AnalysedStep& to, int r
   std::unordered_map<OpId, Span> there;
   for (const Span& span : compute_of(to, rank))
     if (span.step == to.analysis.step) there.emplace(span.op, span);
-  // Moments that both steps have, in order.
+  // Events that both steps have, in order.
   std::vector<std::pair<std::int64_t, std::int64_t>> knots{{from.analysis.range.begin_ns, to.analysis.range.begin_ns}};
   const auto knot = [&](std::int64_t here, std::int64_t other) {
     if (here >= knots.back().first && other >= knots.back().second && here <= from.analysis.range.end_ns &&
@@ -115,7 +115,7 @@ TimeRange counterpart_of(const AnalysedStep& from, const AnalysedStep& to, int r
                          static_cast<double>(std::max<std::int64_t>(after->first - before->first, 1));
     return before->second + std::llround(share * static_cast<double>(after->second - before->second));
   };
-  // The rank that begins the one step may wait at the begin of the other; that wait is part of the whole step.
+  // The rank that begins one step may wait at the begin of the other; that wait is part of the complete step.
   const bool from_begin = range.begin_ns <= from.analysis.range.begin_ns;
   return {from_begin ? to.analysis.range.begin_ns : mapped(range.begin_ns), mapped(range.end_ns)};
 }

@@ -1,8 +1,8 @@
-// A range of a step: where each rank's time goes in it, compared with the same part of the predicted and of the
+// A range of a step: each rank's time in it by class, compared with the same part of the predicted and of the
 // textbook's step.
 //
-// "The same part" is found op by op: between the ends of the same ops on a rank's compute lane time is mapped in
-// proportion. So each rank has its own stretch in the prediction: both have the same work, and only their times differ.
+// "The same part" is found op by op: between the ends of the same ops on a rank's compute lane, time is mapped
+// linearly. So each rank has its own range in the prediction: both have the same work, and only their times differ.
 #pragma once
 #include <array>
 #include <optional>
@@ -25,7 +25,7 @@ struct RangeTime {
   std::array<double, time_class_count> seconds{};  ///< by TimeClass; they sum to the range's length
   double unknown = 0;                              ///< part of `other`
   double length_s() const { return static_cast<double>(range.length()) * 1e-9; }
-  double share(TimeClass time) const;  ///< of the range; NaN where that is empty
+  double share(TimeClass time) const;  ///< of the range; NaN if that is empty
 };
 
 struct RangeRow {
@@ -37,13 +37,13 @@ struct RangeRow {
 struct RangeAnalysis {
   std::uint32_t step = 0;
   TimeRange range;  ///< within the step
-  int workers = 0;  ///< the first so many ranks; the others are parameter servers
+  int workers = 0;  ///< number of worker ranks, the first ones; the others are parameter servers
   std::vector<RangeRow> ranks;
   std::vector<GapItem> gap;  ///< see explain_gap: points of the predicted stretches' mean length
   double predicted_s = 0;    ///< mean over workers of the predicted stretches; 0 without a prediction
 };
 
-/// `range` is cut to the measured step's; empty: the whole step. `predicted` and `ideal` may be null.
+/// `range` is limited to the measured step's; empty: the complete step. `predicted` and `ideal` may be null.
 RangeAnalysis analyse_range(const AnalysedStep& measured, const AnalysedStep* predicted, const AnalysedStep* ideal,
                             TimeRange range);
 

@@ -85,7 +85,7 @@ void add_steps(Report& report, const RunFacts& facts, const RunTotals& totals) {
   report.step_seconds = quartile(std::move(seconds), 2);
 }
 
-/// The analysed steps of the run, without the very first one (which includes start-up) unless there is no other.
+/// The analysed steps of the run, without the first one (which includes start-up) unless there is no other.
 std::vector<StepAnalysis> steady_steps(const RunFacts& facts, const RunTotals& totals) {
   const auto observed = headline_steps(facts);
   std::uint32_t first = observed.empty() ? 0 : observed.begin()->first;
@@ -99,7 +99,7 @@ std::vector<StepAnalysis> steady_steps(const RunFacts& facts, const RunTotals& t
   return steady;
 }
 
-/// In a step; nothing where no rank is a quarter slower than the others, or several are.
+/// In a step; nothing if no rank is a quarter slower than the others, or several are.
 std::optional<SlowRank> slow_rank_of(const StepAnalysis& step) {
   constexpr double noticed = 1.25;
   std::optional<SlowRank> slow;
@@ -154,7 +154,7 @@ bool knows_energy(const StepTotals& step, int ranks) {
   return step.energy_ranks == ranks && step.ranks == ranks && step.counters > 0;
 }
 
-/// A step's power is averaged over it and earlier steps that take this long together.
+/// A step's power is averaged over it and earlier steps with this total duration.
 constexpr std::int64_t power_ns = 100'000'000;
 
 void add_energy(Report& report, const RunFacts& facts, const RunTotals& totals) {
@@ -167,7 +167,7 @@ void add_energy(Report& report, const RunFacts& facts, const RunTotals& totals) 
   Used window, sum;
   double tokens = 0;
   int steps = 0;
-  auto row = report.steps.begin();  // by step, as the totals are
+  auto row = report.steps.begin();  // by step, like the totals
   const bool one = !totals.steps.empty() && report.steps.size() == 1;
   totals.steps.for_each([&](std::uint32_t number, const StepTotals& step) {
     const double seconds = wall_seconds(totals.steps, number, report.ranks);
@@ -210,7 +210,7 @@ void add_energy(Report& report, const RunFacts& facts, const RunTotals& totals) 
   }
 }
 
-/// Rates relative to the step's time. FLOPs are the same in every step; they are taken from the first complete one.
+/// Rates relative to the step's time. FLOPs are the same in every step; they are those of the first complete one.
 analysis::RateInputs add_rates(Report& report, const RunFacts& facts, const RunTotals& totals) {
   double model = facts.model_flops, hardware = facts.hardware_flops;
   bool is_reported = false;
@@ -222,7 +222,7 @@ analysis::RateInputs add_rates(Report& report, const RunFacts& facts, const RunT
   });
   const double device_seconds = report.step_seconds * report.ranks;
   const analysis::RateInputs inputs{model, hardware, facts.peak_flops};
-  // A collective alone has no FLOPs, so no share of the peak is reported.
+  // A single collective has no FLOPs, so no share of the peak is reported.
   if (!(device_seconds > 0) || !facts.task.empty()) return inputs;
   report.tflops_per_device = model / device_seconds * 1e-12;
   if (facts.peak_spread > 0) report.peak_spread = facts.peak_spread;

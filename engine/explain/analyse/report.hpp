@@ -1,4 +1,4 @@
-// The numbers of a run: the only source of what --json, `rankscope-trace stats` and the window state.
+// The numbers of a run: the only source for --json, `rankscope-trace stats` and the window.
 //
 // Unknown values are NaN or an empty optional, and null in JSON.
 #pragma once
@@ -20,13 +20,13 @@
 
 namespace rankscope {
 
-/// The spans of one step, obtained one way. `range` is empty where only the spans are known (step_range finds it).
+/// The spans of one step, obtained one way. `range` is empty if only the spans are known (step_range finds it).
 struct ObservedStep {
   std::uint32_t step = 0;
   Obtained obtained = Obtained::measured;
   ClockDomain clock = ClockDomain::wall;
   TimeRange range;
-  /// The step's, and those of the steps beside it that ran meanwhile (analyse_step); empty where only the range is
+  /// The step's, and those of neighbouring steps that ran meanwhile (analyse_step); empty if only the range is
   /// kept.
   std::vector<Span> spans;
 };
@@ -36,21 +36,21 @@ struct RunFacts {
   PlanSpec plan;
   std::string title;
   RankGrid grid;
-  std::vector<RankProgram> programs;  ///< [rank]; empty where they are not known
-  /// How the run's headline numbers are obtained, and on which clock: analysed from `observed` steps of that kind.
+  std::vector<RankProgram> programs;  ///< [rank]; empty if unknown
+  /// How the run's headline numbers are obtained, and their clock: analysed from `observed` steps of that kind.
   Obtained obtained = Obtained::measured;
   ClockDomain clock = ClockDomain::wall;
   double loss_floor = not_known;      ///< the data's entropy, nats per token
-  double peak_flops = 0;              ///< of one device; 0 unknown
-  double peak_spread = 0;             ///< of the products it is the best of; 0 unknown
-  double model_flops = not_known;     ///< of one step over all ranks, where no summary
-                                      ///< says so
+  double peak_flops = 0;              ///< of one device; 0: unknown
+  double peak_spread = 0;             ///< spread of the products of which it is the best; 0: unknown
+  double model_flops = not_known;     ///< of one step over all ranks, if no summary
+                                      ///< has them
   double hardware_flops = not_known;  ///< with recomputation
-  std::int64_t tokens_per_step = 0;   ///< where no summary says so; 0 unknown
+  std::int64_t tokens_per_step = 0;   ///< if no summary has them; 0: unknown
   std::string token_word = "token";   ///< ModelSpec::token_word
-  std::string task;                   ///< of a collective alone: which one, in words
-  ClusterSpec cluster;                ///< whose power is predicted
-  std::string energy_unknown;         ///< the run's reason why no energy is known
+  std::string task;                   ///< of a single collective: its description
+  ClusterSpec cluster;                ///< for the predicted power
+  std::string energy_unknown;         ///< the run's reason why energy is unknown
   std::string costs;                  ///< Report::costs
   double others_share = not_known;    ///< Report::others_share
 
@@ -73,7 +73,7 @@ struct RunFacts {
   double telemetry_overhead = not_known;   ///< share of a step
 };
 
-/// The one rank that takes longer than all others for equal work.
+/// The one rank that is slower than all others for equal work.
 struct SlowRank {
   std::int32_t rank = 0;
   double factor = 1;  ///< times as long
@@ -85,7 +85,7 @@ std::string to_text(const SlowRank& slow);
 struct Bubble {
   double ideal = not_known;
   double predicted = not_known;
-  double measured = not_known;  ///< or emulated: Report::obtained says
+  double measured = not_known;  ///< or emulated: see Report::obtained
 };
 
 struct StepRow {
@@ -94,13 +94,13 @@ struct StepRow {
   double grad_norm = not_known;
   double seconds = not_known;
   double tokens_per_s = not_known;
-  double loss_scale = 0;      ///< of fp16; 0 without
-  bool skipped = false;       ///< its scaled gradients overflowed: no rank has updated anything
+  double loss_scale = 0;      ///< of fp16; 0: none
+  bool skipped = false;       ///< its scaled gradients overflowed: no rank has made an update
   double joules = not_known;  ///< of all devices
-  /// Over this step and so many before it that they take a tenth of a second on the wall clock: counters are updated
-  /// some tens of times a second, so that a short step would have the energy of several steps, or none.
+  /// Over this step and enough earlier ones to last a tenth of a second on the wall clock: counters are updated
+  /// only some tens of times a second, so that a short step would have the energy of several steps, or none.
   double watts = not_known;
-  /// Elements of all gradients by magnitude (kernels/tensor/magnitude.hpp), multiplied by the loss scale where there is
+  /// Elements of all gradients by magnitude (kernels/tensor/magnitude.hpp), multiplied by the loss scale, if there is
   /// one; null in a step that did not count them, or not on all ranks.
   std::shared_ptr<const std::vector<std::int64_t>> magnitudes{};
 };
@@ -109,20 +109,20 @@ struct StepRow {
 struct MemoryBytes {
   ClassBytes by_class{};
   std::int64_t peak = 0;
-  /// Classes when the device's sum is greatest, where that is known; `peak` is the sum of all but the host's.
+  /// Classes at the maximum of the device's sum, if known; `peak` is the sum of all but the host's.
   std::optional<ClassBytes> at_peak{};
 };
 
 struct MemoryRow {
   std::int32_t rank = 0;
   std::optional<MemoryBytes> measured, predicted;
-  std::int32_t identical_ranks = 1;  ///< ranks that this row stands for
+  std::int32_t identical_ranks = 1;  ///< ranks that this row represents
 };
 
 /// The memory of the rank that needs most, on its device.
 struct DeviceFit {
-  double bytes = 0;    ///< that the device has
-  double context = 0;  ///< taken by driver and libraries
+  double bytes = 0;    ///< of the device
+  double context = 0;  ///< used by driver and libraries
   double slack = 0;    ///< share that the allocator loses
   double needed = 0;   ///< the rank's peak with slack, and context
   std::int32_t rank = 0;
@@ -138,11 +138,11 @@ struct LostReplicas {
 /// A whole training run at the predicted speed.
 struct RunBudget {
   double tokens = 0, days = 0;
-  /// Of all devices, and a device's average: in the bubble cluster.idle_watts, else power_watts. NaN where the cluster
-  /// does not say its power.
+  /// Of all devices, and a device's average: in the bubble cluster.idle_watts, else power_watts. NaN if the cluster
+  /// has no figures for power.
   double joules = not_known;
   double watts = not_known;
-  /// With failures and checkpoints, where the cluster says how often devices fail (all NaN elsewhere): the share of the
+  /// With failures and checkpoints, if the cluster has a failure rate (else all NaN): the share of the
   /// time that is progress, days until the tokens are trained, failures until then, and seconds of training from one
   /// checkpoint to the next.
   double goodput = not_known;
@@ -151,13 +151,13 @@ struct RunBudget {
   double checkpoint_interval = not_known;
 };
 
-/// Per step and per rank that takes part. A message is counted once, at its sender.
+/// Per step and participating rank. A message is counted once, at its sender.
 struct TrafficReport {
   Purpose purpose = Purpose::none;
   OpKind collective = OpKind::send;   ///< send, copy, or one of the eight
   GroupKind group = GroupKind::self;  ///< of a collective; else self
   double count = 0;                   ///< ops of one rank in one step
-  double bytes_per_rank = not_known;  ///< sent, counted at the transport; NaN where it
+  double bytes_per_rank = not_known;  ///< sent, counted at the transport; NaN if it
                                       ///< is opaque
   double predicted = not_known;       ///< by plan.collective; "auto" is loopback's
 };
@@ -165,7 +165,7 @@ struct TrafficReport {
 /// From one rank to another, per step, for all purposes together.
 struct LinkReport {
   int from = 0, to = 0;
-  double bytes = not_known;  ///< counted at the sender; NaN where it has not counted all
+  double bytes = not_known;  ///< counted at the sender; NaN if it has not counted all
   double predicted = 0;      ///< as TrafficReport's
 };
 
@@ -190,18 +190,18 @@ struct EnergyReport {
   /// Of one device per rank, which waits in the predicted bubble (ClusterSpec::average_watts); NaN if the cluster's
   /// power is unknown, or if the devices that were counted are not one per rank.
   double predicted_watts = not_known;
-  std::string unknown;  ///< why, where nothing is known
+  std::string unknown;  ///< the reason, if nothing is known
 };
 
 struct Report {
   std::string title;
-  std::string token_word = "token";  ///< what `tokens` are: of a resnet images
-  std::string task;                  ///< of a collective alone: which one, in words; it trains nothing
+  std::string token_word = "token";  ///< unit of `tokens`: images for a resnet
+  std::string task;                  ///< of a single collective: its description; it trains nothing
   PlanSpec plan;
   std::int32_t ranks = 0;
   ClockDomain clock = ClockDomain::wall;
   Obtained obtained = Obtained::measured;
-  /// Largest uncertainty of the fit between hosts' clocks, seconds; NaN where there is no fit.
+  /// Largest uncertainty of the fit between hosts' clocks, seconds; NaN without a fit.
   double clock_uncertainty_s = not_known;
 
   /// Median over the steady steps (all but the first, unless there is only one).
@@ -209,25 +209,25 @@ struct Report {
   double predicted_step_seconds = not_known;
   double peak_spread = not_known;  ///< of the peak of MFU (Hello); NaN: not known
   std::vector<StepRow> steps;
-  double loss_floor = not_known;  ///< entropy of the data in nats per token, where known
+  double loss_floor = not_known;  ///< entropy of the data in nats per token, if known
 
   Bubble bubble, bubble_span;
   StepShares time;       ///< of the representative step; all NaN where no step was analysed
-  int steady_steps = 0;  ///< how many analysed steps the median is over
+  int steady_steps = 0;  ///< number of analysed steps in the median
   /// The steady step whose bubble is the median (the lower of the two in the middle): `bubble`, `bubble_span` and
-  /// `time` are all this one step's, so they agree with each other and with the picture.
+  /// `time` are all this one step's, so they agree with each other and with the diagram.
   std::optional<StepAnalysis> representative;
   std::optional<StepAnalysis> predicted;  ///< the prediction's last step
 
   double mfu = not_known;                ///< never counts recomputation
-  double hfu = not_known;                ///< does
+  double hfu = not_known;                ///< counts recomputation
   double tflops_per_device = not_known;  ///< model FLOPs, as mfu
 
   /// The origin of the predicted costs of ops: a cluster's figures, or a measurement. Empty: nothing is
   /// predicted.
   std::string costs;
   std::optional<SlowRank> slow;  ///< of the representative step
-  /// Share of the machine's cores that other programs, and other machines on the same host, had during the run.
+  /// Share of the machine's cores that other programs, and other machines on the same host, used during the run.
   double others_share = not_known;
   /// Impossible figures, one line each with the numbers they were computed from; they are NaN above.
   std::vector<std::string> faults;
@@ -237,12 +237,12 @@ struct Report {
   std::vector<LinkReport> links;       ///< by sender and receiver; none above most_linked_ranks
   EnergyReport energy;
   TelemetryReport telemetry;
-  /// Of peers that did not prove to be workers of this run: ignored. -1: unknown.
+  /// From peers that did not prove to be workers of this run: ignored. -1: unknown.
   std::int64_t forged_messages = -1;
   bool folded = false;               ///< simulated stage by stage, identical ranks as one; else from programs
-  std::optional<DeviceFit> device;   ///< where the cluster says how much memory its devices have
-  std::optional<RunBudget> budget;   ///< where one was asked for
-  std::optional<LostReplicas> lost;  ///< where a node is gone
+  std::optional<DeviceFit> device;   ///< if the memory of the cluster's devices is known
+  std::optional<RunBudget> budget;   ///< if one was requested
+  std::optional<LostReplicas> lost;  ///< if a node is lost
 };
 
 Report make_report(const RunFacts& facts);

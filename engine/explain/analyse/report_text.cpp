@@ -19,7 +19,7 @@ using figure::percent;
 
 std::string row(std::string_view label, const std::string& value) { return fmt::format("{:<22} {}\n", label, value); }
 
-/// Unknown values are omitted; `ran` is how the run's value was obtained.
+/// Unknown values are omitted; `ran`: how the run's value was obtained.
 std::string bubble_row(std::string_view label, const Bubble& bubble, Obtained ran) {
   std::string text;
   const auto add = [&](double value, std::string_view name) {
@@ -53,7 +53,7 @@ constexpr double nvml_renewed_s = 0.1;
 
 std::string energy_line(const Report& report) {
   const EnergyReport& e = report.energy;
-  if (report.obtained == Obtained::simulated) return "";  // what nothing counts; see `whole run`
+  if (report.obtained == Obtained::simulated) return "";  // a prediction has no counts; see `whole run`
   if (e.source == PowerSource::none) return row("energy", e.unknown);
   std::string text = fmt::format("{:.4g} J per step, {:.4g} W on average", e.joules_per_step, e.watts);
   if (!std::isnan(e.joules_per_token)) text += fmt::format(", {:.4g} J per ", e.joules_per_token) + report.token_word;
@@ -116,7 +116,7 @@ std::string step_table(const Report& report) {
   const bool scaled = std::ranges::any_of(report.steps, [](const StepRow& step) { return step.loss_scale > 0; });
   std::string text = "\n  step        loss   grad norm        time   " + report.token_word + "s/s";
   text += scaled ? "  loss scale\n" : "\n";
-  constexpr std::size_t shown = 10;  // of a long run the first and the last ones
+  constexpr std::size_t shown = 10;  // of a long run, the first and the last ones
   for (std::size_t i = 0; i < report.steps.size(); ++i) {
     if (report.steps.size() > 2 * shown && i == shown) {
       text += fmt::format("   ... {}\n", counted(std::ssize(report.steps) - 2 * std::int64_t{shown}, "step"));
@@ -149,7 +149,7 @@ std::string count(double value) {
   return fmt::format("{:.0f}", value);
 }
 
-/// Of the classes that any rank has something in.
+/// Of the classes in which any rank has bytes.
 using ShownClasses = std::vector<MemoryClass>;
 
 ShownClasses shown_classes(const Report& report) {
@@ -241,7 +241,7 @@ std::string fit_lines(const Report& report) {
   return text.empty() ? "" : "\n" + text;
 }
 
-/// The pair of ranks that exchanges the most, and whether what was counted on all pairs is what was predicted.
+/// The pair of ranks that exchanges the most, and whether the counted bytes of all pairs equal the predicted ones.
 std::string busiest_link(const Report& report) {
   if (report.links.empty()) return "";
   const auto load = [](const LinkReport& link) { return std::isnan(link.bytes) ? link.predicted : link.bytes; };

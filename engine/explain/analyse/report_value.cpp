@@ -53,7 +53,7 @@ std::vector<double> series_in(const nlohmann::json& root, const std::string& pat
   return series;
 }
 
-/// The measured value is null if nothing ran; its prediction is another entry.
+/// The measured value is null if nothing ran; its prediction is a separate entry.
 nlohmann::json with_predictions(const Report& report) {
   nlohmann::json root = to_json(report);
   for (const char* name : {"bubble", "bubble_span"})

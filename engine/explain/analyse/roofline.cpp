@@ -64,7 +64,7 @@ std::vector<RooflinePoint> roofline_points(const StepProgram& step, const std::v
     point.bytes = group.bytes / count;
     for (const double seconds : group.seconds) point.all_seconds += seconds;
     point.seconds = point.all_seconds / count;
-    // The median of a residual network's unequal convolutions is the time of other work than the mean of their FLOPs.
+    // The median of a residual network's unequal convolutions belongs to other work than the mean of their FLOPs.
     if (group.least_flops < group.most_flops) {
       points.push_back(point);
       continue;

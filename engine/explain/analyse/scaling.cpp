@@ -74,7 +74,7 @@ void compare(ScalingFigures& side, const ScalingFigures& baseline, double times_
   side.efficiency = side.speedup / times_the_ranks;
 }
 
-/// The swept key that changes what is trained, if there is one: the cost of a token then changes, too.
+/// The swept key that changes the trained model, if any: the cost of a token then also changes.
 std::string model_key(const Sweep& sweep) {
   for (const Axis& axis : sweep.axes)
     if (axis.key.starts_with("model.")) return axis.key;

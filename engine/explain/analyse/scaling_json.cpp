@@ -66,7 +66,7 @@ Json axes_json(const std::vector<Axis>& axes) {
   return json;
 }
 
-/// The value of a record's key; throws std::invalid_argument where it is missing or of another type.
+/// The value of a record's key; throws std::invalid_argument if it is missing or of another type.
 template <class T>
 T value_of(const Json& record, const char* key) {
   try {

@@ -17,7 +17,7 @@ using figure::number;
 using figure::percent;
 
 // If the middle half of the steps is wider than this share of their median, two points that differ by less cannot be
-// distinguished; few steps show little of it.
+// distinguished; with few steps the spread is uncertain.
 constexpr double wide_spread = 0.2;
 constexpr int steps_to_judge = 4;
 
@@ -28,7 +28,7 @@ std::string line(const std::string& label, const std::string& value) {
 struct Column {
   std::string name;
   std::function<std::string(const SweepPoint&, const ScalingRow&)> cell;
-  bool has_explanation = false;  ///< there also for a point without figures
+  bool has_explanation = false;  ///< also for a point without figures
 };
 
 bool batch_varies(const Sweep& sweep) {

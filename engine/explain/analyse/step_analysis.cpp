@@ -25,7 +25,7 @@ struct RankTime {
 RankTime rank_time(const analysis::StepIndex& index, int rank, TimeRange range,
                    std::span<const BubbleStretch> stretches) {
   RankTime time;
-  std::int64_t covered = range.begin_ns;  // a lane runs in order, so what overlaps is counted once
+  std::int64_t covered = range.begin_ns;  // a lane runs in order, so overlaps are counted once
   for (const analysis::SpanAt at : index.compute(rank)) {
     const Span& span = index[at];
     const std::int64_t begin = std::max(span.begin_ns, covered), end = std::min(span.end_ns, range.end_ns);
@@ -153,7 +153,7 @@ StepAnalysis analyse_step(const std::vector<RankProgram>& programs, const RankGr
     const std::span<const BubbleStretch> stretches(first, next);
     RankTime time = rank_time(index, rank, range, stretches);
     result.ranks.push_back(shares_of(time, range));
-    if (grid.is_server(rank)) continue;  // it has no model to compute: its idle time is no bubble
+    if (grid.is_server(rank)) continue;  // it has no model to compute: its idle time is not bubble
     bubble += time[TimeClass::bubble];
     if (const TimeRange own = own_span(index, rank, range); !own.empty()) {
       inside += own.length();

@@ -1,7 +1,7 @@
 // The analysis of one step of one run: spans are joined to the ops of the program; every nanosecond of every rank's
 // compute lane has one class, and every idle stretch one cause.
 //
-// Words: `bubble` is compute idle while waiting for a peer. Moving bytes that no compute covers is exposed
+// Terms: `bubble` is compute idle while waiting for a peer. Transfers without overlapping compute are exposed
 // communication, by purpose. Where data are missing the time is unknown, never idle.
 #pragma once
 #include <array>
@@ -19,8 +19,8 @@
 namespace rankscope {
 
 /// The class under which exposed communication of a purpose is counted: tensor and loss → tensor; the two pipeline
-/// directions and the tied embedding's sum between stages → pipeline; gradients, norm, parameter server, and all that a
-/// main device sends and collects → data; ZeRO's two → zero. `none` → other.
+/// directions and the tied embedding's sum between stages → pipeline; gradients, norm, parameter server and a
+/// main device → data; ZeRO's two → zero. `none` → other.
 TimeClass time_class_of(Purpose purpose);
 /// The class of a compute-lane op: forward, backward and its halves → compute; recompute, optimizer their own.
 TimeClass time_class_of(OpKind kind);
@@ -35,7 +35,7 @@ struct StepShares {
   double sum() const;
 };
 
-/// Why a stretch of the compute lane is idle.
+/// Why a range of the compute lane is idle.
 enum class BubbleCause : std::uint8_t {
   warm_up,                ///< before the rank's first op: the pipeline fills
   first_gradient,         ///< after its first forward and before its first backward: waiting for the first gradient
@@ -43,7 +43,7 @@ enum class BubbleCause : std::uint8_t {
   schedule,               ///< between these; also with equal stages and free links (naive schedules)
   peers,                  ///< others compute, in a plan without a pipeline to fill and drain
   imbalance,              ///< would not exist if all ranks had the same amount of compute
-  exposed_communication,  ///< bytes moved, here or on the chain of ops waited for; `purpose` says which
+  exposed_communication,  ///< bytes moved, here or on the chain of ops waited for; see `purpose`
   straggler,              ///< would not exist if no rank took longer than others for equal work
   workers,                ///< a parameter server has no work until a worker sends or receives; counted as other
   overhead,               ///< no wait for another rank: launching, waking up, loading a batch; a server's own update
@@ -51,7 +51,7 @@ enum class BubbleCause : std::uint8_t {
 };
 std::string_view name_of(BubbleCause cause);
 
-/// An idle stretch of a rank's compute lane, with one cause. The stretches of a rank are disjoint, ordered, and cover
+/// An idle range of a rank's compute lane, with one cause. The ranges of a rank are disjoint, ordered, and cover
 /// all its idle time in the step.
 struct BubbleStretch {
   std::int32_t rank = 0;
@@ -61,7 +61,7 @@ struct BubbleStretch {
                                        ///< moved bytes; other for overhead, unknown, workers; optimizer for
                                        ///< a server's update
   Purpose purpose = Purpose::none;     ///< of exposed communication
-  std::int32_t waits_for_rank = -1;    ///< whose op ran meanwhile; -1 if nobody's
+  std::int32_t waits_for_rank = -1;    ///< whose op ran meanwhile; -1: none
   OpId waits_for_op;                   ///< that op; not valid() if none
   OpId next;                           ///< this rank's compute op that could not start; not valid() at the step's end
   std::int64_t length_ns() const { return end_ns - begin_ns; }

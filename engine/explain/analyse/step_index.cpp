@@ -160,7 +160,7 @@ Holder StepIndex::holder_of(SpanAt at) const {
     consider(found);
     holder.missing |= found == none;
   }
-  // The step before may not be among the spans at all; then nothing of it is known to be missing.
+  // The previous step may not be among the spans at all; then none of its spans counts as missing.
   for (const OpIndex before : op.after_previous)
     consider(find(span.rank, static_cast<std::int32_t>(before), static_cast<std::int64_t>(span.step) - 1));
   return holder;

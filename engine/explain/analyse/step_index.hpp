@@ -1,4 +1,4 @@
-// Spans joined to the ops of the programs: what ran before what, and which ops communicated. For this folder's own
+// Spans joined to the ops of the programs: the order of ops, and which ops communicated. For this folder's own
 // files.
 #pragma once
 #include <array>
@@ -19,7 +19,7 @@ inline constexpr SpanAt none = -1;
 /// Places of ops in a program by their ids.
 using OpPlaces = std::unordered_map<OpId, std::int32_t>;
 
-/// The op that a span waited for: of all that had to end before it, the one that ended last.
+/// The op that a span waited for: of all its dependencies, the one that ended last.
 struct Holder {
   SpanAt span = none;    ///< none if there is no such op, or it is unknown
   bool missing = false;  ///< a span is missing that may have been later
@@ -49,24 +49,24 @@ class StepIndex {
   const std::vector<SpanAt>& compute(int rank) const { return compute_[rank]; }
   /// Spans of a rank off the compute lane by begin: messages, collectives, copies, a server's updates.
   const std::vector<SpanAt>& beside(int rank) const { return beside_[rank]; }
-  /// What ran before it on its lane.
+  /// The span before it on its lane.
   SpanAt lane_previous(SpanAt at) const { return previous_[at]; }
 
   Holder holder_of(SpanAt at) const;
-  /// Of a communication's other members the last to arrive; none if no other's span is here.
+  /// The last to arrive of a communication's other members; none if no other member's span is available.
   SpanAt last_to_arrive(SpanAt communication) const;
-  /// The first rank of the group of that kind which holds `rank`.
+  /// The first rank of the group of that kind that contains `rank`.
   int first_of_group(int rank, GroupKind kind) const;
-  /// When its bytes began to move: not before its last member arrived, where that is known.
+  /// When its bytes began to move: not before its last member arrived, if known.
   std::int64_t active_ns(SpanAt at) const;
 
   /// Ops of this step without a span: on one rank's compute lane with program positions within (after, before), and in
-  /// all.
+  /// total.
   bool misses_compute(int rank, std::int32_t after, std::int32_t before) const;
   std::int64_t missing() const { return missing_; }
 
  private:
-  /// Of a collective's members the last and the second to last to arrive: the answer is never the rank itself.
+  /// The last and the second to last of a collective's members to arrive, since the result is never the rank itself.
   struct Latest {
     SpanAt last = none, before = none;
   };

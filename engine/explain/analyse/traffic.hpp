@@ -1,4 +1,4 @@
-// Bytes moved by purpose and by link: what was counted beside what the programs say. For this folder's own files.
+// Bytes moved by purpose and by link: counted values and the programs' values. For this folder's own files.
 #pragma once
 #include <vector>
 
@@ -8,7 +8,7 @@ namespace rankscope::analysis {
 
 /// Per step and participating rank; see TrafficReport.
 std::vector<TrafficReport> traffic_of(const RunFacts& facts, const RunTotals& totals);
-/// All pairs of ranks that are to exchange anything, or have.
+/// All pairs of ranks with a predicted or counted exchange.
 std::vector<LinkReport> links_of(const RunFacts& facts, const RunTotals& totals);
 
 }  // namespace rankscope::analysis

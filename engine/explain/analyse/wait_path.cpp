@@ -6,7 +6,7 @@
 namespace rankscope::analysis {
 namespace {
 
-/// Walks back from the end of an idle stretch to its begin, emitting pieces from the last to the first.
+/// Walks back from the end of an idle range to its begin, and emits pieces from the last to the first.
 class Walk {
  public:
   Walk(const StepIndex& index, int rank, TimeRange idle)
@@ -51,7 +51,7 @@ class Walk {
  private:
   bool done() const { return time_ <= idle_.begin_ns; }
 
-  /// Gives [until, time_) to this kind and moves time_ back to `until`. Parts outside the stretch are left out.
+  /// Assigns [until, time_) to this kind and moves time_ back to `until`. Parts outside the range are omitted.
   void emit(std::int64_t until, PieceKind kind, SpanAt span = none) {
     until = std::max(until, idle_.begin_ns);
     if (until >= time_) return;
@@ -67,7 +67,7 @@ class Walk {
     pieces_.push_back(piece);
   }
 
-  /// The rank's last communication of the step to end, if it ends within the stretch.
+  /// The rank's last communication of the step to end, if it ends within the range.
   SpanAt last_talk() const {
     SpanAt latest = none;
     for (const SpanAt at : index_.beside(rank_)) {
@@ -79,8 +79,8 @@ class Walk {
     return latest;
   }
 
-  /// The rank's last communication of a later step whose bytes began to move within the stretch: what its next forward
-  /// waits for, such as parameters that a main device sends. That forward itself begins where the step ends, and may
+  /// The rank's last communication of a later step whose bytes began to move within the range: its next forward
+  /// waits for it, such as for parameters from a main device. That forward itself begins where the step ends, and may
   /// be missing among the spans.
   SpanAt last_talk_ahead() const {
     SpanAt latest = none;
@@ -104,12 +104,12 @@ class Walk {
     }
   }
 
-  /// One op of the rank itself, which ended at or after time_. Returns where to continue; none when the chain left the
+  /// One op of the rank itself, which ended at or after time_. Returns where to continue; none if the chain left the
   /// rank.
   SpanAt own_op(SpanAt at) {
     const Span& span = index_[at];
     if (!is_communication(span.op.kind())) {
-      // A batch loaded; or what offloading costs: copies, and the host's updates.
+      // A batch was loaded; or the costs of offloading: copies, and the host's updates.
       const bool offload = span.op.fields().purpose == Purpose::offload;
       emit(span.begin_ns, offload ? PieceKind::own_transfer : PieceKind::own_overhead, at);
       return at;
@@ -180,7 +180,7 @@ class Walk {
   std::ptrdiff_t
       steps_left_;  ///< contradictory time stamps could lead to cycles; below 0 after several loops have ended
   std::int64_t time_ = 0;
-  std::int64_t floor_ = std::numeric_limits<std::int64_t>::min();  ///< how far back the present wait reaches
+  std::int64_t floor_ = std::numeric_limits<std::int64_t>::min();  ///< lower limit of the current wait
   std::vector<Piece> pieces_;
 };
 

@@ -1,4 +1,4 @@
-// Why a stretch of a compute lane was idle: the chain of ops that the next op waited for, followed backwards in time
+// Why a range of a compute lane was idle: the chain of ops that the next op waited for, followed backwards in time
 // over all ranks. For this folder's own files.
 #pragma once
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace rankscope::analysis {
 
-/// What happened on the chain during a part of an idle stretch.
+/// The event on the chain during a part of an idle range.
 enum class PieceKind : std::uint8_t {
   own_transfer,   ///< this rank moved bytes
   peer_transfer,  ///< other ranks of the chain moved bytes
@@ -22,7 +22,7 @@ struct Piece {
   std::int64_t begin_ns = 0, end_ns = 0;
   PieceKind kind = PieceKind::own_unknown;
   Purpose purpose = Purpose::none;
-  std::int32_t rank = -1;  ///< whose op it is
+  std::int32_t rank = -1;  ///< of the op
   OpId op;
 };
 

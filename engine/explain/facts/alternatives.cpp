@@ -125,7 +125,7 @@ class Changes {
       add("all-reduce instead of a main device", [](PlanSpec& plan) { plan.data_parallel = DataParallel::all_reduce; });
   }
 
-  /// All changes of a collective alone, with the same ranks.
+  /// All changes of a single collective, with the same ranks.
   void algorithms() {
     for (const std::string_view name : word_table<CollectiveChoice>)
       if (algorithm_of(name)) add(std::string(name), [&](PlanSpec& plan) { plan.collective = name; });
@@ -151,9 +151,9 @@ void predict_into(Alternative& alternative, Scenario scenario) {
   alternative.fits = !report.device || report.device->fits();
 }
 
-/// Changes that leave model, data, precision, optimizer, global batch and the number of ranks as they are: another
+/// Changes that keep model, data, precision, optimizer, global batch and the number of ranks: another
 /// schedule, more or fewer micro-batches, layers by cost, recomputation, ZeRO, sequence parallelism, a synchronous
-/// all-reduce, and ranks moved from one kind of parallelism to another. They may be plans that cannot run.
+/// all-reduce, and ranks moved from one kind of parallelism to another. Some of these plans may be unable to run.
 std::vector<Alternative> neighbouring_plans(const Scenario& scenario) { return Changes(scenario).all(); }
 
 }  // namespace
@@ -167,7 +167,7 @@ Alternatives alternatives_to(const Scenario& scenario, const std::function<bool(
     try {
       predict_into(alternative, scenario);
     } catch (const std::exception&) {
-      continue;  // refused: this plan does not fit the model, the batch or the other choices
+      continue;  // rejected: this plan does not fit the model, the batch or the other choices
     }
     result.others.push_back(std::move(alternative));
   }

@@ -18,10 +18,10 @@ struct RunContext {
   Simulation ideal;                   ///< the textbook's steps: unit costs, free communication
 };
 
-/// Of a plan. Throws PlanError, and std::runtime_error when its programs deadlock.
+/// Of a plan. Throws PlanError, and std::runtime_error if its programs deadlock.
 RunContext context_of(const Scenario& scenario);
-/// Of a run that has sent its hello; programs are those that it sent, if they have arrived. Throws std::runtime_error
-/// without a hello, ScenarioError or std::invalid_argument when what it sent is damaged.
+/// Of a run that has sent its hello, with the programs that it sent, if they have arrived. Throws std::runtime_error
+/// without a hello, ScenarioError or std::invalid_argument if its data are damaged.
 RunContext context_of(const StoreView& store);
 
 /// Of a plan that did not run: the prediction with `costs` is the headline (obtained: simulated). Programs are as the
@@ -34,8 +34,8 @@ std::string costs_measured_on(const std::string& host, const ClusterSpec& links)
 /// A recording in which nothing ran (engine/explain/facts/forecast.hpp).
 bool is_forecast(const StoreView& store);
 
-/// Of a run, or of a recorded prediction. The headline clock is the one that hello names, or the wall where nothing was
-/// emulated; the prediction is the one that the run itself sent. `steps` bounds how many of the latest steps carry
+/// Of a run, or of a recorded prediction. The headline clock is the one in hello, or the wall clock if nothing was
+/// emulated; the prediction is the one that the run itself sent. `steps` limits how many of the latest steps have
 /// their spans.
 RunFacts facts_of_run(const StoreView& store, const RunContext& context, std::size_t steps = 24);
 

@@ -33,13 +33,13 @@ MemoryBatch memory_of(const RankProgram& program, const std::vector<Span>& spans
 
 std::int64_t nanoseconds(double seconds) { return static_cast<std::int64_t>(std::llround(seconds * 1e9)); }
 
-/// A folded rank's memory levels in time: what an op needs while it runs, and then what remains.
+/// A folded rank's memory levels in time: an op's needs while it runs, and then the rest.
 std::vector<MemorySample> levels_at(int rank, const std::vector<FoldedSpan>& ops,
                                     const std::vector<MemoryLevel>& levels) {
   std::unordered_map<OpId, const FoldedSpan*> span_of;
   for (const FoldedSpan& span : ops) span_of[span.op] = &span;
   std::vector<MemorySample> samples;
-  if (!levels.empty()) samples.push_back({rank, 0, levels.front().op, 0, levels.back().after});  // the step before's
+  if (!levels.empty()) samples.push_back({rank, 0, levels.front().op, 0, levels.back().after});  // the previous step's
   for (const MemoryLevel& level : levels) {
     const auto span = span_of.find(level.op);
     if (span == span_of.end()) continue;
@@ -49,7 +49,7 @@ std::vector<MemorySample> levels_at(int rank, const std::vector<FoldedSpan>& ops
   return samples;
 }
 
-/// The first message of a prediction. `hello` has the facts that only the caller knows.
+/// The first message of a prediction. `hello` has the facts that only the caller has.
 Hello completed(Hello hello, const Scenario& scenario, int ranks, int steps) {
   hello.title = scenario.title;
   hello.scenario_toml = to_toml(scenario);

@@ -16,8 +16,8 @@ inline constexpr std::string_view simulated_device = "simulated";
 /// `rank` is the sender; -1 the supervisor.
 using EventPublisher = std::function<void(int rank, Event event)>;
 
-/// The spans, and the programs' memory over the same time. `spans`: of any ranks and steps. `hello`: for what is not in
-/// the scenario (device, host, time) and for peak_flops; where that is 0 the cluster's counts.
+/// The spans, and the programs' memory over the same time. `spans`: any ranks and steps. `hello`: for values not in
+/// the scenario (device, host, time) and for peak_flops; if that is 0, the cluster's is used.
 void publish_forecast(const Scenario& scenario, const std::vector<RankProgram>& programs,
                       const std::vector<Span>& spans, const EventPublisher& publish, Hello hello = {});
 
@@ -25,7 +25,7 @@ void publish_forecast(const Scenario& scenario, const std::vector<RankProgram>& 
 int shown_replica(const Scenario& scenario);
 
 /// One rank of each stage of that replica, which represents its stage: rank s here is stage s, and hello has as many
-/// ranks as there are stages, fewer than the plan. For plans of too many ops; two steps, one after the other.
+/// ranks as there are stages, fewer than the plan. For plans of too many ops; two consecutive steps.
 void publish_folded_forecast(const Scenario& scenario, double step_seconds, const EventPublisher& publish,
                              Hello hello = {});
 

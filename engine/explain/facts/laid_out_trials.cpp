@@ -32,7 +32,7 @@ Judgement judge(Scenario scenario, const PlanSpec& plan, const Prepare& prepare)
     const StepProgram step = compile(scenario);
     return count_ops(step) > most_trial_ops ? Judgement{} : judgement_of(predict_step(step, prepare));
   } catch (const std::exception&) {
-    return {};  // refused: the plan does not fit the model, or deadlocks
+    return {};  // rejected: the plan does not fit the model, or deadlocks
   }
 }
 

@@ -5,11 +5,11 @@
 
 namespace rankscope {
 
-/// All plans of the scenario. A plan with too many ops to lay out in tenths of a second is refused, like one that
-/// cannot run. Throws std::invalid_argument where the scenario's data ranks are not identical (a main device, servers).
+/// All plans of the scenario. A plan with too many ops to lay out in tenths of a second is rejected, like one that
+/// cannot run. Throws std::invalid_argument if the scenario's data ranks are not identical (a main device, servers).
 PlanTrials laid_out_trials(const Scenario& scenario, Prepare prepare = {});
 
-/// Folded where they can be, else laid out.
+/// Folded if possible, else laid out.
 PlanTrials trials_of(const Scenario& scenario, Prepare prepare = {});
 
 }  // namespace rankscope

@@ -17,7 +17,7 @@ namespace {
 constexpr double many_ops = 3e4;      // built, laid out and freed in two or three seconds
 constexpr double too_many_ops = 4e7;  // some 10 GB of programs and spans
 
-/// Of the rank that needs most; of several the first.
+/// Of the rank that needs most; of equal ones the first.
 void add_device(Report& report, const ClusterSpec& cluster) {
   if (!(cluster.memory_bytes > 0)) return;
   DeviceFit fit{cluster.memory_bytes, cluster.context_bytes, cluster.allocator_slack, 0, 0};

@@ -10,29 +10,29 @@
 
 namespace rankscope {
 
-/// Ops of the model in all ranks' programs: a simulation's time and memory are in proportion to them.
+/// Ops of the model in all ranks' programs: a simulation's time and memory are proportional to them.
 double count_ops(const StepProgram& step);
 
-/// Throws PlanError when that is too many to create, check and lay out individually.
+/// Throws PlanError if there are too many to create, check and lay out individually.
 void check_size(const StepProgram& step);
 
-/// True if predict_step folds: the plan has more ops than can be laid out in a second or two, or keeps something on the
-/// host that this engine's programs do not; and its ranks are identical.
+/// True if predict_step folds: the plan has more ops than can be laid out in a second or two, or keeps data on the
+/// host that this engine's programs do not keep there; and its ranks are identical.
 bool is_folded(const StepProgram& step);
 
 /// Adds facts to programs that only other rooms have: kernels' scratch (engine/execute/run/scratch.hpp). Not called for
 /// folded plans.
 using Prepare = std::function<void(const StepProgram&, std::span<RankProgram>)>;
 
-/// Throws PlanError for a plan of too many ops that cannot be folded, std::runtime_error when it deadlocks, and
-/// std::invalid_argument when the cluster lacks a figure.
+/// Throws PlanError for a plan of too many ops that cannot be folded, std::runtime_error if it deadlocks, and
+/// std::invalid_argument if the cluster lacks a figure.
 Report predict_step(const StepProgram& step, const Prepare& prepare = {});
 
 /// A prediction with other costs than the cluster's figures.
 struct OtherCosts {
   std::function<Costs(const StepProgram&)> costs;
   std::string from;       ///< Report::costs
-  double peak_flops = 0;  ///< of what the costs were measured on
+  double peak_flops = 0;  ///< of the device on which the costs were measured
 };
 
 /// A report, and its input (empty for folded plans).
@@ -47,7 +47,7 @@ StepPrediction predict_with_facts(const Scenario& scenario, const Prepare& prepa
                                   const std::optional<OtherCosts>& other = {},
                                   const std::function<bool(const StepProgram&)>& folds = is_folded);
 
-/// The numbers of a recording. Of a folded prediction they are those of its scenario, predicted again. Throws as
+/// The numbers of a recording. For a folded prediction they are those of its scenario, predicted again. Throws as
 /// context_of and predict_step.
 Report report_of(const StoreView& recording);
 
@@ -55,7 +55,7 @@ Report report_of(const StoreView& recording);
 /// names. Throws as compile, predict_step and after_lost_node.
 Report predict_scenario(const Scenario& scenario, const Prepare& prepare = {});
 
-/// A run of so many tokens at the report's speed; if the cluster has a failure rate, with a checkpoint every so many
+/// A run of these tokens at the report's speed; if the cluster has a failure rate, with a checkpoint every that many
 /// steps (0: the interval that loses the least time).
 RunBudget budget_of(const Report& report, const ClusterSpec& cluster, double tokens, int checkpoint_every = 0);
 

@@ -9,7 +9,7 @@
 namespace rankscope {
 namespace {
 
-/// Names and paths are whatever the system has, and JSON is UTF-8.
+/// Names and paths may have any encoding, and JSON is UTF-8.
 std::string dumped(const nlohmann::json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

@@ -1,4 +1,4 @@
-// The recording of a sweep: an MCAP file with one document under /rankscope/sweep (the points that were asked for) and
+// The recording of a sweep: an MCAP file with one document under /rankscope/sweep (the requested points) and
 // one under /rankscope/sweep/run for every run that ended (engine/explain/analyse/scaling.hpp has the meaning of both).
 #pragma once
 #include <cstdint>
@@ -14,9 +14,9 @@ inline constexpr std::string_view sweep_run_topic = "/rankscope/sweep/run";
 
 class SweepRecorder {
  public:
-  /// Creates the file and writes what is asked for. Throws TraceError.
+  /// Creates the file and writes the requested points. Throws TraceError.
   SweepRecorder(const std::string& path, const Sweep& sweep);
-  /// On the disk when it returns. `time_ns` is since the sweep began.
+  /// It is on disk when this returns. `time_ns` is since the sweep began.
   void add(const SweepRun& run, std::int64_t time_ns);
   /// Empty, or one line about missing data in the file and the reason.
   std::string close();

@@ -10,7 +10,7 @@
 namespace rankscope {
 namespace {
 
-constexpr double apart = 1.05;  // of an efficiency, between the points that a slope is taken from
+constexpr double apart = 1.05;  // of an efficiency, between the points that a slope is computed from
 
 bool is_time(const PublishedTable& table) {
   return table.quantity == Quantity::step_seconds || table.quantity == Quantity::block_forward_seconds ||
@@ -54,7 +54,7 @@ std::vector<Slope> slopes_of(const PublishedTable& table) {
   return slopes;
 }
 
-/// The change of both logarithms that makes the residuals' squares least.
+/// The change of both logarithms that minimizes the sum of squared residuals.
 std::array<double, 2> least_squares(const std::vector<Slope>& rows) {
   double pp = 0, mm = 0, pm = 0, p = 0, m = 0;
   for (const Slope& row : rows) {

@@ -17,9 +17,9 @@ struct LeftOutTable {
 
 /// Of the judged tables of times that are not held out, by the device that their clusters share (product and memory
 /// efficiency and peak as given): both efficiencies are set to minimise the sum of squared logarithms of predicted
-/// over published, over all rows of the other tables. Logarithms of times are taken to be linear in those of the
+/// over published, over all rows of the other tables. Logarithms of times are assumed to be linear in those of the
 /// efficiencies between points 5 % apart; the errors are then of the model itself. Tables whose device has no other
-/// table are left out.
+/// table are omitted.
 std::vector<LeftOutTable> leave_one_out(const std::vector<PublishedTable>& tables);
 
 nlohmann::json to_json(const std::vector<LeftOutTable>& tables);

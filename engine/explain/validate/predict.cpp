@@ -31,14 +31,14 @@ double program_seconds(const Scenario& s) {
 double all_reduce_seconds(const Scenario& s, double bytes) {
   std::vector<int> ranks(s.plan.data);
   std::iota(ranks.begin(), ranks.end(), 0);
-  // Transfer by transfer: so few ranks need no closed form.
+  // Transfer by transfer: a closed form is not needed for few ranks.
   const auto by = [&](Route route) {
     return listed_seconds(s.cluster, s.plan.grid(), route, OpKind::all_reduce, ranks, bytes);
   };
   return std::min(by(Route::ring), by(Route::tree));
 }
 
-/// Without what tensor ranks have twice.
+/// Without parameters that tensor ranks have twice.
 Model whole_model(Scenario s) {
   s.plan.tensor = 1;
   s.plan.sequence_parallel = false;
@@ -47,7 +47,7 @@ Model whole_model(Scenario s) {
 
 double parameters_of(const Scenario& s) { return static_cast<double>(whole_model(s).parameter_count()); }
 
-/// Bytes of a parameter as it is computed with, of its reduced gradient, and of the optimizer's states.
+/// Bytes of a parameter in the computing type, of its reduced gradient, and of the optimizer's states.
 BytesPerParameter bytes_per_parameter(const Scenario& s) {
   const Model model = whole_model(s);
   const StageParameters all = parameters_of_stages(s, model, {0}, {0, static_cast<int>(model.segments.size())}).front();
@@ -63,7 +63,7 @@ bool fits_host(const std::vector<StageMemory>& stages, const ClusterSpec& cluste
   });
 }
 
-/// As many blocks for each chunk as the fullest device holds; 0 where not even one fits.
+/// As many blocks for each chunk as the fullest device holds; 0 if not even one fits.
 double largest_parameters(Scenario s) {
   const int chunks = s.plan.chunks();
   const auto fits = [&](int blocks) {

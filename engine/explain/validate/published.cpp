@@ -70,8 +70,8 @@ std::string text_of(const std::string& file, const toml::node& value) {
   refuse(file, value, "a scenario's value is a text, a number, true or false");
 }
 
-/// The scenario's keys of a row, a choice or what all rows have: tables model, plan, train, cluster, software within
-/// it. What it is to be divided by is another scenario's.
+/// The scenario's keys of a row, a choice or of all rows: tables model, plan, train, cluster, software within
+/// it. Its denominator is in another scenario.
 void add_keys(std::vector<Override>& keys, const std::string& file, const toml::table& from) {
   for (const auto& [table, content] : from)
     if (const toml::table* values = content.as_table(); values && table.str() != "against")
@@ -151,7 +151,7 @@ class Reader {
     return row;
   }
 
-  /// The scenario, and what it is held against: its own keys, and over them the file's, the row's and the choice's.
+  /// The scenario and its denominator: its own keys, overridden by the file's, the row's and the choice's.
   void add_choice(PublishedRow& row, const toml::node& at, std::vector<Override> keys,
                   const std::vector<const toml::table*>& from) {
     row.choices.push_back(scenario(at, keys));

@@ -11,28 +11,28 @@ namespace rankscope {
 /// The quantity of a table's figures.
 enum class Quantity {
   step_seconds,
-  span_seconds,            ///< the same where steps run into each other (FoldedStep::longest_span)
+  span_seconds,            ///< the same if steps overlap (FoldedStep::longest_span)
   program_seconds,         ///< of a step of all ranks' programs, laid out op by op: compared with our own runs
   block_forward_seconds,   ///< of one transformer block and micro-batch, its tensor exchanges included
   block_backward_seconds,  ///< recomputation included
-  all_reduce_seconds,      ///< of `bytes` over as many ranks as plan.data says
+  all_reduce_seconds,      ///< of `bytes` over plan.data ranks
   peak_bytes,              ///< tensors of the rank that needs most, with cluster.context_bytes and allocator_slack
-  reserved_bytes,          ///< the same as an allocator holds it that keeps freed blocks: what nvidia-smi shows
-  block_kept_bytes,        ///< of one transformer block from forward to backward, statistics left out (KeptBytes)
-  hardware_share,          ///< of the peak FLOP/s, recomputation counted (HFU)
+  reserved_bytes,          ///< the same for an allocator that keeps freed blocks: what nvidia-smi shows
+  block_kept_bytes,        ///< of one transformer block from forward to backward, without statistics (KeptBytes)
+  hardware_share,          ///< of the peak FLOP/s, with recomputation (HFU)
   model_share,             ///< the same without it (MFU)
-  hardware_flops_rate,     ///< FLOP/s of one device, recomputation counted
+  hardware_flops_rate,     ///< FLOP/s of one device, with recomputation
   model_flops_rate,        ///< the same without it
   samples_per_second,      ///< of all devices together
   samples_per_device_second,
-  bubble_of_times,       ///< of a schedule whose stages take plan.pass_times, within the longest stage's own span
+  bubble_of_times,       ///< of a schedule whose stages have plan.pass_times, within the longest stage's own span
   training_seconds,      ///< of `tokens` of training without a stop
-  device_hours,          ///< of all devices together, for as much
+  device_hours,          ///< of all devices together, for the same training
   device_joules,         ///< the same
-  fastest_micro_batch,   ///< samples of the choice whose samples per second are most
-  largest_parameters,    ///< of the whole model with as many layers as fit device and host (memory_bytes)
-  parameters_by_states,  ///< of the whole model, when nothing but they, their gradients and states needs memory
-  checkpoint_bytes,      ///< of the whole model: its parameters, and what the optimizer keeps of them
+  fastest_micro_batch,   ///< samples of the choice with the most samples per second
+  largest_parameters,    ///< of the complete model with as many layers as fit device and host (memory_bytes)
+  parameters_by_states,  ///< of the complete model, if only parameters, their gradients and states need memory
+  checkpoint_bytes,      ///< of the whole model: its parameters, and the optimizer's states
   state_bytes,           ///< of one rank for a model of `parameters`: these, their gradients, the optimizer's states
 };
 
@@ -56,9 +56,9 @@ struct PublishedTable {
   std::string constants;  ///< the source of its clusters' constants
   std::string unit;       ///< as printed: one of unit_of's
   Quantity quantity = Quantity::step_seconds;
-  bool judged = true;  ///< false if the source does not state exactly what was measured; `source` then says so
-  /// Added after constants had been fitted: none was fitted to a row of it. Its errors may have led to a constant from
-  /// another source; `constants` then says so. leave_one_out does not use it.
+  bool judged = true;  ///< false if the source does not state exactly what was measured; `source` then states this
+  /// Added after constants had been fitted: none was fitted to its rows. Its errors may have led to a constant from
+  /// another source; `constants` then states this. leave_one_out does not use it.
   bool held_out = false;
   std::vector<PublishedRow> rows;
 };
@@ -67,7 +67,7 @@ struct PublishedTable {
 /// 0 for an unknown unit.
 double unit_of(const std::string& unit);
 
-/// Steps that a row's tokens take.
+/// Number of steps for a row's tokens.
 double steps_of(const PublishedRow& row, const Scenario& scenario);
 
 /// Throws ScenarioError "file:line:column: …" for an invalid table.

@@ -17,10 +17,10 @@ struct ValidatedRow {
   double low = 0,
          high = 0;  ///< of the predictions for all choices that the source does not state; equal if there is one
   bool fitted = false;
-  double uncertainty = 0;  ///< standard error of error(), where the row was measured several times; 0: not known
+  double uncertainty = 0;  ///< standard error of error(), if the row was measured several times; 0: unknown
   double predicted() const { return (low + high) / 2; }
   double width() const { return high - low; }
-  /// Relative, of the prediction that is nearest to the published figure: 0 within the interval.
+  /// Relative, of the prediction nearest to the published figure: 0 within the interval.
   double error() const;
 };
 
@@ -28,7 +28,7 @@ struct ValidatedTable {
   std::string file, title, source, constants, unit;
   bool judged = true, held_out = false;
   std::vector<ValidatedRow> rows;
-  /// Over rows that nothing was fitted to; NaN where there are none.
+  /// Over rows to which no constant was fitted; NaN if there are none.
   double mean_error = not_known;
   double worst_error = not_known;  ///< both absolute
   double tau = not_known;          ///< of these rows: kendalls_tau
@@ -43,8 +43,8 @@ std::vector<double> predictions(Quantity quantity, const PublishedRow& row);
 
 ValidatedTable validate(const PublishedTable& table);
 
-/// Kendall's τ-b of pairs: 1 if both have the same order, -1 if opposite; ties count in neither. NaN of fewer than
-/// two, or where one side is all ties.
+/// Kendall's τ-b of pairs: 1 if both have the same order, -1 if opposite; ties count in neither. NaN for fewer than
+/// two, or if all values of one side are equal.
 double kendalls_tau(std::span<const double> a, std::span<const double> b);
 
 nlohmann::json to_json(const std::vector<ValidatedTable>& tables);

@@ -41,7 +41,7 @@ std::int64_t tree_hops(int n, std::int64_t elements, int root) {
   return total;
 }
 
-// The chunks of the members that halving and doubling fold away: 1, 3, 5, … up to 2(n-p)-1.
+// The chunks of the members that halving and doubling fold into others: 1, 3, 5, … up to 2(n-p)-1.
 std::int64_t folded_chunks(int n, std::int64_t elements) {
   const int folded = n - static_cast<int>(std::bit_floor(static_cast<unsigned>(n)));
   std::int64_t total = 0;
@@ -147,7 +147,7 @@ std::int64_t direct_between(OpKind kind, int n, std::int64_t elements, int root,
     case OpKind::broadcast: return from == root ? elements : 0;
     case OpKind::scatter: return from == root ? elements / n : 0;
     case OpKind::gather: return to == root ? elements / n : 0;
-    // Each member gets its chunk to sum there, and the sums of the own chunk go to all that need them.
+    // Each member receives its chunk and sums it there; the sums of its own chunk go to all that need them.
     case OpKind::all_reduce: return chunk(to) + chunk(from);
     case OpKind::reduce: return chunk(to) + (to == root ? chunk(from) : 0);
     case OpKind::all_gather:

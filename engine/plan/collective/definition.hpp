@@ -6,29 +6,29 @@
 
 namespace rankscope {
 
-/// One collective of `n` members. `elements` are the whole tensor's: n equal parts where the kind has parts.
+/// One collective of `n` members. `elements` counts the complete tensor: n equal parts if the kind has parts.
 struct CollectiveTask {
   OpKind kind = OpKind::all_reduce;
   int n = 1;
   std::int64_t elements = 0;
-  int root = 0;  ///< a member, where the kind has one
+  int root = 0;  ///< a member, if the kind has a root
   std::int64_t part() const { return elements / n; }
 };
 
-/// A tensor of at least so many bytes, of elements of that size, in equal parts where the kind has parts.
+/// A tensor of at least this number of bytes, of elements of that size, in equal parts if the kind has parts.
 std::int64_t whole_elements(OpKind kind, int n, double bytes, std::int64_t element_bytes);
 
-/// How many elements a member brings, and how many it has afterwards that the definition says something about: none
-/// where only the root has.
+/// Number of elements in a member's input, and in its result as far as the definition specifies it: none
+/// if only the root has some.
 std::int64_t brought_elements(const CollectiveTask& task, int member);
 std::int64_t left_elements(const CollectiveTask& task, int member);
 
 /// The member whose part the fault "lost_part" removes: the root if only the root has input, else the last one.
 int losing_rank(const CollectiveTask& task);
 
-/// Element `i` of what a member has afterwards, where member m brought `brought(m, j)` as its element j.
+/// Element `i` of a member's result, where `brought(m, j)` is element j of member m's input.
 ///
-///   broadcast        the root's                      gather, all_gather   part k is what member k brought
+///   broadcast        the root's                      gather, all_gather   part k is member k's input
 ///   reduce           the sum, at the root            reduce_scatter       this member's part of the sum
 ///   all_reduce       the sum                         all_to_all           part k is member k's part for this one
 ///   scatter          this member's part of the root's
@@ -63,8 +63,8 @@ struct DrawnNumbers {
   }
 };
 
-/// The most levels of which a sum over n members is exact in any order, in a type that counts to 2^digits; 0 where not
-/// even two are.
+/// The most levels for which a sum over n members is exact in any order, in a type that counts to 2^digits; 0 if not
+/// even two levels are possible.
 std::uint32_t exact_levels(int digits, int n);
 
 }  // namespace rankscope

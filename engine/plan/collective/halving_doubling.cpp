@@ -9,7 +9,7 @@ using namespace collective;
 
 namespace {
 
-// The members that halve and double: a power of two of them. The first `folded` represent two members each, so that
+// The members that halve and double: a power of two. The first `folded` represent two members each, so that
 // every range of actors is a range of chunks.
 struct Actors {
   int n, power = 1, folded;
@@ -23,7 +23,7 @@ struct Actors {
   int first_chunk(int actor) const { return actor < folded ? 2 * actor : actor + folded; }
 };
 
-// Every actor sends the half of its range that is its peer's, and adds what it receives to its own; ranges start
+// Every actor sends its peer's half of its range, and adds the received data to its own half; ranges start
 // complete and end at the actor's own chunks. Returns the phases used.
 int halve(std::vector<Transfer>& list, const Actors& actors, std::int64_t elements, int phase) {
   int phases = 0;
@@ -36,7 +36,7 @@ int halve(std::vector<Transfer>& list, const Actors& actors, std::int64_t elemen
   return phases;
 }
 
-// The way back: every actor sends its peer all that it has.
+// The reverse: every actor sends its peer all that it has.
 int double_up(std::vector<Transfer>& list, const Actors& actors, std::int64_t elements, int phase) {
   int phases = 0;
   for (int half = 1; half < actors.power; half *= 2, ++phases)

@@ -16,7 +16,7 @@ inline void move_chunks(std::vector<Transfer>& list, int n, std::int64_t element
   if (size > 0) list.push_back({phase, first, from, to, begin, begin, size, add});
 }
 
-/// Appends `second`, its phases after the `phases` of what is there.
+/// Appends `second`, its phases after the existing `phases`.
 inline std::vector<Transfer> then(std::vector<Transfer> first, int phases, std::vector<Transfer> second) {
   for (Transfer& transfer : second) {
     transfer.phase += phases;

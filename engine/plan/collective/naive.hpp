@@ -1,10 +1,10 @@
-// The naive algorithms: the root talks to one member after the other. See transfer.hpp for the buffers.
+// The naive algorithms: the root communicates with one member after the other. See transfer.hpp for the buffers.
 #pragma once
 #include "engine/plan/collective/transfer.hpp"
 
 namespace rankscope {
 
-/// n-1 phases, (n-1)·E elements, all through the root's link. A sum is taken in the order root, root+1, ….
+/// n-1 phases, (n-1)·E elements, all through the root's link. A sum is computed in the order root, root+1, ….
 std::vector<Transfer> naive_broadcast(int n, std::int64_t elements, int root);
 std::vector<Transfer> naive_reduce(int n, std::int64_t elements, int root);
 /// 2(n-1) phases, 2(n-1)·E elements.

@@ -15,9 +15,9 @@ std::vector<Transfer> ring_all_reduce(int n, std::int64_t elements);
 
 /// n chunks pipelined along the chain root, root+1, …: 2(n-1) phases, (n-1)·E elements.
 std::vector<Transfer> ring_broadcast(int n, std::int64_t elements, int root);
-/// The same chain backwards, adding.
+/// The same chain in reverse, with sums.
 std::vector<Transfer> ring_reduce(int n, std::int64_t elements, int root);
-/// n-1 phases; the part of the member q steps from the root takes q hops: (n-1)/2·E elements.
+/// n-1 phases; the part of the member q steps from the root needs q hops: (n-1)/2·E elements.
 std::vector<Transfer> ring_scatter(int n, std::int64_t elements, int root);
 std::vector<Transfer> ring_gather(int n, std::int64_t elements, int root);
 

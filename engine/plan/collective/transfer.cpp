@@ -13,7 +13,7 @@
 
 namespace rankscope {
 
-// CollectiveChoice is "auto", and then the algorithms in their order.
+// CollectiveChoice: first "auto", then the algorithms in their order.
 static_assert(word_table<CollectiveChoice>.size() == 1 + algorithm_count);
 
 std::string_view name_of(Algorithm algorithm) {
@@ -29,7 +29,7 @@ namespace {
 
 using Elements = std::int64_t;
 
-// One builder of each collective: a row of the table in the header, turned on its side. Those without a root ignore it.
+// One builder of each collective: a row of the table in the header. Those without a root ignore it.
 struct Builders {
   using Rooted = std::vector<Transfer> (*)(int, Elements, int);
   using Rootless = std::vector<Transfer> (*)(int, Elements);

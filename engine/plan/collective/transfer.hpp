@@ -1,16 +1,16 @@
-// Collectives as data: the transfers between the members of a group that make one up, phase by phase.
+// Collectives as data: the transfers between the members of a group, phase by phase.
 //
 // The same list is executed (engine/execute/comm), costed and drawn. All numbers count elements, not bytes, and members
 // are indices into the group. A list works on one buffer per member, in place:
 //
 //   broadcast, reduce, all_reduce   the tensor, `elements` long, cut into n chunks (chunk_range)
-//   scatter, gather, all_gather,    the whole, `elements` long, which is n equal parts; chunk i is member i's part.
+//   scatter, gather, all_gather,    the tensor, `elements` long, of n equal parts; chunk i is member i's part.
 //   reduce_scatter                  Before a gather or all_gather member i's chunk i is valid, after a scatter or
-//                                   reduce_scatter likewise; chunks in between are scratch.
+//                                   reduce_scatter the same; chunks in between are scratch.
 //   all_to_all                      two buffers of n equal parts: `from_offset` points into the sender's input and
-//                                   `to_offset` into the receiver's output. A member's own part is no transfer.
+//                                   `to_offset` into the receiver's output. A member's own part is not transferred.
 //
-// A member starts a phase once all of its own transfers of the phase before are done; there is no other barrier. Within
+// A member starts a phase once all its own transfers of the previous phase are done; there is no other barrier. Within
 // a phase no member writes what it sends, and no two transfers write the same element. Transfers of no elements are
 // left out, so a phase may be empty for some or all members (fewer elements than members, or none).
 #pragma once
@@ -34,8 +34,8 @@ struct Transfer {
 };
 
 enum class Algorithm : std::uint8_t {
-  ring,              ///< every member talks to its neighbours only: best bandwidth
-  naive,             ///< one transfer at a time, from or to the root: what a ring is better than
+  ring,              ///< every member communicates with its neighbours only: best bandwidth
+  naive,             ///< one transfer at a time, from or to the root: a baseline for the ring
   tree,              ///< binomial tree: best latency for small data
   halving_doubling,  ///< recursive halving and doubling: a ring's bytes in log n phases, for powers of two
 };
@@ -43,7 +43,7 @@ inline constexpr int algorithm_count = 4;
 
 /// "ring", "naive", "tree", "halving-doubling".
 std::string_view name_of(Algorithm algorithm);
-/// nullopt for "auto", the communicator's own.
+/// nullopt for "auto", the communicator's own algorithm.
 std::optional<Algorithm> algorithm_of(Choice<CollectiveChoice> chosen);
 
 /// Elements [begin, end) of a buffer.
@@ -53,7 +53,7 @@ struct ElementRange {
   bool operator==(const ElementRange&) const = default;
 };
 
-/// Chunk `chunk` of a buffer cut into `n`: [c·E/n, (c+1)·E/n), so equal when n divides E and else differing by one.
+/// Chunk `chunk` of a buffer cut into `n`: [c·E/n, (c+1)·E/n), so equal if n divides E; else they differ by one.
 constexpr ElementRange chunk_range(std::int64_t elements, int n, int chunk) {
   return {elements * chunk / n, elements * (chunk + 1) / n};
 }
@@ -72,9 +72,9 @@ constexpr ElementRange chunk_range(std::int64_t elements, int n, int chunk) {
 ///   all_to_all      rotation: in phase k     each scatters,       = ring             = ring
 ///                   i sends to i+k+1         one by one
 ///
-/// Every algorithm takes every number of members; halving_doubling folds those above a power of two. A sum's order does
-/// not depend on who comes first, since a phase adds at most one transfer to any element. With members counted from
-/// the root (0 where there is none):
+/// Every algorithm supports any number of members; halving_doubling folds those above a power of two. A sum's order is
+/// independent of arrival order, since a phase adds at most one transfer to any element. With members counted from
+/// the root (0 if there is none):
 ///
 ///   ring               reduce: 0 + (1 + (2 + …)); reduce_scatter and all_reduce: chunk c is (c+1 + c+2) + … + c
 ///   naive              ((0 + 1) + 2) + …
@@ -82,7 +82,7 @@ constexpr ElementRange chunk_range(std::int64_t elements, int n, int chunk) {
 ///   halving_doubling   folded members first, then those half the group apart: ((0 + n/2) + (n/4 + 3n/4)) + …
 ///
 /// A ring all_reduce is the ring reduce_scatter followed by the ring all_gather, so its chunk i has the bits of
-/// reduce_scatter's part i. `root` matters to broadcast, reduce, scatter and gather. Throws std::invalid_argument when
+/// reduce_scatter's part i. `root` is used by broadcast, reduce, scatter and gather. Throws std::invalid_argument when
 /// `kind` is no collective, n < 1, the root is no member, or parts would not be equal.
 std::vector<Transfer> transfers_of(OpKind kind, Algorithm algorithm, int n, std::int64_t elements, int root = 0);
 

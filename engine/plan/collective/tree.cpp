@@ -8,7 +8,7 @@ using namespace collective;
 
 namespace {
 
-// One edge of the tree in positions (steps from the root): `parent` reaches `child`, whose subtree is the positions
+// One edge of the tree in positions (steps from the root): `parent` sends to `child`, whose subtree is the positions
 // [child, end).
 struct Edge {
   int phase, parent, child, end;
@@ -34,7 +34,7 @@ std::vector<Edge> edges_upwards(int n) {
   return edges;
 }
 
-// The chunks of positions [first, last): as members they may wrap around.
+// The chunks of positions [first, last): as member numbers they may wrap around.
 void move_positions(std::vector<Transfer>& list, int n, std::int64_t elements, int root, const Edge& edge, int from,
                     int to) {
   const int first = root + edge.child, last = root + edge.end;

@@ -9,7 +9,7 @@ namespace rankscope {
 std::vector<Transfer> tree_broadcast(int n, std::int64_t elements, int root);
 std::vector<Transfer> tree_reduce(int n, std::int64_t elements, int root);
 std::vector<Transfer> tree_all_reduce(int n, std::int64_t elements);
-/// The part of the member q steps from the root takes popcount(q) hops. Chunks need not be equal.
+/// The part of the member q steps from the root needs popcount(q) hops. Chunks need not be equal.
 std::vector<Transfer> tree_scatter(int n, std::int64_t elements, int root);
 std::vector<Transfer> tree_gather(int n, std::int64_t elements, int root);
 std::vector<Transfer> tree_all_gather(int n, std::int64_t elements);

@@ -1,6 +1,6 @@
 // The rank grid: tensor is the fastest-varying coordinate, then data, then pipeline. Groups are slices of it, so
 // everything here is index arithmetic (the "5D" grids of Megatron-LM and picotron reduce to the same). Parameter
-// servers are outside the grid: they come after its ranks, and are on no stage.
+// servers are outside the grid: their ranks follow the grid's, and they are on no stage.
 #pragma once
 #include <vector>
 
@@ -26,8 +26,8 @@ struct RankGrid {
     if (is_server(rank)) return {0, rank - workers(), -1};
     return {rank % tensor, rank / tensor % data, rank / (tensor * data)};
   }
-  /// The ranks of the group of that kind which holds `rank`, ascending. The embedding group of a rank that is on
-  /// neither the first nor the last stage is the rank alone, and so is a server's but those of servers and the world.
+  /// The ranks of the group of that kind that contains `rank`, ascending. The embedding group of a rank that is on
+  /// neither the first nor the last stage is the rank alone; so is a server's, except those of servers and the world.
   std::vector<int> group_of(int rank, GroupKind kind) const;
   /// All distinct groups of that kind with more than one member, each ascending, ordered by first member.
   std::vector<std::vector<int>> groups(GroupKind kind) const;

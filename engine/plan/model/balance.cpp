@@ -14,7 +14,7 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-/// Costs of chunks by where they begin and end.
+/// Costs of chunks by their begin and end.
 class ChunkCosts {
  public:
   ChunkCosts(const PartCosts& costs, int chunks) : costs_(costs), chunks_(chunks), before_{0} {
@@ -22,7 +22,7 @@ class ChunkCosts {
   }
   int blocks() const { return static_cast<int>(costs_.blocks.size()); }
   int chunks() const { return chunks_; }
-  /// Of that chunk if it had blocks [begin, end).
+  /// Cost of that chunk with blocks [begin, end).
   double of(int chunk, int begin, int end) const {
     double cost = before_[end] - before_[begin];
     if (chunk == 0) cost += costs_.first;
@@ -36,10 +36,10 @@ class ChunkCosts {
  private:
   const PartCosts& costs_;
   int chunks_;
-  std::vector<double> before_;  ///< of the first so many blocks
+  std::vector<double> before_;  ///< of the first blocks, by their number
 };
 
-/// The least that the greatest chunk can cost. least[end] is that of the chunks so far, which have the first `end`
+/// The least possible cost of the most expensive chunk. least[end] is that of the chunks so far, with the first `end`
 /// blocks; a chunk that begins later costs less, and the chunks before it more.
 double least_greatest(const ChunkCosts& costs) {
   const auto size = static_cast<std::size_t>(costs.blocks()) + 1;

@@ -8,13 +8,13 @@ namespace rankscope {
 /// None is negative.
 struct PartCosts {
   std::vector<double> blocks;  ///< in order
-  double first = 0;            ///< in front of the blocks, on the first chunk: the embedding
-  double last = 0;             ///< behind them, on the last chunk: the head and the loss
+  double first = 0;            ///< before the blocks, on the first chunk: the embedding
+  double last = 0;             ///< after them, on the last chunk: the head and the loss
 };
 
-/// Blocks of each of `chunks` consecutive chunks, a block at least: the greatest chunk costs as little as possible, and
-/// of all such splits this is one whose chunks' squares have the least sum, so that the others are as even as that
-/// allows; where several tie, greater ones stand in front. Exact, by dynamic programming over the cuts. Throws
+/// Blocks of `chunks` consecutive chunks, at least one each: the greatest chunk costs as little as possible,
+/// and of these splits this one has the least sum of squared chunk costs, so that the others are as even as possible;
+/// of equal splits, the one with the more expensive chunks first. Exact, by dynamic programming over the cuts. Throws
 /// std::invalid_argument when there are fewer blocks than chunks, or no chunk.
 std::vector<int> balanced_blocks(const PartCosts& costs, int chunks);
 

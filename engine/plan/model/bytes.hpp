@@ -11,7 +11,7 @@ namespace rankscope {
 using TensorSpecs = std::array<TensorSpec, tensor_name_count>;
 
 /// Sets the segment's bytes: each operand once. `parameter_elements[i]` is how many elements of its parameter i the
-/// segment touches. Gradients of activations have the activations' type, gradients of parameters the accumulation type.
+/// segment uses. Gradients of activations have the activations' type, gradients of parameters the accumulation type.
 void count_bytes(SegmentSpec& segment, DType type, const TensorSpecs& tensors,
                  const std::vector<double>& parameter_elements);
 

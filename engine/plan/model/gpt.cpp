@@ -17,7 +17,7 @@ constexpr Architecture tensor_ranks{"h.", gpt_rows::parameters, gpt_rows::tensor
 constexpr Architecture tensor_ranks_with_rows{"h.", gpt_rows::parameters, gpt_rows::tensors, gpt_rows::split_segments,
                                               gpt_rows::row_exchanges};
 
-/// Of one rank that has all of every layer.
+/// Of one rank that has every layer completely.
 Sizes whole_sizes(const ModelSpec& spec, std::int64_t samples) {
   Sizes sizes;
   sizes[Size::one] = 1;

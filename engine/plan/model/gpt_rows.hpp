@@ -1,15 +1,15 @@
 // A GPT as rows: GPT-2 style, with learned positions, pre-layer-norm blocks, GELU in its tanh form, biases, and a tied
-// or untied head. A segment more is a row here, its kernels, and a row in engine/execute/layers/bind.cpp.
+// or untied head. A new segment needs a row here, its kernels, and a row in engine/execute/layers/bind.cpp.
 //
-// FLOPs follow from the products. With T tokens in a micro-batch, s of them a sample, width h and vocabulary V,
-// forward's are (2·m·n·k each)
+// FLOPs follow from the products. With T tokens in a micro-batch, s of them per sample, width h and vocabulary V,
+// those of a forward are (2·m·n·k each)
 //
 //   qkv 6Th²   attention 2Tsh (scores) + 2Tsh (values)   projection 2Th²   up 8Th²   down 8Th²   head 2ThV
 //
-// A product's input gradient costs as much again, and so does its weight gradient; attention has no weights, so its
-// whole backward, twice its forward, is input gradient. Over L layers and a batch of B samples that makes
+// A product's input gradient costs the same, and so does its weight gradient; attention has no weights, so its
+// whole backward, twice its forward, is input gradient. Over L layers and a batch of B samples the sum is
 // 72BsLh²(1 + s/(6h) + V/(12Lh)), the form of Narayanan et al. 2021 (arXiv 2104.04473, appendix). Attention counts all
-// s × s scores although causality needs only half of them, and lookups, norms, GELU and sums count nothing, as there.
+// s × s scores although causality needs only half of them, and lookups, norms, GELU and sums are not counted, as there.
 #pragma once
 #include "engine/plan/model/rows.hpp"
 
@@ -20,8 +20,8 @@ using enum ParameterName;
 using enum Size;
 using enum Place;
 
-// What tensor ranks have of a product: its output columns (rows of the matrix; Megatron's "column parallel", since it
-// writes x·A), so that GELU and attention see whole heads and columns, or its input columns, whose results are then
+// A tensor rank's part of a product: its output columns (rows of the matrix; Megatron's "column parallel", since it
+// writes x·A), so that GELU and attention get complete heads and columns, or its input columns, whose results are then
 // summed.
 inline constexpr TensorSplit by_rows{0, 1}, by_columns{1, 1}, by_heads{0, 3};
 
@@ -139,7 +139,7 @@ inline constexpr SegmentRow segments[] = {
      .outputs = {output},
      .gradient_inputs = {output},
      .kept = {activated, pre_gelu},
-     .gradient_outputs = {pre_gelu},  // GELU's slope is applied where the product has its result at hand
+     .gradient_outputs = {pre_gelu},  // the product applies GELU's derivative to its result
      .input = {.kept = {pre_gelu}},
      .weight = {.gradients = {output}, .kept = {activated}, .parameters = {mlp_c_proj_weight, mlp_c_proj_bias}},
      .dropout_site = 2,
@@ -156,8 +156,8 @@ inline constexpr SegmentRow segments[] = {
      .work = {Work::norm, Work::loss_gradient, {Work::product, width, own_words}, Work::loss}},
 };
 
-/// The segments of tensor ranks (Megatron-LM; Shoeybi et al. 2019): products on a rank's share, and between them what
-/// all do alike, or with sequence parallelism (Korthikanti et al. 2022) each for its rows.
+/// The segments of tensor ranks (Megatron-LM; Shoeybi et al. 2019): products on a rank's share, and between them the
+/// work that all ranks repeat, or with sequence parallelism (Korthikanti et al. 2022) each for its rows.
 inline constexpr SegmentRow split_segments[] = {
     {.kind = Segment::embedding,
      .place = before_blocks,

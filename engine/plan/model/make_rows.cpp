@@ -15,7 +15,7 @@
 namespace rankscope {
 namespace {
 
-/// How the start of a parameter, whose extents those are, goes into its specification.
+/// Writes the initial values of a parameter with those extents into its specification.
 void set_start(ParameterSpec& p, Start start, int layers) {
   constexpr double gpt2 = 0.02;
   const auto extent = [&](int axis) { return static_cast<double>(p.whole[axis]); };
@@ -109,7 +109,7 @@ class Maker {
         model_.segments.push_back(segment(row, block, part, tensors));
   }
 
-  /// The segment's name of a tensor.
+  /// The segment's name for a tensor.
   TensorName exchanged(const SegmentRow& row, TensorName name) const {
     if (row.outputs.has(name)) return name;
     for (const Exchange& exchange : architecture_.exchanges)
@@ -166,7 +166,7 @@ class Maker {
     return s;
   }
 
-  /// How many elements of each of its parameters a segment touches: all, but of a token embedding only the rows of the
+  /// How many elements of each of its parameters a segment uses: all, but of a token embedding only the rows of the
   /// micro-batch's tokens, at most one per token.
   std::vector<double> elements_of(const SegmentSpec& s, const Sizes& sizes) const {
     std::vector<double> elements;
@@ -177,7 +177,7 @@ class Maker {
     return elements;
   }
 
-  /// Of a block: what its backward reads, and what that is made of.
+  /// Of a block: what its backward reads, and the inputs of that.
   void mark_repeated(std::span<SegmentSpec> block) const {
     std::bitset<tensor_name_count> needed;
     const auto need = [&](TensorName name) {
@@ -203,7 +203,7 @@ class Maker {
   std::int64_t next_offset_ = 0;
 };
 
-/// Of a product of all rows; padding of the vocabulary is no work.
+/// Of a product of all rows; padding of the vocabulary does not count.
 double product_flops(const WorkRow& work, const Sizes& sizes) {
   const auto extent = [&](Extent e) {
     if (e.size == Size::own_words)

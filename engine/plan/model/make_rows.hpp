@@ -6,7 +6,7 @@
 
 namespace rankscope {
 
-/// What is before the blocks, a block, or what is behind them.
+/// The part before the blocks, a block, or the part after them.
 struct Part {
   Sizes sizes;
   bool other_size = false;  ///< of a residual network's block: When::other_size applies, else When::same_size
@@ -14,7 +14,7 @@ struct Part {
 /// `block` is -1 outside the blocks.
 using PartOf = std::function<Part(Place place, int block)>;
 
-/// Whether a row with that condition is there.
+/// Whether a row with that condition applies.
 bool applies(When when, const ModelSpec& spec, const Part& part);
 
 /// FLOPs of one micro-batch.
@@ -24,7 +24,7 @@ struct Flops {
 };
 Flops flops_of(const SegmentRow& row, const Architecture& architecture, const Sizes& sizes);
 
-/// Adds what the rows say, spec.layers blocks of it, to a model that has everything but parameters, segments and
+/// Adds the rows' content, with spec.layers blocks, to a model that has everything but parameters, segments and
 /// exchanges.
 void make_rows(Model& model, const Architecture& architecture, const PartOf& part_of);
 

@@ -1,5 +1,5 @@
 // A model as data: its parameters, and its segments with the tensors each one reads, writes and keeps for backward, and
-// what they cost. Of two kinds, each a table of rows: GPT-2 style (gpt_rows.hpp) and residual networks
+// their costs. Two kinds, each a table of rows: GPT-2 style (gpt_rows.hpp) and residual networks
 // (resnet_rows.hpp).
 //
 // The operand lists here are the contract between programs (which make symbolic buffers from them) and layers (which
@@ -26,27 +26,27 @@ enum class Init : std::uint8_t { normal, zeros, ones, constant };
 /// of it. Rows may be split group by group: a QKV matrix is q, k and v on top of each other, and a rank has some heads
 /// of each.
 struct TensorSplit {
-  int axis = -1;  ///< -1: every rank has the whole
+  int axis = -1;  ///< -1: every rank has all of it
   int groups = 1;
   bool operator==(const TensorSplit&) const = default;
 };
 
 struct ParameterSpec {
   std::string name;  ///< as in GPT-2 checkpoints: "wte.weight", "h.3.attn.c_attn.weight", …
-  Shape shape;       ///< of what one rank of a tensor group has: its share, all of one size
-  Shape whole{};     ///< of the parameter; equal to `shape` when it is not split
+  Shape shape;       ///< of the share of one rank of a tensor group; all shares have one size
+  Shape whole{};     ///< of the complete parameter; equal to `shape` when it is not split
   TensorSplit split{};
   Init init = Init::normal;
   double std_dev = 0.02;           ///< of Init::normal
   bool decay = false;              ///< weight decay applies (matrices)
-  std::int64_t global_offset = 0;  ///< of its first element in the whole model: what the initial weights are drawn by
+  std::int64_t global_offset = 0;  ///< of its first element in the whole model: initial weights are drawn by this index
   double value = 1;                ///< of Init::constant
 };
 
 /// A tensor that a segment computes, for one micro-batch of `tokens` = samples × context rows. Shapes are those of one
 /// rank alone. Of T tensor ranks each has qkv, softmax, attended, pre_gelu and activated of 1/T of the heads or
-/// columns, and logits of ⌈vocabulary/T⌉ words. With sequence parallelism what stands on the residual stream ([tokens,
-/// width] and its statistics, but not partial sums and gathered rows) has the rank's 1/T of the rows.
+/// columns, and logits of ⌈vocabulary/T⌉ words. With sequence parallelism, tensors of the residual stream ([tokens,
+/// width] and its statistics, but not partial sums and gathered rows) have the rank's 1/T of the rows.
 enum class TensorName : std::uint8_t {
   tokens,    ///< i32 [tokens]: ids in, of the batch
   targets,   ///< i32 [tokens]: the next tokens
@@ -67,7 +67,7 @@ enum class TensorName : std::uint8_t {
   logits,     ///< [tokens, vocabulary]: after the head's forward it holds the gradient of the loss to the logits
   loss,       ///< f64 [1]: sum over the micro-batch of -log p, in nats
   // Of tensor ranks.
-  embedded,      ///< [tokens, width]: a rank's part of a sum, and without sequence parallelism then the sum
+  embedded,      ///< [tokens, width]: a rank's part of a sum; without sequence parallelism the sum afterwards
   embedded_sum,  ///< the rank's rows of the sum
   norm1_all,     ///< norm1 of all ranks' rows
   projected,     ///< as `embedded`: attention's output product
@@ -87,12 +87,12 @@ enum class TensorName : std::uint8_t {
   rstd3,
   mean_shortcut,
   rstd_shortcut,
-  pooled_from,  ///< i32: which pixel is the greatest of its window
+  pooled_from,  ///< i32: which pixel is the maximum of its window
   pooled,       ///< [samples, channels]: mean over the pixels
 };
 inline constexpr int tensor_name_count = 39;
 
-/// As it stands in buffers' names and in messages.
+/// As in buffers' names and in messages.
 std::string_view name_of(TensorName name);
 
 struct TensorSpec {
@@ -102,20 +102,20 @@ struct TensorSpec {
   std::int64_t bytes() const { return shape.elements() * bytes_of(type); }
 };
 
-/// What a segment computes, piece by piece: what its FLOPs and a simulated cluster's kernels follow from.
+/// What a segment computes, piece by piece: its FLOPs and a simulated cluster's kernels are derived from this.
 enum class Work : std::uint8_t {
   // Of a GPT.
   lookup,          ///< rows of the token embedding
   positions,       ///< added to them, and dropout
   norm,            ///< layer norm of the residual stream
-  joined_norm,     ///< one whose input's gradient joins that of the residual branch
+  joined_norm,     ///< its input's gradient is added to that of the residual branch
   product,         ///< of all rows with a matrix
   biased_product,  ///< and its bias
   gelu,
-  gelu_slope,  ///< backward alone
+  gelu_slope,  ///< backward only
   attention,
   residual_sum,   ///< bias, dropout, and the sum with the residual branch
-  loss_gradient,  ///< backward alone
+  loss_gradient,  ///< backward only
   loss,
   // Of a residual network.
   pixels,       ///< bytes to numbers
@@ -135,15 +135,15 @@ constexpr bool is_product(Work work) {
 struct WorkSpec {
   Work what = Work::lookup;
   std::int64_t in = 0, out = 0;  ///< of a product
-  TensorName tensor{};           ///< the result of a convolution, what a batch norm is of
+  TensorName tensor{};           ///< the result of a convolution, the input of a batch norm
   std::size_t weight = 0;        ///< of a convolution: position in SegmentSpec::parameters
 };
 
-/// One segment of the model: its place, its operands, its work, its cost. What each computes is in
+/// One segment of the model: its place, its operands, its work, its cost. The computation of each is in
 /// engine/execute/layers.
 ///
-/// A backward may be split in two, for schedules that run its halves apart; a half may not exist. A layer norm's
-/// parameters have their gradients with that of its input.
+/// A backward may be split in two, for schedules that run its halves separately; a half may not exist. A layer norm's
+/// parameters have their gradients in the half with that of its input.
 ///
 /// A block's `residual` is the buffer of the `output` before it. Weight matrices are [out, in], row-major: y = x·wᵀ +
 /// b.
@@ -170,11 +170,11 @@ struct SegmentSpec {
   std::vector<TensorName> weight_gradient_inputs, weight_kept;
   std::vector<int> weight_parameters;  ///< positions in `parameters`
   std::vector<WorkSpec> work;          ///< in the order of forward
-  /// Of those of a block that drop out, which one it is, from 1; 0 of the embedding, which does so too.
+  /// Its number among those of a block with dropout, from 1; 0 for the embedding, which has dropout too.
   int dropout_site = 0;
-  /// False of one whose derivative is without its parameters: what looks rows up, or adds them.
+  /// False if its derivative does not use its parameters: lookups and additions of rows.
   bool backward_reads_parameters = true;
-  /// Of a block's: whether its backward needs the segment again where the block's activations are not kept.
+  /// In a block: whether its backward needs the segment again if the block's activations are not kept.
   bool repeated = false;
   bool does(Work piece) const {
     return std::any_of(work.begin(), work.end(), [&](const WorkSpec& w) { return w.what == piece; });
@@ -183,7 +183,7 @@ struct SegmentSpec {
   bool has_weight_gradient() const { return !weight_parameters.empty(); }
   bool has_backward() const { return has_input_gradient() || has_weight_gradient(); }
   bool adds_to_gradient(TensorName name) const { return contains(added_gradients, name); }
-  /// Those that backward and its input gradient read.
+  /// The parameters that backward and its input gradient read.
   std::span<const int> read_backward() const {
     return backward_reads_parameters ? std::span<const int>(parameters) : std::span<const int>();
   }
@@ -191,15 +191,15 @@ struct SegmentSpec {
   double input_gradient_flops = 0, weight_gradient_flops = 0;
   double forward_bytes = 0, backward_bytes = 0;  ///< memory traffic of one micro-batch, each operand once
   double input_gradient_bytes = 0, weight_gradient_bytes = 0;
-  /// Of attention the addresses that its heads step over: each reads its own columns of all rows of `qkv`, and so walks
-  /// over the whole of it. 0 of ops that read operands as they lie.
+  /// For attention, the address range that its heads pass over: each reads its own columns of all rows of `qkv`, and so
+  /// passes over all of it. 0 for ops that read operands in their memory order.
   double walked_bytes = 0;
 };
 
-/// What tensor ranks exchange: `from`, as the segment that computes it leaves it, becomes `to`, as those read it that
-/// use it, by the collective `forward` (none: `to` is `from`), and the gradient of `to` that of `from` by `backward`.
-/// Where both names are one it happens in place. The four of Megatron-LM: f (no forward, all-reduce backward), g (the
-/// other way round), and with sequence parallelism g and ḡ (all-gather and reduce-scatter, the one being the other's
+/// What tensor ranks exchange: `from`, the result of the segment that computes it, becomes `to`, which later segments
+/// read, by the collective `forward` (none: `to` is `from`), and the gradient of `to` that of `from` by `backward`.
+/// If both names are the same, it is in place. The four of Megatron-LM: f (no forward, all-reduce backward), g (the
+/// other way round), and with sequence parallelism g and ḡ (all-gather and reduce-scatter, each the other's
 /// backward).
 struct Exchange {
   TensorName from, to;
@@ -208,68 +208,68 @@ struct Exchange {
 };
 
 struct Model {
-  /// Of the whole model, whatever a rank has of it.
+  /// Of the whole model, not of a rank's part.
   ModelSpec spec;
   int micro_batch_size = 1;        ///< samples
   DType type = DType::f32;         ///< of parameters as computed with, and of activations
-  int tensor = 1;                  ///< ranks that share every layer; everything below is what one of them sees
+  int tensor = 1;                  ///< ranks that share every layer; everything below is one rank's view
   bool sequence_parallel = false;  ///< never of one rank
   bool narrow_logits = false;      ///< logits are rounded to `type` before softmax
   bool masks_padding = true;       ///< of a shared vocabulary; false is a planted fault
   std::vector<ParameterSpec> parameters;
-  std::vector<SegmentSpec> segments;  ///< in forward order; all blocks have as many
+  std::vector<SegmentSpec> segments;  ///< in forward order; the same number in all blocks
   std::vector<Exchange> exchanges;    ///< of tensor ranks
 
-  /// Of the whole model, as are the FLOPs of a sample.
+  /// Of the whole model, like the FLOPs of a sample.
   std::int64_t parameter_count() const;
   std::int64_t tokens() const { return std::int64_t{micro_batch_size} * spec.tokens_per_sample(); }
-  /// Rows of the residual stream that a rank has, and the first of them where its coordinate is `rank`.
+  /// Rows of the residual stream that a rank has, and the first of them for coordinate `rank`.
   std::int64_t stream_tokens() const { return sequence_parallel ? tokens() / tensor : tokens(); }
   std::int64_t first_stream_token(int rank) const { return sequence_parallel ? rank * stream_tokens() : 0; }
   /// Rows of the token matrix, and of an untied head's, that a rank has; the last ones may be padding.
   std::int64_t vocabulary_share() const { return (spec.vocabulary + tensor - 1) / tensor; }
-  /// Of what softmax reads.
+  /// The type of softmax's input.
   DType logits_type() const;
-  /// How many of them are words that softmax may see.
+  /// How many of them are real words, which softmax includes.
   std::int64_t words_of(int rank) const;
-  /// True for a parameter of which every tensor rank has the whole and has seen only its own rows of the stream: its
+  /// True for a parameter that every tensor rank has completely but uses only for its own rows of the stream: its
   /// gradient is the sum of theirs.
   bool sums_gradient(int parameter) const { return sequence_parallel && parameters[parameter].split.axis < 0; }
-  /// Segments in front of the first block, and of each block. Of a collective alone there are none.
+  /// Number of segments before the first block, and in each block. A single collective has none.
   int segments_before_blocks() const;
   int segments_a_block() const;
   /// The segment of that kind, of that block (-1: outside the blocks). Asserts that there is one.
   const SegmentSpec& segment(int block, Segment kind) const;
-  /// A block's segments behind this one, if it is the last that is repeated: what software repeats, too, that repeats
-  /// whole blocks. Empty otherwise. `segment` is one of this model's.
+  /// A block's segments after this one, if it is the last that is repeated: software that repeats complete blocks also
+  /// repeats these. Empty otherwise. `segment` is one of this model's.
   std::span<const SegmentSpec> unrepeated_behind(const SegmentSpec& segment) const;
   /// FLOPs of one training step of `global_batch` samples without recomputation: what MFU divides by the peak.
   double model_flops_per_sample() const;
 };
 
-/// Of segments outside the blocks: whether they stand in front of them.
+/// For segments outside the blocks: whether they are before them.
 bool is_before_blocks(Segment kind);
 
 /// The tensor of that name: the segment's own, or that of another one (of its block, if one of these has it), since a
-/// gradient may be of a tensor that only neighbours name. Null where the model has none.
+/// gradient may belong to a tensor that only neighbours name. Null if the model has none.
 const TensorSpec* find_tensor(const Model& model, const SegmentSpec& segment, TensorName name);
 
 /// The element type of gradients, and of master weights and optimizer states, when computing in `type`: fp64 for fp64,
 /// otherwise fp32.
 DType accumulation_type(DType type);
 
-/// The model as one tensor rank sees it. Throws std::invalid_argument when its heads or rows cannot be shared, or there
-/// is no residual network of so many blocks.
+/// The model as one tensor rank sees it. Throws std::invalid_argument if its heads or rows cannot be divided, or there
+/// is no residual network with this number of blocks.
 Model make_model(const Scenario& scenario);
 
 /// Which segments belong to which chunk: chunk c has segments [first[c], first[c+1]) of model.segments. Blocks are
 /// split as evenly as their count allows (the first chunks get one more); the embedding goes with the first chunk, the
 /// head with the last.
 std::vector<int> split_evenly(const Model& model, int chunks);
-/// The same so that the chunk with most FLOPs (forward and backward) has as few as possible, and the others are then as
-/// even as possible: a head with a large vocabulary takes layers off the last chunk.
+/// The same, but minimizes the FLOPs (forward and backward) of the most expensive chunk; the others are then as
+/// even as possible: with a large vocabulary in the head, the last chunk has fewer layers.
 std::vector<int> split_by_cost(const Model& model, int chunks);
-/// As plan.stages says; one chunk has everything. Throws std::invalid_argument when its list does not fit, or is still
+/// According to plan.stages; one chunk has everything. Throws std::invalid_argument if its list is unsuitable or yet
 /// to be measured.
 std::vector<int> split_as_planned(const Model& model, const PlanSpec& plan);
 

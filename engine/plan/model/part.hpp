@@ -1,4 +1,4 @@
-// The elements of a whole parameter that a rank holds: its tensor group's split, and a range of that (ZeRO
+// The elements of a complete parameter that a rank holds: its tensor group's split, and a range of that (ZeRO
 // cuts there). Used to generate initial weights, compare runs and write checkpoints.
 #pragma once
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace rankscope {
 
-/// Elements [local, local + count) of what a rank holds are [global, global + count) of the whole parameter, row-major.
+/// Elements [local, local + count) of a rank's part are [global, global + count) of the complete parameter, row-major.
 struct ElementRun {
   std::int64_t local = 0, global = 0, count = 0;
   /// Padding rows after the parameter's last one, so that all shares have one size: always zero.
@@ -17,8 +17,8 @@ struct ElementRun {
   bool operator==(const ElementRun&) const = default;
 };
 
-/// The longest runs, ascending in `local` from 0, of elements [first, first + count) of what the rank with coordinate
-/// `tensor` in its tensor group holds of the parameter. Asserts that they lie in its shape.
+/// The longest runs, ascending in `local` from 0, of elements [first, first + count) of the part that the rank with
+/// coordinate `tensor` in its tensor group holds of the parameter. Asserts that they are within its shape.
 std::vector<ElementRun> element_runs(const ParameterSpec& parameter, int tensor, std::int64_t first,
                                      std::int64_t count);
 

@@ -36,7 +36,7 @@ struct Parts {
   std::vector<Part> blocks;
 };
 
-/// A block of m = width·2^stage channels has 4·m at its end, and halves the sides where a stage begins (but the first).
+/// A block of m = width·2^stage channels has 4·m at its end, and halves the sides where a stage starts (not the first).
 Parts parts_of(const ModelSpec& spec, const std::array<int, 4>& stages, std::int64_t samples) {
   const std::int64_t convolved = kernels::window_places(spec.image, 7, 2, 3);
   std::int64_t side = kernels::window_places(convolved, 3, 2, 1), in = spec.width, middle = spec.width;

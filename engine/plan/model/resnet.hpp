@@ -8,7 +8,7 @@ namespace rankscope {
 /// no such network, or the scenario's plan has tensor ranks.
 void make_resnet(Model& model, const Scenario& scenario);
 
-/// Model::model_flops_per_sample: all convolutions and the classifier's product, three times each but the first
+/// Model::model_flops_per_sample: all convolutions and the classifier's product, three times each, except for the first
 /// convolution, whose input has no gradient.
 double resnet_flops_per_sample(const Model& model);
 

@@ -1,9 +1,9 @@
 // A residual network of bottleneck blocks as rows (He, Zhang, Ren, Sun 2016, arXiv 1512.03385, table 1), with the
 // stride in a block's 3 × 3 convolution, as in the version 1.5 that PyTorch's torchvision has. Images are NHWC. A batch
-// norm uses the statistics of its own micro-batch, on whatever rank that is, as data-parallel training commonly does.
+// norm uses the statistics of its own micro-batch, on any rank, as is common in data-parallel training.
 //
-// Where a block's output has another size than its input, which is in the first block of each stage, the input goes
-// through a convolution of its own, the shortcut. Elsewhere the gradient of the block's input is begun by shortcut_sum
+// If a block's output has another size than its input, as in the first block of each stage, the input passes
+// through a separate convolution, the shortcut. Else the gradient of the block's input is first written by shortcut_sum
 // and conv1 adds to it.
 #pragma once
 #include "engine/plan/model/rows.hpp"

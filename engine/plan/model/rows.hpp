@@ -1,6 +1,6 @@
 // A kind of model as rows of tables: its parameters, the shapes of its tensors, and its segments. gpt_rows.hpp
 // and resnet_rows.hpp are such tables, the only place with these facts: make_segments turns rows into a Model, and
-// programs, layers and the simulator read that. Internal to the room, but for engine/execute/layers, which proves that
+// programs, layers and the simulator read that. Internal to the room, except engine/execute/layers, which checks that
 // each segment has an implementation.
 #pragma once
 #include <array>
@@ -30,7 +30,7 @@ class Few {
       if (other == item) return true;
     return false;
   }
-  /// Where the item is; -1 for one that is not here.
+  /// The item's position; -1 if it is not in the list.
   constexpr int find(const T& item) const {
     for (int i = 0; i < size_; ++i)
       if (items_[i] == item) return i;
@@ -51,13 +51,13 @@ enum class Size : std::uint8_t {
   // Of a GPT.
   context,
   own_rows,   ///< rows of the residual stream that a tensor rank has
-  share,      ///< columns that one has: width / T
-  own_heads,  ///< heads that one has
+  share,      ///< columns that a tensor rank has: width / T
+  own_heads,  ///< heads that a tensor rank has
   words,      ///< of the vocabulary
-  own_words,  ///< that a tensor rank has room for: ⌈words / T⌉, the last of which may be padding
+  own_words,  ///< rows of a tensor rank: ⌈words / T⌉, the last of which may be padding
   ranks,      ///< of the tensor group: T
-  // Of a residual network. A part of it (the stem with its pool, a block, the classifier) is given images, makes some
-  // in between, and hands some on.
+  // Of a residual network. A part of it (the stem with its pool, a block, the classifier) reads images, computes some
+  // in between, and outputs some.
   in_side,  ///< pixels
   middle_side,
   out_side,
@@ -90,13 +90,13 @@ struct Sizes {
   }
 };
 
-/// Where a part stands; a row of a block is there once for each block.
+/// The place of a part; a row of a block applies once for each block.
 enum class Place : std::uint8_t { before_blocks, block, behind_blocks };
 
 /// When a row applies.
 enum class When : std::uint8_t {
   always,
-  untied,      ///< the head has a matrix of its own
+  untied,      ///< the head has its own matrix
   same_size,   ///< in a residual network's block that keeps the size of its images
   other_size,  ///< in one that does not: the first of each stage
 };
@@ -150,7 +150,7 @@ enum class Start : std::uint8_t {
   residual_normal,  ///< the same over √(2·layers): of products that add to the residual stream, which otherwise grows
   fan_out,          ///< of convolutions: √(2/(k²·out)) (He et al. 2015, arXiv 1502.01852), torchvision's fan-out
   fan_in,           ///< 1/√(3·in): as torchvision's linear layer, uniform within 1/√in
-  /// 1/√layers. With weights of 1 each block adds as much as it is given, and gradients grow from block to block (De
+  /// 1/√layers. With weights of 1 each block adds as much as its input, and gradients grow from block to block (De
   /// and Smith 2020, arXiv 2002.10444; torchvision has 1, or 0 with zero_init_residual, whose convolutions have no
   /// gradient at first).
   inverse_root_of_depth,
@@ -158,13 +158,13 @@ enum class Start : std::uint8_t {
 
 struct ParameterRow {
   ParameterName name;
-  std::string_view text;  ///< as in checkpoints, behind the block's prefix
+  std::string_view text;  ///< as in checkpoints, after the block's prefix
   Place place;
   Extents whole;  ///< matrices are [out, in], row-major
   Start start;
   TensorSplit split{};
   When when = When::always;
-  ParameterName otherwise = name;  ///< what stands for it where it does not apply
+  ParameterName otherwise = name;  ///< its replacement if it does not apply
 };
 
 /// Which type a tensor's elements have.
@@ -181,11 +181,11 @@ struct TensorRow {
   Extents shape;
 };
 
-/// A piece of a segment's work, and what of it depends on sizes.
+/// A piece of a segment's work, and its dependence on sizes.
 struct WorkRow {
   Work what = Work::lookup;
   Extent in{}, out{};      ///< of a product
-  TensorName tensor{};     ///< the result of a convolution, what a batch norm is of
+  TensorName tensor{};     ///< the result of a convolution, the input of a batch norm
   ParameterName weight{};  ///< of a convolution
   constexpr WorkRow() = default;
   constexpr WorkRow(Work w) : what(w) {}
@@ -198,13 +198,13 @@ using Parameters = Few<ParameterName, 4>;
 
 /// A half of a backward.
 struct HalfRow {
-  Tensors gradients{};  ///< read; of the input gradient all that backward reads
+  Tensors gradients{};  ///< read; for the input gradient, all that backward reads
   Tensors kept{};
   Parameters parameters{};  ///< whose gradients it computes
 };
 
-/// A segment; SegmentSpec says what its operands are for. Names are those of one rank alone: what tensor ranks exchange
-/// in between, a segment that did not compute it itself knows by the name that it has then (Model::exchanges).
+/// A segment; see SegmentSpec for its operands. Names are those of one rank alone: data that tensor ranks exchange
+/// has its name after the exchange in segments that did not compute it themselves (Model::exchanges).
 struct SegmentRow {
   Segment kind;
   Place place;
@@ -214,7 +214,7 @@ struct SegmentRow {
   Tensors changed{};  ///< of the outputs
   Tensors gradient_inputs{}, kept{}, gradient_outputs{};
   Tensors added_gradients{};  ///< of the gradient outputs
-  HalfRow input{}, weight{};  ///< what is empty does not exist
+  HalfRow input{}, weight{};  ///< an empty half does not exist
   bool backward_reads_parameters = true;
   int dropout_site = 0;
   Few<WorkRow, 5> work{};
@@ -231,7 +231,7 @@ struct Architecture {
   std::span<const Exchange> exchanges;
 };
 
-/// Whether the halves of a segment's backward have together what the whole one has: its kept tensors, and of its
+/// Whether both halves of a segment's backward together have the same as the whole one: its kept tensors, and of its
 /// parameters each gradient once.
 constexpr bool halves_equal_whole(const SegmentRow& row) {
   for (const TensorName name : row.kept)

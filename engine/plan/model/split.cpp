@@ -1,4 +1,4 @@
-// Which blocks go to which chunk.
+// Assigns blocks to chunks.
 #include <fmt/format.h>
 
 #include <stdexcept>
@@ -18,8 +18,8 @@ void check_chunks(const Model& model, int chunks) {
                                             counted(model.spec.layers, "layer"), counted(chunks, "chunk")));
 }
 
-/// First segments of the chunks from the blocks of each; the embedding goes with the first, the head with the last,
-/// and those may be all that they have.
+/// First segments of the chunks from the blocks of each; the embedding belongs to the first, the head to the last,
+/// and these chunks may have no blocks.
 std::vector<int> first_segments(const Model& model, const std::vector<int>& blocks) {
   std::vector<int> first{0};
   int before = 0;

@@ -1,4 +1,4 @@
-// The numbers that optimizers are tuned by: keys of [train] in a scenario.
+// The optimizers' numbers: keys of [train] in a scenario.
 #pragma once
 #include <optional>
 
@@ -12,7 +12,7 @@ struct HyperParameters {
   std::optional<double> beta1{}, beta2{};  ///< decay of the first and the second moment
   std::optional<double> epsilon{};         ///< keeps a denominator above zero; each rule defines where
   std::optional<double> beta2_decay{};     ///< Adafactor: β2 of step t is 1 - t^-beta2_decay
-  std::optional<double> epsilon2{};        ///< Adafactor: smallest size of a parameter that its step is relative to
+  std::optional<double> epsilon2{};        ///< Adafactor: least size of a parameter used as the scale of its step
   std::optional<double> update_clip{};     ///< Adafactor: greatest root mean square of an update
   std::optional<double> gamma{};           ///< Sophia: factor on curvatures
   std::optional<int> hessian_interval{};   ///< Sophia: steps from one estimate of the curvature to the next
@@ -20,7 +20,7 @@ struct HyperParameters {
   bool operator==(const HyperParameters&) const = default;
 };
 
-/// For every key that has a default: what is given, else the default.
+/// For every key that has a default: the given value, else the default.
 HyperParameters resolved(const HyperParameters& given, const HyperParameters& defaults);
 
 }  // namespace rankscope

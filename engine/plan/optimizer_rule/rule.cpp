@@ -9,7 +9,7 @@ using kernels::UpdateRule;
 
 using States = std::vector<StateSpec>;
 
-/// A state like the parameter, in the wide type: 4 bytes a parameter (fp32).
+/// A state of the parameter's shape, in the wide type: 4 bytes a parameter (fp32).
 StateSpec like(const UpdateTarget& target, const char* name) { return {name, target.wide, target.shape}; }
 
 States no_state(const UpdateTarget&) { return {}; }
@@ -18,7 +18,7 @@ States sum_of_squares(const UpdateTarget& target) { return {like(target, "s")}; 
 States moments(const UpdateTarget& target) { return {like(target, "m"), like(target, "v")}; }
 States moment_and_curvature(const UpdateTarget& target) { return {like(target, "m"), like(target, "h")}; }
 
-/// 4·(r + c) bytes of a matrix [r, c] instead of Adam's 8·r·c; of a vector 4 bytes an element.
+/// 4·(r + c) bytes of a matrix [r, c] instead of Adam's 8·r·c; for a vector 4 bytes per element.
 States means_by_row_and_column(const UpdateTarget& target) {
   const kernels::FactoredShape shape(target.shape);
   if (!shape.factored) return {like(target, "v")};
@@ -26,7 +26,7 @@ States means_by_row_and_column(const UpdateTarget& target) {
 }
 
 /// 2 + 8/256 bytes a parameter (fp32) instead of 8. Tensors of fewer than 4096 elements (norms, biases) keep moments in
-/// full, as the paper's own software does: they need little memory, and their values are sensitive.
+/// full, like the paper's own software: they need little memory, and their values are sensitive.
 States quantised_moments(const UpdateTarget& target) {
   constexpr std::int64_t least_quantised = 4096;
   if (target.tensor_elements < least_quantised) return moments(target);
@@ -96,7 +96,7 @@ constexpr OptimizerRule table[] = {
      .defaults =
          {.weight_decay = 0.1, .beta1 = 0.96, .beta2 = 0.99, .epsilon = 1e-12, .gamma = 0.05, .hessian_interval = 10},
      .states = moment_and_curvature,
-     // It divides a mean of gradients by this, not by their size: of what is not clipped, every rounding counts 1/ε.
+     // It divides a mean of gradients by this, not by their size: without clipping, rounding errors are scaled by 1/ε.
      .parity_epsilon = 1e-6},
     {.name = "lars",
      .what = "momentum, each matrix's step relative to its size; for large batches (You, Gitman and Ginsburg 2017)",

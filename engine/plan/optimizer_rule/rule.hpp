@@ -17,12 +17,12 @@
 
 namespace rankscope {
 
-/// A parameter, or a stretch of one, as its update sees it.
+/// A parameter, or a range of one, as input of its update.
 struct UpdateTarget {
   DType type = DType::f32;           ///< of the parameter
   DType wide = DType::f32;           ///< of gradients, masters and states: fp64 for fp64, else fp32
-  Shape shape;                       ///< of what is updated here
-  std::int64_t tensor_elements = 0;  ///< of the whole tensor, which `shape` may be a stretch of
+  Shape shape;                       ///< of the part that is updated here
+  std::int64_t tensor_elements = 0;  ///< of the whole tensor, of which `shape` may be a range
   bool master() const { return wide != type; }
 
   static UpdateTarget whole(DType type, DType wide, const Shape& shape) {
@@ -30,7 +30,7 @@ struct UpdateTarget {
   }
 };
 
-/// A buffer that an optimizer keeps beside a parameter. All begin as zero, but for the master.
+/// A buffer that an optimizer keeps beside a parameter. All start at zero, except the master.
 struct StateSpec {
   std::string name;  ///< "master", "m", "v", …
   DType type = DType::f32;
@@ -42,14 +42,14 @@ struct OptimizerRule {
   std::string_view name;  ///< of train.optimizer
   std::string_view what;  ///< one phrase, with the source of the formula
   kernels::UpdateRule kernel = kernels::UpdateRule::sgd;
-  HyperParameters defaults;  ///< the keys it takes
+  HyperParameters defaults;  ///< the keys it uses
   /// The rule's own states of a target (without the master), in the order of kernels::UpdateOperand::states.
   std::vector<StateSpec> (*states)(const UpdateTarget& target) = nullptr;
-  /// An `epsilon` with which a gradient of nothing but rounding is not enlarged more than 10^6 times, and what is
-  /// rounding in the gradients stays rounding in the update: verify compares plans with at least this one.
+  /// An `epsilon` with which a gradient of pure rounding error is amplified at most 10^6 times, so that
+  /// rounding in the gradients stays rounding in the update: verify compares plans with at least this value.
   double parity_epsilon = 0;
-  /// Where ranks may cut a parameter so that each updates its own stretch of the flattened elements and the numbers
-  /// stay the same: 1 anywhere (every element is on its own), n > 1 before every n-th element, 0 nowhere.
+  /// Where ranks may cut a parameter so that each updates its own range of the flattened elements and the numbers
+  /// stay the same: 1 anywhere (elements are independent), n > 1 before every n-th element, 0 nowhere.
   std::int64_t grain = 1;
   /// Times that gradients, parameters and states are read from memory in an update: for its cost.
   int gradient_passes = 1, parameter_passes = 1, state_passes = 1;
@@ -58,12 +58,12 @@ struct OptimizerRule {
   bool relative = false;
 };
 
-/// All of them, in the order in which they are listed to people.
+/// All of them, in the order in which they are listed for users.
 std::span<const OptimizerRule> optimizer_rules();
 std::vector<std::string> optimizer_names();
 /// Those that have paths on surfaces of two parameters (engine/lesson/descent): all but the relative ones.
 std::vector<std::string> walking_optimizers();
-/// Throws std::invalid_argument for a name that is not known.
+/// Throws std::invalid_argument for an unknown name.
 const OptimizerRule& optimizer_rule(std::string_view name);
 
 /// Every state of a target, the master (if it needs one) first.

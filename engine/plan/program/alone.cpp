@@ -1,4 +1,4 @@
-// A step that is one collective and nothing else (model.kind = "collective"): this rank's input is written, the
+// A step of a single collective (model.kind = "collective"): this rank's input is written, the
 // collective moves it, and the result is compared with the definition.
 #include "engine/op/words.hpp"
 #include "engine/plan/program/passes.hpp"
@@ -60,7 +60,7 @@ class Builder {
   void op(OpKind kind, Purpose purpose, GroupKind group, Uses uses) {
     program_.ops.push_back({OpId::of({kind, purpose}), group, -1, std::move(uses)});
   }
-  /// A single rank has no peers, and its input is its result: communicators do the same.
+  /// A single rank has no peers, and its input is its result, as in communicators.
   void collect(Uses load, Uses moved, Uses check) {
     op(OpKind::load_batch, Purpose::alone, GroupKind::self, std::move(load));
     op(task_.kind, Purpose::alone, GroupKind::data, std::move(moved));

@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t first_bucket_bytes = 1 << 20;  // PyTorch DDP's: the first all-reduce should start early
 constexpr std::int64_t aligned_elements = 16;         // a cache line of fp32
 
-/// Where a parameter belongs in the rank's model: its first chunk, and its first segment.
+/// A parameter's place in the rank's model: its first chunk, and its first segment.
 struct Home {
   int chunk = -1, block = -1;
   Segment segment = Segment::whole;
@@ -53,8 +53,8 @@ std::vector<int> completion_order(const StepProgram& step, int stage) {
 namespace {
 
 /// The order of a stage's parameters in its buckets: completion_order, except that those which tensor ranks sum are
-/// adjacent within a chunk (at its end, since one bucket of them is complete with its last), or in ZeRO's stage 3 at
-/// the begin of what is gathered together.
+/// adjacent within a chunk (at its end, since their bucket is complete only with the last one), or in ZeRO's stage 3 at
+/// the start of each group that is gathered together.
 std::vector<int> bucket_order(const StepProgram& step, int stage, const std::map<int, Home>& homes) {
   std::vector<int> order = completion_order(step, stage);
   if (!step.model.sequence_parallel) return order;

@@ -1,5 +1,5 @@
 // Buckets: adjacent gradients that are reduced together. Without ZeRO they are PyTorch DDP's; with ZeRO they are
-// also cut into the data group's shards, and the parameters are in the same order at the same places.
+// also cut into the data group's shards, and the parameters have the same order and places.
 #pragma once
 #include <vector>
 
@@ -19,8 +19,8 @@ struct Bucket {
   int index = 0;  ///< over the rank's buckets, in order of completion
   int chunk = 0;  ///< whose parameters they are: the first one that uses them
   std::vector<BucketEntry> entries;
-  std::int64_t elements = 0;  ///< with padding: a multiple of what the data group can cut into equal, aligned shards
-  /// The first so many elements are of parameters that all tensor ranks have and whose gradients are summed over them
+  std::int64_t elements = 0;  ///< with padding, so that the data group can cut it into equal, aligned shards
+  /// The first `summed` elements are of parameters that all tensor ranks have, with gradients summed over these ranks
   /// (Model::sums_gradient).
   std::int64_t summed = 0;
 };
@@ -30,21 +30,21 @@ struct Bucket {
 std::vector<int> completion_order(const StepProgram& step, int stage);
 
 /// The buckets of a stage's ranks. A bucket closes once it has reached its size (the first one at most 1 MiB, so that
-/// reducing starts early; then plan.bucket_mib) and at the end of a chunk. In stage 3 of ZeRO, where they are also what
-/// is gathered at a time, a bucket is one block's parameters, or the embedding's, or the head's, whatever their size. A
-/// tied embedding is alone in its bucket where ZeRO has shards of it that are reduced further, or used apart. Gradients
-/// that tensor ranks sum stand together, in a bucket of each chunk that is its last, or in stage 3 in front.
+/// reducing starts early; then plan.bucket_mib) and at the end of a chunk. In stage 3 of ZeRO, whose
+/// gathers use the same buckets, each has one block's parameters, or the embedding's, or the head's, of any size. A
+/// tied embedding is alone in its bucket if ZeRO has shards of it that are reduced further, or used alone. Gradients
+/// that tensor ranks sum are adjacent: in the last bucket of each chunk, or in stage 3 at the front of a bucket.
 std::vector<Bucket> buckets_of(const StepProgram& step, int stage);
 
 /// Adds a buffer for the whole bucket, of the role, class and type of its `members` (parallel to entries), and makes
-/// these views in it. Returns the buffer.
+/// them views in it. Returns the buffer.
 BufferIndex add_base(RankProgram& program, const Bucket& bucket, std::string name,
                      const std::vector<BufferIndex>& members);
 
-/// All parameters in one bucket: what parameter servers have equal shards of.
+/// All parameters in one bucket, of which parameter servers have equal shards.
 Bucket server_bucket(const StepProgram& step);
 
-/// Adds a view in the bucket's buffer `base`: that one of `shards` equal parts.
+/// Adds a view in the bucket's buffer `base`: one of `shards` equal parts.
 BufferIndex view_shard(RankProgram& program, const Bucket& bucket, BufferIndex base, int shard, int shards,
                        std::string name);
 
@@ -53,7 +53,7 @@ BufferIndex view_shard(RankProgram& program, const Bucket& bucket, BufferIndex b
 void add_pieces(RankProgram& program, const StepProgram& step, const Bucket& bucket, BufferIndex buffer, int shard,
                 int shards, const std::string& prefix);
 
-/// The rank's whole buffers of that role, parameters or gradients, for the bucket's entries, as expand made them.
+/// The rank's whole buffers of that role, parameters or gradients, for the bucket's entries, as created by expand.
 std::vector<BufferIndex> whole_buffers(const RankProgram& program, const Bucket& bucket, BufferRole role);
 
 }  // namespace rankscope

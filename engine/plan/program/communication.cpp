@@ -15,7 +15,7 @@ std::int64_t elements_of(const RankProgram& program, std::span<const BufferUse> 
   return elements;
 }
 
-/// The operand that is the whole, or a part of it (`times` n), or the message.
+/// The operand with the complete data, or a part of it (`times` n), or the message.
 struct Sized {
   std::span<const BufferUse> uses;
   std::int64_t times = 1;
@@ -28,7 +28,7 @@ Sized sized_operand(const Op& op, int members) {
   return {gathers_parts(kind) ? o.input : o.output, members};
 }
 
-/// The uses as letters, one an operand: "rw", "aw", "a", …
+/// The uses as letters, one per operand: "rw", "aw", "a", …
 std::string pattern_of(const Op& op) {
   std::string pattern;
   for (const BufferUse& use : op.uses)
@@ -38,7 +38,7 @@ std::string pattern_of(const Op& op) {
 }
 
 struct Rule {
-  const char* out_of_place;  ///< null: there is no such form
+  const char* out_of_place;  ///< null: no such form
   const char* in_place;
   const char* words;
 };
@@ -96,7 +96,7 @@ std::optional<std::string> find_wrong_size(const RankProgram& program, const Op&
     if (in != out) return fmt::format("sends {} and receives {}: must be equal", counted(in, "element"), out);
     return std::nullopt;
   }
-  if (is_one_operand) return std::nullopt;  // a part alone: the rest is checked by the agreement of members
+  if (is_one_operand) return std::nullopt;  // only a part: the rest is checked by the agreement of members
   const std::int64_t part = gathers_parts(kind) ? in : out, whole = gathers_parts(kind) ? out : in;
   if (whole != part * n)
     return fmt::format("the whole has {}, {} × a part of {} are {}", counted(whole, "element"), counted(n, "member"),

@@ -120,7 +120,7 @@ RankProgram StepProgram::program_for(int rank) const {
 
 namespace {
 
-/// For identical replicas: the program of a rank of the first one, as the same rank of replica `data` has it.
+/// For identical replicas: the program of a rank of the first one, converted to the same rank of replica `data`.
 RankProgram as_in_replica(RankProgram program, int data, const RankGrid& grid) {
   const int shift = data * grid.tensor;  // data ranks of a stage are adjacent, tensor ranks within them
   program.rank += shift;

@@ -17,7 +17,7 @@ struct PlanError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// As the plan says. Throws std::invalid_argument where make_schedule or by_hand_schedule does.
+/// According to the plan. Throws std::invalid_argument where make_schedule or by_hand_schedule does.
 PipelineShape shape_of(const PlanSpec& plan);
 ChunkSchedule schedule_of(const PlanSpec& plan);
 
@@ -35,9 +35,9 @@ struct StepProgram {
   bool offloads() const { return scenario.plan.offload == Offload::optimizer; }
   /// False for replicas of a main device and workers of servers: they receive their parameters.
   bool updates(int rank) const;
-  /// True where ranks update pieces of tensors, each others: ZeRO's, and servers.
+  /// True where each rank updates different pieces of tensors: ZeRO's ranks, and servers.
   bool updates_pieces() const { return zero() > 0 || grid.servers > 0; }
-  /// Of asynchronous servers: how many steps a worker's gradient may be ahead of the slowest worker's to be taken at
+  /// Of asynchronous servers: how many steps a worker's gradient may be ahead of the slowest worker's to be accepted at
   /// once. Bounded staleness (Ho et al. 2013, "More effective distributed ML via a stale synchronous parallel parameter
   /// server"): parameters of step k then have all updates of steps before k - plan.staleness.
   std::optional<int> arrivals_ahead() const;
@@ -45,7 +45,7 @@ struct StepProgram {
   std::vector<RankProgram> all_programs() const;
 };
 
-/// Throws PlanError for a plan that makes no sense or that the engine does not have yet.
+/// Throws PlanError for a plan that is invalid or not yet supported.
 StepProgram compile(const Scenario& scenario);
 
 }  // namespace rankscope

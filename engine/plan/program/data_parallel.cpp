@@ -27,7 +27,7 @@ RankProgram add_gradient_reduction(RankProgram program, const StepProgram& step)
       if (!to_all) reduction.root = step.grid.group_of(program.rank, GroupKind::data).front();
       reductions.push_back({after_last_use(program, gradients), std::move(reduction)});
     }
-    // The whole bucket: without ZeRO such gradients have a bucket of their own.
+    // The complete bucket: without ZeRO such gradients have a bucket of their own.
     if (bucket.summed > 0 && updates)
       reductions.push_back({program.ops.size(), tensor_reduction(bucket.chunk, bucket.index, base)});
   }

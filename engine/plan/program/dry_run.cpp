@@ -56,7 +56,7 @@ class DryRun {
     return state.next > position_[rank][op] + step * state.ops.size();
   }
 
-  /// The dependency of the lane's current op that is still open, if any.
+  /// The dependency of the lane's current op that is not yet complete, if any.
   const Op* open_dependency(std::size_t rank, std::size_t lane) const {
     const LaneState& state = ranks_[rank][lane];
     const std::size_t step = state.next / state.ops.size();

@@ -28,7 +28,7 @@ class MemoryMap {
     cell.readers.fill(nobody);
     cells_.emplace(0, cell);
   }
-  /// Calls `visit` on the cells of [begin, end), split so that they cover exactly that.
+  /// Calls `visit` on the cells of [begin, end), split so that they cover exactly that range.
   template <class Visit>
   void over(std::int64_t begin, std::int64_t end, Visit visit) {
     split(begin);
@@ -97,10 +97,10 @@ class EdgeFinder {
     finished_[static_cast<std::size_t>(number)] = known;
   }
 
-  /// A gather of parameters, or of rows that a weight gradient needs once more, depends on the compute op before it in
+  /// A gather of parameters, or of rows that a weight gradient needs again, depends on the compute op before it in
   /// program order. Otherwise its lane would run ahead as far as memory allows, and hold the data that stage 3 of ZeRO,
-  /// or sequence parallelism, should not hold. A check depends on the collective that it judges, also on a rank that
-  /// the collective leaves nothing new: until then this rank takes part in it, and holds what it sends.
+  /// or sequence parallelism, should not hold. A check depends on its collective, also on a rank that
+  /// gets no new data from it: until then this rank takes part in it, and holds the data that it sends.
   Number pace_of(Number number) {
     const OpFields f = op_of(number).id.fields();
     if (f.kind == OpKind::check) return last_collective_;
@@ -136,7 +136,7 @@ class EdgeFinder {
   Number count_;
   std::vector<std::int64_t> position_;
   std::array<std::int64_t, lane_count> lane_ops_{};
-  std::vector<LaneClock> finished_;  ///< by number: what is known to have finished once it has
+  std::vector<LaneClock> finished_;  ///< by number: the ops known to have finished when it has
   std::array<LaneClock, lane_count> lane_known_{};
   Number last_compute_ = nobody, last_collective_ = nobody;  ///< in program order
 };

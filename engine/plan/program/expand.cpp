@@ -48,7 +48,7 @@ class Expander {
 
  private:
   // A tensor's identity on this rank: micro-batch, index of the segment that has it as input or output by that name.
-  // Blocks share one place (their first segment's index), so that a name means one tensor within a block.
+  // Blocks share one place (their first segment's index), so that a name is one tensor within a block.
   using Key = std::tuple<int, int, TensorName>;
 
   int place_of(int segment) const {
@@ -56,7 +56,7 @@ class Expander {
     if (s.block >= 0) return s.block;
     return segment < step_.model.segments_before_blocks() ? -1 : step_.model.spec.layers;
   }
-  /// The first segment of the block that this one is of; itself outside the blocks.
+  /// The first segment of this segment's block; outside the blocks the segment itself.
   int first_of_place(int segment) const {
     while (segment > 0 && step_.model.segments[segment].block >= 0 && place_of(segment - 1) == place_of(segment))
       --segment;
@@ -221,7 +221,7 @@ class Expander {
   int stage_;
   RankProgram program_;
   std::map<int, BufferIndex> parameters_, gradients_;
-  std::set<int> begun_;  ///< parameters whose gradient this step, or this micro-batch, has begun
+  std::set<int> begun_;  ///< parameters whose gradient this step, or this micro-batch, has begun to write
   std::map<Key, BufferIndex> values_, value_gradients_;
 };
 

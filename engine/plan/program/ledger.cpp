@@ -148,7 +148,7 @@ Ledger::Peaks Ledger::take_peaks(std::uint32_t step) {
 }
 
 std::vector<AliveFrom> memory_along(Ledger& ledger, std::span<const OpTime> ops) {
-  // The main lane's ops, which alone change anything, run one after the other: each ends before the next one begins.
+  // The main lane's ops, the only ones with changes, run one after the other: each ends before the next one begins.
   std::vector<OpTime> in_order(ops.begin(), ops.end());
   std::sort(in_order.begin(), in_order.end(), [](const OpTime& a, const OpTime& b) {
     return std::tie(a.begin_ns, a.end_ns, a.step, a.op) < std::tie(b.begin_ns, b.end_ns, b.step, b.op);

@@ -1,9 +1,9 @@
 // Bytes alive by memory class while a program runs, counted along the program: a buffer lives from the op that uses it
 // first to the one that uses it last, in program order, and the rank's main lane (compute; a parameter server's own)
-// runs in that order. So the peak is memory_profile's, whatever the timing.
+// runs in that order. So the peak is memory_profile's, independent of the timing.
 //
 // Other lanes may be ahead of compute, or behind it. A message that arrives early, or leaves late, then uses memory
-// that the program does not reuse meanwhile: edges (add_edges) let no op write there before all others are done with
+// that the program does not reuse then: edges (add_edges) let no op write there until all others have finished with
 // it. It is not counted twice, and a rank never uses more than its arena.
 #pragma once
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace rankscope {
 
-/// Lifetimes of buffers by program order: the one rule for memory_profile, a run's ledger and memory over time.
+/// Lifetimes of buffers by program order: the common rule for memory_profile, a run's ledger and memory over time.
 /// An op allocates the buffers that it (or a view) uses first, and frees those that it uses last.
 struct BufferLife {
   std::vector<ClassBytes> takes, leaves;  ///< by op
@@ -24,25 +24,25 @@ struct BufferLife {
 };
 BufferLife life_of_buffers(const RankProgram& program);
 
-/// Memory that stays allocated besides a program's buffers.
+/// Memory that stays allocated in addition to a program's buffers.
 struct ResidentBytes {
   std::int64_t workspace = 0;       ///< scratch of the kernels, and device memory of communicators
   std::int64_t host_workspace = 0;  ///< scratch in the host's memory
   std::int64_t context = 0;         ///< of the device's driver and libraries; ranks that share a device share it
 };
-/// As the program predicts.
+/// The program's prediction.
 ResidentBytes resident_bytes_of(const RankProgram& program);
 
 class Ledger {
  public:
   Ledger(const RankProgram& program, const ResidentBytes& resident);
 
-  /// Sets the resident memory, also for the steps that are open, from their begin.
+  /// Sets the resident memory, also for steps in progress, from their begin.
   void set_resident(const ResidentBytes& resident);
 
   /// The op has begun, or has ended. If that changes the live memory, `changed(op, alive)` is called, one call at a
-  /// time, with the op of the program that holds so much. Ops of other lanes than the main one change nothing: they are
-  /// gone through with the main lane's. While compute is between two ops, the greatest moment between them counts.
+  /// time, with the op of the program at that level. Ops of lanes other than the main one change nothing: they are
+  /// processed with the main lane's. While compute is between two ops, the maximum between them counts.
   template <class Changed>
   void begin(OpIndex op, std::uint32_t step, Changed changed) {
     if (!is_main_[op]) return;
@@ -69,7 +69,7 @@ class Ledger {
     int sign = 1;  ///< +1: the op allocates these bytes; -1: it frees them
     ClassBytes bytes{};
   };
-  /// Moves [begin, end), after which it is op `at` that holds what is alive.
+  /// Moves [begin, end), after which op `at` holds the live memory.
   struct Part {
     std::size_t begin = 0, end = 0;
     OpIndex at = 0;
@@ -83,13 +83,13 @@ class Ledger {
 
   std::vector<Move> moves_;     ///< in program order
   std::vector<bool> is_main_;   ///< by op
-  std::vector<Part> at_begin_;  ///< by op of the main lane: from the pause in front of it to what it takes itself
-  std::vector<Part> at_end_;    ///< by op of the main lane: what it leaves, and on to the pause behind it
+  std::vector<Part> at_begin_;  ///< by op of the main lane: from the pause before it to its own allocations
+  std::vector<Part> at_end_;    ///< by op of the main lane: what it frees, and on to the pause after it
 
   std::mutex mutex_;
   ResidentBytes resident_;
   ClassBytes alive_{};
-  std::map<std::uint32_t, Peaks> peaks_;  ///< of steps that are open
+  std::map<std::uint32_t, Peaks> peaks_;  ///< of steps in progress
 };
 
 /// When an op ran.
@@ -105,9 +105,9 @@ struct AliveFrom {
   std::int64_t time_ns = 0;
   ClassBytes bytes{};
 };
-/// Memory over the time in which a rank's ops ran on a clock that lets ops follow each other without a pause, in order
-/// of time; `ledger` is as the step before left it. What held for no time is left out, unless it was more than before
-/// and after: then it holds for a nanosecond.
+/// Memory over the time in which a rank's ops ran, on a clock where ops follow each other without a pause, in order
+/// of time; `ledger` is as after the previous step. Levels of zero duration are left out, unless above those before
+/// and after: these last one nanosecond.
 std::vector<AliveFrom> memory_along(Ledger& ledger, std::span<const OpTime> ops);
 
 }  // namespace rankscope

@@ -1,7 +1,7 @@
-// Data parallelism of one main device, as torch.nn.DataParallel has it: the first rank of the data group loads the
+// Data parallelism with one main device, as in torch.nn.DataParallel: the first rank of the data group loads the
 // samples of all, scatters them, broadcasts the parameters, gathers the losses, has the gradients reduced to it and
-// alone updates. The costs are plain: one link carries all ranks' bytes, and the others wait for one update.
-// (Parameters go out once a step; PyTorch's sends them with every forward.)
+// alone updates. Its costs: one link carries all ranks' bytes, and the others wait for one update.
+// (Parameters are sent once a step; PyTorch sends them with every forward.)
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -79,7 +79,7 @@ RankProgram replicate_parameters(RankProgram program, const StepProgram& step) {
         {0, collective({OpKind::broadcast, Purpose::data_parameter, chunk, -1, -1, Segment::whole, index}, root,
                        {{buffer, access}})});
   };
-  // The loss scale is sent first: no op names it, and all of the step's compute depends on some parameters.
+  // The loss scale is sent first: no op uses it, and all of the step's compute depends on some parameters.
   if (step.model.type == DType::f16) {
     if (program.rank != root) program.buffers.push_back(loss_scale_buffer());
     for (BufferIndex b = 0; b < program.buffers.size(); ++b)

@@ -1,5 +1,5 @@
 // ZeRO-Offload (Ren et al. 2021, arXiv 2101.06840): the optimizer's states are in the host's memory, which is cheap,
-// and never cross to the device: the host updates. What crosses is each gradient, once it is final, and each new
+// and are never copied to the device: the host updates. Copied are each gradient, once it is final, and each new
 // parameter.
 //
 //   device          gradients, square norm                        parameters
@@ -87,8 +87,8 @@ class OffloadPass {
     insertions_.push_back({at, copy_op(update, Segment::norm, -1, scalars, host_scalars_)});
   }
 
-  /// The update at that position, bucket by bucket: the ones that the next step's forward needs first, which were
-  /// completed last, go first.
+  /// The update at that position, bucket by bucket: those that the next step's forward needs first, which were
+  /// completed last, are first.
   void move_update(std::size_t at) {
     if (host_scalars_.empty()) move_scalars(at);
     const std::vector<UpdateOperands> targets = targets_of(program_.ops[at]);
@@ -130,7 +130,7 @@ class OffloadPass {
 
   RankProgram program_;
   std::vector<Bucket> buckets_;
-  std::map<BufferIndex, std::size_t> after_last_write_;  ///< by buffer that is no view: in program order
+  std::map<BufferIndex, std::size_t> after_last_write_;  ///< by buffer that is not a view: in program order
   std::vector<Insertion> insertions_;
   std::vector<BufferIndex> host_scalars_;  ///< the host's square norm, and its loss scale if there is one
 };

@@ -8,7 +8,7 @@
 namespace rankscope {
 namespace {
 
-/// The part of a parameter that this rank updates: the whole, or ZeRO's piece.
+/// The part of a parameter that this rank updates: all of it, or ZeRO's piece.
 struct Target {
   int parameter = 0;
   BufferIndex gradient = 0, value = 0;
@@ -49,8 +49,8 @@ class OptimizerPass {
   /// Clipping depends on the global norm, and so does skipping the update on all ranks after an overflow on any.
   bool needs_total() const { return step_.scenario.train.clip > 0 || scales_loss(); }
 
-  /// Micikevicius et al. 2018 (arXiv 1710.03740), section 3.2. The state is the scale, the steps since it has changed,
-  /// and the updates made.
+  /// Micikevicius et al. 2018 (arXiv 1710.03740), section 3.2. The state is the scale, the steps since its last change,
+  /// and the number of updates.
   void add_loss_scale(BufferIndex total) {
     const BufferIndex state = program_.add(loss_scale_buffer());
     for (Op& op : program_.ops)
@@ -69,7 +69,7 @@ class OptimizerPass {
     return {OpId::of({OpKind::optimizer, Purpose::none, at_.pipeline, -1, -1, segment, index})};
   }
 
-  /// By parameter. `contribution`: the one whose gradients an asynchronous server uses; -1: a step's only ones.
+  /// By parameter. `contribution`: the one whose gradients an asynchronous server uses; -1: the step's only gradients.
   std::vector<Target> find_targets(int contribution = -1) const {
     std::map<int, Target> targets;
     for (BufferIndex b = 0; b < program_.buffers.size(); ++b) {
@@ -95,7 +95,7 @@ class OptimizerPass {
         norm.uses.push_back({target.gradient, Access::read});
     program_.ops.push_back(std::move(norm));
 
-    // With ZeRO the data group's ranks hold different gradients, else the same ones; so do servers.
+    // With ZeRO the data group's ranks hold different gradients, else the same ones; servers also hold different ones.
     const GroupKind group = step_.grid.servers > 0 ? GroupKind::server
                             : step_.zero() > 0     ? GroupKind::world
                                                    : GroupKind::model;
@@ -106,7 +106,7 @@ class OptimizerPass {
                               {{total, Access::accumulate}}});
   }
 
-  /// The target's states, made when they are first asked for.
+  /// The target's states, created at first use.
   const std::vector<BufferIndex>& states(const Target& target) {
     const auto [found, made] = states_.try_emplace(target.parameter);
     if (!made) return found->second;
@@ -141,7 +141,7 @@ class OptimizerPass {
     return op;
   }
 
-  /// Of an asynchronous server: right behind each gradient that it receives.
+  /// Of an asynchronous server: directly after each gradient that it receives.
   void add_updates_on_arrival() {
     std::vector<Insertion> updates;
     for (std::size_t i = 0; i < program_.ops.size(); ++i) {
@@ -169,7 +169,7 @@ class OptimizerPass {
     program_ = insert_ops(std::move(program_), std::move(updates));
   }
 
-  /// Bucket by bucket: the ones that the next step's forward needs first, which were completed last, go first.
+  /// Bucket by bucket: those that the next step's forward needs first, which were completed last, are first.
   void add_sharded_updates(const std::vector<Target>& targets, BufferIndex square) {
     const std::vector<Bucket> buckets = buckets_of(step_, at_.pipeline);
     for (auto bucket = buckets.rbegin(); bucket != buckets.rend(); ++bucket) {
@@ -177,7 +177,7 @@ class OptimizerPass {
       for (const Target& target : targets)
         for (const BucketEntry& entry : bucket->entries)
           if (entry.parameter == target.parameter) here.push_back(target);
-      // A shard may hold nothing but padding.
+      // A shard may contain only padding.
       if (!here.empty()) program_.ops.push_back(update(op(Segment::update, bucket->index), here, square));
       if (step_.zero() == 3) continue;
       const BufferIndex whole = whole_buffers(program_, *bucket, BufferRole::parameter).front();

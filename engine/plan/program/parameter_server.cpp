@@ -1,6 +1,6 @@
-// Parameter servers (Li et al. 2014, "Scaling distributed machine learning with the parameter server"): ranks of their
-// own, each with an equal part of the parameters, their states and their updates. Workers send gradients and receive
-// parameters, so that a server's link carries every worker's traffic: 2Ψ/servers a worker and step.
+// Parameter servers (Li et al. 2014, "Scaling distributed machine learning with the parameter server"): separate
+// ranks, each with an equal part of the parameters, their states and their updates. Workers send gradients and receive
+// parameters, so that a server's link carries every worker's traffic: 2Ψ/servers per worker and step.
 //
 // The parts are equal parts of one bucket with all parameters; a cut may be inside a tensor.
 #include "engine/plan/program/bucket.hpp"
@@ -41,7 +41,7 @@ class Server {
   }
 
  private:
-  /// `worker` is -1 for what the server keeps.
+  /// `worker` is -1 for the server's own buffers.
   BufferIndex add_shard(const char* what, BufferRole role, MemoryClass memory, DType type, int worker) {
     const std::string prefix = worker < 0 ? "" : fmt::format("m{}:", worker);
     return program_.add({prefix + shard_name(what, index_), role, memory, type,
@@ -55,7 +55,7 @@ class Server {
     return gradients;
   }
 
-  /// Each contribution as it is received, in the order of the workers: one step has one sum.
+  /// Each contribution when it is received, in the order of the workers: one step has one sum.
   void add_up() {
     const BufferIndex sum =
         add_shard("gradients", BufferRole::gradient, MemoryClass::gradients, accumulation_type(step_.model.type), -1);
@@ -96,7 +96,7 @@ RankProgram answer_workers(RankProgram program, const StepProgram& step) {
   for (std::size_t i = 0; i < program.ops.size(); ++i) {
     const OpFields f = program.ops[i].id.fields();
     if (f.kind != OpKind::receive) continue;
-    // Each after its own update, or after the one of all.
+    // Each after its own update, or after the common one.
     std::size_t position = program.ops.size();
     if (program.arrivals_ahead)
       for (position = i + 1; program.ops[position - 1].id.kind() != OpKind::optimizer;) ++position;

@@ -41,7 +41,7 @@ struct Stretch {
   std::int64_t begin = 0, end = 0;
 };
 
-/// The begin of the smallest gap between `taken` that holds `bytes`, or behind them all.
+/// The begin of the smallest gap between `taken` that holds `bytes`, or after them all.
 std::int64_t best_gap(std::vector<Stretch>& taken, std::int64_t bytes) {
   std::sort(taken.begin(), taken.end(), [](const Stretch& x, const Stretch& y) { return x.begin < y.begin; });
   std::int64_t free = 0, best = -1, best_size = 0;
@@ -67,7 +67,7 @@ std::vector<bool> used_by_other_lanes(const RankProgram& program) {
 /// size: Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020). Over the matrix of
 /// plans the arena is 1.005 times the peak; with first fit in order of time it was 1.02. Returns the end.
 ///
-/// Memory that two lanes use is not reused by the very next op if that costs no memory: that op would wait for the
+/// Memory that two lanes use is not reused by the next op if this costs no memory: that op would wait for the
 /// other lane, which it otherwise overlaps with.
 std::int64_t place_transients(RankProgram& program) {
   const std::vector<Lifetime> lifetimes = lifetimes_of(program);

@@ -28,8 +28,8 @@ struct Group {
 
 /// How many blocks are recomputed at a time; only their inputs are kept.
 int blocks_a_group(const PlanSpec& plan, int blocks) {
-  // Chen et al. 2016, "Training Deep Nets with Sublinear Memory Cost": with groups of √n, what is kept and what is
-  // repeated at once are both of order √n.
+  // Chen et al. 2016, "Training Deep Nets with Sublinear Memory Cost": with groups of √n, the inputs kept and the data
+  // recomputed at a time are both of order √n.
   if (plan.recompute == Recompute::sqrt) return static_cast<int>(std::ceil(std::sqrt(static_cast<double>(blocks))));
   return plan.recompute == Recompute::blocks ? plan.recompute_blocks : 1;
 }
@@ -69,12 +69,12 @@ std::set<BufferIndex> used(const RankProgram& program, const std::vector<std::si
   return buffers;
 }
 
-/// The forwards that must run again to produce what the backwards read; results of the others are not needed.
+/// The forwards that must run again to produce the backwards' inputs; results of the others are not needed.
 std::vector<std::size_t> repeated(const RankProgram& program, const Group& group, std::set<BufferIndex> needed) {
   std::vector<std::size_t> ops;
   for (auto op = group.forwards.rbegin(); op != group.forwards.rend(); ++op) {
     const auto& uses = program.ops[*op].uses;
-    // What is accumulated (parts of a sum) is both read and written.
+    // Accumulated operands (parts of a sum) are both read and written.
     const bool is_needed = std::ranges::any_of(
         uses, [&](const BufferUse& use) { return use.access != Access::read && needed.contains(use.buffer); });
     if (!is_needed) continue;

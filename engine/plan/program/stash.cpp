@@ -1,8 +1,8 @@
 // Weight stashing (PipeDream, Narayanan et al. 2019, arXiv 1806.03377, section 3.3): a stage that updates after each
-// micro-batch keeps, for every micro-batch between its forward and its backward, the weights that its forward had.
+// micro-batch keeps, for every micro-batch between its forward and its backward, the weights that its forward used.
 //
 //   F m2 │ B m0 │ OPT m0 │ F m3 │ B m1 │ OPT m1 │ …      a stage with two more after it
-//                ↑ version 0 is copied: m1 and m2 went forward with it
+//                ↑ version 0 is copied: m1 and m2 used it in forward
 //
 // Weights change in place, so the newest version needs no copy. A weight is copied if a backward, or a forward that is
 // repeated for it, reads an older version.
@@ -71,7 +71,7 @@ class StashPass {
   }
 
   RankProgram program_;
-  std::vector<std::size_t> ends_;  ///< [version]: the update that makes the next one of it, in program order
+  std::vector<std::size_t> ends_;  ///< [version]: the update that makes the next version of it, in program order
   std::map<int, Copies> kept_;     ///< by version
 };
 

@@ -1,10 +1,10 @@
 // Inserts the exchanges of tensor ranks (Model::exchanges) between the ops that compute and read the data.
 //
 //                   forward                                     backward
-//   plain           partial sums all-reduced behind their       gradients of what all ranks read all-reduced
-//                   product                                     behind the product that reads it
-//   sequence        gathered in front of a product,             the same the other way round; what a weight gradient
-//   parallelism     reduce-scattered behind the next one        reads is gathered again, not kept
+//   plain           partial sums all-reduced after their        gradients of what all ranks read all-reduced
+//                   product                                     after the product that reads it
+//   sequence        gathered before a product,                  the same in reverse; data that a weight gradient
+//   parallelism     reduce-scattered after the next one         reads is gathered again, not kept
 //
 // All four exchanges of a block are on the critical path, except the last one, which is issued an op ahead.
 #include <map>
@@ -60,7 +60,7 @@ class TensorCollectives {
   }
 
  private:
-  /// Micro-batch, where in the model, which tensor, and whether its gradient.
+  /// Micro-batch, position in the model, tensor, and whether it is the gradient.
   using Key = std::tuple<int, int, TensorName, bool>;
   struct Written {
     BufferIndex buffer = 0;
@@ -84,7 +84,7 @@ class TensorCollectives {
     insertions_.push_back({position, {OpId::of(f), GroupKind::tensor, -1, std::move(uses)}});
   }
 
-  /// From one buffer to another, in front of the op that reads it. Its name is that of the product on its whole side.
+  /// From one buffer to another, before the op that reads it. It is named after the product on the complete side.
   void move(std::size_t position, const Exchange& exchange, OpKind kind, TensorPhase phase, const Written& from,
             BufferIndex to, OpId reader) {
     const bool scatters = kind == OpKind::reduce_scatter;
@@ -92,7 +92,7 @@ class TensorCollectives {
            {{from.buffer, scatters ? Access::accumulate : Access::read}, {to, Access::write}});
   }
 
-  /// One op ahead, if that is of the same block and action.
+  /// One op ahead, if that op is of the same block and action.
   std::size_t ahead_of(std::size_t op) const {
     if (op == 0) return op;
     const OpId id = program_.ops[op].id, before = program_.ops[op - 1].id;
@@ -122,7 +122,7 @@ class TensorCollectives {
           if (moved_.insert(use.buffer).second)
             move(i, e, *kind, phase, written_.at(key_of(f, source, gradient)), use.buffer, id);
         } else {
-          // Not kept since forward: gathered again from what is.
+          // Not kept since forward: gathered again from the kept part.
           Buffer again = program_.buffers[use.buffer];
           again.name = "again:" + again.name;
           const BufferIndex b = program_.add(std::move(again));

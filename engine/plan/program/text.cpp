@@ -1,9 +1,9 @@
-// The text form of a rank's program, one line an item, fields separated by blanks:
+// The text form of a rank's program, one line per item, fields separated by blanks:
 //
 //   rankscope-program 1
 //   rank 2
 //   arena 1048576
-//   scratch 65536                                                     beside the arena; left out where it is unknown
+//   scratch 65536                                                     outside the arena; omitted if unknown
 //   context 536870912                                                 of a GPU's driver and libraries; the same
 //   arrivals 1                                                        of an asynchronous server: steps ahead
 //   buffer 17 activations fp32 64x128 4096 micro 3 c2:m3:b5.qkv        index class type shape offset

@@ -61,7 +61,7 @@ RankProgram add_pipeline_transfers(RankProgram program, const StepProgram& step)
   const auto& order = schedule.order[at.pipeline];
   for (const Sending& sending : sending_order(schedule, at.pipeline)) {
     const Action& action = actions[action_of.at(order[sending.op])];
-    int behind = sending.after;  // a weight gradient of nothing has no ops
+    int behind = sending.after;  // an empty weight gradient has no ops
     while (!action_of.contains(order[behind])) --behind;
     const std::size_t after = action_of.at(order[behind]);
     const std::size_t later = actions[after + 1 < actions.size() ? after + 1 : after].end;

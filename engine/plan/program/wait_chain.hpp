@@ -1,4 +1,4 @@
-// Follows which lane waits for which, to the end: how a deadlock is reported.
+// Follows the chain of lanes that wait for each other, to report a deadlock.
 #pragma once
 #include <algorithm>
 #include <optional>
@@ -6,8 +6,8 @@
 
 namespace rankscope {
 
-/// The lanes from `lane` on, each of which waits for the next, which `next(lane)` says: the cycle alone where they come
-/// round to one that was there, or all of them up to one that waits for nobody (nullopt).
+/// The lanes from `lane` on, each of which waits for the next, `next(lane)`: only the cycle if the chain
+/// returns to an earlier lane, else all lanes up to one that waits for no lane (nullopt).
 template <class Lane, class Next>
 std::vector<Lane> wait_chain(Lane lane, Next next) {
   std::vector<Lane> chain;

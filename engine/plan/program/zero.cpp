@@ -1,5 +1,5 @@
-// ZeRO (Rajbhandari et al. 2020, arXiv 1910.02054): the data group's ranks share what plain data parallelism has on
-// each of them. Every bucket's flat gradients and parameters are cut into equal shards, one a rank, wherever that cuts
+// ZeRO (Rajbhandari et al. 2020, arXiv 1910.02054): the data group's ranks divide what plain data parallelism has on
+// each of them. Every bucket's flat gradients and parameters are cut into equal shards, one per rank, even inside
 // a tensor; each rank updates the pieces of tensors in its shard.
 //
 //   stage   parameters       gradients                                  states
@@ -112,7 +112,7 @@ class GradientSharding {
 
   /// Where compute waits for the reduction of a bucket that is complete at `position`: when the next bucket of the same
   /// action is complete, or after the action's last bucket at the next action's end. So the reduction has that time,
-  /// and whole gradients of only few buckets are alive at a time. Against waiting at the step's end this halves the
+  /// and whole gradients of only few buckets are alive at a time. Compared to a wait at the step's end, this halves the
   /// peak of the lab "zero" with four micro-batches; simulated over links of 10 to 0.1 GB/s it costs 0 to 2 % of a step
   /// of one micro-batch, and 0 to 14 % of one of four, most where a reduction takes about as long as a bucket's
   /// backward.
@@ -124,7 +124,7 @@ class GradientSharding {
     return actions_[std::min(a + 1, actions_.size() - 1)].end;
   }
 
-  /// Stages 2 and 3: every micro-batch has whole gradients of its own, whose sum over the group is added to the shard.
+  /// Stages 2 and 3: every micro-batch has its own whole gradients, whose sum over the group is added to the shard.
   /// Returns the shard.
   BufferIndex reduce_each_micro_batch(const Bucket& bucket) {
     const std::vector<BufferIndex> whole = whole_buffers(program_, bucket, BufferRole::gradient);
@@ -179,7 +179,7 @@ class GradientSharding {
     return shard;
   }
 
-  /// Of the rank's shard, which its tensor group's ranks have at the same place, what they sum.
+  /// The summed part of the rank's shard, which its tensor group's ranks have at the same place.
   void sum_over_tensor_ranks(const Bucket& bucket, BufferIndex shard) {
     const std::int64_t count = std::min(bucket.summed - shard_begin(bucket), shard_elements(bucket));
     if (count <= 0) return;
@@ -200,7 +200,7 @@ class GradientSharding {
   std::vector<bool> unused_;  ///< whole gradients that micro-batches' own have replaced
 };
 
-/// Consecutive ops of one kind and micro-batch that use a bucket's parameters share a gather; its id says which.
+/// Consecutive ops of one kind and micro-batch that use a bucket's parameters share a gather, identified by its id.
 int phase_of(OpKind kind) {
   if (kind == OpKind::forward) return 0;
   if (kind == OpKind::recompute) return 1;
@@ -242,7 +242,7 @@ class ParameterGathering {
   struct Place {
     std::size_t bucket = 0, entry = 0;
   };
-  /// A whole bucket while ops in a row use it.
+  /// A complete bucket while consecutive ops use it.
   struct Gathered {
     std::vector<BufferIndex> members;  ///< parallel to entries
     std::size_t last_row = 0;
@@ -300,9 +300,9 @@ class ParameterGathering {
   std::vector<Bucket> buckets_;
   std::vector<std::optional<Gathered>> gathered_;  ///< by bucket
   std::vector<BufferIndex> shards_;                ///< by bucket
-  std::vector<bool> whole_;                        ///< by buffer: parameters as expand made them, to be replaced
+  std::vector<bool> whole_;                        ///< by buffer: parameters as created by expand, to be replaced
   std::map<BufferIndex, Place> place_of_;
-  std::vector<std::size_t> row_, row_begins_;  ///< the buckets of the ops in a row; where each row begins
+  std::vector<std::size_t> row_, row_begins_;  ///< the buckets used by the current row of ops; where each row begins
   std::vector<Insertion> gathers_;
 };
 

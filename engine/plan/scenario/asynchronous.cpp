@@ -9,7 +9,7 @@ constexpr const char* here = "schedule \"1f1b-async\" ";
 
 Complaint refused(const char* key, const std::string& why) { return {{key, "plan.schedule"}, here + why}; }
 
-/// What would have to be summed over ranks before each update.
+/// Features that need a sum over ranks before each update.
 std::optional<Complaint> sums_complaint(const Scenario& scenario) {
   const PlanSpec& plan = scenario.plan;
   if (plan.data_parallel != DataParallel::all_reduce)
@@ -29,7 +29,7 @@ std::optional<Complaint> sums_complaint(const Scenario& scenario) {
   return std::nullopt;
 }
 
-/// What is of a whole step, which here has many updates.
+/// Features of a complete step, which has many updates here.
 std::optional<Complaint> step_complaint(const Scenario& scenario) {
   const TrainSpec& train = scenario.train;
   if (train.clip > 0)

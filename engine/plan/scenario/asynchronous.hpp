@@ -1,4 +1,4 @@
-// What goes together with updates after each micro-batch (schedule "1f1b-async").
+// Checks of what is compatible with updates after each micro-batch (schedule "1f1b-async").
 #pragma once
 #include <optional>
 
@@ -8,8 +8,8 @@
 
 namespace rankscope {
 
-/// What a plan of that schedule asks for that there is not, if anything; or what another one asks for that only that
-/// schedule has.
+/// Unsupported options of a plan of that schedule, if any; or options of another schedule's plan that only that
+/// schedule supports.
 std::optional<Complaint> asynchronous_complaint(const Scenario& scenario, const Advisor& advisor);
 
 }  // namespace rankscope

@@ -47,7 +47,7 @@ Axis parse_axis(const std::string& text) {
     if (contains(axis.values, value))
       refuse_axis(text,
                   "the value " + value + " is given twice; once is enough (--repeat N runs each N times)");
-    // An unknown name is a point, too: the plan's checks judge it.
+    // An unknown name is also a point: the plan's checks report it.
     if (choices(axis.key).empty()) set_value(scratch, {axis.key, value}, "--over " + text);
     axis.values.push_back(value);
   }

@@ -23,7 +23,7 @@ std::string allowed(const Range& range) {
   return text;
 }
 
-/// The value of a number; nullopt when the key is none, or is not given.
+/// The value of a number; nullopt if the key is no number, or is not given.
 std::optional<double> number(const Field& field) {
   if (const auto* i = std::get_if<int*>(&field)) return **i;
   if (const auto* d = std::get_if<double*>(&field)) return **d;

@@ -26,12 +26,12 @@ constexpr std::string_view word_of(E value) {
   return word_table<E>[static_cast<std::size_t>(value)];
 }
 
-/// A value of some set, for what treats all keys alike: reading, writing, lists for people.
+/// A value of any set, for code that treats all keys identically: reading, writing, lists for users.
 class AnyChoice {
  public:
   std::string name() const { return std::string(names_[index_]); }
   std::span<const std::string_view> names() const { return names_; }
-  /// Takes the value of that name; false, and unchanged, when there is none.
+  /// Sets the value of that name; false, and unchanged, if there is none.
   constexpr bool take(std::string_view name) {
     for (std::size_t i = 0; i < names_.size(); ++i)
       if (names_[i] == name) {
@@ -54,7 +54,7 @@ template <class E>
 class Choice : public AnyChoice {
  public:
   constexpr Choice(E value) : AnyChoice(word_table<E>, static_cast<std::size_t>(value)) {}
-  /// By its name; throws std::invalid_argument where there is none such.
+  /// By its name; throws std::invalid_argument if there is none.
   template <class Text>
   requires std::is_convertible_v<const Text&, std::string_view>
   constexpr Choice(const Text& name) : Choice(E{}) {

@@ -1,4 +1,4 @@
-// An option of a command line that takes a name out of a closed set.
+// A command-line option whose value is a name of a closed set.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace rankscope {
 
-/// `names`: those that the command takes, all of the set where it is empty.
+/// `names`: those that the command accepts; if empty, all of the set.
 template <class E>
 CLI::Option* add_choice(CLI::App* line, const std::string& option, Choice<E>& choice, const std::string& about,
                         std::vector<std::string> names = {}) {

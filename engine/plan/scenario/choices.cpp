@@ -6,7 +6,7 @@
 namespace rankscope {
 
 std::vector<std::string> choices(std::string_view key) {
-  if (key == "train.optimizer") return optimizer_names();  // they have a table of their own
+  if (key == "train.optimizer") return optimizer_names();  // they have their own table
   const Key* found = find_key(key);
   if (found == nullptr) return {};
   Scenario scratch;

@@ -1,5 +1,5 @@
-// The closed sets of names that a scenario's keys take, such as plan.schedule = "gpipe", each with the only table of
-// its names. What a value does is said at its key (scenario.hpp).
+// The closed sets of names that a scenario's keys accept, such as plan.schedule = "gpipe", each with the only table of
+// its names. The effect of a value is described at its key (scenario.hpp).
 #pragma once
 #include <cstdint>
 #include <string>
@@ -105,8 +105,8 @@ inline constexpr auto word_table<Plant> = word_list("", "gradient_scale", "dropp
                                                     "norm_counted_twice", "untied_embedding", "unsynchronised_norms",
                                                     "unmasked_padding", "early_gather_read", "overflow", "lost_part");
 
-/// The names that a key ("plan.schedule") takes, in the order in which they are listed to people; an empty one stands
-/// for none. Empty when the key is not a choice.
+/// The names that a key ("plan.schedule") accepts, in the order in which they are listed for users; an empty one means
+/// none. Empty if the key is not a choice.
 std::vector<std::string> choices(std::string_view key);
 
 }  // namespace rankscope

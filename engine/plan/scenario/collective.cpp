@@ -11,12 +11,12 @@
 namespace rankscope {
 namespace {
 
-constexpr int most_members = 1024;  // an all-to-all of these has a million transfers
-constexpr int most_exact = 256;     // whole numbers that bf16, the coarsest type, can count
+constexpr int most_members = 1024;  // an all-to-all of this number has a million transfers
+constexpr int most_exact = 256;     // integers that bf16, the least precise type, can represent
 
 constexpr std::array<std::string_view, 3> keys_of_plan{"data", "collective", "precision"};
 
-/// As a file has it.
+/// As in a file.
 std::string in_toml(const Key& key, Scenario scenario) {
   const Field field = key.field(scenario);
   const bool is_word = std::holds_alternative<std::string*>(field) || std::holds_alternative<AnyChoice*>(field);

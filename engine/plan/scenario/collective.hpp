@@ -7,8 +7,7 @@
 
 namespace rankscope {
 
-/// What it asks for that there is not, if anything; of other kinds of models, whether it is planted a collective's
-/// fault.
+/// Its unsupported options, if any; for other kinds of models, whether it plants a collective's fault.
 std::optional<Complaint> collective_complaint(const Scenario& scenario);
 
 }  // namespace rankscope

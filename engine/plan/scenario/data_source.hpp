@@ -1,4 +1,4 @@
-// What data.source names: the synthetic language (or images), or a file of tokens.
+// The values of data.source: the synthetic language (or images), or a file of tokens.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -19,7 +19,7 @@ struct NamedSource {
   std::string_view file;  ///< as written; empty for synthetic
 };
 
-/// nullopt for a source of no such form.
+/// nullopt for a source of any other form.
 inline std::optional<NamedSource> named_source(const DataSpec& data) {
   const std::string_view text = data.source;
   const auto file_after = [&](std::string_view prefix) {

@@ -24,7 +24,7 @@ std::string position(const std::string& name, const toml::source_position& at) {
 Value convert(const toml::node& node, const std::string& name);
 
 Table convert(const toml::table& table, const std::string& name) {
-  // The library iterates by key; messages should name the first error of the file.
+  // The library iterates by key; messages should report the first error of the file.
   std::vector<std::pair<toml::source_position, Item>> placed;
   for (auto&& [key, node] : table)
     placed.push_back(

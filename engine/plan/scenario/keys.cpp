@@ -18,7 +18,7 @@ constexpr Range above(double least, double greatest) { return {least, greatest, 
 constexpr Range below(double least, double greatest) { return {least, greatest, false, true}; }
 
 #define FIELD(member) [](Scenario& s) -> Field { return &s.member; }
-// A key that is called as its member: of a table, of an optimizer's own numbers, of the software.
+// A key with the same name as its member: of a table, of an optimizer's own numbers, of the software.
 #define KEY(table, name, ...) \
   { #table, #name, FIELD(table.name), __VA_ARGS__ }
 #define HYPER(name, ...) \
@@ -240,12 +240,12 @@ const Key* find_key(std::string_view path) {
 }
 
 std::string nearest(std::string_view given_word, const std::vector<std::string>& known) {
-  // Known words are in small letters.
+  // Known words are in lower case.
   const std::string word = lowered(given_word);
   std::string best;
-  std::size_t fewest = word.size() / 3 + 2;  // more edits than that and it is another word
+  std::size_t fewest = word.size() / 3 + 2;  // with more edits it is another word
   for (const std::string& candidate : known) {
-    // A prefix of a known word is taken for that word: "micro" for "micro_batches".
+    // A prefix of a known word counts as that word: "micro" for "micro_batches".
     const bool begins = word.size() >= 3 && word.size() < candidate.size() && candidate.starts_with(word);
     const std::size_t distance = begins ? 1 : edits(word, candidate);
     if (distance < fewest && distance < std::max(word.size(), candidate.size())) {

@@ -1,4 +1,4 @@
-// Every key of a scenario file, once: reading, overriding, writing and range checks all go through this table.
+// Every key of a scenario file, once: reading, overriding, writing and range checks all use this table.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,15 +12,15 @@
 
 namespace rankscope {
 
-/// The location of a key's value in a Scenario. An optional one is empty when the scenario does not give it.
+/// The location of a key's value in a Scenario. An optional one is empty if the scenario does not set it.
 using Field = std::variant<int*, double*, std::uint64_t*, bool*, std::string*, AnyChoice*, std::optional<int>*,
                            std::optional<double>*, std::optional<bool>*>;
-/// The value as after --set; empty when it is not given.
+/// The value in the form of --set; empty if it is not set.
 std::string written(const Field& field);
 /// False for an empty optional.
 bool given(const Field& field);
 
-/// The numbers that a key takes; both ends belong to it unless said otherwise.
+/// The numbers that a key accepts; both ends are included unless stated otherwise.
 struct Range {
   double least = 0, greatest = 0;
   bool open_below = false;  ///< greater than `least`, not equal to it
@@ -37,10 +37,10 @@ struct Key {
   Field (*field)(Scenario&);
   std::string_view meaning;  ///< one phrase, with the unit
   Range range = {};          ///< of a number
-  bool optional = false;     ///< a cluster's file may leave it out
+  bool optional = false;     ///< a cluster's file may omit it
   std::string path() const { return std::string(table) + "." + std::string(name); }
   bool is_of_plan() const { return table == plan_table; }
-  /// A figure of a cluster: its file may have it, and it says something of the machine or its software. `spec` only
+  /// A figure of a cluster: its file may have it, and it describes the machine or its software. `spec` only
   /// names the file.
   bool is_of_cluster() const { return (table == cluster_table && name != "spec") || table == software_table; }
   /// A cluster's file must have it.
@@ -51,13 +51,13 @@ struct Key {
 std::span<const Key> scenario_keys();
 /// The tables in that order.
 std::vector<std::string_view> scenario_tables();
-/// nullptr if there is none. `path` is "table.name"; keys of [software] are found in [cluster], too, where files that
-/// were written before it was a table of its own have them.
+/// nullptr if there is none. `path` is "table.name"; keys of [software] are also found in [cluster], where files that
+/// were written before it became a separate table have them.
 const Key* find_key(std::string_view path);
 
 /// The most similar word in `known`; empty if none is similar.
 std::string nearest(std::string_view word, const std::vector<std::string>& known);
-/// "did you mean 'walls'?"; `otherwise` where no word is similar.
+/// "did you mean 'walls'?"; `otherwise` if no word is similar.
 std::string nearest_or(std::string_view word, const std::vector<std::string>& known, const std::string& otherwise);
 /// The shortest text of a number that reads back as the same value.
 std::string plain(double value);

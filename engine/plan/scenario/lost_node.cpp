@@ -75,7 +75,7 @@ Scenario left_to_search(const Scenario& scenario) {
     return after_lost_node(scenario)->scenario;
   Scenario others = scenario;
   take_node_away(others.cluster);
-  // A search keeps all values that no plan decides, and the product of these.
+  // A search keeps all values that no plan determines, and the product of these.
   others.plan.data = left;
   others.plan.tensor = others.plan.pipeline = others.plan.virtual_stages = others.plan.micro_batches = 1;
   others.plan.schedule = ScheduleKind::one_f_one_b;

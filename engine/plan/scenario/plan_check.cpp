@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t most_ranks = 1 << 20;
 constexpr std::int64_t most_layers = 2047;
-constexpr std::size_t longest_value = 40;  ///< that a refusal repeats
+constexpr std::size_t longest_value = 40;  ///< that an error message repeats
 
 std::string shortened(const std::string& value) {
   return value.size() <= longest_value ? value : value.substr(0, longest_value) + "…";
@@ -26,13 +26,13 @@ std::string shortened(const std::string& value) {
 std::string with_advice(const std::string& what, const std::string& right) {
   return right.empty() ? what : what + "; " + right;
 }
-/// That of one chunk a stage, or one that runs the plan's.
+/// The schedule with one chunk a stage, or one that supports the plan's number of chunks.
 std::string first_schedule(const Advisor& advisor) {
   const auto working = advisor.working("plan.schedule", {"1f1b", "interleaved", "zb-v"});
   if (working.empty()) return "\"1f1b\" and virtual = 1";
   return std::string("\"").append(working.front()).append("\"");
 }
-/// One group of as many micro-batches as there are stages, and the least batch of it that nothing else refuses.
+/// One group of as many micro-batches as there are stages, and its smallest batch that no other rule rejects.
 std::string one_group(const PlanSpec& plan, const Advisor& advisor) {
   constexpr std::int64_t most_samples = 8;  // of a micro-batch
   const std::string micro_batches = std::to_string(plan.pipeline);
@@ -76,7 +76,7 @@ std::optional<Complaint> batch_complaint(const Scenario& scenario, const Advisor
                    with_advice(what, would_do({{"global_batch", batches}}))};
 }
 
-/// A hyper-parameter that the optimizer does not have would be read and mean nothing.
+/// A hyper-parameter that the optimizer does not have would be read without effect.
 std::optional<Complaint> optimizer_complaint(const Scenario& scenario, const Advisor& advisor) {
   Scenario copy = scenario, taking;
   const auto takes = [&](const OptimizerRule& rule, const Key& key) {
@@ -112,7 +112,7 @@ std::optional<Complaint> learning_rate_complaint(const TrainSpec& train) {
                      "min_learning_rate " + plain(train.min_learning_rate) + " is above the learning_rate " +
                          plain(train.learning_rate) +
                          " that decays to it; min_learning_rate = " + plain(train.learning_rate) + " would do"};
-  // A run that ends before its warm-up does is a short one, nothing else.
+  // A run that ends before its warm-up is just a short run, no error.
   if (train.decay_steps > 0 && train.warmup_steps >= train.decay_steps)
     return Complaint{{"train.decay_steps", "train.warmup_steps"},
                      fmt::format("a decay that ends at step {} does so within the warm-up of {}; decay_steps = {} "

@@ -26,16 +26,16 @@ using document::Table;
 using document::trimmed;
 using document::Value;
 
-/// Where each given value is written, and whether it was given after --set: for complaints about it.
+/// The position of each given value, and whether it was given after --set: for error messages about it.
 struct Places {
   std::map<std::string, std::string> file, set;
-  /// Unknown names of choices, by key. Later values may replace them, so that complaints about them come last.
+  /// Unknown names of choices, by key. Later values may replace them, so errors about them are reported last.
   std::map<std::string, std::string> unknown;
 };
 
-/// "file:1:1", or the words that name an override: the place of a key in messages.
+/// "file:1:1", or the text of an override: the place of a key in messages.
 std::string place_of(const Complaint& complaint, const Places& places, const std::string& name) {
-  // The file is more likely to be right than the override just typed.
+  // The file is more likely to be correct than the override just typed.
   for (const auto* known : {&places.set, &places.file})
     for (const std::string& key : complaint.keys)
       if (const auto at = known->find(key); at != known->end()) return at->second;
@@ -87,7 +87,7 @@ std::string suggestion(std::string_view name, std::string_view table) {
   return "[" + std::string(table) + "] has " + listed(known);
 }
 
-/// Puts a value into a field, or says which type it should have.
+/// Puts a value into a field, or reports the type that it should have.
 class Assign {
  public:
   Assign(const std::string& at, std::string_view name, const Value& value) : at_(at), name_(name), value_(value) {}
@@ -139,7 +139,7 @@ class Assign {
   const std::optional<std::string>& unknown() const { return unknown_; }
 
  private:
-  /// `usual`: the value so far, which is in the key's range.
+  /// `usual`: the current value, which is in the key's range.
   template <class T>
   std::int64_t integer(T usual) const {
     if (const auto* value = std::get_if<std::int64_t>(&value_.content)) return *value;
@@ -207,7 +207,7 @@ void read_tables(const Table& root, Scenario& scenario, Places& places) {
   }
 }
 
-/// The key that an override means: "table.name", or a name that one table alone has.
+/// The key of an override: "table.name", or a name that only one table has.
 const Key& key_of(const Override& given, const std::string& at) {
   if (const Key* key = find_key(given.key)) return *key;
   const std::size_t dot = given.key.find('.');
@@ -236,7 +236,7 @@ const Key& key_of(const Override& given, const std::string& at) {
 /// Returns Assign::unknown.
 std::optional<std::string> put(const Field& field, std::string_view name, const std::string& text,
                                const std::string& at) {
-  // A string needs no quotes on a command line, also where it looks like a number.
+  // A string needs no quotes on a command line, even if it looks like a number.
   const bool words = std::holds_alternative<std::string*>(field) || std::holds_alternative<AnyChoice*>(field);
   const Value value = words && !text.starts_with('"') ? Value{at, text} : document::parse_value(text, at);
   return assign(field, at, name, value);
@@ -255,7 +255,7 @@ void apply(const std::vector<Override>& overrides, Scenario& scenario, Places& p
   }
 }
 
-/// Figures of the cluster that the scenario does not give itself come from the cluster's file.
+/// Figures of the cluster that the scenario does not set itself are read from the cluster's file.
 void read_cluster(Scenario& scenario, const std::string& name, const Places& places) {
   bool complete = true;
   for (const Key& key : scenario_keys())
@@ -291,7 +291,7 @@ void read_cluster(Scenario& scenario, const std::string& name, const Places& pla
   }
   if (const auto complaint = complaint_about_names(in_file))
     refuse(place_of(*complaint, in_file, file.string()), complaint->what);
-  // The scenario's own figures are not yet included: an error in one of those is not the file's.
+  // The scenario's own figures are not yet included: an error in one of those is not in the file.
   if (const auto complaint = complaint_about_values(of_file);
       complaint && find_key(complaint->keys[0])->is_of_cluster())
     refuse(place_of(*complaint, in_file, file.string()), complaint->what);

@@ -48,7 +48,7 @@ std::optional<Complaint> resnet_complaint(const Scenario& scenario) {
         "a resnet's images are synthetic; use source = \"synthetic\", not \"" + scenario.data.source + "\""};
   const std::int64_t halvings = 32;  // of the first convolution, the pool and three stages
   const std::int64_t side = (model.image + halvings - 1) / halvings;
-  // A batch that is too small to be cut at all is another complaint.
+  // A batch that is too small to be divided is a separate error.
   const std::int64_t images = std::max(scenario.micro_batch_size(), 1);
   if (images * side * side < 2)
     return Complaint{{"train.global_batch", "plan.micro_batches", "model.image"},

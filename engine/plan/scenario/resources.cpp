@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Folders KIND that are seen from a scenario file, nearest first.
+/// Folders KIND beside or above a scenario file, nearest first.
 std::vector<fs::path> folders_seen(const std::string& kind, const fs::path& scenario_file) {
   std::vector<fs::path> folders;
   std::error_code error;
@@ -36,7 +36,7 @@ std::vector<fs::path> resource_folders() {
     add(set);
     add(fs::path(set) / "scenarios");
   }
-  // A person's own labs and courses, where other programs keep such things, too (XDG Base Directory Specification).
+  // A user's own labs and courses, in the usual place for such files (XDG Base Directory Specification).
   if (const char* data = std::getenv("XDG_DATA_HOME"); data != nullptr && *data != '\0')
     add(fs::path(data) / "rankscope");
   else if (const char* home = std::getenv("HOME"))

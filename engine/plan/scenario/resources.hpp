@@ -15,16 +15,16 @@ std::vector<std::filesystem::path> resource_folders();
 std::vector<std::string> known_clusters(const std::filesystem::path& scenario_file);
 
 /// The scenario that a user names: that file, or else the lab or model of that name ("data-parallel", "gpt2-124m") in
-/// the resource folders; empty when there is neither.
+/// the resource folders; empty if there is neither.
 std::filesystem::path find_scenario(const std::string& named);
 
-/// The files *.toml of a folder, by name; none where there is no such folder.
+/// The files *.toml of a folder, by name; none if there is no such folder.
 std::vector<std::filesystem::path> toml_files(const std::filesystem::path& folder);
 /// The file KIND/NAME.toml ("clusters", "measured") in the folder of `scenario_file` or in those above it, then in the
-/// resource folders; empty when there is none.
+/// resource folders; empty if there is none.
 std::filesystem::path find_resource(const std::string& kind, const std::string& name,
                                     const std::filesystem::path& scenario_file);
-/// The files KIND/*.toml of the resource folders ("labs", "courses"), by name; of two with one name the better folder's.
+/// The files KIND/*.toml of the resource folders ("labs", "courses"), by name; of equal names the better folder's.
 std::vector<std::filesystem::path> resource_files(const std::string& kind);
 
 }  // namespace rankscope

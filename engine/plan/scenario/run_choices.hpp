@@ -1,11 +1,11 @@
-// The closed sets of names that say how a scenario is run (--device, --comm, --clock, --without), each with the only
+// The closed sets of names that define how a scenario runs (--device, --comm, --clock, --without), each with the only
 // table of its names. A recording keeps the names themselves.
 #pragma once
 #include "engine/plan/scenario/choice.hpp"
 
 namespace rankscope {
 
-/// What computes. `sleep`: nothing does, each op sleeps its predicted cost.
+/// The computing device. `sleep`: none, each op sleeps for its predicted cost.
 enum class DeviceKind : std::uint8_t { cpu, cuda, sleep };
 template <>
 inline constexpr auto word_table<DeviceKind> = word_list("cpu", "cuda", "sleep");
@@ -18,7 +18,7 @@ enum class CommunicatorKind : std::uint8_t { loopback, mpi, nccl };
 template <>
 inline constexpr auto word_table<CommunicatorKind> = word_list("loopback", "mpi", "nccl");
 
-/// What makes a GPU faster, and can be switched off to measure its gain (--without). `attention`: on tensor cores;
+/// GPU optimizations that can be switched off to measure their gain (--without). `attention`: on tensor cores;
 /// `cudnn`: that by cuDNN; `gelu`, `bias_gradient`: within the matrix product that each belongs to; `norm`: all
 /// gradients of a layer norm in one pass; `measured`: the fastest of cuBLASLt's algorithms for each product, instead of
 /// the first.

@@ -1,5 +1,5 @@
-// What schedule builders share: the ids of a chunk's forward and backward, whole or split, the straight placement of
-// chunks, and the order that the handcrafted zero-bubble schedules have in common.
+// Common code of schedule builders: the ids of a chunk's forward and backward, whole or split, the linear placement of
+// chunks, and the order common to the handcrafted zero-bubble schedules.
 #pragma once
 #include <numeric>
 

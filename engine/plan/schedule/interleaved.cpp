@@ -15,7 +15,7 @@ ChunkSchedule interleaved_schedule(PipelineShape shape) {
   ChunkSchedule schedule = empty_schedule(ScheduleKind::interleaved, shape);
   for (int stage = 0; stage < p; ++stage) {
     auto& order = schedule.order[stage];
-    // A group of p micro-batches passes all of the stage's chunks before the next group begins; backwards take the
+    // A group of p micro-batches passes all of the stage's chunks before the next group begins; backwards use the
     // chunks in reverse order.
     const auto micro_batch_at = [&](int i) { return i / (p * v) * p + i % p; };
     const auto level_at = [&](int i) { return i / p % v; };
@@ -28,7 +28,7 @@ ChunkSchedule interleaved_schedule(PipelineShape shape) {
       order.push_back(backward_of((v - 1 - level_at(backward)) * p + stage, micro_batch_at(backward)));
       ++backward;
     };
-    // With one chunk a stage this is 1F1B, which needs to be only half as far ahead.
+    // With one chunk a stage this is 1F1B, which needs only half as many warm-up forwards.
     const int ahead = v == 1 ? p - stage - 1 : 2 * (p - stage - 1) + (v - 1) * p;
     const int warm_up = std::min(ahead, m * v);
     while (forward < warm_up) run_forward();

@@ -13,7 +13,7 @@ namespace rankscope {
 /// Relative times of a stage's passes, the input of ZB-2p; all positive except the message.
 struct PassTimes {
   double forward = 1, input_gradient = 1, weight_gradient = 1, message = 0;
-  double kept = 1;  ///< of a micro-batch's activations the share that its weight gradient still needs, up to 1
+  double kept = 1;  ///< share of a micro-batch's activations that its weight gradient still needs, up to 1
 };
 
 /// The input of a schedule.
@@ -25,7 +25,7 @@ struct PipelineShape {
   int chunks() const { return stages * virtual_stages; }
 };
 
-/// Compute order of every stage: ids with chunk and micro-batch, segment whole. Which chunk sits on which stage is
+/// Compute order of every stage: ids with chunk and micro-batch, segment whole. The stage of each chunk is
 /// data.
 struct ChunkSchedule {
   ScheduleKind kind = ScheduleKind::naive;
@@ -59,12 +59,12 @@ ChunkSchedule interleaved_schedule(PipelineShape shape);
 /// ZB-H1: 1F1B's warm-up and its greatest activation memory, a third of its bubble.
 ChunkSchedule zb_h1_schedule(PipelineShape shape);
 /// ZB-H2: 2(p-r-1) warm-up forwards, activations of 2p-1 micro-batches instead of p, no bubble between a stage's first
-/// and last op when forward, input gradient and weight gradient take equally long.
+/// and last op if forward, input gradient and weight gradient have the same duration.
 ChunkSchedule zb_h2_schedule(PipelineShape shape);
 /// ZB-2p, the paper's own heuristic (section 3.1): activations of at most 2p micro-batches, which stages with few in
-/// flight use for weight gradients that they hold back. Warm-up forwards as long as no gradient can be there; then a
-/// forward and an input gradient in turn, and weight gradients where memory is out, where there is nothing else to do
-/// for as long as one takes, or where the stage would otherwise idle more than any other.
+/// flight use for delayed weight gradients. Warm-up forwards until the first gradient can arrive; then a
+/// forward and an input gradient in turn, and weight gradients if memory is exhausted, if nothing else can run
+/// for the duration of one, or if the stage would otherwise idle more than any other.
 ChunkSchedule zb_2p_schedule(PipelineShape shape);
 /// ZB-V: two chunks a stage, r and 2p-1-r, so that the first stage also has the last chunk: ZB-H2's bubble in 1F1B's
 /// memory, for twice the messages. Throws std::invalid_argument unless virtual_stages is 2.
@@ -72,8 +72,8 @@ ChunkSchedule zb_v_schedule(PipelineShape shape);
 
 /// An order written by hand, in the form that to_text prints: for each stage a line "stage 0: F:c0:m0 … B:c0:m0 …" (or
 /// ";" between them), with # before comments. A chunk is on the stage that runs it. Throws std::invalid_argument, with
-/// the line where there is one, when an op is unknown, doubled, missing or on two stages, when whole and split
-/// backwards are mixed, or when ops wait for each other in a circle.
+/// the line if any, if an op is unknown, doubled, missing or on two stages, when whole and split
+/// backwards are mixed, or if ops wait for each other in a cycle.
 ChunkSchedule by_hand_schedule(std::string_view text, PipelineShape shape);
 std::string to_text(const ChunkSchedule& schedule);
 
@@ -83,26 +83,26 @@ bool splits_backward(const ChunkSchedule& schedule);
 /// True when chunk c is on stage c mod p.
 bool is_cyclic(const std::vector<int>& stage_of_chunk, int stages);
 
-/// Any but by_hand, whose order is not made from a shape. Throws std::invalid_argument that says what the shape lacks.
+/// Any but by_hand, whose order is not built from a shape. Throws std::invalid_argument with what the shape lacks.
 ChunkSchedule make_schedule(Choice<ScheduleKind> kind, PipelineShape shape);
 
-/// A message of a stage: what the op at position `op` of its order computes. In program order it is sent after the op
-/// at position `after`, and until then what it sends must be kept.
+/// A message of a stage: the result of the op at position `op` of its order. In program order it is sent after the op
+/// at position `after`, and its data must be kept until then.
 struct Sending {
   int op = 0, after = 0;
 };
 /// The messages that a stage sends, in the order of each direction's lane. A lane sends in order, and each message
-/// waits until it is taken, which is as soon as its receive is posted. A stage that is ahead of its neighbour keeps a
+/// waits until it is received, as soon as its receive is posted. A stage that is ahead of its neighbour keeps a
 /// message until then by the schedule's own time line (PipelineShape::times), so that no reuse of its memory waits for
-/// it earlier. Where one lane serves two neighbours (ZB-V, orders by hand) messages go when that time line needs them,
-/// an order which all lanes share, and not as they are computed: otherwise lanes would wait for each other in a circle.
-/// Throws std::invalid_argument when an order waits for itself.
+/// it earlier. Where one lane serves two neighbours (ZB-V, orders by hand) messages leave when that line needs them,
+/// an order common to all lanes, and not when computed: otherwise lanes would wait for each other in a cycle.
+/// Throws std::invalid_argument if an order waits for itself.
 std::vector<Sending> sending_order(const ChunkSchedule& schedule, int stage);
 
 /// Share of the step that stages idle on average, with equal chunks, free communication and a forward, an input
-/// gradient and a weight gradient that take equally long: naive 1 - 1/p, gpipe and 1f1b (p-1)/(m+p-1), interleaved
-/// (p-1)/(vm+p-1), the zero-bubble schedules (p-1)/(3m+p-1) or less. Laid out in time, so it holds for any order;
-/// throws std::invalid_argument when the order waits for itself.
+/// gradient and a weight gradient of equal duration: naive 1 - 1/p, gpipe and 1f1b (p-1)/(m+p-1), interleaved
+/// (p-1)/(vm+p-1), the zero-bubble schedules (p-1)/(3m+p-1) or less. Computed on a time line, so valid for any order;
+/// throws std::invalid_argument if the order waits for itself.
 double ideal_bubble(const ChunkSchedule& schedule);
 
 }  // namespace rankscope

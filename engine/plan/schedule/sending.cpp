@@ -19,8 +19,8 @@ std::optional<OpId> consumer_elsewhere(const ChunkSchedule& schedule, const OpFi
   return OpId::of(consumer);
 }
 
-/// True when all messages of one direction from any stage go to one other stage, which takes them in the order in which
-/// they are computed. Of an order written by hand this is unknown.
+/// True if all messages of one direction from any stage are sent to one other stage, which receives them in the order
+/// in which they are computed. For an order written by hand this is unknown.
 bool is_straight(const ChunkSchedule& schedule) {
   return schedule.kind != ScheduleKind::by_hand && is_cyclic(schedule.stage_of_chunk, schedule.shape.stages);
 }
@@ -33,7 +33,7 @@ struct Begun {
 
 }  // namespace
 
-// No plan of these orders can deadlock. Let every op begin on the time line, and let a message be taken between the end
+// No plan with these orders deadlocks. Let ops begin as on the time line, and let a message be received between the end
 // of the op that computes it and the begin of the op that needs it, when its receive is posted. In program order all
 // ops before either end of it then happen earlier, and all ops after it happen later. Dependencies point forward in
 // program order, so that the reuse of memory never makes an op wait for a later one, on any rank.
@@ -52,7 +52,7 @@ std::vector<Sending> sending_order(const ChunkSchedule& schedule, int stage) {
     const auto consumer = consumer_elsewhere(schedule, f);
     if (!consumer) continue;
     const Begun& needed = begun.at(*consumer);
-    // Where a lane serves one neighbour, the message is taken as soon as its receive is posted, one op ahead.
+    // If a lane serves one neighbour, the message is received as soon as its receive is posted, one op ahead.
     std::int64_t taken = needed.at;
     if (straight && needed.position > 0)
       taken = layout.begin[static_cast<std::size_t>(needed.stage)][static_cast<std::size_t>(needed.position) - 1];

@@ -20,7 +20,7 @@ class Ends {
     gradient_.assign(cells, pending);
   }
 
-  /// When everything that the op needs has ended; or pending.
+  /// The time when all inputs of the op are ready; or pending.
   std::int64_t ready(const OpFields& f) {
     std::int64_t latest = 0;
     const NeededPasses needs = needs_of(f, shape_.chunks());
@@ -44,7 +44,7 @@ class Ends {
   std::vector<std::int64_t> forward_, gradient_;
 };
 
-/// `units(kind)`: what an op of that kind takes, at least 1.
+/// `units(kind)`: the duration of an op of that kind, at least 1.
 template <class Units>
 UnitLayout lay_out_in(const ChunkSchedule& schedule, Units units) {
   const std::size_t stages = schedule.order.size();

@@ -16,7 +16,7 @@ struct Stage {
   bool owes_weight_gradient() const { return weight_gradients < input_gradients; }
 };
 
-/// Places passes in time, the next to begin first, on whichever stage.
+/// Places passes in time, on all stages, in the order in which they begin.
 class Placement {
  public:
   explicit Placement(PipelineShape shape)
@@ -28,7 +28,7 @@ class Placement {
         gradient_end_(stages_.size()),
         schedule_(empty_schedule(ScheduleKind::zb_2p, shape)) {
     for (int s = 0; s < shape.stages; ++s) {
-      // The passes that fit into the first gradient's way to the last stage and back.
+      // The passes that fit into the time until the first gradient is back from the last stage.
       const int behind = shape.stages - s - 1;
       const double way = behind * (times_.forward + times_.input_gradient + 2 * times_.message);
       at(s).warm_up = std::min({shape.micro_batches, limit_, 1 + static_cast<int>(way / times_.forward + small)});
@@ -53,7 +53,7 @@ class Placement {
     Pass pass;
     double begin;
   };
-  static constexpr double small = 1e-9;  // of a pass: times that differ by rounding only
+  static constexpr double small = 1e-9;  // of a pass: greater than differences by rounding
 
   Stage& at(int stage) { return stages_[static_cast<std::size_t>(stage)]; }
 
@@ -66,7 +66,7 @@ class Placement {
     return std::nullopt;
   }
 
-  /// When the pass's inputs are ready; nullopt while those have not been placed.
+  /// When the pass's inputs are ready; nullopt while they have not been placed.
   std::optional<double> ready(int s, Pass pass) {
     if (pass == Pass::weight_gradient || (pass == Pass::forward && s == 0)) return 0;
     const bool forward = pass == Pass::forward, turns = !forward && s + 1 == shape_.stages;
@@ -90,8 +90,8 @@ class Placement {
     return first;
   }
 
-  /// If a forward has no memory; if one fits into the gap before `begin`; or if the gap would make this stage's bubble
-  /// the greatest of all.
+  /// If there is no memory for a forward; if one fits into the gap before `begin`; or if the gap would make the stage's
+  /// bubble the greatest of all.
   bool weight_gradient_goes_before(int s, Pass pass, double begin) {
     const Stage& stage = at(s);
     if (pass == Pass::weight_gradient || !stage.owes_weight_gradient()) return false;
@@ -104,7 +104,7 @@ class Placement {
     return stage.bubble + gap > greatest - small;
   }
 
-  /// In activations of one micro-batch.
+  /// In units of one micro-batch's activations.
   double memory(const Stage& stage) const {
     return stage.forwards - stage.input_gradients + times_.kept * (stage.input_gradients - stage.weight_gradients);
   }

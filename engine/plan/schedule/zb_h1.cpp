@@ -2,8 +2,8 @@
 
 namespace rankscope {
 
-// The first stage does every weight gradient at once, the last one delays p-1 of them: they fill its cool-down, and
-// with the p-r micro-batches in flight they make p everywhere, 1F1B's greatest.
+// The first stage runs every weight gradient at once, the last one delays p-1 of them: they fill its cool-down, and
+// with the p-r micro-batches in flight they sum to p on every stage, 1F1B's maximum.
 ChunkSchedule zb_h1_schedule(PipelineShape shape) {
   ChunkSchedule schedule = empty_schedule(ScheduleKind::zb_h1, shape);
   for (int stage = 0; stage < shape.stages; ++stage)

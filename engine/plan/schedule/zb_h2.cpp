@@ -3,7 +3,7 @@
 namespace rankscope {
 
 // Twice the warm-up fills the wait for the first gradient with forwards, and twice as many delayed weight gradients
-// fill the cool-down, so that the stages end one after the other as they began.
+// fill the cool-down, so that the stages end in the order in which they began.
 ChunkSchedule zb_h2_schedule(PipelineShape shape) {
   ChunkSchedule schedule = empty_schedule(ScheduleKind::zb_h2, shape);
   for (int stage = 0; stage < shape.stages; ++stage)

@@ -7,7 +7,7 @@
 namespace rankscope {
 namespace {
 
-/// One stage's order while it is written. Chunk 0 is the one on the way down the V, chunk 1 the one on the way up.
+/// One stage's order while it is written. Chunk 0 is on the V's downward branch, chunk 1 on its upward branch.
 class VOrder {
  public:
   VOrder(PipelineShape shape, int stage)
@@ -25,7 +25,7 @@ class VOrder {
   std::vector<OpId> take() { return std::move(order_); }
 
  private:
-  /// The next micro-batch; those beyond the last one are counted, but leave their place empty.
+  /// The next micro-batch; those beyond the last one are counted, but have no ops.
   void add(OpId (*make)(int, int), int level, int (&count)[2]) {
     const int micro_batch = count[level]++;
     if (micro_batch < micro_batches_) order_.push_back(make(chunk_[level], micro_batch));
@@ -39,10 +39,10 @@ class VOrder {
 
 std::vector<OpId> order_of(PipelineShape shape, int stage) {
   const int p = shape.stages, r = stage;
-  // The full pattern needs 2p-1 micro-batches; fewer run in the order that they have in it.
+  // The full pattern needs 2p-1 micro-batches; fewer run in their order within it.
   const int m = std::max(2 * p - 1, shape.micro_batches);
   VOrder order(shape, stage);
-  // Down the V until the first micro-batch returns, then down and up in turn, then the backwards of the first
+  // Chunk 0 until the first micro-batch returns, then both chunks in turn, then the backwards of the first
   // micro-batches.
   for (int i = 0; i < 2 * (p - r) - 1; ++i) order.forward(0);
   for (int i = 0; i < r; ++i) {

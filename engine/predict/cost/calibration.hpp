@@ -13,7 +13,7 @@ struct Calibration {
   struct Entry {
     std::int64_t ns = 0;  ///< median
     int samples = 0;
-    std::string what;  ///< describe_signature's words
+    std::string what;  ///< describe_signature's text
   };
   std::unordered_map<OpSignature, Entry> ops;
   Link link;  ///< between any two ranks of the machine
@@ -29,8 +29,8 @@ struct CostSample {
 /// The median per signature. Samples of communications are ignored.
 Calibration calibrate(const std::vector<RankProgram>& programs, const std::vector<CostSample>& samples, Link link);
 
-/// Costs of the measured signatures, and of `otherwise` (say, modelled_costs) for the ones that were not measured.
-/// Messages and collectives take the calibration's link.
+/// Costs of the measured signatures, and of `otherwise` (such as modelled_costs) for those that were not measured.
+/// Messages and collectives use the calibration's link.
 Costs calibrated_costs(Calibration calibration, Costs otherwise);
 
 }  // namespace rankscope

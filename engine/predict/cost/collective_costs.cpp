@@ -24,7 +24,7 @@ CollectiveCosts collective_costs(Choice<CollectiveChoice> algorithm, std::functi
 
 namespace {
 
-/// A named algorithm's seconds on the links. Steps hold the same collective many times: each is laid out once.
+/// A named algorithm's seconds on the links. Steps contain the same collective many times: each is laid out once.
 class LaidOut {
  public:
   LaidOut(const ClusterSpec& cluster, const RankGrid& grid, Algorithm algorithm)

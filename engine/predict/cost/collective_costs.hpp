@@ -11,12 +11,12 @@ namespace rankscope {
 using CollectiveCosts = std::function<std::int64_t(OpKind kind, std::span<const int> members, std::int64_t payload)>;
 
 /// Costs::collective_ns of that algorithm over those links (algorithm_ns). Empty for "auto" and "ring",
-/// which is what the simulator takes by itself (ring_ns).
+/// which the simulator uses by default (ring_ns).
 CollectiveCosts collective_costs(Choice<CollectiveChoice> algorithm, std::function<Link(int from, int to)> link);
 
-/// The same on a cluster whose links are `link`. Where it says how it hangs together, "auto" is the faster of the
-/// library's routes (network.hpp), and any other algorithm its transfer list laid onto the links, beside those of the
-/// grid's other groups of the kind (laid_out.hpp). May be called by several threads.
+/// The same on a cluster whose links are `link`. If its network is described, "auto" is the faster of the
+/// library's routes (network.hpp), and any other algorithm its transfer list laid out on the links, beside those of the
+/// grid's other groups of that kind (laid_out.hpp). May be called by several threads.
 CollectiveCosts collective_costs(const ClusterSpec& cluster, const RankGrid& grid, Choice<CollectiveChoice> algorithm,
                                  std::function<Link(int from, int to)> link);
 

@@ -10,7 +10,7 @@
 namespace rankscope {
 
 struct Costs {
-  /// Nanoseconds of an op that is no communication, on that rank.
+  /// Nanoseconds of an op that is not a communication, on that rank.
   std::function<std::int64_t(const RankProgram&, const Op&)> compute_ns;
   std::function<Link(int from, int to)> link;
   /// Nanoseconds of a collective among `members` (world ranks, ascending) after all have arrived; `payload`: one rank's

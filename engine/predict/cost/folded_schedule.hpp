@@ -22,7 +22,7 @@ struct Pass {
   OpId id() const;
 };
 
-/// How many passes of a chunk and kind, of the first micro-batch or of others.
+/// Number of passes of a chunk and kind, of the first micro-batch or of others.
 struct PassCount {
   OpKind kind = OpKind::weight_gradient;
   int chunk = 0;
@@ -35,7 +35,7 @@ struct StageOrder {
   std::vector<Pass> passes;
   int first_chunk = 0;   ///< of its first pass
   Pass last_backward{};  ///< whole, or either half
-  /// The last pass whose result the stage before waits for (a whole backward or an input gradient), and what is behind.
+  /// The last pass whose result the previous stage needs (a whole backward or an input gradient), and passes after it.
   Pass last_gradient{};
   std::vector<PassCount> behind;
 };
@@ -45,14 +45,14 @@ struct FoldedSchedule {
   std::vector<int> stage_of_chunk;
   std::vector<StageOrder> stages;
   bool splits = false;  ///< backwards into halves
-  /// Micro-batches that the first chunk has at once between their forward and their gradient, at most; all where it
-  /// does not take them in order.
+  /// Greatest number of micro-batches of the first chunk between their forward and their gradient; all if it
+  /// does not process them in order.
   int in_flight = 1;
 };
 
 FoldedSchedule folded(const ChunkSchedule& schedule);
 
-/// Schedules of plans, each made once. Threads share it; what it has handed out stays where it is.
+/// Schedules of plans, each made once. Threads share it; returned references remain valid.
 class Schedules {
  public:
   const FoldedSchedule& of(const PlanSpec& plan);

@@ -10,7 +10,7 @@ namespace {
 
 double element_bytes(DType type) { return static_cast<double>(bytes_of(type)); }
 
-/// Bytes that the host's update reads and writes for so many parameters: gradients, states of `states` bytes each with
+/// Bytes that the host's update reads and writes for these parameters: gradients, states of `states` bytes each with
 /// their fp32 copy, the parameters to be sent; with a loss scale gradients are divided by it first.
 double host_update_bytes(DType type, double elements, double states, bool loss_scale) {
   const double gradient = std::max(4.0, element_bytes(type));

@@ -7,12 +7,12 @@
 
 namespace rankscope {
 
-/// Whether a plan's optimizer is on the host as above, not as this engine has it there (software.host_gradients).
+/// Whether a plan's optimizer is on the host as above, not in this engine's way (software.host_gradients).
 bool keeps_gradients_on_host(const Scenario& scenario);
-/// Whether anything is on the host that this engine's programs do not have there.
+/// Whether the host stores data that this engine's programs do not store there.
 bool uses_host_otherwise(const Scenario& scenario);
 
-/// Bytes between device and host for so many gradients of a micro-batch, one way after the other.
+/// Bytes between device and host for this number of gradients of a micro-batch, one direction after the other.
 double host_gradient_bytes(DType type, double elements, bool is_first);
 /// The additional bytes of the last micro-batch, which is sent as fp32.
 double host_widening_bytes(DType type, double elements);

@@ -15,14 +15,14 @@ namespace {
 // FlashAttention on causal sequences with heads of 128. On sequences of s tokens its products reach s / (s + 476) of
 // the share of the peak that they approach on long ones. FlashAttention-2 does 99, 131, 155, 182, 189 and 189 TFLOP/s
 // on an A100 and 163, 221, 265, 294, 308 and 328 on an H100 with 512 to 16,384 tokens, forward and backward (Dao 2023,
-// arXiv 2307.08691, figures 4 and 7); the line through the third is within 7 % of all. A forward's rate is 0.55 / 0.45
+// arXiv 2307.08691, figures 4 and 7); the curve through the third is within 7 % of all. A forward's rate is 0.55 / 0.45
 // of a backward's (figures 5 and 6), whose FLOPs are 2.5 times as many. It skips the half above the diagonal.
 constexpr double flash_ramp_tokens = 476, causal_half = 0.5, flash_forward_over_backward = 0.55 / 0.45,
                  flash_backward_flops = 2.5;
 
 // Shares of the memory's bandwidth that layer norms reach with each operand counted once (forward reads one and writes
 // one; backward reads two and writes one, weight's and bias' gradients included), on 16,384 rows of 1,024 halves on an
-// A100 of 1,555 GB/s: 1,258 and 1,163 GB/s by kernels that keep a row in registers, 896 and 572 GB/s by those before,
+// A100 of 1,555 GB/s: 1,258 and 1,163 GB/s by kernels that keep a row in registers, 896 and 572 GB/s by earlier ones,
 // which read it again, backward in three kernels (NVIDIA/apex, pull request 1037). Megatron-LM has the former since
 // commit a2fdcdf0 of October 2021.
 struct NormShares {
@@ -50,7 +50,7 @@ class Builder {
 
   SegmentKernels take() { return std::move(kernels_); }
 
-  /// A layer norm of the residual stream; its input's gradient joins that of the residual branch where there is one.
+  /// A layer norm of the residual stream; its input's gradient joins that of the residual branch if any.
   void norm(bool joins) {
     const NormShares& shares = cluster_.software.persistent_norm ? persistent_norm : rereading_norm;
     const double operand = elements(rows_, width_) * element_;
@@ -101,7 +101,7 @@ class Builder {
     memory(kernels_.forward, elements(tokens_, width_), 2);
     memory(kernels_.weight_gradient, elements(tokens_, width_), 3);
     if (cluster_.software.fused) return;
-    // PyTorch makes a gradient of the whole matrix, zeros but for the tokens' rows.
+    // PyTorch makes a gradient of the complete matrix, zero except for the tokens' rows.
     memory(kernels_.weight_gradient, elements(vocabulary_, width_), 1);
     accumulate(elements(vocabulary_, width_));
   }
@@ -113,7 +113,7 @@ class Builder {
 
  private:
   double logits() const { return elements(tokens_, vocabulary_); }
-  /// A gradient in memory is added to its sum over micro-batches, or copied to where it is reduced.
+  /// A gradient in memory is added to its sum over micro-batches, or copied to the place where it is reduced.
   void accumulate(double count) {
     if (cluster_.software.accumulation == Accumulation::flat) {
       memory(kernels_.weight_gradient, count, 2);
@@ -125,7 +125,7 @@ class Builder {
     }
   }
   static double elements(std::int64_t a, std::int64_t b) { return static_cast<double>(a) * static_cast<double>(b); }
-  /// `operands` tensors of so many elements, and `masks` of a byte each.
+  /// `operands` tensors of this number of elements, and `masks` of one byte per element.
   void memory(std::vector<Kernel>& to, double count, double operands, double masks = 0) {
     to.push_back({{}, count * (operands * element_ + masks)});
   }
@@ -133,7 +133,7 @@ class Builder {
     memory(to, elements(rows_, width_), operands, masks);
   }
 
-  /// Cast to fp32, kernels of so many fp32 operands, and cast back.
+  /// Cast to fp32, kernels of these numbers of fp32 operands, and cast back.
   void wide(std::vector<Kernel>& to, double count, std::initializer_list<double> operands) {
     to.push_back({{}, count * (element_ + 4)});
     for (const double each : operands) to.push_back({{}, count * each * 4});
@@ -160,7 +160,7 @@ class Builder {
     memory(forward, elements(tokens_, share_), 2);  // heads joined again
     auto& backward = kernels_.input_gradient;
     memory(backward, elements(tokens_, share_), 2);
-    backward.push_back({{s, s, d, batch}});  // of what was dropped
+    backward.push_back({{s, s, d, batch}});  // of the dropped scores
     backward.push_back({{s, d, s, batch}});  // of the values
     if (dropout_) memory(backward, scores, 2, 1);
     if (has_wide_scores(cluster_)) {
@@ -183,7 +183,7 @@ class Builder {
         both * (1 / flash_forward_over_backward + flash_backward_flops) / (1 + flash_backward_flops);
     const double forward = backward * flash_forward_over_backward;
     kernels_.forward.push_back({{}, 4 * operands, products * causal_half, forward});
-    // The scores are computed again.
+    // The scores are recomputed.
     kernels_.input_gradient.push_back({{}, 8 * operands, flash_backward_flops * products * causal_half, backward});
     if (cluster_.software.split_qkv) memory(kernels_.input_gradient, elements(tokens_, share_), 6);
   }

@@ -42,7 +42,7 @@ class Keeper {
 
   bool stores_scores() const { return cluster_.software.attention == AttentionKernel::stored; }
   bool stores_masks() const { return !cluster_.software.fused && model_.spec.dropout > 0; }
-  /// As softmax leaves them, the mask, and as dropout leaves them.
+  /// The scores after softmax, the mask, and the scores after dropout.
   double scores() const {
     if (!stores_scores()) return 0;
     const double softmax = has_wide_scores(cluster_) ? std::max(4.0, element_of(model_)) : element_of(model_);
@@ -59,18 +59,18 @@ class Keeper {
       if (skip == name) continue;
       double bytes = bytes_of_tensor(model_, segment, name);
       if (is_gathered(name)) bytes /= model_.tensor;
-      // The loss in kernels of its own works on fp32.
+      // The loss in separate kernels uses fp32.
       if (name == TensorName::logits && !cluster_.software.fused) bytes *= std::max(1.0, 4 / element_of(model_));
       (is_statistic(name) ? to.statistics : to.tensors) += bytes;
     }
   }
 
-  /// What selective recomputation repeats besides the scores: in this engine also the core's result.
+  /// What selective recomputation repeats in addition to the scores: in this engine also the core's result.
   std::optional<TensorName> made_again(bool selective) const {
     return selective && !cluster_.software.recompute_whole ? std::optional(TensorName::attended) : std::nullopt;
   }
 
-  /// Everything of segments [begin, end).
+  /// All kept bytes of segments [begin, end).
   KeptBytes of(int begin, int end, bool selective) {
     return sum(begin, end, kept_[selective], [&](KeptBytes& kept, const SegmentSpec& segment, Seen& seen) {
       const double statistics = kept.statistics;
@@ -86,7 +86,7 @@ class Keeper {
     });
   }
 
-  /// What a half backward leaves for the other half.
+  /// Bytes that a half backward keeps for the other half.
   double between_halves(int begin, int end) {
     return sum(begin, end, halves_,
                [&](KeptBytes& kept, const SegmentSpec& segment, Seen& seen) {

@@ -16,7 +16,7 @@ bool same(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(std::a
 
 OpWork work_of(const MeasuredCost& cost) { return {cost.flops, cost.bytes, cost.walked_bytes}; }
 
-/// What each term is a factor of.
+/// The quantity that each term multiplies.
 Terms factors_of(const OpWork& work) { return {1, work.flops, work.bytes, work.walked_bytes}; }
 
 double sum(const Terms& terms, const OpWork& work) {
@@ -26,7 +26,7 @@ double sum(const Terms& terms, const OpWork& work) {
   return seconds;
 }
 
-/// Solves the normal equations of the terms in `mask` by Gauss; false where they do not determine them.
+/// Solves the normal equations of the terms in `mask` by Gaussian elimination; false if they are singular.
 bool solve(const std::vector<MeasuredCost>& sizes, unsigned mask, Terms& terms) {
   double a[count][count + 1] = {};
   for (const MeasuredCost& size : sizes) {

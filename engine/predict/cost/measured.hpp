@@ -23,23 +23,23 @@ OpWork work_of(const SegmentSpec& segment, OpKind kind);
 
 /// Times of ops by their work, for one precision.
 ///
-/// An op of a measured size takes its measured time. An op of another size takes launch + FLOPs/rate +
+/// An op of a measured size needs its measured time. An op of another size needs launch + FLOPs/rate +
 /// bytes/bandwidth + walked bytes/rate; the terms (none negative) fit the measured sizes best in relative terms. That
-/// holds if its FLOPs (or bytes, if it has none) are within a factor of four of theirs; beyond that the time is
+/// is valid if its FLOPs (or bytes, if it has none) are within a factor of four of theirs; beyond that the time is
 /// unknown. The last term is for attention: pages and prefetchers also load what is between the rows of a head, and on
 /// a Xeon the same head takes 1.4 times as long forward, and 1.8 times backward, with nine other heads as with one. If
-/// no measured size has the term, it is left out.
+/// no measured size has the term, it is omitted.
 class MeasuredOps {
  public:
   MeasuredOps(const std::vector<MeasuredCost>& costs, std::string_view precision);
   bool empty() const { return ops_.empty(); }
-  /// Seconds; nullopt where nothing is known.
+  /// Seconds; nullopt if unknown.
   std::optional<double> seconds(OpKind kind, Segment segment, OpWork work) const;
   /// "forward qkv".
   static std::string name(OpKind kind, Segment segment);
 
  private:
-  using Terms = std::array<double, 4>;  ///< launch, per FLOP, per byte, per byte walked over
+  using Terms = std::array<double, 4>;  ///< launch, per FLOP, per byte, per walked byte
   struct Op {
     std::vector<MeasuredCost> sizes;
     Terms terms{};

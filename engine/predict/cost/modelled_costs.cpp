@@ -19,7 +19,7 @@ class SegmentTable {
  public:
   struct Cost {
     std::int64_t forward = 0, input_gradient = 0, weight_gradient = 0, backward = 0;
-    std::int64_t recompute = 0;  ///< where that is not a forward; else 0
+    std::int64_t recompute = 0;  ///< if different from a forward; else 0
   };
   explicit SegmentTable(const ModelSpec& spec, std::size_t chunks)
       : segments_(static_cast<std::size_t>(spec.layers + 1) * segment_count), chunks_(chunks) {}
@@ -58,7 +58,7 @@ class SegmentTable {
   std::vector<Cost> segments_, chunks_;
 };
 
-/// Spreads `total` over weights so that the parts add up to it exactly.
+/// Distributes `total` by weights so that the parts sum to it exactly.
 class Spread {
  public:
   Spread(std::int64_t total, double weights) : total_(total), weights_(weights) {}
@@ -77,14 +77,14 @@ class Spread {
   std::int64_t given_ = 0;
 };
 
-/// Bytes that the host reads and writes at its own bandwidth; copies go over the link.
+/// Bytes that the host reads and writes at its own bandwidth; copies use the link.
 double bytes_a_second(const ClusterSpec& cluster, const Op& op) {
   if (op.id.kind() == OpKind::copy) return positive_figure(cluster.host_bandwidth, "host_bandwidth", cluster);
   if (is_on_host(op.lane())) return positive_figure(cluster.host_memory_bandwidth, "host_memory_bandwidth", cluster);
   return cluster.memory_bandwidth * cluster.memory_efficiency;
 }
 
-/// Of an update in passes: update_bytes_per_parameter with gradients and states as the op's operands have them.
+/// Of an update in passes: update_bytes_per_parameter with the types of gradients and states in the op's operands.
 double update_bytes_in_passes(const ClusterSpec& cluster, const RankProgram& program, const Op& op, DType type) {
   double elements = 0, gradients = 0, states = 0;
   for (const BufferUse& use : op.uses) {
@@ -113,7 +113,7 @@ SegmentTable unit_table(const Model& model, const std::vector<int>& first_segmen
     for (auto s = begin; s != end; ++s)
       table.segment(*s) = {f.next(s->forward_flops), i.next(s->input_gradient_flops), w.next(s->weight_gradient_flops),
                            b.next(s->input_gradient_flops + s->weight_gradient_flops), 0};
-    // An embedding alone has no FLOPs, and takes no time here.
+    // A single embedding has no FLOPs, and needs no time here.
     if (forward > 0) table.chunk(c) = {unit, unit, unit, 2 * unit, 0};
   }
   return table;

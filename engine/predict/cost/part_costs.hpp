@@ -1,4 +1,4 @@
-// Costs of the parts of a model on some machine: used to make its chunks equally long.
+// Costs of the parts of a model on a machine: used to balance its chunks.
 #pragma once
 #include "engine/plan/model/balance.hpp"
 #include "engine/plan/program/compile.hpp"
@@ -7,12 +7,12 @@
 namespace rankscope {
 
 /// The scenario with tensor parallelism as the only division of the model: one stage, one replica, two micro-batches.
-/// Its ops are those of the plan's chunks. Throws PlanError for a plan that makes no sense.
+/// Its ops are those of the plan's chunks. Throws PlanError for an invalid plan.
 Scenario as_one_stage(const Scenario& scenario);
 
 /// Nanoseconds of one micro-batch that adds to gradients, of `one_stage` (as_one_stage, compiled): forward, backward,
-/// recomputation, and the exchanges of tensor ranks. Blocks are equal, and each counts as their mean: for which of them
-/// plan.recompute saves a product depends on where chunks begin.
+/// recomputation, and the exchanges of tensor ranks. Blocks are equal, and each counts as their mean: in which
+/// of them plan.recompute saves a product depends on where chunks begin.
 PartCosts cost_of_parts(const StepProgram& one_stage, const Costs& costs);
 
 }  // namespace rankscope

@@ -1,7 +1,7 @@
 // A convolution is the product [pixels, kernel²·in] × [kernel²·in, out], whose left side is not stored (implicit GEMM:
 // Chetlur et al. 2014, "cuDNN", arXiv 1410.0759). A batch norm reads its input twice, for the statistics and for the
 // result; its gradient reads input and result's gradient twice, for the two sums and for the result. ReLU and the sum
-// with the shortcut are in the same kernel where the cluster's software is `fused`, and kernels of their own elsewhere.
+// with the shortcut are in the same kernel if the cluster's software is `fused`, else in separate kernels.
 #include "engine/predict/cost/resnet_kernels.hpp"
 
 #include <cassert>

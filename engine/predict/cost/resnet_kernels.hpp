@@ -4,7 +4,7 @@
 
 namespace rankscope {
 
-/// As kernels_of, of a model that is a resnet.
+/// As kernels_of, for a resnet.
 SegmentKernels resnet_kernels_of(const Model& model, const SegmentSpec& segment, const ClusterSpec& cluster);
 
 }  // namespace rankscope

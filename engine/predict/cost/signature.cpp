@@ -12,7 +12,7 @@ static_assert(access_names.size() == static_cast<int>(Access::accumulate) + 1);
 }  // namespace
 
 OpSignature signature_of(const RankProgram& program, const Op& op) {
-  // FNV-1a's step on whole words, with a shift that carries high bits down.
+  // FNV-1a's step on complete words, with a shift that carries high bits down.
   std::uint64_t hash = 0xcbf29ce484222325ull;
   const auto mix = [&](std::uint64_t word) {
     hash = (hash ^ word) * 0x100000001b3ull;

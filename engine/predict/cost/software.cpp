@@ -75,7 +75,7 @@ void reduce_last(RankProgram& program) {
   program.ops = std::move(ops);
 }
 
-/// Compute waits for what was issued before it; receives are issued early everywhere, and the ops that read
+/// Compute waits for all ops issued before it; receives are issued early everywhere, and the ops that read
 /// them wait for them.
 void block_compute(RankProgram& program) {
   std::vector<OpIndex> issued;

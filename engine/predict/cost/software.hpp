@@ -7,12 +7,12 @@
 
 namespace rankscope {
 
-/// Two things are changed; the same program for software.overlap = true and reduced_bytes = 0.
+/// Two changes; the program is unchanged for software.overlap = true and reduced_bytes = 0.
 ///
-///   reduced_bytes   gradients of 16-bit parameters have so many bytes an element (2, 4 or 8), and so have the messages
+///   reduced_bytes   gradients of 16-bit parameters have this many bytes per element (2, 4 or 8), as do the messages
 ///                   that sum them; others are summed in their own type
-///   overlap         if false, compute waits for every message and collective that was issued before it, and what sums
-///                   gradients over data ranks runs after the last backward
+///   overlap         if false, compute waits for every message and collective issued before it, and the sums of
+///                   gradients over data ranks run after the last backward
 ///
 /// Other properties of a cluster's software are in the costs (modelled_costs): fused, split_transfers, recompute_whole.
 /// Only folded plans have messages in another type than their tensors (sent_bytes).

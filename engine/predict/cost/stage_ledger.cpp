@@ -73,7 +73,7 @@ double StageLedger::messages(int stage) const {
   return bytes;
 }
 
-/// A parameter's gradient on its way to the sum.
+/// A parameter's gradient in transfer to the sum.
 double StageLedger::cast(int stage) const {
   const bool copied = scenario_.cluster.software.accumulation == Accumulation::copied;
   return copied ? parameters_[stage].largest * gradient_bytes(scenario_.cluster, model_.type) : 0;

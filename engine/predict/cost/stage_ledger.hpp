@@ -11,10 +11,10 @@ namespace rankscope {
 struct ChunkBytes {
   double kept = 0;     ///< from forward to backward
   double on_host = 0;  ///< the same in the host's memory
-  double again = 0;    ///< recomputed for the backward, less what is freed by then: at its peak
+  double again = 0;    ///< recomputed for the backward, minus bytes freed by then: at its peak
   double halves = 0;   ///< from the input gradient to the weight gradient
   double transient = 0;
-  double largest_part = 0;  ///< elements of what ZeRO-3 gathers at a time
+  double largest_part = 0;  ///< elements of the largest unit that ZeRO-3 gathers
 };
 ChunkBytes bytes_of_chunk(const Scenario& scenario, const Model& model, int begin, int end);
 
@@ -23,10 +23,10 @@ bool gathers_checkpoints(const ClusterSpec& cluster, const Model& model);
 /// What a rank keeps of one group of blocks that are recomputed together: its input, or a share of it.
 double checkpoint_bytes_of_group(const ClusterSpec& cluster, const Model& model);
 
-/// Of the activations between blocks, what a rank holds.
+/// A rank's part of the activations between blocks.
 double stream_bytes(const Model& model);
 
-/// The peak of the memory that changes with a stage's passes, bytes: by class, and when the sum is greatest.
+/// The peak of the memory that changes with a stage's passes, bytes: by class, and at the maximum of the sum.
 struct StagePeaks {
   double activations = 0, buffers = 0;
   double activations_then = 0, buffers_then = 0, gradients_then = 0;
@@ -35,11 +35,11 @@ struct StagePeaks {
 
 class StageLedger {
  public:
-  /// `of_chunk`: [chunk]. Refers to all but these.
+  /// `of_chunk`: [chunk]. Keeps references to all other arguments.
   StageLedger(const Scenario& scenario, const Model& model, const FoldedSchedule& schedule,
               const std::vector<StageParameters>& parameters, std::vector<ChunkBytes> of_chunk);
 
-  /// [stage]. The same whatever ZeRO's stage.
+  /// [stage]. Independent of ZeRO's stage.
   std::vector<StagePeaks> peaks() const;
   std::vector<StageMemory> memory(const std::vector<StagePeaks>& peaks) const;
   std::vector<MemoryLevel> levels(int stage) const;

@@ -39,7 +39,7 @@ class Earliest {
 
  private:
   int micro_batches() const { return schedule_.shape.micro_batches; }
-  /// A sender computes nothing until what it sends has arrived, where nothing overlaps.
+  /// Without overlap, a sender computes nothing until its message has arrived.
   double blocking(OpKind kind, int chunk) const {
     return blocks_ && kind != OpKind::weight_gradient ? costs_.message(kind == OpKind::forward, chunk) : 0;
   }
@@ -77,7 +77,7 @@ class Earliest {
     return seconds;
   }
 
-  /// The first chunk has at most `in_flight` micro-batches at once: it starts one only after the micro-batch
+  /// The first chunk has at most `in_flight` micro-batches at a time: it starts one only after the micro-batch
   /// `in_flight` before it has returned. So the step has this many round trips in sequence, after some forwards.
   double rounds() const {
     double round = 0;

@@ -186,7 +186,7 @@ class Folded {
     step_.hardware_flops = step_.model_flops + step_.hardware_flops * plan.tensor * plan.data * plan.micro_batches;
   }
 
-  /// The drawn stage's ops after its last pass.
+  /// The requested stage's ops after its last pass.
   void draw_end() {
     const auto s = static_cast<std::size_t>(drawn_stage_);
     const StepEnd& behind = plan_.step_end();
@@ -242,7 +242,7 @@ FoldedStep fold_step(const Scenario& scenario) {
 double fold_bubble_of_times(const Scenario& scenario) {
   Schedules schedules;
   FoldMemo memo(schedules);
-  const std::array<double, 5> times = listed_times(scenario.plan.pass_times).value();  // checked as it was read
+  const std::array<double, 5> times = listed_times(scenario.plan.pass_times).value();  // checked when it was read
   return Folded(scenario, memo).bubble_of({times[0], times[1], times[2], times[3], times[4]});
 }
 
@@ -250,7 +250,7 @@ std::vector<FoldedSpan> fold_timeline(const Scenario& scenario, int rank) {
   const RankGrid grid = scenario.plan.grid();
   const Coordinates at = coordinates_in(grid, rank);
   Scenario drawn = scenario;
-  // The straggler's replica is drawn as it is; any other as the others are.
+  // The straggler's replica has its own time line; all others have a common one.
   const int slow = scenario.fault.slow_rank;
   if (slow >= 0 && grid.coordinates_of(slow).data != at.data) drawn.fault.slow_rank = -1;
   Schedules schedules;

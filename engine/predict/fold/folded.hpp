@@ -2,11 +2,11 @@
 // laid out in time. For plans whose programs would be millions of ops, and for software that does not overlap.
 //
 // Data and tensor ranks of a stage do the same at the same time, so one of them represents all; their exchanges
-// within a chunk block its compute and are added to it. Work and memory are in proportion to chunks ×
+// within a chunk block its compute and are added to it. Work and memory are proportional to chunks ×
 // micro-batches.
 //
-// Why a second layout beside engine/predict/layout: the programs of 3,072 ranks take minutes and gigabytes, their
-// folded step less than a second. What a test allows between the two (tests/engine/predict/simulate/folded_test.cpp): 2
+// Why a second layout besides engine/predict/layout: the programs of 3,072 ranks take minutes and gigabytes, their
+// folded step less than a second. A test's limits on the difference (tests/engine/predict/simulate/folded_test.cpp): 2
 // % of the step; 4 % with a straggler; 5 % where software does not overlap or gathers ahead; 7 % with ZeRO-2 and 3.
 #pragma once
 #include <cstddef>
@@ -25,10 +25,10 @@ struct FoldedSpan {
   double begin = 0, end = 0;
 };
 
-/// Where a rank's time goes, seconds averaged over stages; from `compute` to `bubble` they are `seconds` together.
+/// Where a rank's time goes, seconds averaged over stages; `compute` to `bubble` sum to `seconds`.
 struct FoldedStep {
   double seconds = 0;
-  /// Of the stage that takes longest, from its first op to the end of its update. This is the time of a step if no
+  /// Of the slowest stage, from its first op to the end of its update. This is the time of a step if no
   /// stage waits for the others' gradients before it updates, so that steps overlap (Qi et al. 2024, arXiv 2401.10241,
   /// section 4).
   double longest_span = 0;
@@ -40,7 +40,7 @@ struct FoldedStep {
   double optimizer = 0;  ///< copies between device and host included
   double bubble = 0;
   double model_flops = 0, hardware_flops = 0;  ///< of all ranks; the second with recomputation
-  std::size_t ops = 0;                         ///< that were laid out
+  std::size_t ops = 0;                         ///< laid out
   std::vector<StageMemory> memory;             ///< [stage]
 
   double mfu(const ClusterSpec& cluster, DType type, int ranks) const;
@@ -53,20 +53,20 @@ struct FoldedStep {
 /// One slow rank (fault.slow_rank) delays its replica, and all replicas wait for it at the end; one slow node
 /// (cluster.slow_node) slows the rings through it and the messages of all stages.
 ///
-/// Messages: with software.overlap each direction has a lane of its own, in order; without it a sender computes nothing
+/// Messages: with software.overlap each direction has its own lane, in order; without it a sender computes nothing
 /// until its message has arrived, and blocks are recomputed only after their gradient has arrived. Gradients are
-/// reduced once, after a stage's last backward; with software.overlap during it, as far as it lasts. The update begins
+/// reduced once, after a stage's last backward; with software.overlap during it, up to its duration. The update begins
 /// when all have reduced (norm and clipping); parameters of ZeRO-1 and 2 are gathered after it; with
 /// software.gather_ahead only the part that does not overlap with the next step's first forwards counts. With ZeRO-2
 /// and 3 gradients are reduced, with ZeRO-3 parameters gathered for each forward and backward, block by block in every
-/// micro-batch: with software.overlap during compute, as far as it lasts, where both share the links. With sequence
+/// micro-batch: with software.overlap during compute, up to its duration; both share the links. With sequence
 /// parallelism, software that is not `fused` gathers its rows again for the weights' gradients (Korthikanti et al.
 /// 2022, section 4.2.2).
 FoldedStep fold_step(const Scenario& scenario);
 
-/// The bubble of the plan's schedule as the zero-bubble paper counts it (Qi et al. 2024, arXiv 2401.10241,
-/// section 5.3): of the stage that takes longest from its first pass to its last, the share in which it computes
-/// nothing, where every stage takes plan.pass_times and messages overlap with compute (software.overlap). Throws
+/// The bubble of the plan's schedule as defined in the zero-bubble paper (Qi et al. 2024, arXiv 2401.10241,
+/// section 5.3): for the stage with the longest time from its first pass to its last, the share in which it computes
+/// nothing, if every stage has plan.pass_times and messages overlap with compute (software.overlap). Throws
 /// what fold_step throws.
 double fold_bubble_of_times(const Scenario& scenario);
 
@@ -78,7 +78,7 @@ std::vector<FoldedSpan> fold_timeline(const Scenario& scenario, int rank);
 /// update. Throws what fold_timeline throws.
 std::vector<MemoryLevel> fold_levels(const Scenario& scenario, int rank);
 
-/// Bytes that a rank sends in a step, a mean over the ranks that take part; collectives are counted as rings.
+/// Bytes that a rank sends in a step, a mean over the participating ranks; collectives are counted as rings.
 struct FoldedTraffic {
   Purpose purpose = Purpose::none;
   OpKind kind = OpKind::send;

@@ -46,7 +46,7 @@ PassSeconds FoldedCosts::parts(OpKind kind, int chunk, bool is_first) const {
     pass.exchange = c.exchange_backward + c.exchange_recompute;
     shared = c.sharding.gather + (whole ? c.sharding.reduce : 0);
   }
-  // The first micro-batch writes its shard, the others add theirs.
+  // The first micro-batch writes its shard, the others add to it.
   const bool reduces = c.sharding.shard_bytes > 0 && (whole || kind == OpKind::weight_gradient);
   if (reduces) pass.adding = memory_seconds(plan_.cluster, c.sharding.shard_bytes * (is_first ? 2 : 3));
   // All exchanges of data ranks during an op share the links.
@@ -57,7 +57,7 @@ PassSeconds FoldedCosts::parts(OpKind kind, int chunk, bool is_first) const {
 
 double FoldedCosts::copying(OpKind kind, int chunk, bool is_first, double own) const {
   const ClusterSpec& cluster = plan_.cluster;
-  // Inputs of blocks are sent when the next block begins, and are waited for.
+  // Inputs of blocks are sent when the next block begins, which then waits for them.
   double seconds = cluster.software.host_checkpoints && kind != OpKind::weight_gradient
                        ? host_copy_seconds(cluster, plan_.checkpoint_bytes(chunk))
                        : 0;
@@ -83,7 +83,7 @@ double FoldedCosts::exposed_reduction(int stage) const {
 double FoldedCosts::exposed_gather(int stage) const {
   const double whole = plan_.step_end().stages[stage].gather;
   if (!plan_.cluster.software.gather_ahead || whole == 0) return whole;
-  // The first bucket's parameters are what the first forward waits for.
+  // The first forward waits for the first bucket's parameters.
   double forwards = 0;
   for (int c = 0; c < chunks(); ++c)
     if (plan_.stage_of(c) == stage) forwards += seconds(OpKind::forward, c, true);

@@ -6,13 +6,13 @@
 
 namespace rankscope {
 
-/// Where a pass's seconds go.
+/// A pass's seconds by cause.
 struct PassSeconds {
   double compute = 0, recompute = 0;
   double exchange = 0;  ///< of tensor ranks
   double adding = 0;    ///< of a micro-batch's gradients to a shard's sum
   double exposed = 0;   ///< of the exchanges of data ranks with shards: the part beyond compute
-  double copying = 0;   ///< between device and host, as far as compute does not cover it
+  double copying = 0;   ///< between device and host, the part that does not overlap with compute
   double own() const { return compute + recompute + exchange + adding; }
   double sum() const { return own() + exposed + copying; }
 };
@@ -47,7 +47,7 @@ class FoldedCosts {
   void fill(int chunk);
   /// The exposed copying of a pass that computes for `own` seconds.
   double copying(OpKind kind, int chunk, bool is_first, double own) const;
-  /// The exposed part of a collective over a stage's parameters, bucket by bucket beside compute: at least one bucket.
+  /// The exposed part of a collective over a stage's parameters, bucket by bucket during compute: at least one bucket.
   double uncovered(double whole, int stage, double bytes_per_parameter, double compute) const;
 
   FoldedPlan& plan_;
@@ -56,14 +56,14 @@ class FoldedCosts {
   std::vector<double> to_next_, to_before_;  ///< [chunk]
 };
 
-/// The step's seconds where stages have ended their last pass at `end`.
+/// The step's seconds if stages end their last pass at `end`.
 double step_seconds(FoldedPlan& plan, const FoldedCosts& costs, const std::vector<double>& end);
 
-/// The earliest that each stage can have ended its last pass: its own work, the wait for its first pass's input, what
-/// must still return from the later stages; and the round trips of micro-batches, of which the first chunk's limit
-/// of micro-batches in flight makes some wait for others.
+/// The earliest time at which each stage can end its last pass: its own work, the wait for its first pass's input, what
+/// must still return from the later stages; and the round trips of micro-batches, some of which wait
+/// for others because of the first chunk's limit of micro-batches in flight.
 ///
-/// Why a third method beside the two layouts: a search bounds thousands of plans in the time that it takes to fold a
+/// Why a third method besides the two layouts: a search bounds thousands of plans in the time that it takes to fold a
 /// few. A test (tests/engine/predict/search/search_test.cpp) allows no bound above the folded step, and 5 % below it on
 /// average.
 std::vector<double> earliest_ends(FoldedPlan& plan, const FoldedCosts& costs);

@@ -81,7 +81,7 @@ double FoldedPlan::words_bytes() const { return static_cast<double>(model.tokens
 
 double FoldedPlan::embedding_bytes() const {
   if (!model.spec.tied || schedule.stage_of_chunk.front() == schedule.stage_of_chunk.back()) return 0;
-  // With shards each data rank has its part of it; other software sums it whole.
+  // With shards each data rank has its part of it; other software sums all of it.
   const double parts = shards() && cluster.software.fused ? grid.data : 1;
   return static_cast<double>(model.vocabulary_share() * model.spec.width) * gradient_bytes(cluster, model.type) / parts;
 }
@@ -123,7 +123,7 @@ bool FoldedPlan::is_repeated(const SegmentSpec& segment, const Blocks& blocks) c
   if (scenario.plan.recompute == Recompute::selective) return segment.does(Work::attention);
   const int together = blocks_repeated_together(scenario.plan, blocks.last - blocks.first + 1);
   if (together == 0) return false;
-  // No backward reads what the last product of a group makes.
+  // No backward reads the result of a group's last product.
   const bool last = segment.block == blocks.last || (segment.block - blocks.first) % together == together - 1;
   return cluster.software.recompute_whole || !last || segment.repeated;
 }
@@ -168,7 +168,7 @@ std::vector<ChunkSeconds> FoldedPlan::chunk_seconds() {
 }
 
 ChunkSeconds FoldedPlan::seconds_of(int begin, int end, int stage) {
-  // This engine computes a chunk's last blocks again while it waits for their gradient.
+  // This engine recomputes a chunk's last blocks while it waits for their gradient.
   const Blocks blocks = blocks_of(begin, end);
   const int together = blocks_repeated_together(scenario.plan, blocks.last - blocks.first + 1);
   const bool ends_in_block = model.segments[end - 1].block >= 0;

@@ -32,9 +32,9 @@ class FoldedPlan {
   bool shards() const { return scenario.plan.zero > 0 && grid.data > 1; }
 
   /// [chunk]. Chunks with the same number of blocks are equal, except for segments before or after the blocks, and for
-  /// the places of their ranks.
+  /// the positions of their ranks.
   std::vector<ChunkSeconds> chunk_seconds();
-  /// Of segments [begin, end), a whole chunk or a whole block, on a stage, without the exchanges of shards.
+  /// Of segments [begin, end), a complete chunk or a complete block, on a stage, without the exchanges of shards.
   ChunkSeconds seconds_of(int begin, int end, int stage);
   /// Of a message from one stage to another.
   double message(int from, int to);
@@ -45,7 +45,7 @@ class FoldedPlan {
   std::vector<StageMemory> memory();
   std::vector<MemoryLevel> memory_levels(int stage);
 
-  /// Calls visit(segment, again) for segments [begin, end), a whole chunk or a whole block; `again`: the segment is
+  /// Calls visit(segment, again) for segments [begin, end), a complete chunk or block; `again`: the segment is
   /// recomputed before its backward.
   template <class Visit>
   void for_each_segment(int begin, int end, Visit visit) const {

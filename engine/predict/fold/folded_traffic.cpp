@@ -8,7 +8,7 @@
 namespace rankscope {
 namespace {
 
-/// What ranks send, by purpose, kind and group; of a rank of each stage, then averaged over stages that take part.
+/// What ranks send, by purpose, kind and group; of a rank of each stage, then averaged over participating stages.
 class Traffic {
  public:
   explicit Traffic(int stages) : stages_(static_cast<std::size_t>(stages)) {}
@@ -19,7 +19,7 @@ class Traffic {
     sum.count[stage] += count;
     sum.bytes[stage] += count * bytes;
   }
-  /// A collective of n members over so many bytes, as a ring sends it.
+  /// A collective of n members over this number of bytes, counted as a ring.
   void add_collective(int stage, Purpose purpose, OpKind kind, GroupKind group, double count, int n, double bytes) {
     if (n < 2) return;
     const double hops = static_cast<double>(n - 1) / n;
@@ -51,7 +51,7 @@ class Traffic {
   std::map<std::tuple<Purpose, OpKind, GroupKind>, Sum> sums_;
 };
 
-/// What tensor ranks, and data ranks with shards, exchange of a chunk in all micro-batches.
+/// Exchanges of tensor ranks, and of data ranks with shards, for a chunk in all micro-batches.
 void add_exchanges(Traffic& traffic, const FoldedPlan& plan, int chunk) {
   const double m = plan.scenario.plan.micro_batches;
   const int stage = plan.stage_of(chunk), begin = plan.begin_of(chunk), end = plan.end_of(chunk);
@@ -79,7 +79,7 @@ void add_exchanges(Traffic& traffic, const FoldedPlan& plan, int chunk) {
   }
 }
 
-/// What data ranks exchange of a stage once a step.
+/// Exchanges of data ranks for a stage, once a step.
 void add_reductions(Traffic& traffic, const FoldedPlan& plan, int stage, double elements) {
   const int zero = plan.scenario.plan.zero;
   const double gradient = sent_gradient_bytes(plan.cluster, plan.model.type);

@@ -1,6 +1,6 @@
 // The device clock: times as if each rank had its own device and links.
 //
-// The run really executed, perhaps eight ranks on two cores. Here each lane's ops are laid out again in their executed
+// The run was really executed, perhaps as eight ranks on two cores. Each lane's ops are laid out again in executed
 // order, with the measured cost of every op and modelled links, by the same code that simulates.
 #pragma once
 #include <array>
@@ -18,8 +18,8 @@ struct ExecutedStep {
   std::vector<std::array<std::vector<OpIndex>, lane_count>> order;
   /// [rank][op]: nanoseconds; communications are ignored.
   std::vector<std::vector<std::int64_t>> cost_ns;
-  /// [rank]: of each contribution that an asynchronous server served, in this step's order on its lane, how many of any
-  /// step it had served before. Empty where there is no such server.
+  /// [rank]: for each contribution that an asynchronous server had, in this step's order of its lane, how many of any
+  /// step served before it. Empty without such a server.
   std::vector<std::vector<std::uint64_t>> arrivals{};
 };
 
@@ -32,8 +32,8 @@ class Emulator {
   ~Emulator();
   Emulator(Emulator&&) noexcept;
   Emulator& operator=(Emulator&&) noexcept;
-  /// The spans of all steps that are complete now. Throws std::invalid_argument when the order is not one of the
-  /// program's ops, std::runtime_error when it deadlocks.
+  /// The spans of all steps that are complete now. Throws std::invalid_argument if the order is not one of the
+  /// program's ops, std::runtime_error if it deadlocks.
   Simulation lay_out(const ExecutedStep& step);
 
  private:

@@ -19,7 +19,7 @@ namespace {
 class IdTable {
  public:
   explicit IdTable(std::size_t entries) : slots_(std::bit_ceil(2 * entries + 1)) {}
-  /// False if the id is there already.
+  /// False if the id already exists.
   bool insert(OpId id, Node node) {
     for (std::size_t at = home(id);; at = next(at)) {
       if (slots_[at].node == nobody) {

@@ -1,4 +1,4 @@
-// Programs of all ranks as one flat graph of nodes: what the layout walks. For this folder's own files.
+// Programs of all ranks as one flat graph of nodes, the layout's input. For this folder's own files.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -30,7 +30,7 @@ struct Graph {
   std::vector<Node> first;       ///< [rank], and the end
   std::vector<LaneNumber> lane;  ///< [node]
   Rows after, after_previous;    ///< [node] → nodes
-  std::vector<Exchange> exchange;  ///< [node]; nobody for compute
+  std::vector<Exchange> exchange;  ///< [node]; `nobody` for compute
   Rows members;                    ///< [exchange] → nodes
   Rows lanes;                    ///< [lane number] → nodes, in program order
 
@@ -46,7 +46,7 @@ struct Graph {
 };
 
 /// Matches messages by (rank, peer, counterpart id) and collectives by group and id. `programs` must outlive the graph.
-/// Throws std::invalid_argument for an op without its counterpart, for unequal ends and for doubled ids.
+/// Throws std::invalid_argument for an op without its counterpart, for unequal ends and for duplicate ids.
 Graph make_graph(const std::vector<RankProgram>& programs, const RankGrid& grid);
 
 /// Nanoseconds of every exchange, after all its nodes have arrived.

@@ -90,7 +90,7 @@ void Layout::drain() {
 
 bool Layout::begin_row(LaneNumber number) {
   LaneState& lane = states_[number];
-  if (server_of_lane_[number] != nobody) return false;  // serve() begins its rows
+  if (server_of_lane_[number] != nobody) return false;  // serve() starts its rows
   while (lane.next_row < added()) {
     lane.step = lane.next_row++;
     lane.next = 0;
@@ -232,7 +232,7 @@ void Layout::serve(std::size_t server, std::size_t worker) {
 }
 
 // A server that serves in order of arrival may next serve a contribution of a later step, within its bound of
-// staleness, and that step may not have been added to the layout yet.
+// staleness, and that step may not yet have been added to the layout.
 bool Layout::waits_for_order() const {
   if (!is_order_brought_) return false;
   return std::any_of(servers_.begin(), servers_.end(),
@@ -312,7 +312,7 @@ Node Layout::waits_for(LaneNumber number) const {
   return node;
 }
 
-// A chain ends at an op that its lane never runs: the executed order lacks it.
+// A chain ends at an op that its lane never runs: it is missing in the executed order.
 void Layout::report_deadlock() const {
   LaneNumber lane = 0;
   while (!is_stuck(lane)) ++lane;

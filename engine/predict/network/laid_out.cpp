@@ -17,7 +17,7 @@ class Loads {
       load += bytes;
     }
   }
-  /// Of the busiest link on the way.
+  /// Of the busiest link on the route.
   double seconds(const Wires& wires, const WirePath& path, double share) const {
     double longest = 0;
     for (const int link : path.each()) longest = std::max(longest, bytes_[link] / (wires.rate(link) * share));
@@ -116,7 +116,7 @@ std::vector<std::vector<int>> concurrent_groups(const RankGrid& grid, std::span<
        {GroupKind::tensor, GroupKind::data, GroupKind::pipeline, GroupKind::embedding, GroupKind::model}) {
     if (members.empty() || grid.is_server(members.front()) || grid.group_of(members.front(), kind) != groups.front())
       continue;
-    // Each rank in the members' units belongs to one group, which is made once: grids have many thousands.
+    // Each rank in the members' units belongs to one group, which is created once: grids have many thousands.
     std::set<int> known(members.begin(), members.end()), units;
     for (const int member : members)
       if (units.insert(member / widest).second)
@@ -176,7 +176,7 @@ double algorithm_seconds(const Wires& wires, const HopLatencies& hops, OpKind ki
   if (algorithm == Algorithm::ring && have_equal_phases(kind))
     return ring_seconds(wires, hops, kind, groups, elements, share);
   const auto n = static_cast<int>(groups.front().size());
-  if (has_parts(kind)) elements = (elements + n - 1) / n * n;  // lists cut parts evenly
+  if (has_parts(kind)) elements = (elements + n - 1) / n * n;  // lists have equal parts
   const std::vector<Transfer> list = transfers_of(kind, algorithm, n, elements);
   std::vector<PlacedList> lists;
   for (const auto& group : groups) lists.push_back({list, group});

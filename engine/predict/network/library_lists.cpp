@@ -14,7 +14,7 @@ namespace {
 using Ranks = std::vector<int>;
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-/// Cut where the unit of so many devices changes.
+/// Split where the unit of this number of devices changes.
 std::vector<Ranks> by_unit(std::span<const int> ranks, int devices) {
   std::vector<Ranks> units;
   for (const int rank : ranks) {
@@ -24,7 +24,7 @@ std::vector<Ranks> by_unit(std::span<const int> ranks, int devices) {
   return units;
 }
 
-/// The ring that leaves the node after its device `turn` - 1: cards rotated, and the devices of each.
+/// The ring that leaves the node after its device `turn` - 1: cards are rotated, and the devices of each.
 Ranks turned(const Ranks& node, int devices_per_card, int turn) {
   std::vector<Ranks> cards = by_unit(node, devices_per_card);
   const auto on_a_card = static_cast<int>(cards.front().size());
@@ -42,7 +42,7 @@ int port_of(const ClusterSpec& cluster, int rank) {
   return rank % cluster.devices_per_node * std::min(cluster.rails, cluster.devices_per_node) / cluster.devices_per_node;
 }
 
-/// What PlacedLists point into.
+/// The storage to which PlacedLists point.
 struct Lists {
   std::vector<std::vector<Transfer>> transfers;
   std::vector<Ranks> ranks;
@@ -64,7 +64,7 @@ struct Lists {
 /// many, because the tree fills and drains with one chunk. A library chooses a suitable number.
 constexpr int chunk_counts[] = {1, 8, 64};
 
-/// The double tree over the nodes of one ring's order, chains within them.
+/// The double tree over the nodes in one ring's order, with chains within them.
 std::vector<std::vector<Transfer>> double_tree(const ClusterSpec& cluster, const Ranks& order, int chunks) {
   const auto nodes = by_unit(order, cluster.devices_per_node);
   std::vector<std::vector<Transfer>> lists;
@@ -172,7 +172,7 @@ double listed_seconds(const ClusterSpec& cluster, const RankGrid& grid, Route ro
     return 3 * cluster.collective_latency_s + fastest(lists, 1, 0);
   }
   const double fill = (sum ? 1 : 0.5) * cluster.ring_fill * bytes / n / ring_bandwidth(cluster, members);
-  std::vector<std::vector<Ranks>> rings;  // [group]; those before this one on its nodes have lower first ranks
+  std::vector<std::vector<Ranks>> rings;  // [group]; earlier ones on its nodes have lower first ranks
   for (const Ranks& group : groups) rings.push_back(rings_of(cluster, group, group.front() % cluster.devices_per_node));
   if (route == Route::ring && (sum || kind == OpKind::all_gather || kind == OpKind::reduce_scatter)) {
     Lists lists;

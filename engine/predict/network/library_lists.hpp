@@ -17,13 +17,13 @@ std::vector<std::vector<int>> rings_of(const ClusterSpec& cluster, std::span<con
 /// the root (Sanders, Speck and Träff 2009; the height of node i is that of its lowest bit).
 std::vector<int> in_order_tree(int n, bool mirrored);
 
-/// An all-reduce of `elements` up a tree and down again, in `chunks` one after the other: its phases depend on depth
+/// An all-reduce of `elements` up a tree and down again, in `chunks` consecutive pieces: its phases depend on depth
 /// and chunks. In a phase a parent may add the data of several children.
 std::vector<Transfer> tree_pipeline(std::span<const int> parents, std::int64_t elements, int chunks);
 
 /// collective_seconds of these routes (ring, tree, hierarchical; of a tree and a hierarchy the all_reduce) from their
-/// lists, beside the other groups of the grid's kind. Of the order of n² transfers. Throws std::invalid_argument for
-/// what has no list here.
+/// lists, together with the other groups of the grid's kind. About n² transfers. Throws std::invalid_argument for
+/// routes without a list here.
 double listed_seconds(const ClusterSpec& cluster, const RankGrid& grid, Route route, OpKind kind,
                       std::span<const int> members, double bytes);
 

@@ -64,7 +64,7 @@ std::int64_t algorithm_ns(OpKind kind, Algorithm algorithm, std::span<const int>
     for (const int to : members)
       if (from != to) pace = slowest(pace, link(from, to));
   std::int64_t elements = gathers_parts(kind) ? payload * n : payload;
-  // Lists cut parts evenly; bytes that do not divide are rounded up to the next part.
+  // Lists have equal parts; bytes that do not divide evenly are rounded up.
   if (has_parts(kind)) elements = (elements + n - 1) / n * n;
   const WireCount count = count_wire(transfers_of(kind, algorithm, n, elements), n);
   double bytes = 0;

@@ -1,4 +1,4 @@
-// A link between two ranks, and what collectives over links of one kind take in closed form.
+// A link between two ranks, and times of collectives over links of one kind in closed form.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -19,26 +19,26 @@ struct Link {
   }
 };
 
-/// `value`, or std::invalid_argument that names the cluster's key when it is not positive.
+/// `value`, or std::invalid_argument that names the cluster's key if it is not positive.
 double positive_figure(double value, const char* key, const ClusterSpec& cluster);
 
 /// Between two ranks: within a node of devices_per_node consecutive ranks or across nodes. A bandwidth of 0 is
-/// infinite. Where the cluster says how it hangs together: message_cost in network.hpp.
+/// infinite. For a cluster with a described network: message_cost in network.hpp.
 Link cluster_link(const ClusterSpec& cluster, int from, int to);
 
-/// A ring over `members` at the pace of its slowest link: every phase moves S/n bytes, S being the whole tensor.
+/// A ring over `members` at the speed of its slowest link: every phase moves S/n bytes, S is the complete tensor.
 ///
 ///   all_reduce                                     2(n-1)·α + 2(n-1)/n·S/B
 ///   all_gather, reduce_scatter, scatter, gather,
 ///   all_to_all                                      (n-1)·α +  (n-1)/n·S/B
 ///   broadcast, reduce (pipelined chain)            2(n-1)·α + 2(n-1)/n·S/B
 ///
-/// `payload` is what one rank contributes: a part (S/n) for all_gather and gather, the whole S for the others.
+/// `payload` is what one rank contributes: a part (S/n) for all_gather and gather, all of S for the others.
 std::int64_t ring_ns(OpKind kind, std::span<const int> members, std::int64_t payload,
                      const std::function<Link(int from, int to)>& link);
 
-/// Any of the transparent algorithms: the phases of its transfer list, each as long as its busiest member's share at
-/// the pace of the group's slowest link. Equal to ring_ns for the ring when n divides the payload.
+/// Any of the transparent algorithms: the phases of its transfer list, each as long as its busiest member needs at
+/// the speed of the group's slowest link. Equal to ring_ns for the ring when n divides the payload.
 std::int64_t algorithm_ns(OpKind kind, Algorithm algorithm, std::span<const int> members, std::int64_t payload,
                           const std::function<Link(int from, int to)>& link);
 

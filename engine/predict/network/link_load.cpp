@@ -11,7 +11,7 @@
 namespace rankscope {
 namespace {
 
-/// What each member of a ring of n sends on average, S being the whole.
+/// Bytes that each member of a ring of n sends on average; S is the complete tensor.
 double sent_in_ring(OpKind kind, double whole, int n) {
   return (kind == OpKind::all_reduce ? 2.0 : 1.0) * (n - 1) / n * whole;
 }

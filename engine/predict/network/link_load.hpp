@@ -2,8 +2,8 @@
 // through cards, nodes and leaf switches.
 //
 // A unit (a device, a card, a node, a leaf) has one uplink that all its devices share (network.hpp). Bytes between two
-// ranks pass the uplinks of all units that contain one rank and not the other. A collective sends what its transfer
-// list sends, each byte a byte of the tensor; "auto" is counted as a ring over its ranks in ascending order: a tree
+// ranks pass the uplinks of all units that contain one rank and not the other. A collective sends its transfer
+// list, one element per byte of the tensor; "auto" is counted as a ring over its ranks in ascending order: a tree
 // would have the same sums, distributed differently.
 #pragma once
 #include <array>
@@ -23,7 +23,7 @@ struct Flow {
   double bytes = 0;
 };
 
-/// Everything that all ranks send in one step, summed by sender, receiver and purpose. Copies to the host are not
+/// All data that ranks send in one step, summed by sender, receiver and purpose. Copies to the host are not
 /// counted. `collective`: plan.collective.
 std::vector<Flow> flows_of(std::span<const RankProgram> programs, const RankGrid& grid,
                            Choice<CollectiveChoice> collective = CollectiveChoice::automatic);
@@ -33,7 +33,7 @@ struct LinkLoad {
   double out = 0, in = 0;  ///< bytes
   std::array<double, purpose_count> out_by_purpose{};
 };
-/// [level][unit]: units by the first of their devices; those that hold no rank are not there.
+/// [level][unit]: units by the first of their devices; those without ranks are omitted.
 std::vector<std::vector<LinkLoad>> link_loads(std::span<const NetworkLevel> levels, std::span<const Flow> flows,
                                               int ranks);
 

@@ -39,7 +39,7 @@ double way_out(const ClusterSpec& cluster, const NetworkLevel& level, int unit) 
   return slow ? level.way_out / cluster.slow_node_factor : level.way_out;
 }
 
-/// Calls use(members, unit) for every unit of so many devices that holds members; ranks are ascending.
+/// Calls use(members, unit) for every unit of this number of devices that contains members; ranks are ascending.
 template <class Use>
 void for_each_unit(std::span<const int> members, int devices, Use use) {
   for (std::size_t begin = 0, end = 0; begin < members.size(); begin = end) {
@@ -66,7 +66,7 @@ bool within_one(std::span<const int> members, int devices) {
   return members.front() / devices == members.back() / devices;
 }
 
-/// A group's share of such a unit's uplink, with so many members on the unit.
+/// A group's share of such a unit's uplink, with this number of members on the unit.
 double share_of(const ClusterSpec& cluster, const NetworkLevel& level, int members) {
   const double share = static_cast<double>(members) / level.devices;
   return level.unit == NetworkUnit::node && cluster.ring_ports > 0
@@ -100,7 +100,7 @@ struct Ring {
   std::vector<Edge> edges;
 };
 
-/// As many rings run at the same time as the node with the fewest members allows, so that no ring lacks a port there.
+/// As many rings run at the same time as the node with the fewest members allows, so that every ring has a port there.
 std::vector<Edge> edges_of(const ClusterSpec& cluster, std::span<const int> members) {
   std::vector<Edge> edges(members.size());
   for (const NetworkLevel& level : levels_of(cluster, cluster.inter_efficiency)) {

@@ -1,6 +1,6 @@
 // Costs of communication on a machine's topology: cards within nodes within leaf switches, each with its own uplink.
 //
-// Contention: all groups of a kind are taken to communicate at the same time, as they do in a training step. A unit (a
+// Contention: all groups of a kind are assumed to communicate at the same time, as in a training step. A unit (a
 // card, a node, a leaf) has one uplink that all its devices share, so a group with m of a unit's d devices gets m/d of
 // it. In a node with as many network ports (rails) as devices, each device has one rail; a group never uses more than
 // cluster.ring_ports of them (NCCL routes all rings of a group through the ports that are nearest to their ends). The
@@ -16,7 +16,7 @@
 
 namespace rankscope {
 
-/// What has an uplink that all its devices share; from the device outwards.
+/// Units with an uplink that all their devices share; from the device outwards.
 enum class NetworkUnit : std::uint8_t { device, card, node, leaf_switch };
 const char* name_of(NetworkUnit unit);
 
@@ -26,7 +26,7 @@ struct NetworkLevel {
   int devices = 1;     ///< of one unit
   double way_out = 0;  ///< bytes/s each way, efficiencies included
 };
-/// Throws std::invalid_argument when the cluster lacks a figure.
+/// Throws std::invalid_argument if the cluster lacks a figure.
 std::vector<NetworkLevel> network_levels(const ClusterSpec& cluster);
 
 /// True for a cluster with a described network (cluster.rails); others have one link between any two devices.
@@ -54,14 +54,14 @@ std::vector<Protocol> protocols_of(const ClusterSpec& cluster);
 
 /// Seconds of a collective after all its members have arrived, while all groups of its kind communicate: the closed
 /// form of its transfer lists on the links (library_lists.hpp); a test compares the two. S = `bytes` is the whole
-/// tensor (of all_gather: what each has afterwards), n the members on N nodes (g each), b_e and α_e the rate and the
+/// tensor (for all_gather: each member's result), n the members on N nodes (g each), b_e and α_e the rate and the
 /// latency of the ring's edges, B = ring_bandwidth the least rate, F cluster.ring_fill, L cluster.collective_latency_s:
 ///
 ///   ring           all_reduce               L + 2(n-1) phases of S/n over the edges (ring_phases_seconds) + F/n·S/B.
 ///                                           Where edges are equal that is L + 2(n-1)·α + (2(n-1) + F)/n·S/B
 ///                  all_gather, reduce_scatter, gather, scatter   half of phases and fill
 ///                  broadcast, reduce        L + α of all edges but one + (2(n-1) + F)/n·S/B (a chain of n chunks)
-///                  all_to_all               hops of all_gather; bytes that leave each unit over its way out
+///                  all_to_all               hops of all_gather; bytes that leave each unit over its uplink
 ///   tree           all_reduce               L + 2(g-1)·α_intra + 2⌈log2 N⌉·α_inter + 2·S/B (between two nodes
 ///                                           S/B) + F/n·S/B, so that a tree over two is a ring over two
 ///                  broadcast, reduce        half of that
@@ -81,10 +81,10 @@ struct MessageCost {
 };
 MessageCost message_cost(const ClusterSpec& cluster, int from, int to);
 
-/// An activation between pipeline stages: as message_cost, or where software.split_transfers and every one of `tensor`
-/// ranks would send the same, a share each and an all-gather over the tensor group behind it (Narayanan et al. 2021,
+/// An activation between pipeline stages: as message_cost, or if software.split_transfers is set and all `tensor`
+/// ranks would send the same, a share each and then an all-gather over the tensor group (Narayanan et al. 2021,
 /// section 4.1). With software.serial_messages twice that: a sender waits for it, and so does its receiver, which can
-/// neither compute nor exchange anything else meanwhile; the sender is charged with both. `tensor_group`: the
+/// neither compute nor exchange other data meanwhile; both times are counted at the sender. `tensor_group`: the
 /// receiver's.
 MessageCost stage_message_cost(const ClusterSpec& cluster, int from, int to, std::span<const int> tensor_group);
 

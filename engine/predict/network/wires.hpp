@@ -1,9 +1,9 @@
 // The links of a cluster, one by one, and the route through them between any two devices.
 //
-// A device has a link of its own; a card has one uplink for each of its devices; a node has its network ports, of which
+// A device has its own link; a card has one uplink for each of its devices; a node has its network ports, of which
 // a device uses the nearest (the first of eight devices the first of four ports, and so on; those of cluster.slow_node
 // are slow); a leaf switch has one bundle of uplinks. Each link has its full rate in both directions at once. A route
-// goes out of all units that contain the sender and not the receiver, and into those that contain only the receiver.
+// leaves all units that contain the sender and not the receiver, and enters those that contain only the receiver.
 #pragma once
 #include <array>
 #include <span>
@@ -30,7 +30,7 @@ struct WirePath {
 
 class Wires {
  public:
-  /// Between so many devices. Throws std::invalid_argument when the cluster lacks a figure.
+  /// Between this number of devices. Throws std::invalid_argument if the cluster lacks a figure.
   Wires(const ClusterSpec& cluster, int devices);
 
   int links() const { return static_cast<int>(rates_.size()); }

@@ -14,7 +14,7 @@
 
 namespace rankscope {
 
-/// Calls work(0) to work(n - 1) on so many threads (0: as many as the machine has), each with a `work` of its own from
+/// Calls work(0) to work(n - 1) on `threads` threads (0: as many as the machine has), each with its own `work` from
 /// `make`; reports to `progress`, which may be empty, each part of "`what`" that begins. Rethrows the first exception.
 template <class Make>
 void on_all_threads(std::size_t n, unsigned threads, const Progress& progress, const std::string& what, Make make) {

@@ -20,10 +20,10 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t most_points = 1500;          ///< that are reported one by one
+constexpr std::size_t most_points = 1500;          ///< reported individually
 constexpr int time_cells = 96, memory_cells = 64;  ///< of the grid by which more points are thinned
 
-/// A plan that was tried, in the order of trying.
+/// A plan that was tried, in the order of the tries.
 struct Tried {
   std::size_t number = 0;
   Judgement judged;
@@ -31,7 +31,7 @@ struct Tried {
 
 double logarithm(double value) { return std::log(std::max(value, 1e-30)); }
 
-/// Which cell of a grid over all that have a time, logarithmic in both.
+/// The cell in a grid over all plans with a time, logarithmic in both.
 class Grid {
  public:
   explicit Grid(const std::vector<Tried>& tried) {
@@ -178,7 +178,7 @@ PlanSearchReport search_plans(const PlanTrials& trials, const PlanSearch& how, c
 
   std::vector<std::size_t> by_time, selected;
   std::vector<TwoCosts> costs;
-  std::vector<std::pair<std::size_t, std::size_t>> better;  // tries until then, and which
+  std::vector<std::pair<std::size_t, std::size_t>> better;  // number of tries until then, and the plan
   double best = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < tried.size(); ++i) {
     report.out_of_memory += tried[i].judged.fate == Fate::out_of_memory;

@@ -16,7 +16,7 @@ const std::string& value_of(const Knob& knob, int value) { return knob.values[st
 
 std::string setting(const Knob& knob, int value) { return knob.name + "=" + value_of(knob, value); }
 
-/// "tensor=4 pipeline=2 …", but for knobs that have one value in all plans.
+/// "tensor=4 pipeline=2 …", without knobs that have one value in all plans.
 std::string words_of(const PlanSearchReport& report, const PlanPoint& point) {
   std::vector<std::string> words;
   for (std::size_t k = 0; k < report.knobs.size(); ++k)

@@ -5,7 +5,7 @@
 
 namespace rankscope {
 
-/// Knobs as settings_of names them, with the values that occur; point i is plans[i].
+/// Knobs named as in settings_of, with their occurring values; point i is plans[i].
 Space plan_space(const std::vector<PlanSpec>& plans);
 
 /// `plan` with these values of the knobs. Throws std::invalid_argument for a knob or a value that a plan does not have.

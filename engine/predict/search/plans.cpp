@@ -25,11 +25,11 @@ struct Placement {
 
 struct Recomputation {
   Recompute what;
-  int blocks;  ///< together
+  int blocks;  ///< in total
 };
 
 /// None, attention's scores, and all blocks in groups: for every possible number of groups the least group size, since
-/// that needs least memory.
+/// that needs the least memory.
 std::vector<Recomputation> recomputations(int blocks) {
   std::vector<Recomputation> found = {{Recompute::none, 1}, {Recompute::selective, 1}};
   int groups = 0;
@@ -41,7 +41,7 @@ std::vector<Recomputation> recomputations(int blocks) {
   return found;
 }
 
-/// How layers are laid out: evenly, and with fewer on the last chunk, which has the head, where that makes a
+/// How layers are laid out: evenly, and with fewer on the last chunk, which has the head, if that makes a
 /// difference.
 std::vector<const char*> layouts(const Model& model, int chunks) {
   if (chunks == 1 || split_by_cost(model, chunks) == split_evenly(model, chunks)) return {"even"};
@@ -100,7 +100,7 @@ std::vector<PlanSpec> all_plans(const Scenario& scenario) {
           plan.schedule = placement.schedule;
           plan.virtual_stages = placement.chunks;
           plan.order.clear();
-          plan.weight_stashing = false;  // none of these updates within a step
+          plan.weight_stashing = false;  // none of these schedules updates within a step
           for (const char* stages : known->second)
             for (const Recomputation& recomputation : recomputations((scenario.model.layers + chunks - 1) / chunks))
               for (const bool parallel : {false, true})

@@ -59,8 +59,8 @@ class Found {
   std::vector<PlanResult> best_, front_;
 };
 
-/// Whether the scenario can have a plan: tensor ranks may have rows that they cannot share, or an optimizer that works
-/// on whole tensors. That depends on a rank's model alone, and is asked once for each.
+/// Whether a plan is possible for the scenario: tensor ranks may be unable to divide rows, or an optimizer may need
+/// whole tensors. That depends only on a rank's model, and is checked once for each.
 class Possible {
  public:
   explicit Possible(const Scenario& scenario) : scenario_(scenario) {}
@@ -90,9 +90,9 @@ SearchResult search(const Scenario& scenario, std::size_t keep, unsigned threads
   result.plans = plans.size();
 
   Schedules schedules;
-  // Without a value: a plan that is not possible.
+  // Without a value: an impossible plan.
   std::vector<std::optional<PlanBound>> bounds(plans.size());
-  // Neighbouring plans share most of their work: a thread takes so many at a time.
+  // Neighbouring plans share most of their work: a thread fetches this number at a time.
   constexpr std::size_t at_a_time = 64;
   const std::size_t parts = (plans.size() + at_a_time - 1) / at_a_time;
   on_all_threads(parts, threads, progress, "bounds of all plans, part", [&] {

@@ -18,11 +18,11 @@ namespace rankscope {
 
 /// All plans of the scenario's number of ranks for its model and global batch: data × tensor (up to a node) × pipeline,
 /// virtual stages, schedule, layers laid out evenly or by cost, micro-batches, ZeRO 0 to 3, recomputation (none,
-/// selective, of blocks in groups of every size that makes a difference), sequence parallelism. Of the scenario's plan
-/// they keep everything else. Throws std::invalid_argument for a collective alone, which has none.
+/// selective, of blocks in groups of every size that makes a difference), sequence parallelism. All other values
+/// are the scenario's. Throws std::invalid_argument for a single collective, which has no plans.
 std::vector<PlanSpec> all_plans(const Scenario& scenario);
 
-/// Those that the scenario can have: tensor ranks may have rows that they cannot share, or an optimizer that works on
+/// Those that are possible for the scenario: tensor ranks may be unable to divide rows, or an optimizer may need
 /// whole tensors.
 std::vector<PlanSpec> possible_plans(const Scenario& scenario);
 
@@ -30,7 +30,7 @@ struct PlanResult {
   PlanSpec plan;
   FoldedStep step;
   double bytes = 0;        ///< of the fullest device, with context and slack
-  std::size_t number = 0;  ///< among all plans: of two that are equal the first goes before
+  std::size_t number = 0;  ///< among all plans: of two equal ones the first is preferred
 };
 
 struct SearchResult {
@@ -40,16 +40,16 @@ struct SearchResult {
   std::size_t out_of_memory = 0;      ///< of all plans
   std::vector<PlanResult> best;       ///< by time
   std::vector<PlanResult> front;      ///< by time: each needs less memory than all faster ones
-  std::optional<PlanResult> nearest;  ///< where nothing fits: the plan that needs least
-  double seconds = 0;                 ///< that the search took
+  std::optional<PlanResult> nearest;  ///< if nothing fits: the plan that needs the least memory
+  double seconds = 0;                 ///< duration of the search
 };
 
-/// On `threads` threads (0: as many as the machine has); `keep` best ones. Throws std::invalid_argument when the
+/// On `threads` threads (0: as many as the machine has); `keep` best ones. Throws std::invalid_argument if the
 /// scenario's cluster does not fold (why_not_folded) or lacks a figure.
 SearchResult search(const Scenario& scenario, std::size_t keep = 10, unsigned threads = 0,
                     const Progress& progress = {});
 
-/// Of two plans, where the slower one's time goes: parts of the step, most first, seconds more than the faster one's.
+/// Where the slower of two plans loses time: parts of the step, greatest first, in seconds more than the faster one's.
 struct LostTime {
   TimeClass part = TimeClass::other;
   double seconds = 0;
@@ -62,7 +62,7 @@ std::vector<LostTime> why_slower(const StepParts& faster, const StepParts& slowe
 nlohmann::json to_json(const SearchResult& result);
 std::string to_text(const SearchResult& result);
 
-/// The keys that a search sets, as `--set` takes them: "data=16", "tensor=8", …
+/// The keys that a search sets, in the form of `--set`: "data=16", "tensor=8", …
 std::vector<std::string> settings_of(const PlanSpec& plan);
 
 /// "t8 p8 d16 v3 interleaved m96 b1 zero1 selective sp".

@@ -14,7 +14,7 @@ std::string row(const PlanResult& r, const SearchResult& result) {
   return plan_row(r.step.seconds, r.bytes, r.step.bubble, short_name(r.plan, result.global_batch));
 }
 
-/// The difference of the two plans, and where the second's time goes.
+/// The difference of the two plans, and where the second loses time.
 std::string why_the_second_loses(const SearchResult& result) {
   const PlanResult &first = result.best[0], &second = result.best[1];
   std::vector<std::string> apart;

@@ -10,7 +10,7 @@
 namespace rankscope {
 namespace {
 
-/// The least probability that a point does not fail, however certain the forest is.
+/// The least probability that a point does not fail, whatever the forest estimates.
 constexpr double least_probability = 0.01;
 /// Knobs in which a point differs from the best one that is near it: ranks moved from one kind of parallelism to
 /// another change two.
@@ -49,10 +49,10 @@ class Bayes {
     if (known_.size() == 1 || known_.back().value < known_[best_].value) best_ = known_.size() - 1;
   }
 
-  /// The next of the remaining points, counted from the first of these.
+  /// The next of the remaining points, as an index from the first of these.
   std::size_t next() {
     const std::span<std::size_t> left = std::span(open_).subspan(order_.size());
-    // A sample of them in front, then those near the best one.
+    // First a sample of them, then those near the best one.
     for (std::size_t i = 0; i < std::min(how_.looked_at, left.size()); ++i)
       std::swap(left[i], left[i + below(left.size() - i, random_)]);
     std::size_t looked_at = std::min(how_.looked_at, left.size());
@@ -90,7 +90,7 @@ class Bayes {
   std::vector<std::size_t> open_;  ///< all points: tried ones, then the others
   std::vector<std::size_t> order_;
   std::vector<Known> known_;  ///< logarithms: plans differ by factors
-  std::vector<Known> ran_;    ///< 1 where it did, 0 where it failed
+  std::vector<Known> ran_;    ///< 1 if it ran, 0 if it failed
   std::size_t best_ = 0;      ///< of known_
 };
 

@@ -1,10 +1,10 @@
 // Search strategies for the point of a space with the smallest value: they select the next point to try.
 //
 //   exhaustive  every point, in the space's order
-//   random      points in a random order, none twice (Bergstra and Bengio 2012)
-//   bayes       a forest of what is known so far guesses the rest; next is the point of the greatest expected
+//   random      points in a random order, without repetition (Bergstra and Bengio 2012)
+//   bayes       a forest of the known points estimates the others; next is the point with the greatest expected
 //               improvement (Jones, Schonlau and Welch 1998) times the probability that it does not fail, which a
-//               second forest guesses (Gardner et al. 2014). Begins as `random` with the same seed does. DeepHyper
+//               second forest estimates (Gardner et al. 2014). Begins like `random` with the same seed. DeepHyper
 //               searches training plans in this way (Dash et al. 2023, arXiv 2312.12705)
 //
 // One seed gives one order of points, on every machine.
@@ -23,22 +23,22 @@ inline constexpr Strategy every_strategy[] = {Strategy::exhaustive, Strategy::ra
 inline constexpr std::string_view strategy_words[] = {"exhaustive", "random", "bayes"};
 constexpr std::string_view name_of(Strategy strategy) { return strategy_words[static_cast<std::size_t>(strategy)]; }
 
-/// A point's value, which must be positive; empty where trying it failed.
+/// A point's value, which must be positive; empty if its try failed.
 using TryPoint = std::function<std::optional<double>(std::size_t point)>;
 
 struct Exploration {
   std::size_t budget = 100;  ///< points that are tried, at most; of `exhaustive` all are
   std::uint64_t seed = 1;
-  std::size_t first = 10;  ///< random points before the first guess
+  std::size_t first = 10;  ///< random points before the first estimate
   std::size_t looked_at =
-      2000;  ///< points whose improvement is guessed, drawn again each time; and as many near the best
+      2000;  ///< points whose improvement is estimated, drawn again each time; and as many near the best
 };
 
-/// Calls `attempt` for one point after the other; returns them in this order. What it throws ends the search.
+/// Calls `attempt` for one point after the other; returns them in this order. An exception from it ends the search.
 std::vector<std::size_t> explore(const Space& space, Strategy strategy, const Exploration& how,
                                  const TryPoint& attempt);
 
-/// Of a value guessed as a normal distribution, by how much it is expected to be below `best` (0 where it is not).
+/// For a normally distributed estimate, the expected amount by which it is below `best` (0 if above).
 double expected_improvement(double mean, double deviation, double best);
 
 }  // namespace rankscope

@@ -18,11 +18,11 @@ struct Sum {
     sum += value;
     squares += value * value;
   }
-  /// The squared deviations from the mean, together.
+  /// The sum of squared deviations from the mean.
   double spread() const { return count > 0 ? std::max(0.0, squares - sum * sum / count) : 0; }
 };
 
-/// The least and the greatest value that points have of a knob.
+/// The least and the greatest value of a knob in the points.
 struct KnobRange {
   std::size_t knob;
   int low, high;

@@ -1,4 +1,4 @@
-// The Pareto front of points that are to be small in two respects.
+// The Pareto front of points, to be minimized in two respects.
 #pragma once
 #include <cstddef>
 #include <vector>

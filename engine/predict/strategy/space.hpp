@@ -1,5 +1,5 @@
-// A finite space that is searched: points, each a choice of one value for every knob. Not every combination need be
-// there.
+// A finite space that is searched: points, each a choice of one value for every knob. Not every combination needs to
+// exist.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -18,7 +18,7 @@ class Space {
  public:
   explicit Space(std::vector<Knob> knobs) : knobs_(std::move(knobs)) {}
 
-  /// `values`: of each knob the index of its value. Throws std::invalid_argument where that is not so.
+  /// `values`: of each knob the index of its value. Throws std::invalid_argument if one is invalid.
   void add(std::span<const int> values);
 
   std::size_t size() const { return knobs_.empty() ? 0 : values_.size() / knobs_.size(); }

@@ -25,7 +25,7 @@ class Copy {
         to_(device_.reserve(bytes)),
         queue_(device_.make_queue()) {
     if (!device_.is_host()) return;
-    std::memset(from_.get(), 1, bytes);  // until it is written, a page has no memory
+    std::memset(from_.get(), 1, bytes);  // a page has no memory until it is written
     std::memset(to_.get(), 2, bytes);
   }
 
@@ -67,7 +67,7 @@ std::unique_ptr<Copy> largest_copy(const Platform& platform, std::int64_t bytes)
   for (; bytes >= least_bytes; bytes /= 2) try {
       return std::make_unique<Copy>(platform, bytes);
     } catch (const std::bad_alloc&) {
-      // Memory is short: half of it.
+      // Too little memory: try half the size.
     } catch (const DeviceError&) {
       // The same on a GPU.
     }

@@ -16,7 +16,7 @@
 namespace rankscope {
 namespace {
 
-/// Of a prediction's threads, each of which has memory of its own.
+/// Limit of a prediction's threads, each of which has its own memory.
 constexpr int most_at_once = 4;
 
 class TraceObserver : public RankObserver {
@@ -34,7 +34,7 @@ double bytes_touched(const RankProgram& program, const Op& op) {
   return bytes;
 }
 
-/// ns per byte in a calibration run of its ops of that kind and, of optimizer ops, segment (norm, update). There may be
+/// ns per byte in a calibration run of ops of that kind and, for optimizer ops, segment (norm, update). There can be
 /// several of them in a step.
 double rate_of(const RankProgram& program, const std::vector<CostSample>& samples, OpKind kind, Segment segment) {
   double ns = 0, bytes = 0;
@@ -50,19 +50,19 @@ double rate_of(const RankProgram& program, const std::vector<CostSample>& sample
   return bytes > 0 ? ns / bytes : 0;
 }
 
-/// The plan's work on one rank: a model of so many of its blocks. Those of a resnet are all different.
+/// The plan's work on one rank: a model of this number of its blocks. Those of a resnet are all different.
 StepProgram with_blocks(const StepProgram& step, int blocks) {
   Scenario small = step.scenario;
   if (!small.model.is_resnet()) small.model.layers = std::min(step.scenario.model.layers, blocks);
   small.fault = {};
   small.plan.stages = "even";
-  // Of blocks that are repeated together all but the last repeat their last product, too.
+  // Of blocks that are repeated together, all but the last also repeat their last product.
   const PlanSpec& plan = step.scenario.plan;
   if (plan.recompute == Recompute::sqrt || plan.recompute_blocks > 1) {
     small.plan.recompute = Recompute::blocks;
     small.plan.recompute_blocks = small.model.layers;
   }
-  // A tensor group's shapes remain, of which one rank is measured.
+  // The shapes of a tensor group remain; one of its ranks is measured.
   small.plan.data = small.plan.pipeline = small.plan.virtual_stages = 1;
   small.plan.zero = 0;
   small.plan.schedule =
@@ -72,9 +72,9 @@ StepProgram with_blocks(const StepProgram& step, int blocks) {
   return compile(small);
 }
 
-/// As many blocks as fill what a core's caches and its table of pages hold, where the model has them: two small blocks
+/// Enough blocks to exceed a core's caches and its TLB, if the model has them: two small blocks
 /// stay there from step to step, and were measured 6 % (of four blocks) to 12 % (of eight) too fast, on a Xeon with 2
-/// MiB of cache a core. Two of large ones do not fit either.
+/// MiB of cache a core. Two large ones already exceed them.
 StepProgram calibration_of(const StepProgram& step) {
   if (step.scenario.model.is_collective()) return step;  // it computes nothing, on any number of ranks
   constexpr double beyond_caches = 32 << 20;
@@ -142,7 +142,7 @@ Costs predict_costs(const StepProgram& step, std::shared_ptr<const Platform> pla
   const double update_rate = rate_of(programs[0], samples, OpKind::optimizer, Segment::update);
   const double copy_rate = rate_of(programs[0], samples, OpKind::copy, Segment::whole);
   Calibration calibration = calibrate(programs, samples, {});
-  // Segments recur exactly; the optimizer's ops do not, and loading is a few bytes.
+  // Segments recur exactly; the optimizer's ops do not, and loading is only a few bytes.
   Costs otherwise;
   otherwise.compute_ns = [=](const RankProgram& program, const Op& op) -> std::int64_t {
     double rate = 0;

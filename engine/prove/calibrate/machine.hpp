@@ -6,7 +6,7 @@ namespace rankscope {
 
 struct Machine {
   std::string host;
-  std::string cpu;  ///< as /proc/cpuinfo names it
+  std::string cpu;  ///< as in /proc/cpuinfo
   int cores = 0;
   bool operator==(const Machine&) const = default;
 };

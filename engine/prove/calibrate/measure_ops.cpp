@@ -36,7 +36,7 @@ void OpMeasurement::pass(const std::vector<Scenario>& scenarios, int threads) {
       const OpFields f = op.id.fields();
       if (is_communication(f.kind) || sample.ns <= 0) continue;
       const bool of_model = is_model_compute(f.kind);
-      if (of_model && f.micro_batch == 0) continue;  // writes gradients where the others add
+      if (of_model && f.micro_batch == 0) continue;  // writes gradients, to which the others add
       const OpWork work = of_model ? work_of_op(step.model, f) : OpWork{0, moved_bytes(program, op, rule)};
       if (work.flops == 0 && work.bytes == 0) continue;
       const OpKind kind = f.kind == OpKind::recompute ? OpKind::forward : f.kind;

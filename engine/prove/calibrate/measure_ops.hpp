@@ -10,15 +10,15 @@
 
 namespace rankscope {
 
-/// CPU time of ops by kind, segment and work (OpWork): the mean over all passes, which may be spread over the time in
-/// which a machine's pace drifts. Not the median: what an op takes has a long tail, and a step is a sum of ops.
+/// CPU time of ops by kind, segment and work (OpWork): the mean over all passes, which may extend over the time in
+/// which a machine's speed drifts. Not the median: an op's time has a long tail, and a step is a sum of ops.
 class OpMeasurement {
  public:
   /// The ops of one rank of each scenario, run without its peers on every core at once (cores share caches), each on
-  /// `threads` threads for some steps; of model ops those of the latter micro-batches, which add to gradients. Plans of
+  /// `threads` threads for some steps; for model ops those of later micro-batches, which add to gradients. Plans of
   /// several ranks are measured as their first one. Throws PlanError and DataError.
   void pass(const std::vector<Scenario>& scenarios, int threads = 1);
-  /// The samples of another one, too.
+  /// Adds the samples of another one.
   void add(const OpMeasurement& other);
   std::vector<MeasuredCost> costs() const;
 
@@ -28,10 +28,10 @@ class OpMeasurement {
   std::map<Size, std::vector<std::int64_t>> samples_;
 };
 
-/// Small models of many sizes and all kinds of ops, which cost seconds to measure: widths from 64 to 320, 256 to 1,024
+/// Small models of many sizes and all kinds of ops, measured in seconds: widths from 64 to 320, 256 to 1,024
 /// tokens a micro-batch, whole and split over tensor ranks, joint and split backwards. Half of the widths and contexts
-/// are no powers of two: powers fill the kernels' vectors and tiles, and fitted to them nearly alone, the ops of blocks
-/// 192 wide with 96 tokens came out 3 % short in all (on a Xeon).
+/// are not powers of two: powers fill the kernels' vectors and tiles, and after fits to almost only these, ops of
+/// blocks 192 wide with 96 tokens were predicted 3 % too fast in sum (on a Xeon).
 std::vector<Scenario> measured_sizes(Precision precision);
 
 }  // namespace rankscope

@@ -13,8 +13,8 @@
 namespace rankscope {
 namespace {
 
-/// In twentieths of the mean block, the accuracy of a measurement. Of splits that are equal within that the one with
-/// the greater chunks first is chosen, whose waits at a step's begin and end are shorter.
+/// In twentieths of the mean block, the accuracy of a measurement. Of splits equal at this accuracy, the one with
+/// the greater chunks first is chosen, which has shorter waits at a step's begin and end.
 PartCosts in_twentieths(const PartCosts& costs) {
   constexpr double unit = 20;
   const double block =

@@ -81,7 +81,7 @@ double flops_of(std::int64_t n, std::int64_t ns) {
 /// The three best rates of one clock.
 class Best {
  public:
-  /// True where it is the best one.
+  /// True if it is the best one.
   bool add(double rate) {
     rates_.insert(std::upper_bound(rates_.begin(), rates_.end(), rate, std::greater<>()), rate);
     if (rates_.size() > 3) rates_.pop_back();
@@ -109,8 +109,8 @@ struct Samples {
   double spread() const { return std::max(device.spread(), wall.spread()); }
 };
 
-/// On a host what a core's caches hold, and small ones too, which a busy machine interrupts less often. On a GPU one
-/// that is large enough to keep it busy, and on a small one no larger than it takes.
+/// On a host, sizes that fit a core's caches, also small ones, which a busy machine interrupts less often. On a GPU one
+/// that is large enough to keep it busy, and on a small GPU no larger than needed.
 std::vector<std::int64_t> sizes_for(DType type, const Platform& platform) {
   if (platform.device->is_host()) return {384, 512, 768, 1024};
   std::int64_t n = 256;

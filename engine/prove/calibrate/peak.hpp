@@ -21,19 +21,19 @@ struct PeakMeasurement {
   PeakFlops best;
   std::int64_t size = 0;  ///< of the square matrices that reach it
   int samples = 0;        ///< products, of that size
-  /// How far the third best product is from the best one, relative, on the clock where that is more: where it is small,
+  /// How far the third best product is from the best one, relative, on the worse of both clocks: if it is small,
   /// a fourth would not be better.
   double spread = 0;
-  /// Steady enough for a figure that others are divided by.
+  /// Steady enough as a divisor of other figures.
   bool steady() const { return spread <= steady_peak_spread; }
 };
 
 struct PeakEffort {
-  double least_seconds = 1;  ///< spread over them in short bursts: what disturbs one does not disturb all
-  double most_seconds = 4;   ///< where it is not steady before
+  double least_seconds = 1;  ///< short bursts over this time: a disturbance of one does not affect all
+  double most_seconds = 4;   ///< if it is not steady before
 };
 
-/// Of the platform's kernels on so many threads as it has.
+/// Of the platform's kernels on all its threads.
 PeakMeasurement measure_peak(DType type, const Platform& platform, PeakEffort effort = {});
 
 /// The best of a few products of that size: some hundredths of a second.

@@ -71,7 +71,7 @@ std::vector<StoredPeak> PeakStore::all() const {
       const PeakMeasurement& m = peak.measured;
       if (m.best.device > 0 && m.best.wall > 0 && m.size > 0) peaks.push_back(std::move(peak));
     } catch (const Json::exception&) {
-      // Another version's, or damaged: it is measured again.
+      // From another version, or damaged: it is measured again.
     }
   }
   return peaks;
@@ -92,7 +92,7 @@ std::string PeakStore::put(const StoredPeak& peak) const {
   for (const StoredPeak& one : peaks) json.push_back(to_json(one));
   std::error_code error;
   fs::create_directories(file_.parent_path(), error);
-  // Written beside and renamed: another start reads the old file or the new one, never a part.
+  // Written to a temporary file and renamed: another process reads the old file or the new one, never a part.
   const fs::path beside = fmt::format("{}.{}", file_.string(), getpid());
   {
     std::ofstream out(beside);

@@ -1,4 +1,4 @@
-// Judges what the errors of a parity run prove. For this folder's own files.
+// Decides what the errors of a parity run prove. For this folder's own files.
 #pragma once
 #include <optional>
 
@@ -6,12 +6,12 @@
 
 namespace rankscope::parity {
 
-/// True when everything is within ParityRun::tolerance: no twin is needed.
+/// True if everything is within ParityRun::tolerance: no twin is needed.
 bool is_within_tolerance(const ParityRun& run);
 /// Sets outcome, reason, growth and judged_steps from `run.errors`. `twin`: the errors of a training of the reference
-/// with other roundings, or the worst of several; none where is_within_tolerance.
+/// with other roundings, or the worst of several; none if is_within_tolerance.
 void judge(ParityRun& run, const std::optional<ParityErrors>& twin);
-/// Of several runs: different if one is, else not shown if one is.
+/// For several runs: different if one is, else not shown if one is.
 Outcome outcome_of(const std::vector<ParityRun>& runs);
 
 }  // namespace rankscope::parity

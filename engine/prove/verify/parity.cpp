@@ -16,7 +16,7 @@ double distance(const Values& a, const Values& b) {
   return std::sqrt(sum);
 }
 
-/// Of gradients: if both overflowed, and so both skip the step, no value can differ.
+/// For gradients: if both overflowed, and so both skip the step, no value can differ.
 double distance_where_known(const Values& a, const Values& b) {
   double sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i)
@@ -31,7 +31,7 @@ double norm_where_known(const Values& a) {
   return std::sqrt(sum);
 }
 
-/// Of parameters as they are stored: 16-bit ones have fp32 masters, but are compared as what they compute with.
+/// For parameters as stored: 16-bit ones have fp32 masters, but are compared in the type used for compute.
 double unit_roundoff(DType type) { return std::ldexp(1.0, -digits_of(type)); }
 
 void add_history(BufferHistories& history, const RankProgram& program, BufferIndex b) {
@@ -121,7 +121,7 @@ double GradientNorms::of(const std::string& parameter) const {
 double with_other_rounding(double value, DType type, std::uint64_t draw) {
   draw = (draw ^ (draw >> 30)) * 0xbf58476d1ce4e5b9ull;  // SplitMix64's finisher
   draw = (draw ^ (draw >> 27)) * 0x94d049bb133111ebull;
-  // Three quarters of the distance between two numbers, or more: the nearest one is next to `value`.
+  // At least three quarters of the distance between two numbers: the nearest one is adjacent to `value`.
   const double change = 1.5 * unit_roundoff(type) * value;
   return (draw >> 62) % 2 == 0 ? value + change : value - change;
 }
@@ -196,7 +196,7 @@ void Judge::update(UpdateErrors& errors, const ValueHistory& history, const Valu
   const double rounding = share.root() * updates * unit_roundoff(type) * norm(after);
   const bool equal = values == expected;
   double off = equal ? 0 : distance(values, expected);
-  if (off <= rounding) off = 0;  // a NaN is neither
+  if (off <= rounding) off = 0;  // a NaN is not <= anything
   const double error = off == 0 ? 0 : (off - rounding) / moved;
   // If a copy is rounded too coarsely to prove anything, its master is compared.
   if (!history.is_rounded && moved < least_digits * rounding && !(equal && moved > 0)) {

@@ -1,4 +1,4 @@
-// What verify's comparisons have in common: tensors copied out of a rank's memory, and how far two trainings are apart.
+// Common parts of verify's comparisons: tensors copied out of a rank's memory, and the distance between two trainings.
 // For this folder's own files.
 #pragma once
 #include <cmath>
@@ -21,9 +21,9 @@ inline constexpr std::uint32_t steps = 5;
 using Values = std::vector<double>;
 Values values_of(View view);
 double norm(const Values& a);
-/// A NaN anywhere is the worst difference that there is, and remains it.
+/// A NaN anywhere is the worst possible difference, and remains it.
 inline bool is_worse(double error, double than) { return std::isnan(error) || error > than; }
-/// "h.3." of "h.3.attn.c_attn.bias"; the whole name outside the blocks.
+/// "h.3." of "h.3.attn.c_attn.bias"; the complete name outside the blocks.
 std::string block_of(const std::string& parameter);
 
 /// The values of one parameter on one rank, or of its gradient, at several times.
@@ -35,19 +35,19 @@ struct ValueHistory {
 };
 using BufferHistories = std::map<BufferIndex, ValueHistory>;
 
-/// The parameters to compare: those that the rank uses or keeps, if they are up to date when a step is over (a main
-/// device's replicas still have the ones before).
+/// The parameters to compare: those that the rank uses or keeps, if they are up to date at the end of a step (a main
+/// device's replicas still have the previous ones).
 BufferHistories compared_parameters(const StepProgram& step, const RankProgram& program);
 /// The gradients that the rank's optimizer reads.
 BufferHistories compared_gradients(const RankProgram& program);
 void record_values(BufferHistories& into, const RankRun& run);
 
-/// `value` changed by one rounding of `type`, up or down as `draw` says; 0 stays.
+/// `value` changed by one rounding of `type`, up or down by `draw`; 0 stays.
 double with_other_rounding(double value, DType type, std::uint64_t draw);
-/// What makes the twin of that number, from 1 on: each weight of the rank changed by one rounding of the type that the
-/// model computes in, its master by as much. Each twin has other directions.
+/// Creates the twin of that number, from 1 on: each weight of the rank is changed by one rounding of the type that the
+/// model computes in, its master by the same amount. Each twin has other directions.
 void change_roundings(RankRun& run, const Model& model, int twin);
-/// What decides the direction for one element of a parameter.
+/// Determines the direction for one element of a parameter.
 std::uint64_t draw_of(int twin, int parameter, std::int64_t element);
 
 /// Sums, by step, of the losses that all ranks report.
@@ -62,13 +62,13 @@ class Losses : public RankObserver {
   std::vector<std::int64_t> tokens_ = std::vector<std::int64_t>(steps, 0);
 };
 
-/// The part of a whole parameter that a rank with that coordinate in its tensor group holds as `held`.
+/// The part of a complete parameter that a rank with that coordinate in its tensor group holds as `held`.
 class Share {
  public:
   Share(const ParameterSpec& spec, const ValueHistory& history, int tensor);
-  /// Of the whole parameter's values, or its gradient's.
+  /// Of the complete parameter's values, or its gradient's.
   Values of(const Values& whole) const;
-  /// The root of the share of its elements: what a norm of the whole is scaled by to be the norm to expect of the part.
+  /// The root of the share of its elements: the factor from a norm of the whole to the expected norm of the part.
   double root() const;
 
  private:
@@ -76,18 +76,18 @@ class Share {
   std::vector<ElementRun> runs_;
 };
 
-/// The norms of whole gradients of one step, and of their blocks.
+/// The norms of complete gradients of one step, and of their blocks.
 class GradientNorms {
  public:
   void add(const std::string& parameter, const Values& gradient);
-  /// What a difference in that parameter's gradient is measured by.
+  /// The norm to which a difference in that parameter's gradient is related.
   double of(const std::string& parameter) const;
 
  private:
   std::map<std::string, double> own_, block_;
 };
 
-/// The larger error of both in each place.
+/// The larger of both errors in each field.
 ParityErrors worst_of(const ParityErrors& a, const ParityErrors& b);
 
 /// Collects the largest errors of all comparisons.
@@ -98,8 +98,8 @@ class Judge {
   /// `measure`: GradientNorms::of the parameter.
   void gradient(std::uint32_t step, const Values& actual, const Values& expected, double measure,
                 const std::string& where);
-  /// After the last step. `before` and `after` are of the whole parameter. What rounding may hide is that of one update
-  /// a step: an asynchronous server makes more of them, but its replay makes the same ones.
+  /// After the last step. `before` and `after` are of the complete parameter. Allowed is the rounding of one update
+  /// per step: an asynchronous server makes more of them, but its replay makes the same ones.
   void parameter(const ValueHistory& history, const Share& share, const Values& before, const Values& after,
                  const std::string& where);
   /// The same after the first step.

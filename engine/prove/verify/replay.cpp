@@ -16,7 +16,7 @@
 namespace rankscope {
 namespace {
 
-/// The same plan as data parallelism without servers: its ranks compute what the workers of a step compute.
+/// The same plan as data parallelism without servers: its ranks do the same computation as the workers of a step.
 StepProgram without_servers(const Scenario& scenario) {
   Scenario plain = scenario;
   plain.plan.data_parallel = DataParallel::all_reduce;
@@ -52,14 +52,14 @@ class Worker {
     }
   }
 
-  /// Its gradients, from its present parameters. (Its own optimizer then changes those, which has no effect: pull()
+  /// Its gradients, from its current parameters. (Its own optimizer then changes those, which has no effect: pull()
   /// overwrites all of them.)
   WholeValues compute(std::uint32_t step) {
     run_->run(step, 1);
     return values(gradients_);
   }
   double loss() const { return observer_.loss; }
-  /// Its elements of that parameter from `first` on are these.
+  /// Sets its elements of that parameter from `first` on.
   void pull(int parameter, std::int64_t first, const View& part) {
     const View whole = run_->view(parameters_.at(parameter));
     const HostTensor here =
@@ -110,7 +110,7 @@ class Shard {
     update_(context);
   }
 
-  /// Those of its weights before the first step, and of their masters by as much.
+  /// Changes its weights before the first step, and their masters by the same amount.
   void change_roundings(int twin) {
     for (const Piece& piece : pieces_) {
       const auto change = [&](const View& values) {
@@ -128,7 +128,7 @@ class Shard {
     for (const Piece& piece : pieces_) worker.pull(piece.parameter, piece.first, piece.operands.parameter);
   }
 
-  /// Writes its part: of the masters, where there are any, and of the parameters.
+  /// Writes its part: of the masters, if any, and of the parameters.
   void copy_to(WholeValues& parameters, WholeValues& rounded) const {
     for (const Piece& piece : pieces_) {
       const bool has_master = accumulation_type(step_.model.type) != step_.model.type;
@@ -140,7 +140,7 @@ class Shard {
  private:
   struct Piece {
     int parameter = 0;
-    std::int64_t first = 0;  ///< of the whole parameter's elements
+    std::int64_t first = 0;  ///< of the complete parameter's elements
     UpdateOperands operands;
   };
 
@@ -217,7 +217,7 @@ Replay replay(const StepProgram& step, const std::vector<std::vector<Contributio
       const Contribution& contribution = served[s][next[s]];
       const auto w = static_cast<std::size_t>(contribution.worker);
       if (!result.gradients.contains(contribution)) {
-        if (answers[w] < served.size()) continue;  // it has not got all of its parameters yet
+        if (answers[w] < served.size()) continue;  // it has not yet received all of its parameters
         result.gradients[contribution] = workers[w]->compute(contribution.step);
         result.losses[contribution] = workers[w]->loss();
         answers[w] = 0;

@@ -17,7 +17,7 @@ struct Contribution {
   auto operator<=>(const Contribution&) const = default;
 };
 
-/// Whole tensors by the parameter's index.
+/// Complete tensors by the parameter's index.
 using WholeValues = std::map<int, parity::Values>;
 
 struct Replay {
@@ -28,7 +28,7 @@ struct Replay {
   std::vector<WholeValues> pulled;            ///< [worker]: its parameters at the end
 };
 
-/// `served[s]` is server s's order, of `steps` steps of each worker. Throws std::invalid_argument when nothing can be
+/// `served[s]` is server s's order, of `steps` steps of each worker. Throws std::invalid_argument if nothing can be
 /// served in such orders. `twin`: 0, or a twin's number (parity::change_roundings).
 Replay replay(const StepProgram& step, const std::vector<std::vector<Contribution>>& served,
               const RunSettings& settings, int twin = 0);

@@ -15,7 +15,7 @@
 namespace rankscope {
 namespace {
 
-constexpr double parity_rate = 0.1;  // large enough to move every tensor, so that a wrong scale cannot hide
+constexpr double parity_rate = 0.1;  // large enough to move every tensor, so that a wrong scale is visible
 
 struct RankRecording {
   parity::BufferHistories parameters, gradients;
@@ -25,7 +25,7 @@ struct Recording {
   parity::Losses losses;
 };
 
-/// Counts the steps of all runs that a verification makes.
+/// Counts the steps of all runs of a verification.
 class Count {
  public:
   Count(const Progress& progress, std::size_t runs) : progress_(progress), runs_(runs) {}
@@ -124,8 +124,8 @@ ParityErrors compare(const Recording& run, const Recording& reference, const Ste
   return judge.errors();
 }
 
-/// Of 16-bit types with tensor parallelism partial results are rounded once more, before they are summed. A batch
-/// norm's gradient is a difference from means over all rows, which costs a digit where it is small, and Adam then
+/// In 16-bit types with tensor parallelism, partial results are rounded again before they are summed. A batch
+/// norm's gradient is a difference from means over all rows, which loses a digit if it is small, and Adam then
 /// divides by it.
 double tolerance_of(DType type, const Scenario& scenario) {
   const int tensor = scenario.plan.tensor;
@@ -140,8 +140,8 @@ double tolerance_of(DType type, const Scenario& scenario) {
   throw std::invalid_argument("verify: unknown precision");
 }
 
-/// One twin shows how errors grow where they grow evenly. Where they grow by jumps (Sophia's clipped step changes its
-/// sign where a momentum is next to zero) it may have none: before a run is called different, up to `most` are made.
+/// One twin shows the growth of errors if it is even. If they grow by jumps (Sophia's clipped step changes its
+/// sign if a momentum is close to zero) it may have none: before a run is called different, up to `most` are made.
 void judge_by_twins(ParityRun& run, int most, const std::function<ParityErrors(int)>& errors_of_twin) {
   std::optional<ParityErrors> twins;
   parity::judge(run, twins);
@@ -157,7 +157,7 @@ bool is_sgd(const OptimizerRule& rule) { return rule.kernel == kernels::UpdateRu
 
 ParityRun run_parity(Scenario scenario, const RunSettings& settings, std::string optimizer, bool judges_parameters,
                      Count& count) {
-  // The rate depends on the step alone, not on the plan: a constant one moves more in five steps than a warm-up.
+  // The rate depends only on the step, not on the plan: a constant one moves more in five steps than a warm-up.
   TrainSpec& train = scenario.train;
   train.optimizer = optimizer;
   train.warmup_steps = 0;
@@ -171,7 +171,7 @@ ParityRun run_parity(Scenario scenario, const RunSettings& settings, std::string
   result.tolerance = tolerance_of(scenario.compute_type(), scenario);
   result.judges_parameters = judges_parameters;
   const StepProgram step = compile(scenario);
-  // With stale weights it is another training anyway.
+  // With stale weights it is a different training in any case.
   const int most_twins = scenario.plan.has_stale_weights() ? 1 : ParityRun::most_twins;
   const std::uint32_t gradient_steps = judges_parameters ? parity::steps : 1;
   if (step.arrivals_ahead()) {
@@ -199,7 +199,7 @@ ParityRun run_parity(Scenario scenario, const RunSettings& settings, std::string
   return result;
 }
 
-/// In one sentence.
+/// As one sentence.
 std::string why_stale(const PlanSpec& plan) {
   if (!plan.has_stale_weights()) return {};
   return fmt::format(

@@ -18,7 +18,7 @@ struct Arrival {
   parity::BufferHistories gradients;
 };
 
-/// Watches one server: while its lane has launched an update and nothing after it, the gradients that it reads are
+/// Watches one server: while its lane has launched an update and no later op, the gradients that it reads are
 /// still valid.
 class WatchedServer {
  public:
@@ -84,7 +84,7 @@ void check_order(int rank, const std::vector<Contribution>& served, const StepPr
 
 using Served = std::vector<std::vector<Contribution>>;
 
-/// [server]: what it served, in order.
+/// [server]: its served contributions, in order.
 Served served_in(const Watched& watched, const StepProgram& step) {
   Served served;
   for (const auto& server : watched.servers) {

@@ -4,7 +4,7 @@
 
 namespace rankscope {
 
-/// Five steps, each of other numbers. Throws RunFailure where a rank fails for another reason than what it has.
+/// Five steps, each with other numbers. Throws RunFailure if a rank fails for a reason other than its result.
 VerifyResult verify_contents(const Scenario& scenario, const RunSettings& settings, const Progress& progress);
 
 }  // namespace rankscope

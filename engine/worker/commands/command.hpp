@@ -17,7 +17,7 @@ namespace rankscope::command {
 
 inline constexpr int bad_input = 2, failed = 1, not_shown = 3;  ///< exit statuses; the last is verify's
 
-/// One command. Its function keeps what its options were given.
+/// One command. Its function keeps the values of its options.
 struct Command {
   CLI::App* line;            ///< its options; true once it was chosen
   std::function<int()> run;  ///< the exit status
@@ -50,25 +50,25 @@ void add_json(CLI::App* line, bool& json);
 void add_how(CLI::App* line, RunRequest& request);
 /// Which of a GPU's fast paths are switched off.
 void add_without(CLI::App* line, RunRequest& request);
-/// The way around check_fits (engine/worker/run_size.hpp).
+/// The option to skip check_fits (engine/worker/run_size.hpp).
 void add_any_size(CLI::App* line, RunRequest& request);
-/// A whole number from `least`; CLI11's own words for a wrong one name the limits of double.
+/// An integer from `least`; CLI11's own message for an invalid one contains the limits of double.
 CLI::Validator whole_number(int least);
 
 std::vector<Override> overrides_of(const Input& input);
-/// The file; or that of the lab or model of this name, where there is no such file.
+/// The file; or that of the lab or model of this name, if there is no such file.
 std::string file_of(const Input& input);
 /// The scenario with its overrides, and with `more` of them. Throws ScenarioError with file, line and column.
 Scenario read(const Input& input, const std::vector<Override>& more = {});
-/// Refuses a data file that is too short, or has tokens outside the model's vocabulary.
+/// Rejects a data file that is too short, or has tokens outside the model's vocabulary.
 std::optional<Complaint> complaint_about_data(const Scenario& scenario);
 
-/// Throws ScenarioError where the scenario loses a node: what continues without it is another plan than what runs.
+/// Throws ScenarioError if the scenario loses a node: the plan that continues without it is not the plan that runs.
 void refuse_lost_node(const Scenario& scenario);
-/// The step to predict: that of what is left, where the scenario loses a node.
+/// The step to predict: that of the remaining plan, if the scenario loses a node.
 StepProgram compile_rest(const Scenario& scenario);
 
-/// Before anything asks for a GPU: prepares the process whose ranks compute on one, or communicate by NCCL.
+/// Call it before any use of a GPU: prepares the process whose ranks compute on one, or communicate by NCCL.
 void prepare_device(const RunRequest& request);
 
 }  // namespace rankscope::command

@@ -50,7 +50,7 @@ void report_refused(const Library& library) {
   for (const std::string& line : library.refused) std::cerr << message_line(line) << "\n";
 }
 
-/// Behind the title of what is not translated into the language that was asked for.
+/// Appended to the title of a text that is not translated into the requested language.
 std::string untranslated_mark(const std::string& language_of_text, const LessonsRequest& request) {
   return request.language.empty() || !language_of_text.empty() ? "" : " (English)";
 }
@@ -123,7 +123,7 @@ Lab lab_named(const std::string& named, const Library& library, const std::strin
                       nearest_or(named, known, "see rankscope-engine lessons list"));
 }
 
-/// The course's, or the one lab; without pictures and values.
+/// The course's labs, or the single lab; without pictures and values.
 Handout chosen(const LessonsRequest& request, const Library& library) {
   Handout handout;
   handout.answers = request.answers;
@@ -149,7 +149,7 @@ Handout chosen(const LessonsRequest& request, const Library& library) {
   return handout;
 }
 
-/// Pictures and results of simulations. Questions that cannot be simulated are omitted and named.
+/// Pictures and results of simulations. Questions that cannot be simulated are omitted and listed.
 void simulate_into(Sheet& sheet, LessonPredictions& predictions, bool pictures) {
   const Lab& lab = sheet.lab;
   const auto try_it = [&](const auto& what) {
@@ -201,12 +201,12 @@ void write_file(const fs::path& path, const std::string& text) try {
 
 std::string markdown_of(const Handout& handout, const std::string& output) {
   const bool beside = !output.empty();
-  const fs::path folder = fs::path(output).replace_extension(".pictures");  // beside "handout.md"
+  const fs::path folder = fs::path(output).replace_extension(".pictures");  // next to "handout.md"
   std::error_code failed_to_make;
   if (beside) fs::create_directories(folder, failed_to_make);
   if (failed_to_make) throw ScenarioError(folder.string() + ": cannot be created: " + failed_to_make.message());
   Handout shown = handout;
-  if (!beside)  // there is no folder to put them in
+  if (!beside)  // there is no folder for them
     for (Sheet& sheet : shown.sheets) sheet.pictures.clear();
   for (const Sheet& sheet : shown.sheets)
     for (const Picture& picture : sheet.pictures) write_file(folder / file_of(sheet, picture), picture.svg);
@@ -215,7 +215,7 @@ std::string markdown_of(const Handout& handout, const std::string& output) {
   });
 }
 
-/// Lessons that stay English in a hand-out of another language.
+/// Lessons that remain English in a hand-out of another language.
 void report_untranslated(const Handout& handout) {
   std::vector<std::string> names;
   for (const Sheet& sheet : handout.sheets)
@@ -312,7 +312,7 @@ void check_file(const std::string& named, const CheckAgainst& against, Checked& 
 std::vector<std::string> names_of_labs(const LessonsRequest& request, const Library& library) {
   std::vector<std::string> names;
   for (const Lab* lab : library.labs()) names.push_back(lab->name());
-  for (const std::string& file : request.files)  // those that are checked together may need each other
+  for (const std::string& file : request.files)  // files that are checked together may depend on each other
     if (!is_course(file)) names.push_back(fs::path(file).stem().string());
   return names;
 }

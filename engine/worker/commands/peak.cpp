@@ -1,4 +1,4 @@
-// `rankscope-engine peak`: the stored peak of this machine, which MFU is a share of, and its memory bandwidth; checked,
+// `rankscope-engine peak`: the stored peak of this machine, the base of MFU, and its memory bandwidth; checked,
 // and measured again on request.
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 struct PeakRequest {
   std::vector<std::string> precisions = {"fp32", "bf16"};
   int threads = 1;     ///< of a rank
-  bool again = false;  ///< measures it, whatever is stored
+  bool again = false;  ///< measures it, even if it is stored
   bool json = false;
 };
 

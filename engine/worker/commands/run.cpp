@@ -1,4 +1,4 @@
-// `rankscope-engine run` and `sweep`: training for real; and `worker`, the process that `run` starts for its ranks.
+// `rankscope-engine run` and `sweep`: real training; and `worker`, the process that `run` starts for its ranks.
 #include <fmt/format.h>
 
 #include <memory>
@@ -20,7 +20,7 @@ namespace {
 struct RunLine {
   Input input;
   RunRequest request;
-  std::optional<int> steps, checkpoint_every;  ///< in the place of keys of [train]
+  std::optional<int> steps, checkpoint_every;  ///< in place of keys of [train]
 };
 
 Scenario read_to_run(const RunLine& given) {
@@ -52,7 +52,7 @@ int run_in_job(RunLine given) {
     WorkerJob job;
     job.request = given.request;
     const int status = run_worker(job);
-    // Dismissed: rank 0 must still report why, and the launcher ends all when the first process ends.
+    // Dismissed: rank 0 must still report why, and the launcher ends all processes when the first one ends.
     if (status == bad_input) report_once();
     return status;
   }

@@ -1,4 +1,4 @@
-// `rankscope-engine search`: the best plans for a model on as many ranks. Nothing runs.
+// `rankscope-engine search`: the best plans for a model on the same number of ranks. Nothing runs.
 #include "engine/predict/search/search.hpp"
 
 #include <iostream>

@@ -1,4 +1,4 @@
-// `rankscope-engine simulate`: a step predicted from a cluster's figures, or from what ops cost on this machine; and
+// `rankscope-engine simulate`: a step predicted from a cluster's figures, or from the costs of ops on this machine; and
 // its recording, labelled simulated.
 #include <map>
 
@@ -72,7 +72,7 @@ int print_simulation(const SimulateRequest& request) {
   if (!is_folded(step)) check_runs(step);
   std::optional<OtherCosts> other;
   if (request.here && !is_folded(step)) other = costs_here(scenario, request.threads);
-  if (request.here && is_folded(step)) other = OtherCosts{};  // which predict_with_facts refuses
+  if (request.here && is_folded(step)) other = OtherCosts{};  // which predict_with_facts rejects
   StepPrediction predicted = predict_with_facts(scenario, add_host_scratch, other);
   if (request.tokens > 0)
     predicted.report.budget =
