@@ -17,7 +17,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr double most_ops = 1e6;  // laid out, stored and taken apart in a few seconds
+constexpr double most_ops = 1e6;  // simulated, stored and analysed in a few seconds
 
 bool folds(const StepProgram& step) {
   return count_ops(step) > most_ops || (!is_here(step.scenario.cluster) && is_folded(step));

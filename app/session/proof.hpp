@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// "Same training?": runs `rankscope-engine verify` as a child process, and words its result.
+// "Same training?": runs `rankscope-engine verify` as a child process, and describes its result.
 #pragma once
 #include <QByteArray>
 #include <memory>
@@ -40,7 +40,7 @@ class Proof : public QObject {
 /// else.
 struct Verdict {
   bool passed = false;
-  bool shown = true;  ///< false: nothing differs, but equality is not proved either
+  bool shown = true;  ///< false: nothing differs, but equality is not proved
   QString words;
 };
 Verdict verdict_of(const QByteArray& json);

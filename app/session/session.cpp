@@ -13,8 +13,8 @@ namespace {
 constexpr int frame_interval_ms = 40;
 /// Live, the whole-run figures are recomputed at most this often; they are medians and change slowly.
 constexpr int analysis_interval_ms = 400;
-// While a recording is read, pictures and analyses are soon out of date, slow the reading down, and use memory: a
-// snapshot keeps alive what later merges replace. A recording of ten million events is read before it is drawn in part.
+// Pictures and analyses made while a recording is read are soon outdated, slow the reading down, and use memory: a
+// snapshot keeps what later merges replace. A recording of ten million events is read before a part of it is drawn.
 constexpr int reading_frame_interval_ms = 1500, reading_analysis_interval_ms = 4000;
 /// A run with more events is not kept when another plan is chosen: its recording can be opened instead.
 constexpr std::int64_t most_kept_events = 5'000'000;
