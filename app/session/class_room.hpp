@@ -56,7 +56,7 @@ class ClassRoom : public QObject {
 
  signals:
   void changed();  ///< who is present, the answers, in a class or not
-  void ending();   ///< the teacher's class is about to be closed: last time to request its students
+  void ending();   ///< the teacher's class is about to be closed: students() can be called a last time
   void lab_wanted(const QString& name);
   void view_wanted(const QString& name);
 
