@@ -73,7 +73,7 @@ Tone tone_of(AnswerState state) {
   return Tone::text;
 }
 
-/// Text that a spreadsheet would read as a formula is quoted: names and answers are from others. A plain number is not.
+/// Text that a spreadsheet would read as a formula gets an apostrophe: names and answers are from others. Not numbers.
 QString inert(const QString& cell) {
   const QString shown = cell.trimmed();
   bool number = false;

@@ -44,7 +44,7 @@ class LabPanel : public QScrollArea {
   void set_answer_file(const QString& file);
   const AnswerBook& book() const { return book_; }
   const Library& library() const { return library_; }
-  /// The file of an installed lesson, by the title in its scenario; nullopt if there is none.
+  /// An installed lesson, by the title in its scenario; nullopt if there is none.
   std::optional<Lab> lab_titled(const std::string& title) const;
   /// The lesson's; empty if there is none.
   std::string lab_file() const { return lab_ ? lab_->file : std::string(); }
