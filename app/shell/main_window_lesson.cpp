@@ -145,7 +145,7 @@ void MainWindow::run_order(const std::vector<std::string>& settings, const QStri
 
 void MainWindow::try_plan(const std::vector<std::string>& settings, const QString& name, bool run) {
   banner_->clear(experiment_subject);
-  // The changed plan is compared with the earlier content.
+  // The lesson's plan is also noted, to be compared with the changed one.
   if (!session_.edited()) experiments_->log().note_plan(plan_name({}));
   try {
     std::vector<Override> overrides;
