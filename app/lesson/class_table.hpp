@@ -23,7 +23,7 @@ enum class AnswerState : std::uint8_t {
 /// With a sign before the text: "\u2713 1st try".
 QString words_of(AnswerState state);
 
-/// A question of the open lesson, with the right answer as far as this window knows it.
+/// A question of the open lesson, with the right answer if this window has it.
 struct AskedQuestion {
   Question question;
   std::optional<Target> truth;

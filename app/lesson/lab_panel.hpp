@@ -62,7 +62,7 @@ class LabPanel : public QScrollArea {
   bool shows_anyway() const { return shows_anyway_; }
   /// The text for a scenario without a lesson; empty: the default (change the plan or run it).
   void set_no_lesson(const QString& words);
-  /// The open lesson's name and its questions, with the right answers that this window knows: also of questions that
+  /// The open lesson's name and its questions, with the right answers that this window has: also of questions that
   /// have no answer here. For the teacher.
   std::string lesson_name() const { return lab_name().toStdString(); }
   std::vector<AskedQuestion> asked_questions() const;

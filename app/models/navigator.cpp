@@ -158,7 +158,7 @@ void Navigator::fit_step() {
   const auto prediction = source_.prediction();
   const auto range = step_with_forecast(*view, prediction ? *prediction : *view, state_.shown(), *state_.step());
   if (!range || range->empty()) return;
-  // Set before the range changes: slots of visible_changed() ask shows_fitted_step().
+  // Set before the range changes: slots of visible_changed() call shows_fitted_step().
   fitted_ = clamped(widened(*range, step_margin), state_.extent());
   fitted_beside_ = prediction;
   state_.set_visible(fitted_);
@@ -175,7 +175,7 @@ void Navigator::fit() {
     const auto span = source_.view()->find(selected->rank, selected->step, selected->op, selected->obtained);
     if (span) {
       const TimeRange requested = clamped(widened({span->begin_ns, span->end_ns}, op_margin), state_.extent());
-      // Fitting twice goes back to the step.
+      // Fitting twice returns to the step.
       if (requested == state_.visible()) return fit_step();
       return state_.set_visible(requested);
     }

@@ -10,7 +10,7 @@ namespace rankscope {
 /// No view shows less than this: at 2,000 pixels half a nanosecond each, below the resolution of any clock.
 inline constexpr std::int64_t least_visible_ns = 1000;
 
-/// `range` moved and shortened so that it lies within `bounds` widened by a quarter of the range's own length on both
+/// `range` moved and shortened so that it is within `bounds` widened by a quarter of the range's own length on both
 /// sides (so that the first and the last op can be moved to the middle); never shorter than least_visible_ns and
 /// never longer than the bounds and their margins. The length is unchanged if possible.
 TimeRange clamped(TimeRange range, TimeRange bounds);

@@ -13,7 +13,7 @@ inline QString text_of(int number) { return QString::number(number); }
 inline QString text_of(const std::string& text) { return QString::fromStdString(text); }
 }  // namespace translated_detail
 
-/// The translation of English words; %1, %2, … are replaced by the further arguments.
+/// The translation of English text; %1, %2, … are replaced by the further arguments.
 template <class... Of>
 std::string translated(const char* english, const Of&... of) {
   QString text = QCoreApplication::translate("Models", english);

@@ -7,7 +7,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr std::size_t most_rows = 40;  ///< each holds a run
+constexpr std::size_t most_rows = 40;  ///< each has a run
 constexpr qsizetype most_lines = 400;  ///< of a command's output, kept
 
 /// How the session's content was obtained: simulated if nothing ran.

@@ -146,7 +146,7 @@ void Session::use_scenario(Scenario scenario, bool edited) {
   scenario_ = std::move(scenario);
   edited_ = edited;
   emit scenario_changed();
-  // A plan that has not run is analysed at once, so that its tables and pictures appear together.
+  // A plan that has not run is analysed immediately, so that its tables and pictures appear together.
   AnalysisRequest request;
   request.scenario = scenario_;
   request.step = chosen_step_;

@@ -208,7 +208,7 @@ TEST_CASE(
   CHECK(verified.status == 0);
   CHECK_THAT(verified.err,
              ContainsText("fast paths: attention, bias-gradient, norm; without: cudnn, gelu, measured\n"));
-  // Rows that are no whole packs: the emulated library has few kernels for them.
+  // Rows that are not complete packs: the emulated library has few kernels for them.
   const Ended ragged = run({"run"}, 18);
   INFO(ragged.err);
   CHECK(ragged.status == 0);

@@ -28,7 +28,7 @@ QString percent(double share);
 QString share(double share);
 /// "2⁻²⁴".
 QString power_of_two(int exponent);
-/// A whole number with groups of three: "1,284,310".
+/// An integer with groups of three: "1,284,310".
 QString count(std::int64_t number);
 /// Three digits, grouped from 1,000 on: "47,200", "3.12", "0.00031" is "3.1e-4".
 QString number(double value);

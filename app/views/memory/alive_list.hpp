@@ -18,7 +18,7 @@ struct AliveBuffer {
   std::string name;
   MemoryClass memory = MemoryClass::activations;  ///< as in the ledger
   std::int64_t bytes = 0;
-  OpId first, last;  ///< of the step, the ops between which it is allocated; not valid(): always
+  OpId first, last;  ///< of the step: the ops between which it is allocated; not valid(): always
 };
 
 /// Largest first. Their sums by class are memory_profile's at that op, except the kernels' scratch, which has its own

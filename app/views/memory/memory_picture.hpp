@@ -51,7 +51,7 @@ struct MemoryRequest {
 /// Cost depends on the columns and the ranks, not on the samples.
 MemoryPicture compose_memory(const MemoryRequest& request);
 
-/// The bytes of each column from samples in time order: a level holds until the next sample. Samples before the range
+/// The bytes of each column from samples in time order, each valid until the next sample. Samples before the range
 /// give the level at its beginning.
 std::vector<MemoryColumn> columns_of(const std::vector<MemorySample>& samples, TimeRange range, int columns);
 

@@ -112,7 +112,7 @@ class TimelineView : public DataView {
   FoldScale fold_scale() const;  ///< of the picture of the current range
 
   // timeline_arrange.cpp: positions of the rows
-  void lay_out();  ///< rows and parts, after a change of size, lanes, groups or what is open
+  void lay_out();  ///< rows and parts, after a change of size, lanes, groups or open bands
   void place_legend();
   void fill_op_menu(QMenu& menu, const ShownBox& box);
   void toggle(const RankBand& band);

@@ -43,7 +43,7 @@ std::pair<double, double> ends_of(const CurveData& data, bool from_zero) {
 /// At most `most` round ticks, but at least two if possible: one tick shows no scale.
 std::vector<double> ticks_for(double low, double high, int most) {
   std::vector<double> ticks;
-  constexpr int extra_ticks = 6;  // with so many more, one of the steps 1, 2 and 5 has two ticks in the range
+  constexpr int extra_ticks = 6;  // with this number more, one of the steps 1, 2 and 5 has two ticks in the range
   for (int n = std::max(2, most), last = n + extra_ticks; n <= last && ticks.size() < 2; ++n)
     ticks = round_ticks(low, high, n);
   return ticks;
