@@ -67,7 +67,7 @@ inline constexpr double listed_box_pixels = 10;
 /// Boxes of at least this width have edges; narrower ones are shares of their pixels.
 inline constexpr double crisp_box_pixels = 3;
 
-/// What one row adds to a frame.
+/// The part of a frame from one row.
 struct RowParts {
   std::vector<FrameBox> boxes;
   std::vector<FrameBubble> bubbles;

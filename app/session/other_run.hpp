@@ -20,7 +20,7 @@ struct KeptRun {
   std::shared_ptr<const Prediction> prediction;
   bool there() const { return run != nullptr || prediction != nullptr; }
 };
-/// What the session shows now; not there() when it shows nothing.
+/// The session's current content; not there() if it shows nothing.
 KeptRun kept_run(const Session& session);
 
 class OtherRun : public SnapshotSource {

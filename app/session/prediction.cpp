@@ -33,7 +33,7 @@ std::string size_words(const StepProgram& step) {
                         : fmt::format("This plan's {} belong to a machine that is not here", ranks);
 }
 
-/// What is shown of ranks that are identical by symmetry.
+/// The shown data of ranks that are identical by symmetry.
 std::string what_is_shown(const StepProgram& step) {
   const bool one = step.grid.pipeline == 1;
   const std::string shown = one ? "the one stage" : "each of the " + counted(step.grid.pipeline, "stage");

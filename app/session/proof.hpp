@@ -36,7 +36,7 @@ class Proof : public QObject {
   std::unique_ptr<EngineChild> child_;
 };
 
-/// What `verify --json` printed, as a sentence, and whether the plan passed. Throws std::runtime_error for anything
+/// The output of `verify --json` as a sentence, and whether the plan passed. Throws std::runtime_error for anything
 /// else.
 struct Verdict {
   bool passed = false;

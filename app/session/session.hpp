@@ -107,7 +107,7 @@ class Session : public SnapshotSource {
   bool active() const;
   /// The plan was changed, and its prediction is not available yet.
   bool predicting() const { return !predictor_.settled(); }
-  /// What is being opened while the previous content is still shown; kind none: nothing.
+  /// The source that is being opened while the previous content is still shown; kind none: nothing.
   const SourceSpec& opening() const { return pending_.spec; }
   /// Of the content being opened: the time since it began, and its latest progress.
   std::int64_t opening_ms() const;

@@ -46,7 +46,7 @@ QString signed_percent(double share);
 /// For axes, where "12,288" is too long: "12.3k".
 QString short_number(double value);
 
-/// Translates a text of a view, for classes that are no QObject.
+/// Translates a text of a view, for classes that are not a QObject.
 inline QString tr(const char* words) { return QObject::tr(words); }
 QString utf8(std::string_view text);
 /// One of the engine's names, in the window's language: "zero_gather" as "zero gather".

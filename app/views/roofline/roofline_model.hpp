@@ -36,7 +36,7 @@ QString op_name(const RooflinePoint& point);
 Plot roofline_plot(const RooflinePicture& picture, const Palette& colours);
 QStringList roofline_titles();
 std::vector<std::vector<Cell>> roofline_rows(const RooflinePicture& picture);
-/// The same for a file, of what ran and of what was predicted.
+/// The same for a file, of the run and of the prediction.
 ViewTable roofline_table(const RooflinePicture& picture);
 
 }  // namespace rankscope::app

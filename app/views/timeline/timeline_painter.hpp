@@ -55,7 +55,7 @@ struct ShownBox {
   Box box;
 };
 
-/// What is under the pointer.
+/// The item under the pointer.
 struct HoverCard {
   QPoint at;
   SpanDetails details;

@@ -29,8 +29,8 @@ struct TopologyRequest {
 enum class LoadSource : std::uint8_t {
   links,    ///< counted at the senders, by receiver
   senders,  ///< counted at the senders; receivers by the plan, collectives as rings
-  mean,  ///< the same, but of all steps together: equal shares of a purpose's bytes for who sends equally by the plan
-  plan,  ///< predicted, collectives as rings
+  mean,     ///< the same, but of all steps together: equal shares of a purpose's bytes for senders equal by the plan
+  plan,     ///< predicted, collectives as rings
 };
 
 struct Topology {

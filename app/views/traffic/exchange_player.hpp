@@ -43,7 +43,7 @@ class ExchangePlayer : public PaintedWidget {
   QToolButton* forward_button() { return forward_; }
   QToolButton* back_button() { return back_; }
   QComboBox* speeds() { return speeds_; }
-  /// Where member `member`'s box is painted; empty where members have no boxes.
+  /// The position of member `member`'s box; empty if members have no boxes.
   QRectF member_box(int member) const;
 
  protected:

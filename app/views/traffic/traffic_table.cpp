@@ -11,7 +11,7 @@
 namespace rankscope::app {
 namespace {
 
-/// The fewest and the most ops of the row that one rank issues, of those that issue any.
+/// The least and the greatest number of the row's ops that one rank issues, of the ranks that issue any.
 std::pair<int, int> ops_of_senders(const std::vector<RankProgram>& programs, const TrafficReport& row) {
   int least = -1, most = -1;
   for (const RankProgram& program : programs) {

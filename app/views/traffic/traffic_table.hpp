@@ -15,11 +15,11 @@ namespace rankscope::app {
 struct TrafficLine {
   Purpose purpose = Purpose::none;
   OpKind kind = OpKind::send;
-  double count = 0;                                             ///< ops of a sender in one step, the mean
-  int least = -1, most = -1;                                    ///< the same by the plan, of all senders; -1 unknown
-  double bytes = std::numeric_limits<double>::quiet_NaN();      ///< a sender's in a step, counted at the transport
-  double predicted = std::numeric_limits<double>::quiet_NaN();  ///< the same, predicted
-  double waiting_s = std::numeric_limits<double>::quiet_NaN();  ///< mean over ranks at either end: before the peer came
+  double count = 0;                                              ///< ops of a sender in one step, the mean
+  int least = -1, most = -1;                                     ///< the same by the plan, of all senders; -1 unknown
+  double bytes = std::numeric_limits<double>::quiet_NaN();       ///< a sender's in a step, counted at the transport
+  double predicted = std::numeric_limits<double>::quiet_NaN();   ///< the same, predicted
+  double waiting_s = std::numeric_limits<double>::quiet_NaN();   ///< mean of both ends' ranks: before the peer arrived
   double transfer_s = std::numeric_limits<double>::quiet_NaN();  ///< mean over senders: while bytes moved
   int members = 0;                                               ///< of its groups; 2 of messages, 0 unknown
   QString algorithm;                                             ///< as the plan names it; empty of messages

@@ -35,7 +35,7 @@ class BrokenLine {
   std::vector<QLineSeries*> series_;  ///< those after the last piece are empty
 };
 
-/// What a chart shows.
+/// The content of a chart.
 struct CurveData {
   double first = 0, last = 1;      ///< the range of steps of all charts, also if this one has fewer
   std::vector<CurvePoint> points;  ///< by x, which are steps; the curve breaks where y is not finite

@@ -117,7 +117,7 @@ TEST_CASE("If a step's own counts were discarded, the load is the mean of all st
 }
 
 TEST_CASE("Counted links are the load, to the byte, whatever the collectives' algorithm") {
-  // "auto" reads straight from where it is, which is no ring.
+  // "auto" reads directly from where the data are: no ring.
   const Prediction prediction = predict(small_scenario("data = 4\nmicro_batches = 1\ncollective = \"auto\""));
   REQUIRE(prediction.context);
   std::vector<LinkReport> links = prediction.report.links;
