@@ -14,13 +14,13 @@
 
 namespace rankscope::app {
 
-/// What optimizers' paths have at a path such as "paths.sgd.reached"; nullopt where there is none or it is null.
+/// The value of optimizers' paths at a path such as "paths.sgd.reached"; nullopt if there is none or it is null.
 std::optional<double> path_value(const Paths& paths, const QString& path);
 
 /// The number of values to draw for a path of a series: ranks, or steps. 0 while unknown.
 std::size_t series_size(const std::optional<Scenario>& scenario, const QString& path);
 
-/// After this many answers the right one is shown.
+/// After this number of answers the right one is shown.
 inline constexpr std::size_t most_tries = 2;
 
 /// One answer.
@@ -30,7 +30,7 @@ struct Try {
   bool operator==(const Try&) const = default;
 };
 
-/// What was clicked last in the views: what a question that is pointed at would be answered with.
+/// The last click in the views: the answer to a question that is answered by pointing.
 struct Pointed {
   std::optional<PointedOp> op{};
   std::optional<PointedRank> rank{};
@@ -40,7 +40,7 @@ struct Pointed {
 
 struct Answer {
   Question question;
-  std::vector<Try> tries;  ///< in order; none is ever changed
+  std::vector<Try> tries;  ///< in order; never changed
   /// The result of a run, a simulation or a path, in the question's unit: a number, or a value for each rank or step.
   std::optional<Target> result;
   QString result_source;  ///< how `result` was obtained: "Run", "Simulation", "Computed"
@@ -60,19 +60,19 @@ struct Answer {
   std::optional<double> guess() const;
   /// `result` as one number: of a series its mean.
   std::optional<double> result_number() const;
-  /// It is about a surface: nothing has to run for it.
+  /// It is about a surface: it needs no run.
   bool of_paths() const { return question.paths.has_value(); }
 };
 
 /// "31.0 %", "43.4 ms": a value in the question's unit.
 QString value_text(const Question& question, double value);
-/// The answer in words: "27 %", an option, items with arrows between them, an op.
+/// The answer as text: "27 %", an option, items with arrows between them, an op.
 QString attempt_words(const Question& question, const Attempt& attempt);
-/// The right answer, in words.
+/// The right answer, as text.
 QString target_words(const Question& question, const Target& target);
 
-/// Of the last answer, where it is judged: "Right (2.7 points off; 4 allowed)", "3.4 MiB too high (3 allowed)"; while
-/// another try is left "Too high. One more try.", which does not give the answer away.
+/// Of the last answer, if it is judged: "Right (2.7 points off; 4 allowed)", "3.4 MiB too high (3 allowed)"; while
+/// another try is left "Too high. One more try.", which does not reveal the answer.
 QString verdict_words(const Answer& answer);
 
 }  // namespace rankscope::app

@@ -29,7 +29,7 @@ QJsonArray array_of(const std::vector<double>& values) {
   return array;
 }
 
-/// As in JSON text; undefined for what is none.
+/// As in JSON text; undefined if it is not valid.
 QJsonValue json_of(const Attempt& attempt) {
   const QByteArray text = QByteArray::fromStdString('[' + attempt_text(attempt) + ']');
   return QJsonDocument::fromJson(text).array().at(0);
@@ -41,7 +41,7 @@ std::vector<double> numbers_of(const QJsonArray& array) {
   return values;
 }
 
-/// nullopt for what is no answer to a question of this kind.
+/// nullopt if it is not an answer to a question of this kind.
 std::optional<Attempt> attempt_of(const QJsonValue& json, const Question& question) {
   QByteArray text = QJsonDocument(QJsonArray{json}).toJson(QJsonDocument::Compact);
   text = text.mid(1, text.size() - 2);

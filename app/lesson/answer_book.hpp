@@ -11,21 +11,21 @@ namespace rankscope::app {
 
 class AnswerBook {
  public:
-  /// Empty `file`: answers are kept only as long as the book.
+  /// Empty `file`: answers are kept only in this object.
   explicit AnswerBook(QString file = {});
 
-  /// Restores a saved answer of that lab: found by the question's words, so that a changed question is new.
+  /// Restores a saved answer of that lab: found by the question's text, so that a changed question is new.
   void fill(const QString& lab, Answer& answer) const;
   /// Saves it; an answer without tries is removed. Returns the error in one line; empty: none.
   QString keep(const QString& lab, const Answer& answer);
-  /// How many questions of this lab have an answer that is right, or no try left.
+  /// The number of questions of this lab with a right answer, or no try left.
   std::size_t answered(const Lab& lab) const;
   /// The error when the file was read; empty: none.
   const QString& trouble() const { return trouble_; }
 
  private:
   QString file_, trouble_;
-  QJsonObject labs_;  ///< by lab's name, then by the question's words
+  QJsonObject labs_;  ///< by lab's name, then by the question's text
 };
 
 }  // namespace rankscope::app

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int indent = 6;
 
-/// "27.3 %" and "27.3" are the same number where the question's unit is %.
+/// "27.3 %" and "27.3" are the same number if the question's unit is %.
 QString without_unit(const QString& text, const QString& unit) {
   const QString trimmed = text.trimmed();
   if (unit.isEmpty() || !trimmed.endsWith(unit, Qt::CaseInsensitive)) return trimmed;

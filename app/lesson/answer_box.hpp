@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where a question is answered: one widget for each kind of question. Each gives its attempt, and says when it changes
-// and when Enter submits it. Items in an order are order_box.hpp, the drawn kinds sketch.hpp and share_guess.hpp.
+// The answer field: one widget for each kind of question. Each gives its attempt, and signals when it changes
+// and when Enter submits it. Items in an order are in order_box.hpp, the drawn kinds in sketch.hpp and share_guess.hpp.
 #pragma once
 #include <QWidget>
 #include <optional>
@@ -29,7 +29,7 @@ class AnswerBox : public QWidget {
   void submitted();  ///< Enter was pressed
 };
 
-/// A number, or arithmetic such as 100 * 3/11, whose value is shown under it.
+/// A number, or arithmetic such as 100 * 3/11, whose value is shown below it.
 class NumberBox : public AnswerBox {
   Q_OBJECT
  public:
@@ -47,7 +47,7 @@ class NumberBox : public AnswerBox {
   QLabel* value_;
 };
 
-/// One of a few options. Each is as high as its words.
+/// One of a few options. Each is as high as its text.
 class ChoiceBox : public AnswerBox {
   Q_OBJECT
  public:
@@ -78,7 +78,7 @@ class PointBox : public AnswerBox {
   QLabel* words_;
 };
 
-/// Of a kind that is not drawn.
+/// For the kinds that are not drawn.
 AnswerBox* make_answer_box(const Question& question, const Pointed& chosen, QWidget* parent);
 
 }  // namespace rankscope::app

@@ -57,7 +57,7 @@ void AnswersPlot::paintEvent(QPaintEvent*) {
   }
 }
 
-// What is right has a solid line, a mistake a dashed one: colours are not all that says which.
+// The right answer has a solid line, a mistake a dashed one: the difference is not only in colour.
 void AnswersPlot::paint_bins(QPainter& painter) const {
   painter.setFont(number_font());
   const Bins& bins = shown_.bins;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a class answered to one question, painted: a histogram of numbers, bars of options, orders and clicked places,
-// and of drawings the median with the quartiles at each point. What is right is marked where that is given.
+// A class's answers to one question, painted: a histogram of numbers, bars of options, orders and clicked places,
+// and of drawings the median with the quartiles at each point. The right answer is marked if it is given.
 #pragma once
 
 #include "app/lesson/distribution.hpp"
@@ -26,7 +26,7 @@ class AnswersPlot : public PaintedWidget {
   void paint_bins(QPainter& painter) const;
   void paint_bars(QPainter& painter) const;
   void paint_spread(QPainter& painter) const;
-  int most_bars() const;  ///< that there is room for
+  int most_bars() const;  ///< that fit
   QString tip_at(QPoint at) const override;
 
   Distribution shown_;

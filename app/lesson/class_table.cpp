@@ -29,7 +29,7 @@ const Tries* tries_of(const Student& student, const std::string& lab, int questi
   return found == student.answers.end() || found->second.empty() ? nullptr : &found->second;
 }
 
-/// Whole, also a drawing: its values one after the other.
+/// Complete, also for a drawing: its values one after the other.
 QString whole_words(const Question& question, const Attempt& attempt) {
   const auto* drawn = std::get_if<std::vector<double>>(&attempt);
   if (drawn == nullptr) return attempt_words(question, attempt);
@@ -56,7 +56,7 @@ QString help_of(const AskedQuestion& asked, const Tries& tries) {
     if (!tries[i].at.empty()) line += in_table(", %1").arg(QString::fromStdString(tries[i].at));
     lines << line;
   }
-  // Words of others are shown as they are, tags in them as well.
+  // Text from others is shown unchanged, including tags.
   return QStringLiteral("<qt>") +
          lines.join(QLatin1Char('\n')).toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>"));
 }
@@ -73,7 +73,7 @@ Tone tone_of(AnswerState state) {
   return Tone::text;
 }
 
-/// What a spreadsheet would take for a formula is text: names and answers are others'. A plain number is none.
+/// Text that a spreadsheet would read as a formula gets an apostrophe: names and answers are from others. Not numbers.
 QString inert(const QString& cell) {
   const QString shown = cell.trimmed();
   bool number = false;
@@ -82,7 +82,7 @@ QString inert(const QString& cell) {
   return !number && !shown.isEmpty() && starts.contains(shown.front()) ? QLatin1Char('\'') + cell : cell;
 }
 
-/// An answer for a file: a number by itself, a drawing's values between blanks.
+/// An answer for a file: a number alone, a drawing's values with blanks between.
 QString file_words(const Question& question, const Attempt& attempt) {
   if (const auto* number = std::get_if<double>(&attempt)) return plain(*number);
   const auto* drawn = std::get_if<std::vector<double>>(&attempt);
@@ -110,9 +110,9 @@ QString words_of(AnswerState state) {
   return {};
 }
 
-// Where the lesson states what is right, a student's window that says otherwise is not believed.
+// If the lesson states the right answer, a different verdict of a student's window is ignored.
 std::optional<bool> judged(const AskedQuestion& asked, const Tried& tried) {
-  const Attempt attempt = from_original(asked.question, tried.attempt);  // on the wire are the original's words
+  const Attempt attempt = from_original(asked.question, tried.attempt);  // messages contain the original's text
   if (!fits(asked.question, attempt)) return false;
   if (const auto known = known_answer(asked.question)) return judge(asked.question, attempt, *known).accepted();
   if (tried.verdict != classroom::Verdict::open) return tried.verdict == classroom::Verdict::right;
@@ -184,7 +184,7 @@ ViewTable class_file(std::vector<Student> students,
         AskedQuestion asked;
         if (is_known) asked = known[static_cast<std::size_t>(index)];
         const QuestionKind kind = kind_of(tries[i].attempt);
-        // Of a lesson that is not here only the student's window knows.
+        // For a lesson that is not here, only the student's window has the verdict.
         std::optional<bool> right;
         if (is_known)
           right = judged(asked, tries[i]);

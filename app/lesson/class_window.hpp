@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The teacher's window of a class: who has answered what, how the answers to one question are spread, and all of it as
-// a file.
+// The teacher's window of a class: the table of students and answers, the distribution of the answers to one question,
+// and a file with all of it.
 #pragma once
 #include <QTimer>
 #include <QWidget>
@@ -18,19 +18,19 @@ class LabPanel;
 class RowsModel;
 class RowsTable;
 
-/// Writes all answers of the class as CSV, whole or not at all. Empty: it was written; else one line that says why not.
+/// Writes all answers of the class as CSV, all or nothing. Empty: it was written; else the reason in one line.
 QString save_answers(const ClassRoom& room, const LabPanel& lesson, const QString& file);
 
 class ClassWindow : public QWidget {
   Q_OBJECT
  public:
-  /// Of the lesson that is open in `lesson`, whichever that is.
+  /// Always for the open lesson of `lesson`.
   ClassWindow(const ClassRoom& room, const LabPanel& lesson, QWidget* parent);
   const RowsModel& table() const;
   AnswersPlot& plot() { return *plot_; }
-  /// Whose answers are shown under the table; from 0.
+  /// The question whose answers are shown below the table; from 0.
   void show_question(int question);
-  void set_marked(bool marked);  ///< what is right, in the picture
+  void set_marked(bool marked);  ///< the right answer, in the picture
   void refresh();
 
  protected:

@@ -89,7 +89,7 @@ Bins bins_of(const std::vector<double>& values, const QString& unit, int most) {
     const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
     bins.low = *least;
     bins.high = *greatest > *least ? *greatest : *least + std::max(1.0, std::fabs(*least) * 0.1);
-    // Square root of the number, as a histogram of few is read best.
+    // Square root of the number: suitable for histograms of few values.
     const int needed = static_cast<int>(std::ceil(std::sqrt(static_cast<double>(values.size()))) + 1);
     bins.counts.resize(static_cast<std::size_t>(std::clamp(needed, 3, most)));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a class answered to one question, as a distribution: bins of numbers, counts of options, orders and clicked
+// A class's answers to one question, as a distribution: bins of numbers, counts of options, orders and clicked
 // places, and of drawings the spread at each point. No widgets.
 #pragma once
 #include <QString>
@@ -27,8 +27,8 @@ Quartiles quartiles_of(std::vector<double> values);
 struct CountedAnswer {
   QString words;
   int count = 0;
-  std::optional<bool> right;  ///< nothing while that is not known
-  QString because;            ///< the reason of the mistake that it is; empty: none
+  std::optional<bool> right;  ///< nothing while unknown
+  QString because;            ///< the reason of this known mistake; empty: none
 };
 
 struct Distribution {
@@ -39,20 +39,20 @@ struct Distribution {
   Bins bins;
   std::optional<double> truth;
   std::vector<double> mistakes;
-  // of choices, orders and places: options as they are listed, the others by their count
+  // of choices, orders and places: options in the listed order, the others by count
   std::vector<CountedAnswer> counted;
-  // of drawings: at each point, over those that have as many points as most
+  // of drawings: at each point, over those with the most common number of points
   std::vector<Quartiles> spread;
   std::vector<double> true_series;
-  double most = 0;  ///< the top of the axis
+  double most = 0;  ///< the end of the axis
   bool by_step = false;
-  int other_sizes = 0;  ///< drawings that are left out: they have another number of points
+  int other_sizes = 0;  ///< omitted drawings: they have another number of points
 };
 
-/// `truth`: what is right, where it is to be marked, with the mistakes; nullopt: neither is.
+/// `truth`: the right answer, to be marked with the mistakes; nullopt: nothing is marked.
 Distribution distribution_of(const Question& question, const std::vector<Attempt>& attempts,
                              const std::optional<Target>& truth);
-/// The same in words, for whoever cannot see the picture: "9 answers; right: 5".
+/// The same as text, for screen readers: "9 answers; right: 5".
 QString words_of(const Distribution& distribution);
 
 }  // namespace rankscope::app

@@ -38,7 +38,7 @@ QString in_lines(const QString& words, const QFontMetrics& metrics, int width) {
   return result + line;
 }
 
-/// What answers are compared with: a run, or where the lesson's machine is not here the simulation.
+/// The reference for answers: a run, or the simulation if the lesson's machine is not here.
 const Report* report_of(const Figures& figures, bool simulated) {
   return figures.run ? &*figures.run : simulated && figures.predicted ? &*figures.predicted : nullptr;
 }
@@ -175,7 +175,7 @@ void LabPanel::rebuild() {
   if (lab_) add_next_lab();
   setWidget(page_);
   fit_width();
-  // A new page begins at its top, and the lesson's texts get their heights once they are shown.
+  // A new page begins at its top, and the lesson's texts get their heights when they are shown.
   QTimer::singleShot(0, page_, [this] { verticalScrollBar()->setValue(*std::exchange(place_, std::nullopt)); });
 }
 
@@ -395,7 +395,7 @@ void LabPanel::take_figures() {
   bool changed = std::exchange(waits_for_size_, false) && figures->scenario;
   for (std::size_t i = 0; i < answers_.size(); ++i) {
     Answer& answer = answers_[i];
-    // The tables would show the answer before the guess: there it is hidden until the guess is submitted.
+    // The tables would show the answer before the guess: they are hidden until the guess is submitted.
     const auto result = answer.tries.empty() ? std::nullopt : result_of(answer.question, run);
     // Answered content is not hidden again: the plan may change for a while.
     if (!result || result == answer.result) continue;

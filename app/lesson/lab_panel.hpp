@@ -40,18 +40,18 @@ class LabPanel : public QScrollArea {
   /// The selection in the views: the answer to a question of kind point.
   void set_pointed(const Pointed& pointed);
   const Pointed& pointed() const { return pointed_; }
-  /// Where answers are kept. Before set_lab; without it they are forgotten with the panel.
+  /// Where answers are saved. Before set_lab; without it they are lost with the panel.
   void set_answer_file(const QString& file);
   const AnswerBook& book() const { return book_; }
   const Library& library() const { return library_; }
-  /// Of those installed, by its title in its scenario; nullopt where there is none.
+  /// An installed lesson, by the title in its scenario; nullopt if there is none.
   std::optional<Lab> lab_titled(const std::string& title) const;
-  /// The lesson's; empty where there is none.
+  /// The lesson's; empty if there is none.
   std::string lab_file() const { return lab_ ? lab_->file : std::string(); }
   void set_theme(Theme theme);
   const std::vector<Answer>& answers() const { return answers_; }
-  /// `edited`: the plan is another than the lesson's, so answers that are open stay as they are. `simulated`: the
-  /// lesson's machine is not here, so that the simulation answers and not a run. Before set_lab.
+  /// `edited`: the plan is not the lesson's, so open answers do not change. `simulated`: the
+  /// lesson's machine is not here, so the simulation answers instead of a run. Before set_lab.
   void set_plan(bool edited, bool simulated) {
     edited_ = edited;
     simulated_ = simulated;
@@ -62,11 +62,11 @@ class LabPanel : public QScrollArea {
   bool shows_anyway() const { return shows_anyway_; }
   /// The text for a scenario without a lesson; empty: the default (change the plan or run it).
   void set_no_lesson(const QString& words);
-  /// The open lesson's name and its questions, with what is right as far as this window knows: also of questions that
+  /// The open lesson's name and its questions, with the right answers that this window has: also of questions that
   /// have no answer here. For the teacher.
   std::string lesson_name() const { return lab_name().toStdString(); }
   std::vector<AskedQuestion> asked_questions() const;
-  /// The same of any lesson that is installed; of those that are not open what is right is known as far as it is
+  /// The same of any installed lesson; for those that are not open, right answers are known only if
   /// stated.
   std::vector<AskedQuestion> questions_of(const std::string& lesson) const;
   Theme theme() const { return theme_; }
@@ -83,26 +83,26 @@ class LabPanel : public QScrollArea {
  signals:
   /// A guess was saved, or a result has arrived: the hidden parts may have changed.
   void answers_changed();
-  /// The last answer was submitted: what follows is the run.
+  /// The last answer was submitted: the run is next.
   void all_answered();
-  /// Asks to show the paths of an answer.
+  /// Requests to show the paths of an answer.
   void paths_wanted(const PathRequest& request);
-  /// Asks to show the evidence for an answer.
+  /// Requests to show the evidence for an answer.
   void evidence_wanted(const Evidence& evidence);
   /// A command of the lesson's text was clicked.
   void experiment_wanted(const Experiment& experiment);
   /// A message for the log.
   void log(const QString& text, bool bad);
-  /// Asks to open a scenario's file.
+  /// Requests to open a scenario's file.
   void lab_wanted(const QString& file);
-  /// The teacher asks who has answered what.
+  /// The teacher requests the table of students and answers.
   void class_wanted();
 
  private:
   void rebuild();
   void fit_width();
   void take_figures();
-  /// What a run, a simulation or a path gives for it, in its unit; nullopt while that is not known.
+  /// Its result from a run, a simulation or a path, in its unit; nullopt while unknown.
   std::optional<Target> result_of(const Question& question, const Report* run) const;
   std::optional<Target> value_of(const Question& question, const Report& report, bool simulated) const;
   bool is_asked_about(const Question& question) const;
@@ -115,9 +115,9 @@ class LabPanel : public QScrollArea {
   void add_text(const std::string& markdown);
   void add_question(std::size_t index);
   void add_next_lab();
-  void add_torch();  ///< a link to the plan as a script for PyTorch, where there is one
+  void add_torch();  ///< a link to the plan as a script for PyTorch, if there is one
   void add_class(std::size_t index, QBoxLayout& column, QWidget* card);
-  /// In a student's window: the answer to that question, with its present verdict.
+  /// In a student's window: the answer to that question, with its current verdict.
   void send_to_teacher(std::size_t question);
   QString waits_for(const Answer& answer) const;
   void submit(std::size_t index, const Attempt& attempt);
@@ -134,7 +134,7 @@ class LabPanel : public QScrollArea {
   VariantCache* variants_ = nullptr;
   std::set<std::size_t> shown_to_class_;              ///< questions whose answers the teacher shows to all
   std::set<std::size_t> sent_to_teacher_;             ///< questions that were answered in this class
-  std::vector<std::function<void()>> class_updates_;  ///< of what the cards say of the class
+  std::vector<std::function<void()>> class_updates_;  ///< of the class data on the cards
   QLabel* class_line_ = nullptr;
   bool was_teaching_ = false;
   const Library library_;
@@ -147,10 +147,10 @@ class LabPanel : public QScrollArea {
   Pointed pointed_;
   bool edited_ = false, simulated_ = false, shows_anyway_ = false;
   bool waits_for_size_ = false;  ///< a question to be drawn has no axis yet
-  std::optional<int> place_;     ///< where the panel will be scrolled to, while a new page is laid out
+  std::optional<int> place_;     ///< the panel's later scroll position, while a new page is laid out
   QWidget* page_ = nullptr;
-  QWidget* first_question_ = nullptr;  ///< the card of the first that wants an answer
-  QWidget* first_input_ = nullptr;     ///< where that one is answered
+  QWidget* first_question_ = nullptr;  ///< the card of the first one that needs an answer
+  QWidget* first_input_ = nullptr;     ///< its answer field
   QBoxLayout* layout_ = nullptr;
   Theme theme_ = Theme::dark;
 };

@@ -67,7 +67,7 @@ void LabPanel::submit(std::size_t index, const Attempt& attempt) {
   if (answer.open() && answer.question.evidence) emit evidence_wanted(*answer.question.evidence);
   if (first_input_ == nullptr) return emit all_answered();
   first_input_->setFocus(Qt::TabFocusReason);
-  QTimer::singleShot(0, page_, [this, card = cards_[index]] {  // once the page has its heights
+  QTimer::singleShot(0, page_, [this, card = cards_[index]] {  // after the page has its heights
     ensureWidgetVisible(card, 0, layout_->spacing());
   });
 }

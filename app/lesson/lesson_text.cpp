@@ -37,7 +37,7 @@ bool is_unit(const QString& text, qsizetype at) {
   return before >= 0 && before < at - 1 && (text[before].isDigit() || text[before] == QLatin1Char('%'));
 }
 
-/// Letters that are English words rather than symbols.
+/// Letters that are English words, not symbols.
 bool is_word(const QString& letters) {
   return letters == QLatin1String("a") || letters == QLatin1String("A") || letters == QLatin1String("I");
 }
@@ -117,7 +117,7 @@ QString LessonText::with_links(const QString& markdown) {
     }
     if (line.startsWith(QLatin1String("    "))) {
       const QString link = command(line);
-      // Each command has a paragraph of its own; what stands above it in its block of code ends there.
+      // Each command has its own paragraph; the text above it in its code block ends there.
       if (link.isEmpty())
         out << line;
       else
@@ -137,7 +137,7 @@ QString LessonText::with_links(const QString& markdown) {
   return out.join(QLatin1Char('\n'));
 }
 
-// Headings of a page would be larger than the panel's own title; paragraphs are apart, but not the lines of a drawing.
+// Headings of a page would be larger than the panel's own title; paragraphs have gaps, but not the lines of a drawing.
 void LessonText::lay_out() {
   for (QTextBlock block = document()->begin(); block.isValid(); block = block.next()) {
     QTextCursor cursor(block);
@@ -156,7 +156,7 @@ void LessonText::lay_out() {
     cursor.mergeCharFormat(letters);
   }
   document()->setIndentWidth(18);
-  // Words of one column are apart from those of the next.
+  // Space between the words of one column and those of the next.
   for (QTextFrame* frame : document()->rootFrame()->childFrames()) {
     auto* table = qobject_cast<QTextTable*>(frame);
     if (table == nullptr) continue;
@@ -167,7 +167,7 @@ void LessonText::lay_out() {
   }
 }
 
-// Each term only where it first appears: otherwise the text would be full of marks.
+// Each term only at its first occurrence: otherwise the text would be full of marks.
 void LessonText::mark_terms() {
   std::set<std::string> seen;
   const auto symbol_term = [this](const std::string& symbol) -> std::optional<Term> {
@@ -207,7 +207,7 @@ void LessonText::mark_terms() {
   }
 }
 
-// False within a link, which keeps its own meaning: the term is marked where it appears next.
+// False within a link, which keeps its own meaning: the term is marked at its next occurrence.
 bool LessonText::mark(int position, int length, const Term& term) {
   QTextCursor cursor(document());
   cursor.setPosition(position);
@@ -275,7 +275,7 @@ void LessonText::resizeEvent(QResizeEvent* event) {
   fit();
 }
 
-// Where every word fits, none is broken: the columns of a table then get their widths from their words.
+// If all words fit, none is broken: the columns of a table then get their widths from their words.
 void LessonText::fit() {
   QTextOption option = document()->defaultTextOption();
   option.setWrapMode(longest_word_ <= viewport()->width() ? QTextOption::WordWrap

@@ -23,7 +23,7 @@ class LessonText : public QTextBrowser {
   void set_lesson(const QString& markdown, const Glossary& glossary = {},
                   const std::map<std::string, std::string>& symbols = {},
                   const Palette& colours = palette_of(Theme::dark));
-  /// Pixels of the longest word: in less width it would be broken.
+  /// Pixels of the longest word: with less width it would be broken.
   int longest_word() const { return longest_word_; }
   const std::vector<Experiment>& experiments() const { return experiments_; }
   /// Terms of the glossary that are marked in the text.

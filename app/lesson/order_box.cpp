@@ -12,7 +12,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int item_margin = 28, item_padding = 12;  ///< beside and around an item's words, as the style has them
+constexpr int item_margin = 28, item_padding = 12;  ///< beside and around an item's text, as in the style
 
 }  // namespace
 
@@ -53,7 +53,7 @@ OrderBox::OrderBox(const Question& question, QWidget* parent)
   show_items();
   list_->setCurrentRow(0);
   connect(list_, &QListWidget::currentRowChanged, this, &OrderBox::take_row);
-  // A drop puts the item in at its new place and takes it away at its old one after that.
+  // A drop inserts the item at its new place, and afterwards removes it at its old one.
   connect(list_->model(), &QAbstractItemModel::rowsRemoved, this, &OrderBox::take_dragged, Qt::QueuedConnection);
   connect(list_->model(), &QAbstractItemModel::rowsMoved, this, &OrderBox::take_dragged, Qt::QueuedConnection);
   take_row();
@@ -80,7 +80,7 @@ void OrderBox::take_dragged() {
   for (int i = 0; i < list_->count(); ++i)
     dragged.push_back(list_->item(i)->data(Qt::UserRole).toString().toStdString());
   if (dragged == items_) return;
-  // What came from elsewhere, or was lost, is put right again.
+  // Items from elsewhere are removed, and lost ones are restored.
   if (!std::is_permutation(dragged.begin(), dragged.end(), items_.begin(), items_.end())) return show_items();
   items_ = std::move(dragged);
   show_items();
@@ -102,7 +102,7 @@ void OrderBox::move(std::size_t item, int by) {
   if (item >= items_.size() || other >= items_.size()) return;
   std::swap(items_[item], items_[other]);
   show_items();
-  list_->setCurrentRow(static_cast<int>(other));  // the choice goes with the item
+  list_->setCurrentRow(static_cast<int>(other));  // the selection moves with the item
   take_row();
   emit changed();
 }
@@ -123,7 +123,7 @@ bool OrderBox::eventFilter(QObject* watched, QEvent* event) {
   return AnswerBox::eventFilter(watched, event);
 }
 
-// All items are seen whole and without a scroll bar: the panel scrolls, not a list in it.
+// All items are completely visible without a scroll bar: the panel scrolls, not a list in it.
 void OrderBox::fit_height() {
   int height = 2 * list_->frameWidth() + 2;
   const int wide = list_->viewport()->width();
@@ -139,7 +139,7 @@ void OrderBox::fit_height() {
 
 void OrderBox::resizeEvent(QResizeEvent* event) {
   AnswerBox::resizeEvent(event);
-  QTimer::singleShot(0, this, [this] { fit_height(); });  // once the list has its width
+  QTimer::singleShot(0, this, [this] { fit_height(); });  // after the list has its width
 }
 
 QWidget* OrderBox::input() { return list_; }

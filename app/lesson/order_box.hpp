@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Items that are put into an order: dragged, moved with buttons, or with Alt and the arrow keys.
+// Items to put in order: dragged, moved with buttons, or with Alt and the arrow keys.
 #pragma once
 #include "app/lesson/answer_box.hpp"
 

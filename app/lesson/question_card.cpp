@@ -11,7 +11,7 @@
 namespace rankscope::app {
 namespace {
 
-/// Enter presses it, too, while it has the focus.
+/// Enter also presses it while it has the focus.
 QPushButton* make_button(const QString& words, QWidget* parent) {
   auto* button = new QPushButton(words, parent);
   button->setAutoDefault(true);
@@ -43,7 +43,7 @@ QuestionCard::QuestionCard(const Answer& answer, const CardContext& context, QWi
   if (answer.open()) add_verdict(answer, context);
 }
 
-// What was answered before, and what was said about it.
+// The previous answers and their feedback.
 void QuestionCard::add_tries(const Answer& answer, const CardContext& context) {
   const Question& question = answer.question;
   if (answer.tries.empty() || answer.open()) return;

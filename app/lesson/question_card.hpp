@@ -18,27 +18,27 @@ struct CardContext {
   const Palette* colours = nullptr;
   QString number;          ///< "Question 2 of 3"
   QString result_source;   ///< of a share's drawn result: "emulated"
-  QString waits_for;       ///< what is needed before an answer is judged: "Press Run to check."
-  std::size_t series = 0;  ///< how many values are drawn; 0: not known yet
-  Pointed chosen;          ///< what is selected in the views
-  bool can_run = false;    ///< a variant that is run can be
+  QString waits_for;       ///< the condition for the judgement of an answer: "Press Run to check."
+  std::size_t series = 0;  ///< number of values to draw; 0: unknown yet
+  Pointed chosen;          ///< the selection in the views
+  bool can_run = false;    ///< a variant to run can be run
 };
 
 class QuestionCard : public QFrame {
   Q_OBJECT
  public:
   QuestionCard(const Answer& answer, const CardContext& context, QWidget* parent);
-  /// Where the keyboard goes to answer; null where nothing is to be answered.
+  /// The widget for the keyboard focus; null if nothing can be answered.
   QWidget* input() const { return input_; }
   QBoxLayout& column() { return *column_; }
   void set_chosen(const Pointed& chosen);
 
  signals:
   void submitted(const Attempt& attempt);
-  void again_wanted();     ///< the answers are to be forgotten
-  void evidence_wanted();  ///< where one sees why
+  void again_wanted();     ///< request to delete the answers
+  void evidence_wanted();  ///< request to show the evidence
   void paths_wanted();
-  void variant_wanted();  ///< the variant is to be run
+  void variant_wanted();  ///< request to run the variant
 
  private:
   void add_tries(const Answer& answer, const CardContext& context);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The plan of a lesson as a script for PyTorch, to be read, copied and saved.
+// The plan of a lesson as a script for PyTorch, to read, copy and save.
 #pragma once
 #include <QString>
 
@@ -7,7 +7,7 @@ class QWidget;
 
 namespace rankscope::app {
 
-/// `name`: of the file that is suggested, such as "pipeline-1f1b.py". A window of its own, which closes itself.
+/// `name`: of the suggested file, such as "pipeline-1f1b.py". A separate window, which closes itself.
 void show_script(QWidget* parent, const QString& title, const QString& script, const QString& name);
 
 }  // namespace rankscope::app

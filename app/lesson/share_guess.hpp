@@ -14,7 +14,7 @@ namespace rankscope::app {
 class ShareGuess : public QWidget {
   Q_OBJECT
  public:
-  /// `part`: what is guessed; nothing: a share of something else, such as of the peak.
+  /// `part`: the guessed part; nothing: a share of something else, such as of the peak.
   ShareGuess(const Palette& colours, std::optional<TimeClass> part = TimeClass::bubble, QWidget* parent = nullptr);
 
   /// In percent of the step, 0 … 100.
@@ -24,7 +24,7 @@ class ShareGuess : public QWidget {
   void set_kept(bool kept);
   /// `name`: how it was obtained, such as "emulated".
   void set_measured(std::optional<double> percent, const QString& name);
-  /// Where on the widget a share stands.
+  /// The position of a share on the widget.
   double x_of(double percent) const;
 
   QSize sizeHint() const override;
@@ -53,8 +53,8 @@ class ShareGuess : public QWidget {
   bool kept_ = false;
 };
 
-/// What of the step the report's value at this path is: "bubble.measured" the bubble, "time.compute" compute; nothing
-/// where it is no part of the step.
+/// The part of the step of the report's value at this path: "bubble.measured" the bubble, "time.compute" compute;
+/// nothing if it is not part of the step.
 std::optional<TimeClass> part_of_step(const QString& report_path);
 
 }  // namespace rankscope::app

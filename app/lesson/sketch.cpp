@@ -15,7 +15,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr std::size_t most_bars = 32;  // more than that are a curve
+constexpr std::size_t most_bars = 32;  // above this number it is a curve
 
 }  // namespace
 
@@ -98,7 +98,7 @@ void Sketch::mouseMoveEvent(QMouseEvent* event) {
 
 std::size_t Sketch::stride() const { return (values_.size() + most_bars - 1) / most_bars; }
 
-// Of a curve, what lies between the chosen place and the next ones that keys reach lies on lines.
+// For a curve, the values between the chosen place and the next ones that keys reach are interpolated linearly.
 void Sketch::set_chosen(double value) {
   values_[chosen_] = std::clamp(value, 0.0, most_);
   const auto lay_line = [&](std::size_t a, std::size_t b) {

@@ -12,7 +12,7 @@ namespace rankscope::app {
 class Sketch : public QWidget {
   Q_OBJECT
  public:
-  /// `count` values from 0 to `most`; `each`: what they are of ("rank").
+  /// `count` values from 0 to `most`; `each`: the unit of the x axis ("rank").
   Sketch(const Palette& colours, std::size_t count, double most, const QString& unit, const QString& each,
          QWidget* parent = nullptr);
 
@@ -20,9 +20,9 @@ class Sketch : public QWidget {
   void set_values(const std::vector<double>& values);
   /// After submission it cannot be changed.
   void set_kept(bool kept);
-  /// `name`: what they are of, "run" or "simulation".
+  /// `name`: the origin of the values, "run" or "simulation".
   void set_measured(std::vector<double> values, const QString& name);
-  /// Where on the widget a value stands.
+  /// The position of a value on the widget.
   QPointF at(std::size_t index, double value) const;
 
   QSize sizeHint() const override { return {200, 132}; }
@@ -40,7 +40,7 @@ class Sketch : public QWidget {
 
  private:
   void stroke(QPointF from, QPointF to);
-  std::size_t stride() const;  ///< places that an arrow key goes on: one of bars, of a curve more
+  std::size_t stride() const;  ///< places that an arrow key moves: one for bars, more for a curve
   void set_chosen(double value);
   std::size_t index_at(double x) const;
   QRectF inner() const;

@@ -18,9 +18,9 @@ class WelcomePage : public QScrollArea {
   Q_OBJECT
  public:
   WelcomePage(const Library& library, const AnswerBook& book, QWidget* parent);
-  /// What can be gone on with; an empty name: nothing. Lists again what was answered.
+  /// What can be continued; an empty name: nothing. Updates the list of answered questions.
   void refresh(const QString& continue_name);
-  /// Where the keyboard goes: to what most begin with.
+  /// The widget for the keyboard focus: the most common first choice.
   void focus_first();
 
  signals:

@@ -11,7 +11,7 @@
 
 namespace rankscope {
 
-/// One step explained: its idle stretches with causes, its bubble beside the textbook's and the predicted one.
+/// The analysis of one step: its idle stretches with causes; its bubble, the textbook's and the predicted one.
 struct StepInsight {
   StepAnalysis run;
   std::optional<StepAnalysis> predicted;
@@ -21,13 +21,13 @@ struct StepInsight {
 class BubbleSource {
  public:
   virtual ~BubbleSource() = default;
-  /// The program of a rank, as far as it is known; null where it is not. Any thread; never waits.
+  /// The program of a rank; null if it is not known (yet). Any thread; never waits.
   virtual std::shared_ptr<const RankProgram> program(int rank) {
     static_cast<void>(rank);
     return nullptr;
   }
-  /// The insight into a step as far as it is known now; null while it is being computed or cannot be. Any thread;
-  /// never waits. `prediction` may be null: then the prediction is looked for in `run`.
+  /// The insight into a step as far as it is known now; null while it is computed or if it cannot be. Any thread;
+  /// never waits. `prediction` may be null: then the prediction is searched in `run`.
   virtual std::shared_ptr<const StepInsight> insight(const std::shared_ptr<const StoreView>& run,
                                                      const std::shared_ptr<const StoreView>& prediction,
                                                      Obtained obtained, std::uint32_t step) = 0;

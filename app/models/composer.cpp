@@ -13,7 +13,7 @@
 
 namespace rankscope {
 
-// One frame under way: threads take rows from it until none is left.
+// A frame in progress: each thread composes the next row until none is left.
 struct Composer::Job {
   std::uint64_t number = 0;
   std::shared_ptr<Frame> frame;
@@ -22,7 +22,7 @@ struct Composer::Job {
   std::vector<RowParts> parts;
   std::atomic<std::size_t> next_row{0};
   std::size_t rows_done = 0;  ///< guarded by the composer's mutex
-  bool cleared = false;       ///< likewise: the ground is there, rows may be taken
+  bool cleared = false;       ///< guarded too: the background is drawn, rows may be composed
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
 
@@ -73,7 +73,7 @@ Composer::Composer(std::function<void()> ready, int threads)
         work();
       });
   } catch (const std::system_error&) {
-    if (threads_.empty()) throw;  // with fewer threads it is slower, and with none nothing is drawn
+    if (threads_.empty()) throw;  // fewer threads are only slower; without any, nothing is drawn
   }
 }
 

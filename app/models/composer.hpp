@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Composes frames on worker threads. The newest request wins: while a frame is being composed, later requests replace
-// each other, so the view never queues work and waits only for the frame that it needs.
+// Composes frames on worker threads. Only the newest request counts: while a frame is being composed, later requests
+// replace each other, so the view never queues work and waits only for the frame that it needs.
 #pragma once
 #include <chrono>
 #include <condition_variable>
@@ -16,7 +16,7 @@ namespace rankscope {
 
 class Composer {
  public:
-  /// `ready` is called on a worker thread whenever a newer frame can be had. `threads` 0: as many as cores, at most 4.
+  /// `ready` is called on a worker thread whenever a newer frame is available. `threads` 0: one per core, at most 4.
   explicit Composer(std::function<void()> ready, int threads = 0);
   ~Composer();
   Composer(const Composer&) = delete;
@@ -26,9 +26,9 @@ class Composer {
   std::uint64_t request(FrameRequest request);
   /// The newest frame and its number; null and 0 before the first.
   std::pair<std::shared_ptr<const Frame>, std::uint64_t> latest() const;
-  /// Waits until frame `number` or a later one is there, at most so long. True if it is.
+  /// Waits until frame `number` or a later one is complete, at most for this time. True if it is.
   bool wait_for(std::uint64_t number, std::chrono::microseconds longest) const;
-  /// True while nothing is asked for that is not there yet.
+  /// True if all requested frames are complete.
   bool settled() const;
 
  private:
@@ -42,9 +42,9 @@ class Composer {
   std::shared_ptr<Pool> pool_;  ///< pixel buffers of unused frames
   mutable std::mutex mutex_;
   mutable std::condition_variable work_there_, frame_there_;
-  std::unique_ptr<FrameRequest> waiting_;  ///< the newest request that is not begun
+  std::unique_ptr<FrameRequest> waiting_;  ///< the newest request that has not been started
   std::uint64_t waiting_number_ = 0, requested_ = 0;
-  std::shared_ptr<Job> job_;  ///< under way
+  std::shared_ptr<Job> job_;  ///< in progress
   std::shared_ptr<const Frame> latest_;
   std::uint64_t latest_number_ = 0;
   bool stopping_ = false;

@@ -17,7 +17,7 @@ std::tuple<std::int64_t, std::int32_t, Lane> place_in_time(const LaneKey& lane, 
   return {span.begin_ns, lane.rank, lane.lane};
 }
 
-/// The first span of the lane that stands after `place`.
+/// The first span of the lane after `place`.
 std::optional<Span> first_after(const StoreView& view, const LaneKey& lane, const LaneKey& of, const Span& from,
                                 std::int64_t until_ns) {
   const auto place = place_in_time(of, from);
@@ -40,7 +40,7 @@ std::optional<Span> last_before(const StoreView& view, const LaneKey& lane, cons
   if (span) {
     span = view.previous_span(lane, *span);
   } else {
-    // The lane's last op, looked for in ever longer stretches before.
+    // The lane's last op before, searched in longer and longer ranges.
     for (std::int64_t back = 1'000'000; !span; back *= 8) {
       const TimeRange stretch{std::max(extent.begin_ns, extent.end_ns - back), extent.end_ns + 1};
       const auto some = view.spans(lane, stretch, 0, 1);

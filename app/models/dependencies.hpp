@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The ops that an op had to wait for, and the ops of all ranks in the order of time, for stepping
+// The ops that an op had to wait for, and the ops of all ranks in time order, for stepping
 // op by op.
 #pragma once
 #include <optional>
@@ -13,21 +13,21 @@
 namespace rankscope {
 
 enum class Needs : std::uint8_t {
-  lane,    ///< what ran before it on its lane
+  lane,    ///< the op before it on its lane
   data,    ///< an op of another lane whose result it uses
-  before,  ///< an op of the step before
-  peer,    ///< the other end of its message, or a member of its collective: it has to come
+  before,  ///< an op of the previous step
+  peer,    ///< the other end of its message, or a member of its collective: it has to arrive
 };
 struct Dependency {
   Needs needs = Needs::lane;
   std::int32_t rank = 0;
   std::uint32_t step = 0;
   OpId op;
-  bool here = false;         ///< its span is here
-  std::int64_t time_ns = 0;  ///< when it ended; a peer: when it came
+  bool here = false;         ///< the store has its span
+  std::int64_t time_ns = 0;  ///< when it ended; a peer: when it arrived
 };
 
-/// All that `span` had to wait for; what came last first, what is not here at the end. `program` is its rank's.
+/// All that `span` had to wait for, the latest first, those without a span at the end. `program` is its rank's.
 std::vector<Dependency> dependencies_of(const StoreView& view, const RankProgram& program, const RunPlan* plan,
                                         Obtained obtained, const Span& span);
 
@@ -35,7 +35,7 @@ std::vector<Dependency> dependencies_of(const StoreView& view, const RankProgram
 /// forward, micro-batch 0 (ended 1.2 ms earlier)" and "also after: …".
 std::vector<std::string> dependency_lines(const std::vector<Dependency>& dependencies, const Span& span);
 
-/// The op of any rank and lane that begins next (`by` > 0) or before; of several at once, by rank and lane.
+/// The op of any rank and lane that begins next (`by` > 0) or before; if several begin at once, by rank and lane.
 std::optional<std::pair<LaneKey, Span>> in_time(const StoreView& view, Obtained obtained, LaneKey lane,
                                                 const Span& from, int by);
 

@@ -33,14 +33,14 @@ std::vector<std::string_view> words_of(std::string_view query) {
   return words;
 }
 
-/// Takes what matches, up to `most` of it.
+/// Collects matches, at most `most`.
 class Collector {
  public:
   Collector(std::string_view query, std::size_t most) : words_(words_of(query)), most_(most) {}
 
   bool has_query() const { return !words_.empty(); }
 
-  /// False when there is no room for more.
+  /// False when it is full.
   bool take(Found found) {
     const std::string text = found.title + ' ' + found.detail;
     if (!std::all_of(words_.begin(), words_.end(), [&](std::string_view word) { return contains(text, word); }))
@@ -53,7 +53,7 @@ class Collector {
     return true;
   }
 
-  /// Gives what it has taken and is empty again.
+  /// Returns the collected matches, and is empty again.
   std::vector<Found> release() { return std::exchange(found_, {}); }
   bool complete() const { return complete_; }
   void set_incomplete() { complete_ = false; }

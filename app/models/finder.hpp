@@ -18,7 +18,7 @@ struct Found {
   enum class Kind : std::uint8_t { rank, op, tensor };
   Kind kind = Kind::rank;
   std::int32_t rank = 0;
-  OpId op;                 ///< the op itself; of a tensor the first op of a step that uses it, invalid where none does
+  OpId op;                 ///< the op itself; of a tensor the first op of a step that uses it, invalid if none does
   std::string title;       ///< "B:c2:m3 · rank 2", "rank 2", "h.3.mlp.c_fc.weight · rank 2"
   std::string detail;      ///< "backward"; "stage 2"; of a tensor its memory class, "parameters"
   std::int64_t bytes = 0;  ///< of a tensor
@@ -35,8 +35,8 @@ using ProgramOf = std::function<std::shared_ptr<const RankProgram>(std::int32_t 
 /// True when every word of `query` occurs in `text`, in any order; case does not matter.
 bool has_words(std::string_view text, std::string_view query);
 
-/// What has all words of `query` in its title or detail, at most `most` of each kind. A query without a word finds
-/// nothing. At most some 300,000 ops and buffers are looked at, so that an answer takes well under a second.
+/// Entries with all words of `query` in title or detail, at most `most` of each kind. A query without a word finds
+/// nothing. At most about 300,000 ops and buffers are searched, so that an answer takes well under a second.
 Findings find_in(const ProgramOf& program_of, const RunPlan& plan, std::string_view query, std::size_t most);
 
 }  // namespace rankscope

@@ -11,7 +11,7 @@
 namespace rankscope {
 namespace {
 
-constexpr double label_pixels = 44;  ///< as wide as a label of a part needs
+constexpr double label_pixels = 44;  ///< the width that a part's label needs
 constexpr FoldLevel every_level[] = {FoldLevel::chunk, FoldLevel::block, FoldLevel::segment};
 constexpr std::size_t most_sampled_lanes = 8, most_sampled_spans = 4000;
 
@@ -54,7 +54,7 @@ FoldLevel FoldScale::level(OpKind kind) const {
   const auto fits = [&](FoldLevel level, double labels) {
     return parts.of(kind, level) > 0 && parts.of(kind, level) >= labels * label_pixels * device_scale * ns_per_pixel;
   };
-  if (!fits(FoldLevel::chunk, 2)) return FoldLevel::chunk;  // of one part alone: its micro-batch's number says more
+  if (!fits(FoldLevel::chunk, 2)) return FoldLevel::chunk;  // only one part: its micro-batch number is more useful
   return fits(FoldLevel::segment, 1) ? FoldLevel::segment
          : fits(FoldLevel::block, 1) ? FoldLevel::block
                                      : FoldLevel::chunk;

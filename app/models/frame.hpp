@@ -22,13 +22,13 @@ struct FrameRequest {
   Obtained shown = Obtained::measured;
   std::shared_ptr<const TimelineRows> rows;
   TimeRange range;
-  PartLengths parts;          ///< of the run: how far its ops are opened, the prediction's as far
+  PartLengths parts;          ///< of the run: how far its ops are opened; the prediction's to the same level
   int width = 0, height = 0;  ///< device pixels
   int scroll = 0;             ///< logical pixels of the rows above the picture
   double device_scale = 1;    ///< device pixels per logical one
   Theme theme = Theme::dark;
-  std::optional<std::uint32_t> step;  ///< the one that is looked at: its forecast stands whole
-  bool overview = false;              ///< shares only: no boxes, no bubbles
+  std::optional<std::uint32_t> step;  ///< the step that the user looks at: its forecast is shown completely
+  bool overview = false;              ///< only shares: no boxes, no bubbles
   TimeRange extent;                   ///< of the data; compose() and the composer fill it in
   BubbleSource* bubbles = nullptr;    ///< outlives the composer; null: no causes
   PixelScale scale() const { return {range, static_cast<double>(width)}; }
@@ -55,19 +55,19 @@ struct Frame {
   std::vector<Argb> pixels;  ///< height lines of width, opaque
   std::vector<FrameBox> boxes;
   std::vector<FrameBubble> bubbles;
-  bool explained = true;         ///< false when the insight into a visible step was not there yet
-  std::vector<char> every_span;  ///< by row: 1 where all its spans were looked at, 0 where only wide ones
-  double drift = 0;              ///< pixels: what whole-pixel shifts have rounded away so far
-  bool reused = false;           ///< made from the frame before it
-  double milliseconds = 0;       ///< it took to compose
+  bool explained = true;         ///< false when the insight into a visible step was missing
+  std::vector<char> every_span;  ///< by row: 1 if all its spans were read, 0 if only wide ones
+  double drift = 0;              ///< pixels: accumulated rounding error of whole-pixel shifts
+  bool reused = false;           ///< made from the previous frame
+  double milliseconds = 0;       ///< time to compose it
 };
 
-/// Boxes from this width on stand in Frame::boxes.
+/// Boxes of at least this width are listed in Frame::boxes.
 inline constexpr double listed_box_pixels = 10;
-/// Boxes from this width on have edges of their own; narrower ones are shares of their pixels.
+/// Boxes of at least this width have edges; narrower ones are shares of their pixels.
 inline constexpr double crisp_box_pixels = 3;
 
-/// What one row adds to a frame.
+/// The part of a frame from one row.
 struct RowParts {
   std::vector<FrameBox> boxes;
   std::vector<FrameBubble> bubbles;
@@ -78,16 +78,16 @@ struct RowParts {
 struct Reuse;
 
 /// Composes row `row` into `pixels` (the whole picture's; rows write disjoint lines, so they may run in parallel).
-/// With `reuse` the pixels hold what copy_shifted left there.
+/// With `reuse` the pixels contain what copy_shifted wrote.
 RowParts compose_row(const FrameRequest& request, std::size_t row, Argb* pixels, const Reuse* reuse = nullptr);
 
-/// The ground that rows stand on.
+/// The background under the rows.
 void clear_frame(const FrameRequest& request, Argb* pixels);
 
-/// Adds what the rows found to the frame, in their order.
+/// Adds the rows' results to the frame, in their order.
 void gather(Frame& frame, std::vector<RowParts>& parts);
 
-/// All rows, on the calling thread; from `previous` where it can be.
+/// All rows, on the calling thread; from `previous` if possible.
 Frame compose(const FrameRequest& request, const Frame* previous = nullptr);
 
 }  // namespace rankscope

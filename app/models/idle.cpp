@@ -6,7 +6,7 @@
 namespace rankscope {
 namespace {
 
-// A piece of this width has room for a name.
+// A piece of this width has space for a name.
 constexpr double nameable_pixels = 56;
 
 bool same_cause(const BubbleStretch& a, const BubbleStretch& b) {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double op_margin = 2.0;
 
-// Selects how the shown events of a session were obtained: the headline's way if there are events of it.
+// Selects how the shown events of a session were obtained: as the headline's if it has such events.
 std::optional<Obtained> headline(const StoreView& view) {
   const bool device = view.hello() && view.hello()->headline == ClockDomain::device;
   const Obtained order[] = {device ? Obtained::emulated : Obtained::measured,
@@ -64,7 +64,7 @@ void Navigator::take_in() {
   state_.set_extent(extent);
   follow_step();
   take_plan(*view);
-  // The forecast came after the step was fitted, which nobody has moved since: it may take longer than the step.
+  // The forecast arrived after the step was fitted, and the range was not moved since: it may be longer than the step.
   if (state_.step() && !fitted_.empty() && state_.visible() == fitted_ && source_.prediction() != fitted_beside_)
     fit_step();
   if (first && (state_.visible().empty() || intersection(state_.visible(), extent).empty())) fit_step();
@@ -109,7 +109,7 @@ void Navigator::take_plan(const StoreView& view) {
 
 void Navigator::follow_step() {
   if (state_.follow() != Follow::last_step) return;
-  // While a step is played it stays; the next one follows at its end.
+  // A step stays while it is played; the next one follows at its end.
   if (state_.playing() && state_.step()) return;
   const auto last = last_whole_step(*source_.view(), state_.shown());
   if (!last || (state_.step() == last && !state_.visible().empty())) return;
@@ -158,7 +158,7 @@ void Navigator::fit_step() {
   const auto prediction = source_.prediction();
   const auto range = step_with_forecast(*view, prediction ? *prediction : *view, state_.shown(), *state_.step());
   if (!range || range->empty()) return;
-  // Set before the range changes: slots of visible_changed() ask shows_fitted_step().
+  // Set before the range changes: slots of visible_changed() call shows_fitted_step().
   fitted_ = clamped(widened(*range, step_margin), state_.extent());
   fitted_beside_ = prediction;
   state_.set_visible(fitted_);
@@ -175,7 +175,7 @@ void Navigator::fit() {
     const auto span = source_.view()->find(selected->rank, selected->step, selected->op, selected->obtained);
     if (span) {
       const TimeRange requested = clamped(widened({span->begin_ns, span->end_ns}, op_margin), state_.extent());
-      // Fitting twice goes back to the step.
+      // Fitting twice returns to the step.
       if (requested == state_.visible()) return fit_step();
       return state_.set_visible(requested);
     }

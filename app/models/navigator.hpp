@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Moves the shared state through the data: follows a live run step by step, goes to a step, fits the selection,
+// Moves the shared state through the data: follows a live run step by step, shows a step, fits the selection,
 // switches to another plan, plays in slow motion. Called by the keys and the tool bar.
 #pragma once
 #include <QElapsedTimer>
@@ -17,25 +17,25 @@ class Navigator : public QObject {
  public:
   Navigator(SharedState& state, SnapshotSource& source, QObject* parent = nullptr);
 
-  /// Goes to that step and holds it. A range within the old step keeps its place in the new one, so that steps can be
-  /// compared by flipping; otherwise the new step is fitted.
+  /// Shows that step and holds it. A range within the old step keeps its position in the new one, so that steps can be
+  /// compared by switching between them; otherwise the new step is fitted.
   void show_step(std::uint32_t step);
-  /// The `by`-th step after (before) the present one, among those that there are.
+  /// The `by`-th step after (before) the current one, limited to the existing steps.
   void step_by(int by);
-  static constexpr double step_margin = 0.01;  ///< beside a fitted step, as a share of its length
-  void fit_step();  ///< the present step
-  /// What is visible is what fit_step() shows.
+  static constexpr double step_margin = 0.01;  ///< on each side of a fitted step, as a share of its length
+  void fit_step();  ///< the current step
+  /// True if the visible range is the one that fit_step() set.
   bool shows_fitted_step() const { return !fitted_.empty() && state_.visible() == fitted_; }
   void fit_all();   ///< everything
-  void fit();       ///< the selected range, else the selected op with some room, else the step
+  void fit();       ///< the selected range, else the selected op with a margin, else the step
   void zoom(double factor, std::int64_t at_ns);
   void pan(double share_of_visible);
   void selection_to_range();  ///< the selected op's time becomes the selected range
   void toggle_playing();
 
  private:
-  void take_in();  ///< a new snapshot
-  /// The step of another plan is there: what was to be seen of the old one's is shown of it.
+  void take_in();  ///< reads a new snapshot
+  /// The step of another plan has arrived: the same part of it is shown as of the old plan's step.
   void take_plan(const StoreView& view);
   void follow_step();
   void play_on();
@@ -44,11 +44,11 @@ class Navigator : public QObject {
   SnapshotSource& source_;
   QTimer timer_;
   QElapsedTimer since_;
-  double rest_ns_ = 0;                              ///< of slow motion: what the last tick left below a nanosecond
+  double rest_ns_ = 0;                              ///< of slow motion: fraction of a nanosecond left by the last tick
   std::string scenario_;                            ///< whose step is shown
   TimeRange step_range_;                            ///< of that step
-  TimeRange fitted_;                                ///< what fit_step() showed
-  std::shared_ptr<const StoreView> fitted_beside_;  ///< and the prediction that it knew
+  TimeRange fitted_;                                ///< the range that fit_step() showed
+  std::shared_ptr<const StoreView> fitted_beside_;  ///< and the prediction at that time
   bool moving_ = false;
 };
 

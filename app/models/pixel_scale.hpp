@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Time ↔ pixels. Times stay 64-bit nanoseconds; only their distance from the view's start becomes a floating number, so
-// a nanosecond after a week of training is still a nanosecond.
+// Time ↔ pixels. Times stay 64-bit nanoseconds; only the distance from the view's start becomes floating-point, so
+// the resolution is still a nanosecond after a week of training.
 #pragma once
 #include <cmath>
 #include <cstdint>

@@ -14,7 +14,7 @@ struct RankShare {
   std::int32_t rank = 0;
   std::array<double, span_class_count> compute{};  ///< of the compute lane, by class
   double idle = 0, unknown = 0;                    ///< of the compute lane; with `compute` they sum to 1
-  double transfer = 0, collective = 0;             ///< busy share of its busiest such lane; overlaps with compute
+  double transfer = 0, collective = 0;             ///< busy share of the busiest such lane; overlaps with compute
 };
 
 struct RangeStatistics {
@@ -23,7 +23,7 @@ struct RangeStatistics {
   RankShare mean;  ///< over the ranks; rank -1
 };
 
-/// Cost: one pixel per lane, whatever the range holds. `only`: of these ranks; empty: of all.
+/// Cost: one pixel per lane, however many spans the range has. `only`: of these ranks; empty: of all.
 RangeStatistics statistics_of(const StoreView& view, Obtained obtained, TimeRange range,
                               const std::function<bool(std::int32_t rank)>& only = {});
 

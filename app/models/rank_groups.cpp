@@ -84,7 +84,7 @@ bool can_group(Grouping grouping, const RunPlan* plan) {
 }
 
 std::vector<RankGroup> rank_groups(Grouping grouping, std::int32_t ranks, const RunPlan* plan) {
-  if (plan && plan->grid.size() != ranks) plan = nullptr;  // it is of another run
+  if (plan && plan->grid.size() != ranks) plan = nullptr;  // it belongs to another run
   if (grouping == Grouping::none || (grouping == Grouping::automatic && ranks <= most_single_ranks)) return {};
   if (grouping == Grouping::automatic)
     for (const Grouping kind : {Grouping::stage, Grouping::tensor})

@@ -11,7 +11,7 @@
 namespace rankscope {
 
 enum class Grouping : std::uint8_t {
-  automatic,  ///< rank by rank up to most_single_ranks, above by stage, else as the plan is cut
+  automatic,  ///< rank by rank up to most_single_ranks; above, by stage, else tensor group, else blocks
   none,       ///< rank by rank
   stage,
   tensor,
@@ -20,7 +20,7 @@ enum class Grouping : std::uint8_t {
 inline constexpr std::array every_grouping{Grouping::automatic, Grouping::none, Grouping::stage, Grouping::tensor,
                                            Grouping::data};
 
-/// More ranks than these have too little height each: heat rows by group that open.
+/// More ranks than this would have too little height each: then one heat row per group, which can be opened.
 inline constexpr std::int32_t most_single_ranks = 32;
 
 /// Ranks first, first + stride, …
@@ -38,14 +38,14 @@ struct RankGroup {
 /// "8 ranks", "data group of 8"
 std::string size_words(const RankGroup& group);
 
-/// What a menu says: "Group by stage".
+/// The menu's text: "Group by stage".
 const char* words_of(Grouping grouping);
 
 /// Whether the plan has more than one group of that kind, or one with several ranks. `plan` may be null.
 bool can_group(Grouping grouping, const RunPlan* plan);
 
-/// The groups of `ranks` ranks, by first rank; each rank is in one. Empty: rank by rank. Without a plan, or where it
-/// has no such groups, blocks of ranks that follow each other.
+/// The groups of `ranks` ranks, by first rank; each rank is in one. Empty: rank by rank. Without a plan, or if it
+/// has no such groups, blocks of consecutive ranks.
 std::vector<RankGroup> rank_groups(Grouping grouping, std::int32_t ranks, const RunPlan* plan);
 
 }  // namespace rankscope

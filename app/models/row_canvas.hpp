@@ -13,9 +13,9 @@ struct RowCanvas {
   int width = 0, picture_height = 0;
   int top = 0;     ///< of the row, in the picture; may be negative
   int height = 0;  ///< of the row
-  /// Where hatching is anchored: the pixel of time zero, so that it moves with the data.
+  /// The origin of the hatching: the pixel of time zero, so that it moves with the data.
   int phase = 0;
-  int from = 0;  ///< lines of the picture above this one are another's
+  int from = 0;  ///< lines of the picture above this one belong to another row
 
   /// Line y of the row, or null outside the picture.
   Argb* line(int y) const {
@@ -28,7 +28,7 @@ struct RowCanvas {
 
 /// Fills columns [x0, x1) of lines [y0, y1), clipped.
 void fill(const RowCanvas& canvas, int x0, int x1, int y0, int y1, Argb colour);
-/// A box's edges; one that goes on beyond an end has no side there.
+/// A box's edges; no side is drawn at an end where the box continues.
 void outline(const RowCanvas& canvas, int x0, int x1, int thickness, Argb colour, bool from = true, bool to = true);
 enum class Slope : std::uint8_t { rising, falling };
 /// Diagonal lines of `hatch` on `ground`.
@@ -36,10 +36,10 @@ void hatch(const RowCanvas& canvas, int x0, int x1, Argb ground, Argb hatch, int
 /// Dots on `ground`: a stretch without data.
 void dots(const RowCanvas& canvas, int x0, int x1, int y0, int y1, Argb ground, Argb dot, int period);
 
-/// One column: each class's share of the height, from the bottom; a class with any share has a pixel. What is left
-/// keeps what was there (idle).
+/// One column: each class's share of the height, from the bottom; a class with any share has a pixel. The rest
+/// is not changed (idle).
 void stack_column(const RowCanvas& canvas, int x, const PixelShare& share, const Palette& colours);
-/// One column in one colour, mixed by shares over the ground: for rows too thin to stack. `strength` 1 is full colour.
+/// One column in one colour, the shares blended over the ground: for rows too thin to stack. `strength` 1: full colour.
 void blend_column(const RowCanvas& canvas, int x, const PixelShare& share, const Palette& colours, float strength);
 
 }  // namespace rankscope

@@ -7,7 +7,7 @@
 namespace rankscope {
 namespace {
 
-// Ranks that may hold the other end of a message of `rank`: its pipeline, where the plan is known.
+// Ranks that may have the other end of a message of `rank`: its pipeline, if the plan is known.
 std::vector<std::int32_t> partners(const StoreView& view, const RunPlan* plan, std::int32_t rank, GroupKind group) {
   if (plan && rank < plan->grid.size()) return plan->grid.group_of(rank, group);
   std::vector<std::int32_t> ranks;

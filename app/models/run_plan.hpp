@@ -14,20 +14,20 @@ namespace rankscope {
 struct RunPlan {
   Scenario scenario;
   RankGrid grid;
-  /// Ranks that each of the session's stands for: of a folded prediction there is one of each stage, and then scenario
-  /// and grid are of these alone.
+  /// How many ranks each of the session's ranks represents: a folded prediction has one per stage, and its scenario
+  /// and grid are of these ranks only.
   std::int32_t identical_ranks = 1;
-  /// Of a folded prediction the stage that has the slow rank (fault.slow_rank), and that rank; -1 without.
+  /// Of a folded prediction the stage that has the slow rank (fault.slow_rank), and that rank; -1 if there is none.
   std::int32_t slow_stage = -1, slow_rank = -1;
 };
 
-/// The plan in the session's hello; null where none came, or where it can't be read by this version.
+/// The plan in the session's hello; null if no hello arrived, or if this version cannot read it.
 std::shared_ptr<const RunPlan> plan_of(const StoreView& view);
 
-/// A rank's place as a label's second line: "stage 2", "stage 2 · data 1"; empty for a rank of data parallelism alone.
+/// A rank's place as a label's second line: "stage 2", "stage 2 · data 1"; empty with data parallelism only.
 std::string place_of(const RunPlan& plan, std::int32_t rank);
 
-/// Of a folded prediction whom a rank stands for: "256 identical ranks"; of the stage with the slow rank
+/// Of a folded prediction which ranks a rank represents: "256 identical ranks"; in the stage with the slow rank
 /// "rank 517 is slow; 255 others wait".
 std::string folded_words(const RunPlan& plan, std::int32_t rank);
 
@@ -41,10 +41,10 @@ struct MessageLink {
 };
 
 /// What the selected op exchanged: of a send or receive its message; of a model op the messages it waited for and sent;
-/// of a collective one link from each member to the next. `plan` may be null: then all ranks are looked through.
+/// of a collective one link from each member to the next. `plan` may be null: then all ranks are searched.
 std::vector<MessageLink> links_of(const StoreView& view, const RunPlan* plan, Obtained obtained, const Span& span);
 
-/// The spans of that send's or receive's other end, if it is here.
+/// The spans of that send's or receive's other end, if the store has them.
 std::optional<Span> other_end(const StoreView& view, const RunPlan* plan, Obtained obtained, const Span& span);
 
 }  // namespace rankscope

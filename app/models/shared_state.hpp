@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The state shared by all views: a time range, a cursor, a selection, a step. A view gets it by constructor, changes it
-// through the setters and redraws on the signals; a setter that changes nothing emits nothing. GUI thread only.
+// The state shared by all views: a time range, a cursor, a selection, a step. A view gets it by constructor, changes
+// it through the setters and redraws on the signals; a setter that changes nothing emits nothing. GUI thread only.
 #pragma once
 #include <QObject>
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace rankscope {
 
-/// One op, run once: what a click selects.
+/// One execution of an op: what a click selects.
 struct SpanRef {
   std::int32_t rank = 0;
   std::uint32_t step = 0;
@@ -22,10 +22,10 @@ struct SpanRef {
   bool operator==(const SpanRef&) const = default;
 };
 
-/// How the views follow the data. A step takes milliseconds: live, the last whole step is frozen or played slowly.
+/// How the views follow the data. A step takes milliseconds: live, the last complete step is frozen or played slowly.
 enum class Follow : std::uint8_t {
-  held,       ///< the person's own step and range stay
-  last_step,  ///< the last whole step, fitted, as steps come in
+  held,       ///< the step and range that the user selected stay
+  last_step,  ///< the last complete step, fitted, as steps arrive
 };
 
 class SharedState : public QObject {
@@ -33,15 +33,15 @@ class SharedState : public QObject {
  public:
   using QObject::QObject;
 
-  /// All time of the source; what `visible` is clamped to.
+  /// The complete time of the source; `visible` is clamped to it.
   TimeRange extent() const { return extent_; }
   TimeRange visible() const { return visible_; }
   std::optional<std::int64_t> cursor() const { return cursor_; }
   std::optional<SpanRef> selected() const { return selected_; }
-  /// A stretch of time chosen for its statistics; empty when there is none.
+  /// A time range selected for its statistics; empty when there is none.
   TimeRange selected_range() const { return selected_range_; }
-  /// Whose spans stand in front (measured on the wall clock, emulated on the device clock, simulated); the prediction
-  /// lies under them.
+  /// Which spans are in front (measured on the wall clock, emulated on the device clock, simulated); the prediction
+  /// is drawn under them.
   Obtained shown() const { return shown_; }
   std::optional<std::uint32_t> step() const { return step_; }
   Follow follow() const { return follow_; }
@@ -50,7 +50,7 @@ class SharedState : public QObject {
   bool playing() const { return playing_; }
 
   void set_extent(TimeRange extent) { change(extent_, extent, &SharedState::extent_changed); }
-  /// Clamped; a person's own gesture calls hold() beside it.
+  /// Clamped; a gesture of the user also calls hold().
   void set_visible(TimeRange range) { change(visible_, clamped(range, extent_), &SharedState::visible_changed); }
   void set_cursor(std::optional<std::int64_t> time_ns) { change(cursor_, time_ns, &SharedState::cursor_changed); }
   void set_selected(std::optional<SpanRef> span) { change(selected_, span, &SharedState::selected_changed); }

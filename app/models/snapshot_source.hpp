@@ -14,17 +14,17 @@ class SnapshotSource : public QObject {
   using QObject::QObject;
   ~SnapshotSource() override;
 
-  /// The newest snapshot; never null, empty before anything came. Cheap: called for every frame, on the GUI thread.
+  /// The newest snapshot; never null, empty before any data arrived. Cheap: called for every frame, on the GUI thread.
   /// The snapshot itself is read on worker threads.
   virtual std::shared_ptr<const StoreView> view() const = 0;
 
-  /// The prediction laid under the run: spans obtained as simulated. Null when it is in view() itself, or when there is
-  /// none. Its clock is its own: steps are laid under the run's steps by number, the last predicted step under all
-  /// later ones (they are alike).
+  /// The prediction drawn under the run: spans obtained as simulated. Null when it is in view() itself, or when there
+  /// is none. It has its own clock: its steps are drawn under the run's by number, the last predicted step under all
+  /// later ones (they are identical).
   virtual std::shared_ptr<const StoreView> prediction() const { return nullptr; }
 
  signals:
-  /// view() or prediction() is another one. At most some 25 times a second, whatever comes in.
+  /// view() or prediction() has changed. At most about 25 times a second, however much data arrives.
   void changed();
 };
 

@@ -16,13 +16,13 @@ struct SpanDetails {
   std::vector<std::string> lines;  ///< "2.71 ms, predicted 2.58 ms, +5.0 %"; "waited 0.15 ms for rank 3: imbalance"
 };
 
-/// Of a box as drawn. `prediction` may be null (then simulated spans of `run` count), `insight` and `plan` too.
+/// Of a box as drawn. `prediction` may be null (then simulated spans of `run` are used), `insight` and `plan` too.
 SpanDetails details_of(const StoreView& run, const StoreView* prediction, const StepInsight* insight,
                        const RunPlan* plan, LaneKey lane, const Box& box);
 /// Of an idle stretch: its causes, and what is waited for at `time_ns`.
 SpanDetails details_of(const IdleStretch& stretch, const StepInsight* insight, std::int64_t time_ns);
 
-/// Whether a line is about what an op waited for.
+/// Whether a line states what an op waited for.
 bool is_wait(const std::string& line);
 
 /// A cause as a bubble is labelled, from the longest text to the shortest: "exposed send", "first gradient", …

@@ -15,7 +15,7 @@ struct Unit {
 };
 constexpr Unit units[] = {{1'000'000'000, "s"}, {1'000'000, "ms"}, {1'000, "µs"}, {1, "ns"}};
 
-// The largest unit of which `ns` is at least one whole.
+// The largest unit that is not larger than `ns`.
 Unit unit_for(std::int64_t ns) {
   const std::int64_t size = std::llabs(ns);
   for (const Unit& unit : units)
@@ -56,8 +56,8 @@ TimeTicks time_ticks(TimeRange visible, std::int64_t origin_ns, int most) {
   result.interval_ns = interval;
   const std::int64_t farthest =
       std::max(std::llabs(visible.begin_ns - origin_ns), std::llabs(visible.end_ns - origin_ns));
-  // The unit follows the distance between ticks, unless numbers become long: far from the origin it is a larger one, so
-  // that ticks every 500 µs read 0.5, 1.0 ms.
+  // The unit depends on the distance between ticks, unless numbers become long: far from the origin it is larger, so
+  // that ticks every 500 µs are labelled 0.5, 1.0 ms.
   Unit unit = unit_for(interval);
   if (farthest >= 10'000 * unit.ns || (farthest >= 1000 * unit.ns && interval >= 100 * unit.ns))
     for (const Unit& larger : units)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Formats positions and durations: round ticks, and a suitable unit (ns, µs, ms, s). Integer
-// arithmetic: no tick is off by a rounding error, however far from the session's start.
+// arithmetic: ticks have no rounding errors, however far from the session's start.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -26,7 +26,7 @@ TimeTicks time_ticks(TimeRange visible, std::int64_t origin_ns, int most);
 
 /// Three digits and the unit: "2.71 ms", "812 µs", "1.25 s", "0 ns". Negative values keep their sign.
 std::string duration_text(std::int64_t ns);
-/// A position with as many decimals as `resolution_ns` (a pixel's worth) resolves: "24.136 ms".
+/// A position with the decimals that `resolution_ns` (one pixel) needs: "24.136 ms".
 std::string position_text(std::int64_t ns, std::int64_t resolution_ns);
 /// A share as "31.0 %".
 std::string percent_text(double share);

@@ -6,7 +6,7 @@
 namespace rankscope {
 namespace {
 
-// The look of an open band. A height of 0 leaves the rows out.
+// The sizes of an open band. Rows with height 0 are omitted.
 struct Density {
   int compute, ghost, communication;
   int row_gap, band_gap;
@@ -20,7 +20,7 @@ constexpr Density densities[] = {
 constexpr Density largest{96, 14, 10, 4, 48, true};  // larger rows do not help
 constexpr Density opened_by_hand{32, 9, 7, 2, 14, true};
 constexpr Density folded_by_hand{14, 0, 0, 0, 8, false};
-constexpr Density in_a_group{26, 8, 5, 2, 10, true};  // where groups are closed until one is opened
+constexpr Density in_a_group{26, 8, 5, 2, 10, true};  // if groups are closed by default
 
 // A closed group's heat row and the gap under it.
 constexpr std::pair<int, int> group_rows[] = {{72, 16}, {56, 14}, {44, 10}, {34, 8}, {26, 6}, {20, 5}, {16, 3}};

@@ -6,7 +6,7 @@
 namespace rankscope {
 namespace {
 
-/// The engine's names that the window shows, listed for those who translate.
+/// The engine's names that the window shows, listed for translators.
 [[maybe_unused]] constexpr const char* engine_names[] = {
     // kinds of ops and of boxes
     QT_TRANSLATE_NOOP("Models", "forward"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Words in the window's language, for those that are no QObject and have std::string.
+// Words in the window's language, for code that has no QObject and uses std::string.
 #pragma once
 #include <QCoreApplication>
 #include <QString>
@@ -13,7 +13,7 @@ inline QString text_of(int number) { return QString::number(number); }
 inline QString text_of(const std::string& text) { return QString::fromStdString(text); }
 }  // namespace translated_detail
 
-/// The translation of English words, in which %1, %2, … are what follows.
+/// The translation of English text; %1, %2, … are replaced by the further arguments.
 template <class... Of>
 std::string translated(const char* english, const Of&... of) {
   QString text = QCoreApplication::translate("Models", english);
@@ -21,8 +21,8 @@ std::string translated(const char* english, const Of&... of) {
   return text.toStdString();
 }
 
-/// A name that the engine has for a kind of op, a purpose, a class of memory or of time, …: with blanks for underscores
-/// ("zero gather"), in the window's language. Names that are keys of files stay as they are.
+/// The engine's name of a kind of op, a purpose, a class of memory or of time, …: with blanks for underscores
+/// ("zero gather"), in the window's language. Names that are keys of files are not translated.
 std::string named(std::string_view name);
 
 }  // namespace rankscope

@@ -41,7 +41,7 @@ void Adviser::start() {
     try {
       return {number, std::make_shared<const Alternatives>(alternatives_to(scenario, [&] { return *now == number; }))};
     } catch (const std::exception&) {
-      return {number, nullptr};  // a plan that cannot run: the prediction says why
+      return {number, nullptr};  // a plan that cannot run: the prediction gives the reason
     }
   });
 }

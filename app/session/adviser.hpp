@@ -23,9 +23,9 @@ class Adviser : public QObject {
   void drop();
   /// Since the last drop().
   bool asked() const { return asked_; }
-  /// Of the scenario asked last; null while it is not known, or when that plan cannot run.
+  /// Of the scenario of the last request; null while unknown, or if that plan cannot run.
   const std::shared_ptr<const Alternatives>& latest() const { return latest_; }
-  /// True while nothing is under way.
+  /// True if no request is in progress.
   bool settled() const { return !wanted_ && worker_.settled(); }
 
  signals:

@@ -11,7 +11,7 @@
 namespace rankscope::app {
 namespace {
 
-/// Steps that are analysed for medians: few while the run needs the machine, more once it has ended.
+/// Steps that are analysed for medians: few while the run needs the machine, more after it has ended.
 constexpr std::size_t steps_while_running = 8, steps_when_over = 24, least_steps = 3;
 constexpr std::size_t most_spans_taken_apart = 300'000;  ///< some tenths of a second
 
@@ -23,8 +23,8 @@ bool all_programs_arrived(const StoreView& run) {
   return true;
 }
 
-/// The context of a run: its own programs, and the prediction that it sent itself (by what the machine was measured to
-/// do), else that of the plan.
+/// The context of a run: its own programs, and the prediction that it sent itself (by the measured figures of the
+/// machine), else that of the plan.
 InsightContext make_context(const AnalysisRequest& request) {
   const StoreView& run = *request.run;
   InsightContext context;
@@ -104,7 +104,7 @@ void analyse_recorded_forecast(const AnalysisRequest& request, InsightContext& c
     figures.predicted = report_of(forecast);
     if (!figures.predicted->folded) context.run = std::make_shared<const RunContext>(context_of(forecast));
   } catch (const std::exception&) {
-    return;  // its spans can be looked at without
+    return;  // its spans can be shown without
   }
   figures.forecast = context.forecast_step = figures.predicted->predicted;
   context.ideal_bubble = figures.predicted->bubble.ideal;

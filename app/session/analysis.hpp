@@ -12,12 +12,12 @@ namespace rankscope::app {
 
 struct AnalysisRequest {
   std::uint64_t run_number = 0;          ///< returned unchanged: identifies results about an earlier run
-  std::shared_ptr<const StoreView> run;  ///< null where nothing ran
+  std::shared_ptr<const StoreView> run;  ///< null if nothing ran
   std::optional<Scenario> scenario;
   std::shared_ptr<const Prediction> prediction;  ///< may be null
   std::shared_ptr<const InsightContext> known;   ///< of an earlier analysis of the same run; null the first time
   bool over = false;                             ///< nothing more will arrive: more steps are analysed
-  std::optional<std::uint32_t> step;             ///< the chosen one; none: the last whole one
+  std::optional<std::uint32_t> step;             ///< the chosen one; none: the last complete one
 };
 
 struct Analysis {
@@ -26,7 +26,7 @@ struct Analysis {
   std::shared_ptr<const InsightContext> context;
 };
 
-/// Throws nothing: unknown values are empty.
+/// Does not throw: unknown values are empty.
 Analysis analyse(const AnalysisRequest& request);
 
 }  // namespace rankscope::app

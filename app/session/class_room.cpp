@@ -180,7 +180,7 @@ void ClassRoom::follow(const classroom::SharedView& shared) {
   if (!lab.isEmpty() && lab != here) {
     emit lab_wanted(lab);
     if (QFileInfo(session_.spec().text).completeBaseName() != lab)
-      return;  // not installed here: it is tried again with the next look
+      return;  // not installed here: it is tried again at the next look
   }
   // The step can be chosen once the lab's prediction, or its run, is loaded.
   const bool ready = session_.state() != SessionState::opening && session_.state() != SessionState::starting;

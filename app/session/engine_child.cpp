@@ -79,7 +79,7 @@ bool EngineChild::running() const { return process_.state() != QProcess::NotRunn
 void EngineChild::signal_group(int signal) const {
   if (pid_ <= 0) return;
   const bool group_exists = killpg(static_cast<pid_t>(pid_), signal) == 0;
-  // Between fork and setpgid there is no group yet. Once the child is reaped its number may be reused.
+  // Between fork and setpgid there is no group yet. After the child is reaped, its number may be reused.
   if (!group_exists && running()) kill(static_cast<pid_t>(pid_), signal);
 }
 

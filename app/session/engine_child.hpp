@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The training engine as a child process of the window: started at low priority in its own process group, with its
-// output kept. It always ends with the window, also when the window is killed.
+// output kept. It always ends with the window, even if the window is killed.
 #pragma once
 #include <QObject>
 #include <QProcess>
@@ -15,30 +15,30 @@ struct EngineCommand {
   QStringList arguments;
 };
 
-/// Where rankscope-engine is: beside this executable, else on PATH. Empty when it is nowhere.
+/// The path of rankscope-engine: beside this executable, else on PATH. Empty if not found.
 QString find_engine();
 
 class EngineChild : public QObject {
   Q_OBJECT
  public:
-  /// `grace_ms`: how long stop() lets the engine finish after SIGTERM before SIGKILL.
+  /// `grace_ms`: time between stop()'s SIGTERM and SIGKILL, for the engine to finish.
   explicit EngineChild(EngineCommand command, int grace_ms = 5000, QObject* parent = nullptr);
-  /// Kills what still runs and reaps it; blocks at most half a second.
+  /// Kills and reaps it if it still runs; blocks at most half a second.
   ~EngineChild() override;
 
-  /// Starts it; `ended` reports a program that could not be started, or that is nowhere (empty): inside of this call.
+  /// Starts it; if it cannot be started or was not found (empty), `ended` is emitted inside this call.
   void start();
-  /// SIGTERM to the group, SIGKILL after the grace. Returns at once; `ended` follows. Does nothing when not running.
+  /// SIGTERM to the group, SIGKILL after the grace time. Returns at once; `ended` follows. No effect if not running.
   void stop();
   bool running() const;
   bool stopping() const { return stopping_; }
   qint64 process_id() const { return pid_; }
-  /// The last lines it wrote to standard error, newest last: what a failure message quotes.
+  /// The last lines it wrote to standard error, newest last: quoted in failure messages.
   const QStringList& last_errors() const { return last_errors_; }
 
  signals:
   void line(const QString& text, bool error);
-  /// `status` is the exit status, or -1 when a signal ended it; `reason` is one sentence, empty when all went well.
+  /// `status` is the exit status, or -1 if a signal ended it; `reason` is one sentence, empty on success.
   void ended(bool ok, int status, const QString& reason);
 
  private:

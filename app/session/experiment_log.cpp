@@ -7,10 +7,10 @@
 namespace rankscope::app {
 namespace {
 
-constexpr std::size_t most_rows = 40;  ///< each holds a run
-constexpr qsizetype most_lines = 400;  ///< that are kept of a command's output
+constexpr std::size_t most_rows = 40;  ///< each has a run
+constexpr qsizetype most_lines = 400;  ///< of a command's output, kept
 
-/// How what the session shows was obtained: where nothing ran, simulated.
+/// How the session's content was obtained: simulated if nothing ran.
 Obtained obtained_in(const Figures& figures) { return figures.run ? figures.run->obtained : Obtained::simulated; }
 
 /// "plan.micro_batches=16, train.steps=3".
@@ -68,7 +68,7 @@ void ExperimentLog::note_plan(const QString& name) {
   emit changed();
 }
 
-// A plan that cannot even be predicted has no figures: its row says why.
+// A plan that cannot even be predicted has no figures: its row gives the reason.
 void ExperimentLog::take_refusal() {
   const auto& prediction = session_.predicted();
   if (!prediction || prediction->refusal.empty() || session_.scenario() != prediction->scenario) return;
@@ -100,7 +100,7 @@ void ExperimentLog::take_figures() {
   if (row->figures == figures && row->state == ExperimentRow::State::done) return;
   row->figures = figures;
   row->state = ExperimentRow::State::done;
-  row->output = session_.refusal();  // why a machine that is not here only predicts it
+  row->output = session_.refusal();  // why a plan for another machine is only predicted
   row->content = session_.content();
   row->kept = kept_run(session_);
   row->kept.name = row->name;

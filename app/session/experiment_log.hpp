@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The experiments with one scenario: plans that were predicted or run, and other commands of the engine, each a row
+// The experiments with one scenario: plans that were predicted or run, and other commands of the engine, each as a row
 // that can be shown again. GUI thread only.
 //
-// A plan's row follows the session: as long as the session shows this plan, the row takes its figures. Rows of plans
-// that ran hold their run, so that two of them can be compared.
+// A plan's row follows the session: while the session shows this plan, the row gets its figures. Rows of plans
+// that ran keep their run, so that two of them can be compared.
 #pragma once
 #include <QObject>
 #include <memory>
@@ -17,7 +17,7 @@ namespace rankscope::app {
 
 struct ExperimentRow {
   enum class State : std::uint8_t { pending, done, failed };
-  QString name;  ///< "micro_batches=16", a whole command; "the lesson's plan"
+  QString name;  ///< "micro_batches=16", a complete command; "the lesson's plan"
   State state = State::pending;
   Obtained obtained = Obtained::simulated;
   std::optional<Scenario> scenario;        ///< of a plan; empty for other commands
@@ -34,13 +34,13 @@ class ExperimentLog : public QObject {
   explicit ExperimentLog(Session& session, QObject* parent = nullptr);
   ~ExperimentLog() override;
 
-  /// Of the scenario that is open, the oldest first.
+  /// Of the open scenario, the oldest first.
   const std::vector<ExperimentRow>& rows() const { return rows_; }
-  /// The plan that the session has from now on is an experiment of that name.
+  /// From now on the session's plan is an experiment of that name.
   void note_plan(const QString& name);
   /// Runs `rankscope-engine` with these arguments, and keeps what it prints.
   void run_command(const QString& name, const QStringList& arguments);
-  /// Stops a command that is under way.
+  /// Stops a command in progress.
   void stop();
   bool busy() const { return child_ != nullptr; }
 
@@ -59,7 +59,7 @@ class ExperimentLog : public QObject {
   QString file_;  ///< whose rows these are
   std::vector<ExperimentRow> rows_;
   std::unique_ptr<EngineChild> child_;
-  std::optional<std::size_t> child_row_;  ///< nothing: its row is gone
+  std::optional<std::size_t> child_row_;  ///< none: its row was removed
   QStringList output_lines_;
 };
 

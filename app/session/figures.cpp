@@ -37,7 +37,7 @@ double greatest_peak(const Report& report, bool predicted) {
   double peak = std::numeric_limits<double>::quiet_NaN();
   for (const MemoryRow& row : report.memory)
     if (const auto& bytes = predicted ? row.predicted : row.measured)
-      peak = std::fmax(peak, static_cast<double>(bytes->peak));  // which passes over NaN
+      peak = std::fmax(peak, static_cast<double>(bytes->peak));  // which ignores NaN
   return peak;
 }
 

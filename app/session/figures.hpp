@@ -25,17 +25,17 @@ struct Figures {
   std::optional<Scenario> scenario;      ///< what ran, or would run
   std::optional<Report> run;             ///< empty while nothing ran
   std::optional<Report> predicted;       ///< the plan as if the prediction had been run; empty while there is none
-  std::optional<StepAnalysis> step;      ///< the chosen step as it ran
-  std::optional<StepAnalysis> forecast;  ///< the predicted step laid under it
-  std::vector<GapItem> gap;              ///< why the one is not the other; empty where one of them is missing
-  std::vector<Span> step_spans;          ///< of the chosen step, by rank and begin; of the prediction where nothing ran
-  std::string device;                    ///< what ran the ops, as the run says: "cpu"; empty where nothing ran
-  std::vector<StepSummary> summaries;    ///< of the chosen step, one a rank; none of one long ago in a live run
-  std::shared_ptr<const RunTotals> totals;  ///< what the ranks reported of all steps together; null where nothing ran
-  /// Programs and grid (engine/explain/facts) of what ran, or would run; null while they are not known.
+  std::optional<StepAnalysis> step;      ///< the chosen step in the run
+  std::optional<StepAnalysis> forecast;  ///< the predicted step drawn under it
+  std::vector<GapItem> gap;              ///< the causes of their difference; empty if one of them is missing
+  std::vector<Span> step_spans;          ///< of the chosen step, by rank and begin; of the prediction if nothing ran
+  std::string device;                    ///< the device of the ops, as reported by the run: "cpu"; empty if nothing ran
+  std::vector<StepSummary> summaries;    ///< of the chosen step, one per rank; none if the step is old and the run live
+  std::shared_ptr<const RunTotals> totals;  ///< what the ranks reported of all steps together; null if nothing ran
+  /// Programs and grid (engine/explain/facts) of what ran, or would run; null while unknown.
   std::shared_ptr<const RunContext> context;
 
-  /// The report that describes what is shown: the run's, else the prediction's; null while there is neither.
+  /// The report of the shown content: the run's, else the prediction's; null if there is neither.
   const Report* shown() const { return run ? &*run : predicted ? &*predicted : nullptr; }
   const StepAnalysis* shown_step() const { return step ? &*step : forecast ? &*forecast : nullptr; }
 };
@@ -55,22 +55,22 @@ class FiguresModel : public QObject {
   std::shared_ptr<const Figures> latest_ = std::make_shared<Figures>();
 };
 
-/// How a run's main figures were obtained, as engine/explain/facts decides: emulated where hello names the device clock
-/// and something was emulated, else measured; the prediction where there is nothing else.
+/// How a run's main figures were obtained, as engine/explain/facts decides: emulated if hello names the device clock
+/// and something was emulated, else measured; simulated if there is only the prediction.
 Obtained headline_of(const StoreView& view);
 
 /// A step's gradients by magnitude.
 struct MagnitudeData {
   std::uint32_t step = 0;
-  double loss_scale = 0;                                      ///< that they are multiplied by; 0: by none
-  std::shared_ptr<const std::vector<std::int64_t>> counts{};  ///< StepRow::magnitudes; null: nothing is counted
+  double loss_scale = 0;                                      ///< the factor of the gradients; 0: none
+  std::shared_ptr<const std::vector<std::int64_t>> counts{};  ///< StepRow::magnitudes; null: not counted
 };
-/// Of that step, or of the last one before it that has counted them; without a step, of the last of all.
+/// Of that step, or of the last one before it that counted them; without a step, of the last of all.
 MagnitudeData magnitudes_at(const Figures& figures, std::optional<std::uint32_t> step);
 
-/// Bytes of the rank that needs most; NaN where none is known.
+/// Bytes of the rank that needs most; NaN if unknown.
 double greatest_peak(const Report& report, bool predicted);
-/// With steps of that length; NaN where they have no tokens.
+/// For steps of that length; NaN if they have no tokens.
 double tokens_per_second(const Figures& figures, double step_seconds);
 
 /// How the run's figures were obtained, as a column's name: "measured", "emulated".

@@ -14,7 +14,7 @@ namespace rankscope::app {
 /// schedule that does not fit its shape.
 std::string order_text(const PlanSpec& plan);
 
-/// The plan with that schedule. "by-hand" begins with the order that there was; any other has none. An unknown
+/// The plan with that schedule. "by-hand" begins with the existing order; any other has none. An unknown
 /// order begins empty.
 void choose_schedule(PlanSpec& plan, ScheduleKind schedule);
 
@@ -25,7 +25,7 @@ struct OrderCheck {
   std::string message;  ///< why it cannot run, and a correction; empty: it can
   /// Of an order that can run: with equal chunks and free links.
   double ideal_bubble = std::numeric_limits<double>::quiet_NaN();
-  std::vector<UnitOp> units;  ///< the same laid out, an entry an op
+  std::vector<UnitOp> units;  ///< the same as a schedule, one entry per op
 };
 /// For the plan's stages, virtual stages and micro-batches.
 OrderCheck check_order(const std::string& text, const PlanSpec& plan);

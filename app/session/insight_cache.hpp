@@ -13,7 +13,7 @@
 
 namespace rankscope::app {
 
-/// The data besides spans that the analysis of a run's steps needs; constant during the run. Immutable.
+/// The data besides spans for the analysis of a run's steps; constant during the run. Immutable.
 struct InsightContext {
   std::shared_ptr<const RunContext> run;         ///< null: nothing is known
   std::shared_ptr<const Prediction> prediction;  ///< of the plan; may be null
@@ -52,7 +52,7 @@ class InsightCache : public QObject, public BubbleSource {
   };
   struct Entry {
     Key key;
-    TimeRange range;  ///< of the step when it was analysed: a step that has grown is analysed again
+    TimeRange range;  ///< of the step when it was analysed: a longer step is analysed again
     std::shared_ptr<const StepInsight> insight;
   };
   struct Job {
@@ -66,7 +66,7 @@ class InsightCache : public QObject, public BubbleSource {
   std::condition_variable work_available_;
   std::shared_ptr<const InsightContext> context_;
   std::deque<Entry> entries_;  ///< newest use last
-  std::deque<Job> jobs_;       ///< newest last, done first: it is on the screen
+  std::deque<Job> jobs_;       ///< newest last, computed first: it is on the screen
   bool working_ = false, ending_ = false, veiled_ = false;
   std::thread thread_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Computes on a worker thread, and delivers the newest result on the GUI thread: requests during a computation are
-// merged into the last one. So a view may send a request at every mouse move, and is never more than one result behind.
+// merged into the last one. So a view may send a request at every mouse move, and is at most one result behind.
 #pragma once
 #include <QFutureWatcher>
 #include <QObject>

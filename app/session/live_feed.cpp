@@ -21,8 +21,8 @@ constexpr int give_back_interval_ms = 20'000;
 // A live session receives messages of all sizes for hours or days, and free memory between live blocks would
 // accumulate.
 
-/// Large pieces come from the system and go back to it one by one, from now on: the allocator's own limit grows with
-/// what was freed, and then they leave holes between small ones. Opening a file is slower with it.
+/// From now on, large blocks are allocated from the system and returned singly: the allocator's own limit grows with
+/// freed sizes, and then large blocks leave holes between small ones. Opening a file is slower with it.
 void keep_large_pieces_apart() {
 #ifdef __GLIBC__
   mallopt(M_MMAP_THRESHOLD, 128 * 1024);

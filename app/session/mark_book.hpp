@@ -24,35 +24,35 @@ class MarkBook : public QObject {
   Q_OBJECT
  public:
   explicit MarkBook(const Session& session, QObject* parent = nullptr);
-  /// Waits until all is saved.
+  /// Waits until everything is saved.
   ~MarkBook() override;
 
-  /// In the order of time.
+  /// In time order.
   const std::vector<TraceMark>& marks() const { return page_.marks; }
   const MarkPage& page() const { return page_; }
   /// Whether there is a recording in which marks can be saved; if not, why() has the reason.
   bool can_mark() const { return !page_.recording.isEmpty() && !reading_; }
   QString why_not() const;
   void set(std::vector<TraceMark> marks);
-  /// As they were; nothing where another recording is open now.
+  /// Restores marks; does nothing if another recording is open now.
   void restore(const MarkPage& page);
   /// False while something is read or saved.
   bool settled() const { return under_way_ == 0; }
 
  signals:
-  void changed();   ///< marks(), or whether there can be any
-  void replaced();  ///< by what a recording holds, not by a person's change
+  void changed();   ///< marks(), or whether marks are possible
+  void replaced();  ///< from a recording's content, not by a change of the user
   void not_saved(const QString& why);
 
  private:
-  /// What the recording holds: known on the worker's thread alone.
+  /// The recording's content: used on the worker's thread only.
   using OnDisk = std::shared_ptr<std::vector<TraceMark>>;
   struct Outcome {
     OnDisk on_disk;
     std::vector<TraceMark> marks;  ///< of the recording, afterwards
-    QString why;                   ///< it could not be saved; empty: it was
+    QString why;                   ///< why it could not be saved; empty: it was saved
   };
-  void check_session();  ///< which recording does the session have?
+  void check_session();  ///< checks which recording the session has
   void save();
   void take(const Outcome& outcome, bool read);
   template <class Work>

@@ -20,7 +20,7 @@ struct KeptRun {
   std::shared_ptr<const Prediction> prediction;
   bool there() const { return run != nullptr || prediction != nullptr; }
 };
-/// What the session shows now; not there() when it shows nothing.
+/// The session's current content; not there() if it shows nothing.
 KeptRun kept_run(const Session& session);
 
 class OtherRun : public SnapshotSource {
@@ -33,7 +33,7 @@ class OtherRun : public SnapshotSource {
   std::shared_ptr<const StoreView> view() const override;
 
   void keep(const KeptRun& kept);
-  /// Reads a recording in the background; what is wrong with it is in failure().
+  /// Reads a recording in the background; errors are in failure().
   void open(const QString& trace);
   void close();
 
@@ -42,7 +42,7 @@ class OtherRun : public SnapshotSource {
   QString failure() const { return failure_; }
   bool reading() const { return feed_ != nullptr; }
   double progress() const { return progress_; }
-  /// Which of its ways to be observed its numbers are about.
+  /// How the compared figures were obtained.
   Obtained obtained() const;
   FiguresModel& figures() { return figures_; }
   InsightCache& insights() { return insights_; }

@@ -15,13 +15,13 @@ namespace rankscope::app {
 class PathCache : public QObject {
   Q_OBJECT
  public:
-  /// `engine`: where the engine is; empty where it is nowhere.
+  /// `engine`: the engine's path; empty if not found.
   explicit PathCache(std::function<QString()> engine, QObject* parent = nullptr);
   ~PathCache() override;
 
-  /// Null while it is not known, or when it cannot be; asked for the first time, the engine is, and `changed` follows.
+  /// Null while unknown, or if it cannot be computed; the first request starts the engine, and `changed` follows.
   std::shared_ptr<const Paths> get(const PathRequest& request);
-  /// Why there are none; empty while that is not known, or when there are.
+  /// Why there are none; empty while unknown, or if there are some.
   QString failure(const PathRequest& request) const;
   bool settled() const { return child_ == nullptr && queue_.empty(); }
 
@@ -39,7 +39,7 @@ class PathCache : public QObject {
 
   std::function<QString()> engine_;
   std::map<QStringList, Answer> answers_;
-  std::deque<QStringList> kept_order_;  ///< the oldest first: it goes when there are too many
+  std::deque<QStringList> kept_order_;  ///< the oldest first: it is removed when there are too many
   std::deque<QStringList> queue_;
   QStringList asked_;  ///< of the child
   QByteArray output_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Searches a scenario's plans in the background, by one strategy after the other (engine/predict/search/plan_search):
-// each strategy's report is there as soon as it ends. Nothing runs but predictions, on threads of low priority.
+// Searches a scenario's plans in the background, with one strategy after the other (engine/predict/search/plan_search):
+// each strategy's report is available when it ends. Only predictions are run, on threads of low priority.
 #pragma once
 #include <QObject>
 #include <atomic>
@@ -20,24 +20,24 @@ class PlanSearcher : public QObject {
   /// Waits for the plan that is being tried.
   ~PlanSearcher() override;
 
-  /// Drops what was found, and begins with the first of `strategies`. `budget` and `seed` are of random and Bayesian
+  /// Deletes the results, and begins with the first of `strategies`. `budget` and `seed` are for random and Bayesian
   /// search.
   void start(const Scenario& scenario, std::size_t budget, std::uint64_t seed,
              std::vector<Strategy> strategies = {Strategy::random, Strategy::bayes, Strategy::exhaustive});
-  /// What was found so far stays.
+  /// Stops; results are kept.
   void stop();
-  /// Forgets what was found, and stops.
+  /// Stops, and deletes the results.
   void clear();
 
   bool running() const { return running_; }
   /// "random: plan 12 of 100".
   QString progress_words() const { return progress_words_; }
-  /// Why there is nothing; empty when all is well.
+  /// Why there is no result; empty: no error.
   QString failure() const { return failure_; }
-  /// Null while that is not known.
+  /// Null while unknown.
   std::shared_ptr<const PlanSearchReport> report(Strategy strategy) const;
   bool empty() const { return reports_.empty(); }
-  /// What is searched; none before the first start.
+  /// The searched scenario; none before the first start.
   const std::optional<Scenario>& scenario() const { return scenario_; }
   /// Of the scenario's own plan.
   const std::optional<Judgement>& now() const { return now_; }
@@ -67,8 +67,8 @@ class PlanSearcher : public QObject {
 
 QString name_for_people(Strategy strategy);
 
-/// Whether what was found of `searched` holds for `now`: the same training on as many ranks of the same machine,
-/// however the plan divides it.
+/// Whether results of `searched` are valid for `now`: the same training on as many ranks of the same machine,
+/// with any division.
 bool same_search(const Scenario& searched, const Scenario& now);
 
 }  // namespace rankscope::app

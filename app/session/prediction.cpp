@@ -17,7 +17,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr double most_ops = 1e6;  // laid out, stored and taken apart in a few seconds
+constexpr double most_ops = 1e6;  // simulated, stored and analysed in a few seconds
 
 bool folds(const StepProgram& step) {
   return count_ops(step) > most_ops || (!is_here(step.scenario.cluster) && is_folded(step));
@@ -33,7 +33,7 @@ std::string size_words(const StepProgram& step) {
                         : fmt::format("This plan's {} belong to a machine that is not here", ranks);
 }
 
-/// What is shown of ranks that are identical by symmetry.
+/// The shown data of ranks that are identical by symmetry.
 std::string what_is_shown(const StepProgram& step) {
   const bool one = step.grid.pipeline == 1;
   const std::string shown = one ? "the one stage" : "each of the " + counted(step.grid.pipeline, "stage");

@@ -16,7 +16,7 @@ struct Prediction {
   /// Why the plan cannot run, in one line with the correction; empty if it can. The rest is then empty.
   std::string refusal;
   std::shared_ptr<const RunContext> context;  ///< program of every rank, and the textbook's steps
-  Simulation predicted;                       ///< by the cluster's figures
+  Simulation predicted;                       ///< from the cluster's figures
   Report report;                              ///< as if the prediction had been run
   /// For a plan that is too large to be built op by op: what is shown instead, and why it cannot run here. Then there
   /// is no context, and `view` has one rank of each stage.
@@ -28,10 +28,10 @@ struct Prediction {
   std::shared_ptr<const StoreView> view;  ///< its spans and memory, obtained as simulated
 };
 
-/// False for a machine that is not here: its plans are simulated, not run.
+/// False for a machine other than this one: its plans are simulated, not run.
 inline bool is_here(const ClusterSpec& cluster) { return cluster.spec == "laptop"; }
 
-/// Why it cannot run here, in words: the refusal, or else what was predicted instead. Empty: it can.
+/// Why it cannot run here, in words: the refusal, or what was predicted instead. Empty: it can run.
 std::string why_not_run(const Prediction& prediction);
 
 /// A plan that cannot run gives a refusal, not an exception.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// "Same training?": runs `rankscope-engine verify` as a child process, and words its result.
+// "Same training?": runs `rankscope-engine verify` as a child process, and describes its result.
 #pragma once
 #include <QByteArray>
 #include <memory>
@@ -36,11 +36,11 @@ class Proof : public QObject {
   std::unique_ptr<EngineChild> child_;
 };
 
-/// What `verify --json` printed, as a sentence, and whether the plan passed. Throws std::runtime_error for anything
+/// The output of `verify --json` as a sentence, and whether the plan passed. Throws std::runtime_error for anything
 /// else.
 struct Verdict {
   bool passed = false;
-  bool shown = true;  ///< false: nothing differs, but equality is not proved either
+  bool shown = true;  ///< false: nothing differs, but equality is not proved
   QString words;
 };
 Verdict verdict_of(const QByteArray& json);

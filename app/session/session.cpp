@@ -13,8 +13,8 @@ namespace {
 constexpr int frame_interval_ms = 40;
 /// Live, the whole-run figures are recomputed at most this often; they are medians and change slowly.
 constexpr int analysis_interval_ms = 400;
-// While a recording is read, pictures and analyses are soon out of date, slow the reading down, and use memory: a
-// snapshot keeps alive what later merges replace. A recording of ten million events is read before it is drawn in part.
+// Pictures and analyses made while a recording is read are soon outdated, slow the reading down, and use memory: a
+// snapshot keeps what later merges replace. A recording of ten million events is read before a part of it is drawn.
 constexpr int reading_frame_interval_ms = 1500, reading_analysis_interval_ms = 4000;
 /// A run with more events is not kept when another plan is chosen: its recording can be opened instead.
 constexpr std::int64_t most_kept_events = 5'000'000;
@@ -146,7 +146,7 @@ void Session::use_scenario(Scenario scenario, bool edited) {
   scenario_ = std::move(scenario);
   edited_ = edited;
   emit scenario_changed();
-  // A plan that has not run is analysed at once, so that its tables and pictures appear together.
+  // A plan that has not run is analysed immediately, so that its tables and pictures appear together.
   AnalysisRequest request;
   request.scenario = scenario_;
   request.step = chosen_step_;

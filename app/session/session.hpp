@@ -6,14 +6,14 @@
 //                        │           ▲                 │            └─ stop ──► stopping ──► ended
 //                        └► failed   └── plan edited    └► failed
 //
-// A scenario is ready when its prediction is there (or its refusal, which keeps Run off). A recording is ended when it
-// is read; an endpoint is running while its session lasts. Everything slow happens on other threads.
+// A scenario is ready when its prediction (or its refusal, which disables Run) is available. A recording has ended when
+// it is read; an endpoint is running during its session. All slow work is done on other threads.
 //
 // Three changes are transactions: each shows the old content or the new one, never a mixture.
-//   open     what cannot be opened leaves the content as it is, and `open_failed` gives the reason. Where nothing is
-//            open the state is `failed` as well.
+//   open     if something cannot be opened, the content does not change, and `open_failed` gives the reason. If nothing
+//            is open, the state is also `failed`.
 //   edit     the old plan's run and prediction stay until the new plan is predicted; then all is replaced at once.
-//   restore  plan, run, prediction and figures come back together.
+//   restore  plan, run, prediction and figures are restored together.
 #pragma once
 #include <QElapsedTimer>
 #include <QFileInfo>
@@ -40,11 +40,11 @@ class SessionDirectory;
 namespace rankscope::app {
 
 enum class SessionState : std::uint8_t { empty, opening, ready, starting, running, stopping, ended, failed };
-/// The text of the pill: nothing open; only predicted; a live run; a live run that has ended; a run that was left while
+/// The label's text: nothing open; only predicted; a live run; a live run that has ended; a run that was left while
 /// it continues; read from a file.
 enum class SourceLabel : std::uint8_t { none, simulated, live, ended, detached, recorded };
 
-/// The run that a session has, as it was left. A value: cheap to copy, and an input of Session::restore().
+/// The run of a session at the time it was left. A value: cheap to copy, and an input of Session::restore().
 struct SessionContent {
   SourceSpec spec;
   SessionState state = SessionState::empty;
@@ -61,10 +61,10 @@ struct SessionContent {
 
 struct SessionOptions {
   QString engine;              ///< program to start; empty: find_engine()
-  QString recordings_folder;   ///< where runs are recorded; empty: they are not
-  int start_limit_ms = 20000;  ///< how long a started engine may take until its first message
+  QString recordings_folder;   ///< where runs are recorded; empty: they are not recorded
+  int start_limit_ms = 20000;  ///< limit for a started engine to send its first message
   int stop_grace_ms = 5000;
-  int connect_limit_ms = 30000;  ///< how long an endpoint may take until its first message
+  int connect_limit_ms = 30000;  ///< limit for an endpoint to send its first message
   /// Detail of a live run that is kept here: older detail becomes a gap, and is in the recording. 0: all.
   std::int64_t live_bytes = std::int64_t{400} << 20;
   /// Of a live run, steps whose ranks' summaries are kept one by one here (RunStore).
@@ -81,7 +81,7 @@ class Session : public SnapshotSource {
   std::shared_ptr<const StoreView> view() const override;
   std::shared_ptr<const StoreView> prediction() const override;
 
-  /// Opens this, and then leaves what was open (a run started here is stopped). What cannot be opened changes nothing.
+  /// Opens this, then closes the previous content (a run started here is stopped). If it fails, nothing changes.
   void open(const SourceSpec& spec);
   /// Cancels opening.
   void cancel_opening();
@@ -89,27 +89,27 @@ class Session : public SnapshotSource {
   void run();
   /// Stops the run started here, leaves an endpoint, or cancels the reading of a recording.
   void stop();
-  /// The plan as a person edits it: predicted at once, run by run().
+  /// Replaces the plan by the user's: predicted immediately, run by run().
   void edit(const Scenario& scenario);
-  /// The file's plan again.
+  /// Restores the file's plan.
   void revert();
-  /// Which step the figures are about; none: the last whole one.
+  /// The step that the figures are about; none: the last complete one.
   void choose_step(std::optional<std::uint32_t> step);
-  /// The open content, for restore(). A run that is too large to be kept is left out.
+  /// The open content, for restore(). A run that is too large to keep is omitted.
   SessionContent content() const;
-  /// Plan, run, prediction and figures as they were. False, and nothing changes, while a run is under way or where
-  /// something else was open then.
+  /// Restores plan, run, prediction and figures. Returns false and changes nothing during a run, or if something
+  /// else was open then.
   bool restore(const SessionContent& content);
 
   SessionState state() const { return state_; }
   SourceLabel label() const;
-  /// A run that was started here is under way.
+  /// A run that was started here is in progress.
   bool active() const;
-  /// The plan was changed, and its prediction is not there yet.
+  /// The plan was changed, and its prediction is not available yet.
   bool predicting() const { return !predictor_.settled(); }
-  /// What is being opened while the content before it is still there; kind none: nothing.
+  /// The source that is being opened while the previous content is still shown; kind none: nothing.
   const SourceSpec& opening() const { return pending_.spec; }
-  /// Of the content being opened: for how long, and its latest progress.
+  /// Of the content being opened: the time since it began, and its latest progress.
   std::int64_t opening_ms() const;
   QString opening_words() const { return pending_.words; }
   bool can_run() const;
@@ -120,62 +120,62 @@ class Session : public SnapshotSource {
   bool edited() const { return edited_; }
   const std::shared_ptr<const Prediction>& predicted() const { return prediction_; }
   FiguresModel& figures() { return figures_; }
-  /// Names the bubbles of any step; `changed` follows when an answer that was not there has come.
+  /// Names the bubbles of any step; `changed` follows when a missing answer has arrived.
   InsightCache& insights() { return insights_; }
-  /// Optimizers' paths on surfaces, whatever is open.
+  /// Optimizers' paths on surfaces; independent of what is open.
   PathCache& paths() { return paths_; }
-  /// Why the plan as edited cannot run, or why the run failed; empty: no error.
+  /// Why the edited plan cannot run, or why the run failed; empty: no error.
   QString refusal() const { return refusal_; }
   QString failure() const { return failure_; }
   /// How it ended without a failure: "stopped after step 12"; empty otherwise.
   QString outcome() const { return outcome_; }
-  /// What is missing in the open recording: cut off, or damaged; empty: it is complete.
+  /// What is missing in the open recording (truncated or damaged); empty: it is complete.
   QString damage() const { return damage_; }
   QString endpoint() const { return endpoint_; }
   QString recording() const { return recording_; }
   /// The engine that is started; empty when there is none.
   QString engine_program() const { return options_.engine.isEmpty() ? find_engine() : options_.engine; }
   QString recordings_folder() const { return options_.recordings_folder; }
-  /// In which keys the plan differs from the file's, as arguments of the engine, but for those.
+  /// The keys in which the plan differs from the file's, as arguments of the engine, except these.
   QStringList overrides(const std::set<std::string>& without = {}) const;
-  /// What was recorded of runs started in this window's folder, newest first.
+  /// The recorded runs that were started in this window's folder, newest first.
   QFileInfoList recordings() const;
   double progress() const { return progress_; }
   QString progress_words() const { return progress_words_; }
-  /// The run that was left last, by another run, a changed plan or another file; not there() when there was none.
+  /// The last run that was replaced by another run, a changed plan or another file; not there() if there was none.
   const KeptRun& previous() const { return previous_; }
-  /// False while an answer from a worker thread is under way.
+  /// False while a worker thread computes an answer.
   bool settled() const;
 
  signals:
   void state_changed();
-  void opening_changed();  ///< opening() or what is known of it
-  /// What was to be opened cannot be, and why in one line. The content is as it was.
+  void opening_changed();  ///< opening() or its progress
+  /// Opening failed, with the reason in one line. The content is unchanged.
   void open_failed(const SourceSpec& spec, const QString& why);
-  void opened(const SourceSpec& spec);  ///< it is what is open now
-  void left();                          ///< what was open is gone; what is opened instead follows
+  void opened(const SourceSpec& spec);  ///< it is open now
+  void left();                          ///< the previous content was closed; the new one follows
   void plan_leaving();                  ///< the plan is about to be changed by edit()
   void damage_changed();
-  void scenario_changed();  ///< another one, or another plan
+  void scenario_changed();  ///< another scenario or plan
   void progress_changed();
-  void run_left();  ///< previous() is another one
+  void run_left();  ///< previous() has changed
   void log(const QString& text, bool bad);
 
  private:
   void set_state(SessionState state);
   void fail(const QString& words);
-  /// A store that is being filled from outside, and not shown yet.
+  /// A store that is being filled by a feed, and not shown yet.
   struct Pending {
     SourceSpec spec;
     std::shared_ptr<RunStore> store;
     std::unique_ptr<Feed> feed;
     QElapsedTimer since;
-    QString words;   ///< the last that it said
+    QString words;   ///< its last progress message
     QString damage;  ///< of a recording that was read before it was shown
   };
   struct PlanAnswer {
     std::shared_ptr<const Prediction> prediction;
-    std::optional<Analysis> analysis;   ///< of the prediction alone, where nothing has run
+    std::optional<Analysis> analysis;   ///< of the prediction only, if nothing has run
     std::optional<std::uint32_t> step;  ///< that it is about
   };
 
@@ -184,7 +184,7 @@ class Session : public SnapshotSource {
   void open_feed(const SourceSpec& spec);
   void look_at_opening();
   void take_damage(const QString& words);
-  void take_opened();  ///< what was being opened becomes what is open
+  void take_opened();  ///< the content being opened becomes the open one
   void refuse_opening(const SourceSpec& spec, const QString& why);
   void use_scenario(Scenario scenario, bool edited);
   void drop_run();
@@ -209,11 +209,11 @@ class Session : public SnapshotSource {
   SessionState state_ = SessionState::empty;
   std::optional<Scenario> scenario_, file_scenario_;
   bool edited_ = false, engine_done_ = false, feed_done_ = false, run_ok_ = true;
-  bool run_outdated_ = false;  ///< the plan was changed: the run goes when that is predicted
-  bool detached_ = false;      ///< one left the endpoint while its session went on
+  bool run_outdated_ = false;  ///< the plan was changed: the run is removed when the plan is predicted
+  bool detached_ = false;      ///< the user left the endpoint while its session continued
   Pending pending_;
   std::shared_ptr<RunStore> store_;            ///< of the run; null while nothing ran
-  std::shared_ptr<const StoreView> run_view_;  ///< the store as of the last look: the same for all views of one frame
+  std::shared_ptr<const StoreView> run_view_;  ///< the store at the last poll: the same for all views of one frame
   std::shared_ptr<const StoreView> empty_view_;
   std::shared_ptr<const Prediction> prediction_;
   std::shared_ptr<const InsightContext> context_;
@@ -225,7 +225,7 @@ class Session : public SnapshotSource {
   std::unique_ptr<EngineChild> engine_;
   QTimer ticker_, start_limit_;
   std::uint64_t seen_revision_ = 0, analysed_revision_ = 0;
-  std::uint64_t run_number_ = 0;  ///< of the run that an analysis under way is about
+  std::uint64_t run_number_ = 0;  ///< of the run of the analysis in progress
   QElapsedTimer since_analysis_, since_poll_;
   std::optional<std::uint32_t> chosen_step_;
   std::unique_ptr<SessionDirectory> endpoint_folder_;  ///< of the run's socket

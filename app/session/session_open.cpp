@@ -32,7 +32,7 @@ void Session::open(const SourceSpec& spec) {
 void Session::open_scenario(const SourceSpec& spec) {
   Scenario scenario;
   try {
-    // A scenario is some dozen lines: reading it here takes well under a millisecond. Compiling it does not.
+    // A scenario is a few dozen lines: reading it here takes well under a millisecond. Compiling it does not.
     scenario = read_scenario(spec.text.toStdString());
   } catch (const ScenarioError& error) {
     return refuse_opening(spec, QString::fromUtf8(error.what()));

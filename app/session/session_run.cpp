@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A session's run from the start of its engine, or of a feed that was opened, to its end.
+// A session's run, from the start of its engine, or of an opened feed, to its end.
 #include <QDateTime>
 #include <QDir>
 #include <QFileInfo>
@@ -126,7 +126,7 @@ void Session::on_engine_ended(bool ok, const QString& reason) {
     emit log(reason, true);
   }
   if (feed_ && !feed_done_) {
-    // Messages in the socket are still read. After a relay that ended without any message there is nothing to wait for.
+    // Messages in the socket are still read. If a relay ended without any message, there is nothing to wait for.
     const bool has_reported = state_ != SessionState::starting;
     await_feed(has_reported && ok ? 1500 : 300);
     return;

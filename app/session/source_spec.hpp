@@ -22,7 +22,7 @@ struct SourceError : std::runtime_error {
 };
 
 /// Classifies `text`: endpoints by their scheme, files by their first bytes, not by their name
-/// alone. The name of a lab ("pipeline-1f1b") means that lab's file. Throws SourceError.
+/// only. The name of a lab ("pipeline-1f1b") means that lab's file. Throws SourceError.
 SourceSpec classify_source(const QString& text);
 
 /// The lab that is opened when nothing was named: pipeline-1f1b, else the first; empty when none is installed.

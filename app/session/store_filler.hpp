@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Writes events into a store as if each rank had sent them: with the sequence numbers that a store checks.
+// Writes events to a store as if each rank had sent them: with the sequence numbers that a store checks.
 #pragma once
 #include <map>
 

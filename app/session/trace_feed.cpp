@@ -13,9 +13,9 @@ namespace rankscope::app {
 namespace {
 
 constexpr int progress_interval_ms = 50;
-constexpr std::size_t most_notes = 3;  ///< in one line; the log has all
+constexpr std::size_t most_notes = 3;  ///< in one line; the log has everything
 
-/// What `rankscope-trace stats` says of it, in one line.
+/// The damage as reported by `rankscope-trace stats`, in one line.
 QString words_of(const DamageReport& damage, const QString& name) {
   QStringList notes;
   for (std::size_t i = 0; i < std::min(damage.notes.size(), most_notes); ++i)

@@ -17,7 +17,7 @@ class VariantCache : public QObject {
   using QObject::QObject;
   ~VariantCache() override;
 
-  /// Of the file with these settings ("plan.micro_batches=16"). Null while it is not known: the first request starts
+  /// Of the file with these settings ("plan.micro_batches=16"). Null while it is unknown: the first request starts
   /// the computation, and `changed` follows. A prediction that cannot be made has a refusal.
   std::shared_ptr<const Prediction> get(const QString& file, const QStringList& settings);
   bool settled() const { return under_way_ == 0; }

@@ -14,14 +14,14 @@ class AlternativesList : public QWidget {
   Q_OBJECT
  public:
   explicit AlternativesList(Adviser& adviser, QWidget* parent = nullptr);
-  /// Shows nothing: an open question would be answered by it.
-  void set_veil(const QString& until);  ///< as GapStrip's
+  /// Shows nothing: it would answer an open question.
+  void set_veil(const QString& until);  ///< like GapStrip's
   /// Whether a click may change the plan.
   void set_editable(bool editable);
 
  signals:
   void wanted(const rankscope::PlanSpec& plan);
-  /// Asks to show the hidden content without an answer.
+  /// Requests to show the hidden content without an answer.
   void show_anyway_wanted();
 
  private:
@@ -34,7 +34,7 @@ class AlternativesList : public QWidget {
   bool editable_ = true;
 };
 
-/// "step −8.1 %, memory +12 %, bubble 15.8 %", against the plan as it is.
+/// "step −8.1 %, memory +12 %, bubble 15.8 %", relative to the current plan.
 QString words_of(const Alternative& other, const Alternative& now);
 
 }  // namespace rankscope::app

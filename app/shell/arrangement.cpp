@@ -12,8 +12,8 @@ constexpr int layout_version = 2;
 constexpr int narrow_window = 1200;  ///< up to here panels begin folded
 constexpr int widest_side_panel = 720;
 constexpr int generous =
-    150;  ///< so much more than the least of both parts: sentence and legend are shown by themselves
-constexpr double lower_part = 0.4;  ///< of the height that is left
+    150;  ///< more than the least of both parts by this: sentence and legend are shown automatically
+constexpr double lower_part = 0.4;  ///< of the remaining height
 
 struct Widths {
   int lesson = 0, plan = 0;

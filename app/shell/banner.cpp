@@ -54,7 +54,7 @@ void Banner::show_message(const QString& subject, BannerKind kind, const QString
   for (std::size_t i = 0; i < line.actions->size(); ++i) {
     auto* button = new QPushButton((*line.actions)[i].name, line.frame);
     button->setAutoDefault(true);
-    // Queued: the line goes with its button.
+    // Queued: the line is deleted with its button.
     connect(
         button, &QPushButton::clicked, this,
         [this, subject, actions = line.actions, i] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Important messages for the whole window: lines under the top bar, each with its possible actions. A line
-// stays until it is closed or its cause is gone.
+// Important messages for the whole window: lines below the top bar, each with its possible actions. A line
+// stays until it is closed or its cause is removed.
 #pragma once
 #include <QFrame>
 #include <functional>
@@ -33,7 +33,7 @@ class Banner : public QWidget {
   /// The text of that line; empty if there is none.
   QString text(const QString& subject) const;
   bool is_error(const QString& subject) const;
-  /// Where one view is shown alone there is no room for it.
+  /// If one view is shown alone, there is no space for it.
   void set_suppressed(bool suppressed);
 
  private:

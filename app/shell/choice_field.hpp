@@ -14,7 +14,7 @@ class ChoiceField : public QWidget {
   Q_OBJECT
  public:
   ChoiceField(const QString& name, const QString& help, std::vector<std::string> values, QWidget* parent = nullptr);
-  /// Without a signal; a value that is none of the field's changes nothing.
+  /// Without a signal; a value that the field does not have changes nothing.
   void set_value(const std::string& value);
 
  signals:

@@ -18,7 +18,7 @@ namespace {
 
 constexpr QSize palette_size(560, 380);
 constexpr int item_height = 28;
-constexpr int hint_role = Qt::UserRole, hint_gap = 16, item_padding = 8;  ///< the padding as the style sheet says
+constexpr int hint_role = Qt::UserRole, hint_gap = 16, item_padding = 8;  ///< the padding in the style sheet
 
 /// A line with its hint at the right; the text is shortened if both do not fit.
 class LineWithHint : public QStyledItemDelegate {

@@ -14,17 +14,17 @@ namespace rankscope::app {
 
 /// One line of the list.
 struct Choice {
-  QString text, hint;  ///< hint: dim, at the right: keys, or what it is
+  QString text, hint;  ///< hint: dim, at the right: keys, or the kind
   std::function<void()> take;
 };
 
-/// What matches a query, in the order of the list.
+/// The matches of a query, in the order of the list.
 struct Choices {
   QList<Choice> list;
-  QString note;  ///< under the list: why it is empty, or that there is more
+  QString note;  ///< below the list: why it is empty, or that there are more
 };
 
-/// Closed as soon as another window is active. It is no Qt::Popup: Qt hides these from screen readers
+/// Closed when another window becomes active. It is not a Qt::Popup: Qt hides these from screen readers
 /// (topLevelObjects() in qaccessibleobject.cpp).
 class ChoicePalette : public QDialog {
   Q_OBJECT

@@ -146,7 +146,7 @@ CommandLine parse_command_line(const QStringList& arguments) {
 QString help_text() {
   QCommandLineParser parser;
   add_options(parser);
-  // Qt knows a program's name once there is an application, which help does not wait for.
+  // Qt knows a program's name only after an application exists; help is printed before that.
   return parser.helpText().replace(QStringLiteral("<executable_name>"), QStringLiteral("rankscope"));
 }
 

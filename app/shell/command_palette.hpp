@@ -21,7 +21,7 @@ class CommandPalette : public ChoicePalette {
   CommandPalette(QList<QAction*> actions, QWidget* parent);
 };
 
-/// The sheet of keys (?): a table of the keys.
+/// The list of keys (?): a table of the keys.
 class HelpSheet : public QDialog {
   Q_OBJECT
  public:

@@ -22,9 +22,9 @@ namespace {
 constexpr int strip_bar = 20, strip_bar_gap = 4, strip_top = 5, strip_margin = 16, heading_gap = 8;
 constexpr int closed_bar = 17, closed_prediction = 5, closed_top = 3, closed_gap = 2;  // one bar over the other
 constexpr int sentence_height = 36;                                                    // two lines
-constexpr int names_height = 20;   // of what is too narrow for its name
-constexpr int narrow_strip = 620;  // too narrow for the whole heading
-constexpr int piece_inset = 6;     // of the words on a piece
+constexpr int names_height = 20;   // of the pieces that are too narrow for their names
+constexpr int narrow_strip = 620;  // too narrow for the complete heading
+constexpr int piece_inset = 6;     // of the text on a piece
 
 QString prediction_name() { return GapStrip::tr("predicted"); }
 
@@ -176,7 +176,7 @@ void GapStrip::paint_names(QPainter& painter) const {
       if (!known && !words_on(piece).startsWith(name_of_piece(piece))) nameless.emplace_back(key, piece);
     }
   std::sort(nameless.begin(), nameless.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  // If the long names do not fit, the column titles of the range view.
+  // If the long names do not fit: the column titles of the range view.
   const QFontMetricsF metrics(painter.font());
   const QRectF area(left_width(), bar_area(1).bottom() + 3, width() - left_width() - strip_margin, names_height - 4);
   std::vector<std::pair<Argb, QString>> entries;
@@ -249,7 +249,7 @@ void GapStrip::paintEvent(QPaintEvent*) {
     painter.drawText(instead, at_left, elided_at_word(small, why, room));
   };
   if (!veil_.isEmpty()) {
-    painter.setPen(color(p.accent));  // as links are
+    painter.setPen(color(p.accent));  // like links
     return explain(veil_);
   }
   if (!figures.step && !figures.forecast)

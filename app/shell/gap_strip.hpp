@@ -14,9 +14,9 @@ class GapStrip : public PaintedWidget {
   Q_OBJECT
  public:
   explicit GapStrip(FiguresModel& figures, QWidget* parent = nullptr);
-  /// Hides everything and shows this sentence (until when); empty: nothing is hidden.
+  /// Hides everything and shows this sentence (the condition to show it); empty: nothing is hidden.
   void set_veil(const QString& until);
-  /// What follows "Prediction only" where nothing ran, as a sentence.
+  /// The text after "Prediction only" if nothing ran, as a sentence.
   void set_next(const QString& sentence);
   /// Opened, with legend and sentence.
   QSize sizeHint() const override;
@@ -25,11 +25,11 @@ class GapStrip : public PaintedWidget {
   QString tip_at(QPoint at) const override;
 
  signals:
-  /// A click asks to open or to close it.
+  /// A click requests to open or to close it.
   void open_wanted(bool open);
   /// Requests to show the question that it waits for.
   void question_wanted();
-  /// Asks to show the hidden content without an answer.
+  /// Requests to show the hidden content without an answer.
   void show_anyway_wanted();
 
  protected:
@@ -45,10 +45,10 @@ class GapStrip : public PaintedWidget {
     bool unknown = false;
   };
   std::vector<Piece> pieces(const StepShares& shares, const QRectF& bar) const;
-  /// The text on a piece: its name with its share, the share alone, or nothing, depending on the room.
+  /// The text on a piece: its name with its share, only the share, or nothing, depending on the space.
   QString words_on(const Piece& piece) const;
   QString name_of_piece(const Piece& piece) const;
-  /// Under the bars, the pieces that are too narrow for their names.
+  /// Below the bars, the pieces that are too narrow for their names.
   void paint_names(QPainter& painter) const;
   /// The bars, from the top: the step's, then the prediction's.
   std::vector<const StepAnalysis*> bars() const;
@@ -56,7 +56,7 @@ class GapStrip : public PaintedWidget {
   QRectF bar_area(int row) const;
   QString heading() const;
   int left_width() const;  ///< before the bars
-  /// Whether the plan has parameter servers, which have no part in the shares.
+  /// Whether the plan has parameter servers, which are not included in the shares.
   bool serves() const;
 
   void place_button();
@@ -66,7 +66,7 @@ class GapStrip : public PaintedWidget {
   QString veil_, next_;
 };
 
-/// `serves`: by parameter servers.
+/// `serves`: with parameter servers.
 QString label_of(TimeClass time, bool serves);
 
 }  // namespace rankscope::app

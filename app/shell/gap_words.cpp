@@ -15,13 +15,13 @@ namespace rankscope::app {
 namespace {
 
 constexpr double least_points = 0.05;                 // differences that round to 0.0 are not listed
-constexpr double multiple_from = 2;                   // from here on a step is so many times as long
+constexpr double multiple_from = 2;                   // from this factor on, a step's duration is given as a multiple
 constexpr double crowded_below = 0.75;                // of the processor that a compute op had
 constexpr std::int64_t least_compute_ns = 1'000'000;  // less is not significant
 
 QString tr(const char* text) { return QCoreApplication::translate("GapWords", text); }
 
-/// Exposed communication by what it is for.
+/// Exposed communication by purpose.
 QString name_of_exchange(Purpose purpose) {
   switch (purpose) {
     case Purpose::none: return {};
@@ -96,7 +96,7 @@ QString slow_sentence(const SlowRank& slow) {
       .arg(QString::number(slow.factor, 'f', 2));
 }
 
-/// Which share of the time of these measured compute ops their threads had a processor: 1 on a machine that is free.
+/// The share of the time of these measured compute ops in which their threads had a processor: 1 on a free machine.
 /// Empty if that was not recorded, or if there are too few data.
 std::optional<double> processor_share(const std::vector<Span>& spans) {
   std::int64_t had = 0, took = 0;
@@ -109,7 +109,7 @@ std::optional<double> processor_share(const std::vector<Span>& spans) {
   return std::min(1.0, static_cast<double>(had) / static_cast<double>(took));
 }
 
-/// "25 × as long", and why where the machine shows it.
+/// "25 × as long", and the reason if the machine shows it.
 QString multiple_words(const Figures& figures, double ratio) {
   const QString times = QString::number(ratio, 'f', ratio < 10 ? 1 : 0);
   const bool wall = figures.run && figures.run->obtained == Obtained::measured;
@@ -129,7 +129,7 @@ QString gap_sentence(const Figures& figures, std::size_t most_reasons) {
   if (!figures.step || !figures.forecast) return slow;
   const double measured = figures.step->seconds(), predicted = figures.forecast->seconds();
   if (!(predicted > 0)) return slow;
-  // Asynchronous workers are at different steps: steps overlap, so the length of a step is not the pace.
+  // Asynchronous workers are at different steps: steps overlap, so a step's length does not give the rate.
   if (figures.run && figures.run->plan.staleness > 0)
     return tr("No worker waits for the others: this step takes %1 from the first begin to the last end, "
               "and the run completes a step every %2 (predicted %3).")

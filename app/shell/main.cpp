@@ -31,8 +31,8 @@ bool has_display() {
   return false;
 }
 
-/// What was asked for, what the menu was set to, or the system's. A picture is the same on every machine: English
-/// unless asked for.
+/// The language of the command line, of the menu, or of the system. A picture is the same on every machine: English
+/// unless another is requested.
 QString language_of(const CommandLine& line) {
   if (!line.language.isEmpty()) return line.language;
   if (!line.screenshot.isEmpty()) return QStringLiteral("en");
@@ -64,7 +64,7 @@ int run(int argc, char** argv) {
   else if (!has_display())
     return complain(1, "there is no display; --screenshot FILE.png draws without one");
 
-  // The messages of the platform without a screen are not useful.
+  // Messages of the platform without a screen are not useful.
   if (picture) QLoggingCategory::setFilterRules(QStringLiteral("default.warning=false"));
   QApplication application(argc, argv);
   QApplication::setApplicationName(QStringLiteral("rankscope"));

@@ -47,7 +47,7 @@ namespace {
 
 constexpr int kept_log_lines = 5000;
 
-/// Whether a widget, or what holds it, is played by this key.
+/// Whether a widget, or one that contains it, is played by this key.
 bool is_played_by(const QWidget* widget, int key) {
   constexpr std::array playing_keys{Qt::Key_Period, Qt::Key_Comma, Qt::Key_Space, Qt::Key_Home, Qt::Key_End};
   if (std::find(playing_keys.begin(), playing_keys.end(), key) == playing_keys.end()) return false;
@@ -56,7 +56,7 @@ bool is_played_by(const QWidget* widget, int key) {
   return false;
 }
 
-/// "23 Nov 2026, 12:29 UTC" of ISO 8601; what is none as it is.
+/// "23 Nov 2026, 12:29 UTC" from ISO 8601; other text is not changed.
 QString time_words(const QString& iso) {
   const QDateTime time = QDateTime::fromString(iso, Qt::ISODate);
   return time.isValid()
@@ -93,7 +93,7 @@ MainWindow::MainWindow(SessionOptions options, Theme theme, bool remember, QWidg
   connect(lab_, &LabPanel::answers_changed, this, &MainWindow::take_answers);
   connect(gap_, &GapStrip::show_anyway_wanted, lab_, &LabPanel::show_anyway);
   connect(plan_, &PlanPanel::show_anyway_wanted, lab_, &LabPanel::show_anyway);
-  // After the last answer the run is next; of what needs no run the time line.
+  // After the last answer the run is next; the time line if no run is needed.
   connect(lab_, &LabPanel::all_answered, this, [this] {
     if (run_->isEnabled() && session_.state() == SessionState::ready)
       top_->focus_run();
@@ -116,7 +116,7 @@ MainWindow::MainWindow(SessionOptions options, Theme theme, bool remember, QWidg
   take_state();
   restore_layout();
   qApp->installEventFilter(this);
-  // Once all parts are where they will be: what was hidden meanwhile cannot keep the focus.
+  // After all parts have their places: a part that was hidden meanwhile cannot keep the focus.
   QTimer::singleShot(0, timeline_, [this] { timeline_->setFocus(); });
 }
 
@@ -124,7 +124,7 @@ MainWindow::~MainWindow() {
   qApp->removeEventFilter(this);
   stop_presenting();
   delete class_window_;
-  delete centre_;  // the views' threads ask the session: they end before it does
+  delete centre_;  // the views' threads use the session: they end before it does
 }
 
 void MainWindow::make_layout() {
@@ -248,7 +248,7 @@ void MainWindow::take_lab() {
     if (lab) title = QString::fromStdString(lab->title);
   }
   const auto view = session_.view();
-  // The lesson of what was recorded: its run is there, so there is nothing to guess.
+  // The lesson of a recording: its run is known, so there is nothing to guess.
   if (scenario && session_.spec().kind != SourceKind::scenario && (lab = lab_->lab_titled(scenario->title)))
     lab->questions.clear();
   const Hello* hello = view->hello();
@@ -271,7 +271,7 @@ void MainWindow::take_lab() {
   if (opened && !lab->view.empty())
     if (const auto first = evidence_of(QUrl(QStringLiteral("view:") + QString::fromStdString(lab->view))))
       show_evidence(*first);
-  // A recording's own name tells it from the scenario that it is of, and from others of that.
+  // A recording's own name distinguishes it from its scenario, and from other recordings of that.
   const bool recording = session_.spec().kind == SourceKind::trace;
   const QString name = recording ? QFileInfo(session_.spec().text).fileName() + QStringLiteral(" – ") + title : title;
   setWindowTitle(name.isEmpty() ? tr("Rankscope") : tr("%1 – Rankscope").arg(name));
@@ -306,7 +306,7 @@ void MainWindow::take_answers() {
   std::uint8_t veiled = 0;
   bool open_questions = false;
   for (const Answer& answer : lab_->answers()) {
-    // About another plan, or no figure: the shown data would not answer it.
+    // About another plan, or not about a figure: the shown data would not answer it.
     if (answer.question.variant || answer.question.answer_from.empty()) continue;
     if (answer.open() || lab_->shows_anyway()) continue;
     if (answer.of_paths()) {

@@ -56,7 +56,7 @@ class MainWindow : public QMainWindow {
   Theme theme() const { return theme_; }
   void set_theme(Theme theme);
 
-  /// Opens a file or an endpoint; bad input is shown in the window.
+  /// Opens a file or an endpoint; errors in the input are shown in the window.
   void open(const QString& text);
   void open(const SourceSpec& spec);
   /// Opens the content of the last session, if it still exists.
@@ -65,7 +65,7 @@ class MainWindow : public QMainWindow {
   void show_welcome();
   bool welcomes() const;
   WelcomePage& welcome_page() { return *welcome_; }
-  /// A recording beside the run, in the compare view.
+  /// A recording to compare with the run, in the compare view.
   void compare_with(const QString& trace);
 
   /// Optimizers' paths on that surface, in front.
@@ -79,12 +79,12 @@ class MainWindow : public QMainWindow {
   void present(const QString& name);
   void stop_presenting();
   bool presenting() const { return presentation_ != nullptr; }
-  /// Writes that view, or the whole window where `view` is empty, as .png, .svg or .csv. Returns the error, one line;
+  /// Writes that view, or the complete window if `view` is empty, as .png, .svg or .csv. Returns the error, one line;
   /// empty: none.
   QString save(const QString& view, const QString& file);
-  /// Draws the active view on a page, as large as it can be, in ink on white.
+  /// Draws the active view on a page, as large as possible, in ink on white.
   void print_on(QPrinter& printer);
-  /// The view in which something was last done; the time line before that.
+  /// The view with the user's last action; the time line before that.
   DataView* active_view() const;
   QString name_of(const QWidget* view) const;
   /// No computation is running that would change the picture.
@@ -95,7 +95,7 @@ class MainWindow : public QMainWindow {
   /// Opens a class, or joins one; errors are shown in the log. Empty: no error.
   QString teach(const QString& join_file, const QString& address);
   QString attend(const QString& join_file, const QString& name);
-  /// The teacher's: who has answered what, in a window of its own.
+  /// The teacher's: the table of students and answers, in its own window.
   ClassWindow& show_class();
   /// The CSV file to which all answers of the class are written, until it ends.
   void keep_answers(const QString& file);
@@ -134,7 +134,7 @@ class MainWindow : public QMainWindow {
   void make_layout();
   void add_view(const ViewKind& kind, DataView* view);
   QWidget* find_view(const QString& name) const;
-  void show_rest(bool shown);  ///< what is around a view
+  void show_rest(bool shown);  ///< the parts around a view
   void notice_active(QWidget* widget);
   void save_dialog(const QString& view, const QString& title);
   QAction* add_action(const QString& name, const QKeySequence& key, const std::function<void()>& run,
@@ -153,7 +153,7 @@ class MainWindow : public QMainWindow {
   void take_lab();
   void take_no_lesson();
   bool too_large() const;  ///< the open scenario: it is only simulated
-  /// Why Run is disabled, as a sentence; empty: it is not.
+  /// Why Run is disabled, as a sentence; empty: it is enabled.
   QString cannot_run_words() const;
   void take_answers();
   void add_log(const QString& text, bool bad);
@@ -168,14 +168,14 @@ class MainWindow : public QMainWindow {
   void go_to(const Found& found);
   void go_to(const TraceMark& mark);
   void mark_now();
-  void edit_mark(const TraceMark& place);  ///< asks for the note; a mark of that place is changed
+  void edit_mark(const TraceMark& place);  ///< requests the note; a mark of that place is changed
   void put_mark(const TraceMark& old, const std::optional<TraceMark>& mark);
   void print_view();
   void show_help();
   QAction* add_panel_action(QWidget* panel, const QString& name, const QKeySequence& key);
   QList<QAction*> make_layout_actions();
   QList<QAction*> make_view_actions();
-  void restore_layout();  ///< the saved one where it fits this screen, else a new one
+  void restore_layout();  ///< the saved one if it fits this screen, else a new one
   void save_layout() const;
   bool press_escape();  ///< true: it was for the layout
 
@@ -195,7 +195,7 @@ class MainWindow : public QMainWindow {
   TopBar* top_ = nullptr;
   Banner* banner_ = nullptr;
   QTimer waiting_;                          ///< ticks while it connects to an endpoint
-  std::pair<QString, QString> not_opened_;  ///< the last that could not be opened, and why
+  std::pair<QString, QString> not_opened_;  ///< the last source that could not be opened, and why
   LabPanel* lab_ = nullptr;
   PlanPanel* plan_ = nullptr;
   GapStrip* gap_ = nullptr;

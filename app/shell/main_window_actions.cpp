@@ -119,7 +119,7 @@ void MainWindow::make_actions() {
   top_->set_actions(run_, stop_, palette_, help_);
 }
 
-// The words of a window are made with it, so that another language is of the next one.
+// A window's texts are made with it, so another language is used for the next one.
 QAction* MainWindow::make_language_actions() {
   auto* menu = new QMenu(tr("Language"), this);
   auto* group = new QActionGroup(menu);

@@ -18,7 +18,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int keep_interval_ms = 2000;  ///< between two writings of a class's answers
+constexpr int keep_interval_ms = 2000;  ///< between two writes of a class's answers
 
 }  // namespace
 
@@ -65,7 +65,7 @@ void MainWindow::make_class_actions(QMenu* menu) {
   connect(&room_, &ClassRoom::changed, this, [this] {
     if (!answers_file_.isEmpty() && !answers_soon_.isActive()) answers_soon_.start();
   });
-  // A file that is none of the labs here is not opened: names come from outside.
+  // A file that is not one of the labs here is not opened: names are from outside.
   connect(&room_, &ClassRoom::lab_wanted, this, [this](const QString& name) {
     for (const auto& file : resource_files("labs"))
       if (QString::fromStdString(file.stem().string()) == name) return open(QString::fromStdString(file.string()));

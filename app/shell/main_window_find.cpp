@@ -25,7 +25,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr std::size_t most_found = 40;  ///< of each kind: more than a list of this size is for
+constexpr std::size_t most_found = 40;  ///< of each kind: more than fits a list of this size
 
 QString kind_of(const Found& found) {
   switch (found.kind) {
@@ -38,7 +38,7 @@ QString kind_of(const Found& found) {
   return {};
 }
 
-/// The title of a lesson; empty for a file that is none.
+/// The title of a lesson; empty if the file is not one.
 QString lesson_title(const std::filesystem::path& file) {
   try {
     const auto lab = read_lab(file.string());
@@ -46,7 +46,7 @@ QString lesson_title(const std::filesystem::path& file) {
     const Lab shown = in_language(*lab, lesson_language());
     return with_language(shown.title, shown.language);
   } catch (const ScenarioError&) {
-    return {};  // it is reported when it is opened
+    return {};  // it is reported when the file is opened
   }
 }
 
@@ -106,7 +106,7 @@ Choices MainWindow::choices_for(const QString& query) {
   return choices;
 }
 
-// The rank's row; and of an op or a tensor the op in the step that is looked at.
+// The rank's row; for an op or a tensor also the op in the current step.
 void MainWindow::go_to(const Found& found) {
   if (found.op.valid()) {
     const auto view = session_.view();

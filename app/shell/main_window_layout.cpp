@@ -15,7 +15,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int small_screen = 1500;      ///< up to here the window takes all of it
+constexpr int small_screen = 1500;      ///< up to this size the window uses all of it
 constexpr double part_of_screen = 0.9;  ///< of a larger one
 constexpr QSize without_screen(1440, 900);
 constexpr QLatin1String layout_key("layout"), geometry_key("geometry");

@@ -24,7 +24,7 @@ namespace {
 
 const QString experiment_subject = QStringLiteral("experiment");
 
-/// The setting as a person reads it: "micro_batches=16" for "plan.micro_batches=16".
+/// The setting for display: "micro_batches=16" for "plan.micro_batches=16".
 QString without_table(const std::string& setting) {
   const QString words = QString::fromStdString(setting);
   const auto dot = words.indexOf(QLatin1Char('.')), equals = words.indexOf(QLatin1Char('='));
@@ -37,13 +37,13 @@ QString plan_name(const std::vector<std::string>& settings) {
   return words.isEmpty() ? MainWindow::tr("the lesson's plan") : words.join(QStringLiteral(", "));
 }
 
-/// The scenario that a command names is the lesson's own.
+/// The scenario in a command is the lesson's own.
 bool is_own(const Experiment& experiment, const QString& file) {
   const QString named = QFileInfo(QString::fromStdString(experiment.scenario)).completeBaseName();
   return named.isEmpty() || named == QFileInfo(file).completeBaseName();
 }
 
-/// That op, or where data are finer than its name the first of its parts: a lesson says "the backward of micro-batch
+/// That op, or, if data are finer than its name, the first of its parts: a lesson names "the backward of micro-batch
 /// 0", and a run has one span for each segment of each block.
 std::optional<OpId> op_there(const StoreView& view, int rank, std::uint32_t step, OpId op, Obtained obtained) {
   if (view.find(rank, step, op, obtained)) return op;
@@ -145,7 +145,7 @@ void MainWindow::run_order(const std::vector<std::string>& settings, const QStri
 
 void MainWindow::try_plan(const std::vector<std::string>& settings, const QString& name, bool run) {
   banner_->clear(experiment_subject);
-  // What is changed is compared with what it was.
+  // The lesson's plan is also noted, to be compared with the changed one.
   if (!session_.edited()) experiments_->log().note_plan(plan_name({}));
   try {
     std::vector<Override> overrides;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Marks: a note at a moment, a stretch of time or an op, kept in the recording. Ctrl+D makes or changes one.
+// Marks: a note at a moment, a time range or an op, saved in the recording. Ctrl+D makes or changes one.
 #include <QAction>
 #include <QDialog>
 #include <QDialogButtonBox>
@@ -24,9 +24,9 @@ namespace rankscope::app {
 namespace {
 
 const QString mark_subject = QStringLiteral("mark");
-constexpr int longest_note = 400;  ///< letters: of four bytes each they still fit a mark
+constexpr int longest_note = 400;  ///< letters: with four bytes each they still fit a mark
 constexpr int note_width = 420;
-constexpr double same_pixels = 5;  ///< moments this near each other on the screen are one
+constexpr double same_pixels = 5;  ///< moments with this distance on the screen are the same
 
 bool is_same_place(const TraceMark& a, const TraceMark& b) {
   return a.obtained == b.obtained && a.op == b.op && a.rank == b.rank && a.step == b.step &&
@@ -69,7 +69,7 @@ void MainWindow::make_mark_actions(QMenu* menu) {
   take();
 }
 
-// The chosen op, else the chosen range, else the cursor's moment, else what is on the screen.
+// The chosen op, else the chosen range, else the cursor's moment, else the visible range.
 void MainWindow::mark_now() {
   if (!marks_.can_mark()) return banner_->show_message(mark_subject, BannerKind::info, marks_.why_not());
   TraceMark mark;
@@ -87,7 +87,7 @@ void MainWindow::mark_now() {
   else if (const auto cursor = state_.cursor())
     mark.time = {*cursor, *cursor};
   if (const auto step = step_at(*session_.view(), mark.obtained, mark.time.begin_ns)) mark.step = step->step;
-  // A moment near a mark means that one.
+  // A moment near a mark means that mark.
   const double near = same_pixels * timeline_->scene().scale().ns_per_pixel();
   for (const TraceMark& known : marks_.marks())
     if (mark.time.empty() && known.time.empty() && known.obtained == mark.obtained &&
@@ -139,7 +139,7 @@ void MainWindow::edit_mark(const TraceMark& place) {
   note->selectAll();
 }
 
-// `mark` in the place of `old`, which may be new; none: it goes.
+// Replaces `old`, which may be new, by `mark`; none: removes it.
 void MainWindow::put_mark(const TraceMark& old, const std::optional<TraceMark>& mark) {
   if (!marks_.can_mark()) return banner_->show_message(mark_subject, BannerKind::info, marks_.why_not());
   banner_->clear(mark_subject);

@@ -30,7 +30,7 @@ QString short_name(const SourceSpec& spec) {
   return spec.kind == SourceKind::endpoint ? spec.text : QFileInfo(spec.text).fileName();
 }
 
-/// The reason without the path in front that the sentence names already.
+/// The reason without the path at its begin, which the sentence already has.
 QString without_path(QString why, const SourceSpec& spec) {
   for (const QString& front : {spec.text, QFileInfo(spec.text).fileName()})
     if (!front.isEmpty() && why.startsWith(front + QStringLiteral(": "))) return why.mid(front.size() + 2);
@@ -111,7 +111,7 @@ void MainWindow::take_opening() {
     return take_empty_words();
   }
   if (spec.connects() && !waiting_.isActive()) waiting_.start();
-  // A file that is read at once needs no words.
+  // A file that is read immediately needs no text.
   if (spec.connects() || session_.opening_ms() > 400)
     banner_->show_message(opening_subject, BannerKind::info, opening_words(),
                           {{tr("Cancel"), [this] { session_.cancel_opening(); }}});
@@ -125,7 +125,7 @@ QString MainWindow::opening_words() const {
   return tr("Connecting to %1 (%2 s, %3)").arg(short_name(spec)).arg(session_.opening_ms() / 1000).arg(heard);
 }
 
-// A run that was started here or watched, when it is over.
+// A run that was started here or watched, after its end.
 void MainWindow::take_run_end() {
   const SessionState state = session_.state();
   const bool ran = session_.spec().kind == SourceKind::scenario || session_.spec().connects();
@@ -188,7 +188,7 @@ void MainWindow::open_dialog() {
 }
 
 void MainWindow::add_recent(const SourceSpec& spec) {
-  // An endpoint is where a run was, not what it was: only files come back.
+  // An endpoint is an address of a run, not its data: only files are opened again.
   if (!remember_ || (spec.kind != SourceKind::scenario && spec.kind != SourceKind::trace)) return;
   QSettings settings;
   QStringList files = settings.value(QStringLiteral("recent")).toStringList();
@@ -208,7 +208,7 @@ void MainWindow::fill_recent() {
   if (recent_->isEmpty()) recent_->addAction(tr("Nothing yet"))->setEnabled(false);
 }
 
-// As --set takes it: the plan as it was edited comes back with its file.
+// In the form of --set: the edited plan is restored with its file.
 void MainWindow::remember_source() const {
   if (!remember_) return;
   const SourceSpec& spec = session_.spec();
@@ -240,7 +240,7 @@ void MainWindow::open_again() {
   try {
     for (const QString& key : plan) set_value(edited, parse_override(key.toStdString()), file.toStdString());
   } catch (const ScenarioError& error) {
-    // The plan is of another version: the file's own stays.
+    // The plan is of another version: the file's own plan stays.
     return add_log(QString::fromUtf8(error.what()), true);
   }
   session_.edit(edited);

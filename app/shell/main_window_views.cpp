@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window's views: finding one, showing one alone or to a class, and saving one.
+// The window's views: find one, show one alone or to a class, and save one.
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QMenu>
@@ -25,9 +25,9 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int widest_panel = 720;  // lines of a lesson longer than this cannot be read
+constexpr int widest_panel = 720;  // longer lines of a lesson are hard to read
 
-/// A panel that is shown alone is in the middle: a lesson as wide as its lines may be, the plan as its controls need.
+/// A panel that is shown alone is in the middle: a lesson with its longest lines, the plan with its controls' width.
 void add_panel(QBoxLayout& column, QWidget& panel, bool stretches) {
   constexpr int nearly_all = 1000;
   panel.setMaximumWidth(widest_panel);
@@ -134,7 +134,7 @@ void MainWindow::present(const QString& name) {
   auto* column = column_in(page, 4, {0, 6, 0, 0});
   auto* heading = new ElidedLabel(page);
   heading->setContentsMargins(16, 0, 16, 0);
-  // The time line shows itself what it is, and a panel has a heading of its own.
+  // The time line shows its own name, and a panel has its own heading.
   const QString what =
       data_view == nullptr || view == timeline_ ? QString() : view->accessibleName() + QStringLiteral(" · ");
   const auto take_heading = [this, heading, what, own = data_view != nullptr ? data_view->own_source() : QString()] {

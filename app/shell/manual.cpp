@@ -16,7 +16,7 @@ namespace {
 
 constexpr QSize manual_size(820, 640);
 
-/// The README beside the scenarios of a checkout, or where it was installed; empty where there is none.
+/// The README beside the scenarios of a checkout, or where it was installed; empty if there is none.
 QString manual_file() {
   for (const auto& scenarios : resource_folders())
     for (const char* beside : {"../README.md", "../../doc/Rankscope/README.md"})

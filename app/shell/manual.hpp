@@ -10,7 +10,7 @@ namespace rankscope::app {
 /// Version, licence, libraries, and the engine that it starts. Rich text.
 QString about_text(const QString& engine_program);
 
-/// Opens the manual in a window of its own: the README's tour, with a line to search in it. Where it is not installed,
+/// Opens the manual in its own window: the README's tour, with a search field. If it is not installed,
 /// the window shows where to find it.
 void show_manual(QWidget* parent);
 

@@ -14,17 +14,17 @@ inline constexpr int plan_row_count = 6;
 
 struct PlanLine {
   PlanRow row = PlanRow::step;
-  QString name, ideal, predicted, measured;  ///< en dash where a value is not known
-  QString help{};                            ///< of which step, and of which ranks
+  QString name, ideal, predicted, measured;  ///< en dash if a value is unknown
+  QString help{};                            ///< the step and the ranks of the figures
 };
 
 std::vector<PlanLine> plan_lines(const Figures& figures);
 
-/// The rows that would give away the answer to a question about this value of the report ("bubble.measured").
+/// The rows that would reveal the answer to a question about this value of the report ("bubble.measured").
 std::set<PlanRow> rows_revealing(const QString& report_path);
-/// True if "Where the step goes" would.
+/// True if "Where the step goes" would reveal it.
 bool shares_reveal(const QString& report_path);
-/// True if the training view's curves would.
+/// True if the training view's curves would reveal it.
 bool training_reveals(const QString& report_path);
 
 }  // namespace rankscope::app

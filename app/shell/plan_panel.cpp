@@ -20,7 +20,7 @@ namespace rankscope::app {
 namespace {
 
 constexpr int plan_margin = 12, narrowest_plan = 240;
-constexpr int most_bytes = 1 << 30;  ///< of a collective alone, that one sets here
+constexpr int most_bytes = 1 << 30;  ///< limit of this field, for a collective alone
 constexpr int longest_label = 15;    ///< letters of a label that stay in one line: the panel is narrow
 
 QLabel* make_cell(const QString& words, const char* role, QWidget* parent, Qt::Alignment align = Qt::AlignLeft) {
@@ -292,7 +292,7 @@ void PlanPanel::add_words(QGridLayout& form, const QString& name, const QString&
     Scenario copy = scenario;
     const QString words = QString::fromStdString(value(copy));
     box->setText(words);
-    // A list that is too long for the field shows its beginning; all of it is in the tool tip.
+    // A list that is too long for the field shows its begin; the tool tip has all of it.
     box->setCursorPosition(0);
     box->setToolTip(help + QLatin1Char('\n') + words);
   };
@@ -400,7 +400,7 @@ void PlanPanel::take_figures() {
       cells_[i][c + 1]->setToolTip(hidden ? hidden_until_ : QString());
     }
   }
-  fit_width();  // "29.4 %" is wider than the "?" that was there
+  fit_width();  // "29.4 %" is wider than the "?" before
 }
 
 QString PlanPanel::cell_text(PlanRow row, int column) const {

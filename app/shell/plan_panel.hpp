@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The plan panel on the right: the plan, editable; every change is predicted at once. Below it "This plan".
+// The plan panel on the right: the editable plan; every change is predicted immediately. Below it "This plan".
 #pragma once
 #include <QLabel>
 #include <QScrollArea>
@@ -29,7 +29,7 @@ class PlanPanel : public QScrollArea {
   void set_heading_visible(bool visible);
   /// Rows that are hidden for now.
   void set_hidden(const std::set<PlanRow>& rows, const QString& until);
-  /// Hides the predictions of other plans, too.
+  /// Also hides the predictions of other plans.
   void set_advice_veil(const QString& until) { advice_->set_veil(until); }
   /// True for a field of the plan without input that is not in the plan yet.
   bool is_settled_field(const QWidget* widget) const;
@@ -38,15 +38,15 @@ class PlanPanel : public QScrollArea {
   const Adviser& adviser() const { return adviser_; }
   /// The text of a cell: column 0 ideal, 1 predicted, 2 measured.
   QString cell_text(PlanRow row, int column) const;
-  /// The field of that name, as its label says; null for none. For tests.
+  /// The field with that label; null for none. For tests.
   QWidget* field_named(const QString& name) const;
-  /// The keys that it has fields for: "plan.data", … For tests.
+  /// The keys that have fields: "plan.data", … For tests.
   const std::set<std::string>& keys() const { return keys_; }
 
  signals:
-  /// Asks to edit the order of the stages as text.
+  /// Requests to edit the order of the stages as text.
   void text_wanted();
-  /// Asks to show the hidden content without an answer.
+  /// Requests to show the hidden content without an answer.
   void show_anyway_wanted();
 
  private:

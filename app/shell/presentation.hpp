@@ -16,7 +16,7 @@ class Presentation : public QGraphicsView {
 
   /// The factor of enlargement.
   static double scale_up();
-  /// Shows that widget, which has no parent and stays the caller's.
+  /// Shows that widget, which has no parent and still belongs to the caller.
   void present(QWidget* page);
   /// Returns it, without a parent.
   QWidget* release();

@@ -33,7 +33,7 @@ ProofSection::ProofSection(Session& session, QWidget* parent)
 }
 
 void ProofSection::take_in() {
-  // A recording's plan may lack its scenario's file; a plan that cannot run can neither be proved.
+  // A recording's plan may lack its scenario's file; a plan that cannot run cannot be verified either.
   setVisible(session_.spec().kind == SourceKind::scenario);
   const Proof::State state = proof_.state();
   const bool runs = state == Proof::State::running;

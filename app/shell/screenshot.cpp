@@ -60,10 +60,10 @@ void Screenshot::poll() {
   calm_ = ready() && window_.settled() ? calm_ + 1 : 0;
   if (calm_ < unchanged_checks) return;
   if (!alone_ && !line_.view.isEmpty()) {
-    // Other sizes ask for other pictures: wait once more.
+    // Other sizes need other pictures: wait once more.
     alone_ = true;
     calm_ = 0;
-    // The search view has results only after a search. (A presented view is no child of the window: search before
+    // The search view has results only after a search. (A presented view is not a child of the window: search before
     // that.)
     if (auto* search = window_.findChild<SearchView*>(); search != nullptr && line_.view == QLatin1String("search"))
       search->start_briefly();

@@ -17,7 +17,7 @@ class Screenshot : public QObject {
   Screenshot(MainWindow& window, const CommandLine& line, int limit_ms = 180000, QObject* parent = nullptr);
 
  signals:
-  /// `status` is the program's exit status; `words` one line for standard error, empty when all went well.
+  /// `status` is the program's exit status; `words` one line for standard error, empty on success.
   void done(int status, const QString& words);
 
  private:

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int header_height = 30, edge_width = 6, left_margin = 16, right_margin = 12, button_size = 24;
 
-/// A title from bottom to top, as wide as a strip.
+/// A title from bottom to top, as wide as the strip.
 class Strip : public QAbstractButton {
  public:
   Strip(const QString& title, QChar arrow, QWidget* parent) : QAbstractButton(parent), arrow_(arrow) {

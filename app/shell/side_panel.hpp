@@ -14,7 +14,7 @@ class SidePanel : public QWidget {
   Q_OBJECT
  public:
   enum class Side { left, right };
-  /// `key`: of the action that folds and unfolds it, as a person reads it.
+  /// `key`: of the action that folds and unfolds it, as displayed.
   SidePanel(const QString& title, const QString& key, Side side, QWidget* content, QWidget* parent);
 
   QWidget* content() const { return content_; }
@@ -23,7 +23,7 @@ class SidePanel : public QWidget {
   bool folded() const { return folded_; }
   /// The width of the frame.
   static int frame_width();
-  /// Gives the content to another widget temporarily, and takes it back.
+  /// Gives the content to another widget temporarily, and puts it back.
   void lend();
   void take_back();
 

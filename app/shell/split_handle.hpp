@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The edge between time line and lower view: dragged, moved with the arrow keys, or clicked twice.
+// The edge between time line and lower view: dragged, moved with the arrow keys, or double-clicked.
 #pragma once
 #include <QWidget>
 
@@ -11,7 +11,7 @@ class SplitHandle : public QWidget {
   explicit SplitHandle(QWidget* parent);
 
  signals:
-  /// By so many pixels down since the last one.
+  /// Pixels down since the last signal.
   void moved(int by);
   void released();
   void clicked_twice();

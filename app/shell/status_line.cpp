@@ -34,7 +34,7 @@ StatusLine::StatusLine(Session& session, QWidget* parent)
   auto* row = row_in(this, 24, {16, 0, 16, 0});
   for (ElidedLabel* label : {left_, right_}) {
     label->setFont(number_font());
-    // Neither widens the window, however long the text is.
+    // Neither makes the window wider, however long the text is.
     label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   }
   right_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);

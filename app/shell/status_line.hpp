@@ -16,7 +16,7 @@ class StatusLine : public QWidget {
   QString left_text() const { return left_->whole_text(); }
   /// The op under the pointer; empty: none.
   void describe(const QString& words);
-  /// How many marks the recording has.
+  /// The number of marks in the recording.
   void set_marks(std::size_t marks);
 
  private:

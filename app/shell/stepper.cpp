@@ -13,10 +13,10 @@ namespace rankscope::app {
 namespace {
 
 constexpr int short_range = 8;       ///< up to here a slider stops at every value
-constexpr int greatest_stop = 4096;  ///< what is beyond is typed
+constexpr int greatest_stop = 4096;  ///< larger values are typed
 constexpr int slider_width = 32;     ///< a narrower slider is hidden
 constexpr int most_digits =
-    6;  ///< a box has room for so many, whatever its range: all boxes of a column have one width
+    6;  ///< a box has space for this number, whatever its range: all boxes of a column have one width
 
 std::vector<int> stops_between(int least, int most) {
   std::vector<int> stops;
@@ -30,7 +30,7 @@ std::vector<int> stops_between(int least, int most) {
   return stops;
 }
 
-/// The nearest, as the slider measures it: by ratio.
+/// The nearest on the slider's scale: by ratio.
 int stop_at(const std::vector<int>& stops, int value) {
   const auto far = [value](int stop) { return std::fabs(std::log2(stop + 0.5) - std::log2(std::max(value, 0) + 0.5)); };
   return static_cast<int>(std::min_element(stops.begin(), stops.end(), [&](int a, int b) { return far(a) < far(b); }) -
@@ -50,7 +50,7 @@ Stepper::Stepper(int least, int most, QWidget* parent)
   box_->setButtonSymbols(QAbstractSpinBox::NoButtons);
   box_->setAlignment(Qt::AlignRight);
   box_->setFont(number_font());
-  box_->setKeyboardTracking(false);  // 16 is not 1 and then 16
+  box_->setKeyboardTracking(false);  // 16 is not handled as 1 and then 16
   QSpinBox widest;
   widest.setButtonSymbols(QAbstractSpinBox::NoButtons);
   widest.setFont(number_font());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// An integer field to step, drag or type: − and +, a slider between them over the powers of two (where the range
-// is short: over every value), and a box that takes any.
+// An integer field to step, drag or type: − and +, a slider between them over the powers of two (for a short
+// range: over every value), and a box that accepts any.
 #pragma once
 #include <QSlider>
 #include <QSpinBox>
@@ -19,7 +19,7 @@ class Stepper : public QWidget {
   void set_value(int value);
   QSpinBox* box() { return box_; }
   QSlider* slider() { return slider_; }
-  /// What the slider stops at, ascending.
+  /// The stops of the slider, ascending.
   const std::vector<int>& stops() const { return stops_; }
 
   bool eventFilter(QObject* watched, QEvent* event) override;

@@ -12,13 +12,13 @@ namespace rankscope::app {
 class TabOverflow : public QObject {
   Q_OBJECT
  public:
-  /// Lives as long as the bar, which has a parent: the button is the bar's sibling, as a screen reader sees only tabs
-  /// in a bar. Once for each.
+  /// Lives as long as the bar, which has a parent: the button is the bar's sibling, because a screen reader sees only
+  /// tabs in a bar. Once for each.
   explicit TabOverflow(QTabBar& bar);
-  /// The bar's; null while it has none.
+  /// The bar's; null if it has none.
   static TabOverflow* of(const QTabBar& bar);
 
-  /// Hides tabs that do not fit. Call it after a change of titles; changes of the bar's size are noticed.
+  /// Hides tabs that do not fit. Call it after a change of titles; it detects changes of the bar's size.
   void fit();
 
  protected:

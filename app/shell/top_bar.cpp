@@ -248,7 +248,7 @@ void TopBar::set_actions(QAction* run, QAction* stop, QAction* palette, QAction*
   bind(help_, help);
 }
 
-// A line between groups, which cannot be chosen.
+// A line between groups; it cannot be chosen.
 void TopBar::add_heading(const QString& words) {
   scenarios_->addItem(words);
   auto* model = qobject_cast<QStandardItemModel*>(scenarios_->model());
@@ -291,7 +291,7 @@ void TopBar::take_scenario() {
   int index = spec.kind == SourceKind::none ? -1 : scenarios_->findData(spec.text);
   const bool lab = index >= 0 && index < labs_end_;
   if (spec.kind != SourceKind::none && !lab) {
-    // It keeps an entry of its own.
+    // It keeps its own entry.
     if (!std::exchange(any_opened_, true)) add_heading(tr("Opened"));
     if (index < 0) {
       scenarios_->addItem({}, spec.text);

@@ -19,12 +19,12 @@ namespace rankscope::app {
 
 class ElidedLabel;
 
-/// The text of a pill. No widgets.
+/// The text of a status label ("pill"). No widgets.
 struct SourceWords {
   QString label;        ///< "LIVE", "ENDED", "DETACHED", "RECORDED", "SIMULATED"
   QString obtained;     ///< "measured", "emulated", "predicted"
   QString clock;        ///< "wall clock, ± 12 µs", "device clock: measured costs, modelled links"
-  QString short_clock;  ///< the same where there is little room: "device clock"
+  QString short_clock;  ///< the same for little space: "device clock"
 };
 SourceWords words_of(SourceLabel label, Obtained shown, const StoreView& view);
 
@@ -36,10 +36,10 @@ class TopBar : public QWidget {
   void set_menu(QMenu* menu);
   void set_actions(QAction* run, QAction* stop, QAction* palette, QAction* help);
   QString source_text() const;
-  /// The keyboard to the button Run.
+  /// Moves the keyboard focus to the button Run.
   void focus_run();
   bool run_has_focus() const;
-  /// The labs, numbered, and what else was opened, as listed; with headings between them.
+  /// The labs, numbered, and other opened content, as listed; with headings between them.
   QStringList listed() const;
 
  signals:
@@ -73,7 +73,7 @@ class TopBar : public QWidget {
   QProgressBar* progress_;
   QSpinBox* step_;
   int labs_end_ = 0;                           ///< of the list
-  bool filling_ = false, any_opened_ = false;  ///< something that is no lab is listed
+  bool filling_ = false, any_opened_ = false;  ///< the list has an entry that is not a lab
 };
 
 }  // namespace rankscope::app

@@ -10,14 +10,14 @@ namespace rankscope::app {
 namespace {
 
 constexpr std::size_t most_places = 200;
-constexpr std::size_t most_runs = 8;  ///< kept in places; an older place restores only the plan
+constexpr std::size_t most_runs = 8;  ///< saved with states; an older state restores only the plan
 
 bool same_plan(const std::optional<Scenario>& a, const std::optional<Scenario>& b) {
   if (!a || !b) return a.has_value() == b.has_value();
   return a->plan == b->plan && a->train == b->train;
 }
 
-/// The marks of another recording are no change by the user.
+/// The marks of another recording are not a change by the user.
 bool same_marks(const MarkPage& a, const MarkPage& b) { return a.recording != b.recording || a.marks == b.marks; }
 
 }  // namespace
@@ -103,8 +103,8 @@ void ViewHistory::note() {
   emit changed();
 }
 
-// Zoom and selection before the change are a place of their own; it also holds the old plan and its run. Changes in
-// quick succession make one place, that of the first old plan.
+// Zoom and selection before the change are a separate state, which also has the old plan and its run. Changes in
+// quick succession make one state, that of the first old plan.
 void ViewHistory::leave_plan() {
   if (restoring_ || (pending() && !same_plan(now_.scenario, session_.scenario()))) return;
   if (pending()) settle();
@@ -121,7 +121,7 @@ void ViewHistory::settle() {
   timer_.stop();
   const State next = current_state();
   if (next.same_as(now_)) return emit changed();
-  // A followed run, or a picture that plays, changes the range by itself.
+  // A followed run, or a playing picture, changes the range by itself.
   const bool own = state_.follow() == Follow::held && !state_.playing();
   const bool other_things =
       !same_plan(next.scenario, now_.scenario) || next.layout != now_.layout || !same_marks(next.marks, now_.marks);
@@ -135,7 +135,7 @@ void ViewHistory::settle() {
   emit changed();
 }
 
-// Runs are large: only the latest places hold theirs.
+// Runs are large: only the latest states keep theirs.
 void ViewHistory::release_old_runs() {
   std::set<const void*> runs;
   for (auto place = past_.rbegin(); place != past_.rend(); ++place) {

@@ -29,7 +29,7 @@ class ViewHistory : public QObject {
   };
   /// After `pause_ms` without a change the current state becomes a state to which undo() can return.
   ViewHistory(SharedState& state, Session& session, Layout layout, int pause_ms = 400, QObject* parent = nullptr);
-  /// Marks come back as well. The book outlives this.
+  /// Marks are also restored. The book outlives this.
   void keep_marks(MarkBook& book);
 
   bool can_undo() const;
@@ -40,7 +40,7 @@ class ViewHistory : public QObject {
   bool pending() const { return timer_.isActive(); }
   void undo();
   void redo();
-  /// The layout was changed by hand: a dock was moved, let float, or shown.
+  /// The layout was changed by hand: a dock was moved, detached, or shown.
   void note_layout();
 
  signals:
@@ -76,8 +76,8 @@ class ViewHistory : public QObject {
   QTimer timer_;
   std::vector<State> past_, future_;
   State now_;
-  QByteArray arranged_;  ///< as of the last change by hand: tabs and sizes alone are no step
-  QString source_;       ///< what is open: the history starts again with another one
+  QByteArray arranged_;  ///< at the last change by hand: changes of tabs and sizes alone are not a step
+  QString source_;       ///< the open content: the history starts again when it changes
   bool restoring_ = false;
 };
 

@@ -25,7 +25,7 @@ struct ViewParts {
 
 struct ViewKind {
   const char *name, *title;  ///< for --view; on its tab
-  std::uint8_t shows;        ///< of namespace shows, together
+  std::uint8_t shows;        ///< flags of namespace shows, combined
   DataView* (*make)(const ViewParts& parts);
 };
 

@@ -20,7 +20,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int least_workspace_width = 480, least_workspace_height = 260;  ///< below this nothing could be read
+constexpr int least_workspace_width = 480, least_workspace_height = 260;  ///< smaller sizes are not readable
 constexpr QSize own_window(900, 600);
 
 /// A view's own window: closing it puts the view back.
@@ -215,7 +215,7 @@ void Workspace::bring(QWidget* view) {
   choices_.lower_turn = true;
   place();
   if (!parts_.lower.isEmpty()) return;
-  choices_.shares_open = false;  // it took the place of sentence and legend
+  choices_.shares_open = false;  // it was in the place of sentence and legend
   place();
 }
 
@@ -352,7 +352,7 @@ void Workspace::place_tab_row() {
   alone_->setChecked(alone);
   alone_->setGeometry(row_->width() - right - 4, 2, right, button);
   bar_->setGeometry(left, 0, row_->width() - left - right - 8, height);
-  // A tab whose view is hidden for lack of space does not look selected.
+  // A tab whose view is hidden because space is missing does not look selected.
   set_style_property(*bar_, "away", parts_.lower.isEmpty());
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Everything below the top bar: the time line and the shares of its step in the middle, under them one lower view of
-// many, chosen by tabs, and a panel at each side. Sizes come from divide() (arrangement.hpp). A view that is not in
-// front is hidden, and so computes nothing. A view can have a window of its own.
+// Everything below the top bar: the time line and the shares of its step in the middle, below them one lower view of
+// many, chosen by tabs, and a panel at each side. Sizes are from divide() (arrangement.hpp). A view that is not in
+// front is hidden, so it computes nothing. A view can have its own window.
 #pragma once
 #include <QWidget>
 #include <vector>
@@ -23,9 +23,9 @@ class Workspace : public QWidget {
  public:
   explicit Workspace(QWidget* parent);
 
-  /// The time line, and the strip under it. Once, before anything is shown.
+  /// The time line, and the strip below it. Once, before anything is shown.
   void set_upper(QWidget* timeline, QWidget* shares, int open_shares_height);
-  /// A lower view. Its number is its place in the order of these calls.
+  /// A lower view. Its number is its position in the order of these calls.
   void add_tab(const QString& title, QWidget* view);
   void set_title(QWidget* view, const QString& title);
   SidePanel* add_panel(const QString& title, const QString& key, SidePanel::Side side, QWidget* content);
@@ -38,7 +38,7 @@ class Workspace : public QWidget {
   void bring(QWidget* view);
   /// Its tab in front; if time line and lower view do not fit together, the time line stays visible.
   void prefer(QWidget* view);
-  /// True while it can be seen.
+  /// True while it is visible.
   bool in_front(const QWidget* view) const;
 
   const Parts& parts() const { return parts_; }
@@ -48,14 +48,14 @@ class Workspace : public QWidget {
   void reset();
   void toggle_panel(QWidget* content);
   void set_shares_open(bool open);
-  /// Gives the lower view the whole middle, or only its part.
+  /// Gives the lower view all of the middle, or only its part.
   void set_lower_alone(bool alone);
   bool lower_only() const { return parts_.lower_only(); }
-  /// A window of its own for that view, or its tab again.
+  /// Gives that view its own window, or returns it to its tab.
   void set_detached(QWidget* view, bool detached);
   bool detached(const QWidget* view) const;
 
-  /// Takes a view out temporarily, and puts it back.
+  /// Removes a view temporarily, and puts it back.
   void lend(QWidget* view);
   void take_back(QWidget* view);
 
@@ -80,7 +80,7 @@ class Workspace : public QWidget {
   Tab* tab_of(const QWidget* view);
   const Tab* tab_of(const QWidget* view) const;
   void make_tab_row();
-  void change(const Arrangement& choices);  ///< by a person
+  void change(const Arrangement& choices);  ///< by the user
   void place();
   void place_tab_row();
   void show_front();

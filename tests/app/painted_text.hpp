@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Every text that a widget paints, with the size of its letters on the device and its ink: what presentation and
-// contrast are measured by.
+// Every text that a widget paints, with the size of its letters on the device and its colour: the basis for tests of
+// presentation and contrast.
 #pragma once
 #include <QFontInfo>
 #include <QPaintDevice>
@@ -82,7 +82,7 @@ class TextRecorder : public QPaintDevice {
   mutable Engine engine_;
 };
 
-/// What stands on the widget as it is now; parts of texts that are cut off count whole.
+/// The texts on the widget now; parts of texts that are cut off are included.
 inline std::vector<PaintedText> painted_texts(QWidget& widget) {
   TextRecorder recorder(widget.size());
   QPainter painter(&recorder);

@@ -1,4 +1,4 @@
-// Runs that go on from checkpoints, as a person would have them do it.
+// Runs that continue from checkpoints, as a user would start them.
 #include <signal.h>
 
 #include <algorithm>
@@ -58,7 +58,7 @@ void flip_last_byte(const std::filesystem::path& file) {
   write_to(file, content);
 }
 
-/// Exchanges the places of two tensors of one shape, so that the header is as long as before and makes sense.
+/// Exchanges the offsets of two tensors of one shape, so that the header has the same length and is valid.
 void exchange_two_tensors(const std::filesystem::path& file) {
   std::string content = content_of(file);
   std::uint64_t length = 0;
@@ -93,7 +93,7 @@ TEST_CASE("a run that loses a rank continues by itself from the last checkpoint,
   CHECK(ended.status == 0);
   CHECK(ended.err.find("rank 3") != std::string::npos);
   CHECK(ended.err.find("continuing from") != std::string::npos);
-  // Which one was complete when the rank died hangs on the moment: after 2 or after 4 steps.
+  // Which one was complete when the rank died depends on the moment: after 2 or after 4 steps.
   const auto resumed = losses(ended);
   REQUIRE(!resumed.empty());
   CHECK((resumed.front().first == 2 || resumed.front().first == 4));
@@ -172,7 +172,7 @@ TEST_CASE("the newest complete checkpoint is used, and damaged ones are named wi
   CHECK(parse_json(exported.out).at("steps_done") == 6);
   CHECK(exported.err.find("step-00000009/rank-0.safetensors: is damaged") != std::string::npos);
 
-  // One that was written before manifests had checksums opens, and what cannot be verified is said.
+  // One that was written before manifests had checksums can be opened, and the missing verification is reported.
   const std::filesystem::path manifest = checkpoint(folder, "b", 6) / "manifest.json";
   nlohmann::ordered_json older = nlohmann::ordered_json::parse(content_of(manifest));
   REQUIRE(older.erase("files") == 1);
@@ -228,7 +228,7 @@ TEST_CASE("a second run in a checkpoint folder or a recording is refused with th
     CHECK(refused.err.find("(rankscope-engine run ") != std::string::npos);
   }
   CHECK(std::filesystem::file_size(folder / "t.mcap") >= recorded);
-  first.signal(SIGKILL);  // a lock ends with its process, however that ends
+  first.signal(SIGKILL);  // a lock ends with its process, in whatever way that ends
   first.wait(some_seconds);
   folder.processes_after(some_seconds);
   CHECK(run(folder, {"--checkpoint", "c", "--record", "t.mcap"}).status == 0);

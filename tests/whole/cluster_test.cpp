@@ -1,4 +1,4 @@
-// Ranks on several hosts, and in jobs that mpirun or srun starts: as a person on a cluster calls them.
+// Ranks on several hosts, and in jobs started by mpirun or srun: as a user on a cluster starts them.
 #include <signal.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ Ended script(const Folder& folder, const std::string& text, const Arguments& bef
       .wait(a_minute);
 }
 
-/// The same inside what hosts.sh or slurm.sh makes; none where it cannot be made, which it says.
+/// The same inside what hosts.sh or slurm.sh makes; none, with a message, if it cannot be made.
 std::optional<Ended> script_on(const std::string& cluster, const Folder& folder, const std::string& text) {
   if (!can_use_mpi()) return std::nullopt;
   const std::string maker = std::string(RANKSCOPE_SOURCE_DIR) + "/tests/whole/cluster/" + cluster;
@@ -62,7 +62,7 @@ std::vector<double> losses_of_threads(const Folder& folder, int steps) {
   return losses(only_object(script(folder, lab_run({"--json", "--steps", std::to_string(steps)}))));
 }
 
-/// The part of it that our program said.
+/// The part of the output that our program wrote.
 std::string own_lines(const std::string& errors) {
   std::string own;
   for (std::size_t at = 0; at < errors.size();) {
@@ -117,7 +117,7 @@ TEST_CASE("a job that does not fit the run is refused by one line, whatever the 
   refused("mpirun -n 4 " + lab_run({"--restarts", "1", "--checkpoint-every", "2"}), "--restarts: mpirun started");
   refused("mpirun -n 4 " + lab_run({"--set", "no.such=1"}), "no.such");
   refused("mpirun -n 4 " + lab_run({"--no-such-option"}), "--no-such-option");
-  // Found by rank 0 alone, while the others wait for it.
+  // Detected by rank 0 alone, while the others wait for it.
   refused("mpirun -n 4 " + lab_run({"--record", "/no/such/folder/run.mcap"}), "/no/such/folder/run.mcap");
 }
 
@@ -131,7 +131,7 @@ TEST_CASE("where mpirun started the ranks, too, one that is killed is named and 
               {.environment = {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
                                "OMPI_MCA_rmaps_base_oversubscribe=1", "OMPI_MCA_hwloc_base_binding_policy=none"},
                .input = {}});
-  // Rank 0 is the worker that the supervisor started; the others are what mpirun started.
+  // Rank 0 is the worker that the supervisor started; mpirun started the others.
   const int victim = GENERATE(0, 2);
   INFO("killed rank " << victim);
   std::error_code none;
@@ -176,7 +176,7 @@ TEST_CASE("a rank that is killed on another host is named within seconds") {
   const Folder folder;
   const std::string hosts = folder.file("hosts", "a slots=1\nb slots=2\nc slots=1\n");
   const std::string file = (folder / "run.mcap").string();
-  // The hosts have one set of process numbers; rank 2 is on b, so it has another network than this script.
+  // The hosts share one set of process ids; rank 2 is on b, so its network differs from this script's.
   const auto ended =
       script_on("hosts.sh", folder,
                 lab_run({"--steps", "100000", "--hosts", hosts, "--record", file}) + " >report &\nrun=$!\n" +

@@ -1,4 +1,4 @@
-// Energy from a counter to the report: the real programs, on a host whose processors' counters are pretended.
+// Energy from a counter to the report: the real programs, on a host with emulated processor counters.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -20,7 +20,7 @@ namespace {
 
 constexpr double watts = 50;
 
-/// A powercap tree with one package that draws so much.
+/// A powercap tree with one package of this power.
 class PretendedProcessors {
  public:
   explicit PretendedProcessors(const Folder& folder) : root_(folder / "powercap") {
@@ -52,7 +52,7 @@ class PretendedProcessors {
 
  private:
   using Clock = std::chrono::steady_clock;
-  // In place and always as long, so that a reader finds a whole number at any time.
+  // In place and with constant length, so that a reader finds a complete number at any time.
   void count() const {
     char text[24];
     const int length = std::snprintf(text, sizeof text, "%015lld\n", static_cast<long long>(joules() * 1e6));
@@ -92,7 +92,7 @@ TEST_CASE("a run on processors that count their energy reports joules per step a
     sum += step["joules"].get<double>();
     seconds += step["seconds"].get<double>();
   }
-  // As exact as a fifth of the run's time, and the longest that a busy machine let the counter stand still.
+  // The tolerance is a fifth of the run's time, and the longest pause of the counter on a busy machine.
   const double late = processors.longest_gap() / seconds;
   INFO("the counter stood still for up to " << processors.longest_gap() << " s of " << seconds);
   CHECK(energy["watts"].get<double>() == Approx(watts).epsilon(0.2 + late));

@@ -1,4 +1,4 @@
-// Figures that are shares of something measured, and predictions that can be shared: from the command line.
+// Figures that are shares of a measured value, and predictions that can be shared: from the command line.
 #include <cmath>
 #include <fstream>
 
@@ -10,7 +10,7 @@ using namespace rankscope::test;
 
 namespace {
 
-/// A place of its own for what is stored about this machine.
+/// A separate folder for stored data about this machine.
 StartOptions with_cache(const Folder& folder) { return {{"XDG_CACHE_HOME=" + (folder / "cache").string()}, {}}; }
 
 json stored_peak(const Folder& folder, const std::string& precision, int threads) {
@@ -65,7 +65,7 @@ TEST_CASE("peak prints the stored peak, and measures it again only on request") 
   const json again = peak({"--again"});
   CHECK(stored_peak(folder, "fp32", 1)["samples"] == again["samples"]);
   if (again["measured_now"] == false) {
-    // This machine was busy: a steady value stays.
+    // This machine was busy: a steady value does not change.
     CHECK(first["steady"] == true);
     CHECK(again["samples"] == first["samples"]);
     CHECK(again["not_stored"].get<std::string>().find("not steady") != std::string::npos);
@@ -88,8 +88,8 @@ TEST_CASE("a rank that the scenario slows down is slow on the device clock, as s
     CHECK((*report)["slow_rank"]["rank"] == 2);
     CHECK((*report)["slow_rank"]["factor"].get<double>() == Approx(4).epsilon(0.02));
   }
-  // Three of four ranks wait more, in the run and in what it predicted. By how much more depends on the machine: on how
-  // much longer than others the last stage takes, with the head.
+  // Three of four ranks wait more, in the run and in its prediction. The difference depends on the machine: on how
+  // much longer than the others the last stage needs, with the head.
   const auto more = [&](const char* how) {
     return run["bubble"][how].get<double>() - even["bubble"][how].get<double>();
   };
@@ -111,7 +111,7 @@ TEST_CASE("the predicted bubble is the run's where ranks run into the next step:
                       "virtual=" + std::to_string(chunks), "--set", "clip=0"}));
   const double predicted = run["bubble"]["predicted"], measured = run["bubble"]["measured"];
   // A prediction of the last step, which has no successor, is 2.3 points too large here. The ideal is no bound: it
-  // assumes that the three passes take equal time, and on some machines they do not.
+  // assumes that the three passes have equal durations, which is not so on some machines.
   CHECK(std::fabs(predicted - measured) < 0.015);
   const double step = run["step_seconds"], predicted_step = run["predicted_step_seconds"];
   CHECK(predicted_step > 0);

@@ -1,4 +1,4 @@
-// Another process of this machine at a run's socket: it knows all that the socket tells, and not the run's secret.
+// Another process of this machine at a run's socket: it knows all that the socket sends, but not the run's secret.
 #include <signal.h>
 #include <sys/stat.h>
 
@@ -19,7 +19,7 @@ using namespace rankscope::test;
 
 namespace {
 
-/// A ZeroMQ socket of the attacker's own.
+/// The attacker's own ZeroMQ socket.
 class Attacker {
  public:
   explicit Attacker(const std::string& endpoint) : socket_(context_, zmq::socket_type::dealer) {
@@ -32,7 +32,7 @@ class Attacker {
     socket_.send(zmq::buffer(head), zmq::send_flags::sndmore);
     socket_.send(zmq::buffer(body));
   }
-  /// The next message's header and body, if one comes soon.
+  /// The next message's header and body, if one arrives soon.
   std::optional<std::pair<link::Header, std::string>> await() {
     zmq::message_t head, body;
     if (!socket_.recv(head) || !head.more() || !socket_.recv(body)) return std::nullopt;
@@ -45,7 +45,7 @@ class Attacker {
   zmq::socket_t socket_;
 };
 
-/// The session, as the snapshot gives it to every viewer.
+/// The session, from the snapshot for every viewer.
 std::string session_from(const std::string& endpoint) {
   Attacker viewer(endpoint);
   std::string session;
@@ -83,7 +83,7 @@ TEST_CASE("forged workers and sequence numbers change nothing in a run, and are 
   SessionId session{};
   std::copy(text.begin(), text.end(), session.begin());
 
-  // Summaries of a rank under the numbers that it will use itself, a rank's end, and the session's.
+  // Summaries of a rank with the sequence numbers that it will use itself, a rank's end, and the session's.
   Attacker forger(endpoint);
   forger.send({link::Type::worker_hello, 7}, text);
   const auto challenged = forger.await();
@@ -142,7 +142,7 @@ TEST_CASE("the run's secret is in no argument list, and reaches the workers by t
       const std::string job = environment_of(process, "RANKSCOPE_JOB");
       if (job.empty()) continue;
       const std::string join = parse_json(job).at("join");
-      if (join.size() > 40) secret = join.substr(join.size() - 40);  // alone behind the #: there are no keys here
+      if (join.size() > 40) secret = join.substr(join.size() - 40);  // only this after the #: there are no keys here
     }
     return secret.size() >= 40;
   }));
@@ -150,7 +150,7 @@ TEST_CASE("the run's secret is in no argument list, and reaches the workers by t
     INFO(arguments_of(process));
     CHECK(arguments_of(process).find(secret) == std::string::npos);
   }
-  // Threads of one process meet the relay where this user alone can enter.
+  // Threads of one process connect to the relay at a place that only this user can enter.
   if (comm == "loopback") {
     bool found = false;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path()))
@@ -208,7 +208,7 @@ TEST_CASE("a viewer's key that is revoked during the run is rejected, and the ru
   const Ended revoked = trace_tool(folder, {"revoke", ada});
   INFO(revoked.err);
   CHECK(revoked.status == 0);
-  // From outside: a client with that key does not get past the handshake.
+  // From outside: a client with that key fails in the handshake.
   const auto comes_in = [&](const std::string& file) {
     const Join join = read_join_file(file);
     zmq::context_t context{1};

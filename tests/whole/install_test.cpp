@@ -1,4 +1,4 @@
-// What `cmake --install` puts somewhere works there, without the tree that it was built in.
+// Files installed by `cmake --install` work there, without the build tree.
 #include <fstream>
 #include <iterator>
 
@@ -27,7 +27,7 @@ TEST_CASE("an installation has its programs and scenarios, and its labs are foun
     CHECK(std::filesystem::is_regular_file(prefix / "bin" / program));
   CHECK(std::filesystem::is_regular_file(prefix / "bin" / "rankscope") == (RANKSCOPE_HAS_WINDOW != 0));
 
-  // The lab of the installation, not of the source tree: it has another title, and a cluster that is only here.
+  // The lab of the installation, not of the source tree: it has another title, and a cluster that exists only here.
   const std::filesystem::path scenarios = prefix / "share" / "rankscope" / "scenarios";
   std::string lab = content_of(scenarios / "labs" / "data-parallel.toml");
   const std::string spec = "spec = \"laptop\"";

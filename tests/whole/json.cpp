@@ -12,7 +12,7 @@ json only_object(const Ended& ended) {
   REQUIRE(ended.in_time);
   REQUIRE(!ended.out.empty());
   CHECK(ended.out.front() == '{');
-  const json object = json::parse(ended.out, nullptr, false);  // refuses anything behind the object
+  const json object = json::parse(ended.out, nullptr, false);  // refuses any text after the object
   REQUIRE(object.is_object());
   return object;
 }

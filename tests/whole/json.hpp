@@ -1,4 +1,4 @@
-// What programs print with --json. Reading and writing it, and Catch's words for it, are compiled once.
+// The programs' output with --json. Reading and writing it, and Catch's conversion to text, are compiled once.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -10,10 +10,10 @@ namespace rankscope::test {
 
 using json = nlohmann::json;
 
-/// Throws json::parse_error where the text is not one value with nothing behind it.
+/// Throws json::parse_error if the text is not exactly one value.
 json parse_json(const std::string& text);
 std::string to_text(const json& value);
-/// The one object on standard output; fails with what was there instead.
+/// The one object on standard output; fails with the actual output if there is none.
 json only_object(const Ended& ended);
 
 }  // namespace rankscope::test

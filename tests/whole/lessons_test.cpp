@@ -21,7 +21,7 @@ std::string contents(const std::string& file) {
 
 bool has(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
 
-/// A lesson whose formula agrees with what a simulation of it gives.
+/// A lesson whose formula agrees with the result of its simulation.
 std::string small_lab(const std::string& formula, const std::string& printed) {
   return "title = \"Small\"\n[model]\nlayers = 4\nwidth = 64\nheads = 2\ncontext = 16\nvocabulary = 64\n"
          "[plan]\npipeline = 2\nmicro_batches = 4\nschedule = \"gpipe\"\n[train]\nglobal_batch = 8\n"

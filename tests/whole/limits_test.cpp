@@ -1,5 +1,5 @@
-// Too little of everything: threads that cannot be made, address space, memory for the model, and messages that would
-// be as long as what was typed.
+// Too few resources: threads that cannot be made, address space, memory for the model, and messages that would
+// be as long as the input.
 #include <grp.h>
 #include <unistd.h>
 
@@ -16,7 +16,7 @@ namespace {
 
 using Arguments = std::vector<std::string>;
 
-/// The engine with so many more processes and threads than its user has. As an ordinary user: root has no such limit.
+/// The engine, limited to this number of further processes and threads. As an ordinary user: root has no such limit.
 Ended with_threads(const Folder& folder, int threads, const Arguments& arguments) {
   std::filesystem::permissions(folder.path(), std::filesystem::perms::all);
   std::string line = "ulimit -u " + std::to_string(threads) + "; exec " + RANKSCOPE_ENGINE;
@@ -31,7 +31,7 @@ Ended with_address_space(const Folder& folder, int mib, const Arguments& argumen
   return Process(folder, {"/bin/bash", "-c", line}).wait(a_minute);
 }
 
-/// Only another user's processes are limited, and only root becomes one.
+/// Only another user's processes are limited, and only root can become one.
 bool can_limit_threads() {
   const bool can = geteuid() == 0 && std::filesystem::exists("/usr/bin/setpriv");
   if (!can) not_judged("a limit on threads: only root with setpriv can set it");
@@ -70,12 +70,12 @@ TEST_CASE("ranks under mpi that get too few threads end soon, with the reason") 
   CHECK(ended.in_time);
   CHECK(ended.seconds < 10 * slowness);
   CHECK(ended.status == 1);
-  // Which limit mpirun itself meets first is its own affair; a rank that starts says what it lacks.
+  // It does not matter which limit mpirun itself reaches first; a rank that starts reports what it lacks.
   CHECK(ended.err.find("thread") != std::string::npos);
   CHECK(folder.processes_after(some_seconds).empty());
 }
 
-#if RANKSCOPE_SLOWNESS == 1  // sanitizers take terabytes of address space
+#if RANKSCOPE_SLOWNESS == 1  // sanitizers need terabytes of address space
 TEST_CASE("a run without address space ends soon, with a reason and without a signal") {
   const Folder folder;
   const int mib = GENERATE(150, 300, 450, 600);

@@ -1,4 +1,4 @@
-// The ledger against the world: what the operating system counts is what the ledger says.
+// The ledger compared with the operating system: both count the same memory.
 #include <unistd.h>
 
 #include <sstream>
@@ -17,17 +17,17 @@ struct Plan {
   std::vector<std::string> overrides;
 };
 
-/// What each rank says about its memory (see resident_rank.cpp).
+/// The memory reported by each rank (see resident_rank.cpp).
 std::vector<json> memory_of_ranks(const Folder& folder, const Plan& plan) {
   std::vector<std::string> command{RANKSCOPE_MPIEXEC, "-n",        std::to_string(plan.ranks),
                                    "--oversubscribe", "--bind-to", "none"};
   if (geteuid() == 0) command.emplace_back("--allow-run-as-root");
   command.insert(command.end(), {RANKSCOPE_RESIDENT_RANK, lab("data-parallel")});
-  // Some hundreds of MiB a rank, so that the 13 MB of code and of MPI's own stay well below 5%; and little to compute.
+  // Some hundreds of MiB per rank, so that the 13 MB of code and of MPI are well below 5%; and little to compute.
   command.insert(command.end(), {"width=512", "heads=8", "layers=12", "context=32", "global_batch=4", "data=1"});
   command.insert(command.end(), plan.overrides.begin(), plan.overrides.end());
-  // What a kernel's library has allocated and freed (oneDNN without AVX-512 packs operands, up to 1.3 MB a call) is to
-  // go back to the system at once: what malloc keeps is not held by the rank.
+  // Memory that a kernel's library has allocated and freed (oneDNN without AVX-512 packs operands, up to 1.3 MB a call)
+  // must return to the system immediately: memory kept by malloc is not held by the rank.
   const StartOptions returned{.environment = {"MALLOC_ARENA_MAX=1", "MALLOC_MMAP_THRESHOLD_=131072",
                                               "MALLOC_TRIM_THRESHOLD_=131072"},
                               .input = {}};

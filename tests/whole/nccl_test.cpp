@@ -25,7 +25,7 @@ using Arguments = std::vector<std::string>;
 
 constexpr int channels = 2;  // of each of the emulated library's works
 
-/// A folder with the emulated library where the system's would be found, and a small scenario.
+/// A folder with the emulated library in place of the system's, and a small scenario.
 class Place {
  public:
   Place()
@@ -62,7 +62,7 @@ optimizer = "sgd"
     return Process(folder, command(arguments), options).wait(2 * a_minute);
   }
 
-  /// What the emulated library has noted against its rules, in any process.
+  /// Violations of the emulated library's rules that it has noted, in any process.
   std::string misuse() const {
     std::ifstream file(folder / "misuse");
     return {std::istreambuf_iterator<char>(file), {}};
@@ -71,7 +71,7 @@ optimizer = "sgd"
   Folder folder;
   std::string scenario;
   StartOptions options;
-  bool measures = false;  ///< products at the start: many of them on a host that emulates a GPU
+  bool measures = false;  ///< products at the start: slow on a host that emulates a GPU
 };
 
 struct Plan {
@@ -118,7 +118,7 @@ TEST_CASE("ranks as processes over NCCL have the losses of ranks as threads that
   const Ended own = place.run(plan.with({"run", "--comm", "nccl", "--record", file}));
   INFO(own.err);
   REQUIRE(own.status == 0);
-  // On standard error is nothing but what the run says of its GPUs, and that once for all ranks.
+  // Standard error has nothing but the run's line about its GPUs, once for all ranks.
   CHECK(own.err == std::string(note) +
                        "emulated, cuBLASLt 13.0.2 (emulated), fast paths: attention, gelu, bias-gradient, " +
                        (place.measures ? "norm, measured; without: cudnn\n" : "norm; without: cudnn, measured\n"));
@@ -130,7 +130,7 @@ TEST_CASE("ranks as processes over NCCL have the losses of ranks as threads that
   CHECK(place.misuse() == "");
   CHECK(place.folder.processes().empty());
 
-  // What NCCL told of its inside is in the recording, with the op that it belongs to.
+  // NCCL's internal events are in the recording, with the op that they belong to.
   RunStore store;
   REQUIRE(read_trace(file, store));
   const auto view = store.view();
@@ -208,7 +208,7 @@ TEST_CASE(
   CHECK(verified.status == 0);
   CHECK_THAT(verified.err,
              ContainsText("fast paths: attention, bias-gradient, norm; without: cudnn, gelu, measured\n"));
-  // Rows that are no whole packs: the emulated library has few kernels for them.
+  // Rows that are not complete packs: the emulated library has few kernels for them.
   const Ended ragged = run({"run"}, 18);
   INFO(ragged.err);
   CHECK(ragged.status == 0);

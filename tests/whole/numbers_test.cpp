@@ -1,4 +1,4 @@
-// The same model, whoever trains it: twice, by threads or by processes, by many ranks or by one.
+// The same model, trained in different ways: twice, by threads or by processes, by many ranks or by one.
 
 #include "engine/plan/scenario/read.hpp"
 #include "engine/prove/verify/verify.hpp"
@@ -28,7 +28,7 @@ std::vector<double> losses_of(const json& report) {
   return losses;
 }
 
-/// What one rank reported, in the order of its steps.
+/// The reports of one rank, in the order of its steps.
 std::vector<double> losses_of(const Summaries& summaries) {
   std::vector<double> losses;
   for (const StepSummary& step : summaries.all) losses.push_back(step.loss);
@@ -156,7 +156,7 @@ TEST_CASE("processes train the same as threads, whatever is sharded") {
   const json threads = report_of(folder, arguments), processes = report_of(folder, with_mpi);
   REQUIRE(threads["steps"].size() == 3);
   REQUIRE(processes["steps"].size() == 3);
-  // Rings add in one order wherever their ranks are.
+  // Rings add in the same order wherever their ranks are.
   CHECK(losses_of(processes) == losses_of(threads));
   for (std::size_t s = 0; s < 3; ++s)
     CHECK(processes["steps"][s]["grad_norm"].get<double>() ==
@@ -186,7 +186,7 @@ TEST_CASE("verify catches every planted fault") {
   const std::string plant =
       GENERATE(as<std::string>{}, "gradient_scale", "dropped_micro_batch", "skipped_norm_term", "untied_embedding");
   INFO(plant);
-  // Clipped in every step, or a wrong norm would change nothing that is trained.
+  // Clipped in every step: otherwise a wrong norm would not change the training.
   const Ended ended = engine(folder, with_small_model({"verify", lab("pipeline-1f1b"), "--json", "--set",
                                                        "plant=" + plant, "--set", "clip=0.05"}));
   INFO(ended.err);

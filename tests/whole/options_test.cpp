@@ -1,4 +1,4 @@
-// Options of the commands that change what a person gets: each by what is seen from outside.
+// Options of the commands that change the results for the user: each by its effect seen from outside.
 #include <algorithm>
 #include <cmath>
 #include <csignal>
@@ -67,7 +67,7 @@ std::set<std::uint32_t> detailed_steps(const std::string& file) {
 
 TEST_CASE("a model learns a text and a file of tokens, and the same tokens give the same losses") {
   const Folder folder;
-  // A sentence again and again: what follows is known after a few tokens.
+  // A sentence repeated many times: the next token is known after a few tokens.
   std::string text, tokens;
   while (text.size() < 20'000) text += "ranks send what others wait for; ";
   for (const char c : text) {
@@ -98,7 +98,7 @@ TEST_CASE("with more threads each rank computes on more of them, and the losses 
   for (const int threads : {1, 3}) {
     Process run(folder, engine_command(with_small_model({"run", lab("data-parallel"), "--json", "--steps", "120",
                                                          "--threads", std::to_string(threads)})));
-    // Of the program and of the worker that it starts, from when they are there until they are gone.
+    // Of the program and of the worker that it starts, during their lifetime.
     bool begun = false;
     wait_until(a_minute, [&] {
       const std::vector<pid_t> processes = folder.processes();
@@ -205,7 +205,7 @@ TEST_CASE("a replay that stays open serves viewers that connect after its end, u
   REQUIRE(!endpoint.empty());
   RunStore recorded_store;
   REQUIRE(read_trace(file, recorded_store));
-  for (int viewer = 0; viewer < 2; ++viewer) {  // the second one comes when the first has seen the end
+  for (int viewer = 0; viewer < 2; ++viewer) {  // the second one arrives when the first has seen the end
     RunStore store;
     ViewerClient client({.join = parse_join(endpoint), .limits = {}}, store);
     INFO("viewer " << viewer);

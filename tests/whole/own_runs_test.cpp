@@ -1,4 +1,4 @@
-// rankscope-engine validate --own: a table of one's own is run here, predicted with this machine's costs, and written.
+// rankscope-engine validate --own: the user's own table is run here, predicted with this machine's costs, and written.
 #include <fstream>
 #include <sstream>
 
@@ -33,7 +33,7 @@ std::string text_of(const std::filesystem::path& file) {
   return text.str();
 }
 
-/// The number behind `published = `.
+/// The number after `published = `.
 double published_in(const std::string& text) {
   const std::string key = "published = ";
   const std::size_t at = text.find(key);
@@ -64,14 +64,14 @@ TEST_CASE("validate --own runs a row here, predicts it with this machine's costs
   REQUIRE(tables[0]["rows"].size() == 1);
   const json& row = tables[0]["rows"][0];
   const double measured = row["published"], predicted = row["predicted"];
-  CHECK(measured > 0.1);  // ms: some thousand products
+  CHECK(measured > 0.1);  // ms: about a thousand products
   CHECK(measured < 10'000);
-  // Ops were measured around the run on the same machine. Ten times off would be another quantity, or a wrong unit.
+  // Ops were measured around the run on the same machine. A factor of ten would be another quantity, or a wrong unit.
   CHECK(predicted > measured / 10);
   CHECK(predicted < measured * 10);
   CHECK(row["error"].get<double>() == Approx(predicted / measured - 1).epsilon(1e-6));
 
-  // The table has the new figure and its source, and is as it was otherwise.
+  // The table has the new figure and its source, and is otherwise unchanged.
   std::string written = text_of(own), before = table;
   CHECK(published_in(written) == Approx(measured).epsilon(1e-3));
   CHECK(written.find("rankscope-engine validate --own, 20") != std::string::npos);
@@ -88,7 +88,7 @@ TEST_CASE("validate --own runs a row here, predicts it with this machine's costs
   };
   CHECK(without_figures(written) == without_figures(before));
 
-  // The costs serve any other plan as cluster.measured.
+  // Any other plan can use the costs as cluster.measured.
   const std::string costs = text_of(folder / "measured" / "mine.toml");
   CHECK(costs.find("rankscope-engine validate --own, 20") != std::string::npos);
   const std::vector<std::string> simulate{"simulate", lab("pipeline-1f1b"), "--set", "cluster.measured=mine", "--json"};

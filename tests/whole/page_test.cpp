@@ -1,4 +1,4 @@
-// A recording as one HTML file: what it embeds is what the report says, and a browser shows that.
+// A recording as one HTML file: its embedded data equal the report's, and a browser shows them.
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
@@ -87,7 +87,7 @@ std::string browser() {
   return "";
 }
 
-/// The page as the browser has it after its script has run.
+/// The page in the browser after its script has run.
 std::string dom_of(const Folder& folder, const std::string& program, const std::string& address) {
   Process process(folder, {program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
                            "--no-first-run", "--window-size=1366,768", "--virtual-time-budget=3000",
@@ -113,7 +113,7 @@ TEST_CASE("a page states the recording's report, to the printed digits") {
   CHECK(figure_of(data, "bubble-span") == percent(report["bubble_span"]["measured"]));
   CHECK(figure_of(data, "step-seconds") == figure::duration(report["step_seconds"].get<double>()));
 
-  // The step that the report's shares are of is in the table with the same shares, which sum to 1.
+  // The step of the report's shares is in the table with the same shares, which sum to 1.
   const json& kind = data["kinds"][0];
   CHECK(kind["obtained"] == report["obtained"]);
   const auto step = std::find_if(kind["steps"].begin(), kind["steps"].end(),
@@ -129,7 +129,7 @@ TEST_CASE("a page states the recording's report, to the printed digits") {
     sum += (*step)["shares"][t].get<double>();
   }
   CHECK(sum == Approx(1));
-  // What is idle and counted as bubble is that share of the step time times the ranks.
+  // The idle time counted as bubble is that share of the step time times the ranks.
   const auto bubble = std::find(data["times"].begin(), data["times"].end(), "bubble") - data["times"].begin();
   double idle = 0;
   for (const json& one : (*step)["idle"]) {
@@ -269,7 +269,7 @@ TEST_CASE("in a browser the wheel zooms, a drag moves, keys do both, and the poi
   }
   const Folder folder;
   const std::string page = exported(folder, recording(folder, 4));
-  // What a person would do, one after the other, each when the page has drawn; what is then shown is kept on its body.
+  // A user's actions, one after the other, each after the page has drawn; the shown content is saved in its body.
   const std::string acts = R"(<script>
 const canvas = document.getElementById("timeline"), box = canvas.getBoundingClientRect();
 const point = (type, x, y, more) => canvas.dispatchEvent(new PointerEvent(type, {clientX: box.left + x, clientY: box.top + y, bubbles: true, pointerId: 1, ...more}));
@@ -315,7 +315,7 @@ act(0);
   CHECK(length(moved) == Approx(length(zoomed)).epsilon(1e-6));
   CHECK(moved.first > zoomed.first);
   CHECK(key.first > moved.first);
-  // Where the pointer finds an op and where it finds idle time depends on the run: every place of the row is pointed at.
+  // Where the pointer finds an op or idle time depends on the run: every place of the row is tested.
   const std::size_t tips = dom.find("data-tips=\"");
   REQUIRE(tips != std::string::npos);
   std::istringstream text_of_tips(dom.substr(tips + 11, dom.find('"', tips + 11) - tips - 11));

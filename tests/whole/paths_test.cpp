@@ -1,4 +1,4 @@
-// Optimizers on surfaces, as a person asks for them.
+// Optimizers on surfaces, as requested by a user.
 #include "engine/lesson/descent/path.hpp"
 #include "tests/catch.hpp"
 #include "tests/whole/process.hpp"

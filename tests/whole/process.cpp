@@ -31,7 +31,7 @@ std::string content_of(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// The pieces of a /proc file between its zero bytes.
+/// The parts of a /proc file between its zero bytes.
 std::vector<std::string> pieces_of(const fs::path& path) {
   std::vector<std::string> pieces;
   const std::string text = content_of(path);
@@ -60,9 +60,9 @@ int open_or_throw(const fs::path& path, int flags) {
 }  // namespace
 
 Folder::Folder() {
-  // Orphans of a killed supervisor come to this process, which then sees them end.
+  // Orphans of a killed supervisor become children of this process, which then sees them end.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  // Short, because sockets' paths are.
+  // Short, because socket paths must be.
   std::string name = "/tmp/whole-XXXXXX";
   if (!mkdtemp(name.data())) throw std::runtime_error("cannot make a directory in /tmp");
   path_ = name;
@@ -129,7 +129,7 @@ Process::Process(const Folder& folder, const std::vector<std::string>& command, 
   for (char** variable = environ; *variable; ++variable)
     if (!is_ours(*variable)) variables.emplace_back(*variable);
   variables.push_back("TMPDIR=" + folder.path().string());
-  // Open MPI does not give back all of its memory.
+  // Open MPI does not free all of its memory.
   variables.emplace_back("ASAN_OPTIONS=detect_leaks=0");
   variables.insert(variables.end(), options.environment.begin(), options.environment.end());
   std::vector<char*> argv, envp;

@@ -1,4 +1,4 @@
-// How far a command is: what a person at a terminal sees while it works.
+// The progress of a command: what a user at a terminal sees while it works.
 #include <csignal>
 #include <fstream>
 #include <sstream>
@@ -25,7 +25,7 @@ std::string joined(const std::vector<std::string>& command) {
   return line;
 }
 
-/// What a terminal has received, as soon as that text is in it, or the limit comes first. The command is then ended.
+/// The terminal's text as soon as it contains that text, or after the limit. The command is then ended.
 std::string screen_with(const std::string& text, const Folder& folder, const std::string& line) {
   const std::string file = (folder / "screen").string();
   Process terminal(folder, {script, "-qefc", line, file});

@@ -1,4 +1,4 @@
-// Recordings through the programs: damaged, mended, replayed.
+// Recordings through the programs: damaged, repaired, replayed.
 #include <algorithm>
 #include <fstream>
 #include <iterator>
@@ -46,12 +46,12 @@ TEST_CASE("a cut or corrupted recording opens around the damage and says so, and
   std::string bytes = whole;
   if (damage == "cut")
     bytes.resize(bytes.size() * 7 / 10);
-  else  // longer than the small indexes between chunks, which nobody needs who has the file's own
+  else  // longer than the small indexes between chunks, which are not needed with the file's own index
     for (std::size_t i = 0; i < 20'000; ++i) bytes[bytes.size() / 2 + i] = static_cast<char>(bytes[i] ^ 0x5a);
   const std::string damaged = folder.file("damaged.mcap", bytes), mended = (folder / "mended.mcap").string();
 
   const Ended stats = trace_tool(folder, {"stats", damaged, "--json"});
-  CHECK(stats.err.find(damaged + ": ") == 0);  // says so
+  CHECK(stats.err.find(damaged + ": ") == 0);  // reports it
   const std::size_t left = stats_of(stats)["steps"].size();
   CHECK(left > 0);
 

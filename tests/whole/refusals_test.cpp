@@ -1,4 +1,4 @@
-// Bad input is refused before anything starts: one line that says where, what is wrong and what would be right.
+// Bad input is refused before anything starts: one line with the place, the error and the correction.
 #include <algorithm>
 #include <filesystem>
 
@@ -13,7 +13,7 @@ using Arguments = std::vector<std::string>;
 
 struct Refused {
   Arguments arguments;
-  std::string begins;  ///< the line on standard error; DIR stands for the test's folder
+  std::string begins;  ///< the line on standard error; DIR is replaced by the test's folder
   std::vector<std::string> holds;
 };
 
@@ -49,7 +49,7 @@ void check(const Folder& folder, const Refused& row) {
   CHECK(folder.processes().empty());
 }
 
-/// A scenario file of one's own, by the lines that matter.
+/// A scenario file for a test, by its relevant lines.
 std::string scenario(const std::string& lines) { return "title = \"mine\"\n" + lines; }
 
 }  // namespace

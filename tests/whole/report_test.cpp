@@ -1,4 +1,4 @@
-// What rankscope-engine prints: one object with all the keys that were promised, and numbers that fit together.
+// The output of rankscope-engine: one object with all the documented keys, and consistent numbers.
 
 #include "tests/catch.hpp"
 #include "tests/whole/json.hpp"
@@ -85,10 +85,10 @@ void check_memory(const json& report) {
     }
     CHECK(rank["workspace"].get<std::int64_t>() > 0);
     CHECK(rank["workspace"] == rank["predicted"]["workspace"]);
-    CHECK(rank["context"] == 0);  // a GPU's alone
+    CHECK(rank["context"] == 0);  // only of a GPU
     for (const char* name : {"parameters", "gradients", "optimizer", "activations", "buffers", "workspace"})
       sum += rank[name].get<std::int64_t>();
-    // AdamW keeps two numbers where there is one parameter.
+    // AdamW keeps two numbers per parameter.
     CHECK(rank["optimizer"].get<std::int64_t>() == 2 * rank["parameters"].get<std::int64_t>());
     CHECK(rank["peak"].get<double>() == Approx(rank["predicted"]["peak"].get<double>()).epsilon(0.02));
     CHECK(rank["peak"].get<std::int64_t>() <= sum);
@@ -122,7 +122,7 @@ TEST_CASE("measured stages are printed, run and recorded as a list of layers") {
     CHECK(ended.err.find(known_from) != std::string::npos);
     return stages;
   };
-  // The head is some twenty blocks' worth: the last stage has the one block that it must have.
+  // The head costs about as much as twenty blocks: the last stage has only the one block that it must have.
   CHECK(stages_of({"run", lab("pipeline-1f1b"), "--steps", "2"}, "measured on this machine").ends_with(" 1"));
   CHECK(stages_of({"simulate", lab("pipeline-1f1b")}, "modelled from the figures of cluster").ends_with(" 1"));
 }
@@ -165,7 +165,7 @@ TEST_CASE(
     return bytes;
   };
   const std::vector<double> one_f_one_b = activations("pipeline-1f1b"), gpipe = activations("pipeline-gpipe");
-  for (std::size_t r = 1; r < 3; ++r)  // first and last stage have an embedding or a head besides
+  for (std::size_t r = 1; r < 3; ++r)  // first and last stage also have an embedding or a head
     CHECK(one_f_one_b[r] / gpipe[r] == Approx((4.0 - static_cast<double>(r)) / 8).epsilon(0.01));
 }
 
@@ -179,7 +179,7 @@ TEST_CASE("simulate and plan print the same keys, and null for what only a run c
   check_keys(report);
   CHECK(report["obtained"] == "simulated");
   for (const json& step : report["steps"]) {
-    CHECK(step["seconds"] == report["step_seconds"]);  // a predicted step is like the next
+    CHECK(step["seconds"] == report["step_seconds"]);  // predicted steps are identical
     CHECK(step["loss"].is_null());
     CHECK(step["grad_norm"].is_null());
   }

@@ -1,6 +1,6 @@
-// One rank of a world made by mpirun, which trains some steps and prints what its memory became: a line of JSON with
-// the greatest that the rank's ledger has seen, of the device's classes and the host's together; what was reserved for
-// it; and by how much this process's resident memory has grown since before the rank was bound: after two steps, and
+// One rank of a world made by mpirun, which trains some steps and prints its memory as a line of JSON: the greatest
+// sum in the rank's ledger, of the device's classes and the host's together; the memory reserved for
+// it; and the growth of this process's resident memory since before the rank was bound: after two steps, and
 // after two more.
 #include <algorithm>
 #include <cstdint>
@@ -26,7 +26,7 @@ std::int64_t resident_bytes() {
   throw std::runtime_error("/proc/self/status has no VmRSS");
 }
 
-/// The greatest that the ledger has seen.
+/// The greatest sum in the ledger.
 std::int64_t peak_of(const Summaries& ledger) {
   std::int64_t peak = 0;
   for (const StepSummary& step : ledger.all)
@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
     const std::int64_t two = resident_bytes() - before;
     run.run(2, 2);
     const std::int64_t four = resident_bytes() - before;
-    // One write a line, so that the ranks' lines do not mix.
+    // One write per line, so that the ranks' lines do not mix.
     std::cout << "{\"rank\": " + std::to_string(rank) + ", \"ledger\": " + std::to_string(peak_of(ledger)) +
                      ", \"reserved\": " + std::to_string(run.reserved_bytes()) +
                      ", \"two_steps\": " + std::to_string(two) + ", \"four_steps\": " + std::to_string(four) + "}\n"

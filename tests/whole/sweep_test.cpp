@@ -1,4 +1,4 @@
-// rankscope-engine sweep, as a person would type it: every point really runs, and what cannot run has its reason.
+// rankscope-engine sweep, as a user starts it: every point really runs, and each that cannot run has its reason.
 #include <signal.h>
 
 #include <algorithm>
@@ -62,7 +62,7 @@ TEST_CASE("a strong sweep over data parallelism runs each point, and its figures
   CHECK(sweep["points"][0]["exposed"] == 0.0);
   CHECK(folder.sessions().empty());
 
-  // The recording says the same, to the last digit.
+  // The recording has the same values, to the last digit.
   const Ended stats = trace_tool(folder, {"stats", trace, "--json"});
   CHECK(stats.status == 0);
   CHECK(only_object(stats) == sweep);

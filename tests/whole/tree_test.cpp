@@ -21,7 +21,7 @@ const std::map<std::string, int> floors = {{"base", 0},    {"op", 0},      {"pla
 
 struct Include {
   std::string file;      ///< from the root
-  std::string included;  ///< as it is written
+  std::string included;  ///< as written
 };
 
 std::vector<Include> includes_below(const fs::path& folder) {
@@ -39,7 +39,7 @@ std::vector<Include> includes_below(const fs::path& folder) {
   return all;
 }
 
-/// "plan" of "engine/plan/mesh/rank_grid.hpp"; empty for what is not in engine/.
+/// "plan" of "engine/plan/mesh/rank_grid.hpp"; empty for files outside of engine/.
 std::string room_of(const std::string& path) {
   constexpr std::string_view engine = "engine/";
   if (!path.starts_with(engine)) return {};
@@ -86,7 +86,7 @@ TEST_CASE("folders of a room of engine/ do not include each other in a circle") 
     if (!from.empty() && !to.empty() && from != to) included_by[from].insert(to);
   }
   REQUIRE(included_by.size() > 20);
-  // Folders that include none of those left are removed, until none is left; a circle would stay.
+  // Folders that include none of those left are removed, until none is left; a cycle would stay.
   while (true) {
     const auto lowest = std::find_if(included_by.begin(), included_by.end(), [&](const auto& one) {
       return std::none_of(one.second.begin(), one.second.end(),
@@ -113,7 +113,7 @@ TEST_CASE("kernels include nothing but kernels, and only the window includes the
 TEST_CASE("the window includes nothing that runs: no communicator, no executor, no kernel for GPUs") {
   for (const auto& [file, included] : includes_below("app")) {
     INFO(file << " includes " << included);
-    // A prediction adds what this machine's kernels would ask for as scratch; that part links no communicator.
+    // A prediction adds this machine's kernels' scratch; that part links no communicator.
     if (included == "engine/execute/run/scratch.hpp") continue;
     CHECK_FALSE(starts_with_any(included, {"engine/execute/", "engine/prove/", "engine/worker/", "kernels/cuda/"}));
   }

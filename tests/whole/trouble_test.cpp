@@ -1,4 +1,4 @@
-// Bad luck: ranks that die, people who stop a run, a supervisor that is killed, a disk that is full.
+// Failures: ranks that die, users who stop a run, a supervisor that is killed, a full disk.
 #include <signal.h>
 
 #include <algorithm>
@@ -40,13 +40,13 @@ Recorded recording(const std::string& file) {
   return recorded;
 }
 
-/// The last step whose summary of that rank is there; -1: none.
+/// The last step for which that rank's summary exists; -1: none.
 std::int64_t last_step(const StoreView& view, int rank) {
   const auto summaries = view.summaries(rank);
   return summaries.empty() ? -1 : summaries.back().step;
 }
 
-/// All steps from the first to `last` are there, each with what the rank did in it.
+/// All steps from the first to `last` exist, each with the rank's spans.
 void check_steps_until(const StoreView& view, int rank, std::int64_t last) {
   const auto summaries = view.summaries(rank);
   INFO("rank " << rank);
@@ -54,7 +54,7 @@ void check_steps_until(const StoreView& view, int rank, std::int64_t last) {
   for (std::size_t s = 0; s < summaries.size(); ++s) CHECK(summaries[s].step == s);
 }
 
-/// "rank 2 … after step 9…" on standard error: the step. Fails where the rank is not named so.
+/// "rank 2 … after step 9…" on standard error: the step. Fails if the rank is not reported so.
 std::int64_t named_step(const std::string& errors, int rank) {
   const std::string who = "rankscope-engine: rank " + std::to_string(rank) + " ", when = " after step ";
   INFO(errors);
@@ -82,7 +82,7 @@ class LongRun {
       : file((folder / "run.mcap").string()),
         process(folder, engine_command(with_small_model(joined(
                             {"run", lab("pipeline-1f1b"), "--steps", "100000", "--json", "--record", file}, more)))) {
-    // The header comes at once, then a chunk a second.
+    // The header arrives immediately, then one chunk per second.
     const bool is_under_way = wait_until(a_minute, [&] {
       std::error_code none;
       const auto size = std::filesystem::file_size(file, none);
@@ -145,7 +145,7 @@ TEST_CASE("a rank process killed by a signal ends the run with its name and its 
 
   const Recorded recorded = recording(run.file);
   CHECK(!recorded.damage.any());
-  // The step is the last one that it finished; what it reported of its last milliseconds is lost with it.
+  // The step is the last one that it finished; its reports of its last milliseconds are lost with it.
   const std::int64_t reported = last_step(*recorded.view, victim);
   CHECK(reported <= step);
   check_steps_until(*recorded.view, victim, reported);
@@ -159,7 +159,7 @@ TEST_CASE("fault.kill_rank kills a process by signal, at the given step") {
   if (!can_use_mpi()) return;
   const Folder folder;
   const std::string file = (folder / "run.mcap").string();
-  // Steps of some milliseconds, of which a rank reports several at a time: the one that is named is exact all the same.
+  // Steps of some milliseconds, of which a rank reports several at a time: the reported step is still exact.
   const Ended ended =
       engine(folder, with_small_model({"run", lab("pipeline-1f1b"), "--comm", "mpi", "--json", "--record", file,
                                        "--set", "kill_rank=1", "--set", "kill_step=15"}));
@@ -225,7 +225,7 @@ TEST_CASE("a run removes what killed supervisors left behind, and only that") {
   for (const fs::path& path : {left, other}) fs::last_write_time(path, fs::file_time_type::clock::now() - 1h);
   CHECK(engine(folder, with_small_model({"run", lab("pipeline-1f1b"), "--steps", "1"})).status == 0);
   CHECK(!fs::exists(left));
-  CHECK(fs::exists(young));  // its supervisor may not have come to its lock yet
+  CHECK(fs::exists(young));  // its supervisor may not have reached its lock yet
   CHECK(fs::exists(other));  // not a session's
 }
 
@@ -285,7 +285,7 @@ TEST_CASE("a rank that is stopped is named within seconds, and again when it con
   CHECK(line.find("kill -CONT " + std::to_string(victim)) != std::string::npos);
   REQUIRE(kill(victim, SIGCONT) == 0);
   CHECK(!run.process.line_of_errors(who + (comm == "mpi" ? "reports" : "report") + " agai", a_minute).empty());
-  // Stopped again, the run is asked to end.
+  // When it is stopped again, the run is requested to end.
   REQUIRE(kill(victim, SIGSTOP) == 0);
   run.process.signal(SIGTERM);
   const Ended ended = run.process.wait(a_minute);
@@ -338,7 +338,7 @@ TEST_CASE("shared memory of ranks whose supervisor was killed is removed by the 
   run.process.signal(SIGKILL);
   run.process.wait(some_seconds);
   CHECK(folder.processes_after(some_seconds).empty());
-  // Younger ones may be those of a run that begins.
+  // Newer ones may belong to a run that begins.
   fs::last_write_time(session, fs::file_time_type::clock::now() - 1h);
   CHECK(engine(folder, with_small_model({"run", lab("pipeline-1f1b"), "--steps", "1"})).status == 0);
   CHECK(folder.sessions().empty());

@@ -1,4 +1,4 @@
-// What verify proves is its exit status: 0 equal, 1 different, 3 not shown; and memory is the same in every run.
+// verify's exit status is its result: 0 equal, 1 different, 3 not shown; and memory is the same in every run.
 #include "tests/catch.hpp"
 #include "tests/whole/json.hpp"
 #include "tests/whole/process.hpp"

@@ -1,4 +1,4 @@
-// Viewers of a run from outside its processes: late, near, with a key, with a wrong one.
+// Viewers of a run outside its processes: late, near, with a valid key, with a wrong one.
 #include <signal.h>
 #include <sys/stat.h>
 
@@ -19,19 +19,19 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A viewer with a store, as the window has one.
+/// A viewer with a store, like the window's.
 struct Viewer {
   explicit Viewer(const Join& join) : client({.join = join, .limits = {}}, store) {}
   std::shared_ptr<const StoreView> view() const { return store.view(); }
   RunStore store;
-  ViewerClient client;  // its thread feeds the store, so it goes first
+  ViewerClient client;  // its thread feeds the store, so it is destroyed first
 };
 
 std::size_t spans_of(const StoreView& view, std::uint32_t step) {
   return view.step_spans(Obtained::measured, step).size();
 }
 
-/// By step; what nobody knows (the loss where there is no head) is equal to itself.
+/// By step; an unknown value (the loss without a head) is equal to itself.
 std::vector<StepSummary> summaries_of(const StoreView& view, int rank) {
   std::vector<StepSummary> all = view.summaries(rank);
   for (StepSummary& summary : all)
@@ -58,11 +58,11 @@ TEST_CASE("a late viewer gets everything that is recorded") {
                                                        "tcp://127.0.0.1:*"})));
   const std::string endpoint = run.line_of_errors("viewers: ", some_seconds);
   REQUIRE(endpoint.starts_with("tcp://127.0.0.1:"));
-  // A first one watches; when it has seen some steps, the second one comes.
+  // A first one watches; when it has seen some steps, the second one connects.
   Viewer first(parse_join(endpoint));
   REQUIRE(wait_until(a_minute, [&] { return first.view()->summaries(0).size() >= 10; }));
   const std::size_t missed = first.view()->summaries(0).size();
-  REQUIRE(missed < steps);  // it trains still
+  REQUIRE(missed < steps);  // it is still training
   Viewer late(parse_join(endpoint));
 
   const Ended ended = run.wait(a_minute);
@@ -83,7 +83,7 @@ TEST_CASE("a late viewer gets everything that is recorded") {
   }
   CHECK(seen->ends().size() == recorded->ends().size());
   CHECK(late.client.status().garbage == 0);
-  // Detail may be dropped where a viewer is slow, and is counted then; this one is not.
+  // Detail may be dropped if a viewer is slow, and is then counted; this viewer is not slow.
   CHECK(seen->dropped_count() == 0);
   CHECK(seen->event_count() == recorded->event_count());
   for (const std::uint32_t step : {0U, 1U, steps / 2U, steps - 1U}) {

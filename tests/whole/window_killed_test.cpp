@@ -1,4 +1,4 @@
-// A window that is killed: what it leaves behind goes with the next run.
+// A window that is killed: the next run removes the remaining files.
 #include <signal.h>
 
 #include <filesystem>

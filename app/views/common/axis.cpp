@@ -10,7 +10,7 @@ Axis labelled(double high, double unit, const char* name, int most) {
   Axis axis;
   axis.unit = QString::fromUtf8(name);
   for (const double value : round_ticks(0, high / unit, most)) {
-    // Ticks are multiples of the step, so their error is rounding alone: 12 digits hide it.
+    // Ticks are multiples of the step, so they have rounding errors only: 12 digits hide them.
     const double shown = std::fabs(value) < 1e-12 ? 0 : value;
     axis.ticks.push_back({value * unit, QString::number(shown, 'g', 12)});
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Axis ticks as arithmetic: round values (1, 2 or 5 times a power of ten) that do not crowd. Those of
+// Axis ticks as arithmetic: round values (1, 2 or 5 times a power of ten) that are not too dense. Those of
 // time are in app/models/time_axis.hpp.
 #pragma once
 #include <QString>
@@ -18,7 +18,7 @@ struct Axis {
 
 /// At most `most` round ticks within [low, high].
 std::vector<double> round_ticks(double low, double high, int most);
-/// Ticks of bytes from 0 to `high`, in the binary unit that fits.
+/// Ticks of bytes from 0 to `high`, in a suitable binary unit.
 Axis byte_axis(double high, int most);
 
 }  // namespace rankscope::app

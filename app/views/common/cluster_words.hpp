@@ -7,7 +7,7 @@
 
 namespace rankscope::app {
 
-/// "laptop"; where a scenario changed figures of the cluster's file, which: "laptop, with intra_bandwidth = 1.25 GB/s".
+/// "laptop"; with the figures that a scenario changed, if any: "laptop, with intra_bandwidth = 1.25 GB/s".
 /// Reads that file: for worker threads.
 QString cluster_words(const ClusterSpec& cluster);
 

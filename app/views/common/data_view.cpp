@@ -13,9 +13,9 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int veil_button_room = 34;  ///< under the words of a veil
+constexpr int veil_button_room = 34;  ///< under the text of a veil
 
-/// Under the words of its parent's veil, however large that is.
+/// Under the text of its parent's veil, however large that is.
 class VeilButton : public QPushButton {
  public:
   explicit VeilButton(DataView* view) : QPushButton(DataView::tr("Show anyway"), view), view_(view) {
@@ -134,7 +134,7 @@ void paint_empty(QPainter& painter, const QRectF& area, const Palette& colours, 
 
 namespace {
 
-constexpr qreal legend_square = 15, legend_gap = 6;  ///< with the room to its name; the least between two entries
+constexpr qreal legend_square = 15, legend_gap = 6;  ///< including the space to its name; the least between two entries
 
 }  // namespace
 

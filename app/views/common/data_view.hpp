@@ -25,15 +25,15 @@ class DataView : public PaintedWidget, public TableSource {
  public:
   DataView(SharedState& state, SnapshotSource& source, QWidget* parent = nullptr);
 
-  /// False while a worker thread computes a result: a picture taken now would be out of date.
+  /// False while a worker thread computes a result: a picture taken now would be outdated.
   virtual bool settled() const { return true; }
-  /// What it shows, for CSV; no rows while it is veiled. No titles: it is no table.
+  /// Its content, for CSV; no rows while it is veiled. No titles: it is no table.
   ViewTable table() const final;
-  /// What is selected in it, as text to copy: the chosen row of its table; where nothing is chosen, the whole table. A
-  /// line a row, cells between tabs. Empty while it is veiled or shows nothing.
+  /// The selected content as text to copy: the chosen row of its table, or the complete table if nothing is chosen.
+  /// One line per row, tabs between cells. Empty while it is veiled or shows nothing.
   virtual QString selected_text() const;
-  /// Sets what a lesson's link or evidence asks for, by key (engine/lesson/lab/view_inputs.hpp); what is not named
-  /// stays as it is.
+  /// Sets the values of a lesson's link or evidence, by key (engine/lesson/lab/view_inputs.hpp); other values
+  /// are not changed.
   virtual void show_inputs(const std::map<std::string, std::string>&) {}
   /// How its content was obtained, if it is not of the open run; empty: it is.
   virtual QString own_source() const { return {}; }
@@ -42,14 +42,14 @@ class DataView : public PaintedWidget, public TableSource {
   virtual void set_presentation(double scale);
   double presentation() const { return presentation_; }
   bool presents() const { return presentation_ > 1; }
-  /// Shows only the reason, and a button to see it anyway: a question about it is still open.
+  /// Shows only the reason, and a button to show the content anyway: a question about it is still open.
   void set_veiled(bool veiled);
   bool veiled() const { return veiled_; }
 
  signals:
   /// The view's menu is about to open: receivers add actions to save the view or to show it alone.
   void menu_opens(QMenu* menu);
-  /// Asks to show the hidden content without an answer.
+  /// Requests to show the hidden content without an answer.
   void show_anyway_wanted();
   /// A click on a rank; on a unit's uplink ("node", 3); on the bytes from one rank to another.
   void rank_pointed(int rank);
@@ -57,21 +57,21 @@ class DataView : public PaintedWidget, public TableSource {
   void link_pointed(int from, int to);
 
  protected:
-  /// Paints its content besides its children, on its background, in the interface's font. Not called while it is
+  /// Paints its content except its children, on its background, in the interface's font. Not called while it is
   /// veiled.
   virtual void paint(QPainter&) {}
   /// The rows of table().
   virtual ViewTable rows_shown() const { return {}; }
-  /// Places its parts, and hides those that are not visible: at every change of its size, of the veil and of the
+  /// Places its parts, and hides those without space: at every change of its size, of the veil and of the
   /// enlargement.
   virtual void arrange() {}
-  /// It comes into view: what was not computed while it was hidden is needed.
+  /// It becomes visible: what was not computed while it was hidden is needed.
   virtual void on_show() {}
   virtual void on_veil() { arrange(); }
   virtual QString veil_words() const { return tr("Hidden until you answer the question on the left and run."); }
-  /// False if only some texts of it are veiled: then it has no button to show it anyway.
+  /// False if only some of its texts are veiled: then it has no button to show them anyway.
   virtual bool veils_all() const { return true; }
-  /// Adds the actions for the item at that place.
+  /// Adds the actions for the item at that position.
   virtual void fill_menu(QMenu&, QPoint) {}
   void paintEvent(QPaintEvent* event) override;
   void resizeEvent(QResizeEvent*) override { arrange(); }
@@ -90,13 +90,13 @@ class DataView : public PaintedWidget, public TableSource {
   double presentation_ = 1;
 };
 
-/// Paints in the middle of `area` what is missing, and below it how to fill the view.
+/// Paints what is missing in the middle of `area`, and below it how to fill the view.
 void paint_empty(QPainter& painter, const QRectF& area, const Palette& colours, const QString& title,
                  const QString& hint);
 
-/// The least that an entry of a legend takes, with the gap behind it.
+/// The least width of a legend's entry, with the gap after it.
 qreal legend_entry_width(const QFontMetricsF& metrics, const QString& name);
-/// Coloured squares with their names, from the left, in one line: entries that do not fit are left out.
+/// Coloured squares with their names, from the left, in one line: entries that do not fit are omitted.
 /// Returns the width used.
 qreal paint_legend(QPainter& painter, QPointF at, qreal width, const Palette& colours,
                    const std::vector<std::pair<Argb, QString>>& entries);

@@ -26,7 +26,7 @@ QString elided_at_word(const QFontMetrics& metrics, const QString& text, int wid
 ElidedLabel::ElidedLabel(QWidget* parent, const char* role) : QLabel(parent) {
   setProperty("role", QLatin1String(role));
   setTextFormat(Qt::PlainText);
-  setIndent(0);  // a label with a border would take half a letter of its own
+  setIndent(0);  // a label with a border would reserve half a letter of its own
   setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Preferred);
 }
 
@@ -40,7 +40,7 @@ void ElidedLabel::set_text(const QString& text) {
 }
 
 QSize ElidedLabel::sizeHint() const {
-  // Whole pixels, rounded up: a fraction too few would cost three letters.
+  // Integer pixels, rounded up: a fraction too few would cost three letters.
   const int words = static_cast<int>(std::ceil(QFontMetricsF(font()).horizontalAdvance(text_))) + 1;
   return {words + frame_width(), QLabel::sizeHint().height()};
 }
@@ -54,7 +54,7 @@ void ElidedLabel::resizeEvent(QResizeEvent* event) {
   fit();
 }
 
-// The style sheet's font comes after the first words.
+// The style sheet's font is set after the first text.
 void ElidedLabel::changeEvent(QEvent* event) {
   QLabel::changeEvent(event);
   if (event->type() != QEvent::FontChange && event->type() != QEvent::StyleChange) return;

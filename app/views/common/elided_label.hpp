@@ -5,7 +5,7 @@
 
 namespace rankscope::app {
 
-/// `text` in so much width, its end replaced by …, after a complete word if words are short enough:
+/// `text` in this width, its end replaced by …, after a complete word if words are short enough:
 /// "Pipeline, 1F1B: the same …". The beginning of a title is its subject.
 QString elided_at_word(const QFontMetrics& metrics, const QString& text, int width);
 
@@ -25,7 +25,7 @@ class ElidedLabel : public QLabel {
 
  private:
   void fit();
-  int frame_width() const;  ///< what the style adds left and right of the text
+  int frame_width() const;  ///< what the style adds to the left and right of the text
 
   QString text_;
 };

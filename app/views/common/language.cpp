@@ -10,7 +10,7 @@
 
 #include "app/views/common/translations.hpp"
 
-// Outside of the namespace, as Qt demands.
+// Outside of the namespace, as Qt requires.
 static void load_translations() {
 #if RANKSCOPE_HAS_TRANSLATIONS
   Q_INIT_RESOURCE(translations);
@@ -62,11 +62,11 @@ QString chosen_language() {
 void choose_language(const QString& code) { QSettings().setValue(chosen_key, code); }
 
 void install_language(QCoreApplication& application, const QString& code) {
-  // Spin boxes read and write numbers as the rest of the program does.
+  // Spin boxes read and write numbers like the rest of the program.
   QLocale::setDefault(QLocale::c());
   qDeleteAll(application.findChildren<QTranslator*>(Qt::FindDirectChildrenOnly));  // each removes itself
   if (code == QLatin1String("en") || !window_languages().contains(code)) return;
-  auto* of_qt = new QTranslator(&application);  // "Cancel" in Qt's own dialogs, if the system has its words
+  auto* of_qt = new QTranslator(&application);  // "Cancel" in Qt's own dialogs, if the system has its translations
   if (of_qt->load(QStringLiteral("qtbase_") + code, QLibraryInfo::path(QLibraryInfo::TranslationsPath)))
     QCoreApplication::installTranslator(of_qt);
   auto* words = new Words(&application);

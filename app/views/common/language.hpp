@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The language of the window: English, or one of resources/translations. Numbers are the same in every language, with a
-// decimal point, as scenario files, commands and lessons have them.
+// decimal point, as in scenario files, commands and lessons.
 #pragma once
 #include <QString>
 #include <QStringList>
@@ -10,9 +10,9 @@ class QCoreApplication;
 
 namespace rankscope::app {
 
-/// Codes of those that this program was built with: "en" first, then "de".
+/// Codes of the languages that this program was built with: "en" first, then "de".
 QStringList window_languages();
-/// In its own words: "Deutsch".
+/// The language's own name: "Deutsch".
 QString language_name(const QString& code);
 /// The system's language if there is a translation, else "en".
 QString system_language();
@@ -24,7 +24,7 @@ void choose_language(const QString& code);
 void install_language(QCoreApplication& application, const QString& code);
 /// The installed language: "de"; "en" if none was.
 QString window_language();
-/// The same as lessons have it: empty for English.
+/// The same as lessons use it: empty for English.
 std::string lesson_language();
 /// A title, with a note if it is English in a window of another language.
 QString with_language(const std::string& title, const std::string& language_of_text);

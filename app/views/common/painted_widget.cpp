@@ -19,7 +19,7 @@ void PaintedWidget::set_theme(Theme theme) {
 bool PaintedWidget::event(QEvent* event) {
   if (event->type() != QEvent::ToolTip) return QWidget::event(event);
   const auto* help = static_cast<QHelpEvent*>(event);
-  QToolTip::showText(help->globalPos(), tip_at(help->pos()), this);  // without words it hides the one before
+  QToolTip::showText(help->globalPos(), tip_at(help->pos()), this);  // an empty text hides the previous one
   return true;
 }
 

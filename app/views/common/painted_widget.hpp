@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The base of views and of their parts that paint themselves: the theme's colours, and tool tips by place.
+// The base of views and of their parts that paint themselves: the theme's colours, and tool tips by position.
 #pragma once
 #include <QWidget>
 
@@ -15,11 +15,11 @@ class PaintedWidget : public QWidget {
   const Palette& colours() const { return *colours_; }
   /// Of this and of all painted widgets and tables in it.
   void set_theme(Theme theme);
-  /// The text of a tool tip at that place; empty: none. Where it is not told by place: the widget's own.
+  /// The text of a tool tip at that position; empty: none. By default the widget's own.
   virtual QString tip_at(QPoint) const { return toolTip(); }
 
  protected:
-  /// Makes again what has colours and is no painting of its own; colours() are the new ones.
+  /// Updates coloured parts that are not painted by the widget itself; colours() are the new ones.
   virtual void take_colours() {}
   bool event(QEvent* event) override;
 

@@ -12,7 +12,7 @@
 
 namespace rankscope::app {
 
-/// A layout of `parent`, or of its own where that is null. Margins: left, top, right, bottom.
+/// A layout of `parent`, or without a parent if that is null. Margins: left, top, right, bottom.
 inline QBoxLayout* layout_in(QBoxLayout::Direction way, QWidget* parent, int spacing, QMargins margins) {
   auto* layout = new QBoxLayout(way, parent);
   layout->setContentsMargins(margins);
@@ -26,7 +26,7 @@ inline QBoxLayout* row_in(QWidget* parent, int spacing, QMargins margins = {}) {
   return layout_in(QBoxLayout::LeftToRight, parent, spacing, margins);
 }
 
-/// Lines that wrap; words of others are shown as they are, tags in them as well.
+/// Lines that wrap; text from other sources is shown unchanged, including tags.
 inline QLabel* make_label(const QString& words, const char* role, QWidget* parent) {
   auto* label = new QLabel(words, parent);
   label->setTextFormat(Qt::PlainText);
@@ -35,7 +35,7 @@ inline QLabel* make_label(const QString& words, const char* role, QWidget* paren
   return label;
 }
 
-/// Looks like a link. Enter presses it, too, while it has the focus.
+/// Looks like a link. Enter also presses it while it has the focus.
 inline QPushButton* make_link(const QString& words, QWidget* parent) {
   auto* link = new QPushButton(words, parent);
   link->setProperty("role", QStringLiteral("link"));
@@ -53,7 +53,7 @@ inline QToolButton* word_button(QWidget* parent, const QString& words, const QSt
   return button;
 }
 
-/// One of several buttons side by side, of which one is chosen.
+/// One of several adjacent buttons, of which one is chosen.
 inline QToolButton* make_segment(const QString& words, QWidget* parent) {
   auto* button = new QToolButton(parent);
   button->setText(words);
@@ -62,7 +62,7 @@ inline QToolButton* make_segment(const QString& words, QWidget* parent) {
   return button;
 }
 
-/// Scrolls `content` where it is larger than its room; no frame.
+/// Scrolls `content` if it is larger than its space; no frame.
 inline QScrollArea* scroll_around(QWidget* content, QWidget* parent) {
   auto* scroll = new QScrollArea(parent);
   scroll->setWidget(content);
@@ -76,7 +76,7 @@ inline void show_all(bool shown, std::initializer_list<QWidget*> parts) {
   for (QWidget* part : parts) part->setVisible(shown);
 }
 
-/// `timer` calls `then` once, so long after it was last started.
+/// `timer` calls `then` once, this time after it was last started.
 template <class Receiver, class Then>
 void set_up_pause(QTimer& timer, int ms, Receiver* receiver, Then then) {
   timer.setSingleShot(true);
@@ -84,11 +84,11 @@ void set_up_pause(QTimer& timer, int ms, Receiver* receiver, Then then) {
   QObject::connect(&timer, &QTimer::timeout, receiver, std::move(then));
 }
 
-/// A property of widgets: true where arrows and digits are the widget's own while it has the focus, as in a box to type
-/// in. Elsewhere they move the time line.
+/// A property of widgets: true if the widget itself uses arrows and digits while it has the focus, as a box for
+/// input does. Elsewhere they move the time line.
 inline constexpr const char* own_keys_property = "ownKeys";
 
-/// A property that the style sheet asks for, such as "role": of a widget that may be shown already.
+/// A property that the style sheet reads, such as "role": of a widget that may already be shown.
 inline void set_style_property(QWidget& widget, const char* name, const QVariant& value) {
   if (widget.property(name) == value) return;
   widget.setProperty(name, value);

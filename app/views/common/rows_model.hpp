@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A table model of texts that are made elsewhere. For tables that are replaced as a whole.
+// A table model of texts that are made elsewhere. For tables that are replaced completely.
 #pragma once
 #include <QAbstractTableModel>
 #include <QStringList>
@@ -30,7 +30,7 @@ class RowsModel : public QAbstractTableModel {
   void set_titles(QStringList titles);
   /// Tool tips of the titles.
   void set_title_help(QStringList help) { title_help_ = std::move(help); }
-  /// Keeps selection and scroll where the number of rows stays.
+  /// Keeps selection and scroll position if the number of rows does not change.
   void set_rows(std::vector<std::vector<Cell>> rows);
   const std::vector<std::vector<Cell>>& rows() const { return rows_; }
   QString words(int row, int column) const;
@@ -47,7 +47,7 @@ class RowsModel : public QAbstractTableModel {
   const Palette* colours_;
 };
 
-/// The style that all tables of the window share: whole rows are selected, nothing is edited, no grid.
+/// The style of all tables of the window: complete rows are selected, nothing is edited, no grid.
 void set_up_table(QTableView& table, const QString& name);
 
 }  // namespace rankscope::app

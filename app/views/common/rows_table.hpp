@@ -12,7 +12,7 @@ namespace rankscope::app {
 class RowsTable : public QTableView {
   Q_OBJECT
  public:
-  /// Columns are as wide as their words; those from `numbers_from` on are aligned right. `name` is for screen
+  /// Columns are as wide as their text; those from `numbers_from` on are aligned right. `name` is for screen
   /// readers.
   RowsTable(QStringList titles, int numbers_from, const QString& name, QWidget* parent);
 
@@ -20,12 +20,12 @@ class RowsTable : public QTableView {
   void set_titles(QStringList titles) { model_.set_titles(std::move(titles)); }
   void set_rows(std::vector<std::vector<Cell>> rows) { model_.set_rows(std::move(rows)); }
   const RowsModel& rows() const { return model_; }
-  /// Of its header and so many of its rows, at most those that there are.
+  /// Of its header and this number of its rows, at most the existing ones.
   int height_of(int rows) const;
-  /// The height of the header and of as many whole rows as fit into `most`: at least one.
+  /// The height of the header and of as many complete rows as fit into `most`: at least one.
   int height_within(int most) const;
-  /// Hides columns of these, in their order, until the others fit the table's width; all the rest are shown. A list for
-  /// a presentation, where nobody scrolls sideways.
+  /// Hides these columns, in their order, until the others fit the table's width; all others are shown. A list for
+  /// a presentation, where sideways scrolling is not possible.
   void hide_until_fits(std::span<const int> spare);
 
  private:

@@ -7,7 +7,7 @@
 #include <QGuiApplication>
 #include <cmath>
 
-// A resource of a static library is linked only where it is asked for, and asked for outside of any namespace.
+// A resource of a static library is linked only if it is requested, outside of any namespace.
 static void load_icons() { Q_INIT_RESOURCE(icons); }
 
 namespace rankscope::app {
@@ -23,8 +23,8 @@ bool digits_have_one_width(const QFont& font) {
 
 QString hex(Argb argb) { return color(argb).name(); }
 
-/// Words such as @text are the palette's colours. Qt moves a cell's text 3 px further in than its padding says, a
-/// header's not: hence 8 and 11.
+/// Words such as @text are the palette's colours. Qt moves a cell's text 3 px further in than its padding states, but
+/// not a header's: hence 8 and 11.
 constexpr const char* sheet_text = R"(
 QToolTip { color: @text; background: @panel; border: 1px solid @line; padding: 4px 6px; }
 #topBar, #leftPanel, #rightPanel, #statusBar { background: @panel; }

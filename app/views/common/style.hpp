@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Converts the palette to Qt colours, fonts and a style sheet: the only place that knows both.
+// Converts the palette to Qt colours, fonts and a style sheet: the only place that uses both.
 #pragma once
 #include <QColor>
 #include <QFont>
@@ -27,27 +27,27 @@ QString label_of(MemoryClass memory);
 
 /// Pixels of the interface font, and of the smallest letters of a presentation.
 inline constexpr int interface_pixels = 13, presented_pixels = 24;
-inline constexpr int view_margin = 12;  ///< between what a view shows and its edge
+inline constexpr int view_margin = 12;  ///< between a view's content and its edge
 
 /// The platform's interface font.
 QFont interface_font();
 QFont bold_font(QFont font = interface_font());
-/// The same with figures of one width: the interface font where its digits are, else the platform's fixed font.
+/// The same with digits of one width: the interface font if it has them, else the platform's fixed font.
 QFont number_font();
 /// The platform's fixed font in the interface's size: for columns and code.
 QFont fixed_font();
 
-/// Of text in a box, in the middle of its height.
+/// For text in a box, vertically centred.
 inline constexpr int at_left = Qt::AlignLeft | Qt::AlignVCenter, at_right = Qt::AlignRight | Qt::AlignVCenter;
 /// In the painter's font.
 void draw_text(QPainter& painter, const QRectF& box, int flags, const QString& words, Argb ink);
-/// One line; what is too long for the box ends in "…".
+/// One line; text that is too long for the box ends in "…".
 void draw_line(QPainter& painter, const QRectF& box, int flags, const QString& words, Argb ink);
 
 QPalette qt_palette(const Palette& palette);
 QString style_sheet(const Palette& palette);
 
-/// Light or dark, as the system's own palette is.
+/// Light or dark, like the system's own palette.
 Theme system_theme();
 
 }  // namespace rankscope::app

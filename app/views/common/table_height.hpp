@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The height of a table with whole rows: nothing is cut.
+// The height of a table with complete rows: nothing is cut.
 #pragma once
 #include <QHeaderView>
 #include <QScrollBar>
@@ -10,15 +10,15 @@
 
 namespace rankscope::app {
 
-/// Makes rows as high as their text needs when it is wrapped in columns of the present width; rows of one line keep
-/// their height. If a scroll bar appears, the heights fit the width that is left.
+/// Makes rows as high as their text needs when it is wrapped in columns of the current width; rows of one line keep
+/// their height. If a scroll bar appears, the heights fit the remaining width.
 inline void fit_rows(QTableView& table) {
   const QHeaderView& header = *table.horizontalHeader();
   const int least = table.verticalHeader()->defaultSectionSize();
   const QFontMetrics metrics(table.font());
   const QAbstractItemModel& model = *table.model();
-  // Whether there is a bar, and what columns are wide, follows new words and a new size only when the event loop is
-  // next idle; here it is asked for now.
+  // The scroll bar and the widths of columns are updated after new text or a new size only when the event loop is
+  // idle; here the update is forced now.
   const auto settle = [&] {
     QMetaObject::invokeMethod(&table, "updateGeometries", Qt::DirectConnection);
     QMetaObject::invokeMethod(table.horizontalHeader(), "resizeSections", Qt::DirectConnection);
@@ -27,7 +27,7 @@ inline void fit_rows(QTableView& table) {
     for (int row = 0; row < model.rowCount(); ++row) {
       int height = grow_only ? std::max(least, table.rowHeight(row)) : least;
       for (int column = 0; column < model.columnCount(); ++column) {
-        if (header.sectionResizeMode(column) != QHeaderView::Stretch) continue;  // as wide as its words
+        if (header.sectionResizeMode(column) != QHeaderView::Stretch) continue;  // as wide as its text
         const QString words = model.index(row, column).data().toString();
         const int room = header.sectionSize(column) - 2 * cell_padding - 4;
         if (metrics.horizontalAdvance(words) <= room) continue;
@@ -37,7 +37,7 @@ inline void fit_rows(QTableView& table) {
       table.setRowHeight(row, height);
     }
   };
-  // From rows of one line: a bar that higher ones once needed is gone before columns are measured.
+  // Starts with rows of one line: a scroll bar for higher rows is removed before columns are measured.
   for (int row = 0; row < model.rowCount(); ++row) table.setRowHeight(row, least);
   settle();
   fit(false);

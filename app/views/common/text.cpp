@@ -17,7 +17,7 @@ const QLocale& plain() {
   return locale;
 }
 
-/// Three significant digits without an exponent; from 1,000 on grouped whole numbers.
+/// Three significant digits without an exponent; from 1,000 on grouped integers.
 QString three_digits(double value) {
   const double size = std::fabs(value);
   if (size == 0) return QStringLiteral("0");

@@ -11,7 +11,7 @@ namespace rankscope::app {
 namespace {
 
 QString quoted(QString cell) {
-  // Also what separates cells in spreadsheets of other countries.
+  // Also the separators of cells in spreadsheets of other countries.
   constexpr QLatin1String separators(",;\t\"\n\r");
   if (std::none_of(cell.begin(), cell.end(), [&](QChar c) { return separators.contains(c); })) return cell;
   cell.replace(QLatin1Char('"'), QStringLiteral("\"\""));

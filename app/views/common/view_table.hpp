@@ -22,15 +22,15 @@ class TableSource {
   virtual ViewTable table() const = 0;
 };
 
-/// RFC 4180: a header line, commas, quotes where they are needed, CRLF.
+/// RFC 4180: a header line, commas, quotes if needed, CRLF.
 QByteArray to_csv(const ViewTable& table);
 
-/// A line a row, cells between tabs, titles first: as spreadsheets take it from the clipboard. Empty for no rows.
+/// One line per row, tabs between cells, titles first: as spreadsheets read it from the clipboard. Empty for no rows.
 QString to_tabs(const ViewTable& table);
-/// The same of these rows alone.
+/// The same of these rows only.
 QString to_tabs(const ViewTable& table, const QModelIndexList& rows);
 
-/// A model's texts as on the screen; an en dash (not known) becomes empty.
+/// A model's texts as on the screen; an en dash (unknown) becomes empty.
 ViewTable table_of(const QAbstractItemModel& model);
 
 /// A number with all its digits; empty when it is not finite.

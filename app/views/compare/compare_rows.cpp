@@ -61,7 +61,7 @@ double bubble_of(const Figures& figures) {
   return figures.run ? report.bubble.measured : report.bubble.predicted;
 }
 
-/// Counted, or else predicted.
+/// Counted, else predicted.
 double sent_of(const Figures& figures, bool by_rank) {
   const Report& report = *figures.shown();
   const auto sent = [&](bool predicted) {

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int line = 20, control_height = 30;
 constexpr int table_width = 480;      ///< five columns of numbers
-constexpr int least_time_line = 150;  ///< of a run's, to be read
+constexpr int least_time_line = 150;  ///< of a run, to be readable
 constexpr int most_recordings_listed = 8;
 
 }  // namespace
@@ -57,7 +57,7 @@ CompareView::CompareView(SharedState& state, Session& session, Navigator& naviga
   take_other();
 }
 
-// The time lines' threads read the other run: they end first.
+// The time lines' threads read the other run: they are stopped first.
 CompareView::~CompareView() {
   delete time_a_;
   delete time_b_;
@@ -155,7 +155,7 @@ std::optional<TimeRange> CompareView::step_of_b() const {
 void CompareView::align() {
   if (coupling_ || !other_.there()) return;
   coupling_ = true;
-  // The step of the same number, else the last whole one: a plan's steps are alike after the first.
+  // The step of the same number, else the last complete one: a plan's steps are identical after the first.
   const auto view = other_.view();
   const Obtained obtained = other_state_.shown();
   std::optional<std::uint32_t> step = state().step();
@@ -176,7 +176,7 @@ void CompareView::align() {
 void CompareView::follow_other() {
   if (coupling_ || !isVisible()) return;
   if (other_navigator_.shows_fitted_step()) {
-    if (time_b_->hasFocus()) navigator_.fit_step();  // a person asks for it there
+    if (time_b_->hasFocus()) navigator_.fit_step();  // the user requests it there
     return align();
   }
   coupling_ = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The compare view: a second run's time line, aligned by step with the session's and zoomed with it, and a table of the
-// differences. Where there is room the session's own time line stands above it; else it is the window's.
+// differences. If there is space, the session's own time line is above it; else it is the window's.
 #pragma once
 #include <QComboBox>
 #include <QMenu>

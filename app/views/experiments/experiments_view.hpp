@@ -24,7 +24,7 @@ class ExperimentsView : public DataView {
   QPushButton& compare_button() { return *compare_; }
 
  signals:
-  /// The session has the first of the two; the second is to be laid beside it.
+  /// The session has the first of the two; the second is to be compared with it.
   void comparison_wanted(const KeptRun& with);
 
  protected:

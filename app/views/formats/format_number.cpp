@@ -13,7 +13,7 @@ QString few_digits(double value) {
   return QString::number(value, 'g', 2).replace(QLatin1Char('-'), QChar(0x2212));
 }
 
-/// Of a share: 0.002 % has two digits as well.
+/// Of a share: also 0.002 % has two digits.
 QString signed_percent(double share) {
   return (share > 0 ? QStringLiteral("+") : QString()) + few_digits(100 * share) + QStringLiteral("\u00A0%");
 }

@@ -12,11 +12,11 @@ namespace rankscope::app {
 struct FormatNumber {
   TypedNumber typed{1.001};
   double update = 0.001;
-  double int8_scale = 0.01;  ///< what 1 of an int8 means
+  double int8_scale = 0.01;  ///< the value of 1 in int8
 
   /// int8's scale; the others are shown without one.
   double scale_of(NumberFormat format) const { return facts_of(format).is_integer() ? int8_scale : 1; }
-  /// What was typed; bits of int8 with its scale.
+  /// The typed input; bits of int8 with its scale.
   double value() const { return typed.value * (typed.format ? scale_of(*typed.format) : 1); }
   /// A format whose bits were typed keeps them unchanged.
   StoredNumber stored_in(NumberFormat format) const;
@@ -25,7 +25,7 @@ struct FormatNumber {
   QString flipped(NumberFormat format, int bit) const;
 };
 
-/// All digits that matter: "1.0009765625", "∞", "NaN".
+/// All significant digits: "1.0009765625", "∞", "NaN".
 QString number_words(double value);
 /// "+ 2⁰ × 1.0009765625", or of int8 "100 × 0.01".
 QString parts_words(NumberFormat format, std::uint32_t bits, double scale);
@@ -36,7 +36,7 @@ QString outcome_words(NumberFormat format, const StoredNumber& stored);
 QString error_words(const StoredNumber& stored);
 QString update_words(const StoredUpdate& update);
 
-/// A row for each format.
+/// One row per format.
 ViewTable table_of(const FormatNumber& number);
 
 }  // namespace rankscope::app

@@ -14,7 +14,7 @@ namespace rankscope::app {
 struct FormatFit {
   NumberFormat format = NumberFormat::fp32;
   int shift = 0;
-  bool shift_known = true;  ///< false: the largest is not known, and nothing is multiplied
+  bool shift_known = true;  ///< false: the largest is unknown, and nothing is multiplied
   FormatShares shares{};
 };
 /// `shift` for all formats; nullopt: for each format the largest without overflow. Empty without counts.
@@ -27,7 +27,7 @@ class FormatRanges : public PaintedWidget {
   explicit FormatRanges(QWidget* parent);
   void show_fits(const MagnitudeData& counted, std::vector<FormatFit> fits);
   const std::vector<FormatFit>& fits() const { return fits_; }
-  static constexpr int first_shown = -44, last_shown = 17;  ///< powers of two that are counted apart
+  static constexpr int first_shown = -44, last_shown = 17;  ///< powers of two that are counted separately
   static constexpr int least_height() { return 330; }
 
  protected:

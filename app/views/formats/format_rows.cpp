@@ -106,7 +106,7 @@ void FormatRows::paintEvent(QPaintEvent*) {
   }
 }
 
-// A set bit is filled, another has an outline only.
+// A set bit is filled, others have only an outline.
 void FormatRows::paint_bits(QPainter& painter, NumberFormat format, double y) const {
   const FormatFacts& f = facts_of(format);
   painter.setFont(bold_font());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A number in every format, as rows of bits that a click or a key flips, with what it becomes beside them.
+// A number in every format, as rows of bits that a click or a key flips, with the resulting value beside them.
 #pragma once
 
 #include "app/views/common/painted_widget.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Number formats that one can touch, on three pages: what a number and a weight with an update become in each format,
-// bit by bit; where the open run's gradients fall in each format's range; and what scales save.
+// Interactive number formats on three pages: what a number and a weight with an update become in each format,
+// bit by bit; where the open run's gradients are in each format's range; and what scales save.
 #pragma once
 #include <QCheckBox>
 #include <QDoubleSpinBox>
@@ -34,7 +34,7 @@ class FormatsView : public DataView {
   Page page() const { return page_; }
 
   const FormatNumber& number() const { return number_; }
-  /// Why what is typed is no number; empty: it is one.
+  /// Why the typed text is no number; empty: it is one.
   const QString& fault() const { return fault_; }
   QLineEdit* value_field() { return value_; }
   QLineEdit* update_field() { return update_; }
@@ -55,7 +55,7 @@ class FormatsView : public DataView {
  private:
   void make_controls();
   void take_typed();
-  void refresh();  ///< what comes from the run
+  void refresh();  ///< data from the run
   QString words() const;
   QRect words_area() const;
 

@@ -7,7 +7,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr double much = 0.01;  ///< what is shown as bad
+constexpr double much = 0.01;  ///< threshold of a bad value
 
 QString name_of_scaling(Scaling scaling) {
   switch (scaling) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What scales save, as rows of a table: each format with no scale, one, one for each tensor and one for each block.
+// What scales save, as rows of a table: each format with no scale, one in all, one per tensor and one per block.
 #pragma once
 #include <vector>
 

@@ -110,7 +110,7 @@ std::vector<double> lateness_of(const RunContext& context, const std::vector<Spa
   for (const RankProgram& program : context.programs)
     for (const Op& op : program.ops)
       if (is_collective(op.id.kind())) groups.emplace(op.id, op.group);
-  // A collective is an op of one group: its first member stands for it.
+  // A collective is an op of one group: its first member represents it.
   std::map<std::pair<OpId, int>, std::int64_t> first;
   const auto key_of = [&](const Span& span) -> std::optional<std::pair<OpId, int>> {
     const auto kind = groups.find(span.op);
@@ -223,7 +223,7 @@ int place_rows(const RankGrid& grid) { return std::max(grid.data, grid.servers);
 GridLayout lay_out_grid(const RankGrid& grid, const QRectF& area) {
   GridLayout layout;
   layout.grid = grid;
-  // Parameter servers have a column of their own beside the stages.
+  // Parameter servers have their own column beside the stages.
   const int columns = grid.pipeline + (grid.servers > 0 ? 1 : 0), rows = place_rows(grid);
   const double gap_x = gap_between(area.width(), columns), gap_y = gap_between(area.height(), rows);
   layout.place_width = std::min(widest_place, (area.width() - gap_x * (columns - 1)) / columns);

@@ -16,13 +16,13 @@ inline constexpr int grid_quantity_count = 6;
 QString label_of(GridQuantity quantity);
 QString brief_label_of(GridQuantity quantity);
 
-/// Value of each rank: a share of the step, bytes, or seconds. NaN where it is not known.
+/// Value of each rank: a share of the step, bytes, or seconds. NaN if unknown.
 std::vector<double> values_of(const Figures& figures, GridQuantity quantity);
 QString text_of(GridQuantity quantity, double value);
 /// The value of a full cell: 1 for a share, else the greatest value; 0 if nothing is known.
 double full_scale(GridQuantity quantity, const std::vector<double>& values);
-/// How long after the first of its group a rank enters a collective of the step, on average over those that it shares
-/// with others: seconds.
+/// The delay after the first of its group with which a rank enters a collective of the step, averaged over those that
+/// it shares with others: seconds.
 std::vector<double> lateness_of(const RunContext& context, const std::vector<Span>& step_spans);
 
 /// The grid as it is shown. If there are too many replicas for a row each, or they are identical because the plan is
@@ -30,7 +30,7 @@ std::vector<double> lateness_of(const RunContext& context, const std::vector<Spa
 struct GridFold {
   RankGrid whole, shown;
   std::vector<std::vector<int>> replicas;  ///< [row]
-  bool identical = false;                  ///< the ranks of a cell are, but for a slow one in a row of its own
+  bool identical = false;                  ///< the ranks of a cell are identical, except a slow one in its own row
   int slow_rank = -1;
 
   bool folds() const { return shown.size() < whole.size(); }
@@ -57,7 +57,7 @@ struct GridLayout {
   /// The rank at a point; -1 outside of all cells.
   int rank_at(QPointF point) const;
 };
-/// Rows of places: replicas, or parameter servers where they are more.
+/// Rows of cells: replicas, or parameter servers if there are more of them.
 int place_rows(const RankGrid& grid);
 GridLayout lay_out_grid(const RankGrid& grid, const QRectF& area);
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int header_height = 36, side_label = 92, top_label = 22;
 constexpr int least_place = 72, highest_place = 240, least_rows = 3;
-constexpr int least_cell = 20;  ///< where rows would be lower, they are folded: a cell's value has a line
+constexpr int least_cell = 20;  ///< where rows would be lower, they are folded: a cell's value needs a line
 constexpr int scale_bar = 160;
 constexpr int column_of(GridQuantity quantity) { return 1 + static_cast<int>(quantity); }
 /// What a presentation of the ranking can omit.
@@ -80,7 +80,7 @@ void GridView::set_quantity(GridQuantity quantity) {
   take();
 }
 
-// The ranking takes what cells of a good height leave; where that is too little, cells take all.
+// The ranking gets the space below cells of a good height; if that is too small, cells get all.
 void GridView::arrange() {
   const RankGrid grid = grid_of(*figures_.latest());
   const bool there = grid.size() > 0 && !veiled();
@@ -108,7 +108,7 @@ void GridView::arrange() {
   ranking_->setVisible(ranks);
 }
 
-// Columns of one width where every heading fits its own; else as wide as their words.
+// Columns of equal width if every heading fits; else as wide as their text.
 void GridView::fit_columns() {
   QHeaderView& header = *ranking_->horizontalHeader();
   int widest = 0, rest = width() - view_margin - cell_inset - header.sectionSizeHint(0);

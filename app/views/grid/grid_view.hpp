@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The data × tensor × pipeline grid, each rank coloured by a chosen quantity, with the colours' scale; its groups light
-// up under the pointer. Under it, where there is room, all ranks in the order of that quantity.
+// The data × tensor × pipeline grid, each rank coloured by a chosen quantity, with the colours' scale; its groups are
+// highlighted under the pointer. Below it, if there is space, all ranks in the order of that quantity.
 #pragma once
 #include <QComboBox>
 
@@ -17,7 +17,7 @@ class GridView : public DataView {
   GridView(SharedState& state, SnapshotSource& source, FiguresModel& figures, QWidget* parent = nullptr);
   GridQuantity quantity() const { return quantity_; }
   void set_quantity(GridQuantity quantity);
-  /// The cells as painted now, of the grid that is shown.
+  /// The cells as painted now, of the shown grid.
   GridLayout layout_now() const;
   /// The ranks that they represent.
   const GridFold& fold_now() const { return fold_; }

@@ -35,7 +35,7 @@ QString ranks_of(const PendingCommunication& communication, MemberState state) {
   return ranks.join(QStringLiteral(", ")) + (more > 0 ? tr(" and %1 more").arg(more) : QString());
 }
 
-/// "rank 2, whose step 17 has not come": for whom an asynchronous server waits before it takes from who is ahead.
+/// "rank 2, whose step 17 is missing": whom an asynchronous server waits for before it serves the ranks ahead.
 QString words_of(const StalenessWait& bound) {
   QStringList ranks;
   for (const int rank : bound.workers) ranks << QString::number(rank);
@@ -46,7 +46,7 @@ bool is_late(const Standstill& still, int rank) {
   return std::find(still.late.begin(), still.late.end(), rank) != still.late.end();
 }
 
-/// Those that are missing stand out where one of them is late.
+/// Missing ranks are highlighted if one of them is late.
 Tone tone_of_missing(const PendingCommunication& communication, const Standstill& still) {
   const std::vector<int> away = communication.missing();
   return std::any_of(away.begin(), away.end(), [&](int rank) { return is_late(still, rank); }) ? Tone::bad : Tone::text;
@@ -68,7 +68,7 @@ std::vector<Cell> row_of(const PendingCommunication& communication, const Stands
 std::vector<Cell> row_of(const LanePlace& lane, const Standstill& still, const RunContext& context,
                          std::int64_t origin_ns) {
   const RankProgram& program = context.programs[static_cast<std::size_t>(lane.rank)];
-  // Of what the lane is in, else of what it left: a lane may serve several groups.
+  // Of the lane's current op, else of the last one that it left: a lane may serve several groups.
   QString group = text::unknown();
   for (const OpId id : {lane.next, lane.left}) {
     const auto op = std::find_if(program.ops.begin(), program.ops.end(), [&](const Op& o) { return o.id == id; });

@@ -11,17 +11,17 @@
 
 namespace rankscope::app {
 
-/// What is known at one moment.
+/// The known data at one moment.
 struct HangPicture {
   bool ran = false;   ///< something was measured
   bool over = false;  ///< the session has reported its end, or a rank its failure
   bool failed = false;
   std::int64_t lost = 0;  ///< events known to be missing
   std::int64_t origin_ns = 0, last_event_ns = 0;
-  double step_seconds = 0;  ///< the median; 0 not known
+  double step_seconds = 0;  ///< the median; 0 unknown
   std::uint32_t last_step = 0;
   Standstill still;
-  QString sentence;  ///< who is late; empty when nobody waits
+  QString sentence;  ///< who is late; empty when no rank waits
   std::vector<std::vector<Cell>> pending, lanes;
 };
 
@@ -35,7 +35,7 @@ struct HangHeadline {
   QString title, words;
   Tone tone = Tone::text;
 };
-/// `quiet_s`: how long nothing has arrived, by the viewer's clock; only live.
+/// `quiet_s`: the time since the last event, by the viewer's clock; only live.
 HangHeadline headline_of(const HangPicture& picture, bool live, double quiet_s);
 
 QStringList pending_titles();

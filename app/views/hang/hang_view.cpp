@@ -11,7 +11,7 @@ namespace rankscope::app {
 namespace {
 
 constexpr int check_interval_ms = 250, clock_interval_ms = 500;
-constexpr int catching_up_ms = 700;  // so long what was there before one joined may come in
+constexpr int catching_up_ms = 700;  // limit for the arrival of events from before the window joined
 constexpr int most_pending_rows = 6;
 // What a presentation can omit: the group, then the last finished op; the ranks that left, then the group.
 constexpr int spare_of_lanes[] = {2, 3}, spare_of_pending[] = {4, 1};
@@ -36,7 +36,7 @@ HangView::HangView(SharedState& state, SnapshotSource& source, FiguresModel& fig
   column->addWidget(where_);
   column->addWidget(lanes_, 1);
   column->addStretch(0);
-  // A heading belongs to what is under it.
+  // A heading belongs to the part below it.
   for (QLabel* heading : {waits_, where_}) heading->setContentsMargins(cell_padding, 12, 0, 2);
   for (QLabel* label : {title_, words_}) label->setContentsMargins(cell_padding, 0, 0, 0);
   lanes_->horizontalHeader()->setStretchLastSection(true);
@@ -120,7 +120,7 @@ void HangView::take_headline() {
   const bool hangs = live_ && !picture_.over && picture_.ran && headline.tone == Tone::bad;
   if (hangs != hangs_) emit hang_changed(hangs_ = hangs);
   words_->setText(headline.words);
-  title_->setVisible(picture_.ran);  // else both stand where the lists would
+  title_->setVisible(picture_.ran);  // else both are in the place of the lists
   words_->setVisible(picture_.ran && !headline.words.isEmpty());
   const char* role = headline.tone == Tone::bad ? "bad" : headline.tone == Tone::good ? "good" : "heading";
   set_style_property(*title_, "role", QString::fromLatin1(role));

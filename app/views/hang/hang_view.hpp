@@ -18,7 +18,7 @@ class HangView : public DataView {
   Q_OBJECT
  public:
   HangView(SharedState& state, SnapshotSource& source, FiguresModel& figures, QWidget* parent = nullptr);
-  /// Of a live run not before it is known whether it moves.
+  /// Of a live run, false until it is known whether it progresses.
   bool settled() const override;
   /// A live run: silence has a meaning.
   void set_live(bool live);
@@ -31,7 +31,7 @@ class HangView : public DataView {
   RowsTable* lane_table() { return lanes_; }
 
  signals:
-  /// A live run hangs, or moves again.
+  /// A live run hangs, or progresses again.
   void hang_changed(bool hangs);
 
  protected:

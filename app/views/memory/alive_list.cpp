@@ -15,7 +15,7 @@ constexpr double between = 10;  ///< two columns
 
 using text::tr;
 
-/// Until which op it lives: "until B:c0:m3", "always".
+/// The op until which it lives: "until B:c0:m3", "always".
 QString until_words(const AliveBuffer& buffer) {
   return buffer.last.valid() ? tr("until %1").arg(QString::fromStdString(to_token(buffer.last))) : tr("always");
 }
@@ -129,7 +129,7 @@ void paint_alive(QPainter& painter, const QRectF& area, const AliveList& list, c
     painter.setFont(interface_font());
     const QString name = QString::fromStdString(buffer.name), until = until_words(buffer);
     const double name_width = metrics.horizontalAdvance(name), until_width = metrics.horizontalAdvance(until);
-    // If the two do not fit beside each other, the longer one is shortened in its middle.
+    // If the two do not fit side by side, the longer one is shortened in its middle.
     const double both = room - between, least = both / 2;
     const double for_name = name_width + until_width <= both ? name_width
                             : until_width <= least           ? both - until_width

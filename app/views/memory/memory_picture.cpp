@@ -10,7 +10,7 @@ namespace {
 
 /// With more steps than this the predicted outline would be unreadable: only the peak line is drawn.
 constexpr int most_predicted_steps = 64;
-/// Samples of a wall-clock step are moved to the device clock one by one; of more steps than these nothing is shown.
+/// Samples of a wall-clock step are moved to the device clock one by one; if there are more steps, nothing is shown.
 constexpr std::size_t most_moved_steps = 256;
 constexpr int samples_per_moved_step = 512;
 
@@ -73,7 +73,7 @@ std::vector<std::int64_t> predicted_columns(const MemoryRequest& request) {
   return result;
 }
 
-/// The chosen step where it is there, else the last one.
+/// The chosen step if it exists, else the last one.
 std::optional<StepAt> step_of(const MemoryRequest& request) {
   const auto steps = request.run->steps(request.shown);
   if (steps.empty()) return std::nullopt;

@@ -11,8 +11,8 @@
 
 namespace rankscope::app {
 
-/// One pixel column: the moment with the greatest sum within it. Sums are the device's; the host's memory, where a plan
-/// uses it, is another.
+/// One pixel column: the moment with the greatest sum within it. Sums are the device's; the host's memory, if a plan
+/// uses it, is separate.
 struct MemoryColumn {
   enum class State : std::uint8_t { before, known, unknown } state = State::before;  ///< before: nothing reported yet
   ClassBytes bytes{};
@@ -22,18 +22,18 @@ struct MemoryColumn {
 struct RankPeak {
   int rank = 0;
   ClassBytes bytes{};           ///< at the moment of the greatest sum within the step
-  std::int64_t predicted = -1;  ///< its predicted greatest sum; -1 where there is none
+  std::int64_t predicted = -1;  ///< its predicted greatest sum; -1 if there is none
   OpId op{};                    ///< that ran then
 };
 
 struct MemoryPicture {
   int rank = 0;
   TimeRange range;
-  std::int64_t origin_ns = 0;  ///< what the time axis counts from: the step's begin
+  std::int64_t origin_ns = 0;  ///< origin of the time axis: the step's begin
   std::vector<MemoryColumn> columns;
-  std::vector<std::int64_t> predicted;  ///< greatest predicted sum of each column; -1 where there is none
+  std::vector<std::int64_t> predicted;  ///< greatest predicted sum of each column; -1 if there is none
   std::vector<RankPeak> peaks;
-  std::int64_t greatest = 0;  ///< of all above, sums, predicted ones and the host's: what the axis must reach
+  std::int64_t greatest = 0;  ///< of all above, sums, predicted ones and the host's: the least end of the axis
   bool has_host = false;      ///< some of it is the host's
   bool has_context = false;   ///< some of it is a driver's, on a GPU
   bool empty() const { return greatest == 0; }
@@ -45,13 +45,13 @@ struct MemoryRequest {
   int rank = 0;
   TimeRange range;
   int columns = 0;
-  std::optional<std::uint32_t> step;  ///< whose peaks are compared; none: the last step
+  std::optional<std::uint32_t> step;  ///< of the compared peaks; none: the last step
 };
 
-/// Cost follows the columns and the ranks, not the samples.
+/// Cost depends on the columns and the ranks, not on the samples.
 MemoryPicture compose_memory(const MemoryRequest& request);
 
-/// The bytes of each column from samples in time order: a level holds until the next sample. Samples before the range
+/// The bytes of each column from samples in time order, each valid until the next sample. Samples before the range
 /// give the level at its beginning.
 std::vector<MemoryColumn> columns_of(const std::vector<MemorySample>& samples, TimeRange range, int columns);
 

@@ -18,7 +18,7 @@ namespace {
 constexpr int header_height = 34, title_height = 20, axis_width = 56, foot_height = 24;
 constexpr int top = header_height + title_height + 6;
 constexpr int widest_bar = 56, narrowest_bar = 6;
-constexpr int list_from = 860, narrowest_list = 300, widest_list = 440;  // a view this wide has room for the list
+constexpr int list_from = 860, narrowest_list = 300, widest_list = 440;  // a view of this width has space for the list
 
 }  // namespace
 
@@ -191,7 +191,7 @@ void MemoryView::paint_time(QPainter& painter) const {
                        color(color_of(memory, colours())));
       below += bytes;
     }
-    // The host's memory is no part of the stack: a level of its own.
+    // The host's memory is not part of the stack: it has its own level.
     if (const double host = of(column.bytes, MemoryClass::host); host > 0)
       painter.fillRect(QRectF(area.left() + i, std::round(y_of(host, area)) - 1, 1, 3),
                        color(color_of(MemoryClass::host, colours())));
@@ -223,7 +223,7 @@ void MemoryView::paint_time(QPainter& painter) const {
     painter.drawPath(outline);
   }
   const QString who = name_of(picture_.rank);
-  // The longest that fits: the peaks are also in the bars beside.
+  // The longest that fits: the peaks are also in the bars beside it.
   QStringList captions{tr("%1 over time").arg(who)};
   if (predicted_peak >= 0)
     captions
@@ -278,9 +278,9 @@ void MemoryView::paint_peaks(QPainter& painter) const {
   paint_axis(painter, area, true);
   if (picture_.peaks.empty()) return;
   const double slot = static_cast<double>(area.width()) / static_cast<double>(picture_.peaks.size());
-  // Bars touch if there is no space for gaps of whole pixels.
+  // Bars touch if there is no space for gaps of integer pixels.
   const double bar = slot < 1.5 * narrowest_bar ? slot : std::clamp(slot - 12, narrowest_bar - 1.0, double{widest_bar});
-  // The host's memory stands beside the device's.
+  // The host's memory is beside the device's.
   const double of_device = picture_.has_host ? 0.6 : 1;
   const QFontMetricsF metrics(painter.font());
   const double label_width = metrics.horizontalAdvance(QString::number(picture_.peaks.back().rank)) + 8;
@@ -333,7 +333,7 @@ void MemoryView::list_alive() {
         alive_while(picture_.columns[column].op, picture_.columns[column].bytes, picture_.rank, tr("at the cursor"));
     return;
   }
-  AliveList at_peak;  // empty if the present plan has no such rank
+  AliveList at_peak;  // empty if the current plan has no such rank
   for (const RankPeak& peak : picture_.peaks)
     if (peak.rank == picture_.rank) at_peak = alive_while(peak.op, peak.bytes, peak.rank, tr("at the peak"));
   alive_ = std::move(at_peak);

@@ -13,7 +13,7 @@
 
 namespace rankscope::app {
 
-/// From the bottom of a stack; the host's memory stands apart.
+/// From the bottom of a stack; the host's memory is separate.
 inline constexpr std::array device_classes{MemoryClass::parameters,  MemoryClass::gradients, MemoryClass::optimizer,
                                            MemoryClass::activations, MemoryClass::buffers,   MemoryClass::workspace,
                                            MemoryClass::context};
@@ -33,10 +33,10 @@ class MemoryView : public DataView {
   const MemoryPicture& picture() const { return picture_; }
   int rank() const { return rank_; }
   void set_rank(int rank);
-  /// Where the two plots are, in this widget's coordinates: their data areas without axes.
+  /// The positions of the two plots, in this widget's coordinates: their data areas without axes.
   QRect time_area() const;
   QRect peak_area() const;
-  /// The list of live buffers; empty if there is no room for it.
+  /// The list of live buffers; empty if there is no space for it.
   QRect alive_area() const;
   const AliveList& alive() const { return alive_; }
   /// The top of the axis, bytes.
@@ -73,7 +73,7 @@ class MemoryView : public DataView {
   MemoryPicture picture_;
   AliveList alive_;
   std::string scenario_;     ///< of the run shown
-  int identical_ranks_ = 1;  ///< ranks that each of its ranks represents: those of a stage of a folded plan
+  int identical_ranks_ = 1;  ///< number of ranks that each of its ranks represents: those of a stage of a folded plan
   int rank_ = 0;
 };
 

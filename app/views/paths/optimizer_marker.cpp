@@ -16,7 +16,7 @@ struct Marker {
   const char* optimizer;
   int corners;    ///< 0: a disc
   double turned;  ///< of the first corner from the top, as a share of a turn
-  double waist;   ///< of a star: how near its inner corners are; 1: no star
+  double waist;   ///< of a star: the distance of its inner corners from the middle; 1: no star
   Argb (*colour)(const Palette& palette);
 };
 

@@ -10,7 +10,7 @@ namespace rankscope::app {
 namespace {
 
 constexpr int tick_ms = 16;
-constexpr double slowest = 12, seconds_for_all = 10;  ///< steps a second; a long path takes no longer than that
+constexpr double slowest = 12, seconds_for_all = 10;  ///< steps per second; a limit for the duration of a long path
 
 }  // namespace
 

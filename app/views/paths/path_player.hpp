@@ -19,7 +19,7 @@ class PathPlayer : public QWidget {
   int steps() const { return slider_->maximum(); }
   int step() const { return slider_->value(); }
   void set_step(int step) { slider_->setValue(step); }
-  /// Pauses, and moves by so many steps.
+  /// Pauses, and moves by this number of steps.
   void step_by(int by);
   bool playing() const { return timer_.isActive(); }
   /// From the beginning if it is at the end.

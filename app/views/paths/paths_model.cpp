@@ -15,7 +15,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int icon_side = 14, icon_ratio = 2;  // sharp on fine screens, too
+constexpr int icon_side = 14, icon_ratio = 2;  // also sharp on high-resolution screens
 
 QIcon icon_of(const std::string& optimizer, const Palette& colours) {
   QPixmap picture(icon_side * icon_ratio, icon_side * icon_ratio);
@@ -29,7 +29,7 @@ QIcon icon_of(const std::string& optimizer, const Palette& colours) {
   return QIcon(picture);
 }
 
-/// Three digits, and no more zeros than that.
+/// Three digits, without trailing zeros.
 QString short_number(double value) {
   if (!std::isfinite(value)) return text::unknown();
   const double size = std::fabs(value);

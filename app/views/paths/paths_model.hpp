@@ -22,7 +22,7 @@ class PathsModel : public QAbstractTableModel {
   const std::set<std::string>& drawn() const { return drawn_; }
   void set_drawn(std::set<std::string> optimizers);
   QString words(int row, int column) const;
-  /// The longest of what a column may say.
+  /// The longest possible text of a column.
   static QStringList longest_words(int column);
 
   int rowCount(const QModelIndex& parent = {}) const override;

@@ -24,10 +24,10 @@ namespace {
 constexpr int patience_ms = 120;
 constexpr int control_height = 28, control_gap = 8, line = 18, player_height = 36;
 constexpr int side_least = 330, side_most = 660, picture_least = 300;
-constexpr int side_good = 512, picture_good = 500;  ///< in which all that matters is told
+constexpr int side_good = 512, picture_good = 500;  ///< enough for all important content
 constexpr int preferred_height = 350;
 constexpr int least_plot = 150, least_picture = 130, check_and_mark = 44, scroll_bar = 12;
-constexpr double lowest_drawn = 1e-15;  ///< of the start's height: what is below may be rounding alone
+constexpr double lowest_drawn = 1e-15;  ///< of the start's height: below it there may be only rounding errors
 
 }  // namespace
 

@@ -29,7 +29,7 @@ class PathsView : public DataView {
   bool settled() const override;
   QString own_source() const override;
 
-  /// Shows these paths: surface, rates and all other settings; it draws the optimizers that the request names.
+  /// Shows these paths: surface, rates and all other settings; draws the optimizers in the request.
   void show_request(const PathRequest& request);
   /// The current request to the engine.
   PathRequest request() const;
@@ -43,7 +43,7 @@ class PathsView : public DataView {
   QDoubleSpinBox* noise() { return noise_; }
   QSpinBox* steps() { return steps_; }
   QPushButton* reset_button() { return reset_; }
-  /// The loss by step, as it is drawn, and where; empty where there is no room for it.
+  /// The loss by step, as drawn, and its position; empty without space for it.
   Plot plot() const;
   QRectF plot_area() const;
 
@@ -90,7 +90,7 @@ class PathsView : public DataView {
   PathsModel model_;
   QTableView* table_;
   PlotChart* chart_;
-  QTimer patience_;                       ///< while a box is stepped only its last value is computed
+  QTimer patience_;                       ///< while a box is stepped, only its last value is computed
   std::map<std::string, Chosen> chosen_;  ///< by surface
   std::shared_ptr<const Paths> paths_;
   QString failure_;

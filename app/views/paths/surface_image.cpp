@@ -37,7 +37,7 @@ Point SurfaceScale::point_at(QPointF pixel) const {
 
 SurfaceScale scale_for(const SurfaceWindow& window, const QRectF& area) {
   const double x = (window.x_low + window.x_high) / 2, y = (window.y_low + window.y_high) / 2;
-  const double each_x = (window.x_high - window.x_low) / area.width();  // of a pixel, if it filled the area
+  const double each_x = (window.x_high - window.x_low) / area.width();  // per pixel, if it filled the area
   const double each_y = (window.y_high - window.y_low) / area.height();
   const double half_x = std::max(each_x, each_y / most_stretched) * area.width() / 2;
   const double half_y = std::max(each_y, each_x / most_stretched) * area.height() / 2;
@@ -74,7 +74,7 @@ QImage compose_surface(const Surface& surface, const SurfaceWindow& shown, QSize
                    shown.y_high - (row + 0.5) / high * (shown.y_high - shown.y_low)};
     return std::log10(std::max(surface.value(at) - surface.least, 1e-300));
   };
-  // A row more and a column more than are drawn: the slope between neighbours says how wide a line is.
+  // A row and a column more than are drawn: the slope between neighbours gives the width of a line.
   std::vector<double> now(static_cast<std::size_t>(wide) + 1), next(now.size());
   for (int column = 0; column <= wide; ++column) now[static_cast<std::size_t>(column)] = log_at(column, 0);
   for (int row = 0; row < high; ++row) {

@@ -19,8 +19,8 @@ namespace {
 constexpr double left = 50, bottom = 40, top = 26, right = 64;
 constexpr double bar_width = 10, bar_gap = 12;  ///< of the scale of levels at the right
 constexpr double tick_width = 56, tick_height = 34;
-constexpr double mark_size = 6.5, hand = 12;  ///< how near the pointer must come
-constexpr double least_dot_gap = 5;           ///< pixels between steps that have a dot each
+constexpr double mark_size = 6.5, hand = 12;  ///< largest distance of the pointer
+constexpr double least_dot_gap = 5;           ///< pixels between steps with a dot each
 
 /// Limits coordinates to numbers that painters can handle.
 QPointF within_reach(QPointF at) { return {std::clamp(at.x(), -1e5, 1e5), std::clamp(at.y(), -1e5, 1e5)}; }
@@ -137,7 +137,7 @@ void SurfacePicture::paint_axes(QPainter& painter, const SurfaceScale& scale) co
   painter.drawText(QRectF(0, area.top() - 26, area.left() - 7, 16), at_right, tr("y"));
 }
 
-// At the right, what the fills mean.
+// At the right, the meaning of the fills.
 void SurfacePicture::paint_levels(QPainter& painter, const SurfaceScale& scale) const {
   const ContourRange range = contours_of(surface_, scale.shown);
   const QRectF bar(scale.area.right() + bar_gap, scale.area.top(), bar_width, scale.area.height());
@@ -165,7 +165,7 @@ void SurfacePicture::paint_levels(QPainter& painter, const SurfaceScale& scale) 
             tr("contours: loss above the minimum, at 1, 2, 5, 10, …"), colours().dim);
 }
 
-// Minima, saddles and the start, as far as they are inside the picture.
+// Minima, saddles and the start, if they are inside the picture.
 void SurfacePicture::paint_places(QPainter& painter, const SurfaceScale& scale) const {
   painter.setBrush(Qt::NoBrush);
   painter.setPen(QPen(color(colours().text), 1.5));
@@ -213,7 +213,7 @@ std::vector<std::pair<QPointF, SurfacePicture::PlaceKind>> SurfacePicture::place
   return all;
 }
 
-// The later part of the path is drawn faintly, so that the present position within the whole is visible.
+// The later part of the path is drawn faintly, so that the current position in the complete path is visible.
 void SurfacePicture::paint_path(QPainter& painter, const SurfaceScale& scale, const OptimizerPath& path) const {
   const Argb colour = colour_of(path.optimizer, colours());
   const int now = std::min(step_, path.steps());
@@ -247,7 +247,7 @@ void SurfacePicture::paint_path(QPainter& painter, const SurfaceScale& scale, co
   }
 }
 
-// Each mark and place has its name beside it, or one or two lines further, where it covers no other name.
+// Each mark and place has its name beside it, or one or two lines away, where it covers no other name.
 void SurfacePicture::paint_names(QPainter& painter, const SurfaceScale& scale) const {
   const QFontMetricsF metrics(painter.font());
   const auto labels = places(scale);

@@ -54,7 +54,7 @@ class SurfacePicture : public PaintedWidget {
   void paint_path(QPainter& painter, const SurfaceScale& scale, const OptimizerPath& path) const;
   void paint_names(QPainter& painter, const SurfaceScale& scale) const;
   std::vector<const OptimizerPath*> drawn() const;
-  /// Where an optimizer's mark stands now, and whether it is there itself.
+  /// The current position of an optimizer's mark, and whether the optimizer itself is there.
   std::pair<QPointF, bool> mark_of(const OptimizerPath& path, const SurfaceScale& scale) const;
   enum class PlaceKind { minimum, shallow_minimum, saddle, start };
   static QString name_of(PlaceKind kind);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double bottom = 22, left = 64, right = 14;
 constexpr double name_room = 22;  ///< of an axis' name
-constexpr double hand = 12;       ///< how near the pointer must come to a dot
+constexpr double hand = 12;       ///< largest distance of the pointer from a dot
 constexpr double air = 0.06;      ///< between the outermost points and the frame, as a share
 
 bool usable(double value, bool logarithmic) { return std::isfinite(value) && (!logarithmic || value > 0); }

@@ -22,16 +22,16 @@ struct PlotPoint {
 
 struct PlotSeries {
   enum class Mark : std::uint8_t { line, dashed, dots, rings };
-  QString name;  ///< in the legend; empty: not there
+  QString name;  ///< in the legend; empty: not listed
   Mark mark = Mark::line;
   Argb colour = 0;
-  std::vector<PlotPoint> points;  ///< by x; those that are not finite are left out
+  std::vector<PlotPoint> points;  ///< by x; those that are not finite are omitted
   double size = 8;                ///< of dots and rings, pixels
 };
 
 struct PlotAxis {
   bool logarithmic = false;
-  std::optional<double> low, high;         ///< ends that stay, whatever the points are
+  std::optional<double> low, high;         ///< fixed ends, whatever the points are
   std::function<QString(double)> words{};  ///< a tick's label; empty: the number
   std::vector<double> ticks{};             ///< their positions, if within the ends; empty: round values
   QString name{};                          ///< the axis' quantity, with its unit; empty: in the title
@@ -55,15 +55,15 @@ PlotScale scale_of(const Plot& plot, const QRectF& area);
 /// Of the lines over the inner rectangle; without a title its line is free.
 inline constexpr int plot_title_height = 20, plot_legend_height = 20;
 
-/// Round values within the axis' ends: 1, 2, 5, 10, … where it is logarithmic (decades alone where these crowd, equal
-/// steps where it spans less than a decade or so).
+/// Round values within the axis' ends: 1, 2, 5, 10, … if it is logarithmic (only decades if these are too dense, equal
+/// steps if it spans about a decade or less).
 std::vector<double> ticks_of(double low, double high, bool logarithmic, int most);
 
 /// The axis' own ticks, or round ones, within these ends; and the text of one.
 std::vector<double> shown_ticks(const PlotAxis& axis, double low, double high, int most);
 QString tick_words(const PlotAxis& axis, double tick);
 
-/// The dot within some pixels of `at`; null where there is none.
+/// The dot within some pixels of `at`; null if there is none.
 const PlotPoint* point_near(const Plot& plot, const QRectF& area, QPointF at);
 
 }  // namespace rankscope::app

@@ -18,12 +18,12 @@ namespace {
 using Mark = PlotSeries::Mark;
 
 constexpr double line_width = 1.5;
-constexpr int tick_height = 36, tick_width = 56;  ///< room that a tick takes, with air
+constexpr int tick_height = 36, tick_width = 56;  ///< space that a tick needs, with a margin
 constexpr int legend_left = 4;
 
 bool is_line(Mark mark) { return mark == Mark::line || mark == Mark::dashed; }
 
-/// On the axis as the chart has it.
+/// On the chart's axis.
 double on_axis(double value, bool logarithmic) { return logarithmic ? std::log10(value) : value; }
 
 bool can_be_plotted(double value, bool logarithmic) { return std::isfinite(value) && (!logarithmic || value > 0); }
@@ -54,7 +54,7 @@ PlotChart::PlotChart(QWidget* parent)
   view_->setFrameShape(QFrame::NoFrame);
   view_->setRenderHint(QPainter::Antialiasing);
   view_->setBackgroundBrush(Qt::NoBrush);
-  view_->setAttribute(Qt::WA_TransparentForMouseEvents);  // the pointer asks this widget, menus the view around it
+  view_->setAttribute(Qt::WA_TransparentForMouseEvents);  // the pointer uses this widget, menus the view around it
   title_->setAttribute(Qt::WA_TransparentForMouseEvents);
   title_->setContentsMargins(8, 0, 0, 0);
 }

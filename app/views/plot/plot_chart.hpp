@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A plot as a Qt chart. All positions come from the plot's own arithmetic (scale_of()); axes are category axes over the
+// A plot as a Qt chart. All positions are from the plot's own arithmetic (scale_of()); axes are category axes over the
 // values or their logarithms, because no other axis of Qt can have ticks and labels of our choice.
 #pragma once
 #include <QCategoryAxis>

@@ -13,12 +13,12 @@ class OrderPicture : public PaintedWidget {
  public:
   explicit OrderPicture(QWidget* parent = nullptr);
   void set_order(std::vector<UnitOp> ops);
-  /// The text has changed since, and is not a valid order yet.
+  /// The text has changed since, and is not yet a valid order.
   void set_stale(bool stale);
-  /// As high as rows of a comfortable height need.
+  /// The height for rows of a comfortable height.
   int preferred_height() const;
 
-  // What is on the screen.
+  // The content of the screen.
   QRectF box_of(const UnitOp& op) const;
   const UnitOp* op_at(QPointF at) const;
   QString tip_at(QPoint at) const override;

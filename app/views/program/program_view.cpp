@@ -18,10 +18,10 @@ namespace {
 
 constexpr int control_height = 30;
 constexpr int picture_gap = 10, least_picture = 110;
-constexpr int pause_ms = 200;             ///< after the last key, before the text is looked at
-constexpr std::size_t most_ops = 20'000;  ///< of a program that is written out, of an order that is drawn
+constexpr int pause_ms = 200;             ///< from the last key to the check of the text
+constexpr std::size_t most_ops = 20'000;  ///< limits of a program's text and of an order's picture
 
-/// Ops on the colour of their boxes, comments dim.
+/// Ops in the colour of their boxes, comments dim.
 class OpColours : public QSyntaxHighlighter {
  public:
   explicit OpColours(QTextDocument* document) : QSyntaxHighlighter(document) {}
@@ -87,7 +87,7 @@ ProgramView::ProgramView(SharedState& state, Session& session, QWidget* parent)
   take_scenario();
 }
 
-// The highlighter goes with the document, and has the document say that it changed.
+// The highlighter is deleted with the document, which then reports a change.
 ProgramView::~ProgramView() { text_->disconnect(this); }
 
 void ProgramView::take_colours() {
@@ -127,7 +127,7 @@ void ProgramView::take_scenario() {
     return words_->set_text({});
   }
   const PlanSpec& plan = session_.scenario()->plan;
-  // The typed text has become the plan: it stays as typed.
+  // The typed text has become the plan: it is not replaced.
   const bool own = plan.schedule == ScheduleKind::by_hand && plan.order == text_->toPlainText().toStdString();
   if (plan == plan_ && (dirty_ || own)) return;
   plan_ = plan;
@@ -171,7 +171,7 @@ void ProgramView::fill(const QString& text) {
 
 void ProgramView::take_text() {
   if (filling_ || shown_ >= 0) return;
-  // New colours are a change of the document, too.
+  // New colours are also a change of the document.
   const QString now = text_->toPlainText();
   if (now == last_) return;
   last_ = now;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The program as text. The order of every stage's ops can be edited by hand: it is checked while typing, errors are
-// marked and explained, and a valid order immediately becomes the plan, predicted and ready to run. The whole
+// marked and explained, and a valid order immediately becomes the plan, predicted and ready to run. The complete
 // program of any rank can be read.
 #pragma once
 #include <QComboBox>
@@ -63,7 +63,7 @@ class ProgramView : public DataView {
   Latest<OrderCheck> checker_;
   int shown_ = -1;  ///< rank whose program is shown; -1: the order
   bool filling_ = false, dirty_ = false;
-  PlanSpec plan_;  ///< to which the text belongs
+  PlanSpec plan_;  ///< the plan of the text
 };
 
 }  // namespace rankscope::app

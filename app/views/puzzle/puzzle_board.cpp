@@ -88,7 +88,7 @@ void PuzzleBoard::fit() {
   setMinimumSize(least_width(), static_cast<int>(2 * board_margin + 2 * stages * least_row + axis_height));
 }
 
-// About as long as a good order takes; not exactly the best one, since the axis must not reveal par.
+// About the length of a good order; not exactly the best one, since the axis must not reveal par.
 std::int64_t PuzzleBoard::units_shown() const {
   const PuzzleRules& rules = puzzle_.rules();
   return std::max<std::int64_t>({layout_.end, shows_par_ ? par() : 0, 3 * (rules.micro_batches + rules.stages)}) + 1;
@@ -196,7 +196,7 @@ void PuzzleBoard::paint_rows(QPainter& painter) const {
               : rules.kept > 0   ? tr("keeps %1 of %2").arg(now).arg(rules.kept)
                                  : tr("keeps %1").arg(now),
               rules.kept > 0 && now == rules.kept ? colours().text : colours().dim);
-    // Idle until the end of what is placed.
+    // Idle until the end of the placed boxes.
     const QRectF until(area.left(), area.top() + row_gap / 2, x_of(layout_.end) - area.left(), area.height() - row_gap);
     painter.fillRect(until, QBrush(color(colours().hatch), Qt::BDiagPattern));
     for (const OpId box : puzzle_.rows()[static_cast<std::size_t>(stage)]) {
@@ -265,7 +265,7 @@ void PuzzleBoard::paint_drag(QPainter& painter) const {
   painter.setOpacity(1);
   const auto place = place_at(drag_->at);
   if (!place) return;
-  // A line where the box would be.
+  // A line at the position of the box.
   const auto stage = static_cast<std::size_t>(place->stage);
   const auto& boxes = puzzle_.rows()[stage];
   const auto position = static_cast<std::size_t>(place->position);
@@ -324,7 +324,7 @@ void PuzzleBoard::move_along(int by) {
   const auto& boxes = puzzle_.rows()[static_cast<std::size_t>(Puzzle::stage_of(at_))];
   const auto found = std::find(boxes.begin(), boxes.end(), at_);
   if (found == boxes.end()) return;
-  // Positions count the box itself: one further is behind its neighbour.
+  // Positions include the box itself: one further is after its neighbour.
   const auto position = static_cast<int>(found - boxes.begin()) + (by > 0 ? 2 : -1);
   if (position >= 0 && position <= static_cast<int>(boxes.size())) place(at_, Puzzle::stage_of(at_), position);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The board of a puzzle: a row for each stage on an axis of units, and under it the boxes that are still to be placed.
+// The board of a puzzle: a row for each stage on an axis of units, and below it the boxes that are not yet placed.
 // A box is clicked or dragged into its row, moved within it, and dragged out of it again; keys do the same.
 #pragma once
 
@@ -13,20 +13,20 @@ class PuzzleBoard : public PaintedWidget {
  public:
   explicit PuzzleBoard(QWidget* parent);
   const Puzzle& puzzle() const { return puzzle_; }
-  /// Why the last move was refused, or the place under a dragged box is none; nullopt: nothing was.
+  /// Why the last move was refused, or a dragged box cannot be placed there; nullopt: no fault.
   const std::optional<PuzzleFault>& fault() const { return fault_; }
-  /// The known schedules that its rules allow, the shortest, which is par, first.
+  /// The known schedules that its rules allow, shortest first; the shortest is par.
   const std::vector<PuzzlePar>& known() const { return known_; }
   /// An empty board with these rules.
   void restart(const PuzzleRules& rules);
   void undo();
   void clear();
   void fill(const ChunkSchedule& schedule);
-  /// Par on the axis: not before a student asks for it.
+  /// Par on the axis: only after a student requests it.
   void show_par(bool shown);
   bool shows_par() const { return shows_par_; }
 
-  /// Where a box is drawn: on the board, else among those to be placed.
+  /// Where a box is drawn: on the board, else among the boxes to place.
   QRectF box_rect(OpId box) const;
   QRectF row_rect(int stage) const;
   QString tip_at(QPoint at) const override;
@@ -35,7 +35,7 @@ class PuzzleBoard : public PaintedWidget {
  signals:
   /// The boxes on it, or fault().
   void changed();
-  /// The box that keys are on.
+  /// The box with the keyboard focus.
   void moved(const QRect& box);
 
  protected:
@@ -52,15 +52,15 @@ class PuzzleBoard : public PaintedWidget {
   struct Drag {
     OpId box;
     QPointF from, at;
-    bool moved = false;  ///< far enough to be no click
+    bool moved = false;  ///< too far to be a click
   };
   struct Place {
     int stage = 0, position = 0;
   };
   std::optional<OpId> box_at(QPointF at) const;
-  /// The place in a row under a dragged box; nullopt: it is over none.
+  /// The position in a row under a dragged box; nullopt: none.
   std::optional<Place> place_at(QPointF at) const;
-  std::int64_t par() const { return known_.empty() ? 0 : known_.front().units; }  ///< 0: there is none
+  std::int64_t par() const { return known_.empty() ? 0 : known_.front().units; }  ///< 0: none
   double unit_width() const;
   double x_of(std::int64_t units) const;
   std::int64_t units_shown() const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The puzzle of pipeline schedules: its rules, its board, how far the board is and what it is compared with, and a
+// The puzzle of pipeline schedules: its rules, its board, the state of the board and its comparison, and a
 // button that trains with the order on the board.
 #pragma once
 #include <QCheckBox>
@@ -32,14 +32,14 @@ class PuzzleView : public DataView {
   QCheckBox* halves_box() { return halves_; }
   QPushButton* undo_button() { return undo_; }
   QPushButton* run_button() { return run_; }
-  /// The known schedules that the rules allow, an entry each.
+  /// The known schedules that the rules allow, one entry each.
   QMenu* known_menu() { return known_->menu(); }
   /// The two lines over the board.
   QString state_words() const;
   QString second_words() const;
 
  signals:
-  /// Train with these settings, as --set takes them; and what the order is called.
+  /// Train with these settings, in the form of --set; and the name of the order.
   void run_wanted(const std::vector<std::string>& settings, const QString& name);
 
  protected:
@@ -51,7 +51,7 @@ class PuzzleView : public DataView {
  private:
   void make_controls();
   void take_rules();
-  void take_plan();  ///< the rules from the open plan, while nothing is on the board
+  void take_plan();  ///< the rules from the open plan, while the board is empty
   void refresh();
   void fill_known();
   QRect words_area(int line) const;

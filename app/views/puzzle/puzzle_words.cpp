@@ -19,7 +19,7 @@ QString letter_of(OpKind kind) {
   }
 }
 
-/// What a box lacks, by what it would get from the missing one.
+/// The reason why a box cannot be placed: its input from the missing box.
 QString missing_words(OpId box, OpId needs) {
   if (needs.kind() == OpKind::forward && box.kind() == OpKind::forward)
     return tr("%1 needs the activations of %2, which is not placed yet.").arg(box_words(box), box_words(needs));

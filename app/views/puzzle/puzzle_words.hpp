@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the puzzle says: names of boxes, why one cannot be there, how far the board is, and the board as a table.
+// The puzzle's texts: names of boxes, why one cannot be placed, the state of the board, and the board as a table.
 #pragma once
 #include <QString>
 
@@ -8,7 +8,7 @@
 
 namespace rankscope::app {
 
-/// "F0", "B3", "I1", "W1": the stage is said by the row.
+/// "F0", "B3", "I1", "W1": the row gives the stage.
 QString box_name(OpId box);
 /// "F0 of stage 1".
 QString box_words(OpId box);
@@ -18,9 +18,9 @@ QString fault_words(const PuzzleFault& fault, const PuzzleRules& rules);
 /// "7 of 24 boxes; length so far: 12."; of a complete board its length, bubble, and how that compares.
 /// `known`: known_solutions() of its rules.
 QString board_words(const Puzzle& puzzle, const std::vector<PuzzlePar>& known);
-/// What is to be compared with: "Par is 33 units (1f1b). No order takes less than 33."
+/// The lengths to compare with: "Par is 33 units (1f1b). No order takes less than 33."
 QString par_words(const PuzzleRules& rules, const std::vector<PuzzlePar>& known);
-/// A row for each box that is placed.
+/// One row per placed box.
 ViewTable table_of(const Puzzle& puzzle);
 
 }  // namespace rankscope::app

@@ -75,7 +75,7 @@ class Rows {
       return row.predicted ? &*row.predicted : nullptr;
     };
     const auto ideal = [](const RangeRow& row) -> const RangeTime* { return row.ideal ? &*row.ideal : nullptr; };
-    // Averaged over the workers, as every bubble and share of a step: a server computes no model.
+    // Averaged over the workers, like every bubble and share of a step: a server computes no model.
     const std::span<const RangeRow> all(analysis_.ranks);
     const auto workers = all.first(std::min(all.size(), static_cast<std::size_t>(std::max(analysis_.workers, 0))));
     add(rows, workers.size() < all.size() ? tr("%1 workers, mean").arg(workers.size()) : tr("all ranks, mean"),
@@ -145,7 +145,7 @@ RangePicture range_picture_of(const RangeRequest& request) {
   picture.title = request.range.empty()
                       ? tr("Whole step %1: %2").arg(*number).arg(text::seconds(length))
                       : tr("%1 of step %2, %3 of it").arg(text::seconds(length)).arg(*number).arg(text::percent(share));
-  // Asynchronous workers are at different steps: steps overlap, so the length of a step is not the pace.
+  // Asynchronous workers are at different steps: steps overlap, so a step's length does not give the rate.
   const bool asynchronous = steps_apart(request.context->programs) > 1;
   if (asynchronous) {
     picture.words = tr("No worker waits for the others, so this step overlaps several of theirs.");

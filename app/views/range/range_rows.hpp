@@ -18,7 +18,7 @@ struct RangeRequest {
   std::shared_ptr<const StoreView> prediction;  ///< null: simulated spans of `run`
   std::shared_ptr<const RunContext> context;    ///< null: nothing is known
   Obtained shown = Obtained::measured;
-  TimeRange range;                    ///< empty: the whole step
+  TimeRange range;                    ///< empty: the complete step
   std::optional<std::uint32_t> step;  ///< of an empty range
 };
 
@@ -26,13 +26,13 @@ struct RangePicture {
   std::optional<RangeAnalysis> analysis;
   QString title, words;
   QStringList titles;
-  std::vector<std::vector<Cell>> shares;  ///< mean and ranks, each as it was, as predicted and as in the textbook
+  std::vector<std::vector<Cell>> shares;  ///< mean and ranks, each as in the run, as predicted and as in the textbook
   std::vector<std::vector<Cell>> gap;     ///< largest first
 };
 
 RangePicture range_picture_of(const RangeRequest& request);
 
-/// Seconds by class of every rank, as it was, as predicted, and as in the textbook (in units of its own).
+/// Seconds by class of every rank, as in the run, as predicted, and as in the textbook (in its own units).
 ViewTable plain_table(const RangeAnalysis& analysis, Obtained shown);
 
 }  // namespace rankscope::app

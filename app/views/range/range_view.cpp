@@ -81,7 +81,7 @@ void RangeView::arrange() {
   const bool scrolls = header + shares_->verticalHeader()->length() + 2 > room;
   const int shares_width =
       shares_->horizontalHeader()->length() + 4 + (scrolls ? shares_->verticalScrollBar()->sizeHint().width() : 0);
-  // Beside each other if both fit, else one under the other.
+  // Side by side if both fit, else one below the other.
   const bool beside = compares && width() >= cell_inset + shares_width + 8 + least_gap_width + view_margin;
   const int gap_width = beside ? width() - view_margin - cell_inset - shares_width - 8 : 0;
   const int left_width = beside ? shares_width : width() - view_margin - cell_inset;
@@ -92,7 +92,7 @@ void RangeView::arrange() {
   fit_rows(*gap_);
   gap_->resize(gap_->width(), height_of_whole_rows(*gap_, room));
   if (!compares || beside) return;
-  // Whole rows of both. The gap has at least a third of the height, and what the shares do not need.
+  // Complete rows of both. The gap has at least a third of the height, and all that the shares do not need.
   const int least = height_of_whole_rows(*gap_, room / 3);
   const int left_height = height_of_whole_rows(*shares_, room - least);
   shares_->resize(left_width, left_height);

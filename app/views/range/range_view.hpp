@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The range view: how every rank spends the chosen range of time, as it was, as predicted for the same ops and as in
+// The range view: how every rank spends the chosen range of time, as measured, as predicted for the same ops and as in
 // the textbook; and the causes of the gap to the prediction.
 #pragma once
 #include <QLabel>

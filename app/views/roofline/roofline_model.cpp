@@ -15,7 +15,7 @@ constexpr double dot = 9, slope_shown = 8;
 constexpr OpKind model_kinds[] = {OpKind::forward, OpKind::backward, OpKind::input_gradient, OpKind::weight_gradient,
                                   OpKind::recompute};
 
-/// What was measured on the run's machine; 0: nothing.
+/// Measured on the run's machine; 0: nothing.
 Roof measured_roof_of(Session& session) {
   const Figures& figures = *session.figures().latest();
   const auto run = session.view();
@@ -78,7 +78,7 @@ RooflinePicture roofline_of(Session& session, bool measured_roof) {
     if (figures.step) picture.step = figures.step->step;
   }
   picture.predicted = roofline_points(step, predicted_spans(session));
-  // A recorded prediction is its own run.
+  // A recorded prediction is kept as a run.
   if (picture.predicted.empty() && !ran) picture.predicted = roofline_points(step, figures.step_spans);
   const Roof measured = measured_roof_of(session);
   const bool of_run = measured_roof && measured.flops > 0;

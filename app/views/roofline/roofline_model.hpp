@@ -12,12 +12,12 @@
 namespace rankscope::app {
 
 struct RooflinePicture {
-  std::vector<RooflinePoint> ran;        ///< empty where nothing did
+  std::vector<RooflinePoint> ran;        ///< empty if nothing ran
   std::vector<RooflinePoint> predicted;  ///< of the prediction
   QString ran_name;                      ///< how they were obtained: "measured", "emulated"
   Roof roof;
   QString roof_words;  ///< the origin of its two figures
-  QString missing;     ///< why there is nothing to show; empty where there is
+  QString missing;     ///< why there is nothing to show; empty if there is something
   std::optional<std::uint32_t> step;
 
   bool empty() const { return ran.empty() && predicted.empty(); }
@@ -25,18 +25,18 @@ struct RooflinePicture {
   const std::vector<RooflinePoint>& shown() const { return ran.empty() ? predicted : ran; }
 };
 
-/// `measured_roof`: the FLOP/s that the run's machine has reached in products, where the run says them; else those of
+/// `measured_roof`: the FLOP/s that the run's machine reached in products, if the run reports them; else those of
 /// the cluster's file.
 RooflinePicture roofline_of(Session& session, bool measured_roof);
-/// Whether the run that is open says what its machine's peak is.
+/// Whether the open run reports its machine's peak.
 bool has_measured_roof(Session& session);
 
-/// "forward up", of a folded op "forward".
+/// "forward up"; of a folded op "forward".
 QString op_name(const RooflinePoint& point);
 Plot roofline_plot(const RooflinePicture& picture, const Palette& colours);
 QStringList roofline_titles();
 std::vector<std::vector<Cell>> roofline_rows(const RooflinePicture& picture);
-/// The same for a file, of what ran and of what was predicted.
+/// The same for a file, of the run and of the prediction.
 ViewTable roofline_table(const RooflinePicture& picture);
 
 }  // namespace rankscope::app

@@ -15,7 +15,7 @@ namespace {
 constexpr int control_height = 28, gap = 8;
 constexpr int preferred_height = 400;
 constexpr int table_share = 56, scroll_bar = 18;  ///< per cent of the width, at most; pixels
-constexpr int beside = 640;                       ///< from this width on the table is at the chart's right
+constexpr int beside = 640;                       ///< from this width on the table is to the right of the chart
 constexpr int least_for_below = 380;              ///< heights: below it the narrow view has no table
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The roofline view: kinds of ops of the chosen step as points of FLOP per byte against FLOP/s, both logarithmic, under
-// the roof of the machine. Dots ran, rings are predicted.
+// the roof of the machine. Dots are of the run, rings of the prediction.
 #pragma once
 #include <QComboBox>
 

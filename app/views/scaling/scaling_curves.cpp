@@ -14,7 +14,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr double most_ops = 3e5;  ///< of one point's programs: made and laid out in a second or so
+constexpr double most_ops = 3e5;  ///< of one point's programs: made and simulated in about a second
 constexpr double tera = 1e-12;
 
 using text::tr;
@@ -64,7 +64,7 @@ ScalingAt predicted_at(const Scenario& scenario, const QString& name, const Cost
   return at;
 }
 
-/// Against the first point that has figures: S/(n/n1), S being the rates'.
+/// Relative to the first point that has figures: S/(n/n1), S being the rates'.
 void add_efficiency(std::vector<ScalingAt>& points) {
   const auto first =
       std::find_if(points.begin(), points.end(), [](const ScalingAt& at) { return std::isfinite(at.predicted.rate); });
@@ -79,7 +79,7 @@ bool has_run_efficiency(const ScalingCurves& curves) {
                                               [](const ScalingAt& at) { return std::isfinite(at.run.efficiency); });
 }
 
-/// Why an efficiency is over 100 %, where one is; empty: none is.
+/// Why an efficiency is over 100 %, if any is; empty: none is.
 QString why_over_all(const std::vector<ScalingAt>& points, const PlanSpec& plan) {
   constexpr double all = 1.005;  // a value shown as "100 %" is not above it
   const auto over = [&](ScalingSide ScalingAt::*side) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The curves of the scaling view, from three sources: the plan at hand, predicted for more and more ranks, and measured
-// where it ran; a sweep that was measured; rows that others have published. No widgets.
+// The curves of the scaling view, from three sources: the current plan, predicted for more and more ranks, and measured
+// where it ran; a measured sweep; rows published by others. No widgets.
 #pragma once
 #include <QString>
 #include <QStringList>
@@ -14,7 +14,7 @@
 
 namespace rankscope::app {
 
-/// What is known of one number of ranks; NaN where it is not.
+/// The values for one number of ranks; NaN if unknown.
 struct ScalingSide {
   double step_seconds = std::numeric_limits<double>::quiet_NaN();
   double rate = std::numeric_limits<double>::quiet_NaN();  ///< see ScalingCurves::rate_name
@@ -25,19 +25,19 @@ struct ScalingAt {
   QString name;     ///< "plan.data = 4"
   ScalingSide run;  ///< measured, or published
   ScalingSide predicted;
-  double rate_low = 0, rate_high = 0;  ///< of the steps' quartiles; equal: not known
+  double rate_low = 0, rate_high = 0;  ///< of the steps' quartiles; equal: unknown
   bool fitted = false;                 ///< a constant of the prediction was fitted to it
-  bool at_hand = false;                ///< the plan that is open, as it is
-  double tokens = 0;                   ///< of a step, where it is a plan's
+  bool at_hand = false;                ///< the open plan itself
+  double tokens = 0;                   ///< of a step, if it is a plan's
   QString reason;                      ///< why there are no figures
   bool refused() const { return std::isnan(run.step_seconds) && std::isnan(predicted.step_seconds); }
 };
 
 struct ScalingCurves {
   QString title;
-  QString run_name;   ///< "measured", "emulated", "published"; empty: nothing was
+  QString run_name;   ///< "measured", "emulated", "published"; empty: none
   QString rate_name;  ///< "tokens / s", "model TFLOP/s per device"
-  QString formula;    ///< what efficiency is, and against which point
+  QString formula;    ///< the definition of efficiency, and its reference point
   QString source;     ///< the origin of the numbers
   QString failure;
   bool has_efficiency = true;
@@ -61,7 +61,7 @@ ScalingCurves predicted_curves(const Scenario& scenario, const std::string& key,
 /// The same with the measured time of the open plan: a point on the curve, if that plan is on it.
 ScalingCurves with_run(ScalingCurves curves, const Report& run);
 
-/// Published step times over the numbers of ranks that they were measured on, and what is predicted for them.
+/// Published step times over the numbers of ranks on which they were measured, and their predictions.
 ScalingCurves curves_of(const PublishedTable& table);
 /// True for a table of step times on several numbers of ranks.
 bool can_be_scaled(const PublishedTable& table);
@@ -72,7 +72,7 @@ inline constexpr int reason_column = 2;
 QStringList scaling_titles(const ScalingCurves& curves);
 std::vector<std::vector<Cell>> scaling_rows(const ScalingCurves& curves);
 
-/// What --over takes for a sweep of that key: "plan.data=1,2,4,8", powers of two to at most `most`.
+/// The value of --over for a sweep of that key: "plan.data=1,2,4,8", powers of two to at most `most`.
 QString sweep_axis(const std::string& key, int most);
 
 }  // namespace rankscope::app

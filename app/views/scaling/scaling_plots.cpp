@@ -87,7 +87,7 @@ std::array<Plot, 2> ScalingView::plots() const {
       for (const ScalingSide* side : {&at.predicted, &at.run})
         if (std::isfinite(side->efficiency)) most = std::max(most, side->efficiency * 1.05);
     share.y = {false, 0.0, most, [](double y) { return QString::number(y * 100) + QStringLiteral(" %"); }, {}};
-    share.y.ticks = round_ticks(0, most, most_share_ticks);  // steps of 20 %: the air above has none
+    share.y.ticks = round_ticks(0, most, most_share_ticks);  // steps of 20 %: no ticks in the margin above
     both(share, &ScalingSide::efficiency);
   } else {
     share.title = tr("Step by ranks");

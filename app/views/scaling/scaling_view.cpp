@@ -21,7 +21,7 @@ namespace {
 
 constexpr int control_height = 30, line = 18, least_plot = 180, least_choice = 90;
 constexpr int preferred_height = 440;                        ///< with the table
-constexpr int least_for_table = 330, least_for_words = 220;  ///< heights: the charts go before them
+constexpr int least_for_table = 330, least_for_words = 220;  ///< heights: the charts are hidden before them
 constexpr int most_predicted_ranks = 4096, most_measured_ranks = 8;
 constexpr int measured_steps = 12;  ///< of each point: enough for a median without the first
 const char* const keys[] = {"plan.data", "plan.tensor", "plan.pipeline"};
@@ -175,7 +175,7 @@ void ScalingView::refresh() {
             costs.run = costs_of_run(*run, *context);
             costs.host = QString::fromStdString(run->hello()->host);
           } catch (const std::exception&) {
-            costs.run.reset();  // the cluster lacks a figure: each point will say so
+            costs.run.reset();  // the cluster lacks a figure: each point reports it
           }
         return predicted_curves(scenario, key, scaling, most_predicted_ranks, costs);
       });
@@ -198,7 +198,7 @@ void ScalingView::refresh() {
   }
 }
 
-// The run's figures grow while it lasts; its costs come once, before its first step.
+// The run's figures grow during the run; its costs arrive once, before its first step.
 void ScalingView::take_figures() {
   if (what() != What::plan) return;
   const Figures& figures = *session_.figures().latest();
@@ -299,7 +299,7 @@ void ScalingView::arrange() {
     // Titles of published tables are long: the list is narrower than its titles if the other controls need the space.
     if (part == what_)
       wide = std::clamp(width() - 2 * view_margin - others, std::min(wide, least_choice), std::min(wide, 320));
-    // The list offers a sweep, too.
+    // The list also offers a sweep.
     if (part == open_ && x + wide > width() - view_margin) {
       part->hide();
       continue;
@@ -323,14 +323,14 @@ void ScalingView::arrange() {
   }
 }
 
-/// As many whole rows as the charts leave space for.
+/// As many complete rows as the charts leave space for.
 int ScalingView::table_height() {
   table_->resize(width() - view_margin - cell_inset, table_->height());
   QHeaderView& header = *table_->horizontalHeader();
   header.setMinimumSectionSize(8);  // the reasons' column is often empty
   if (rows().columnCount() > reason_column) header.setSectionResizeMode(reason_column, QHeaderView::Stretch);
   fit_rows(*table_);
-  // A refusal takes the place of all figures, on as many lines as it needs there.
+  // A refusal replaces all figures, on as many lines as it needs there.
   table_->clearSpans();
   for (int row = 0; row < rows().rowCount(); ++row) {
     if (!curves_.points[static_cast<std::size_t>(row)].refused()) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The scaling view: measured points on predicted curves, for the plan at hand, for a sweep that was recorded, or for
-// rows that others have published. It measures the plan itself, too: the engine runs a sweep in the background.
+// The scaling view: measured points on predicted curves, for the current plan, for a recorded sweep, or for
+// rows published by others. It also measures the plan itself: the engine runs a sweep in the background.
 #pragma once
 #include <QComboBox>
 #include <QPushButton>
@@ -16,7 +16,7 @@
 
 namespace rankscope::app {
 
-/// True for the recording of a sweep, which is no run's.
+/// True for the recording of a sweep, which is not that of a run.
 bool is_sweep_file(const QString& file);
 
 class ScalingView : public DataView {
@@ -28,11 +28,11 @@ class ScalingView : public DataView {
   bool settled() const override {
     return !(stale_ && isVisible()) && latest_.settled() && tables_.settled() && !measuring();
   }
-  /// A sweep's recording; what is wrong with it is said in the view.
+  /// A sweep's recording; the view shows its errors.
   void open_sweep(const QString& file);
   /// Of this plan: the key that grows, and how.
   void choose(const QString& key, Scaling scaling);
-  /// Runs the plan on 1, 2, 4, … ranks; the answer comes as a sweep.
+  /// Runs the plan on 1, 2, 4, … ranks; the result is a sweep.
   void measure();
   void stop_measuring();
   bool measuring() const { return engine_ != nullptr; }
@@ -73,8 +73,8 @@ class ScalingView : public DataView {
   ElidedLabel *formula_, *source_;
   std::array<PlotChart*, 2> charts_;
   RowsTable* table_;
-  ScalingCurves bare_, curves_;  ///< as they were made, and with the point that ran
-  QString costs_source_;         ///< which run's costs these are; empty: the cluster's
+  ScalingCurves bare_, curves_;  ///< as they were computed, and with the point that ran
+  QString costs_source_;         ///< the run of these costs; empty: the cluster's
   QString sweep_file_, measured_file_, progress_;
   std::vector<PublishedTable> published_;
   std::unique_ptr<EngineChild> engine_;

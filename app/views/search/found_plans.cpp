@@ -13,7 +13,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr double least_share = 0.02;  ///< of what a plan is slower: parts below it are not listed
+constexpr double least_share = 0.02;  ///< of a plan's extra time: smaller parts are not listed
 constexpr std::size_t most_reasons = 3;
 
 void add_best_and_front(FoundPlans& found) {
@@ -116,7 +116,7 @@ std::vector<std::vector<Cell>> plan_rows(const FoundPlans& found, std::size_t at
   add(fits ? text::tr("step") : text::tr("step, lower bound"),
       [](const PlanPoint& p) { return text::seconds(p.seconds); });
   add(text::tr("memory"), [](const PlanPoint& p) { return text::bytes(p.bytes); });
-  // The differing keys are first.
+  // The differing keys first.
   for (const bool apart : {true, false})
     for (std::size_t k = 0; k < found.knobs.size(); ++k) {
       if (found.knobs[k].values.size() < 2) continue;

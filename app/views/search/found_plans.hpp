@@ -19,8 +19,8 @@ struct FoundPlans {
   std::vector<PlanPoint> points;
   std::vector<std::size_t> best;   ///< of points: those that fit, fastest first; of an exhaustive search its best ones
   std::vector<std::size_t> front;  ///< of points, by time
-  std::vector<double> importance;  ///< [knob]; empty: not known
-  QString importance_words;        ///< of what it is, and how it was obtained
+  std::vector<double> importance;  ///< [knob]; empty: unknown
+  QString importance_words;        ///< its content, and how it was obtained
   double device_bytes = 0;
   int global_batch = 0;
 
@@ -30,12 +30,12 @@ struct FoundPlans {
   std::optional<std::size_t> point_of(std::size_t number) const;
 };
 
-/// All points of an exhaustive search; without one, the plans that the others have tried, each once.
+/// All points of an exhaustive search; without one, the plans that the others tried, each once.
 FoundPlans merged(const SearchReports& reports);
 
 /// "t4 p16 d2 zb-h1 m320 b1 zero1 recompute none sp".
 QString plan_name(const FoundPlans& found, const PlanPoint& point);
-/// Why it is not the fastest: by how much it is slower, and where that time goes; of a plan out of memory how much is
+/// Why it is not the fastest: how much slower it is, and where that time is spent; of a plan out of memory how much is
 /// missing.
 QString why_not_fastest(const FoundPlans& found, std::size_t point);
 

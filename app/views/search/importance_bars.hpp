@@ -16,7 +16,7 @@ class ImportanceBars : public PaintedWidget {
   Q_OBJECT
  public:
   using PaintedWidget::PaintedWidget;
-  /// `help`: what the shares are.
+  /// `help`: the meaning of the shares.
   void show_bars(std::vector<ImportanceBar> bars, const QString& help);
   const std::vector<ImportanceBar>& bars() const { return bars_; }
 

@@ -11,7 +11,7 @@ namespace {
 using Mark = PlotSeries::Mark;
 
 constexpr double small_dot = 3, front_dot = 6, ring = 13;
-constexpr double most_times_fastest = 8, most_times_device = 4;  ///< of the plane that is drawn
+constexpr double most_times_fastest = 8, most_times_device = 4;  ///< of the drawn part of the plane
 
 QString tip_of(const FoundPlans& found, std::size_t at) {
   const PlanPoint& point = found.points[at];

@@ -26,7 +26,7 @@ class SearchView : public DataView {
 
   bool settled() const override { return !searcher_.running(); }
   QString own_source() const override;
-  /// Of the scenario that is open, with the tries and the seed in the boxes.
+  /// For the open scenario, with the tries and the seed in the boxes.
   void start();
   /// Some tries of random and Bayesian search, for pictures of a window without a user.
   void start_briefly();
@@ -35,7 +35,7 @@ class SearchView : public DataView {
   void choose(int budget, int seed);
   /// A point of found().
   void choose_point(std::size_t point);
-  /// The plan is edited to be that of the chosen point.
+  /// Edits the plan to that of the chosen point.
   void use_chosen();
 
   const FoundPlans& found() const { return found_; }
@@ -69,7 +69,7 @@ class SearchView : public DataView {
   SearchReports reports_;
   FoundPlans found_;
   std::optional<std::size_t> chosen_;  ///< of found_.points
-  bool picked_ = false;                ///< by a person; else the runner-up is
+  bool picked_ = false;                ///< by the user; else the second-best plan is chosen
   QPushButton *search_, *use_, *fastest_;
   QSpinBox *budget_, *seed_;
   ElidedLabel *words_, *source_;

@@ -173,7 +173,7 @@ void TimelineView::fill_menu(QMenu& menu, QPoint at) {
   }
 }
 
-// What the pixels of a group's row say at the pointer: the mean shares of its ranks there.
+// The meaning of a group row's pixels at the pointer: the mean shares of its ranks there.
 std::optional<HoverCard> TimelineView::group_card(QPoint at) const {
   const RankBand* band = scene_.layout.plot.contains(at) ? band_at(at.y()) : nullptr;
   if (band == nullptr || band->group < 0 || lanes_.empty()) return std::nullopt;

@@ -117,7 +117,7 @@ void TimelineView::click(QPoint at) {
 }
 
 void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
-  // A double click on an op looks at it closely.
+  // A double click on an op zooms in to it.
   if (event->button() == Qt::LeftButton && scene_.layout.plot.contains(event->position().toPoint()))
     if (const auto box = box_at(event->position().toPoint()); box && box->row != RowKind::ghost) {
       select(*box);
@@ -144,7 +144,7 @@ void TimelineView::wheelEvent(QWheelEvent* event) {
   navigator_.zoom(std::exp(-angle.y() * wheel_zoom_per_eighth), time_at(event->position().x()));
 }
 
-// By whole pixels: then only the new columns must be composed.
+// By integer pixels: then only the new columns must be composed.
 void TimelineView::pan_by(double share) {
   const int width = scene_.layout.plot.width();
   navigator_.pan(std::round(share * width) / width);

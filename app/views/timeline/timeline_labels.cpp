@@ -23,7 +23,7 @@ QFont sized(QFont font, double factor, int least, QFont::Weight weight) {
   return font;
 }
 
-// Nobody reads more labels than this; drawing them costs time.
+// More labels than this are not read; drawing them costs time.
 constexpr std::size_t most_labels = 1500;
 
 const char* name_of_row(Lane lane) {

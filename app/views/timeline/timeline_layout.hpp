@@ -7,15 +7,15 @@
 namespace rankscope::app {
 
 struct TimelineLayout {
-  QRect header;    ///< title, summary, and the legend where that has no line of its own
+  QRect header;    ///< title, summary, and the legend if that has no line of its own
   QRect legend;    ///< empty: it is in the header
-  QRect overview;  ///< the whole step or run, above the plot's columns
+  QRect overview;  ///< the complete step or run, above the plot's columns
   QRect axis;      ///< ticks
-  QRect labels;    ///< ranks, at the left of the plot
+  QRect labels;    ///< ranks, to the left of the plot
   QRect plot;      ///< rows
   QRect details;   ///< one or two lines about the selection
 
-  /// `line`: height of a line of text. Parts without room are empty: first the details, then the overview, then
+  /// `line`: height of a line of text. Parts without space are empty: first the details, then the overview, then
   /// the legend's own line, then the header.
   static TimelineLayout of(QSize widget, int line, int label_width, bool legend_line = false);
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The marks of the recording in the time line: flags over the axis, what they say, and what can be done with them.
+// The marks of the recording in the time line: flags over the axis, their text, and their actions.
 #include <QMenu>
 #include <QPainterPath>
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 constexpr int flag_height = 9, flag_width = 9, flag_reach = 2;
 constexpr std::size_t flag_line = 60;  ///< letters of a line of a note on its card
 
-/// The note's words in lines that a card has room for.
+/// The note's text in lines that fit the card.
 std::vector<std::string> lines_of(const QString& text) {
   std::vector<std::string> lines;
   QString line;
@@ -111,7 +111,7 @@ void TimelinePainter::marks() {
     if (!s_.shows(mark)) continue;
     const double x0 = scale_.x_of(mark.time.begin_ns), x1 = std::min(scale_.x_of(mark.time.end_ns), width);
     const QColor ink = color(s_.colours->text);
-    // How long it lasts, along the axis.
+    // Its duration, along the axis.
     if (x1 - x0 >= 2)
       p_.fillRect(QRectF(from + std::max(x0, 0.0), s_.layout.axis.bottom() - 1, x1 - std::max(x0, 0.0), 2), ink);
     if (x0 < 0) continue;

@@ -12,7 +12,7 @@
 namespace rankscope::app {
 namespace {
 
-/// Where a frame's range begins and ends on a place of that width that shows another.
+/// The x of the begin and the end of a frame's range in a place of that width that shows another range.
 std::pair<double, double> ends_of(const FrameRequest& request, QRect place, TimeRange shown) {
   const PixelScale scale{shown, static_cast<double>(place.width())};
   return {scale.x_of(request.range.begin_ns), scale.x_of(request.range.end_ns)};
@@ -80,7 +80,7 @@ void TimelinePainter::image(const Frame& frame, QRect place, TimeRange shown) {
     p_.drawImage(place.topLeft(), exact);
     return;
   }
-  // An older picture, shifted or stretched to the present range until the new one is there.
+  // An older picture, shifted or stretched to the current range until the new one is ready.
   const auto [x0, x1] = ends_of(r, place, shown);
   const double from = std::max(x0, 0.0), to = std::min<double>(x1, place.width());
   if (to <= from) return;

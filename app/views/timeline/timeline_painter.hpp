@@ -27,7 +27,7 @@ class TextWidths {
   explicit TextWidths(const QFont& font) : font_(font) {}
   const QFont& font() const { return font_; }
   qreal width(const QString& text) { return shaped(text).width; }
-  /// Within `place`, horizontally as `flags` (Qt::AlignLeft, AlignHCenter or AlignRight) say, in the middle of its
+  /// Within `place`, aligned horizontally by `flags` (Qt::AlignLeft, AlignHCenter or AlignRight), in the middle of its
   /// height.
   void draw(QPainter& painter, const QRectF& place, int flags, const QString& text, const QColor& colour);
 
@@ -39,7 +39,7 @@ class TextWidths {
   Shaped& shaped(const QString& text);
 
   QFont font_;
-  static constexpr int generation = 1500;  ///< texts, until they are the older ones
+  static constexpr int generation = 1500;  ///< texts, until they are the older generation
   QHash<QString, Shaped> known_, before_;
 };
 
@@ -55,14 +55,14 @@ struct ShownBox {
   Box box;
 };
 
-/// What is under the pointer.
+/// The item under the pointer.
 struct HoverCard {
   QPoint at;
   SpanDetails details;
   std::optional<ShownBox> box;  ///< outlined
 };
 
-/// A colour that is on the picture, by name: collectives of some lanes have their own.
+/// A colour of the picture, by name: collectives of some lanes have their own.
 struct LegendEntry {
   SpanClass kind = SpanClass::other;
   Lane lane = Lane::compute;
@@ -74,7 +74,7 @@ struct TimelineScene {
   TimelineLayout layout;
   const Palette* colours = nullptr;
   TimeRange visible, selected_range, overview_range;
-  std::int64_t origin_ns = 0;  ///< what the axis counts from
+  std::int64_t origin_ns = 0;  ///< origin of the axis
   std::optional<std::int64_t> cursor;
   bool playing = false;
   int scroll = 0;
@@ -139,7 +139,7 @@ class TimelinePainter {
   PixelScale scale_;
 };
 
-/// How a box's labels, from the longest to the shortest, fit it: the first that does, at all and with air around it.
+/// How a box's labels, from the longest to the shortest, fit it: the first that fits at all, and with a margin.
 inline constexpr std::size_t no_label = static_cast<std::size_t>(-1);
 struct LabelFit {
   double room = 0;
@@ -149,7 +149,7 @@ struct LabelFit {
 /// narrower than the others.
 std::size_t form_of_lane(std::vector<LabelFit> fits);
 
-/// The free stretch for a label of [x0, x1) within [left, right), around the middle; empty if it is too
+/// The free space for a label of [x0, x1) within [left, right), around the middle; empty if it is too
 /// narrow.
 std::optional<std::pair<double, double>> label_room(double x0, double x1, double left, double right, double padding);
 

@@ -24,8 +24,8 @@ constexpr double quick_frame_ms = 6;
 constexpr double reach_pixels = 3;
 constexpr std::size_t most_near = 16;
 
-// The legend's entries for that time, in the order of the classes; collectives have an entry for each lane with a
-// colour of its own.
+// The legend's entries for that time, in the order of the classes; collectives have an entry for each lane with its
+// own colour.
 std::vector<LegendEntry> legend_of(const StoreView& view, Obtained shown, TimeRange range) {
   std::set<std::pair<SpanClass, Lane>> there;
   for (const LaneKey& key : view.lanes()) {
@@ -55,7 +55,7 @@ TimelineView::TimelineView(SharedState& state, SnapshotSource& source, Navigator
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
   setAttribute(Qt::WA_OpaquePaintEvent);
-  setMinimumSize(0, 0);  // the compare view has two, as small as its room is
+  setMinimumSize(0, 0);  // the compare view has two, as small as its space is
   const auto later = [this](auto member) {
     return [this, member] { QMetaObject::invokeMethod(this, member, Qt::QueuedConnection); };
   };
@@ -173,7 +173,7 @@ void TimelineView::compose_frame() {
 void TimelineView::compose_overview() {
   const QRect area = scene_.layout.overview;
   if (area.isEmpty() || state().extent().empty() || !isVisible()) return;
-  // The step's range if the view shows one step, else the whole range.
+  // The step's range if the view shows one step, else the complete range.
   const auto view = source().view();
   TimeRange range = state().extent();
   if (state().step())
@@ -195,7 +195,7 @@ void TimelineView::compose_overview() {
   const auto [last, number] = overview_composer_->latest();
   request.rows =
       std::make_shared<TimelineRows>(lay_out_overview(static_cast<std::int32_t>(lanes_.size()), area.height() - 2));
-  // The extent may be known before the lanes are: later the same snapshot has other rows.
+  // The extent may be known before the lanes: later the same snapshot has other rows.
   const bool same = last && last->request.rows->rows == request.rows->rows &&
                     last->request.run->revision() == view->revision() && last->request.run == view &&
                     last->request.range == range && last->request.width == request.width &&
@@ -278,7 +278,7 @@ std::optional<ShownBox> TimelineView::box_at(QPoint at) const {
   const auto index = scene_.rows->row_at(scene_.rows->content_y(at.y() - scene_.layout.plot.top(), scene_.scroll));
   if (!index) return std::nullopt;
   const TimelineRow& row = scene_.rows->rows[*index];
-  if (row.rank_count > 1) return std::nullopt;  // the row is of several ranks
+  if (row.rank_count > 1) return std::nullopt;  // the row shows several ranks
   const auto view = source().view();
   const double ns_per_pixel = scene_.scale().ns_per_pixel();
   const std::int64_t time = time_at(at.x() + 0.5);
@@ -374,7 +374,7 @@ void TimelineView::paintEvent(QPaintEvent*) {
   scene_.playing = state().playing();
   scene_.device_scale = devicePixelRatioF() * presentation();
   QPainter painter(this);
-  // Filling what a frame covers would cost as much as drawing it.
+  // Filling the area of a frame would cost as much as drawing it.
   QRect covered;
   if (scene_.frame && scene_.frame->request.rows == scene_.rows && scene_.frame->request.scroll == scene_.scroll &&
       !lanes_.empty())

@@ -2,8 +2,8 @@
 // The time line: every rank's lanes over one time axis, the prediction as a ghost under the measurement, idle stretches
 // hatched and named.
 //
-// Never blocks: frames are composed on worker threads; until the new one is there, the last one is shown shifted or
-// stretched to the present range (a frame that is expected within a few milliseconds is waited for).
+// Never blocks: frames are composed on worker threads; until the new one is ready, the last one is shown shifted or
+// stretched to the current range (the view waits for a frame that is expected within a few milliseconds).
 //
 //   W S  zoom in, out          A D  left, right        F  fit the selection or the step       wheel  zoom at the
 //   pointer . ,  next, previous op     [ ]  previous, next step   R  selection to range               drag   move ↑ ↓
@@ -22,7 +22,7 @@ class QKeyEvent;
 
 namespace rankscope::app {
 
-/// What is marked, in short: "step 3 · B:c2:m3 on rank 2".
+/// A short text about what is marked: "step 3 · B:c2:m3 on rank 2".
 QString words_of(const TraceMark& mark);
 
 class TimelineView : public DataView {
@@ -36,7 +36,7 @@ class TimelineView : public DataView {
   void set_presentation(double scale) override;
   Grouping grouping() const { return grouping_; }
   void set_grouping(Grouping grouping);
-  /// To the next way of grouping that the plan has.
+  /// To the next kind of grouping that the plan has.
   void next_grouping();
   void set_pinned(std::int32_t rank, bool pinned);
   const RowChoice& row_choice() const { return choice_; }
@@ -58,12 +58,12 @@ class TimelineView : public DataView {
   /// The text and the hint while there is nothing to show.
   void set_empty_words(const QString& title, const QString& hint);
 
-  // What is on the screen, for tests and pictures.
+  // The content of the screen, for tests and pictures.
   const TimelineLayout& layout_now() const { return scene_.layout; }
   const TimelineRows& rows() const { return *scene_.rows; }
   std::shared_ptr<const Frame> frame() const { return scene_.frame; }
   const TimelineScene& scene() const { return scene_; }
-  /// Where on the widget that rank's compute lane shows that time.
+  /// The position on the widget of that time on that rank's compute lane.
   QPoint point_of(std::int32_t rank, std::int64_t time_ns) const;
 
  signals:
@@ -71,7 +71,7 @@ class TimelineView : public DataView {
   void described(const QString& text);
   /// The user wants to see the selected op in that view.
   void view_wanted(const QString& name);
-  /// The user's actions on marks: by their places in the list of set_marks(), and a new one without a note.
+  /// The user's actions on marks: by their indices in the list of set_marks(), and a new one without a note.
   void mark_wanted(std::size_t mark);
   void mark_change_wanted(std::size_t mark);
   void mark_delete_wanted(std::size_t mark);
@@ -96,9 +96,9 @@ class TimelineView : public DataView {
  private:
   enum class Gesture { none, pressed, panning, selecting, overview };
 
-  // timeline_view.cpp: what is to be seen
+  // timeline_view.cpp: the visible content
   void take_in();        ///< another snapshot, or other settings
-  void compose_frame();  ///< requests the picture of the present range
+  void compose_frame();  ///< requests the picture of the current range
   void compose_overview();
   void describe_step();  ///< the header's line, the legend
   void describe_selection();
@@ -109,10 +109,10 @@ class TimelineView : public DataView {
   SpanDetails details_of_box(const ShownBox& box) const;
   std::int64_t time_at(double x) const;
   void measure_parts(const StoreView& view);
-  FoldScale fold_scale() const;  ///< of the picture of the present range
+  FoldScale fold_scale() const;  ///< of the picture of the current range
 
-  // timeline_arrange.cpp: how the rows stand
-  void lay_out();  ///< rows and parts, after a change of size, lanes, groups or what is open
+  // timeline_arrange.cpp: positions of the rows
+  void lay_out();  ///< rows and parts, after a change of size, lanes, groups or open bands
   void place_legend();
   void fill_op_menu(QMenu& menu, const ShownBox& box);
   void toggle(const RankBand& band);
@@ -125,7 +125,7 @@ class TimelineView : public DataView {
   std::optional<HoverCard> mark_card(QPoint at) const;
   void fill_mark_menu(QMenu& menu, QPoint at);
 
-  // timeline_input.cpp: what a person does
+  // timeline_input.cpp: user input
   void hover(QPoint at);
   void click(QPoint at);
   void select(const ShownBox& box);
@@ -145,10 +145,10 @@ class TimelineView : public DataView {
   Grouping grouping_ = Grouping::automatic;
   std::vector<LaneSet> lanes_;
   bool with_prediction_ = false, legend_line_ = false, can_mark_ = false;
-  TimeRange step_range_;               ///< of the present step
+  TimeRange step_range_;               ///< of the current step
   const void* planned_for_ = nullptr;  ///< the hello that scene_.plan was read from
 
-  // How far ops are opened. Measured again only when the run has twice as many steps: what is open stays so.
+  // How far ops are opened. Measured again only when the run has twice as many steps, so that open ops stay open.
   PartLengths parts_;
   std::size_t parts_measured_at_ = 0;  ///< steps
   Obtained parts_shown_ = Obtained::measured;
@@ -161,10 +161,10 @@ class TimelineView : public DataView {
   bool pointer_inside_ = false;
 
   std::uint64_t wanted_frame_ = 0;
-  double full_frame_ms_ = 0;  ///< the last frame that was composed as a whole took
+  double full_frame_ms_ = 0;  ///< time to compose the last complete frame
   QString empty_title_ = tr("Nothing to show yet"), empty_hint_;
   bool hurry_ = false;  ///< the requested frame follows a gesture: wait for it a short time
-  std::unique_ptr<Composer> composer_, overview_composer_;  ///< last: their threads call into this
+  std::unique_ptr<Composer> composer_, overview_composer_;  ///< last: their threads call this object
 };
 
 }  // namespace rankscope::app

@@ -27,7 +27,7 @@ constexpr std::size_t most_purposes = 4;
 
 using text::tr;
 
-/// Purposes of what leaves a unit, largest first: "data gradient 12 MiB, tensor 3 MiB and 2 more".
+/// Purposes of the bytes that leave a unit, largest first: "data gradient 12 MiB, tensor 3 MiB and 2 more".
 QString purposes_of(const LinkLoad& load, std::size_t most = purpose_count) {
   std::vector<std::pair<double, Purpose>> sorted;
   for (int p = 0; p < purpose_count; ++p)
@@ -41,7 +41,7 @@ QString purposes_of(const LinkLoad& load, std::size_t most = purpose_count) {
   return sorted.size() > most ? tr("%1 and %2 more").arg(all).arg(sorted.size() - most) : all;
 }
 
-/// Ranks of a stage, which follow each other.
+/// Ranks of a stage, which are consecutive.
 int ranks_of_stage(const StepProgram& step) { return step.grid.tensor * step.grid.data; }
 
 /// Whether all ranks of a stage send the same.
@@ -60,7 +60,7 @@ std::vector<Flow> flows_of_identical_ranks(const StepProgram& step) {
     for (int i = 0; i < identical_ranks; ++i) {
       const auto sent = flows_of(std::span(&program, 1), step.grid, step.scenario.plan.collective);
       flows.insert(flows.end(), sent.begin(), sent.end());
-      // The next rank has the same place in the next stage's ranks to send to.
+      // The next rank sends to the rank with the same position in the next stage.
       ++program.rank;
       for (Op& op : program.ops)
         if (op.id.kind() == OpKind::send) ++op.peer;

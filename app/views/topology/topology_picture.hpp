@@ -17,8 +17,8 @@
 namespace rankscope::app {
 
 struct TopologyRequest {
-  std::shared_ptr<const RunContext> context;  ///< null: of `scenario` one rank of each stage is made
-  std::vector<LinkReport> links;              ///< of a run, or of a prediction; those that are counted go first
+  std::shared_ptr<const RunContext> context;  ///< null: one rank of each stage is made from `scenario`
+  std::vector<LinkReport> links;              ///< of a run, or of a prediction; counted ones have priority
   std::vector<StepSummary> summaries;         ///< of a run's step: for runs that report no links
   double step_seconds = 0;
   std::shared_ptr<const RunTotals> totals;  ///< of all its steps: kept when a step's summaries were deleted
@@ -29,8 +29,8 @@ struct TopologyRequest {
 enum class LoadSource : std::uint8_t {
   links,    ///< counted at the senders, by receiver
   senders,  ///< counted at the senders; receivers by the plan, collectives as rings
-  mean,  ///< the same, but of all steps together: equal shares of a purpose's bytes for who sends equally by the plan
-  plan,  ///< predicted, collectives as rings
+  mean,     ///< the same, but of all steps together: equal shares of a purpose's bytes for senders equal by the plan
+  plan,     ///< predicted, collectives as rings
 };
 
 struct Topology {
@@ -52,20 +52,20 @@ struct Topology {
 /// Slow for many ops: for worker threads.
 Topology topology_of(const TopologyRequest& request);
 
-/// What each rank has counted of each link, cut into purposes as the plan's ops have them. Nothing where a rank did not
+/// Each rank's counted bytes of each link, divided among purposes as in the plan's ops. Nothing if a rank did not
 /// count all that it sent, or none was counted.
 std::optional<std::vector<Flow>> counted_flows(const RunContext& context, const std::vector<LinkReport>& links);
 
-/// `flows` with each sender's bytes of a purpose scaled to what it has counted. True where anything was counted.
+/// `flows` with each sender's bytes of a purpose scaled to its counted bytes. True if anything was counted.
 bool scale_to_counted(std::vector<Flow>& flows, const std::vector<StepSummary>& summaries);
-/// The same with each purpose's bytes scaled to what all ranks have counted of it in a step, on average.
+/// The same with each purpose's bytes scaled to the mean count per step of all ranks.
 bool scale_to_mean(std::vector<Flow>& flows, const RunTotals& totals);
 
-/// Devices at the bottom, in the order of ranks; above them the units that hold them, each as wide as its devices. As
-/// high as can be read well, in the middle of the area.
+/// Devices at the bottom, in rank order; above them the units that contain them, each as wide as its devices. As
+/// high as is readable, in the middle of the area.
 struct TopologyLayout {
   std::vector<std::vector<QRectF>> boxes;  ///< [level][unit]
-  QRectF network;                          ///< what joins the largest units; empty where one unit holds all
+  QRectF network;                          ///< what joins the largest units; empty if one unit contains all
   /// Level and unit at a point; level -1 outside of all.
   std::pair<int, int> at(QPointF point) const;
 };
@@ -75,11 +75,11 @@ TopologyLayout lay_out_topology(const Topology& topology, const QRectF& area);
 QString name_of(const Topology& topology, std::size_t level, std::size_t unit);
 QString describe(const Topology& topology, std::size_t level, std::size_t unit);
 
-/// The text in a unit's box: "rank 3", "node 0: ranks 0 to 3", or less if there is no room.
+/// The text in a unit's box: "rank 3", "node 0: ranks 0 to 3", or less if it does not fit.
 QStringList box_names(const Topology& topology, std::size_t level, std::size_t unit);
 
 QStringList topology_titles();
-/// One row a level: the busiest of its units and what that carries, how many there are, their way out.
+/// One row per level: the busiest of its units and its traffic, their number, their uplink.
 std::vector<std::vector<Cell>> topology_rows(const Topology& topology);
 struct TopologyUnit {
   std::size_t level, unit;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The topology view: the cluster's devices, cards, nodes and switches, each coloured by the load of its uplink in one
-// step of the plan, with the shades' scale; a table of the busiest, and where there is room one of all.
+// step of the plan, with the shades' scale; a table of the busiest, and if there is space one of all.
 #pragma once
 #include "app/session/figures.hpp"
 #include "app/session/latest.hpp"

@@ -14,7 +14,7 @@ QString rank_words(const GroupExchange& exchange, std::size_t member) {
   return tr("rank %1").arg(exchange.ranks[member]);
 }
 
-/// What bus_factor multiplies with, as it is written.
+/// The factor of bus_factor, as text.
 QString factor_words(OpKind kind) {
   switch (kind) {
     case OpKind::all_reduce: return QStringLiteral(" × 2(n−1)/n");

@@ -14,7 +14,7 @@ struct ExchangeFact {
   QString why;  ///< how the value is computed; may be empty
 };
 
-/// In the order in which they are read. Facts that need the spans of all members are left out if one of them is
+/// In reading order. Facts that need the spans of all members are omitted if one of them is
 /// missing.
 std::vector<ExchangeFact> facts_of(const GroupExchange& exchange);
 

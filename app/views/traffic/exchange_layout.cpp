@@ -19,7 +19,7 @@ constexpr int least_beside = 560, least_over_times = 240, least_for_words = 180;
 constexpr int fact_line = 22, close_fact_line = 18;
 constexpr int least_bars = 60, least_ring = 140, least_explained = 200;
 
-/// A token has no spaces: it may break behind its colons and dots.
+/// A token has no spaces: it may break after its colons and dots.
 QString breakable(OpId op) {
   const QChar break_here(0x200B);
   return QString::fromStdString(to_token(op))

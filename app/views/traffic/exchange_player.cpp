@@ -17,7 +17,7 @@ namespace {
 
 constexpr int bar_height = 36, slider_steps = 10'000, tick_ms = 16;
 
-// What a speed's entry means: phases a second, or seconds of the run per second of the viewer's.
+// The meaning of a speed's entry: phases per second, or seconds of the run per second of the viewer.
 struct Speed {
   PlayClock clock;
   double value;
@@ -108,7 +108,7 @@ void ExchangePlayer::take_speed() {
   const Speed speed = speeds_there[std::max(speeds_->currentIndex(), 0)];
   const ExchangeTime requested(*exchange_, speed.clock);
   if (requested.clock() != time_.clock()) {
-    // The same share of the whole, on the other clock.
+    // The same share of the duration, on the other clock.
     at_ = time_.length() > 0 ? at_ / time_.length() * requested.length() : 0;
     time_ = requested;
   }

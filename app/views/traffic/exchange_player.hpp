@@ -20,9 +20,9 @@ class ExchangePlayer : public PaintedWidget {
   explicit ExchangePlayer(QWidget* parent = nullptr);
   /// No letters are smaller.
   void set_smallest(int pixels);
-  /// Whether its op is named beside it, in a list of all that could be played.
+  /// Whether its op is named beside it, in a list of all playable ones.
   void set_named(bool named);
-  /// Of a folded plan no collective can be played: its messages are counted, not laid out.
+  /// Of a folded plan no collective can be played: its messages are counted, not simulated one by one.
   void set_folded(bool folded);
   /// Null: nothing is chosen. Another exchange starts from the beginning; the same one keeps its moment.
   void set_exchange(std::shared_ptr<const GroupExchange> exchange);
@@ -43,7 +43,7 @@ class ExchangePlayer : public PaintedWidget {
   QToolButton* forward_button() { return forward_; }
   QToolButton* back_button() { return back_; }
   QComboBox* speeds() { return speeds_; }
-  /// Where member `member`'s box is painted; empty where members have no boxes.
+  /// The position of member `member`'s box; empty if members have no boxes.
   QRectF member_box(int member) const;
 
  protected:

@@ -10,9 +10,9 @@
 
 namespace rankscope::app {
 
-/// How much room the table takes.
+/// The form of the table in the available space.
 struct FactsForm {
-  enum class Why { behind, beneath, none };  ///< the place of the explanation of a value
+  enum class Why { behind, beneath, none };  ///< the position of the explanation of a value
   Why why = Why::behind;
   int line = 0;           ///< pixels of a fact
   std::size_t first = 0;  ///< fact that is shown
@@ -25,11 +25,11 @@ class FactsTable {
   double width(const FactsForm& form) const;
   /// In which all facts fit.
   double height(const FactsForm& form, double width) const;
-  /// As many as there is room for, and how many more there are.
+  /// As many as fit, and the number of the others.
   void paint(QPainter& painter, const QRectF& area, const FactsForm& form, const Palette& colours) const;
 
  private:
-  /// Of the columns: what it is, what is known, why.
+  /// Of the columns: quantity, value, reason.
   std::array<double, 3> widths() const;
   std::vector<ExchangeFact> facts_;
 };

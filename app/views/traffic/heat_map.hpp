@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Rank × rank: how many bytes each rank sends to each other one in a step, as colours with a scale.
+// Rank × rank: the bytes that each rank sends to each other one in a step, as colours with a scale.
 #pragma once
 #include <memory>
 #include <optional>
@@ -20,10 +20,10 @@ class HeatMap : public PaintedWidget {
   /// `what` names the traffic. Null: nothing is known.
   void set_matrix(std::shared_ptr<const LinkMatrix> matrix, const QString& what);
   const LinkMatrix* matrix() const { return matrix_.get(); }
-  /// Whether the bytes are counted or predicted, and how many they are.
+  /// Whether the bytes are counted or predicted, and their total.
   QString source_words() const;
   QSize minimumSizeHint() const override { return {220, 180}; }
-  /// The width of a map of this height, with its axes and its scale, so that its cells leave no room below them.
+  /// The width of a map of this height, with its axes and its scale, so that no space is left below its cells.
   int width_for(int height) const;
 
   QRectF cell_rect(int from, int to) const;
@@ -36,7 +36,7 @@ class HeatMap : public PaintedWidget {
     std::vector<Tick> rows, columns;  ///< the same cells on both axes
   };
   Ticks ticks() const;
-  /// What the tool tip says at a point; empty outside of the cells.
+  /// The tool tip's text at a point; empty outside of the cells.
   QString tip_at(QPoint at) const override;
 
  signals:

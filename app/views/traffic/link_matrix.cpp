@@ -55,7 +55,7 @@ std::optional<LinkMatrix> link_matrix(const Figures& figures, std::optional<Traf
                           std::any_of(figures.run->links.begin(), figures.run->links.end(),
                                       [](const LinkReport& link) { return std::isfinite(link.bytes); });
   if (!has_values || matrix.predicted.side != matrix.predicted.ranks) return matrix;
-  // A pair that is not listed sent nothing, if its sender has counted what it sent.
+  // A pair that is not listed sent nothing, if its sender has counted its bytes.
   const auto side = static_cast<std::size_t>(matrix.predicted.side);
   std::vector<char> counts(side, 0), hides(side, 0);
   for (const LinkReport& link : figures.run->links)

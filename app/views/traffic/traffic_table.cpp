@@ -11,7 +11,7 @@
 namespace rankscope::app {
 namespace {
 
-/// The fewest and the most ops of the row that one rank issues, of those that issue any.
+/// The least and the greatest number of the row's ops that one rank issues, of the ranks that issue any.
 std::pair<int, int> ops_of_senders(const std::vector<RankProgram>& programs, const TrafficReport& row) {
   int least = -1, most = -1;
   for (const RankProgram& program : programs) {
@@ -25,7 +25,7 @@ std::pair<int, int> ops_of_senders(const std::vector<RankProgram>& programs, con
   return {least, most};
 }
 
-/// If ranks have different counts, the range and the mean; a mean that is no whole number is called a mean.
+/// If ranks have different counts, the range and the mean; a mean that is not an integer is called a mean.
 QString count_words(const TrafficLine& line) {
   if (line.most > line.least)
     return TrafficModel::tr("%1–%2, mean %3").arg(line.least).arg(line.most).arg(text::number(line.count));

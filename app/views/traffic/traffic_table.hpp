@@ -15,15 +15,15 @@ namespace rankscope::app {
 struct TrafficLine {
   Purpose purpose = Purpose::none;
   OpKind kind = OpKind::send;
-  double count = 0;                                             ///< ops of a sender in one step, the mean
-  int least = -1, most = -1;                                    ///< the same by the plan, of all senders; -1 not known
-  double bytes = std::numeric_limits<double>::quiet_NaN();      ///< a sender's in a step, counted at the transport
-  double predicted = std::numeric_limits<double>::quiet_NaN();  ///< the same, predicted
-  double waiting_s = std::numeric_limits<double>::quiet_NaN();  ///< mean over ranks at either end: before the peer came
+  double count = 0;                                              ///< ops of a sender in one step, the mean
+  int least = -1, most = -1;                                     ///< the same by the plan, of all senders; -1 unknown
+  double bytes = std::numeric_limits<double>::quiet_NaN();       ///< a sender's in a step, counted at the transport
+  double predicted = std::numeric_limits<double>::quiet_NaN();   ///< the same, predicted
+  double waiting_s = std::numeric_limits<double>::quiet_NaN();   ///< mean of both ends' ranks: before the peer arrived
   double transfer_s = std::numeric_limits<double>::quiet_NaN();  ///< mean over senders: while bytes moved
-  int members = 0;                                               ///< of its groups; 2 of messages, 0 not known
+  int members = 0;                                               ///< of its groups; 2 of messages, 0 unknown
   QString algorithm;                                             ///< as the plan names it; empty of messages
-  /// Bus bandwidth, bytes/s: as exchange_times says.
+  /// Bus bandwidth, bytes/s: from exchange_times.
   double bus_bandwidth = std::numeric_limits<double>::quiet_NaN();
 };
 
@@ -41,7 +41,7 @@ class TrafficModel : public RowsModel {
   const std::vector<TrafficLine>& lines() const { return lines_; }
   /// "all-reduce of data gradient"
   static QString words_of(const TrafficKey& key);
-  /// Whether any line knows something of it.
+  /// Whether any line has a value in it.
   bool has_values(int column) const;
 
  private:

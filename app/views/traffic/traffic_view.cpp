@@ -93,7 +93,7 @@ TrafficView::Answer TrafficView::answer(const Figures& figures, const StoreView&
   const auto algorithm = algorithm_of(figures.context->step.scenario.plan.collective);
   if (auto matrix = link_matrix(figures, only)) answer.matrix = std::make_shared<const LinkMatrix>(std::move(*matrix));
 
-  // By default the collective that moves most, unless messages move much more.
+  // By default the collective that moves most bytes, unless messages move much more.
   if (!only) {
     const TrafficLine* largest = nullptr;
     const auto take = [&](const TrafficLine& line) {
@@ -206,7 +206,7 @@ void TrafficView::take_row() {
 QRect TrafficView::table_area() const {
   const int header = table_->horizontalHeader()->sizeHint().height();
   const int requested = header + model_.rowCount() * row_height + 6, most = std::max(60, height() * 2 / 5);
-  // If the table must scroll, it shows whole rows.
+  // If the table must scroll, it shows complete rows.
   const int whole = header + std::max(1, (most - header) / row_height) * row_height;
   return {cell_inset, 4, width() - view_margin - cell_inset, requested <= most ? std::max(requested, 60) : whole};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The collectives view: the traffic of the chosen step as a table, the chosen collective played over its group, and
-// what each rank sends to each other one. Where there is little room, one of the three at a time.
+// the bytes between each pair of ranks. With little space, one of the three at a time.
 #pragma once
 #include <QTableView>
 
@@ -36,13 +36,13 @@ class TrafficView : public DataView {
   void paint(QPainter& painter) override;
 
  private:
-  /// What is played: an op of a rank in the chosen step.
+  /// The played collective: an op of a rank in the chosen step.
   struct Chosen {
     std::int32_t rank = 0;
     OpId op;
     bool operator==(const Chosen&) const = default;
   };
-  /// Everything that is shown, made on a worker thread.
+  /// All shown data, made on a worker thread.
   struct Answer {
     std::vector<TrafficLine> lines;
     std::shared_ptr<const LinkMatrix> matrix;
@@ -66,10 +66,10 @@ class TrafficView : public DataView {
   ExchangePlayer* player_;
   HeatMap* map_;
   QComboBox* instances_;
-  QWidget* switch_;  ///< the buttons that choose a part where there is little room
+  QWidget* switch_;  ///< the buttons that choose a part when there is little space
   QButtonGroup* parts_;
   std::optional<TrafficKey> only_;  ///< the chosen line
-  std::optional<Chosen> wanted_;    ///< chosen by a person
+  std::optional<Chosen> wanted_;    ///< chosen by the user
   std::vector<Chosen> listed_;
   bool filling_ = false;
   Latest<Answer> latest_;

@@ -11,7 +11,7 @@ struct ChartLabels {
   QLabel *title, *note;
 };
 
-/// Lays the chart out with its labels; `plot` has what is left.
+/// Lays the chart out with its labels; `plot` gets the remaining space.
 inline ChartLabels add_chart_labels(QWidget& chart, const QString& title, QWidget* plot) {
   const ChartLabels labels{make_label(title, "heading", &chart), make_label({}, "dim", &chart)};
   auto* column = column_in(&chart, 0, {0, 6, 0, 0});

@@ -15,10 +15,10 @@
 namespace rankscope::app {
 namespace {
 
-constexpr int step_label_width = 64, value_label_height = 36;  ///< room that a tick takes, with air
-constexpr double air = 0.06;                                   ///< over and under the curve, as a share
+constexpr int step_label_width = 64, value_label_height = 36;  ///< space that a tick needs, with a margin
+constexpr double air = 0.06;                                   ///< margin over and under the curve, as a share
 
-/// Between which values the curve is drawn.
+/// The values between which the curve is drawn.
 std::pair<double, double> ends_of(const CurveData& data, bool from_zero) {
   double low = std::numeric_limits<double>::infinity(), high = -low;
   const auto take = [&](double y) {
@@ -43,18 +43,18 @@ std::pair<double, double> ends_of(const CurveData& data, bool from_zero) {
 /// At most `most` round ticks, but at least two if possible: one tick shows no scale.
 std::vector<double> ticks_for(double low, double high, int most) {
   std::vector<double> ticks;
-  constexpr int extra_ticks = 6;  // with so many more, one of the steps 1, 2 and 5 has two ticks in the range
+  constexpr int extra_ticks = 6;  // with this number more, one of the steps 1, 2 and 5 has two ticks in the range
   for (int n = std::max(2, most), last = n + extra_ticks; n <= last && ticks.size() < 2; ++n)
     ticks = round_ticks(low, high, n);
   return ticks;
 }
 
-/// All its digits: two ticks must not have the same label, since the axis would drop the second.
+/// With all digits: two ticks must not have the same label, since the axis would drop the second.
 QString words_of(double tick) {
   if (std::fabs(tick) >= 1000) return text::count(std::llround(tick));
   const QString digits = QString::number(std::fabs(tick) < 1e-12 ? 0 : tick, 'g', 9);
   if (!digits.contains(QLatin1Char('e')) || std::fabs(tick) < 1e-7) return digits;
-  // "0.00005" beside "0.0001", not "5e-05".
+  // "0.00005" next to "0.0001", not "5e-05".
   QString plain = QString::number(tick, 'f', 9);
   while (plain.endsWith(QLatin1Char('0'))) plain.chop(1);
   return plain;
@@ -173,7 +173,7 @@ QList<QPointF> CurveChart::points() const {
 void CurveChart::draw() {
   const int pixels = std::max(width() - 60, 50);
   line_.show(decimated(data_.points, pixels));
-  // Each chart has a note under its title, empty if need be, so that the plots are aligned.
+  // Each chart has a note under its title, possibly empty, so that the plots are aligned.
   note_->setText(data_.note.isEmpty() ? QStringLiteral(" ") : data_.note);
   if (!filled()) return;
   if (data_.level)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One curve over the steps as a Qt chart, with a title, what it is of, and a mark at the chosen step. A second curve or
-// a level may lie under it, dashed.
+// One curve over the steps as a Qt chart, with a title, a subtitle, and a mark at the chosen step. A second curve or
+// a level may be drawn under it, dashed.
 #pragma once
 #include <QCategoryAxis>
 #include <QChart>
@@ -20,7 +20,7 @@ namespace rankscope::app {
 /// A line with gaps at unknown values: it consists of several series with the same style.
 class BrokenLine {
  public:
-  /// `chart` owns the series; `across` and `upright` are axes that it has.
+  /// `chart` owns the series; `across` and `upright` are its axes.
   BrokenLine(QChart& chart, QAbstractAxis& across, QAbstractAxis& upright);
   void set_pen(const QPen& pen);
   /// A point whose y is not finite breaks the line; a point between two such points is a dot.
@@ -32,10 +32,10 @@ class BrokenLine {
   QChart& chart_;
   QAbstractAxis &across_, &upright_;
   QPen pen_;
-  std::vector<QLineSeries*> series_;  ///< those behind the last piece are empty
+  std::vector<QLineSeries*> series_;  ///< those after the last piece are empty
 };
 
-/// What a chart shows.
+/// The content of a chart.
 struct CurveData {
   double first = 0, last = 1;      ///< the range of steps of all charts, also if this one has fewer
   std::vector<CurvePoint> points;  ///< by x, which are steps; the curve breaks where y is not finite
@@ -51,18 +51,18 @@ class CurveChart : public QWidget {
   CurveChart(const QString& title, bool from_zero, QWidget* parent);
   void set_colours(const Palette& colours, Argb line, Argb dashed);
   void show_data(const CurveData& shown);
-  /// Another title than the one it was made with.
+  /// Replaces the title.
   void set_title(const QString& title);
   QString title() const { return title_->text(); }
-  /// At that step; nullopt: nowhere.
+  /// At that step; nullopt: none.
   void mark_step(std::optional<double> step);
   /// Whether it has a curve.
   bool filled() const { return !line_.pieces().isEmpty(); }
-  /// The points drawn now: in pieces, between which nothing is known, and all together.
+  /// The points drawn now: in pieces, with gaps at unknown values, and all together.
   QList<QList<QPointF>> pieces() const { return line_.pieces(); }
   QList<QPointF> points() const;
   QString note() const { return data_.note; }
-  /// The labels of the upright axis, from below.
+  /// The labels of the vertical axis, from bottom to top.
   QStringList value_labels() const { return values_->categoriesLabels(); }
 
  protected:
@@ -70,7 +70,7 @@ class CurveChart : public QWidget {
 
  private:
   void draw();
-  void tick();  ///< as many ticks as there is room for
+  void tick();  ///< as many ticks as fit
 
   bool from_zero_;
   CurveData data_;
@@ -79,7 +79,7 @@ class CurveChart : public QWidget {
   QLabel *title_, *note_;
   QLineSeries* marker_;
   QValueAxis* steps_;
-  QCategoryAxis* values_;  ///< for labels of our own words
+  QCategoryAxis* values_;  ///< for labels with our own text
   BrokenLine dashed_, line_;
 };
 

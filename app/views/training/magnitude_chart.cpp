@@ -79,7 +79,7 @@ class MagnitudeChart::Bars : public QWidget {
   }
 
  private:
-  /// What fp16 holds, and the part of it with fewer digits.
+  /// The range of fp16, and the part of it with fewer digits.
   template <class Place>
   void paint_range(QPainter& painter, const QRectF& area, const Place& x) const {
     const double least = x(fp16_least_exponent), normal = x(fp16_least_normal_exponent),

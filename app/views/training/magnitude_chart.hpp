@@ -22,7 +22,7 @@ class MagnitudeChart : public PaintedWidget {
   /// Shares of all elements, bar by bar, of 2^first_shown up to 2^(last_shown + 1).
   std::vector<double> shares() const;
   static constexpr int first_shown = -40, last_shown = 17;
-  /// Where a power of two begins on the plot, which is as wide as that.
+  /// Where a power of two begins on a plot of this width.
   static double place_of(int exponent, double width) {
     return width * (exponent - first_shown) / (last_shown + 1 - first_shown);
   }

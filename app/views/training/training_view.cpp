@@ -13,11 +13,11 @@ namespace rankscope::app {
 namespace {
 
 constexpr int least_interval_ms = 200;
-constexpr int least_width = 230, least_height = 138;  ///< of a curve that can be read
+constexpr int least_width = 230, least_height = 138;  ///< of a readable curve
 constexpr int preferred_height = 380;                 ///< of the view, for two rows of curves
-constexpr double best_shape = 1.6;                    ///< width over height of a curve that reads well
+constexpr double best_shape = 1.6;                    ///< width over height of a curve that is easy to read
 
-/// The source of the joules, and what is drawn beside them.
+/// The source of the joules, and what is drawn with them.
 QString words_of(const EnergyReport& energy) {
   const QString counted =
       energy.source == PowerSource::nvml
@@ -71,7 +71,7 @@ std::vector<TrainingRow> training_rows(const Figures& figures, const StoreView& 
     if (totals->loss_scale > 0) row[Curve::loss_scale] = totals->loss_scale;
     const double peak = hello != nullptr ? hello->peak_flops * ranks * step.seconds : 0;
     if (!(peak > 0) || !(totals->model_flops > 0)) continue;
-    // More than the peak is impossible, and so it is not known (Report::faults).
+    // More than the peak is impossible, so it is unknown (Report::faults).
     const auto share_of = [peak](double flops) { return flops <= peak ? 100 * flops / peak : std::nan(""); };
     row[Curve::mfu] = share_of(totals->model_flops);
     row.hfu = share_of(totals->hardware_flops);
@@ -169,7 +169,7 @@ void TrainingView::refresh() {
   const bool images = known->scenario && known->scenario->model.is_resnet();
   of(Curve::loss).set_title(images ? tr("Loss, nats per image") : tr("Loss, nats per token"));
   of(Curve::tokens_per_s).set_title(images ? tr("Images per second") : tr("Tokens per second"));
-  // An update that overflowed, which fp16 alone has, is left out.
+  // An overflowed update, which only fp16 has, is omitted.
   const bool left_out = std::any_of(rows.begin(), rows.end(), [](const TrainingRow& row) {
     return std::isfinite(row[Curve::loss_scale]) && !std::isfinite(row[Curve::gradient_norm]);
   });

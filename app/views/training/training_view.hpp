@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The training view: over the steps the loss with the floor of the data's entropy, gradient norm, learning rate, loss
-// scale, tokens a second, and the share of the devices' peak that is used, with recomputation and without.
+// The training view, over the steps: loss with the floor of the data's entropy, gradient norm, learning rate, loss
+// scale, tokens per second, and the used share of the devices' peak, with and without recomputation.
 #pragma once
 #include <QGridLayout>
 #include <QScrollArea>
@@ -21,7 +21,7 @@ namespace rankscope::app {
 enum class Curve : std::uint8_t { loss, gradient_norm, learning_rate, loss_scale, tokens_per_s, mfu, power };
 inline constexpr std::size_t curve_count = 7;
 
-/// A step's figures; NaN where they are not known.
+/// A step's figures; NaN if unknown.
 struct TrainingRow {
   std::uint32_t step = 0;
   std::array<double, curve_count> values{};               ///< by Curve; shares in per cent, power in watts
@@ -30,18 +30,18 @@ struct TrainingRow {
   double& operator[](Curve curve) { return values[static_cast<std::size_t>(curve)]; }
 };
 
-/// By step; empty while nothing ran.
+/// By step; empty if nothing ran.
 std::vector<TrainingRow> training_rows(const Figures& figures, const StoreView& view);
 
 /// The number of charts in each line, at most `columns`: the lines differ by one at most; shorter lines, with wider
-/// charts, come first.
+/// charts, are first.
 std::vector<int> line_lengths(int charts, int columns);
 
 class TrainingView : public DataView {
   Q_OBJECT
  public:
   TrainingView(SharedState& state, SnapshotSource& source, FiguresModel& figures, QWidget* parent = nullptr);
-  /// While nothing trained: why it cannot, as a sentence; empty: Run would.
+  /// If nothing trained: why it cannot, as a sentence; empty: Run would train.
   void set_cannot_run(const QString& why);
   bool settled() const override { return !limit_.isActive() || !waiting_; }
 
@@ -62,7 +62,7 @@ class TrainingView : public DataView {
   void request();
   void refresh();
   void mark_step();
-  /// Of the chosen step, or of the last one before it that has counted them.
+  /// Of the chosen step, or of the last one before it that counted them.
   void show_magnitudes();
 
   FiguresModel& figures_;

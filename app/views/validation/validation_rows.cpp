@@ -9,7 +9,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr double near = 0.05, far = 0.15;  ///< errors that stand out, one way and the other
+constexpr double near = 0.05, far = 0.15;  ///< errors that are highlighted, in both directions
 
 using text::tr;
 

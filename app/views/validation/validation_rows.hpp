@@ -20,7 +20,7 @@ std::vector<std::vector<Cell>> table_rows(const std::vector<ValidatedTable>& tab
 QStringList validated_titles(const ValidatedTable& table);
 std::vector<std::vector<Cell>> validated_rows(const ValidatedTable& table);
 
-/// Predicted over published: points on the line are right. Rows that a constant was fitted to are rings.
+/// Predicted over published: points on the line are exact. Rows to which a constant was fitted are rings.
 Plot plot_of(const ValidatedTable& table, const Palette& colours);
 
 }  // namespace rankscope::app

@@ -16,7 +16,7 @@ namespace rankscope::app {
 namespace {
 
 constexpr int most_list_width = 760, least_for_words = 320;
-constexpr int least_plot = 140, plot_room = 230;  ///< below the list, which scrolls where there is room for a picture
+constexpr int least_plot = 140, plot_room = 230;  ///< below the list, which scrolls if there is space for a picture
 constexpr int name_column = 0;
 
 }  // namespace
@@ -102,7 +102,7 @@ void ValidationView::choose(int table) {
 }
 
 QRectF ValidationView::plot_area() const {
-  // Below the list, where that leaves room; else there is none.
+  // Below the list, if that leaves space; else hidden.
   const double top = table_list_->geometry().bottom() + view_margin;
   return {4, top, static_cast<double>(table_list_->width()), is_wide() ? std::max(0.0, height() - top - 6) : 0};
 }
@@ -112,7 +112,7 @@ void ValidationView::on_show() { QTimer::singleShot(0, this, &ValidationView::as
 
 void ValidationView::arrange() {
   const bool there = chosen() != nullptr;
-  // The list is as wide as its longest name, up to half of the view: there names take a second line.
+  // The list is as wide as its longest name, up to half of the view: there names wrap to a second line.
   int names = 0, numbers = 0;
   for (int row = 0; row < tables().rowCount(); ++row)
     names = std::max(names, table_list_->fontMetrics().horizontalAdvance(tables().words(row, name_column)));

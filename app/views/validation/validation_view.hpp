@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The validation view: every published row beside its prediction, with the error, where the constants come from, and
-// which rows they were fitted to. It needs no run and no plan.
+// The validation view: every published row beside its prediction, with the error, the origin of the constants, and
+// the rows to which they were fitted. It needs no run and no plan.
 #pragma once
 #include <QLabel>
 

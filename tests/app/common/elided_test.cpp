@@ -22,11 +22,11 @@ TEST_CASE("A title is shortened at its end to whole words, and fits in any width
     CHECK(metrics.horizontalAdvance(shown) <= width);
     CHECK(shown.startsWith("Pipeline, 1F1B:"));
     CHECK(shown.endsWith(QChar(0x2026)));
-    if (!shown.endsWith(QStringLiteral(" \u2026"))) continue;  // no room for the blank before it
+    if (!shown.endsWith(QStringLiteral(" \u2026"))) continue;  // no space for the blank before it
     for (const QString& word : shown.split(QLatin1Char(' ')))
       CHECK((word == QStringLiteral("\u2026") || words.contains(word)));
   }
-  // A word without blanks is cut within.
+  // A word without blanks is cut inside.
   const QString token = QStringLiteral("ALLREDUCE.data_gradient:c0:i0:of-a-very-long-name");
   const QString cut = elided_at_word(metrics, token, metrics.horizontalAdvance(token) / 2);
   CHECK(cut.contains(QChar(0x2026)));

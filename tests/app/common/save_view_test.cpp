@@ -19,7 +19,7 @@ using namespace rankscope::app;
 
 namespace {
 
-/// Paints one box with a word, and knows one row.
+/// Paints one box with a word, and has one table row.
 class Painted : public QWidget, public TableSource {
  public:
   ViewTable table() const override { return {{"what", "how much, bytes"}, {{"a \"quoted\", thing", "12"}, {"b", ""}}}; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Each text of the window has its words in each language, with the same placeholders.
+// Each text of the window has a translation in each language, with the same placeholders.
 #include <QDir>
 #include <QFile>
 #include <QProcess>
@@ -68,7 +68,7 @@ TEST_CASE("Each language's file has a finished translation of each text, with it
       CHECK(placeholders(message.source) == placeholders(message.translation));
       CHECK(message.source.front().isSpace() == message.translation.front().isSpace());
       CHECK(message.source.back().isSpace() == message.translation.back().isSpace());
-      // The window looks texts up without the class that says them (release.cmake).
+      // The window looks texts up without their class (release.cmake).
       const auto [first, is_new] = translated.emplace(message.source + QChar(4) + message.comment, message.translation);
       CHECK(first->second == message.translation);
     }
@@ -106,7 +106,7 @@ TEST_CASE("The window's words, plurals and numbers are of the language that is i
   install_language(here, QStringLiteral("de"));
   CHECK(window_language() == "de");
   CHECK(lesson_language() == "de");
-  // Whatever class says it.
+  // In any class.
   CHECK(QCoreApplication::translate("rankscope::app::MemoryView", "peak") == QStringLiteral("Spitze"));
   CHECK(QCoreApplication::translate("NoSuchClass", "peak") == QStringLiteral("Spitze"));
   CHECK(with_language("Offload", "") == QStringLiteral("Offload (englisch)"));

@@ -75,7 +75,7 @@ TEST_CASE("Both steps are shown whole, whichever is longer") {
   runs.view->open(longer_first ? without : with_bubbles);
   REQUIRE(wait_until(
       [&] { return runs.view->settled() && runs.view->other().figures().latest()->step.has_value(); }));
-  QTest::qWait(100);  // B's time line fits its own step once it has been laid out
+  QTest::qWait(100);  // B's time line fits its own step after its first layout
   const TimeRange a = runs.state.visible(), b = runs.view->other_state().visible();
   REQUIRE(runs.step_a().length() != runs.step_b().length());
   CHECK(a.begin_ns <= runs.step_a().begin_ns);
@@ -94,7 +94,7 @@ TEST_CASE("Zooming the one zooms the other") {
   const TimeRange b = runs.view->other_state().visible();
   CHECK(b.begin_ns - runs.step_b().begin_ns == step.length() / 4);
   CHECK(b.length() == runs.state.visible().length());
-  // And back: B's own time line moved by the keyboard moves A's.
+  // And in reverse: B's own time line moved by the keyboard moves A's.
   auto lines = runs.view->findChildren<TimelineView*>();
   REQUIRE(lines.size() == 2);
   REQUIRE(wait_until([&] { return runs.view->settled(); }));
@@ -128,7 +128,7 @@ TEST_CASE("The table says where the time of the longer step went") {
   runs.open_both();
   const Figures &a = *runs.session.figures().latest(), &b = *runs.view->other().figures().latest();
   REQUIRE(a.step);
-  // Naive stages take turns, so the step is longer, and what it is longer by is bubble.
+  // Naive stages take turns, so the step is longer, and the difference is bubble.
   CHECK(b.step->seconds() > 1.2 * a.step->seconds());
   const auto rows = compare_rows(a, b, CompareBy::time);
   REQUIRE(rows.size() >= 3);
@@ -142,7 +142,7 @@ TEST_CASE("The table says where the time of the longer step went") {
     if (choice->accessibleName() == "Steps to compare") choice->setCurrentText(label_of(CompareBy::ranks));
   CHECK(runs.view->rows().rowCount() == 4);
   CHECK(runs.view->rows().words(0, 0) == "rank 0, compute");
-  // Both compute the same, to what the words show.
+  // Both have the same compute time, to the displayed digits.
   CHECK(number_of(runs.view->rows().words(0, 1)) == Approx(number_of(runs.view->rows().words(0, 2))).epsilon(0.02));
 }
 

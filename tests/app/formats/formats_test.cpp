@@ -36,7 +36,7 @@ struct Shown {
     view.resize(size);
     view.show();
   }
-  /// A column of the table that is saved, by its title.
+  /// A column of the saved table, by its title.
   QString cell(NumberFormat format, const QString& title) {
     const ViewTable table = view.table();
     const auto column = table.titles.indexOf(title);
@@ -57,7 +57,7 @@ struct Shown {
   }
 };
 
-/// Steps 0 and 3 have counted: gradients about 2^-12, then about 2^-26.
+/// Steps 0 and 3 have counts: gradients about 2^-12, then about 2^-26.
 std::shared_ptr<const Figures> counted() {
   const auto counts = [](int middle) {
     auto bins = std::make_shared<std::vector<std::int64_t>>(magnitude_bins);
@@ -228,7 +228,7 @@ TEST_CASE("A scale of 2^k moves the gradients into the range, and each format's 
     CHECK(fit(format).shares.below == 0);
   }
   CHECK(fit(NumberFormat::fp16).shift == 15 - -24);
-  CHECK(fit(NumberFormat::e4m3).shift == 7 - -24);  // E4M3's last power of two is not whole
+  CHECK(fit(NumberFormat::e4m3).shift == 7 - -24);  // E4M3's last power of two is not complete
 }
 
 TEST_CASE("The page of scales uses example tensors and says so") {

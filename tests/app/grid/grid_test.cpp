@@ -116,7 +116,7 @@ TEST_CASE("Ranks are listed under the grid by the chosen quantity, with a colour
   CHECK(view.ranking().words(3, 1) == QString::fromUtf8("–"));
   view.set_quantity(GridQuantity::bubble);
   CHECK(order() == QStringList{"rank 0", "rank 1", "rank 2", "rank 3"});
-  // Nothing lies over anything else, and no cell is cut.
+  // No parts overlap, and no cell is cut.
   const GridLayout layout = view.layout_now();
   for (const QRectF& cell : layout.cells) {
     CHECK(QRectF(view.rect()).contains(cell));
@@ -187,7 +187,7 @@ TEST_CASE("A rank's lateness is its delay in collectives after the first of its 
   CHECK(lateness[0] == Approx(3e-6));
   CHECK(lateness[1] == 0);
   CHECK(lateness[2] == 0);         // the first of its group, whenever that is
-  CHECK(std::isnan(lateness[3]));  // it never came
+  CHECK(std::isnan(lateness[3]));  // it never arrived
   CHECK(full_scale(GridQuantity::lateness, lateness) == Approx(3e-6));
   CHECK(full_scale(GridQuantity::bubble, lateness) == 1);
 }
@@ -216,7 +216,7 @@ TEST_CASE("The grid of a folded plan of 1,024 ranks has a cell for each stage, a
   const bool slow = GENERATE(false, true);
   if (slow) report.slow = SlowRank{517, 3};  // of stage 2, replica 5
   figures.set(known);
-  CHECK(view.quantity() == GridQuantity::peak_memory);  // which is known of every rank
+  CHECK(view.quantity() == GridQuantity::peak_memory);  // which is known for every rank
   const GridLayout layout = view.layout_now();
   REQUIRE(layout.cells.size() == (slow ? 8 : 4));
   QStringList words;

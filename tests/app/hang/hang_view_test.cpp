@@ -103,7 +103,7 @@ TEST_CASE("A live run with a missing rank is shown as a hang while it lasts, wit
   p.send(reported_spans(p.prediction.context->programs, p.prediction.context->step.grid, p.steps(5), 1, stops, 2));
   CHECK(wait_until([&] { return p.view.title().startsWith("Running, step "); }));
   CHECK(emitted.isEmpty());
-  CHECK_FALSE(p.view.settled());  // whether it moves is not known yet
+  CHECK_FALSE(p.view.settled());  // it is not known yet whether it progresses
   REQUIRE(wait_until([&] { return p.view.title().startsWith("Hang: no op has ended for 2"); }, 8000));
   CHECK(emitted.count() == 1);
   CHECK(emitted.last().first().toBool());
@@ -111,11 +111,11 @@ TEST_CASE("A live run with a missing rank is shown as a hang while it lasts, wit
   CHECK(p.view.words().startsWith(
       QString::fromStdString("Rank 1 is missing: it is in " + to_token(stops) + " of step 2. ")));
   CHECK(p.view.words().contains("Ranks 0, 2 and 3 wait for it."));
-  // What waits is listed with who did not come; the others' places say whom they wait for.
+  // Each waiting op is listed with the missing ranks; the others' rows show whom they wait for.
   bool missing = false;
   for (int row = 0; row < p.view.pending().rowCount(); ++row) missing |= p.view.pending().words(row, 2) == "1";
   CHECK(missing);
-  // An event that comes late ends it.
+  // An event that arrives late ends it.
   const auto whole = p.steps(5);
   for (const Span& span : whole)
     if (span.rank == 1 && span.step == 2 && span.op == stops) p.send({span});
@@ -138,9 +138,9 @@ TEST_CASE("Every lane shows its last finished op and its current op") {
     CHECK(lanes.words(row, 4) == QString::fromStdString(to_token(stops)) + QString::fromUtf8(" · 2"));
   }
   CHECK(found);
-  // A recording that ends so is no live hang: it says where it ends.
+  // A recording with this end is not a live hang: the view shows where it ends.
   CHECK(p.view.title().startsWith("The recording ends in step "));
-  // A click on a lane selects what it left last.
+  // A click on a lane selects the last op that it left.
   QTest::mouseClick(p.view.lane_table()->viewport(), Qt::LeftButton, {},
                     p.view.lane_table()->visualRect(lanes.index(0, 0)).center());
   REQUIRE(p.state.selected());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a person tried, what is said about it, and how it is kept.
+// A student's tries, the feedback, and how they are saved.
 #include "app/lesson/answer.hpp"
 
 #include <QFile>
@@ -24,7 +24,7 @@ Question number(const std::string& unit, double tolerance) {
   return question;
 }
 
-/// Answered twice where once does not settle it, as one does who insists.
+/// Answered twice if once does not settle it, like a student who insists.
 Answer answered(const Question& question, double guess, std::optional<double> result = {}) {
   Answer answer;
   answer.question = question;
@@ -50,7 +50,7 @@ TEST_CASE("An answer that only a run can judge opens after an answer and a run")
   answer.result = 28.5;
   CHECK(answer.open());
   CHECK(answer.right());
-  answer.result = 31.0;  // as a run goes on, its value may move: the answer is wrong now, and there is another try
+  answer.result = 31.0;  // during a run its value may change: the answer is wrong now, and there is another try
   CHECK_FALSE(answer.right());
   CHECK(answer.accepts_try());
 }
@@ -63,7 +63,7 @@ TEST_CASE("With a formula an answer is judged at once; after two wrong ones it i
   CHECK(answer.reply()->grade == Grade::wrong);
   CHECK(answer.accepts_try());
   CHECK_FALSE(answer.open());
-  CHECK(verdict_words(answer) == "Too high. One more try.");  // how far off would give it away
+  CHECK(verdict_words(answer) == "Too high. One more try.");  // the distance would reveal the answer
   answer.tries.push_back({27.0, {}});
   CHECK(answer.right());
   CHECK(answer.open());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Who has answered what: the table and the file of a class, without a window.
+// The table of students and answers, and the file of a class, without a window.
 #include "app/lesson/class_table.hpp"
 
 #include "tests/catch.hpp"
@@ -22,7 +22,7 @@ AskedQuestion share() {
   question.tolerance = 1;
   return {question, known_answer(question)};
 }
-/// A run says what is right of it.
+/// Its right answer is a run's result.
 AskedQuestion drawing(std::optional<Target> truth = std::nullopt) {
   Question question;
   question.kind = QuestionKind::draw;
@@ -136,7 +136,7 @@ TEST_CASE("A class's file has a row for each student, question and try, and noth
   CHECK(row_of("'@Eve") ==
         QStringList{"'@Eve", "elsewhere", "5", "", "choice", "'+1+cmd", "", "right", "1", "2026-11-24T09:00:00Z"});
   CHECK(row_of("'@Eve", 1)[5] == "' -2+3");
-  CHECK(row_of("'=HYPERLINK(\"http://x\";\"a, b\")")[5] == "-3");  // a number is none
+  CHECK(row_of("'=HYPERLINK(\"http://x\";\"a, b\")")[5] == "-3");  // a number is not a formula
   for (const QStringList& row : table.rows)
     for (const QString& cell : row) {
       bool number = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How the answers of a class are spread: counted here by hand.
+// The distribution of a class's answers: the expected values were computed by hand.
 #include "app/lesson/distribution.hpp"
 
 #include <cmath>
@@ -110,6 +110,6 @@ TEST_CASE("Drawings have a median and quartiles at each point; one of another si
   CHECK(spread.spread[1].median == 4);
   CHECK(spread.spread[1].high == 6);
   CHECK(spread.true_series == std::vector<double>{3, 10});
-  CHECK(spread.most == 10);  // what is right has room, too
+  CHECK(spread.most == 10);  // the right answer also has space
   CHECK(distribution_of(question, {}, std::nullopt).spread.empty());
 }

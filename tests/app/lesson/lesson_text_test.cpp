@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A lesson's text as it is laid out: commands, folded answers, and marked terms.
+// The layout of a lesson's text: commands, folded answers, and marked terms.
 #include "app/lesson/lesson_text.hpp"
 
 #include <QSignalSpy>
@@ -72,11 +72,11 @@ TEST_CASE("A term is marked where it first appears, and a letter after a number 
   std::vector<std::string> marked;
   for (const Term& term : text.marked_terms()) marked.push_back(term.name);
   CHECK(marked == std::vector<std::string>{"stage", "micro-batch"});
-  // Within a link a term keeps its place for later.
+  // A term within a link is not marked; its next occurrence is.
   text.set_lesson("See [a stage](lab:grid) and the stages.", glossary(), {});
   REQUIRE(text.marked_terms().size() == 1);
   CHECK(text.marked_terms()[0].name == "stage");
-  // The lesson's own sense of a symbol goes first.
+  // The lesson's own meaning of a symbol has priority.
   text.set_lesson("With m of them.", glossary(), {{"m", "Here: the number of machines."}});
   REQUIRE(text.marked_terms().size() == 1);
   CHECK(text.marked_terms()[0].means == "Here: the number of machines.");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How each kind of question is answered, and what its card then says.
+// How each kind of question is answered, and the text of its card afterwards.
 #include "app/lesson/question_card.hpp"
 
 #include <QLabel>
@@ -133,7 +133,7 @@ TEST_CASE("Items can be dragged, or moved one position with Alt and the arrow ke
   QTest::keyClick(&list, Qt::Key_Down, Qt::AltModifier);
   CHECK(items() == std::vector<std::string>{before[0], before[3], before[1], before[2]});
   CHECK(list.currentRow() == 1);
-  QTest::keyClick(&list, Qt::Key_Down);  // without Alt it chooses
+  QTest::keyClick(&list, Qt::Key_Down);  // without Alt it selects
   CHECK(list.currentRow() == 2);
   CHECK(items() == std::vector<std::string>{before[0], before[3], before[1], before[2]});
   for (auto* button : box.findChildren<QToolButton*>())
@@ -145,7 +145,7 @@ TEST_CASE("Items can be dragged, or moved one position with Alt and the arrow ke
   CHECK(sent);
   CHECK(list.verticalScrollBarPolicy() == Qt::ScrollBarAlwaysOff);
   CHECK(list.visualItemRect(list.item(3)).bottom() <= list.viewport()->height());
-  // Words that need two lines have them.
+  // Text that needs two lines has them.
   question.options[0] = "the supervisor names rank 2 and stops all the others, which wait";
   OrderBox narrow(question, nullptr);
   narrow.resize(200, 300);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A guess that one draws: with the pointer, and with keys alone.
+// A drawn guess: with the pointer, and with keys only.
 #include "app/lesson/sketch.hpp"
 
 #include <QTest>

@@ -162,7 +162,7 @@ TEST_CASE("A veiled memory view shows no memory") {
 
 namespace {
 
-/// The program of a small pipeline's rank, as the session knows it.
+/// The program of a small pipeline's rank, as in the session.
 class Programs : public BubbleSource {
  public:
   explicit Programs(const Prediction& prediction) : prediction_(prediction) {}

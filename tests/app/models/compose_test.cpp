@@ -114,7 +114,7 @@ TEST_CASE("only a rank's own exposed communication is hatched in its colour, not
 
 TEST_CASE("a folded pixel shows the shares of all classes, bottom up, and leaves the rest to idle") {
   KnownRun run;
-  // Every 10 µs: 4 µs forward, 3 µs backward, 3 µs idle. At 10 µs a pixel that is each pixel's content.
+  // Every 10 µs: 4 µs forward, 3 µs backward, 3 µs idle. At 10 µs per pixel that is each pixel's content.
   for (int i = 0; i < 1000; ++i)
     run.span(0, 0, "F:c0:m" + std::to_string(i), i * 10, i * 10 + 4)
         .span(0, 0, "B:c0:m" + std::to_string(i), i * 10 + 4, i * 10 + 7);
@@ -171,11 +171,11 @@ TEST_CASE("time without data is dotted, neither idle nor busy") {
 TEST_CASE("the prediction is a ghost under the step that it predicts, on the run's clock") {
   KnownRun run;
   run.span(0, 7, "F:c0:m0", 200, 300).span(0, 7, "B:c0:m0", 300, 500).span(0, 8, "F:c0:m0", 600, 700);
-  // The prediction's own clock starts elsewhere, and it knows two steps.
+  // The prediction's own clock starts at another time, and it has two steps.
   run.predicted(0, 0, "F:c0:m0", 5000, 5120).predicted(0, 0, "B:c0:m0", 5120, 5300);
   run.predicted(0, 1, "F:c0:m0", 5400, 5480).predicted(0, 1, "B:c0:m0", 5500, 5600);
   const Frame frame = compose(request_for(run.view()));
-  // Step 7 lies over predicted step 1, the last: F at 200 … 280, B at 300 … 400.
+  // Step 7 is drawn over predicted step 1, the last: F at 200 … 280, B at 300 … 400.
   const auto edge = [&](int x) { return at(frame, x, RowKind::ghost, Lane::compute, 0, 0.0) != dark.ground; };
   CHECK_FALSE(edge(195));
   CHECK(edge(201));
@@ -188,7 +188,7 @@ TEST_CASE("the prediction is a ghost under the step that it predicts, on the run
 }
 
 TEST_CASE("the prediction of the current step is shown completely, those of its neighbours are cut with open ends") {
-  // The run takes 300 µs a step, the forecast 400.
+  // The run takes 300 µs per step, the forecast 400.
   KnownRun run;
   for (std::uint32_t step = 0; step < 3; ++step)
     run.span(0, step, "F:c0:m0", step * 300, step * 300 + 100)
@@ -206,11 +206,11 @@ TEST_CASE("the prediction of the current step is shown completely, those of its 
   CHECK_FALSE(middle(298));
   CHECK(middle(300));
   CHECK_FALSE(edge(420));
-  // Step 1's own is 450 … 700, with a side at its end; step 2's forward of 600 … 700 lies under it.
+  // Step 1's own is 450 … 700, with a side at its end; step 2's forward of 600 … 700 is drawn under it.
   CHECK(edge(690));
   CHECK_FALSE(middle(600));
   CHECK(middle(698));
-  // Looked at from nowhere, each ends where the next begins.
+  // Without a chosen step, each ends where the next begins.
   request.step.reset();
   CHECK(at(compose(request), 600, RowKind::ghost, Lane::compute, 0, 0.3) != dark.ground);
 }

@@ -9,7 +9,7 @@ using namespace rankscope;
 
 namespace {
 
-// Micro-batch 0's forward of two blocks: 10 µs a segment, then micro-batch 1's right after it.
+// Micro-batch 0's forward of two blocks: 10 µs per segment, then micro-batch 1's immediately after it.
 std::shared_ptr<const StoreView> two_forwards() {
   KnownRun run;
   double at = 0;

@@ -1,4 +1,4 @@
-// A run whose every span is known, fed to the store as messages.
+// A run in which every span is known, fed to the store as messages.
 #pragma once
 #include <memory>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The source of views that show what no run has.
+// The source of views whose content needs no run.
 #pragma once
 #include "app/models/snapshot_source.hpp"
 #include "telemetry/store/run_store.hpp"

@@ -1,4 +1,4 @@
-// The colours are told apart by people who see them differently: CIEDE2000 (Sharma, Wu and Dalal 2005) after the
+// The colours can be distinguished with any colour vision: CIEDE2000 (Sharma, Wu and Dalal 2005) after the
 // simulation of Machado, Oliveira and Fernandes 2009 at full severity.
 #include "app/models/palette.hpp"
 
@@ -78,7 +78,7 @@ double ciede2000(const Vector& p, const Vector& q) {
                    rt * (dc / sc) * (big_dh / sh));
 }
 
-// Every colour that data are drawn in, by name: the classes, and collectives of the lanes that have their own.
+// Every colour of drawn data, by name: the classes, and collectives of the lanes that have their own.
 std::vector<std::pair<std::string, Argb>> marks_of(const Palette& colours) {
   std::vector<std::pair<std::string, Argb>> marks;
   for (int c = 0; c < span_class_count; ++c) {

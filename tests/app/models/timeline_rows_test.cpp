@@ -147,7 +147,7 @@ TEST_CASE("up to 32 ranks have their own rows; more are grouped by stage, or in 
   flat.grid = {1, 40, 1};
   CHECK(rank_groups(Grouping::automatic, 40, &flat).size() == 3);
   CHECK(rank_groups(Grouping::automatic, 40, nullptr).back().name == "ranks 32–39");
-  CHECK(rank_groups(Grouping::automatic, 64, &flat).size() == 4);  // the plan is of another run
+  CHECK(rank_groups(Grouping::automatic, 64, &flat).size() == 4);  // the plan belongs to another run
 }
 
 TEST_CASE("sixty-four ranks are eight heat rows that fit, and one of them opens to its eight ranks") {

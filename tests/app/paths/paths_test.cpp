@@ -68,7 +68,7 @@ TEST_CASE("A surface is scaled to show its whole window, and pixels convert back
     CHECK(back.x == Approx(point.x));
     CHECK(back.y == Approx(point.y));
   }
-  // Up is more, and one axis is stretched against the other by two at most.
+  // Up is larger, and one axis is stretched against the other by a factor of two at most.
   CHECK(scale.at({0, 1}).y() < scale.at({0, -1}).y());
   const double x = scale.at({1, 0}).x() - scale.at({0, 0}).x(), y = scale.at({0, 0}).y() - scale.at({0, 1}).y();
   CHECK(std::max(x / y, y / x) < 2 + 1e-6);
@@ -76,7 +76,7 @@ TEST_CASE("A surface is scaled to show its whole window, and pixels convert back
 
 TEST_CASE("Contours are at 1, 2, 5 and their decades, and the fill between them has one colour") {
   Surface plane = make_surface("ravine");
-  plane.value = [](Point p) { return p.x; };  // its height is x: a contour of 2 stands at x = 2
+  plane.value = [](Point p) { return p.x; };  // its height is x: a contour of 2 is at x = 2
   plane.least = 0;
   plane.start = {1, 0};
   const SurfaceWindow window{1, 6, 0, 1};
@@ -131,10 +131,10 @@ TEST_CASE("The view shows the engine's own paths: on the ravine, with four optim
     INFO(words);
     CHECK(shown.contains(QString::fromLatin1(words)));
   }
-  // One curve and one dot for each that is ticked, and the present step.
+  // One curve and one dot for each checked optimizer, and the current step.
   CHECK(view.plot().series.size() == 4 + 1 + 4);
   CHECK(view.plot().y.logarithmic);
-  // A curve is what the path's losses are, to the end: nothing is cut off at a height of its own.
+  // A curve has the path's losses, to the end: none is cut off at a height of its own.
   const Plot plot = view.plot();
   for (const OptimizerPath& path : view.paths()->each)
     for (const PlotSeries& series : plot.series)
@@ -180,7 +180,7 @@ TEST_CASE("A rate is typed in the table, and an invalid rate is refused") {
   QTest::keyClick(line, Qt::Key_Return);
   shown.settle();
   CHECK(shown.cell("sgd", PathsModel::rate) == "0.11");
-  // Beyond 2/κ = 0.1: it leaves, and says at which step.
+  // Beyond 2/κ = 0.1: it diverges, and the view states the step.
   CHECK(shown.cell("sgd", PathsModel::reached).startsWith("diverged, "));
   CHECK(view.paths()->of("sgd")->diverged.has_value());
   CHECK(shown.contains("diverged, "));
@@ -202,7 +202,7 @@ TEST_CASE("Surface, condition number, steps, noise and start are passed to the e
   CHECK(view.paths()->request.condition == 200);
   CHECK(view.paths()->of("sgd")->rate == Approx(1.8 / 200));
   CHECK(view.player().steps() == 40);
-  CHECK(view.player().step() == 40);  // whoever stood at the end stands at the new one
+  CHECK(view.player().step() == 40);  // a player at the end moves to the new end
   choose(view, "saddle");
   shown.settle();
   CHECK(view.paths()->request.surface == "saddle");
@@ -282,7 +282,7 @@ TEST_CASE("The paths of a lesson are shown: its surface, its rates, and only its
   CHECK(shown.view.model().drawn() == std::set<std::string>{"sgd"});
   CHECK(shown.view.condition()->value() == 40);
   CHECK(shown.cell("sgd", PathsModel::rate) == "0.04");
-  CHECK(shown.view.paths()->each.size() == walking_optimizers().size());  // the others are there to be ticked
+  CHECK(shown.view.paths()->each.size() == walking_optimizers().size());  // the others are listed, unchecked
 }
 
 TEST_CASE("Nothing is cut or overlaps at any size of the view") {
@@ -315,7 +315,7 @@ TEST_CASE("Nothing is cut or overlaps at any size of the view") {
     INFO(text.words.toStdString());
     CHECK(text.box.left() >= 0);
     CHECK(text.box.right() <= size.width() + 1);
-    // A row that one scrolls to begins at the very edge.
+    // A row that the table scrolls to begins exactly at the edge.
     CHECK((text.box.bottom() <= size.height() + 1 || text.box.top() >= size.height() - 14));
   }
 }

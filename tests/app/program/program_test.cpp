@@ -47,7 +47,7 @@ struct Editing {
     REQUIRE(wait_until([&] { return session.state() == SessionState::ready && session.settled() && view->settled(); }));
   }
   QString line(int number) const { return view->editor().document()->findBlockByNumber(number).text(); }
-  /// Puts the cursor behind the last character of that line and types.
+  /// Puts the cursor after the last character of that line and types.
   void type_at_end_of(int number, const QString& keys) {
     QTextCursor cursor(view->editor().document()->findBlockByNumber(number));
     cursor.movePosition(QTextCursor::EndOfBlock);

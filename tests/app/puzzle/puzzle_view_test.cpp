@@ -34,7 +34,7 @@ struct Shown {
     view.halves_box()->setChecked(halves);
   }
   void click(OpId box) { QTest::mouseClick(&board, Qt::LeftButton, {}, board.box_rect(box).center().toPoint()); }
-  /// As a hand does: press, some way, release.
+  /// Like a hand: press, move, release.
   void drag(OpId box, QPoint to) {
     const QPoint from = board.box_rect(box).center().toPoint();
     QTest::mousePress(&board, Qt::LeftButton, {}, from);
@@ -87,7 +87,7 @@ TEST_CASE("A box is dragged into its row, within it, and out of it; a wrong row 
   CHECK(shown.board.puzzle().placed_count() == 0);
   CHECK(shown.contains("F0 runs on stage 0 only"));
   shown.drag(forward_of(0, 0), row(0, 20));
-  shown.drag(forward_of(0, 1), row(0, 2));  // in front of it
+  shown.drag(forward_of(0, 1), row(0, 2));  // before it
   CHECK(shown.board.puzzle().rows()[0] == std::vector{forward_of(0, 1), forward_of(0, 0)});
   shown.drag(forward_of(0, 2), row(0, 200));
   CHECK(shown.contains("With F2 there, stage 0 would keep more than 2 micro-batches. A B frees one."));

@@ -24,7 +24,7 @@ class FixedSnapshot : public SnapshotSource {
   std::shared_ptr<const StoreView> predicted;
 };
 
-/// A run that took exactly what was predicted.
+/// A run with exactly the predicted times.
 struct Place {
   explicit Place(const Scenario& what = small_scenario())
       : scenario(what), prediction((application(), predict(scenario))) {
@@ -65,7 +65,7 @@ TEST_CASE("Without a range the whole step is shown, with its prediction") {
   CHECK(rows.words(1, 1) == "predicted");
   CHECK(rows.words(2, 1) == "ideal");
   CHECK(rows.words(3, 0).startsWith("rank 0"));
-  // What ran is the prediction: every share is the predicted one, and there is no gap.
+  // The run equals the prediction: every share is the predicted one, and there is no gap.
   for (int column = 2; column < rows.columnCount(); ++column)
     for (int row = 0; row < 9; row += 3) CHECK(rows.words(row, column) == rows.words(row + 1, column));
   CHECK(p.view->gap().rowCount() == 0);
@@ -90,7 +90,7 @@ TEST_CASE("The table is that of the selected range, and of the whole step when t
 
 TEST_CASE("The causes of the gap are shown completely, on more lines if space is small") {
   Place p;
-  // Every op took a third longer than was predicted.
+  // Every op took a third longer than predicted.
   auto store = std::make_shared<RunStore>();
   StoreFiller filler(*store);
   publish_run(
@@ -140,14 +140,14 @@ TEST_CASE("Every column of the shares is seen beside the gap, and no table's las
   p.state.set_step(2);
   p.settle();
   REQUIRE(p.view->gap().rowCount() > 0);
-  // To a presentation and back: nothing stays as it was in another size.
+  // To a presentation and back: no part keeps the other size's layout.
   const QSize size = GENERATE(QSize(1280, 800), QSize(1040, 560), QSize(1920, 1080), QSize(1100, 417));
   for (const QSize& now : {QSize(1040, 560), size}) p.view->resize(now);
   for (QTableView* table : p.view->findChildren<QTableView*>()) {
     INFO(plan << ", " << size.width() << " x " << size.height() << ": " << table->accessibleName().toStdString());
     CHECK(table->horizontalHeader()->length() <= table->viewport()->width());
     const int last = table->rowAt(table->viewport()->height() - 1);
-    if (last >= 0) {  // whole, or a margin in which no letter stands
+    if (last >= 0) {  // complete, or a margin without letters
       const int seen = table->viewport()->height() - table->rowViewportPosition(last);
       CHECK((seen >= table->rowHeight(last) || seen <= 4));
     }
@@ -167,7 +167,7 @@ TEST_CASE("A hidden view shows nothing") {
 }
 
 TEST_CASE("Every rank's time is its whole interval, also where ops of other steps overlap it") {
-  // Asynchronous servers: workers are up to three steps apart, so a step's time is full of others' ops.
+  // Asynchronous servers: workers are up to three steps apart, so a step's time contains many ops of other steps.
   const std::string plan = GENERATE("data = 4\ndata_parallel = \"parameter-server\"\nservers = 1\nstaleness = 2",
                                     "pipeline = 2\nschedule = \"1f1b\"\nmicro_batches = 4");
   Place p(small_scenario(plan));

@@ -23,7 +23,7 @@ using namespace rankscope::app;
 
 namespace {
 
-/// Over plan.data: 8 ms, 5 ms and 4 ms for 1,024 tokens; predicted 8, 4 and 2. A fourth point makes no sense.
+/// Over plan.data: 8 ms, 5 ms and 4 ms for 1,024 tokens; predicted 8, 4 and 2. A fourth point is invalid.
 Sweep known_sweep() {
   Sweep sweep;
   sweep.title = "known";
@@ -58,7 +58,7 @@ QString written(const QTemporaryDir& folder, const Sweep& sweep) {
   return file;
 }
 
-/// A machine on which every op takes three times what the cluster's figures say; two ranks of data parallelism.
+/// A machine on which every op takes three times as long as in the cluster's figures; two ranks of data parallelism.
 struct SlowMachine {
   Scenario scenario = small_scenario("data = 2\nmicro_batches = 1");
   RunContext context = context_of(scenario);
@@ -73,7 +73,7 @@ struct SlowMachine {
   double seconds(const Scenario& of) const {
     return make_report(facts_of_plan(context_of(of), costs(of))).step_seconds;
   }
-  /// What a run there tells before its first step: who it is, its programs, and what it expects.
+  /// A run's messages there before its first step: its identity, its programs, and its prediction.
   void publish(const std::function<void(int rank, Event event)>& to) const {
     Hello hello;
     hello.title = "a slow machine";
@@ -119,7 +119,7 @@ TEST_CASE("A sweep's efficiency is n1 T1 / (n Tn) on both sides, and what was re
   CHECK(curves.run_name == "emulated");
   CHECK(curves.points[1].run.efficiency == Approx(8.0 / (2 * 5)));
   CHECK(curves.points[1].predicted.efficiency == Approx(1.0));
-  CHECK(curves.points[3].ranks == 4);  // by ranks: the refused three stand before it
+  CHECK(curves.points[3].ranks == 4);  // by ranks: the refused three are before it
   CHECK(curves.points[3].run.efficiency == Approx(8.0 / (4 * 4)));
   CHECK(curves.points[2].reason.contains("cannot be cut in three"));
   CHECK(curves.points[1].run.rate == Approx(1024 / 0.005));
@@ -158,7 +158,7 @@ TEST_CASE("A plan is predicted for 1, 2, 4, … ranks as the engine predicts eac
   CHECK(curves.points[0].predicted.efficiency == Approx(1.0));
   CHECK(curves.points[1].predicted.step_seconds == Approx(both));
   CHECK(curves.points[1].predicted.efficiency == Approx(alone / (2 * both)));
-  // Sixteen samples on 32 ranks: refused, with the engine's own words.
+  // Sixteen samples on 32 ranks: refused, with the engine's own message.
   CHECK(std::isnan(curves.points[5].predicted.step_seconds));
   CHECK(curves.points[5].reason.contains("global_batch"));
 }
@@ -221,7 +221,7 @@ TEST_CASE("Costs that are not measured on a machine are not applied to other pla
   CHECK_FALSE(has_costs([](int, Event& event) { return !std::holds_alternative<SpanBatch>(event); }));
   CHECK_FALSE(
       has_costs([](int rank, Event& event) { return rank == 0 || !std::holds_alternative<ProgramRecord>(event); }));
-  CHECK_FALSE(has_costs([](int, Event& event) {  // it sleeps what the cluster's figures say
+  CHECK_FALSE(has_costs([](int, Event& event) {  // it sleeps as long as the cluster's figures predict
     if (auto* hello = std::get_if<Hello>(&event)) hello->device = "sleep";
     return true;
   }));
@@ -255,7 +255,7 @@ TEST_CASE("Published rows are at their numbers of ranks, with the engine's own p
     CHECK(curves.points.back().ranks == 3072);
     CHECK(curves.points.front().run.step_seconds == 3.52);
     CHECK(curves.points.front().predicted.step_seconds == Approx(validate(table).rows.front().predicted()));
-    // Narayanan et al. print 137 TFLOP/s a GPU for 1.7 B with recomputation (96), of which 72 are the model's.
+    // Narayanan et al. give 137 TFLOP/s per GPU for 1.7 B with recomputation (96), of which 72 are the model's.
     CHECK(curves.points.front().run.rate == Approx(137 * 72.0 / 96).epsilon(0.05));
     return;
   }
@@ -274,7 +274,7 @@ TEST_CASE("The charts' points lie where the numbers say") {
   REQUIRE(wait_until([&] { return view.settled() && !view.curves().points.empty(); }, 60000));
   CHECK(view.rows().rowCount() == 4);
   const auto& charts = view.charts();
-  // Efficiency runs from 0 to 105 %: 80 % of two ranks lies 25/105 below the top, in the middle between 1 and 4.
+  // Efficiency has the range 0 to 105 %: 80 % of two ranks is 25/105 below the top, in the middle between 1 and 4.
   const Plot& efficiency = charts[1]->plot();
   const PlotScale scale = scale_of(efficiency, charts[1]->rect());
   const QPointF at = scale.at(2, 0.8);
@@ -285,7 +285,7 @@ TEST_CASE("The charts' points lie where the numbers say") {
   const QRgb ran = QColor(palette_of(Theme::dark).accent).rgb();
   CHECK(picture.pixel(at.toPoint()) == ran);
   CHECK(picture.pixel(at.toPoint() + QPoint(12, 12)) != ran);
-  // Ticks are 0, 20, … 100 %, however high the chart is; the air above them has none.
+  // Ticks are 0, 20, … 100 %, however high the chart is; the margin above them has none.
   REQUIRE(efficiency.y.ticks.size() == 6);
   for (std::size_t i = 0; i < 6; ++i) CHECK(efficiency.y.ticks[i] == Approx(0.2 * static_cast<double>(i)));
   const PlotPoint* near = point_near(efficiency, charts[1]->rect(), at + QPointF(2, 1));
@@ -298,7 +298,7 @@ TEST_CASE("The charts' points lie where the numbers say") {
     CHECK(view.rect().contains(chart->geometry()));
     CHECK(chart->height() > 90);
   }
-  // No number of ranks stands at an axis without a point over it: three ranks were refused.
+  // No number of ranks is on an axis without a point over it: three ranks were refused.
   for (const PlotChart* chart : charts) CHECK(chart->plot().x.ticks == std::vector<double>{1, 2, 4});
 }
 
@@ -331,7 +331,7 @@ TEST_CASE("The table has whole rows and no horizontal scroll bar, and a refusal 
   CHECK(view.rows().words(2, reason_column).contains("cannot be cut"));
   CHECK(words.height() <= cell.height());
   CHECK(words.width() <= cell.width());
-  CHECK(table->rowHeight(2) <= 3 * table->rowHeight(0));  // it has the room of all figures
+  CHECK(table->rowHeight(2) <= 3 * table->rowHeight(0));  // it has the space of all figures
 }
 
 TEST_CASE("Measuring runs the engine's sweep and shows what it recorded") {
@@ -340,7 +340,7 @@ TEST_CASE("Measuring runs the engine's sweep and shows what it recorded") {
   const QString recorded = written(folder, known_sweep());
   QFile engine(folder.filePath("engine"));
   REQUIRE(engine.open(QIODevice::WriteOnly));
-  // Notes what it was asked, and copies the sweep to where --record says.
+  // Writes down its arguments, and copies the sweep to the file in --record.
   engine.write("#!/bin/sh\necho \"$@\" > '" + folder.filePath("asked").toUtf8() +
                "'\nwhile [ \"$1\" != --record ]; do shift; done\ncp '" + recorded.toUtf8() + "' \"$2\"\n");
   engine.close();

@@ -160,7 +160,7 @@ TEST_CASE("a search finds plans by three strategies; the runner-up is shown firs
   for (std::size_t i = 1; i < shown.view.bars().bars().size(); ++i)
     CHECK(shown.view.bars().bars()[i].share <= shown.view.bars().bars()[i - 1].share);
 
-  // Whatever lies far beyond the front is counted, not drawn: the front has the room.
+  // Points far beyond the front are counted, not drawn: the front has the space.
   std::size_t drawn = 0;
   for (const PlotSeries& series : shown.view.plans_chart().plot().series)
     if (series.name == "fits" || series.name == "out of memory")
@@ -179,7 +179,7 @@ TEST_CASE("a search finds plans by three strategies; the runner-up is shown firs
   REQUIRE(shown.view.chosen());
   const PlanPoint& chosen = found.points[*shown.view.chosen()];
   const QPointF there = scale_of(chart.plot(), chart.rect()).at(chosen.seconds, chosen.bytes);
-  CHECK((there - at).manhattanLength() < 3);  // others may lie as near
+  CHECK((there - at).manhattanLength() < 3);  // others may be as near
   CHECK(shown.view.chosen() != found.best[1]);
 }
 
@@ -197,7 +197,7 @@ TEST_CASE("the chosen plan becomes the session's, and the results stay") {
         with_values(before, shown.view.found().knobs, shown.view.found().points[fastest].values));
   CHECK(shown.session.refusal() == QString());
   CHECK_FALSE(shown.view.found().empty());
-  // Another batch is another training: nothing that was found holds for it.
+  // Another batch is another training: the results are not valid for it.
   Scenario other = *shown.session.scenario();
   other.train.global_batch *= 2;
   shown.session.edit(other);

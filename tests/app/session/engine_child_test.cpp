@@ -153,7 +153,7 @@ TEST_CASE("A window that is killed takes its engine with it") {
   const pid_t window = fork();
   REQUIRE(window >= 0);
   if (window == 0) {
-    // A process of its own with nothing but a child started as EngineChild starts it.
+    // A separate process with only a child started as EngineChild starts it.
     EngineChild child(shell("sleep 60"));
     child.start();
     const auto pid = static_cast<pid_t>(child.process_id());
@@ -165,7 +165,7 @@ TEST_CASE("A window that is killed takes its engine with it") {
   REQUIRE(read(channel[0], &engine, sizeof engine) == static_cast<ssize_t>(sizeof engine));
   close(channel[0]);
   close(channel[1]);
-  usleep(100'000);  // past fork, before which there is nothing to lose
+  usleep(100'000);  // after fork, before which there is nothing to lose
   REQUIRE(alive(engine));
   kill(window, SIGKILL);
   waitpid(window, nullptr, 0);

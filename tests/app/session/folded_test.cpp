@@ -23,7 +23,7 @@ TEST_CASE("A plan of too many ops is shown by one rank of each stage, as long as
   CHECK_FALSE(prediction.folded.empty());
   CHECK(prediction.context == nullptr);
   CHECK(prediction.report.folded);
-  // Each of the view's ranks is one of a stage, and stands for all of them.
+  // Each of the view's ranks is one of a stage, and represents all of them.
   const auto plan = plan_of(*prediction.view);
   REQUIRE(plan);
   CHECK(plan->grid.size() == prediction.scenario.plan.pipeline);
@@ -59,7 +59,7 @@ TEST_CASE("A folded plan with a straggler shows the straggler's replica") {
   const Prediction slow = predict(scenario);
   REQUIRE(slow.refusal.empty());
   CHECK_THAT(slow.folded, ContainsText("of replica 5"));
-  // The first forward of its stage takes so much longer; that of another stage does not.
+  // The first forward of its stage takes this much longer; that of another stage does not.
   const auto first = [](const Prediction& prediction, int of) {
     const LaneKey lane{of, Lane::compute, Obtained::simulated};
     const Span span = prediction.view->spans(lane, {0, 1'000'000'000'000}, 0, 1).at(0);
@@ -67,7 +67,7 @@ TEST_CASE("A folded plan with a straggler shows the straggler's replica") {
   };
   CHECK(first(slow, stage) > 1.3 * first(even, stage));
   CHECK(first(slow, stage + 1) == Approx(first(even, stage + 1)));
-  // No label calls ranks identical where one of them is slow.
+  // No label calls ranks identical if one of them is slow.
   const auto plan = plan_of(*slow.view);
   REQUIRE(plan);
   CHECK(folded_words(*plan, stage) == "rank " + std::to_string(scenario.fault.slow_rank) + " is slow; " +
@@ -91,7 +91,7 @@ TEST_CASE("The prediction of a plan that lost a node is for the remaining ranks,
   const Prediction prediction = predict(scenario);
   REQUIRE(prediction.refusal.empty());
   REQUIRE(prediction.left);
-  CHECK(prediction.scenario.plan.data == scenario.plan.data);  // what was asked
+  CHECK(prediction.scenario.plan.data == scenario.plan.data);  // the request
   CHECK(prediction.report.ranks == prediction.left->plan.ranks());
   CHECK(prediction.left->plan.data < scenario.plan.data);
   CHECK(why_not_run(prediction).find("node 5 is lost") != std::string::npos);

@@ -1,4 +1,4 @@
-// The window predicts as the command line does.
+// The window predicts like the command line.
 #include "app/session/prediction.hpp"
 
 #include <QProcess>
@@ -13,7 +13,7 @@ using namespace rankscope::app;
 
 namespace {
 
-/// What `rankscope-engine simulate --json` prints.
+/// The output of `rankscope-engine simulate --json`.
 nlohmann::json simulated(const std::string& file, const std::vector<std::string>& set) {
   QProcess engine;
   QStringList arguments{"simulate", QString::fromStdString(file), "--json"};
@@ -52,7 +52,7 @@ TEST_CASE("The window and `simulate --json` give the same figures") {
     CHECK(window[key] == figure);
   }
   CHECK(window.size() == engine.size());
-  // Kernels' scratch and the device's memory are among them.
+  // They include kernels' scratch and the device's memory.
   for (const nlohmann::json& rank : engine["memory"])
     CHECK((engine["folded"].get<bool>() || rank["predicted"]["workspace"].get<std::int64_t>() > 0));
 }

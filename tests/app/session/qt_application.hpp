@@ -8,7 +8,7 @@
 
 namespace rankscope::app {
 
-/// Qt's messages, without what the platform without a display says of each window: it would hide a failed check.
+/// Qt's messages, without those of the platform without a display about each window: they would hide a failed check.
 inline void print_message(QtMsgType, const QMessageLogContext&, const QString& words) {
   if (!words.startsWith(QLatin1String("This plugin does not support"))) std::fprintf(stderr, "%s\n", qPrintable(words));
 }
@@ -19,14 +19,14 @@ inline QApplication& application() {
   static char* argv[] = {name, nullptr};
   static const QtMessageHandler before = qInstallMessageHandler(print_message);
   static const bool offscreen = qputenv("QT_QPA_PLATFORM", "offscreen");
-  // Never destroyed: at exit Qt's own statics, which its destructor uses, may be gone.
+  // Never destroyed: at exit Qt's own statics, which its destructor uses, may already be destroyed.
   static QApplication& instance = *new QApplication(argc, argv);
   static_cast<void>(offscreen);
   static_cast<void>(before);
   return instance;
 }
 
-/// Handles events until `condition` holds; false when it does not within the limit.
+/// Handles events until `condition` is true; false if it is not within the limit.
 inline bool wait_until(const std::function<bool()>& condition, int limit_ms = 30000) {
   application();
   QElapsedTimer since;

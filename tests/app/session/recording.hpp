@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A recording whose truth is known (runs.hpp), written as a recorder does.
+// A recording with known content (runs.hpp), written as by a recorder.
 #pragma once
 #include <QString>
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace rankscope::app {
 
-/// Messages with the numbers that a recorder would see.
+/// Messages with the sequence numbers that a recorder would see.
 inline QString record(const QString& path, const Scenario& scenario, int steps) {
   TraceWriter writer(path.toStdString());
   std::map<int, std::pair<std::uint64_t, std::uint64_t>> counts;

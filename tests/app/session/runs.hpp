@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A run whose truth is known: a compiled plan's own prediction, told as if it had been measured.
+// A run with known content: a compiled plan's own prediction, reported as if it had been measured.
 #pragma once
 #include <functional>
 
@@ -17,7 +17,7 @@ inline Scenario small_scenario(const std::string& plan = "pipeline = 2\nschedule
       "small.toml");
 }
 
-/// Control, summaries and spans of `steps` steps on the wall clock: the prediction's second step again and again.
+/// Control, summaries and spans of `steps` steps on the wall clock: the prediction's second step, repeated.
 inline void publish_run(const std::function<void(int rank, Event event)>& publish, const Scenario& scenario, int steps,
                         bool end = true) {
   const Prediction prediction = predict(scenario);

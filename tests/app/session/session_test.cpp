@@ -182,7 +182,7 @@ TEST_CASE("A recording opens with its numbers and its prediction") {
   REQUIRE(figures->run->steps.size() == 5);
   CHECK(figures->run->steps[4].loss == Approx(3.0));
   CHECK(figures->run->steps[4].grad_norm == Approx(5.0));  // sqrt(9 + 16)
-  // It was told what had been predicted: nothing is left to explain.
+  // The run received the prediction itself: no difference is left to explain.
   REQUIRE(figures->step);
   CHECK(figures->step->seconds() == Approx(figures->forecast->seconds()).epsilon(0.01));
 }

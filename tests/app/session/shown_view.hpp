@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One view on a session of its own, shown without the window around it.
+// One view with its own session, shown without the window around it.
 #pragma once
 #include <QFile>
 #include <QTemporaryDir>

@@ -96,7 +96,7 @@ TEST_CASE("Where time line and lower view do not fit together, they take turns")
   parts = divide(room, choices, needs);
   CHECK(parts.lower_only());
   CHECK(parts.lower.height() >= part_size::lower);
-  // The turn is no wish of its own: with more room both are shown.
+  // Showing only one is not a choice of the user: with more space both are shown.
   CHECK_FALSE(divide(room_of(1366, 768), choices, needs).lower_only());
 }
 

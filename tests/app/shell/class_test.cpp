@@ -114,14 +114,14 @@ TEST_CASE("Students' answers are a histogram in the teacher's window, hidden unt
   const auto fits = [&] {
     return teacher->lab_panel().widget()->minimumSizeHint().width() <= teacher->lab_panel().viewport()->width();
   };
-  CHECK(fits());  // what is wider would be cut: the panel does not scroll sideways
+  CHECK(fits());  // wider parts would be cut: the panel does not scroll sideways
   QTest::mouseClick(show, Qt::LeftButton);
   CHECK(fits());
   const auto histograms = teacher->lab_panel().findChildren<AnswersPlot*>();
   REQUIRE(histograms.size() == 1);
-  CHECK_FALSE(histograms[0]->distribution().truth);  // the teacher has not answered: all would see it
+  CHECK_FALSE(histograms[0]->distribution().truth);  // the teacher has not answered: all would see the answer
   CHECK(histograms[0]->distribution().bins.counts == std::vector<int>{0, 0, 1, 0, 0, 0, 0, 0, 1, 0});
-  // The students' windows show nothing of it.
+  // The students' windows show none of it.
   CHECK(ada->lab_panel().findChildren<AnswersPlot*>().isEmpty());
 }
 
@@ -157,7 +157,7 @@ TEST_CASE("The teacher's window shows who has answered what at which try, and st
   CHECK(row(4) == QStringList{"Grace", tick("✓ 2nd try"), tick("· not yet")});
   const auto& rows = shown.table();
   CHECK(rows.data(rows.index(4, 1), Qt::ToolTipRole).toString().contains("Try 1: 25"));
-  // The numbers of the first question, and the drawings of the second as a spread.
+  // The numbers of the first question, and the drawings of the second as a distribution.
   CHECK(shown.plot().distribution().truth == 20.0);
   CHECK(shown.plot().distribution().mistakes == std::vector<double>{25});
   shown.set_marked(false);
@@ -174,7 +174,7 @@ TEST_CASE("The teacher's window shows who has answered what at which try, and st
     CHECK(student->findChildren<AnswersPlot*>().isEmpty());
   }
   CHECK(ada->class_room().students().empty());
-  // A lesson that is answered again adds a try, and the file has all of them once the class ends.
+  // Answering a lesson again adds a try, and the file has all of them after the class ends.
   teacher->class_room().leave();
   QFile csv(file);
   REQUIRE(csv.open(QIODevice::ReadOnly));

@@ -78,7 +78,7 @@ TEST_CASE("\"This plan\" states ideal, predicted and measured of one plan") {
   CHECK(tokens.predicted == "205,000");  // 32 × 64 / 10 ms
   CHECK(tokens.measured == "171,000");
   const auto& bubble = lines[static_cast<std::size_t>(PlanRow::bubble)];
-  // Not the chosen step's, which the time line and its bars tell: it says so.
+  // Not the chosen step's, which the time line and its bars show: the text states it.
   CHECK(bubble.name == u("bubble (median step)"));
   for (const PlanLine& line : lines) CHECK_FALSE(line.help.isEmpty());
   CHECK(bubble.ideal == u("20.0\u00A0%"));
@@ -89,7 +89,7 @@ TEST_CASE("\"This plan\" states ideal, predicted and measured of one plan") {
   CHECK(memory.predicted == u("2.00\u00A0MiB"));
   CHECK(lines[static_cast<std::size_t>(PlanRow::sent)].measured == u("1.00\u00A0KiB"));
   CHECK(lines[static_cast<std::size_t>(PlanRow::sent)].name == u("sent by a rank"));
-  // By links, it is what the busiest rank sends, to whomever.
+  // By links, it is the traffic of the rank that sends most, to all receivers.
   Figures linked = a_run();
   linked.run->links = {{0, 1, 1024, 512}, {0, 2, 2048, 512}, {1, 0, 2560, 2048}};
   const PlanLine sent = plan_lines(linked)[static_cast<std::size_t>(PlanRow::sent)];
@@ -124,7 +124,7 @@ TEST_CASE("The gap is a sentence with its largest causes, of one rank or of all 
   CHECK(gap_sentence(figures) ==
         u("12.0\u00A0ms, 20.0 % above predicted: rank 1's bubble (straggler) +11.0 pp, compute +9.0 pp"));
   CHECK(gap_sentence(figures, 1).endsWith("+11.0 pp"));
-  // Of asynchronous workers a step's length is no pace, and is not held against one.
+  // For asynchronous workers a step's length is no rate, and is not compared.
   figures.run->plan.staleness = 2;
   figures.run->step_seconds = 0.005;
   figures.run->predicted_step_seconds = 0.004;

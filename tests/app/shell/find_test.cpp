@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Find, copy, the menu of an op, the manual and names for whoever cannot see the window: with real keys and clicks.
+// Find, copy, the menu of an op, the manual and names for screen readers: with real keys and clicks.
 #include <QAction>
 #include <QApplication>
 #include <QClipboard>
@@ -39,7 +39,7 @@ QAction* action_for(const MainWindow& window, QKeySequence::StandardKey key) {
   return nullptr;
 }
 
-/// Opens the finder as Ctrl+F does and types; the window that it is.
+/// Opens the finder with Ctrl+F and types; returns its window.
 ChoicePalette* find(MainWindow& window, const QString& words) {
   QAction* action = action_for(window, QKeySequence::Find);
   REQUIRE(action != nullptr);
@@ -85,7 +85,7 @@ TEST_CASE("About names the version, the licence and the engine; a view is printe
   REQUIRE(page.open(QIODevice::ReadOnly));
   CHECK(page.read(5) == "%PDF-");
   CHECK(page.size() > 10'000);  // an empty page is a tenth of that
-  // The window is in its own theme again.
+  // The window has its own theme again.
   CHECK(window->grab().toImage().pixelColor(2, 2).lightness() < 100);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What views paint has room: no text is cut at a view's edge, and no two lie over each other, also in a small window.
+// Painted texts have space: none is cut at a view's edge, and no two overlap, also in a small window.
 #include <QAbstractScrollArea>
 #include <QFile>
 #include <QTemporaryDir>
@@ -21,7 +21,7 @@ using namespace rankscope::app;
 namespace {
 
 std::unique_ptr<MainWindow> window_on(const QString& source) {
-  application().setFont(interface_font());  // as the program does
+  application().setFont(interface_font());  // like the program
   auto window = std::make_unique<MainWindow>(SessionOptions{}, Theme::light, false);
   window->show();
   window->open(source);
@@ -39,7 +39,7 @@ void settle(MainWindow& window) {
 bool scrolls(const QWidget& view, const QRectF& box) {
   const QList<QAbstractScrollArea*> areas = view.findChildren<QAbstractScrollArea*>();
   return std::any_of(areas.begin(), areas.end(), [&](const QAbstractScrollArea* area) {
-    constexpr int beyond = 30;  // a row or a column beyond its edge was painted, and is not seen
+    constexpr int beyond = 30;  // a row or a column beyond its edge was painted, and is not visible
     const QRect seen(area->mapTo(&view, QPoint()), area->size());
     return area->isVisible() && QRectF(seen.adjusted(-beyond, -beyond, beyond, beyond)).intersects(box);
   });

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double most = 0.60, idle = 0.36, thin = 0.01;
 
-/// Half of the step is computed, much of the rest is bubble, and four classes have a sliver each.
+/// Half of the step is compute, much of the rest is bubble, and four classes have very small shares.
 StepAnalysis slivers() {
   StepAnalysis step;
   step.range = {0, 10'000'000};
@@ -48,7 +48,7 @@ TEST_CASE("Only pieces too narrow for their names are listed by colour under the
     const auto texts = painted_texts(strip);
     CHECK(says(texts, QStringLiteral("compute ") + text::percent(most)));
     CHECK(says(texts, QStringLiteral("bubble ") + text::percent(idle)));
-    // In a narrow window by the names of the range view's columns.
+    // In a narrow window with the names of the range view's columns.
     const bool wide = width > 1000;
     for (const QString& name : {wide ? QStringLiteral("exposed transfers") : QStringLiteral("pipeline"),
                                 wide ? QStringLiteral("exposed all-reduce") : QStringLiteral("data"),
@@ -60,7 +60,7 @@ TEST_CASE("Only pieces too narrow for their names are listed by colour under the
     CHECK_FALSE(says(texts, QStringLiteral("bubble")));
     CHECK_FALSE(says(texts, QStringLiteral("exposed ZeRO communication")));
     CHECK_FALSE(says(texts, QStringLiteral("zero")));
-    CHECK_FALSE(says(texts, QStringLiteral("other")));  // all that is other is unknown
+    CHECK_FALSE(says(texts, QStringLiteral("other")));  // all the rest is unknown
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The views that lessons may name are the window's.
+// The views that lessons may use are the window's.
 #include "app/shell/view_list.hpp"
 
 #include <algorithm>

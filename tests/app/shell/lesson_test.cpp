@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A lesson in the window: from the welcome page to a right answer, and all that its text asks for by clicks.
+// A lesson in the window: from the welcome page to a right answer, and all actions of its text by clicks.
 #include <QLineEdit>
 #include <QPushButton>
 #include <QRadioButton>
@@ -27,7 +27,7 @@ LessonText& text_with(LabPanel& lab, const char* words) {
   throw std::logic_error("unreachable");
 }
 
-/// Clicks the command of the lesson that has these words.
+/// Clicks the lesson's command with this text.
 void click_command(LabPanel& lab, const char* words) {
   LessonText& text = text_with(lab, words);
   for (std::size_t i = 0; i < text.experiments().size(); ++i)

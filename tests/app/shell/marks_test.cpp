@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Marks in the window: made, seen, found, gone to, changed, deleted, undone, and kept in the recording.
+// Marks in the window: made, seen, found, shown, changed, deleted, undone, and saved in the recording.
 #include <QContextMenuEvent>
 #include <QDialogButtonBox>
 #include <QLineEdit>
@@ -35,7 +35,7 @@ QDialog* open_dialog(MainWindow& window) {
   return nullptr;
 }
 
-/// What Ctrl+D opens gets that note, and Enter.
+/// Enters that note in the field that Ctrl+D opens, and Enter.
 void write_note(MainWindow& window, const QString& note) {
   QDialog* dialog = open_dialog(window);
   REQUIRE(dialog != nullptr);
@@ -45,7 +45,7 @@ void write_note(MainWindow& window, const QString& note) {
   QTest::keyClick(line, Qt::Key_Return);
 }
 
-/// Keys are the window's: without a window manager it does not get the keyboard back from a dialog by itself.
+/// Keys go to the window: without a window manager it does not get the keyboard focus back from a dialog by itself.
 void press(MainWindow& window, const QKeySequence& keys) {
   window.activateWindow();
   REQUIRE(wait_until([&] { return window.isActiveWindow(); }));
@@ -54,7 +54,7 @@ void press(MainWindow& window, const QKeySequence& keys) {
 
 void press_mark(MainWindow& window) { press(window, Qt::CTRL | Qt::Key_D); }
 
-/// The notes in the file, once all is saved.
+/// The notes in the file, after everything is saved.
 std::vector<std::string> notes_in(MainWindow& window, const QString& path) {
   REQUIRE(wait_until([&] { return window.settled(); }));
   std::vector<std::string> notes;
@@ -70,7 +70,7 @@ SpanRef some_op(MainWindow& window) {
   return {};
 }
 
-/// Where a mark's flag stands.
+/// The position of a mark's flag.
 QPoint flag_of(TimelineView& view, const TraceMark& mark) {
   return {view.point_of(0, mark.time.begin_ns).x() + 2, view.layout_now().axis.top() - 4};
 }
@@ -96,7 +96,7 @@ TEST_CASE("Ctrl+D marks the selected op; the note is in the recording and can be
   const auto window = window_on_recording(path);
   auto& timeline = timeline_of(*window);
   REQUIRE(window->marks().marks() == std::vector{mark});
-  // Found by its words, and gone to.
+  // Found by its text, and shown.
   press(*window, Qt::CTRL | Qt::SHIFT | Qt::Key_D);
   ChoicePalette* list = window->findChild<ChoicePalette*>();
   REQUIRE(list != nullptr);
@@ -107,7 +107,7 @@ TEST_CASE("Ctrl+D marks the selected op; the note is in the recording and can be
   CHECK(window->state().step() == 2u);
   CHECK(window->state().visible().begin_ns < mark.time.begin_ns);
   CHECK(window->state().visible().end_ns > mark.time.end_ns);
-  // Its flag says it, and a click on it goes there as well.
+  // Its flag shows it, and a click on it also moves there.
   REQUIRE(wait_until([&] { return window->settled(); }));
   QTest::mouseMove(&timeline, flag_of(timeline, mark) - QPoint(0, 3));
   QTest::mouseMove(&timeline, flag_of(timeline, mark));
@@ -131,7 +131,7 @@ TEST_CASE("A mark is changed, deleted and restored, and the recording is changed
   press_mark(*window);  // the same range: the same mark
   write_note(*window, "second");
   CHECK(notes_in(*window, path) == Notes{"second"});
-  QTest::qWait(500);  // a place to go back to
+  QTest::qWait(500);  // a state to return to
   press_mark(*window);
   REQUIRE(open_dialog(*window) != nullptr);
   button_named(*open_dialog(*window), "Delete")->click();
@@ -140,7 +140,7 @@ TEST_CASE("A mark is changed, deleted and restored, and the recording is changed
   CHECK(notes_in(*window, path) == Notes{"second"});
   press(*window, QKeySequence::Redo);
   CHECK(notes_in(*window, path).empty());
-  // A moment, by the menu of the time line; and away by its flag's menu.
+  // A moment, with the menu of the time line; and removed with its flag's menu.
   window->state().set_selected_range({});
   window->state().set_step(3);
   REQUIRE(wait_until([&] { return window->settled(); }));

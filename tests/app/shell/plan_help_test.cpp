@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What stands under the plan: what would help, and the proof that it is the same training. And tabs that do not fit.
+// The parts below the plan: helpful changes, and the proof that it is the same training. And tabs that do not fit.
 #include <QFile>
 #include <QMenu>
 #include <QPushButton>
@@ -209,7 +209,7 @@ TEST_CASE("Tabs without room are in a list at the end, none is cut, and the sele
     QTest::qWait(50);
     CHECK(bar->currentIndex() == last);
     CHECK(bar->isTabVisible(last));
-    // And it is found out again with the last one chosen, as when titles change.
+    // And it is computed again with the last one chosen, as when titles change.
     TabOverflow::of(*bar)->fit();
     CHECK(count_hidden() > 0);
     TabOverflow::of(*bar)->fit();

@@ -79,7 +79,7 @@ TEST_CASE("The plan of a collective alone has its own fields, and none that trai
   }
   auto* bytes = qobject_cast<QDoubleSpinBox*>(plan.field_named("bytes"));
   REQUIRE(bytes != nullptr);
-  CHECK(bytes->value() == 8388608);  // all digits: a field for bytes goes beyond a million
+  CHECK(bytes->value() == 8388608);  // all digits: a field for bytes has values over a million
   Scenario rooted = *window->session().scenario();
   rooted.model.operation = Operation::scatter;
   window->session().edit(rooted);
@@ -112,7 +112,7 @@ TEST_CASE("A plan's numbers are dragged over powers of two, stepped and typed, a
   CHECK(predicted() < at_eight);  // (p - 1)/(m + p - 1)
   for (QToolButton* button : field->findChildren<QToolButton*>())
     if (button->text() == QStringLiteral("+")) QTest::mouseClick(button, Qt::LeftButton);
-  CHECK(field->value() == 17);  // between two stops it stays what it is
+  CHECK(field->value() == 17);  // between two stops it does not change
   CHECK(field->stops()[static_cast<std::size_t>(slider->value())] == 16);
   field->box()->setFocus();
   field->box()->selectAll();

@@ -23,7 +23,7 @@ using namespace rankscope::app;
 namespace {
 
 std::unique_ptr<MainWindow> window_on(const QString& source, Theme theme = Theme::dark) {
-  application().setFont(interface_font());  // as the program does
+  application().setFont(interface_font());  // like the program
   auto window = std::make_unique<MainWindow>(SessionOptions{}, theme, false);
   window->resize(1920, 1080);
   window->show();
@@ -45,7 +45,7 @@ void settle(MainWindow& window) {
   REQUIRE(wait_until([&] { return window.settled(); }));
 }
 
-/// The colour that most pixels in the text's box have: what it stands on.
+/// The colour of most pixels in the text's box: its background.
 QColor under(const QImage& image, const QRectF& box) {
   std::map<QRgb, int> counts;
   const QRect area = box.toAlignedRect().intersected(image.rect());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// `rankscope --screenshot` as a person would run it: exit status, the one line on standard error, and what is in each
+// `rankscope --screenshot` as a user would run it: exit status, the one line on standard error, and the content of each
 // picture.
 #include <QDir>
 #include <QFile>
@@ -19,7 +19,7 @@ struct Ended {
   QString errors;
 };
 
-/// A folder, and the program run with it as its session's.
+/// A folder, and the program run with it as its session's folder.
 class Person {
  public:
   Person() { REQUIRE(folder_.isValid()); }
@@ -41,7 +41,7 @@ class Person {
     return {in_time && process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1,
             QString::fromUtf8(process.readAllStandardError())};
   }
-  /// The picture of one view, which was not there before.
+  /// The picture of one view, which did not exist before.
   QImage picture(const QString& source, const QStringList& further = {}) const {
     const QString file = path("picture.png");
     QFile::remove(file);
@@ -72,7 +72,7 @@ class Person {
   QTemporaryDir folder_;
 };
 
-/// How much there is in a picture.
+/// The amount of content in a picture.
 struct Ink {
   int colours = 0;
   double most_common = 0;  ///< share of the pixels that have the most common colour
@@ -124,7 +124,7 @@ TEST_CASE("the whole window is drawn at the size that was asked for, in both the
   }
   CHECK(ink_of(light).lightness > 200);
   CHECK(ink_of(dark).lightness < 80);
-  // Where a tile is mostly background, it is the theme's.
+  // If a tile is mostly background, it has the theme's colour.
   int themed = 0, tiles = 0;
   for (int y = 0; y < 800; y += 50)
     for (int x = 0; x < 1280; x += 50, ++tiles) {
@@ -155,7 +155,7 @@ TEST_CASE("every view that the program names draws a picture of its own of a rec
                             << " of the tiles");
     CHECK(image.size() == QSize(800, 500));
     CHECK(ink.colours > 100);     // letters are smoothed
-    if (view != "experiments") {  // a recording is no plan that one could change: the view says so, and no more
+    if (view != "experiments") {  // a recording is not an editable plan: the view states this, and no more
       CHECK(ink.most_common < 0.96);
       CHECK(ink.filled > 0.35);
     }

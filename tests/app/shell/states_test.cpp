@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the window says of itself: a run's end, a lesson's questions, a class, the list of labs, what was open.
+// The window's texts about itself: a run's end, a lesson's questions, a class, the list of labs, the last content.
 #include <QComboBox>
 #include <QCoreApplication>
 #include <QLineEdit>
@@ -37,7 +37,7 @@ bool has_steps(MainWindow& window, std::size_t steps) {
   return wait_until([&] { return window.session().view()->steps(window.state().shown()).size() > steps; }, 120000);
 }
 
-/// Of the welcome page; null where there is nothing to go on with.
+/// Of the welcome page; null if there is nothing to continue.
 QAbstractButton* continue_button(MainWindow& window) {
   for (auto* button : window.welcome_page().findChildren<QAbstractButton*>())
     if (button->text().startsWith("Continue: ") && button->isVisible()) return button;
@@ -58,7 +58,7 @@ double share_of_colour(QWidget& widget, const QColor& expected) {
   return static_cast<double>(found) / all;
 }
 
-/// All that the window says, with each of its views in front in turn.
+/// All texts of the window, with each of its views in front in turn.
 QString said(MainWindow& window) {
   QString words;
   for (const QString& name : view_names()) {
@@ -117,7 +117,7 @@ TEST_CASE("A viewer that leaves a run is detached: the run continues, and it can
   CHECK(wait_until([&] { return window->top_bar().source_text().startsWith("LIVE"); }));
   engine.terminate();
   CHECK(engine.waitForFinished(30000));
-  // It ended by itself this time: somebody stopped it.
+  // This time it did not end by itself: a user stopped it.
   REQUIRE(wait_until([&] { return window->session().state() == SessionState::ended; }));
   CHECK(window->top_bar().source_text().startsWith("ENDED"));
   CHECK(window->session().failure().isEmpty());
@@ -181,14 +181,14 @@ TEST_CASE("A share is drawn as what is asked for: compute is coloured, and a bub
     ShareGuess guess(palette, part);
     guess.resize(404, guess.sizeHint().height());
     guess.set_value(95);
-    // What is computed is blue: nearly all of the bar where 95 % of it is asked for, and little where 95 % is idle.
+    // Compute is blue: nearly all of the bar if the question is about 95 % compute, and little if 95 % is idle.
     const QColor ground = color(palette.ground), full = color(palette.of(SpanClass::forward));
     const auto mix = [](int a, int b) { return a + (b - a) * 3 / 4; };
     const QColor drawn(mix(ground.red(), full.red()), mix(ground.green(), full.green()),
                        mix(ground.blue(), full.blue()));
     const double blue = share_of_colour(guess, drawn);
     CHECK(blue == Approx(part == TimeClass::compute ? 0.95 : 0.05).margin(0.03));
-    // A click in the middle is a half either way.
+    // A click sets the share at its position, for both parts.
     QTest::mouseClick(&guess, Qt::LeftButton, {}, QPoint(static_cast<int>(guess.x_of(20)), 10));
     CHECK(guess.value() == Approx(20).margin(1));
   }
@@ -208,7 +208,7 @@ TEST_CASE("Content hidden by questions can be shown without an answer") {
   CHECK_FALSE(memory->veiled());
   CHECK(button_named(*memory, "Show anyway") == nullptr);
   CHECK(window->plan_panel().cell_text(PlanRow::bubble, 1).contains("%"));
-  CHECK(words_in(window->lab_panel()).contains("Question 1 of 2"));  // they can be answered all the same
+  CHECK(words_in(window->lab_panel()).contains("Question 1 of 2"));  // they can still be answered
   CHECK(button_named(window->lab_panel(), "Submit") != nullptr);
   // Another lesson hides its own.
   window->open(write_file(folder, "other.toml", small_lesson(memory_question)));
@@ -225,7 +225,7 @@ TEST_CASE("Answers that a run has opened stay open while another plan is looked 
   window->lab_panel().keep(0, 99.0);
   window->session().run();
   REQUIRE(wait_until([&] { return window->session().state() == SessionState::ended && window->settled(); }, 180000));
-  // A wrong answer has another try, which is judged at once: the run is over.
+  // A wrong answer has another try, which is judged immediately: the run is over.
   CHECK(words_in(window->lab_panel()).contains("Too high. One more try."));
   window->lab_panel().keep(0, 99.0);
   REQUIRE(window->lab_panel().answers()[0].open());
@@ -310,7 +310,7 @@ TEST_CASE("A new window reopens what was open, with the edited plan, and lists n
   QFile::remove(plain);
   const auto window = empty_window(options, true);
   window->show_welcome();
-  CHECK(continue_button(*window) == nullptr);  // it is gone
+  CHECK(continue_button(*window) == nullptr);  // its file was removed
   CHECK(window->session().state() == SessionState::empty);
   CHECK(window->banner().text("opening").isEmpty());
 }
@@ -333,7 +333,7 @@ TEST_CASE("A student's window says to press Run once the teacher has run the lab
   teacher.show(shared);
   REQUIRE(wait_until([&] { return window->banner().text("class").contains("press Run"); }));
   CHECK(button_named(window->banner(), "Run") != nullptr);
-  shared.lab = "data-parallel";  // the window follows; what is due there is due again
+  shared.lab = "data-parallel";  // the window follows; a run that is due there is due again
   shared.ran = false;
   teacher.show(shared);
   CHECK(wait_until([&] { return window->banner().text("class").isEmpty(); }));
@@ -361,7 +361,7 @@ TEST_CASE("A plan that cannot run says so and why, and a plan too large to run s
   words = said(*window);
   CHECK_FALSE(words.contains("Press Run"));
   CHECK(words.contains("Too large to run here. A run's loss"));
-  // A slow rank that nobody sees among the shown ones is named where the step's shares are.
+  // A slow rank that is not among the shown ones is named at the step's shares.
   CHECK(words.contains("Rank 517 takes 2.00 times as long as the others for equal work."));
 }
 
@@ -400,7 +400,7 @@ TEST_CASE("A step many times as long as predicted is shown as a multiple, with c
   figures.step_spans[0].cpu_ns = 99'000'000;  // it was not the machine
   CHECK(gap_sentence(figures).contains(u("25 × as long as predicted")));
   CHECK_FALSE(gap_sentence(figures).contains("busy"));
-  // A device that issues kernels, or sleeps, uses no processor: that says nothing.
+  // A device that issues kernels, or sleeps, uses no processor: that is not informative.
   figures.device = "sleep";
   figures.step_spans[0].cpu_ns = 0;
   CHECK_FALSE(gap_sentence(figures).contains("had a processor"));

@@ -33,7 +33,7 @@ bool ended(MainWindow& window) {
       120000);
 }
 
-/// An address where somebody listens and never says a word.
+/// An address with a listener that never sends anything.
 struct Silent {
   Silent() { REQUIRE(server.listen(QHostAddress::LocalHost)); }
   QString address() const { return QStringLiteral("tcp://127.0.0.1:%1").arg(server.serverPort()); }
@@ -46,7 +46,7 @@ bool paints(QWidget& view, const QString& words) {
   return false;
 }
 
-/// A change of the plan, as its field makes it.
+/// A change of the plan, as made by its field.
 void set_number(MainWindow& window, const char* name, int value) {
   auto* field = qobject_cast<Stepper*>(window.plan_panel().field_named(name));
   REQUIRE(field != nullptr);
@@ -58,7 +58,7 @@ void set_number(MainWindow& window, const char* name, int value) {
 
 void press_undo(MainWindow& window) { QTest::keyClick(&window, Qt::Key_Z, Qt::ControlModifier); }
 
-/// The whole of the shown step is to be seen, and not much else.
+/// The complete shown step is visible, and not much else.
 bool fits_step(MainWindow& window) {
   const auto& state = window.state();
   if (!state.step()) return false;
@@ -164,7 +164,7 @@ TEST_CASE("A recording that was cut opens with a banner that says what is missin
   CHECK(words.startsWith("cut.mcap is "));
   for (std::size_t i = 0; i < report.notes.size() && i < 3; ++i)
     CHECK(words.contains(QString::fromStdString(report.notes[i])));
-  // The next one is whole.
+  // The next one is complete.
   window->open(whole.fileName());
   REQUIRE(wait_until([&] { return window->windowTitle().startsWith("run.mcap"); }));
   CHECK(window->banner().text(damage).isEmpty());
@@ -256,7 +256,7 @@ TEST_CASE("Undo brings back the run, the plan, the zoom and the selection togeth
   CHECK(w.session().predicted()->scenario.plan.micro_batches == 8);
   QTest::qWait(600);
   press_undo(w);
-  // At once: nothing has to be computed again.
+  // Immediately: nothing has to be computed again.
   CHECK(w.session().scenario()->plan.micro_batches == 4);
   CHECK(w.session().label() == SourceLabel::ended);
   CHECK(w.state().shown() == shown);

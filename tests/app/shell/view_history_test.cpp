@@ -13,7 +13,7 @@ using namespace rankscope::app;
 
 namespace {
 
-/// A state with some time in it, and a history that settles at once.
+/// A state with some time in it, and a history that saves states immediately.
 struct Looking {
   QApplication& everything = application();
   SharedState state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A window as a person has it: what it says, and its keys and buttons.
+// A window as a user has it: its texts, and its keys and buttons.
 #pragma once
 #include <QAbstractButton>
 #include <QFile>
@@ -17,7 +17,7 @@ namespace rankscope::app {
 
 /// Made and shown; nothing is open in it.
 inline std::unique_ptr<MainWindow> empty_window(SessionOptions options = {}, bool remember = false) {
-  application().setFont(interface_font());  // as the program does
+  application().setFont(interface_font());  // like the program
   auto window = std::make_unique<MainWindow>(std::move(options), Theme::dark, remember);
   window->resize(1366, 720);
   window->show();
@@ -38,7 +38,7 @@ inline std::unique_ptr<MainWindow> window_on_lab(const QString& source, SessionO
 
 /// The same in a window of a fixed size, which is not the active one.
 inline std::unique_ptr<MainWindow> window_on(const QString& source) {
-  application().setFont(interface_font());  // as the program does
+  application().setFont(interface_font());  // like the program
   auto window = std::make_unique<MainWindow>(SessionOptions{}, Theme::dark, false);
   window->resize(1280, 800);
   window->show();
@@ -54,7 +54,7 @@ inline QAbstractButton* button_named(QWidget& parent, const QString& text) {
   return nullptr;
 }
 
-/// All that visible labels say.
+/// The texts of all visible labels.
 inline QString words_in(QWidget& parent) {
   QStringList all;
   for (const auto* label : parent.findChildren<QLabel*>())
@@ -83,7 +83,7 @@ inline QByteArray small_lesson(const QByteArray& questions, int steps = 4) {
          QByteArray("A line of words that is as long as a line of a lesson.\n\n").repeated(40) +
          "## Run\nPress it.\n## Explain\nSo it is.\n\"\"\"\n" + questions;
 }
-/// Asked as this machine's run answers it.
+/// With this machine's run as the reference for answers.
 inline const QByteArray bubble_question =
     "[[lab.questions]]\nask = \"What share is bubble?\"\nunit = \"%\"\nanswer_from = \"bubble.measured\"\n"
     "tolerance = 4\nwhy = \"It is so.\"\n";
@@ -95,7 +95,7 @@ inline const QByteArray formula_question =
     "answer_from = \"bubble.measured\"\ntolerance = 1\nhint = \"Count the steps of a stage.\"\n"
     "mistakes = [{ near = 25, because = \"That is a share of the useful time.\" }]\nwhy = \"One of five.\"\n";
 
-/// The same number for every question that takes one; a drawing of it, or the first option, for the others.
+/// The same number for every question that accepts one; a drawing of it, or the first option, for the others.
 inline Attempt some_attempt(const Answer& answer, double number) {
   switch (answer.question.kind) {
     case QuestionKind::choice: return answer.question.options.front();
@@ -107,7 +107,7 @@ inline Attempt some_attempt(const Answer& answer, double number) {
   return number;
 }
 
-/// Answers everything until nothing wants an answer, or a run must judge.
+/// Answers everything until no question needs an answer, or a run must judge.
 inline void answer_all(LabPanel& lab, double number) {
   for (std::size_t i = 0; i < lab.answers().size(); ++i)
     for (std::size_t t = 0; t < most_tries && lab.answers()[i].accepts_try(); ++t)

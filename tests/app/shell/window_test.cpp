@@ -93,7 +93,7 @@ TEST_CASE("The lesson scrolls to its questions, and does not scroll when an answ
   CHECK(at > 100);
   lab.keep(0, 27.0);
   QTest::qWait(50);
-  CHECK(std::abs(lab.verticalScrollBar()->value() - at) < 40);  // the link that is gone may have been a line
+  CHECK(std::abs(lab.verticalScrollBar()->value() - at) < 40);  // the removed link may have been a line
   answer_all(lab, 27);
   QTest::qWait(50);
   CHECK_FALSE(way());
@@ -142,7 +142,7 @@ TEST_CASE("A lesson of optimizers' paths opens their view, and is answered by th
   }));
   CHECK_FALSE(paths->veiled());
   CHECK(window->session().state() == SessionState::ready);  // nothing ran
-  // The link of the last answer shows what it is about.
+  // The link of the last answer shows its subject.
   std::vector<QPushButton*> links;
   for (auto* button : lab.findChildren<QPushButton*>())
     if (button->text() == "Show these paths") links.push_back(button);
@@ -153,7 +153,7 @@ TEST_CASE("A lesson of optimizers' paths opens their view, and is answered by th
   links.back()->click();
   REQUIRE(wait_until(
       [&] { return paths->settled() && paths->paths() && paths->paths()->request.surface == shown.surface; }));
-  // The keys that play are the paths' own while these have the focus.
+  // The keys for playing are the paths' own while these have the focus.
   window->activateWindow();
   paths->setFocus();
   REQUIRE(wait_until([&] { return QApplication::focusWidget() == paths; }));
@@ -263,7 +263,7 @@ TEST_CASE("Saved from the window, a view's file is that view's") {
     REQUIRE(lines.size() > 1);
     const auto commas = lines[0].count(',');
     CHECK(commas >= 2);
-    if (QString(name) != "hang") CHECK(lines.size() > 3);  // a prediction hangs nowhere
+    if (QString(name) != "hang") CHECK(lines.size() > 3);  // a prediction never hangs
   }
   CHECK(window->save("lab", folder.filePath("lab.csv")).contains("has no table"));
   REQUIRE(window->save("timeline", folder.filePath("t.svg")).isEmpty());
@@ -311,7 +311,7 @@ TEST_CASE("The command palette puts whole words first, and opens labs") {
   CHECK(palette.shown().front() == "Open lab: data-parallel");
 }
 
-// Pictures to be looked at: RANKSCOPE_PICTURES=FOLDER shell_test "[.pictures]"
+// Pictures to look at: RANKSCOPE_PICTURES=FOLDER shell_test "[.pictures]"
 TEST_CASE("Pictures of the sheets, of a chosen op and of a range", "[.pictures]") {
   const QString folder = qEnvironmentVariable("RANKSCOPE_PICTURES");
   REQUIRE_FALSE(folder.isEmpty());

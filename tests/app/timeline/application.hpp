@@ -12,7 +12,7 @@ inline QApplication& application() {
   static int count = 1;
   static char name[] = "timeline_test";
   static char* arguments[] = {name, nullptr};
-  // Never destroyed: at exit Qt's own statics, which its destructor uses, may be gone.
+  // Never destroyed: at exit Qt's own statics, which its destructor uses, may already be destroyed.
   static QApplication& app = *new QApplication(count, arguments);
   (void)offscreen;
   return app;

@@ -29,7 +29,7 @@ TEST_CASE("following shows the last complete step, and moves with each new one")
   HeldSource source(run->view());
   SharedState state;
   Navigator navigator(state, source);
-  CHECK(state.step() == 1u);  // step 2 may still be under way
+  CHECK(state.step() == 1u);  // step 2 may still be in progress
   const TimeRange seen = state.visible();
   CHECK(seen.begin_ns == Approx(1'000'000).margin(20'000));
   CHECK(seen.end_ns == Approx(2'000'000).margin(20'000));
@@ -119,7 +119,7 @@ TEST_CASE("a step is fitted with its prediction if that is longer, and again whe
   CHECK(state.visible().end_ns < KnownRun::ns(215));
   source.hold_prediction(forecast(120));
   CHECK(state.visible().end_ns > KnownRun::ns(220));
-  // Who has moved since is left alone.
+  // A range that the user has moved since is not changed.
   navigator.zoom(0.5, KnownRun::ns(150));
   const TimeRange chosen = state.visible();
   source.hold_prediction(forecast(140));
@@ -133,7 +133,7 @@ TEST_CASE("slow motion moves the cursor at its speed and ends at the end of a re
   SharedState state;
   Navigator navigator(state, source);
   navigator.show_step(0);
-  state.set_playback_speed(0.001);  // 1 ms of the run a second
+  state.set_playback_speed(0.001);  // 1 ms of the run per second
   state.set_cursor(0);
   state.set_playing(true);
   QElapsedTimer clock;

@@ -48,7 +48,7 @@ struct Fixture {
   }
   QColor colour(int rank, double us) {
     const QPoint at = view.point_of(rank, KnownRun::ns(us));
-    // Beside a box's label, which stands in its middle.
+    // Beside a box's label, which is in its middle.
     return picture.pixelColor(
         at.x(), at.y() - view.rows().rows[*view.rows().find(rank, RowKind::compute, Lane::compute)].height / 2 + 2);
   }
@@ -232,7 +232,7 @@ TEST_CASE("an op of the selected message is joined to its other end") {
 TEST_CASE("the debugger's keys go from op to op over all ranks, with the cursor where the op begins") {
   Fixture f;
   f.state.set_selected(SpanRef{0, 0, op("F:c0:m1"), Obtained::emulated});
-  // At 100 µs rank 0 computes on, and then sends; at 110 µs rank 1 begins.
+  // At 100 µs rank 0 computes further, and then sends; at 110 µs rank 1 begins.
   f.key(Qt::Key_N);
   CHECK(f.state.selected()->op == op("SEND.pipeline_forward:c0:m0"));
   f.key(Qt::Key_N);
@@ -255,12 +255,12 @@ TEST_CASE("a click on a rank's label folds it, another opens it") {
   CHECK(f.view.rows().bands[0].row_count > 1);
   QTest::mouseClick(&f.view, Qt::LeftButton, {}, {label.x(), f.view.point_of(1, 0).y()});
   CHECK(f.view.rows().bands[1].row_count == before);
-  CHECK(pointed == std::vector<int>{1, 1});  // it points at the rank as well
+  CHECK(pointed == std::vector<int>{1, 1});  // it also points at the rank
 }
 
 TEST_CASE("more than thirty-two ranks are heat rows by group, and a click on a group's name opens it") {
   auto run = std::make_unique<KnownRun>();
-  // Ranks 0 to 15 compute forward all the time, 16 to 31 backward, 32 to 39 a half each and are idle else.
+  // Ranks 0 to 15 compute forward all the time, 16 to 31 backward, 32 to 39 a half each and are otherwise idle.
   for (int rank = 0; rank < 40; ++rank) {
     if (rank < 16) run->span(rank, 0, "F:c0:m0", 0, 1000);
     if (rank >= 16 && rank < 32) run->span(rank, 0, "B:c0:m0", 0, 1000);
@@ -278,13 +278,13 @@ TEST_CASE("more than thirty-two ranks are heat rows by group, and a click on a g
   REQUIRE(f.view.scene().hover);
   CHECK(f.view.scene().hover->details.title == "ranks 16–31 · 16 ranks");
   CHECK(f.view.scene().hover->details.lines[0].find("backward 100.0 %") != std::string::npos);
-  // What a bar's height says stands in the card, and under the rows without one.
+  // The meaning of a bar's height is in the card, and below the rows without a card.
   CHECK(f.view.scene().hover->details.lines[1].find("height") != std::string::npos);
   const auto texts = painted_texts(f.view);
   CHECK(std::any_of(texts.begin(), texts.end(),
                     [](const PaintedText& text) { return text.words.contains("heights are shares of its ranks"); }));
   QTest::mouseClick(&f.view, Qt::LeftButton, {}, f.view.point_of(20, 500'000));
-  CHECK_FALSE(f.state.selected());  // no op there is anyone's
+  CHECK_FALSE(f.state.selected());  // an op there belongs to no single rank
 
   const QPoint label(f.view.layout_now().labels.left() + 4, f.view.point_of(20, 0).y());
   QTest::mouseClick(&f.view, Qt::LeftButton, {}, label);
@@ -313,7 +313,7 @@ TEST_CASE("a pinned rank stays at the top while the others scroll under it, in r
   REQUIRE(f.view.scene().scroll > 0);
   CHECK(f.view.point_of(17, 500'000) == at);
   CHECK(f.picture.pixelColor(at) == of(SpanClass::backward));
-  // Nothing of another rank is painted where the pinned ones stand.
+  // Nothing of another rank is painted at the pinned ones.
   const QRect plot = f.view.layout_now().plot;
   for (int y = 0; y < f.view.rows().pinned_height - 1; ++y)
     REQUIRE(f.picture.pixelColor(plot.center().x(), plot.top() + y) != of(SpanClass::forward));
@@ -368,7 +368,7 @@ TEST_CASE("a press in the overview brings that time to the middle") {
 
 TEST_CASE("while a new picture is composed the old one is shown, moved to its position") {
   Fixture f;
-  // Without an event loop turn in between no new frame can have been taken over except by waiting in paint.
+  // Without an event loop turn in between, a new frame can only have been received by waiting in paint.
   for (int i = 0; i < 6; ++i) {
     QTest::keyClick(&f.view, Qt::Key_W);
     f.picture = f.view.grab().toImage();
@@ -403,11 +403,11 @@ TEST_CASE("an older picture covers only the visible part of its time") {
 
 TEST_CASE("labels of similar boxes in a lane have one form, except for a much narrower box") {
   const LabelFit wide{50, 0, 0}, tight{46, 0, 1}, narrow{20, 2, 2}, none{5, no_label, no_label};
-  CHECK(form_of_lane({wide, wide, tight}) == 0);             // a pixel too little air is no reason for another form
-  CHECK(form_of_lane({wide, tight, tight}) == 1);            // what has air on most
-  CHECK(form_of_lane({wide, wide, wide, narrow}) == 0);      // the narrow one alone has a shorter label
-  CHECK(form_of_lane({wide, wide, {40, 1, 1}}) == 1);        // one of their like where it does not fit: all
-  CHECK(form_of_lane({wide, none, none, none, none}) == 0);  // who has no room for any has no say
+  CHECK(form_of_lane({wide, wide, tight}) == 0);             // one pixel less margin is no reason for another form
+  CHECK(form_of_lane({wide, tight, tight}) == 1);            // the form with a margin on most
+  CHECK(form_of_lane({wide, wide, wide, narrow}) == 0);      // only the narrow one has a shorter label
+  CHECK(form_of_lane({wide, wide, {40, 1, 1}}) == 1);        // one of similar width where it does not fit: all
+  CHECK(form_of_lane({wide, none, none, none, none}) == 0);  // one without space for any label does not count
   CHECK(form_of_lane({}) == 0);
 }
 

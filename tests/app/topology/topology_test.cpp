@@ -67,7 +67,7 @@ TEST_CASE("An all-reduce over four ranks sends 2 · 3/4 of the tensor from each,
       whole += static_cast<double>(programs[0].payload_bytes(op));
   REQUIRE(whole > 0);
   CHECK(of_rank_0 == Approx(1.5 * whole));
-  // By a list that is no ring as the list has it: all to rank 0, and the sum from it to all.
+  // With an algorithm that is no ring, its own transfers: all to rank 0, and the sum from it to all.
   for (const Flow& flow : flows_of(programs, prediction.context->step.grid, "naive"))
     if (flow.purpose == Purpose::data_gradient) {
       CHECK((flow.from == 0) != (flow.to == 0));
@@ -112,12 +112,12 @@ TEST_CASE("If a step's own counts were discarded, the load is the mean of all st
   CHECK(scale_to_mean(flows, totals));
   CHECK(flows[0].bytes == Approx(20));  // 160 over two steps, one to three
   CHECK(flows[1].bytes == Approx(60));
-  CHECK(flows[2].bytes == 5);  // the library hid it
+  CHECK(flows[2].bytes == 5);  // the library did not report it
   CHECK_FALSE(scale_to_mean(flows, RunTotals{}));
 }
 
 TEST_CASE("Counted links are the load, to the byte, whatever the collectives' algorithm") {
-  // "auto" reads straight from where it is, which is no ring.
+  // "auto" reads directly from where the data are: no ring.
   const Prediction prediction = predict(small_scenario("data = 4\nmicro_batches = 1\ncollective = \"auto\""));
   REQUIRE(prediction.context);
   std::vector<LinkReport> links = prediction.report.links;
@@ -141,7 +141,7 @@ TEST_CASE("Counted links are the load, to the byte, whatever the collectives' al
   CHECK(unit_rows(counted, 3).size() == 3);
   CHECK(unit_rows(counted, 3)[0][0].words == "device of rank 3");  // it sends most
 
-  request.links[0].bytes = std::nan("");  // one that was not counted: then none is taken
+  request.links[0].bytes = std::nan("");  // one that was not counted: then none is used
   CHECK(topology_of(request).source == LoadSource::plan);
 }
 
@@ -186,7 +186,7 @@ TEST_CASE("Every box is drawn over the boxes that it contains, and the pointer f
   CHECK(layout.at(QPointF(-5, -5)) == std::pair{-1, -1});
   CHECK(view.table().rows.size() == view.topology().levels.size());
   CHECK(describe(view.topology(), 0, 2).contains("rank 2"));
-  // The drawing stands in the middle of its room, its boxes say what they are, and a scale what their shades mean.
+  // The drawing is in the middle of its space, its boxes have names, and a scale explains their shades.
   view.resize(1280, 800);
   const TopologyLayout large = view.layout_now();
   double top = 1e9, bottom = 0;
@@ -206,7 +206,7 @@ TEST_CASE("Every box is drawn over the boxes that it contains, and the pointer f
   CHECK(words.contains("node 0: ranks 0 to 3"));
   CHECK(words.contains("uplink busy"));
   CHECK_FALSE(words.contains("0"));
-  // A click on a box, or on its row of the list of all, points at its way out.
+  // A click on a box, or on its row of the list of all, points at its uplink.
   std::vector<std::pair<QString, int>> pointed;
   QObject::connect(&view, &DataView::uplink_pointed,
                    [&](const QString& level, int unit) { pointed.emplace_back(level, unit); });

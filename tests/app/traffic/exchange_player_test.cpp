@@ -188,7 +188,7 @@ TEST_CASE("Of an opaque collective the picture shows its members, and says that 
 
 TEST_CASE("An opaque collective shows the last rank to arrive, the others' waiting times, and the bus bandwidth") {
   const OpId op = parse_token(reduce_token).value();
-  // Rank r comes at 10 r µs; from 30 µs on bytes move, on rank r for 60 + r µs.
+  // Rank r arrives at 10 r µs; from 30 µs on bytes move, on rank r for 60 + r µs.
   std::vector<Span> spans;
   for (int r = 0; r < n; ++r) spans.push_back({r, 3, op, r * 10'000, 30'000, 90'000 + r * 1000, -1});
   const auto exchange = exchange_of(replicas(), {1, n, 1}, {}, spans, {}, 0, 3, op);
@@ -201,7 +201,7 @@ TEST_CASE("An opaque collective shows the last rank to arrive, the others' waiti
   CHECK(value_of("last to arrive") == "rank 3; " + text::nanoseconds(30'000) + " after rank 0");
   CHECK(value_of("waiting") == text::nanoseconds(15'000) + "; on average; at most " + text::nanoseconds(30'000));
   CHECK(value_of("moving bytes").startsWith(text::nanoseconds(60'000)));
-  // 2 (n - 1) / n of the size over 60 µs, as the table has it.
+  // 2 (n - 1) / n of the size over 60 µs, as in the table.
   const double bandwidth = static_cast<double>(exchange->bytes) * 2 * (n - 1) / n / 60e-6;
   CHECK(value_of("bus bandwidth").startsWith(text::bandwidth(bandwidth)));
   CHECK(exchange_times(replicas(), {1, n, 1}, spans).at(0).bus_bandwidth == Approx(bandwidth));

@@ -13,7 +13,7 @@ using namespace rankscope::app;
 
 namespace {
 
-/// Two ranks all-reduce 8 MB once. Rank 0 comes 3 ms before rank 1; the bytes then take 2 ms. A ring of two moves
+/// Two ranks all-reduce 8 MB once. Rank 0 arrives 3 ms before rank 1; the bytes then take 2 ms. A ring of two moves
 /// 2(n-1)/n = 1 times the payload over each link.
 Figures one_all_reduce() {
   const OpId op = OpId::of({.kind = OpKind::all_reduce, .purpose = Purpose::data_gradient, .chunk = 0, .index = 0});

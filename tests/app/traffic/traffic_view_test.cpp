@@ -28,7 +28,7 @@ class FixedSnapshot : public SnapshotSource {
   std::shared_ptr<const StoreView> view_;
 };
 
-/// The prediction of two pipelines of two stages, as the session would tell it.
+/// The prediction of two pipelines of two stages, as the session would provide it.
 struct Place {
   explicit Place(const std::string& plan =
                      "data = 2\npipeline = 2\nschedule = \"gpipe\"\nmicro_batches = 4\ncollective = \"ring\"") {
@@ -57,7 +57,7 @@ struct Place {
     return -1;
   }
 
-  /// All that the player says, in one line.
+  /// All texts of the player, in one line.
   QString explanation() const {
     QStringList words;
     for (const PaintedText& text : painted_texts(*view->player())) words << text.words;
@@ -88,7 +88,7 @@ TEST_CASE("A click on a line of the table plays an op of it, and the map counts 
   CHECK_FALSE(played->timed);  // a prediction records no phases
   const LinkMatrix* map = p.view->heat_map()->matrix();
   REQUIRE(map != nullptr);
-  // Rank 0 reduces with rank 1 alone, and nothing else is counted.
+  // Rank 0 reduces with rank 1 only, and nothing else is counted.
   CHECK(map->shown(0, 1) > 0);
   CHECK(map->shown(0, 2) == 0);
 
@@ -129,7 +129,7 @@ TEST_CASE("The map's rows add up to what the table says that a rank sends") {
 }
 
 TEST_CASE("The map draws counted links if the run has them, and says so; else it draws the prediction") {
-  // The communicator's own collectives too: what they send is counted like all else.
+  // The communicator's own collectives too: their bytes are counted like all others.
   const std::string collective = GENERATE("auto", "ring");
   application();
   const Prediction prediction =
@@ -149,7 +149,7 @@ TEST_CASE("The map draws counted links if the run has them, and says so; else it
   }
   CHECK(planned->total() == Approx(links));
 
-  // Every sender counted 64 bytes more on each of its links than was predicted, but for rank 2, which could not count.
+  // Every sender counted 64 bytes more on each of its links than predicted, except rank 2, which could not count.
   figures.run = prediction.report;
   for (LinkReport& link : figures.run->links) link.bytes = link.from == 2 ? std::nan("") : link.predicted + 64;
   const auto counted = link_matrix(figures);
@@ -215,7 +215,7 @@ TEST_CASE("The diagram of a message is above its times, and the buttons are belo
   CHECK(player->height() == player->height_for(player->width(), player->height()));
   CHECK(player->height() < 360);
   CHECK(player->member_box(0).top() < 140);
-  // The map is as high as the view leaves it, not a square in a corner.
+  // The map uses the full height of its space; it is not a square in a corner.
   const HeatMap* map = p.view->heat_map();
   CHECK(map->geometry().bottom() - (map->y() + map->cell_rect(3, 3).bottom()) < 24);
 }
@@ -275,7 +275,7 @@ TEST_CASE("Every number at the map is centred on its rank's cells, and both axes
     CHECK(row.box.top() >= ticks.rows[i - 1].box.bottom() - 0.01);
     CHECK(column.box.left() > ticks.columns[i - 1].box.right());
   }
-  // What is painted lies where it is said to.
+  // Painted parts are at their reported positions.
   for (const PaintedText& text : painted_texts(map))
     for (const HeatMap::Tick& tick : ticks.columns)
       if (text.words == QString::number(matrix.predicted.first_rank(tick.cell)) &&
@@ -318,11 +318,11 @@ TEST_CASE("All that is known of an opaque collective is shown, with its reasons,
     INFO(plan << ", " << size.width() << ": " << explanation.toStdString());
     CHECK(explanation.contains("Phases unknown"));
     for (const ExchangeFact& fact : facts_of(*exchange)) {
-      if (fact.name == "algorithm") continue;  // the explanation says it too
+      if (fact.name == "algorithm") continue;  // the explanation also states it
       CHECK(explanation.contains(fact.name + ' ' + fact.value.simplified()));
       CHECK(explanation.contains(fact.why.simplified()));
     }
-    // The length of the whole is not taken for the time when it began.
+    // The total duration is not read as the begin.
     const PaintedText *zero = nullptr, *foot = nullptr;
     const auto texts = painted_texts(*p.view->player());
     for (const PaintedText& text : texts) {

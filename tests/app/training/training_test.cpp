@@ -75,7 +75,7 @@ TEST_CASE("A short curve stays as it is, with the points that are not known") {
 }
 
 TEST_CASE("A long curve keeps a gap that is wider than a pixel, and loses no value beside one that is not") {
-  auto points = wave(100'000);  // 1000 a pixel
+  auto points = wave(100'000);  // 1000 per pixel
   for (int i = 40'000; i < 43'000; ++i) points[static_cast<std::size_t>(i)].y = std::nan("");
   points[70'500].y = std::nan("");
   const auto kept = decimated(points, 100);
@@ -151,7 +151,7 @@ TEST_CASE("Gradients by magnitude are those of the chosen step, or of the last o
   CHECK(chart.data().step == 3);
   CHECK(chart.note() ==
         QString("step 3: %1 below the fp16 range, %2 above it").arg(text::percent(0.8), text::percent(0.1)));
-  // A power of two is as wide as any other, and the range stands where its numbers do.
+  // All powers of two have the same width, and the range is at its numbers.
   CHECK(MagnitudeChart::place_of(MagnitudeChart::first_shown, 580) == 0);
   CHECK(MagnitudeChart::place_of(-30, 580) == Approx(100));
   CHECK(MagnitudeChart::place_of(MagnitudeChart::last_shown + 1, 580) == Approx(580));
@@ -231,7 +231,7 @@ TEST_CASE("A curve breaks at steps without a value and at steps that are not the
   using Piece = QList<QPointF>;
   CHECK(view.chart(Curve::loss).pieces() == QList<Piece>{{{0, 5}, {1, 4}}, {{3, 2}}, {{7, -2}, {8, -3}}});
   CHECK(view.chart(Curve::gradient_norm).pieces().size() == 2);
-  // What was a gap is filled when its steps come.
+  // A gap is filled when its steps arrive.
   latest = std::make_shared<Figures>(*latest);
   latest->run->steps.clear();
   for (std::uint32_t step = 0; step < 9; ++step) latest->run->steps.push_back({step, 5.0 - step, 1.0, 0.1, 1000.0});
@@ -302,7 +302,7 @@ TEST_CASE("Every curve that is known is drawn, however low the view is, with two
       CHECK(chart.height() >= 120);
       CHECK(chart.value_labels().size() >= 2);
     }
-    // Whatever the shape, the last chart of a line ends where the view does.
+    // For any shape, the last chart of a line ends at the view's edge.
     int right = 0, bottom = 0;
     for (std::size_t c = 0; c < curve_count; ++c) {
       const CurveChart& chart = view.chart(static_cast<Curve>(c));

@@ -59,7 +59,7 @@ TEST_CASE("A fitted row is a ring, and equality is the diagonal") {
   CHECK(plot.series[2].points.size() == 1);
   const PlotScale scale = scale_of(plot, QRectF(0, 0, 400, 300));
   const QPointF low = scale.at(5, 5), high = scale.at(20, 20), middle = scale.at(10, 10);
-  // Logarithmic both ways: 10 is halfway from 5 to 20.
+  // Both axes are logarithmic: 10 is halfway from 5 to 20.
   CHECK(middle.x() == Approx((low.x() + high.x()) / 2));
   CHECK(middle.y() == Approx((low.y() + high.y()) / 2));
 }
@@ -69,10 +69,10 @@ TEST_CASE("Ticks are round numbers, and fewer in a small plot") {
   CHECK(ticks_of(1, 100, true, 10) == std::vector<double>{1, 2, 5, 10, 20, 50, 100});
   CHECK(ticks_of(1, 1000, true, 4) == std::vector<double>{1, 10, 100, 1000});
   CHECK(ticks_of(-1, 10, true, 4).empty());
-  // Of 1, 2, 5, … only 20 and 50 lie in there.
+  // Of 1, 2, 5, … only 20 and 50 are in that range.
   CHECK(ticks_of(15, 56, true, 12) == std::vector<double>{20, 30, 40, 50});
   CHECK(ticks_of(11, 19, true, 2) == std::vector<double>{15});
-  CHECK(ticks_of(40, 205, true, 2) == std::vector<double>{100, 200});  // 50, 100 and 200 would crowd
+  CHECK(ticks_of(40, 205, true, 2) == std::vector<double>{100, 200});  // 50, 100 and 200 would be too dense
 }
 
 TEST_CASE("A tick beyond its axis is not painted, and an axis' name has its own space") {
@@ -143,7 +143,7 @@ TEST_CASE("Every published table is listed with its error, and the keys choose o
   QTest::keyClick(list, Qt::Key_Down);
   CHECK(view.rows().rowCount() == static_cast<int>(published[1].rows.size()));
   CHECK(view.words().contains(QString::fromStdString(published[1].source)));
-  // Where sources and constants come from is told whole, and no name is cut.
+  // The origin of sources and constants is shown completely, and no name is cut.
   for (QLabel* label : view.findChildren<QLabel*>()) CHECK(label->height() >= label->heightForWidth(label->width()));
   for (int row = 0; row < view.tables().rowCount(); ++row) {
     const QRect cell = list->visualRect(view.tables().index(row, 0));
@@ -153,7 +153,7 @@ TEST_CASE("Every published table is listed with its error, and the keys choose o
     CHECK(words.height() <= cell.height());
     CHECK(words.width() <= cell.width());
   }
-  // However many tables there are, a picture has its place, and nothing of it lies under them.
+  // With any number of tables, a picture has its place, and no part of it is under them.
   CHECK(view.plot_area().height() > 140);
   for (QTableView* table : view.findChildren<QTableView*>())
     CHECK_FALSE(QRectF(table->geometry()).intersects(view.plot_area()));

@@ -1,4 +1,4 @@
-// What the emulated libnccl finds in a program on emulated GPUs: its streams, what is done on devices' memory, and
+// What the emulated libnccl needs of a program on emulated GPUs: its streams, operations on devices' memory, and
 // whether code is loaded while NCCL's kernels wait.
 #include <cstdlib>
 #include <functional>

@@ -8,7 +8,7 @@
 namespace rankscope::test {
 namespace {
 
-/// "plan.zero" of "zero" or of itself; the refusal's own table first, as names are not the only ones of their kind.
+/// "plan.zero" of "zero" or of itself; the refusal's own table first, because names are not unique.
 std::string path_of(const std::string& name, const std::string& beside) {
   if (find_key(name) != nullptr) return name;
   for (const std::string& table :
@@ -46,7 +46,7 @@ std::vector<std::string> words_listed(const std::string& text) {
   return words;
 }
 
-/// name = value, name = value or value, "and" between what belongs together.
+/// name = value, name = value or value, "and" between changes that belong together.
 void add_settings(const Refusal& refusal, const std::string& text, std::vector<Advice>& advice) {
   const std::regex setting(
       R"re((and (?:give )?)?\b([a-z][a-z0-9_.]*) = ("[^"]*"|[-+0-9.e]*[0-9]|true|false)(( or ("[^"]*"|[-+0-9.e]*[0-9]))*))re");
@@ -83,7 +83,7 @@ std::optional<Refusal> read_refusal(const std::string& text, const std::string& 
 
 std::vector<Advice> advice_in(const Refusal& refusal) {
   std::vector<Advice> advice;
-  // What is wrong comes first and may have a semicolon of its own; values in quotes may, too.
+  // The error is first and may contain a semicolon; values in quotes may, too.
   const std::string& text = refusal.what;
   std::smatch found;
   const auto semicolon = text.find("; ");
@@ -99,7 +99,7 @@ std::vector<Advice> advice_in(const Refusal& refusal) {
   if (text.starts_with("unknown "))
     if (std::regex_search(right, found, std::regex(R"((there is|known:|it is) (.*)$)")))
       for (const std::string& word : words_listed(found[2]))
-        if (word.find("FILE") == std::string::npos && word != "or" && word != "by-hand")  // that one needs an order
+        if (word.find("FILE") == std::string::npos && word != "or" && word != "by-hand")  // this value needs an order
           advice.push_back({{refusal.key, as_toml(refusal.key, word), true}});
   add_settings(refusal, right, advice);
   if (std::regex_search(right, found, std::regex(R"((\w+) at most (\d+))")))

@@ -138,7 +138,7 @@ void DrawnPlan::draw_train(Draw& draw) {
   if (draw.chance(30)) set("train.seed", std::to_string(draw.between(0, 99999)));
   if (draw.chance(30)) set("data.seed", std::to_string(draw.between(0, 99999)));
   if (draw.chance(5)) word("data.source", draw.one_of<std::string>({"synthetic", "text:book.txt", "text:none.txt"}));
-  // What rules have of their own, and what fp16 has.
+  // Keys of single rules and of fp16.
   Scenario scenario;
   for (const Key& key : scenario_keys()) {
     if (key.table != "train" || has(key.path()) || !draw.chance(3)) continue;
@@ -172,7 +172,7 @@ void DrawnPlan::draw_machine(Draw& draw) {
   }
 }
 
-/// One key out of its range, a word that nobody knows, or a name that is mistyped.
+/// One key out of its range, an unknown word, or a mistyped name.
 void DrawnPlan::draw_mistake(Draw& draw) {
   std::vector<std::string> paths;
   for (const auto& [path, value] : values_) paths.push_back(path);
@@ -186,7 +186,7 @@ void DrawnPlan::draw_mistake(Draw& draw) {
 
 std::string DrawnPlan::to_toml() const {
   std::string text = "title = \"drawn\"\n", table;
-  for (const auto& [path, value] : values_) {  // sorted, so tables are in one piece
+  for (const auto& [path, value] : values_) {  // sorted, so that each table is contiguous
     if (table_of(path) != table) text += "[" + (table = table_of(path)) + "]\n";
     text += name_of_key(path) + " = " + value + "\n";
   }

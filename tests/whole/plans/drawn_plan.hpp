@@ -1,4 +1,4 @@
-// A scenario file drawn at random, over all keys that scenarios have; small enough that a step of it takes
+// A random scenario file, over all keys that scenarios have; small enough that a step of it takes
 // milliseconds.
 #pragma once
 #include <map>
@@ -7,7 +7,7 @@
 
 namespace rankscope::test {
 
-/// A number of its own, the same on every platform.
+/// A random number generator with the same numbers on every platform.
 class Draw {
  public:
   explicit Draw(std::uint64_t seed) : engine_(seed) {}
@@ -24,7 +24,7 @@ class Draw {
   std::mt19937_64 engine_;
 };
 
-/// Keys, by table and name, with their values as TOML writes them.
+/// Keys, by table and name, with their values in TOML's form.
 class DrawnPlan {
  public:
   explicit DrawnPlan(Draw& draw);
@@ -34,7 +34,7 @@ class DrawnPlan {
   void set(const std::string& path, const std::string& value) { values_[path] = value; }
   void remove(const std::string& path) { values_.erase(path); }
   std::string to_toml() const;
-  /// The key that stands in that line of to_toml(); empty where none does.
+  /// The key in that line of to_toml(); empty if there is none.
   std::string key_in_line(int line) const;
 
  private:

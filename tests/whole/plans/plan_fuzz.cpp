@@ -1,11 +1,11 @@
 // Random plans through the real program: each is refused with one line whose advice works when it is followed, or it
 // runs, its memory and traffic are those predicted to the byte, and verify finds no difference
-// but where it names stale weights.
+// unless it reports stale weights.
 //
 //   plan_fuzz [--seed N] [--count N] [--only I]
 //
-// Prints each fault with the plan that has it (--only I repeats that one alone), and in the end what was found. Exit
-// status 1 when there was a fault.
+// Prints each fault with the plan that has it (--only I repeats that plan alone), and at the end a summary. Exit
+// status 1 if there was a fault.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,15 +32,15 @@ struct Counts {
       stale = 0, killed = 0, faults = 0;
 };
 
-/// Means over ranks of whole bytes, but for how their sums were rounded.
+/// Means over ranks of integer bytes, except rounding errors of their sums.
 bool same_mean(double a, double b) { return std::abs(a - b) <= 1e-12 * std::abs(b); }
 
 bool names_what_there_is(const Refusal& refusal) {
   return refusal.what.starts_with("unknown ") || refusal.what.find(" is out of range; ") != std::string::npos;
 }
 
-/// Whether the refusal that follows a change is one of the change itself. Of all that there is, this plan may need
-/// another; the next refusal then says which, and is of another kind.
+/// Whether the refusal after a change is about the change itself. Of the list of all values, this plan may need
+/// another; the next refusal then states which, and is of another kind.
 bool takes_back(const Refusal& first, const Change& change, const Refusal& next) {
   if (next.what == first.what) return true;
   return next.key == change.path && (!change.of_list || names_what_there_is(next));
@@ -68,7 +68,7 @@ class Fuzz {
 
  private:
   Ended engine_on(const DrawnPlan& plan, std::vector<std::string> arguments) {
-    file_ = folder_.file(fmt::format("drawn-{}.toml", index_), plan.to_toml());  // which names its checkpoints
+    file_ = folder_.file(fmt::format("drawn-{}.toml", index_), plan.to_toml());  // which lists its checkpoints
     arguments.insert(arguments.begin() + 1, file_);
     return Process(folder_, engine_command(std::move(arguments))).wait(a_minute * 3);
   }
@@ -79,7 +79,7 @@ class Fuzz {
               << std::flush;
   }
 
-  /// What the plan is refused with; nullopt when it is accepted, or when it ends otherwise, which is a fault.
+  /// The plan's refusal; nullopt if it is accepted, or if it ends in another way, which is a fault.
   std::optional<Refusal> refusal_of(const DrawnPlan& plan, bool& sound) {
     const Ended ended = engine_on(plan, {"plan", "--json"});
     sound = true;
@@ -129,7 +129,7 @@ class Fuzz {
                    false;
         after.emplace_back(changed, next);
       }
-      // A person does not take back what was followed before, where there is another way.
+      // A user does not undo a change that was advised before, if there is another way.
       std::vector<std::size_t> ways;
       for (std::size_t w = 0; w < advice.size(); ++w)
         if (std::none_of(advice[w].begin(), advice[w].end(),
@@ -146,7 +146,7 @@ class Fuzz {
     return sound && !refusal;
   }
 
-  /// Some plans ask for the death of a rank: the program then ends, and names the rank.
+  /// Some plans request the death of a rank: the program then ends, and reports the rank.
   static bool dies_as_asked(const DrawnPlan& plan, const Ended& ended) {
     return ended.status == 1 && ended.in_time && plan.has("fault.kill_rank") && plan.has("fault.kill_step") &&
            ended.err.find(fmt::format("rank {} was killed at the start of step {} (fault.kill_rank)",
