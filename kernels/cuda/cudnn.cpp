@@ -24,8 +24,8 @@ using enum AttentionTensor;
 using Addresses = std::unordered_map<std::int64_t, void*>;
 
 void add(Addresses& addresses, AttentionTensor tensor, const void* address) {
-  addresses[static_cast<std::int64_t>(tensor)] =
-      const_cast<void*>(address);  // the front-end reads and writes through these
+  // The front-end has one type of address for inputs and outputs.
+  addresses[static_cast<std::int64_t>(tensor)] = const_cast<void*>(address);
 }
 
 /// The three parts of a tensor with the layout of qkv.

@@ -15,7 +15,7 @@ struct Alternative {
   PlanSpec plan;
   double step_seconds = not_known;  ///< predicted, like all below
   double bubble = not_known;        ///< share of the step, mean over the ranks
-  double peak_bytes = not_known;    ///< of the fullest rank's device
+  double peak_bytes = not_known;    ///< of the device that needs the most memory
   bool fits = true;  ///< on the cluster's devices, if their memory is known
 };
 

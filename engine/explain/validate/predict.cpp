@@ -63,7 +63,7 @@ bool fits_host(const std::vector<StageMemory>& stages, const ClusterSpec& cluste
   });
 }
 
-/// As many blocks for each chunk as the fullest device holds; 0 if not even one fits.
+/// The largest number of blocks in each chunk with which every device has enough memory; 0 if one is too many.
 double largest_parameters(Scenario s) {
   const int chunks = s.plan.chunks();
   const auto fits = [&](int blocks) {

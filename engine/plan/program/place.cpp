@@ -41,7 +41,7 @@ struct Stretch {
   std::int64_t begin = 0, end = 0;
 };
 
-/// The begin of the smallest gap between `taken` that holds `bytes`, or after them all.
+/// The begin of the smallest gap between the ranges `taken` with room for `bytes`; their end if there is none.
 std::int64_t best_gap(std::vector<Stretch>& taken, std::int64_t bytes) {
   std::sort(taken.begin(), taken.end(), [](const Stretch& x, const Stretch& y) { return x.begin < y.begin; });
   std::int64_t free = 0, best = -1, best_size = 0;
@@ -63,7 +63,7 @@ std::vector<bool> used_by_other_lanes(const RankProgram& program) {
 }
 
 /// Sets the offsets, counted from 0, of buffers that are alive only within a step. Buffers are placed in order of size,
-/// the largest first; each is put into the smallest gap between buffers that are alive at the same time (greedy by
+/// the largest first; each is put into the smallest gap between buffers that are live at the same time (greedy by
 /// size: Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020). Over the matrix of
 /// plans the arena is 1.005 times the peak; with first fit in order of time it was 1.02. Returns the end.
 ///

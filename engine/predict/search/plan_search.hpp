@@ -19,7 +19,7 @@ struct Judgement {
   Fate fate = Fate::refused;
   /// Of a step; of a plan out of memory the least time of its step, NaN if unknown.
   double seconds = not_known;
-  double bytes = not_known;  ///< of the fullest device
+  double bytes = not_known;  ///< of the device that needs the most memory
   StepParts parts{};         ///< of the step; zero for one that does not fit
 };
 using Judge = std::function<Judgement(const PlanSpec&)>;

@@ -29,7 +29,7 @@ std::vector<PlanSpec> possible_plans(const Scenario& scenario);
 struct PlanResult {
   PlanSpec plan;
   FoldedStep step;
-  double bytes = 0;        ///< of the fullest device, with context and slack
+  double bytes = 0;        ///< of the device that needs the most memory, with context and slack
   std::size_t number = 0;  ///< among all plans: of two equal ones the first is preferred
 };
 
