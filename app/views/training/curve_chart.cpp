@@ -16,6 +16,7 @@ namespace rankscope::app {
 namespace {
 
 constexpr int step_label_width = 64, value_label_height = 36;  ///< space that a tick needs, with a margin
+constexpr int named_label_width = 88, least_titled_height = 124;  ///< below: no space for the title of the lower axis
 constexpr double air = 0.06;                                   ///< margin over and under the curve, as a share
 
 /// The values between which the curve is drawn.
@@ -126,7 +127,6 @@ CurveChart::CurveChart(const QString& title, bool from_zero, QWidget* parent)
   chart.addAxis(values_, Qt::AlignLeft);
   values_->setLabelsPosition(QCategoryAxis::AxisLabelsPositionOnValue);
   values_->setTruncateLabels(false);
-  steps_->setLabelFormat(QStringLiteral("%d"));
   steps_->setTickType(QValueAxis::TicksDynamic);
   steps_->setTickAnchor(0);
   steps_->setTitleText(tr("step"));
@@ -185,7 +185,11 @@ void CurveChart::draw() {
 
 void CurveChart::tick() {
   const double first = data_.first, last = std::max(first + 1, data_.last);
-  const std::vector<double> steps = ticks_for(first, last, width() / step_label_width);
+  // Qt Charts cuts labels and title where both do not fit: then each label names the axis.
+  const bool titled = view_->height() >= least_titled_height;
+  steps_->setTitleVisible(titled);
+  steps_->setLabelFormat(titled ? QStringLiteral("%d") : tr("step") + QStringLiteral(" %d"));
+  const std::vector<double> steps = ticks_for(first, last, width() / (titled ? step_label_width : named_label_width));
   steps_->setRange(first, last);
   steps_->setTickInterval(std::max(1.0, steps.size() > 1 ? std::round(steps[1] - steps[0]) : last - first));
   const auto [low, high] = ends_of(data_, from_zero_);
