@@ -132,7 +132,7 @@ TEST_CASE("a key that is revoked during the run loses its connection and gets no
   run.train(5, 10);
   CHECK(eventually([&] { return seen_by_bob.summaries() == 20; }));
   CHECK(seen_by_ada.summaries() == 10);
-  CHECK(run.relay->status().revoked == 1);
+  CHECK(eventually([&] { return run.relay->status().revoked == 1; }));
   const auto again = view(read_join_file(ada), nothing);
   CHECK(eventually([&] { return again->status().state == ViewerState::refused; }));
   CHECK(nothing.messages().empty());
