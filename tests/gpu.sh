@@ -219,6 +219,9 @@ if [[ -z $dry ]]; then
     fail "no libcublasLt here: the CUDA toolkit and PyTorch contain it"
   fi
   LD_LIBRARY_PATH=$LD_LIBRARY_PATH${found:+:$found}
+  # Otherwise each check fails for this reason, one after the other.
+  problem=$(timeout -k 15 120 python3 "$tools/gpu_driver.py" 2>&1) ||
+    fail "the driver of $gpu does not start: ${problem:-no answer within 2 minutes}"
   mkdir -p "$results"
   # The results of earlier commands, if the results folder starts empty each time.
   if [[ -n $earlier ]]; then

@@ -116,6 +116,14 @@ program() { # program NAME COMMANDS
 }
 program nvidia-smi '[[ $1 == --list-gpus ]] && echo "GPU 0" || echo "a GPU that is none, 1, 2 MiB"'
 program ldconfig 'echo libcublasLt.so.13'
+driver_whose_start_returns() { # driver_whose_start_returns STATUS
+  cc -shared -fPIC -x c -o "$fake/libcuda.so.1" - <<C
+int cuInit(unsigned flags) { return flags ? 1 : $1; }
+int cuDeviceGetCount(int* count) { return *count = 1, 0; }
+int cuGetErrorString(int error, const char** text) { return *text = "system not yet initialized", 0; }
+C
+}
+driver_whose_start_returns 0
 program compute-sanitizer 'exit 0'
 kernels_that_work='[[ $RANKSCOPE_REQUIRE_GPU == 1 ]]'
 program kernels_cuda_test "$kernels_that_work"
@@ -132,6 +140,15 @@ program gpu_step 'echo "{\"engine\": \"rankscope\", \"model\": \"$1\", \"samples
   \"classes\": {}, \"memory\": {\"used_bytes\": 0, \"predicted_bytes\": 1, \"off_by\": 0, \"context_bytes\": 0, \"workspace_bytes\": 0}}" | tr -d "\n"'
 program telemetry_share_bench 'echo "cost of telemetry: mean +0.10 %"'
 on_fake() { PATH=$fake:$PATH bash "$tests/gpu.sh" --bin "$fake" --results "$work/gathered" "$@" 2>/dev/null; }
+
+# A driver that does not start is reported once, and no check runs.
+driver_whose_start_returns 802
+status=0
+said=$(PATH=$fake:$PATH bash "$tests/gpu.sh" --bin "$fake" --results "$work/no-driver" 2>&1) || status=$?
+[[ $status == 1 && $said == *"cuInit returns error 802 (system not yet initialized)" ]] || complain "no driver: status $status, $said"
+[[ ! -e $work/no-driver ]] || complain "checks run without a driver"
+driver_whose_start_returns 0
+
 status=0
 table=$(on_fake) || status=$?
 [[ $status == 1 ]] || complain "a plan that differs: status $status"
