@@ -106,7 +106,7 @@ def run_and_change(binary, folder, desktop):
     program = Program(binary, desktop, fresh_profile(folder, "profile-run"), [LAB, "--run"])
     try:
         wait_label(program, "LIVE", "ENDED")
-        wait_label(program, "ENDED", seconds=200)
+        wait_label(program, "ENDED", seconds=400)  # half a minute on two idle cores
         field = program.wait_for("micro-batches", "spin button")
         if program.value(field) != 8:
             raise Failed(f"the lab has 8 micro-batches, the field {program.value(field)}")
