@@ -1,4 +1,4 @@
-// What every communicator must do, run by one rank of any world: the same body under loopback and under mpirun.
+// Checks that every communicator must pass, run by one rank of any world: the same code under loopback and mpirun.
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -40,7 +40,7 @@ TEST_CASE("a step's samples are the same under every plan") {
       const BatchShape shape = batch_shape(scenario);
       CHECK(shape.global_batch() == 24);
       CHECK(shape.first_sample(5, 0, 0) == 120);
-      // One rank that accumulates data·micro_batches micro-batches of this size sees the same micro-batches in order.
+      // One rank that accumulates data·micro_batches micro-batches of this size gets the same micro-batches in order.
       const BatchShape one{1, data * micro_batches, shape.micro_batch_size};
       for (int d = 0; d < data; ++d)
         for (int m = 0; m < micro_batches; ++m)

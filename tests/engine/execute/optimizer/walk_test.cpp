@@ -48,7 +48,7 @@ TEST_CASE("SGD diverges beyond a rate of 2/λmax and not before") {
   const OptimizerPath beyond = walked(ravine, walker("sgd", 1.01 * 2 / condition, 2000));
   // |y| = 1.02^t leaves ten windows, 15, at the first t where it is greater: ln 15/ln 1.02 = 136.8.
   CHECK(beyond.diverged == 137);
-  // At 2/λmax itself it goes to and fro between two points for ever (but for rounding).
+  // At exactly 2/λmax it alternates between two points forever (except for rounding).
   const OptimizerPath between = walked(ravine, walker("sgd", 2 / condition, 100));
   CHECK(between.points.back().y == Approx(1.0));
   CHECK(between.points[99].y == Approx(-1.0));
@@ -82,7 +82,7 @@ TEST_CASE("Adam's first step is the rate in each coordinate, whatever the gradie
     CHECK(adam.points[1].x - adam.points[0].x == Approx(0.1).epsilon(1e-6));
     CHECK(adam.points[0].y - adam.points[1].y == Approx(0.1).epsilon(1e-6));
   }
-  // On a slope that stays, its t-th step is rate/√t.
+  // With a constant slope, its t-th step is rate/√t.
   Surface slope = make_surface("ravine");
   slope.value = [](Point p) { return 3 * p.x; };
   slope.gradient = [](Point) { return Point{3, 0}; };
@@ -110,7 +110,7 @@ TEST_CASE("the noise of a step is the same for every optimizer, has the given de
   Surface flat = make_surface("ravine");
   flat.value = [](Point) { return 1.0; };
   flat.gradient = [](Point) { return Point{0, 0}; };
-  // SGD at a rate of 1 adds up what it is given.
+  // On a flat surface a step of SGD is the rate times the noise.
   const OptimizerPath sum = walked(flat, walker("sgd", 1e-3, 4000), 0.5);
   double squares = 0;
   for (int t = 1; t <= 4000; ++t) squares += std::pow(sum.step_length(t) / 1e-3, 2);

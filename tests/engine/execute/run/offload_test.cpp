@@ -1,4 +1,4 @@
-// Optimizer states in the host's memory: the same bits, other bytes in other places.
+// Optimizer states in the host's memory: the training has the same bits, and bytes move to other memory classes.
 #include <map>
 #include <mutex>
 
@@ -50,7 +50,7 @@ Scenario scenario_of(const Plan& plan, const char* offload) {
 
 using Bytes = std::vector<std::byte>;
 
-/// What every rank's device holds of each parameter after some steps, and every summary.
+/// Returns each parameter on every rank's device after some steps; adds every summary to `summaries`.
 std::map<std::string, Bytes> trained(const Scenario& scenario, Summaries& summaries) {
   const StepProgram step = compile(scenario);
   std::map<std::string, Bytes> parameters;
