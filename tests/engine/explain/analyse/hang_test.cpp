@@ -91,7 +91,7 @@ TEST_CASE("a rank whose last events were lost is late, too: others have finished
   const auto programs = replicas(3);
   const RankGrid grid{1, 3, 1};
   const auto run = simulate(programs, grid, unit_costs(1000), 3);
-  // Rank 1 stopped in step 2's backward, and what it did from step 1's reduction on it has not told.
+  // Rank 1 stopped in step 2's backward; its events from step 1's reduction on are lost.
   auto spans = reported_spans(programs, grid, run.spans, 1, parse_token("B:c0:m0").value(), 2);
   const OpId reduce = parse_token("ALLREDUCE.data_gradient:c0:i0").value();
   std::erase_if(spans, [&](const Span& s) {
@@ -150,7 +150,8 @@ TEST_CASE("a worker of an asynchronous server that stops is late to those whom t
   const auto ahead = static_cast<std::uint32_t>(programs[server].arrivals_ahead.value());
   const std::uint32_t stops = 2, last = stops + ahead;
   const auto run = simulate(programs, grid, unit_costs(step.model, step.first_segment), static_cast<int>(last) + 3);
-  // Rank 2 never begins step 2. The others are served up to the bound, then compute one step more and push in vain.
+  // Rank 2 never begins step 2. The server serves the others up to the bound; then they compute one more step and wait
+  // to push.
   const auto sentence_until = [&](std::uint32_t others_until) {
     std::vector<Span> spans;
     for (const Span& span : run.spans) {
@@ -176,7 +177,7 @@ TEST_CASE("a worker of an asynchronous server that stops is late to those whom t
   CHECK(sentence.find("Rank 2 is missing: it is in ") == 0);
   CHECK(sentence.find(" of step 2. Ranks 0, 1 and 3 wait for it.") != std::string::npos);
 
-  // Before the bound is met nobody waits: the server takes what comes.
+  // Before the bound is reached no worker waits: the server accepts every arrival.
   const Standstill moving = where_ranks_are(programs, grid, sentence_until(last - 1), 0, 100, {});
   CHECK(moving.pending.empty());
   CHECK(moving.staleness_waits.empty());
