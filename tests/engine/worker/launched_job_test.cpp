@@ -1,4 +1,4 @@
-// Which processes belong to a job that a launcher has started, as its environment says.
+// The processes that belong to a launcher's job, according to their environment.
 #include "engine/worker/launched_job.hpp"
 
 #include "tests/catch.hpp"
