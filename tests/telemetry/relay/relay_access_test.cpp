@@ -1,4 +1,4 @@
-// Whom a relay serves, and what it does not take from whom.
+// Which clients a relay serves, and what it refuses from each kind of client.
 #include "telemetry/relay/revoked_keys.hpp"
 #include "tests/telemetry/relay/relay_support.hpp"
 
@@ -20,10 +20,10 @@ TEST_CASE("garbage on the socket is counted and ignored") {
     stranger.send_raw({good_header, noise, noise});
     stranger.send_raw({good_header.substr(0, 39), noise});
   }
-  stranger.send({link::Type::snapshot, 1}, noise);            // only relays say this
-  stranger.send({link::Type::worker_hello, 1}, "too short");  // no session
+  stranger.send({link::Type::snapshot, 1}, noise);            // only relays send this
+  stranger.send({link::Type::worker_hello, 1}, "too short");  // too short for a session id
   CHECK(eventually([&] { return run.relay->status().garbage >= 252; }));
-  // As a worker that knows the run's secret it is let in, and its damaged messages are refused one by one.
+  // As a worker that knows the run's secret it is admitted, and each of its damaged messages is refused.
   REQUIRE(stranger.handshake(run.relay->worker_join().run_secret, 2));
   const auto before = run.relay->status().garbage;
   for (std::uint64_t n = 1; n <= 20; ++n) stranger.send({link::Type::worker_messages, 2, n, 1}, noise);

@@ -1,4 +1,4 @@
-// A store that puts old steps together says of a run what one that keeps every summary says.
+// A store that folds old steps gives the same answers about a run as one that keeps every summary.
 #include <algorithm>
 #include <random>
 

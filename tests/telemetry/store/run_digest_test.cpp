@@ -21,7 +21,7 @@ Span a_span(std::int32_t rank, std::uint32_t step, int number) {
   return {rank, step, OpId::of(op), begin, begin + 20, begin + 650, 600};
 }
 
-// A run of which each batch of a rank holds two steps, measured and emulated; with samples, phases, a gap and
+// A run in which each batch of a rank holds two steps, measured and emulated; with samples, phases, a gap and
 // summaries.
 std::vector<Message> a_run() {
   std::vector<Message> run;

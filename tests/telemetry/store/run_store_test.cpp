@@ -240,7 +240,7 @@ TEST_CASE("messages of another session change nothing") {
 
 TEST_CASE("many late messages, merged rank by rank in parallel, give the same run") {
   RunStore late, ordered;
-  // A tenth is late: not so much of a rank that it is merged as it comes, but together more than one thread merges.
+  // A tenth is late: too few per rank to be merged immediately, but together enough that several threads merge.
   constexpr int ranks = 24, each = 10'000;
   for (int rank = 0; rank < ranks; ++rank) {
     SpanBatch in_order, first, after;
@@ -276,7 +276,7 @@ TEST_CASE("what a store with a limit keeps does not shrink as a run goes on") {
   }
   const auto view = store.view();
   CHECK(early > 10'000);
-  CHECK(view->event_count() > early - 3000);  // a chunk or so more or less
+  CHECK(view->event_count() > early - 3000);  // give or take a chunk
   const std::int64_t evicted = view->evicted_count();
   add(store, {span_of(0, 3, forward0, 3000, 3005)});
   CHECK(store.view()->event_count() == view->event_count());

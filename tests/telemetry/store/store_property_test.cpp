@@ -147,7 +147,7 @@ TEST_CASE("late, duplicate and disordered batches give the same picture as order
       store.view();
     }
   }
-  feed(store, spans, 64);  // in the section above: all of it once more
+  feed(store, spans, 64);  // after the section above: everything a second time
   compare(reference, *store.view(), seed);
 }
 
@@ -175,7 +175,7 @@ TEST_CASE("readers follow a run that is being written") {
   shape.ops = 300;
   Spans spans = invented_run(shape, 8);
   std::mt19937_64 random(8);
-  for (std::size_t i = 0; i + 40 < spans.size(); i += 40)  // a little disorder everywhere
+  for (std::size_t i = 0; i + 40 < spans.size(); i += 40)  // slightly out of order everywhere
     std::shuffle(spans.begin() + static_cast<std::ptrdiff_t>(i), spans.begin() + static_cast<std::ptrdiff_t>(i + 40),
                  random);
   RunStore store;
@@ -196,7 +196,7 @@ TEST_CASE("readers follow a run that is being written") {
           count += static_cast<std::int64_t>(found.size());
           view->shares(key, view->extent(key.obtained), pixels);
         }
-        // The last span may begin where the extent ends; all others are there.
+        // The last span may begin at the extent's end and not be counted; all others are counted.
         if (count < seen || count > view->event_count()) ++wrong;
         seen = count;
       }

@@ -36,7 +36,7 @@ TEST_CASE("a body that is cut, or whose lengths lie, is refused and never read b
   std::vector<std::byte> body;
   for (int i = 0; i < 5; ++i) link::append(body, {std::nullopt, encode(random.message(i))});
   for (std::size_t size = 0; size < body.size(); size += 4) {
-    // In memory of its own, so that a read past the end is seen.
+    // In separate memory, so that a read past the end is detected.
     const std::vector<std::byte> cut(body.begin(), body.begin() + static_cast<std::ptrdiff_t>(size));
     if (const auto pieces = link::pieces_of(cut)) CHECK(pieces->size() < 5);
   }

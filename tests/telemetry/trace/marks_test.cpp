@@ -1,4 +1,4 @@
-// Marks in a recording: kept, changed, refused, and never at the price of the data.
+// Marks in a recording: saved, changed, refused; the data are never at risk.
 #include "telemetry/trace/marks.hpp"
 
 #include <sys/resource.h>
