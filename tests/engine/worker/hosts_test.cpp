@@ -66,7 +66,7 @@ TEST_CASE("a host gets the ranks that exceed the slots of the hosts before it") 
   CHECK(on("elsewhere", 8).count() == 0);
 }
 
-TEST_CASE("of a run over several hosts, memory counts for the ranks that are on this one") {
+TEST_CASE("in a run over several hosts, memory is counted for the ranks on this host") {
   Scenario scenario;
   scenario.plan.pipeline = 4;
   const StepProgram step = compile(scenario);

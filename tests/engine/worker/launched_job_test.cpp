@@ -77,7 +77,7 @@ TEST_CASE("ranks that mpirun starts in an allocation are mpirun's") {
   CHECK(job_in(both)->launcher == Launcher::mpirun);
 }
 
-TEST_CASE("invalid numbers are no job") {
+TEST_CASE("invalid numbers mean no job") {
   Variables odd = of_mpirun;
   odd["OMPI_COMM_WORLD_SIZE"] = "four";
   CHECK(!job_in(odd));

@@ -66,7 +66,7 @@ TEST_CASE("on a terminal one line is rewritten in place, cut to the width, and r
   for (const std::string& text : lines) CHECK(text.find('\n') == std::string::npos);
 }
 
-TEST_CASE("while nothing is done no line is there, so that other words can be written") {
+TEST_CASE("no line is shown while nothing is done, so that other text can be written") {
   Written written;
   ProgressLine line("run", written.output(true));
   const Progress progress = line.progress();

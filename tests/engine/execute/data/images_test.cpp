@@ -55,7 +55,7 @@ TEST_CASE("an image determines its class") {
   }
 }
 
-TEST_CASE("a tenth of the labels are wrong, each other class as often, and that is the floor") {
+TEST_CASE("a tenth of the labels are wrong, evenly over the other classes, and that gives the floor of the loss") {
   constexpr int image = 4, classes = 10, samples = 100'000;
   const SyntheticImages images(image, classes, 7);
   std::vector<std::int32_t> bytes(image * image * 3);

@@ -49,7 +49,7 @@ TEST_CASE("the stationary distribution is unchanged by one step of the chain") {
   }
 }
 
-TEST_CASE("entropies meet a calculation by hand on the joint distribution of three tokens") {
+TEST_CASE("entropies match a calculation by hand on the joint distribution of three tokens") {
   // H(X2 | X0 X1) and H(X1 | X0) from the joint distribution of (token before, token, token after): this computation
   // does not use the chain's states.
   const int V = 7;

@@ -69,7 +69,7 @@ TEST_CASE("a segment that no model has is refused") {
                     ContainsText("there is no weight gradient of b0.attention"));
 }
 
-TEST_CASE("a workspace holds the greatest need and begins where a tensor may") {
+TEST_CASE("a workspace has the greatest required size, and the alignment of tensors") {
   Workspace workspace;
   workspace.require(100);
   workspace.require(7);

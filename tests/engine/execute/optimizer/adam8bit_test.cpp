@@ -134,7 +134,7 @@ Trained train(const std::string& optimizer, int steps, double spread = 0.1) {
 
 }  // namespace
 
-TEST_CASE("dynamic tree quantisation: 256 levels, exact there and back, the nearest of all") {
+TEST_CASE("dynamic tree quantisation has 256 levels, restores each exactly, and chooses the nearest one") {
   const std::string instruction_set(GENERATE(from_range(kernels::cpu_instruction_sets())));
   const bool is_signed = GENERATE(true, false);
   const kernels::Options options{.threads = 1, .instruction_set = instruction_set};
@@ -144,7 +144,7 @@ TEST_CASE("dynamic tree quantisation: 256 levels, exact there and back, the near
   check_quantiser<double>(kernels::cpu::loops_for(DType::f64, options), is_signed);
 }
 
-TEST_CASE("8-bit Adam's first step is AdamW's, to the bit: it rounds what it keeps, not what it uses") {
+TEST_CASE("8-bit Adam's first step equals AdamW's bit for bit: only its stored states are rounded") {
   CHECK(train("adam8bit", 1).parameter == train("adamw", 1).parameter);
 }
 
@@ -175,7 +175,7 @@ TEST_CASE("the error of 8-bit Adam's states after a step is at most the bin widt
   }
 }
 
-TEST_CASE("after fifty steps 8-bit Adam differs from AdamW by at most a twentieth of AdamW's way") {
+TEST_CASE("after fifty steps 8-bit Adam differs from AdamW by at most a twentieth of AdamW's change") {
   const Trained small = train("adam8bit", 50), full = train("adamw", 50);
   double apart = 0, way = 0;
   for (std::size_t i = 0; i < full.parameter.size(); ++i) {

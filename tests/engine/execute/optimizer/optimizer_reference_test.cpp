@@ -93,7 +93,7 @@ struct Tensor {
 
 }  // namespace
 
-TEST_CASE("twenty steps of every optimizer end where PyTorch or the paper's equations end, within 1e-12") {
+TEST_CASE("twenty steps of every optimizer give the results of PyTorch or the paper's equations within 1e-12") {
   const std::vector<Case> cases = read_cases();
   CHECK(cases.size() == 29);
   // Gradients four times as large with a clip coefficient of 1/4 give the same training, bit for bit.
@@ -125,7 +125,7 @@ TEST_CASE("twenty steps of every optimizer end where PyTorch or the paper's equa
   }
 }
 
-TEST_CASE("every optimizer is compared with a reference, but 8-bit Adam, which has tests of its own") {
+TEST_CASE("every optimizer is compared with a reference, except 8-bit Adam, which has its own tests") {
   const std::vector<Case> cases = read_cases();
   for (const std::string& name : optimizer_names()) {
     const bool there = std::any_of(cases.begin(), cases.end(), [&](const Case& c) { return c.optimizer == name; });

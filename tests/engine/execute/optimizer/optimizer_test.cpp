@@ -166,7 +166,7 @@ TEST_CASE("an update without a state that it needs is refused") {
   CHECK_THROWS_WITH(bind("sgd", {parameter, {&half, DType::bf16, {1}}}), ContainsText("gradient"));
 }
 
-TEST_CASE("a small model learns a batch by heart, in every type and with every optimizer") {
+TEST_CASE("a small model memorises a batch, in every type and with every optimizer") {
   const char* precision = GENERATE("fp64", "fp32", "bf16");
   const std::string optimizer = GENERATE(from_range(optimizer_names()));
   Scenario scenario;

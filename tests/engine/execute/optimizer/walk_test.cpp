@@ -130,7 +130,7 @@ TEST_CASE("weight decay on a surface is off unless requested: the surface keeps 
   CHECK(path.points[1].x == Approx(ravine.start.x * (1 - 0.1 * 0.5) + 0.1).epsilon(1e-6));
 }
 
-TEST_CASE("8-bit Adam rounds its moments here too: it walks like AdamW, and not on its bits") {
+TEST_CASE("8-bit Adam rounds its moments on surfaces, too: its path is near AdamW's, with other bits") {
   const Surface beale = make_surface("beale");
   const OptimizerPath full = walked(beale, walker("adamw", 0.1, 300)),
                       eight = walked(beale, walker("adam8bit", 0.1, 300));
@@ -138,7 +138,7 @@ TEST_CASE("8-bit Adam rounds its moments here too: it walks like AdamW, and not 
   CHECK(beale.distance(eight.points.back()) < 1e-3);
 }
 
-TEST_CASE("bytes of states are those of training: 8 with Adam, 2.03 in 8 bits, next to none with Adafactor") {
+TEST_CASE("bytes of states are those of training: 8 with Adam, 2.03 in 8 bits, almost none with Adafactor") {
   CHECK(state_bytes_per_parameter("sgd") == 0);
   CHECK(state_bytes_per_parameter("momentum") == 4);
   CHECK(state_bytes_per_parameter("adagrad") == 4);
@@ -147,7 +147,7 @@ TEST_CASE("bytes of states are those of training: 8 with Adam, 2.03 in 8 bits, n
   CHECK(state_bytes_per_parameter("adafactor") == 2 * 4 / 1024.0);
 }
 
-TEST_CASE("every optimizer walks every surface at its rate there without diverging, and ends below where it began") {
+TEST_CASE("with its rate for a surface, no optimizer diverges there, and each ends below its start") {
   const Surface surface = make_surface(GENERATE(from_range(surface_names())));
   for (const std::string& optimizer : walking_optimizers()) {
     INFO(surface.name << " " << optimizer);

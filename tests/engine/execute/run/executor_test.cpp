@@ -54,7 +54,7 @@ TEST_CASE("every op begins after all its dependencies have ended, in its step an
   }
 }
 
-TEST_CASE("a step is no barrier: a lane may be in the next step while another is still in this one") {
+TEST_CASE("a step is not a barrier: a lane may be in the next step while another is still in this one") {
   // Two lanes without edges: the compute lane can be steps ahead of a slow copy lane.
   RankProgram program;
   program.ops.push_back({*parse_token("F:c0:m0"), GroupKind::self, -1, {}, {}, {}});
@@ -73,7 +73,7 @@ TEST_CASE("a step is no barrier: a lane may be in the next step while another is
   CHECK(loads_when_compute_ended < 3);
 }
 
-TEST_CASE("when an op fails, no lane begins another one, and the failure is thrown on") {
+TEST_CASE("when an op fails, no lane begins another one, and the failure is rethrown") {
   const RankProgram program = program_with_messages();
   std::atomic<bool> failed = false;
   std::atomic<int> begun_after = 0, reported = 0;
@@ -133,7 +133,7 @@ TEST_CASE("contributions run in order of arrival, no further ahead of the slowes
 }
 
 #if RANKSCOPE_SLOWNESS == 1  // sanitizers reserve terabytes of address space
-TEST_CASE("a lane whose thread cannot be made ends the run and the waits of those that began") {
+TEST_CASE("if a lane's thread cannot be created, the run and the other lanes' waits end") {
   const RankProgram program = program_with_messages();
   const pid_t child = fork();  // the limit applies to the whole process and cannot be removed
   REQUIRE(child >= 0);

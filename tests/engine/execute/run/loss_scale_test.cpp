@@ -91,7 +91,7 @@ TEST_CASE("in fp16 every plan trains the same model as one rank") {
   CHECK(result.passed);
 }
 
-TEST_CASE("an overflow both in the plan and on one rank is no difference, an overflow on one side is") {
+TEST_CASE("an overflow both in the plan and on one rank is not a difference, an overflow on one side is") {
   const auto plan = GENERATE(Plan{2, 1, 0}, Plan{1, 4, 0}, Plan{2, 2, 2});
   Scenario s = scenario_of(plan);
   s.train.loss_scale = 0x1p24;  // causes an overflow in the first of five steps
@@ -104,7 +104,7 @@ TEST_CASE("an overflow both in the plan and on one rank is no difference, an ove
   CHECK_FALSE(verify(s, {}).passed);
 }
 
-TEST_CASE("an overflow on one rank leaves the step out on all, and does not count for the optimizer") {
+TEST_CASE("if one rank overflows, all ranks skip the step, and the optimizer does not count it") {
   const auto plan = GENERATE(Plan{1, 1, 0}, Plan{2, 2, 0}, Plan{1, 4, 0}, Plan{4, 1, 1}, Plan{2, 2, 2}, Plan{4, 1, 3});
   Scenario s = scenario_of(plan);
   s.train.clip = GENERATE(0.0, 0.5);
@@ -138,7 +138,7 @@ TEST_CASE("the scale is doubled after a window without an overflow") {
   }
 }
 
-TEST_CASE("the scale changes neither the norm that clips nor, beyond rounding, what is trained") {
+TEST_CASE("the scale changes neither the norm for clipping nor, except for rounding, the training") {
   Scenario s = scenario_of({2, 2, 1});
   s.train.clip = 0.05;  // clips in every step: the norm of scaled gradients would reduce them to nearly zero
   RunReports once, scaled;

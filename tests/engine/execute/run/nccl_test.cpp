@@ -318,7 +318,7 @@ TEST_CASE("a peer lost while its collective is on the device ends the run with t
 }
 
 // A device may allocate or release memory only when all work on its queues is done, and that work may wait for a peer.
-TEST_CASE("what ranks need of their GPUs over nccl is reserved before the first of them begins a step") {
+TEST_CASE("over nccl all GPU memory is reserved before the first rank begins a step") {
   const char* const collective = GENERATE("auto", "ring", "tree", "halving-doubling", "naive");
   const Plan plan = GENERATE_REF(Plan{"1f1b", 4, 1, 1, 0, collective}, Plan{"1f1b", 2, 1, 2, 0, collective},
                                  Plan{"1f1b", 4, 1, 1, 3, collective}, Plan{"1f1b", 2, 2, 1, 0, collective});

@@ -38,7 +38,7 @@ class UnusedReports : public RunReports {
 
 }  // namespace
 
-TEST_CASE("a step records one event for each of its ops, and where nobody observes only those that lanes wait for") {
+TEST_CASE("a step records one event for each of its ops, and without an observer only those that lanes wait for") {
   const StepProgram step = compile(scenario_of({"1f1b"}));
   const RankProgram program = step.program_for(0);
   double ops = 0;
@@ -67,7 +67,7 @@ TEST_CASE("a step records one event for each of its ops, and where nobody observ
   CHECK(unused.spans == 0);
 }
 
-TEST_CASE("an op on a queue begins when the ops that it comes after have ended, though no event says so") {
+TEST_CASE("an op on a queue begins when the ops that it depends on have ended, even without an event") {
   const StepProgram step = compile(scenario_of({"1f1b", 1, 1, 2}));
   struct Kept : RunReports {
     void span(Lane lane, const Span& span) override {
@@ -126,7 +126,7 @@ TEST_CASE("without the edges between streams, plans do not train the same model"
   CHECK_FALSE(trains_the_same("RANKSCOPE_TEST_EDGES_MISSING=1"));
 }
 
-TEST_CASE("an edge that is missing in a program shows on streams as it does on threads") {
+TEST_CASE("a missing edge in a program is detected on streams as on threads") {
   Scenario scenario = scenario_of({"1f1b", 4, 1, 1, 3});
   scenario.fault.plant = "early_gather_read";
   RunSettings settings = on_gpu();

@@ -148,7 +148,7 @@ TEST_CASE("a rank runs on its platform's GPU, whatever device its thread used be
   CHECK(reports.losses.size() == 2);
 }
 
-TEST_CASE("a GPU that is not there is refused by its number") {
+TEST_CASE("a GPU that does not exist is refused by its number") {
   CHECK_NOTHROW(open_platform("cuda", 1, 3));
   CHECK_THROWS_AS(open_platform("cuda", 1, 4), DeviceError);
   CHECK_THROWS_WITH(open_platform("cuda", 1, 4),

@@ -54,7 +54,7 @@ Scenario data_parallel(const std::string& collective, int ranks) {
 
 }  // namespace
 
-TEST_CASE("a run's collectives go by plan.collective: its transfers, its bytes and its report say so") {
+TEST_CASE("a run's collectives use plan.collective: in its transfers, its bytes and its report") {
   const std::string collective = GENERATE("auto", "ring", "naive", "tree", "halving-doubling");
   const int n = GENERATE(3, 4);
   CAPTURE(collective, n);

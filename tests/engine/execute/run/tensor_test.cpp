@@ -123,7 +123,7 @@ TEST_CASE("what is computed again has the same bits, collectives included") {
   CHECK(a.losses == b.losses);
 }
 
-TEST_CASE("faults planted in tensor-parallel training are caught") {
+TEST_CASE("planted faults in tensor-parallel training are detected") {
   const bool sequence_parallel = GENERATE(false, true);
   constexpr int zero = 2;
   const auto* plant = GENERATE("gradient_scale", "dropped_micro_batch", "skipped_norm_term", "untied_embedding",

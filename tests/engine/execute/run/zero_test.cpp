@@ -67,7 +67,7 @@ TEST_CASE("with ring chunks equal to shards ZeRO has the bits of data parallelis
   CHECK(trained(s) == trained(plain));
 }
 
-TEST_CASE("faults planted in sharded training are caught") {
+TEST_CASE("planted faults in sharded training are detected") {
   const int zero = GENERATE(1, 2, 3);
   const auto* plant = GENERATE("gradient_scale", "dropped_micro_batch", "skipped_norm_term", "untied_embedding");
   Scenario s = scenario_of(zero, 2, 2, 2, "fp64");

@@ -54,7 +54,7 @@ TEST_CASE("a ring's all-reduce is 2(n-1) phases, and after them every rank holds
   }
 }
 
-TEST_CASE("whatever the algorithm and the number of ranks, an all-reduce ends with everything everywhere") {
+TEST_CASE("for any algorithm and number of ranks, an all-reduce ends with all contributions on all ranks") {
   for (const Algorithm algorithm : {Algorithm::ring, Algorithm::naive, Algorithm::tree, Algorithm::halving_doubling})
     for (const int n : {2, 3, 4, 5, 8}) {
       const auto exchange = reduce_of(n, 64 * n, algorithm);
@@ -111,7 +111,7 @@ TEST_CASE("a communicator's own collectives have no phases") {
   CHECK(exchange->bytes == 400);
 }
 
-TEST_CASE("phases reported by a library are stored with its collective, once each, and are no moves") {
+TEST_CASE("phases reported by a library are stored with its collective, once each, and are not moves") {
   const auto channel = [](int rank, int number, std::int64_t begin) {
     return PhaseSpan{rank, 0, token(reduce_token), 0, number, -1, -1, -1, begin, begin + 90};
   };
@@ -190,7 +190,7 @@ TEST_CASE("the factors are those that nccl-tests documents") {
   CHECK(bus_factor(OpKind::send, 2) == 1);
 }
 
-TEST_CASE("a ring sends to neighbours alone: each rank 2(n-1)/n of the buffer to the next, nothing to others") {
+TEST_CASE("a ring sends only to neighbours: each rank 2(n-1)/n of the buffer to the next, nothing to others") {
   const TrafficMatrix matrix = traffic_matrix(replicas(4, 4000), {1, 4, 1}, Algorithm::ring);
   REQUIRE(matrix.side == 4);
   for (int from = 0; from < 4; ++from)

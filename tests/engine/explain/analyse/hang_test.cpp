@@ -60,7 +60,7 @@ TEST_CASE("of four replicas the one missing in the all-reduce is named, with its
   CHECK(sentence_of(still, {}) == "Rank 2 is missing: it is in B:c0:m0 of step 1. Ranks 0, 1 and 3 wait for it.");
 }
 
-TEST_CASE("in a pipeline all others wait, through each other, for the stage that stopped") {
+TEST_CASE("in a pipeline all others wait, directly or indirectly, for the stage that stopped") {
   const auto programs = pipeline_programs(one_f_one_b_schedule({4, 1, 8}));
   const RankGrid grid{1, 1, 4};
   const auto run = simulate(programs, grid, unit_costs(1000), 2);
@@ -138,7 +138,7 @@ TEST_CASE("in a run that has done all its steps no rank waits") {
   CHECK(sentence_of(still, {}).empty());
 }
 
-TEST_CASE("a worker of an asynchronous server that stops is late to those whom the bound on staleness holds back") {
+TEST_CASE("a stopped worker of an asynchronous server is late for those that the bound on staleness delays") {
   const Scenario scenario = parse_scenario(
       "[model]\nlayers = 2\nwidth = 32\nheads = 2\ncontext = 16\nvocabulary = 64\n[plan]\ndata = 4\n"
       "data_parallel = \"parameter-server\"\nservers = 1\nstaleness = 2\n[train]\nglobal_batch = 16\n",

@@ -157,7 +157,7 @@ TEST_CASE("simulated data are predictions, and nothing is measured") {
   CHECK(std::isnan(report.hfu));
 }
 
-TEST_CASE("an MFU above 1 is no figure but a measurement fault, with what it was computed from") {
+TEST_CASE("an MFU above 1 is reported as a measurement fault, with the values that it was computed from") {
   RunFacts facts = facts_of(3);
   const Report possible = make_report(facts);
   CHECK(possible.faults.empty());

@@ -169,7 +169,7 @@ TEST_CASE("on the wall clock the share of the cores that other programs had is r
   CHECK_THAT(to_text(report), !ContainsText("contention"));
 }
 
-TEST_CASE("a peak that a busy machine gave is reported beside the MFU that is divided by it") {
+TEST_CASE("a peak measured on a busy machine is reported with the MFU that uses it") {
   Report report;
   report.mfu = 0.4;
   CHECK_THAT(to_text(report), !ContainsText("not steady"));

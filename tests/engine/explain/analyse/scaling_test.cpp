@@ -46,7 +46,7 @@ SweepRun failure_of(int point, const std::string& why) {
 
 }  // namespace
 
-TEST_CASE("a quartile is the lower value where it lies between two, and nothing has none") {
+TEST_CASE("a quartile between two values is the lower one, and an empty list has none") {
   CHECK(quartile({5, 1, 4, 2, 3}, 2) == 3);
   CHECK(quartile({5, 1, 4, 2, 3}, 1) == 2);
   CHECK(quartile({5, 1, 4, 2, 3}, 3) == 4);
@@ -162,7 +162,7 @@ TEST_CASE("the table names points whose steps vary widely") {
   CHECK(to_text(sweep, scaling_table(sweep)).find("steps vary") == std::string::npos);
 }
 
-TEST_CASE("the batch of weak scaling is whole samples or none") {
+TEST_CASE("the batch of weak scaling is a whole number of samples, or there is none") {
   CHECK(weak_batch(32, 4, 1) == 128);
   CHECK(weak_batch(32, 1, 4) == 8);
   CHECK(weak_batch(32, 3, 4) == 24);

@@ -109,7 +109,7 @@ TEST_CASE("every flipped bit in a sweep's recording is detected") {
   CHECK(noticed > static_cast<std::int64_t>(bytes.size() / 2));
 }
 
-TEST_CASE("every run is on the disk before the next one begins: a sweep that was killed opens") {
+TEST_CASE("every run is on the disk before the next one begins: a killed sweep's recording can be opened") {
   const Directory directory;
   write(directory / "killed.mcap", before_closing(directory));
   DamageReport damage;
@@ -118,7 +118,7 @@ TEST_CASE("every run is on the disk before the next one begins: a sweep that was
   CHECK(sweep.runs.size() == 2);
 }
 
-TEST_CASE("cut anywhere, a sweep's recording gives the runs before the cut or says that it is none") {
+TEST_CASE("cut anywhere, a sweep's recording gives the runs before the cut or is refused") {
   const Directory directory;
   const std::string whole = before_closing(directory), path = directory / "cut.mcap";
   std::size_t most = 0;

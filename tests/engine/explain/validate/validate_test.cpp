@@ -40,7 +40,7 @@ TEST_CASE("Kendall's tau is 1 for the same order, -1 for the opposite one, and c
   CHECK(std::isnan(kendalls_tau(std::span(up, 1), std::span(up, 1))));
 }
 
-TEST_CASE("a row's error is that of the nearest prediction, and none within the interval") {
+TEST_CASE("a row's error is that of the nearest prediction, and zero within the interval") {
   ValidatedRow row;
   row.published = 10;
   row.low = 9;
@@ -91,7 +91,7 @@ TEST_CASE("constants are fitted to at most six rows, and reproduce them") {
   CHECK(fitted > 0);
 }
 
-TEST_CASE("rows that a constant was fitted to are marked, and are no part of a table's errors") {
+TEST_CASE("rows that a constant was fitted to are marked, and do not count in a table's errors") {
   PublishedTable published;
   for (const PublishedTable& table : tables())
     if (table.file == "all-reduce-a100") published = table;
@@ -145,7 +145,7 @@ TEST_CASE("choices that a source leaves open make an interval, and a wrong table
 }
 
 TEST_CASE(
-    "step times that nothing was fitted to are within 4 % on average and 9 % at worst, but for BLOOM's 104 heads") {
+    "step times that nothing was fitted to are within 4 % on average and 9 % at worst, except BLOOM's 104 heads") {
   for (const PublishedTable& published : tables()) {
     if (published.quantity != Quantity::step_seconds || !published.judged || published.held_out) continue;
     const ValidatedTable table = validate(published);
@@ -267,7 +267,7 @@ TEST_CASE("efficiencies that a table was made with are recovered from the other 
   }
 }
 
-TEST_CASE("device hours are the step's seconds by ranks and tokens") {
+TEST_CASE("device hours are computed from the step's seconds, the ranks and the tokens") {
   const PublishedTable table = table_of(
       "title = \"t\"\nsource = \"s\"\nconstants = \"c\"\nunit = \"h\"\nquantity = \"device_hours\"\n"
       "rows = [{ name = \"a\", published = 1, tokens = 8192.0, plan = { data = 2 }, train = { global_batch = 4 } }]\n"
@@ -277,7 +277,7 @@ TEST_CASE("device hours are the step's seconds by ranks and tokens") {
   CHECK(validate(table).rows[0].predicted() == Approx(step * 2 * 2 / 3600));
 }
 
-TEST_CASE("shares of the peak are as near as the step times that they follow from, and days of 2019 within 17 %") {
+TEST_CASE("shares of the peak are as accurate as the step times behind them, and days of 2019 are within 17 %") {
   int seen = 0;
   for (const PublishedTable& published : tables()) {
     const bool is_share = published.file == "korthikanti-mfu", is_days = published.file == "megatron-2019";
@@ -392,7 +392,7 @@ TEST_CASE("the largest model fits its device, and a layer more does not") {
   CHECK(predict(s, Quantity::largest_parameters, row) == 0);
 }
 
-TEST_CASE("tables that judge nothing, since inputs are open, have the explained results") {
+TEST_CASE("tables with unknown inputs, which are not judged, have the explained results") {
   // ZeRO-3's steps are predicted much too short, so the predicted gains over it are too small (zero-3-selene.toml).
   const std::map<std::string, double> worst{
       {"zero-offload", 0.06},     {"zero-offload-speed", 0.11}, {"zero-largest-measured", 0.14},
@@ -411,7 +411,7 @@ TEST_CASE("tables that judge nothing, since inputs are open, have the explained 
   CHECK(seen == worst.size());
 }
 
-TEST_CASE("days are the step's seconds by tokens, and a checkpoint is 14 bytes a parameter") {
+TEST_CASE("days are computed from the step's seconds and the tokens, and a checkpoint is 14 bytes per parameter") {
   const PublishedTable days = small_table("training_seconds", "d", ", tokens = 81920.0, train = { global_batch = 4 }");
   const double step = predict(days.rows[0].choices[0], Quantity::step_seconds, days.rows[0]);
   CHECK(validate(days).rows[0].predicted() == Approx(20 * step / 86400));

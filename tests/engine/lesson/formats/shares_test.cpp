@@ -74,7 +74,7 @@ TEST_CASE("shares by powers of two agree with the numbers converted one by one")
   CHECK(shares.zero + shares.below + shares.subnormal + shares.normal + shares.edge + shares.beyond == Approx(1));
 }
 
-TEST_CASE("the largest scale is the last with nothing beyond") {
+TEST_CASE("the largest scale is the last one without overflow") {
   const auto format = GENERATE(NumberFormat::fp16, NumberFormat::e4m3, NumberFormat::e5m2, NumberFormat::int8);
   const ExponentRange range = exponents_of(format);
   const std::vector<std::int64_t> counts = counted(drawn(5'000, -20));

@@ -41,7 +41,7 @@ TEST_CASE("each outcome of a conversion has its name") {
   }
 }
 
-TEST_CASE("a scale is multiplied in again: int8 with steps of a hundredth holds 0.3") {
+TEST_CASE("a scale is multiplied back: int8 with steps of a hundredth holds 0.3") {
   const StoredNumber stored = store(NumberFormat::int8, 0.304, 0.01);
   CHECK(stored.bits == 30);
   CHECK(stored.value == Approx(0.3));

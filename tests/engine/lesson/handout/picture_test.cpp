@@ -59,7 +59,7 @@ TEST_CASE("a picture of memory is of the rank with the greatest peak, with bytes
   CHECK(count(picture.svg, "<polygon") == 1);
 }
 
-TEST_CASE("a step of more ranks than a page has rows for says so") {
+TEST_CASE("a picture of a step with more ranks than a page has rows says so") {
   DrawnStep step = two_ranks();
   step.ranks = 64;
   CHECK(draw_timeline(step).caption.find("the first 16 of 64 ranks") != std::string::npos);

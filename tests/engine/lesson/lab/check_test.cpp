@@ -176,7 +176,7 @@ TEST_CASE("a range that includes the opposite answer, or half of the value, is a
   check_finds(fault(with("100 * 3/11", "95"), {95.0, {}}), {"question 1", "what is left to 100 %", "below 2.5 %"});
 }
 
-TEST_CASE("a drawing that a flat line passes is a fault") {
+TEST_CASE("a drawing whose tolerance accepts a flat line is a fault") {
   const auto drawn = [](const char* tolerance) {
     return std::string(good_lesson) +
            "[[lab.questions]]\nask = \"Draw the activations.\"\nunit = \"MiB\"\n"

@@ -71,7 +71,7 @@ TEST_CASE("No order of a small puzzle is shorter than the bound, and the best on
   if (!known.empty()) CHECK(best <= known.front().units);
 }
 
-TEST_CASE("Whoever appends boxes that are ready gets to the end, whatever the cap, and the order is one that runs") {
+TEST_CASE("Appending ready boxes always completes the board, for any cap, and the order can run") {
   std::mt19937 random(11);
   for (int round = 0; round < 60; ++round) {
     const auto draw = [&](int least, int most) { return std::uniform_int_distribution<int>(least, most)(random); };
@@ -128,7 +128,7 @@ TEST_CASE("Random moves and removals leave a board that can run, and undo return
   }
 }
 
-TEST_CASE("A box that cannot be there says why") {
+TEST_CASE("A box at an invalid position is refused with the reason") {
   Puzzle board({.stages = 2, .micro_batches = 3, .halves = false, .kept = 2});
   CHECK(board.fault_of(forward_of(0, 0), 1, 0) == PuzzleFault{Kind::other_stage, forward_of(0, 0), {}});
   CHECK(board.fault_of(forward_of(1, 0), 1, 0) == PuzzleFault{Kind::missing, forward_of(1, 0), forward_of(0, 0)});
@@ -151,7 +151,7 @@ TEST_CASE("A box that cannot be there says why") {
   CHECK_FALSE(board.fault_of(forward_of(1, 1), 1, 2));
 }
 
-TEST_CASE("Taking a box back takes what needs it, and the forwards that have no room without it") {
+TEST_CASE("Removing a box also removes the boxes that need it, and the forwards that then have no room") {
   Puzzle board({.stages = 2, .micro_batches = 2, .halves = false, .kept = 1});
   for (const OpId box :
        {forward_of(0, 0), forward_of(1, 0), backward_of(1, 0), backward_of(0, 0), forward_of(0, 1), forward_of(1, 1)})
@@ -189,7 +189,7 @@ TEST_CASE("The known schedules that keep no more than the rules allow are listed
   CHECK(least_units({3, 6, false, 0}) == 3 * (6 + 2));
 }
 
-TEST_CASE("A whole order is taken if it has these boxes and breaks no rule") {
+TEST_CASE("A complete order is accepted if it has these boxes and breaks no rule") {
   Puzzle board({.stages = 2, .micro_batches = 4, .halves = false, .kept = 2});
   const PipelineShape shape{.stages = 2, .micro_batches = 4};
   CHECK_FALSE(board.fill(gpipe_schedule(shape)));

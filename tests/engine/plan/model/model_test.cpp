@@ -58,7 +58,7 @@ TEST_CASE("GPT-2's four sizes have their published parameter counts") {
   }
 }
 
-TEST_CASE("parameters meet 12Lh²(1+13/(12h)+(V+s)/(12Lh)), which leaves out the last layer norm") {
+TEST_CASE("parameters match 12Lh²(1+13/(12h)+(V+s)/(12Lh)), which omits the last layer norm") {
   for (const ModelSpec& spec : {gpt(1, 8, 2, 4, 16), gpt(8, 128, 4, 64, 256), gpt(24, 2304, 24, 2048, 51200)}) {
     const double L = spec.layers, h = spec.width, V = spec.vocabulary, s = spec.context;
     const double form = 12 * L * h * h * (1 + 13 / (12 * h) + (V + s) / (12 * L * h));
@@ -71,7 +71,7 @@ TEST_CASE("parameters meet 12Lh²(1+13/(12h)+(V+s)/(12Lh)), which leaves out the
   }
 }
 
-TEST_CASE("a step's FLOPs meet 72BsLh²(1+s/(6h)+V/(12Lh))") {
+TEST_CASE("a step's FLOPs match 72BsLh²(1+s/(6h)+V/(12Lh))") {
   struct Row {
     ModelSpec spec;
     int batch;
@@ -134,7 +134,8 @@ TEST_CASE("parameters are named, shaped and initialised as GPT-2's, and are cont
   CHECK(parameter(model, "wpe.weight").shape == Shape{16, 32});
 }
 
-TEST_CASE("every segment reads what an earlier one wrote, keeps what it has, and each gradient has one writer") {
+TEST_CASE(
+    "every segment reads what an earlier one wrote, keeps only its own tensors, and each gradient has one writer") {
   const Model model = make_model(scenario_of(gpt(2, 8, 2, 4, 16), 3));
   const SegmentSpec* before = nullptr;
   std::map<TensorName, Shape> alive{{TensorName::tokens, {12}}, {TensorName::targets, {12}}};

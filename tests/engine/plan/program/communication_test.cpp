@@ -137,7 +137,7 @@ TEST_CASE("all communications of compiled programs keep the rules") {
   }
 }
 
-TEST_CASE("a root stands in the text form and parses back") {
+TEST_CASE("a root is part of the text form and parses back") {
   const RankProgram program = program_of("BROADCAST.server:c0:i0 group data root 2 bytes 32 uses 0w", {8});
   CHECK(program.ops[0].root == 2);
   CHECK(to_text(parse_program(to_text(program))) == to_text(program));

@@ -58,7 +58,7 @@ TEST_CASE("over two steps, ops of different lanes that touch the same bytes are 
       }
 }
 
-TEST_CASE("edges implied by others are left out, so there are fewer than two an op") {
+TEST_CASE("edges implied by others are left out, so there are fewer than two per op") {
   const RankProgram program = compile(small_scenario("1f1b", 2, 2, 4)).program_for(0);
   std::size_t edges = 0;
   for (const Op& op : program.ops) edges += op.after.size() + op.after_previous.size();

@@ -258,7 +258,7 @@ TEST_CASE("schedules refuse chunks that they do not run") {
         "plan.schedule: interleaved takes micro-batches in groups as large as the pipeline, and 3 is no multiple of 2");
 }
 
-TEST_CASE("programs of replicas that are copied are those that are made one by one") {
+TEST_CASE("copied programs of replicas equal those that are compiled one by one") {
   for (const int pipeline : {1, 2})
     for (const int tensor : {1, 2}) {
       Scenario s;

@@ -57,7 +57,7 @@ std::int64_t kept_of_a_block(const RankProgram& program, int micro_batch, int bl
 
 }  // namespace
 
-TEST_CASE("each block is repeated but for its last product, whose result no backward reads") {
+TEST_CASE("each block is repeated except for its last product, whose result no backward reads") {
   const RankProgram program = step_with("blocks").program_for(0);
   for (const int m : {0, 3}) {
     const auto repeated = repeated_of_micro_batch(program, m);
@@ -66,7 +66,7 @@ TEST_CASE("each block is repeated but for its last product, whose result no back
   }
 }
 
-TEST_CASE("a block's recomputation is right before the backward that reads it") {
+TEST_CASE("a block's recomputation is directly before the backward that reads it") {
   const auto* schedule = GENERATE("gpipe", "1f1b", "zb-h1", "zb-v", "interleaved");
   const StepProgram step = step_with("blocks", schedule, 2);
   for (const RankProgram& program : step.all_programs())

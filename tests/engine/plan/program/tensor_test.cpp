@@ -103,7 +103,8 @@ TEST_CASE("a block all-reduces tokens × width twice forward and twice backward"
 }
 
 TEST_CASE(
-    "sequence parallelism moves the same, an all-reduce being a reduce-scatter and an all-gather, and what it "
+    "sequence parallelism moves the same bytes (an all-reduce is a reduce-scatter and an all-gather), and those that "
+    "it "
     "gathers again") {
   for (const int tensor : {2, 4}) {
     const StepProgram step = compile(tensor_scenario(tensor, true));
@@ -116,7 +117,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("outside the blocks a tensor group sums the embedding, the head's gradient, and three numbers a token") {
+TEST_CASE("outside the blocks a tensor group sums the embedding, the head's gradient, and three numbers per token") {
   const StepProgram step = compile(tensor_scenario(2, false));
   const RankProgram program = step.program_for(0);
   const std::int64_t tokens = step.model.tokens(), sbh = tokens * step.model.spec.width * 4;

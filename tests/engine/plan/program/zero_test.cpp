@@ -142,7 +142,7 @@ TEST_CASE("an optimizer that needs whole tensors is refused") {
   CHECK_THROWS_AS(compile(s), PlanError);
 }
 
-TEST_CASE("what a buffer holds is its role: one loss scale, a master and two moments a parameter, a shard a bucket") {
+TEST_CASE("buffers have roles: one loss scale, a master and two moments per parameter, a shard per bucket") {
   const int zero = GENERATE(0, 1, 2, 3);
   const bool offload = GENERATE(false, true);
   if (offload && zero == 0) return;

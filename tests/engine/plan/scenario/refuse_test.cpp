@@ -271,7 +271,7 @@ TEST_CASE("a number of blocks for a recomputation that has none is refused") {
        "recompute is \"none\"; recompute_blocks = 1 would do"});
 }
 
-TEST_CASE("an override is named in the complaint about it") {
+TEST_CASE("the error message about an override names it") {
   const char* const text = "[model]\nlayers = 8\n[plan]\npipeline = 4\n";
   const Row rows[] = {
       {text,
@@ -359,7 +359,7 @@ TEST_CASE("missing and invalid files are refused by name") {
         "/tmp:1:1: cannot read the file: it is a folder; give the path of a scenario file (TOML)");
 }
 
-TEST_CASE("a cluster file is held to the same rules, with positions of its own") {
+TEST_CASE("a cluster file is checked by the same rules, with its own positions") {
   namespace fs = std::filesystem;
   const fs::path root = fs::temp_directory_path() / ("rankscope-refuse-" + std::to_string(::getpid()));
   fs::create_directories(root / "clusters");

@@ -115,7 +115,7 @@ TEST_CASE("every plan has the scenario's ranks and batch, and none occurs twice"
   CHECK(names.size() > 500);
 }
 
-TEST_CASE("what the search finds is what simulating every plan finds") {
+TEST_CASE("the search finds the same plans as simulating every plan") {
   Scenario s = small("selene", 8);
   s.train.global_batch = 16;
   s.cluster.memory_bytes = 12e9;  // so that some plans do not fit

@@ -73,7 +73,7 @@ TEST_CASE("idle multiprocessors share a long inner dimension, and the sum of the
   CHECK(product_seconds(c, DType::f32, {16, 4, 100'000}) == Approx(parts));
 }
 
-TEST_CASE("rows that are no multiple of 16 bytes are loaded in smaller pieces, at less of the cache's bandwidth") {
+TEST_CASE("rows that are not multiples of 16 bytes are loaded in smaller pieces, at less of the cache's bandwidth") {
   ClusterSpec c = small();
   // A tile loads 12 numbers of 4 bytes for 64 FLOPs: at 1e9 FLOP/s these are 0.75e9 bytes/s for each multiprocessor.
   c.cache_bandwidth = 10 * 1.5e9;

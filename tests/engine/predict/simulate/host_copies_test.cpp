@@ -42,7 +42,7 @@ std::int64_t bytes(const StageMemory& memory, MemoryClass of) {
 }  // namespace
 
 TEST_CASE(
-    "a step with its optimizer on the host is its compute, gradients there, sums there and back, and the update") {
+    "a step with its optimizer on the host is compute, copies of gradients and of sums both ways, and the update") {
   for (const int m : {1, 2, 5}) {
     const Scenario s = offloaded(m, false);
     const FoldedStep step = fold_step(s);

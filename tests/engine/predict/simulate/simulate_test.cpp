@@ -238,7 +238,7 @@ TEST_CASE("a program folded to chunks takes as long as one of segments") {
   }
 }
 
-TEST_CASE("the dry run and the layout call the same orders deadlocks") {
+TEST_CASE("the dry run and the layout find the same deadlocks") {
   // Exchanges two ops in a program's order and updates the ops that depend on them.
   const auto exchange = [](RankProgram& program, OpIndex a, OpIndex b) {
     std::swap(program.ops[a], program.ops[b]);

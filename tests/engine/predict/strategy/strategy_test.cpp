@@ -130,7 +130,7 @@ TEST_CASE("if everything fails a Bayesian search still uses its whole budget") {
   CHECK(explore(space, Strategy::bayes, how, [](std::size_t) { return std::nullopt; }).size() == 25);
 }
 
-TEST_CASE("expected improvement is the mean of what a normal value lies below the best, or 0") {
+TEST_CASE("expected improvement is the mean amount by which a normal value is below the best, or 0") {
   // At the best value itself: deviation / sqrt(2 pi). Without a deviation: the difference, if positive.
   CHECK(expected_improvement(3, 2, 3) == Approx(2 / std::sqrt(2 * std::numbers::pi)));
   CHECK(expected_improvement(1, 0, 3) == 2);

@@ -115,7 +115,7 @@ TEST_CASE(
   bool again = false;
   SECTION("exceeded") {}
   SECTION("not steady") { before.measured.spread = 0.2; }
-  SECTION("wanted again") {
+  SECTION("requested again") {
     before = stored(*platform, 1e14);
     before.measured.spread = 0.2;  // a steady one would otherwise be kept
     again = true;

@@ -333,7 +333,7 @@ TEST_CASE("the emulated library finds what breaks NCCL's rules") {
     nccl->destroy(make());
     CHECK_THAT(misuse(), ContainsText("without being finalised"));
   }
-  SECTION("a root, a peer and a type that are none") {
+  SECTION("an invalid root, peer and type") {
     const auto c = make();
     nccl->broadcast(&value, &value, 1, 7, 3, c, nullptr);
     nccl->send(&value, 1, 7, 9, c, nullptr);
