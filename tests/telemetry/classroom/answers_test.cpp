@@ -61,7 +61,7 @@ struct OneStudent {
 
 }  // namespace
 
-TEST_CASE("an answer of every kind arrives whole, with its try, verdict and time") {
+TEST_CASE("an answer of every kind arrives complete, with its try, verdict and time") {
   for (const Attempt& attempt : every_kind) {
     INFO(attempt_text(attempt));
     const auto read = parse(to_text(answer_of(attempt, 2, Verdict::right)));

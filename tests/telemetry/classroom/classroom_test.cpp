@@ -374,7 +374,7 @@ TEST_CASE("a student whose key is revoked leaves the class with all answers, and
   CHECK_THROWS_WITH(revoke_key(options.join_file, "Eve"), ContainsText("Ada"));
 }
 
-TEST_CASE("a class goes on when its list of names cannot be written, and writes it as soon as it can") {
+TEST_CASE("a class continues when its list of names cannot be written, and writes it as soon as it can") {
   const Room room;
   const std::string folder = room.directory + "/gone";
   TeacherOptions options = room.options();

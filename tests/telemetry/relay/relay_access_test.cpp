@@ -72,7 +72,7 @@ TEST_CASE("with keys, listed viewers and workers are admitted, and nobody else i
   const auto viewer = view(parse_join(to_string(run.relay->join(keys.viewers[0]))), seen);
   CHECK(eventually([&] { return seen.summaries() == 10 && seen.spans() == 100; }));
 
-  SECTION("an unlisted key is refused, and told why") {
+  SECTION("an unlisted key is refused with the reason") {
     const auto unlisted = view(run.relay->join(new_curve_keys()), nothing);
     CHECK(eventually([&] { return unlisted->status().state == ViewerState::refused; }));
     CHECK(unlisted->status().why.find("not accept") != std::string::npos);
@@ -90,7 +90,7 @@ TEST_CASE("with keys, listed viewers and workers are admitted, and nobody else i
     std::this_thread::sleep_for(400ms);
     CHECK(lost->status().state != ViewerState::live);
   }
-  SECTION("a viewer's key cannot speak as a worker") {
+  SECTION("a viewer's key cannot send as a worker") {
     Stranger forger(run.relay->join(keys.viewers[0]));
     forger.send({link::Type::worker_hello, 1}, session_text());
     std::string why;
@@ -100,7 +100,7 @@ TEST_CASE("with keys, listed viewers and workers are admitted, and nobody else i
     }));
     CHECK(why == "this key is not a worker's");
   }
-  SECTION("a worker's key cannot look") {
+  SECTION("a worker's key cannot view") {
     const auto nosy = view(run.relay->join(keys.worker), nothing);
     CHECK(eventually([&] { return nosy->status().state == ViewerState::refused; }));
   }

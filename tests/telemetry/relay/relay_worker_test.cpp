@@ -6,7 +6,7 @@
 using namespace rankscope;
 using namespace rankscope::test;
 
-TEST_CASE("disordered and duplicate batches make the same picture, and missing ones are a gap") {
+TEST_CASE("disordered and duplicate batches give the same result, and missing ones are a gap") {
   RelayOptions options;
   options.hole_limit = 300ms;
   Run run({}, options, false);

@@ -76,7 +76,7 @@ std::vector<Message> a_run() {
 
 TEST_CASE("a digest has the data of a store, except for the spans of all steps before the latest") {
   std::vector<Message> run = a_run();
-  SECTION("as it came") {}
+  SECTION("in order") {}
   SECTION("disordered over some steps") {
     std::mt19937 random(5);
     for (std::size_t i = 2; i + 30 < run.size(); i += 20)

@@ -112,7 +112,7 @@ TEST_CASE("every query of the store agrees with a scan of all spans") {
   compare(reference, *store.view(), 2);
 }
 
-TEST_CASE("late, duplicate and disordered batches give the same picture as ordered ones") {
+TEST_CASE("late, duplicate and disordered batches give the same result as ordered ones") {
   const bool overlap = GENERATE(false, true);
   const unsigned seed = GENERATE(1u, 2u, 3u);
   RunShape shape;
@@ -125,7 +125,7 @@ TEST_CASE("late, duplicate and disordered batches give the same picture as order
   for (const auto& [span, obtained] : spans) reference.add(span, obtained);
 
   std::mt19937_64 random(seed);
-  SECTION("a tenth comes twice, a tenth comes late") {
+  SECTION("a tenth is duplicate, a tenth is late") {
     Spans late, disordered;
     for (const auto& span : spans) {
       (random() % 10 == 0 ? late : disordered).push_back(span);
@@ -135,10 +135,10 @@ TEST_CASE("late, duplicate and disordered batches give the same picture as order
     spans = disordered;
   }
   SECTION("everything is shuffled") { std::shuffle(spans.begin(), spans.end(), random); }
-  SECTION("everything comes backwards") { std::reverse(spans.begin(), spans.end()); }
+  SECTION("everything is reversed") { std::reverse(spans.begin(), spans.end()); }
 
   RunStore store;
-  SECTION("looked at while it comes") {
+  SECTION("viewed while it arrives") {
     for (std::size_t i = 0; i < spans.size(); i += 501) {
       feed(store,
            Spans(spans.begin() + static_cast<std::ptrdiff_t>(i),

@@ -31,7 +31,7 @@ TEST_CASE("the pieces of a body are read as they were written, each at a multipl
   }
 }
 
-TEST_CASE("a body that is cut, or whose lengths lie, is refused and never read beyond its end") {
+TEST_CASE("a body that is cut, or whose lengths are wrong, is refused and never read beyond its end") {
   RandomEvents random(2);
   std::vector<std::byte> body;
   for (int i = 0; i < 5; ++i) link::append(body, {std::nullopt, encode(random.message(i))});

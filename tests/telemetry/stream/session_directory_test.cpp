@@ -53,7 +53,7 @@ fs::path left_by_killed_owner(const fs::path& base, Does does) {
 
 }  // namespace
 
-TEST_CASE("a session's directory is its user's alone and goes with its owner") {
+TEST_CASE("a session's directory is accessible only to its user and is removed with its owner") {
   const Directory base;
   const TemporaryBase temporary(base.path);
   fs::path path;
