@@ -7,7 +7,6 @@
 // rate that the busiest link must at least have, for any number of ranks. Ranks are threads, so all links together are
 // the machine's memory, and its caches if S is small: a collective that keeps few links busy may have a higher rate
 // than each of as many threads that all copy at once. The figures are unreliable while other programs run.
-// than each of as many threads that all copy at once. Figures mean little while something else runs.
 #include <algorithm>
 #include <barrier>
 #include <chrono>

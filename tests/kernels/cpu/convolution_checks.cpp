@@ -12,7 +12,7 @@ namespace {
 
 const ConvolutionSpec convolutions[] = {
     {DType::f32, 1, 1, 1, 1, 1, 1, 1, 0},  {DType::f32, 2, 5, 7, 3, 4, 1, 1, 0},
-    {DType::f32, 2, 6, 5, 17, 9, 1, 2, 0}, {DType::f32, 1, 4, 4, 3, 2, 1, 1, 1},  // 1×1 beside the image
+    {DType::f32, 2, 6, 5, 17, 9, 1, 2, 0}, {DType::f32, 1, 4, 4, 3, 2, 1, 1, 1},  // 1×1 with padding
     {DType::f32, 1, 7, 9, 5, 6, 3, 1, 1},  {DType::f32, 2, 8, 7, 16, 32, 3, 2, 1},
     {DType::f32, 1, 6, 6, 2, 3, 3, 2, 0},  {DType::f32, 2, 4, 9, 33, 48, 3, 1, 1},
     {DType::f32, 2, 5, 5, 3, 2, 3, 1, 3},  {DType::f32, 3, 9, 11, 3, 8, 7, 2, 3},

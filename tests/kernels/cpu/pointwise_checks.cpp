@@ -145,7 +145,7 @@ void check_square_norm(const SetUnderTest& set, DType type) {
     double expected = 0, out = 0;
     for (double v : x.values()) expected += v * v;
     set.launch(set.prepare(&KernelSet::square_norm, FlatSpec{type, n}), &out, x);
-    CHECK(difference({out}, {expected}) < 1e-13);  // in fp64, whatever the elements
+    CHECK(difference({out}, {expected}) < 1e-13);  // in fp64, for any type of elements
     set.launch(set.prepare(&KernelSet::square_norm, FlatSpec{.type = type, .elements = n, .accumulate = true}), &out,
                x);
     CHECK(difference({out}, {2 * expected}) < 1e-13);

@@ -200,7 +200,7 @@ TEST_CASE("golden bytes: servers have shares of the model and of its states, wor
   const std::int64_t share = model / 3;
   const StepProgram step = compile(s);
   for (const int worker : {0, 1}) check(step.program_for(worker), {4 * model, 4 * model, 0, all_activations});
-  // A server adds up what comes, one worker's contribution at a time.
+  // A server adds the received gradients, one worker's contribution at a time.
   for (const int server : {2, 3, 4}) check(step.program_for(server), {4 * share, 4 * (share + share), 8 * share, 0});
 }
 

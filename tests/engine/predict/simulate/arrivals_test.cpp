@@ -94,7 +94,7 @@ TEST_CASE("of the workers that may be served the first to arrive is served") {
       std::vector<std::uint32_t> next(workers);
       for (std::size_t j = 0; j < i; ++j) next[static_cast<std::size_t>(served[j].worker)] = served[j].step + 1;
       const std::uint32_t oldest = *std::min_element(next.begin(), next.end());
-      for (std::size_t j = i + 1; j < served.size(); ++j)  // nobody who arrived earlier and was allowed is served later
+      for (std::size_t j = i + 1; j < served.size(); ++j)  // no admitted worker that arrived earlier is served later
         if (served[j].step == next[static_cast<std::size_t>(served[j].worker)] && served[j].step - oldest <= 2)
           CHECK(served[j].arrived >= std::min(served[i].arrived, served[i].begin));
     }
