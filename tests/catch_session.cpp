@@ -1,4 +1,4 @@
-// Catch itself, and how its tests are run. Apart from main(), which programs of their own have.
+// Catch's implementation, and how its tests are run. Separate from main(), because some programs have their own.
 #if __has_include(<catch2/catch_session.hpp>)
 #include <catch2/catch_session.hpp>
 #else
@@ -25,7 +25,7 @@ void not_judged(const std::string& what_and_why) {
 
 int run_all(int argc, char** argv) {
   const int result = Catch::Session().run(argc, argv);
-  if (result != 0) return 1;  // Catch's own is a count of failures, which could be any number
+  if (result != 0) return 1;  // Catch returns the number of failures, which could be any number
   if (unjudged == 0) return 0;
   std::cout << "skipped: " << unjudged << " not judged (above), all others passed" << std::endl;
   return skipped_status;

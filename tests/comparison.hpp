@@ -1,5 +1,5 @@
-// How far numbers are from what is expected. A NaN is further away than any number, wherever it is, and so is a number
-// where a NaN was expected: every test that compares computed numbers compares them here.
+// How far numbers are from the expected ones. A NaN is further away than any number, at any position, and so is a
+// number if a NaN was expected: every test that compares computed numbers uses this file.
 #pragma once
 #include <cmath>
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace rankscope::test {
 
-/// The largest of the errors that were added, and which it was. A NaN counts as an infinite error, and an infinite
-/// error stays the largest.
+/// The largest of the added errors, and its index. A NaN counts as an infinite error, and an infinite error stays the
+/// largest.
 class LargestError {
  public:
   void add(double error) {
@@ -18,7 +18,7 @@ class LargestError {
     ++count_;
   }
   double value() const { return value_; }
-  /// How many errors were added before it.
+  /// The number of errors that were added before it.
   std::size_t at() const { return at_; }
   std::size_t count() const { return count_; }
 
@@ -27,14 +27,14 @@ class LargestError {
   std::size_t at_ = 0, count_ = 0;
 };
 
-/// |actual - expected|; zero for equal infinities, infinite where either is NaN.
+/// actual - expected|; zero for equal infinities, infinite if either is NaN.
 inline double absolute_error(double actual, double expected) {
   if (actual == expected) return 0;
   const double error = std::abs(actual - expected);
   return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
 }
 
-/// Over |expected|, or absolute where zero or an infinity was expected.
+/// Relative to |expected|, or absolute if zero or an infinity was expected.
 inline double relative_error(double actual, double expected) {
   const double size = std::abs(expected);
   return absolute_error(actual, expected) / (size > 0 && std::isfinite(size) ? size : 1);
@@ -45,8 +45,8 @@ struct Comparison {
   double size = 0;     ///< the largest finite magnitude that was expected
   bool same_length = true;
 
-  /// The largest error over the largest expected magnitude, or absolute where only zeros were expected. Infinite for
-  /// lists of different lengths.
+  /// The largest error relative to the largest expected magnitude, or absolute if only zeros were expected. Infinite
+  /// for lists of different lengths.
   double relative() const {
     if (!same_length) return std::numeric_limits<double>::infinity();
     return size > 0 ? error.value() / size : error.value();
@@ -71,8 +71,8 @@ double largest_relative_error(const A& actual, const B& expected) {
       .relative();
 }
 
-/// Frobenius norm of the difference over that of what was expected. Infinite where anything is NaN, where the lengths
-/// differ, and where zeros were expected and something else came.
+/// Frobenius norm of the difference, relative to that of the expected values. Infinite if anything is NaN, if the
+/// lengths differ, and if zeros were expected but not found.
 template <class A, class B>
 double frobenius_error(const A& actual, const B& expected) {
   if (actual.size() != expected.size()) return std::numeric_limits<double>::infinity();

@@ -13,7 +13,7 @@ definitions=()
 if [[ ${1:-} == --sanitize ]]; then
   case ${2:-} in
     address) preset=asan ;;
-    # Qt is not built for the thread sanitizer, which would report its locks as races: test only the rooms below the window.
+    # Qt is not built for the thread sanitizer, which would report its locks as races: test all except the window.
     thread) preset=tsan definitions=(-DRANKSCOPE_APP=OFF) ;;
     *) status=2 fail "--sanitize needs address or thread, not '${2:-}'" ;;
   esac
@@ -28,7 +28,7 @@ bash "$root/resources/setup/cudnn.sh"
 if [[ -x $root/build/python/bin/python3 ]]; then definitions+=("-DPython3_EXECUTABLE=$root/build/python/bin/python3"); fi
 build "$preset" "${definitions[@]}"
 
-# No window opens, no OpenMP team is reported as a race, and root in a container may start MPI jobs.
+# So that no window opens, OpenMP teams are not reported as races, and root in a container may start MPI jobs.
 export QT_QPA_PLATFORM=offscreen
 [[ $preset != tsan ]] || export OMP_NUM_THREADS=1
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1

@@ -1,10 +1,10 @@
-// Time in builds with a sanitizer.
+// Time factors for builds with a sanitizer.
 #pragma once
 
 namespace rankscope::test {
 
-/// Sanitizers make programs some ten times as slow: limits that say "within seconds" are this many times as long there,
-/// and so are durations beside which a program's own work must not count.
+/// Sanitizers make programs about ten times as slow. Limits such as "within seconds" are multiplied by this factor, and
+/// so are durations that must be long compared with the program's own work.
 inline constexpr int slowness = RANKSCOPE_SLOWNESS;
 
 }  // namespace rankscope::test

@@ -1,4 +1,4 @@
-// A directory that is there as long as the value.
+// A directory that exists during the object's lifetime.
 #pragma once
 #include <unistd.h>
 

@@ -1,11 +1,11 @@
-// Patience with a limit, for what other threads and processes do.
+// Waits with a limit for the work of other threads and processes.
 #pragma once
 #include <chrono>
 #include <thread>
 
 namespace rankscope::test {
 
-/// Looks every few milliseconds until `is()` holds; false when the limit comes first.
+/// Checks `is()` every few milliseconds until it returns true; false if the limit is reached first.
 template <class Condition>
 bool wait_until(std::chrono::milliseconds limit, Condition is) {
   const auto end = std::chrono::steady_clock::now() + limit;

@@ -1,4 +1,4 @@
-# What the set-up scripts share; sourced, not run.
+# Functions that the set-up scripts share; to be sourced, not run.
 
 say() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; }
 
@@ -8,9 +8,9 @@ fail() {
   exit "${status:-1}"
 }
 
-# How far a program is that others wait for: until it is ended, `show_progress TITLE COUNT` calls COUNT, which
-# prints "DONE TOTAL" (or nothing while that is not known), and writes how far it is and how long still: from the second
-# second on in one line, rewritten in place, where standard error is a terminal, and elsewhere in a line a minute.
+# The progress of a program that others wait for: until it is ended, `show_progress TITLE COUNT` calls COUNT, which
+# prints "DONE TOTAL" (or nothing while that is unknown), and writes the progress and the remaining time. If standard
+# error is a terminal, this is one line, rewritten in place, from the second second on; otherwise a line per minute.
 show_progress() {
   local title=$1 count=$2 owner=$$ begin=$SECONDS next=2 every=1 last='' done='' total='' text passed
   [[ -t 2 ]] || next=60 every=60
@@ -31,7 +31,7 @@ show_progress() {
   done
 }
 
-# The status of a command whose progress is shown: with_progress TITLE COUNT COMMAND…
+# Runs a command, shows its progress and returns its status: with_progress TITLE COUNT COMMAND…
 with_progress() {
   local title=$1 count=$2 follower status=0
   shift 2

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Pictures of every view, to be looked at: bash tests/app/pictures.sh [BIN_FOLDER [OUT_FOLDER]]
+# Draws pictures of every view, for a person to look at: bash tests/app/pictures.sh [BIN_FOLDER [OUT_FOLDER]]
 #
 # Four runs (a pipeline; data and pipeline; a ring all-reduce; asynchronous parameter servers) and a plan of 64 ranks
 # that did not run; each view alone in both themes and at two sizes, the whole window, and every view as it is presented
-# to a class. RUNS, VIEWS, SIZES and THEMES choose some of them.
+# to a class. RUNS, VIEWS, SIZES and THEMES select some of them.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 bin=${1:-$root/build/release/bin}

@@ -1,12 +1,12 @@
-// Bus bandwidth of every collective and algorithm among loopback ranks, beside this machine's memcpy.
+// Bus bandwidth of every collective and algorithm among loopback ranks, compared with this machine's memcpy.
 //
 //   collective_bench [RANKS = 4]
 //
-// As nccl-tests has it: S is the bytes of the tensor, or of the whole of all members' parts; algorithm bandwidth is S
-// over the time from the first member's call to the last one's return; bus bandwidth is that times a factor which makes
-// it what the busiest link must at least carry, whatever the number of ranks. Ranks are threads, so all links together
-// are the machine's memory, and its caches where S is small: a collective that keeps few links busy may have more of it
-// than each of as many threads that all copy at once. Figures mean little while something else runs.
+// Definitions of nccl-tests: S is the bytes of the tensor, or of all members' parts together; algorithm bandwidth is S
+// divided by the time from the first member's call to the last one's return; bus bandwidth is that times a factor: the
+// rate that the busiest link must at least have, for any number of ranks. Ranks are threads, so all links together are
+// the machine's memory, and its caches if S is small: a collective that keeps few links busy may have a higher rate
+// than each of as many threads that all copy at once. The figures are unreliable while other programs run.
 #include <algorithm>
 #include <barrier>
 #include <chrono>
@@ -32,7 +32,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// At least 5 rounds and, as long as they are short, about a tenth of a second of them.
+/// At least 5 rounds; more while they are short, for about a tenth of a second in total.
 int rounds_for(double seconds) { return std::clamp(static_cast<int>(0.1 / std::max(seconds, 1e-7)), 5, 200); }
 
 /// Median seconds of `rounds` rounds in which all `threads` threads do `work(thread)` at once.

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs step_speed and peer_pytorch.py in turn, several rounds, and prints how many times as fast ours is.
+"""Runs step_speed and peer_pytorch.py in turn, for several rounds, and prints the ratio of our speed to PyTorch's.
 
     compare_with_pytorch.py BUILD/bin/step_speed [--rounds 5] [--threads 1,2] [--seconds 2] [--clock wall|cpu]
 
-Of PyTorch's two ways to bf16 the faster one counts, round by round. Needs python3-torch.
+PyTorch has two ways to compute in bf16; the faster one counts in each round. Needs python3-torch.
 """
 import argparse
 import json
@@ -33,7 +33,7 @@ def main():
     for _ in range(arguments.rounds):
         for threads in arguments.threads.split(","):
             ours = lines_of([arguments.step_speed, "--json", "--threads", threads] + common)
-            # Debian's PyTorch multiplies fp32 through the system's BLAS, which has its own count of threads.
+            # Debian's PyTorch multiplies fp32 with the system's BLAS, which has its own number of threads.
             environment = dict(os.environ, OPENBLAS_NUM_THREADS=threads, OMP_NUM_THREADS=threads)
             theirs = lines_of(["/usr/bin/python3", str(peer), "--threads", threads] + common, environment)
             for line in ours:

@@ -1,6 +1,6 @@
-// How fast the CPU's convolutions are at ResNet-50's shapes: GFLOP/s of each, and as a share of what a matrix product
-// of the same FLOPs does in turn with it (the product of unfolded pixels with the weights, which nobody unfolds here);
-// then the rate at which batch norm and pool read and write memory.
+// Speed of the CPU's convolutions at ResNet-50's shapes: GFLOP/s of each, and its share of the speed of a matrix
+// product of the same FLOPs, measured in turn with it (unfolded pixels times the weights; the convolutions do not
+// unfold); then the rate at which batch norm and pooling read and write memory.
 //
 //   convolution_bench [--threads 1] [--types fp32,bf16] [--samples 8] [--seconds 0.5] [--clock wall|cpu]
 //
@@ -61,7 +61,7 @@ Arguments parse(int argc, char** argv) {
   return arguments;
 }
 
-/// Memory of a tensor, small numbers in it.
+/// A tensor's memory, filled with small numbers.
 class Tensor {
  public:
   Tensor(Shape shape, DType type) : memory_(static_cast<std::size_t>(shape.elements() * bytes_of(type)) + 64) {
@@ -83,8 +83,8 @@ double now(clockid_t clock) {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// The works' seconds, run in turn for `seconds` together and each at least five times, after one round that does not
-/// count: of each the quickest, since whatever else a machine does only makes it slower.
+/// Seconds of each work: they run in turn for `seconds` together and each at least five times, after one round that
+/// does not count. Returns each one's minimum, since other programs can only make it slower.
 std::vector<double> least_seconds(clockid_t clock, double seconds, const std::vector<std::function<void()>>& works) {
   std::vector<double> least(works.size(), INFINITY);
   double sum = 0;

@@ -1,11 +1,11 @@
-// Times of the GPU's kernels in GPT-2's sizes, each as a share of its own limit: the bytes that it must move over what
-// a copy reaches on this device, or its floating-point operations over what a large product reaches.
+// Times of the GPU's kernels in GPT-2's sizes, each as a share of its own limit: the bytes that it must move, divided
+// by the rate of a copy on this device, or its floating-point operations, divided by the rate of a large product.
 //
 //   cuda_kernels_bench            GPT-2 124M, 16 samples of 1024 tokens
 //   cuda_kernels_bench 4          … of 4 samples
 //
-// Medians of 30 launches after 5 that do not count; each launch is timed by events, on random data that does not fit
-// into the second cache, or that has left it since.
+// Medians of 30 launches after 5 that do not count. Events time each launch, on random data that is larger than the L2
+// cache or has been evicted from it.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -37,7 +37,7 @@ class Bench {
   /// The same with the library's first algorithm for each product, instead of the fastest.
   const KernelSet& first() const { return first_; }
 
-  /// Random values in [-size, size): a block of a million, again and again.
+  /// Random values in [-size, size): the same block of a million values, repeated.
   View random(DType type, Shape shape, double size = 1) {
     const View tensor = empty(type, shape);
     constexpr std::int64_t block = 1 << 20;
@@ -75,7 +75,7 @@ class Bench {
   }
   DeviceStream& stream() { return stream_; }
 
-  /// Median seconds of a launch. Between launches a stretch of other memory passes through the second cache.
+  /// Median seconds of a launch. Between launches, writes to other memory evict the L2 cache's contents.
   double seconds(const std::function<void()>& launch) {
     std::vector<double> times;
     for (int i = 0; i < warm_up + repetitions; ++i) {
@@ -133,7 +133,7 @@ class Table {
                 limits.flop_per_s * 1e-12);
     std::printf("%-44s %10s %10s %10s %9s\n", "kernel", "us", "GB/s", "TFLOP/s", "of limit");
   }
-  /// One of the two may be 0.
+  /// One of `bytes` and `flop` may be 0.
   void row(const std::string& name, double seconds, double bytes, double flop) const {
     const double least = std::max(bytes / limits_.bytes_per_s, flop / limits_.flop_per_s);
     std::printf("%-44s %10.1f %10.0f %10.1f %8.0f%%\n", name.c_str(), seconds * 1e6, bytes / seconds * 1e-9,
@@ -147,11 +147,11 @@ class Table {
 
 struct Sizes {
   std::int64_t samples = 16, context = 1024, width = 768, heads = 12;
-  std::int64_t vocabulary = 50304;  // filled up to a multiple of 128, as gpu_step has it
+  std::int64_t vocabulary = 50304;  // padded to a multiple of 128, as in gpu_step
   std::int64_t tokens() const { return samples * context; }
 };
 
-/// A row, and what measuring the library's algorithms has gained. run(prepared, stream).
+/// Prints a row, and the gain of measuring the library's algorithms. run(prepared, stream).
 template <class Op, class Run>
 void product(Bench& bench, const Table& table, const std::string& name, Op op, const LinearSpec& spec, double bytes,
              const Run& run) {
@@ -189,7 +189,7 @@ void products(Bench& bench, const Table& table, DType type, const std::string& n
   bench.clear();
 }
 
-/// What follows a product: in its kernel, where the library has it there, against kernels of its own.
+/// The op after a product: inside the product's kernel, if the library can do that, compared with a separate kernel.
 class Fusion {
  public:
   Fusion(Bench& bench, const Table& table) : bench_(bench), table_(table) {
@@ -199,7 +199,8 @@ class Fusion {
   }
   template <class Op, class Run>
   void compare(const std::string& name, Op op, const LinearSpec& spec, double bytes, const Run& run) {
-    // Both by the library's first algorithm: of the fastest, those that are slower in one kernel are apart.
+    // Both with the library's first algorithm. If the fastest ones are chosen, ops that are slower in one kernel are
+    // separate.
     const double fused = time(bench_.first(), op, spec, run), apart = time(apart_, op, spec, run);
     table_.row(name, time(bench_.set(), op, spec, run), bytes,
                2.0 * static_cast<double>(spec.rows * spec.in * spec.out));
@@ -314,13 +315,13 @@ void pointwise(Bench& bench, const Table& table, DType type, const Sizes& s) {
     const Stream stream = bench.stream_for(backward.workspace_bytes);
     const auto size = static_cast<double>(y.bytes());
     table.row("embedding forward", bench.seconds([&] { forward.launch(y, tokens, wte, wpe, stream); }), 2 * size, 0);
-    // At most every row of the gradient that is met is read and written once.
+    // At most, every row of the gradient that occurs is read and written once.
     table.row("embedding backward, added", bench.seconds([&] { backward.launch(dwte, dwpe, y, tokens, stream); }),
               size + 4 * static_cast<double>(std::min(rows, s.vocabulary) * s.width), 0);
     bench.clear();
   }
   {
-    // As the head has it: logits in fp32, some at a time, and their gradient rounded.
+    // As in the head: fp32 logits of some rows at a time, and their rounded gradient.
     const std::int64_t some = std::min<std::int64_t>(rows, bench.set().options.logits_bytes / (4 * s.vocabulary));
     const View logits = bench.random(DType::f32, {some, s.vocabulary}, 4), targets = bench.words(some, s.vocabulary);
     const View gradient = bench.empty(type, logits.shape);
@@ -358,7 +359,7 @@ void optimizer(Bench& bench, const Table& table, DType type, std::int64_t elemen
             bench.seconds([&] { square.launch(norm.as<double>(), g, stream); }), 4.0 * static_cast<double>(elements),
             0);
 
-  // The same cut as a model's parameters are, at multiples of what an arena aligns to.
+  // Divided like a model's parameters, at multiples of an arena's alignment.
   std::vector<UpdateOperand> together;
   SquareNormsSpec norms{DType::f32, {}};
   for (std::int64_t first = 0; first < elements;) {

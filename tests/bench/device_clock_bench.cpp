@@ -1,8 +1,8 @@
-// How true is the device clock? Three comparisons, in one run on one machine that should have nothing else to do:
+// How accurate is the device clock? Three comparisons in one run, on a machine that should be otherwise idle:
 //
-//   1. the bubble of the default lab, emulated, against what was predicted before the run
-//   2. the step time of two ranks, emulated, against the wall's (needs two free cores)
-//   3. the step time of eight ranks, emulated, against the one laid out from costs measured one rank at a time
+//   1. the bubble of the default lab, emulated, with the prediction from before the run
+//   2. the step time of two ranks, emulated, with the wall clock's (needs two free cores)
+//   3. the step time of eight ranks, emulated, with the one laid out from costs that were measured one rank at a time
 //
 //   device_clock_bench [SCENARIO]      the lab of comparison 1; the others change its plan
 #include <fmt/format.h>
@@ -93,9 +93,9 @@ StepProgram changed(const Scenario& scenario, int pipeline, int micro_batches) {
   return compile(other);
 }
 
-/// A comparison is made in rounds, its two sides in turn, until so many of them were quiet: others had less than
-/// `disturbing_share` of the cores. Their median judges. Most rounds may be disturbed; with too
-/// few quiet ones nothing is judged.
+/// A comparison runs in rounds, its two sides in turn, until `quiet_rounds` of them were quiet: other programs used
+/// less than `disturbing_share` of the cores. The median of the quiet rounds is the result. Most rounds may be
+/// disturbed; with too few quiet ones there is no result.
 constexpr std::size_t quiet_rounds = 5, most_rounds = 15;
 
 struct Pair {
@@ -124,7 +124,7 @@ void verdict(const char* what, const char* a_name, const char* b_name, double li
   std::fflush(stdout);
 }
 
-/// The step of these programs laid out from costs measured one rank at a time, seconds.
+/// Seconds of a step of these programs, laid out from costs that were measured one rank at a time.
 double step_from_costs_alone(const StepProgram& step, const std::vector<RankProgram>& programs) {
   std::vector<CostSample> samples;
   for (const RankProgram& program : programs)
@@ -169,7 +169,7 @@ int main(int argc, char** argv) {
     const StepProgram step = changed(lab, 8, lab.plan.micro_batches);
     const auto programs = step.all_programs();
     verdict("step of eight ranks, s", "device", "measured alone", 0.10, [&] {
-      // Before and after: the machine's pace drifts while it warms up and cools down.
+      // Before and after the run, because the machine's speed drifts while it warms up and cools down.
       const double before = step_from_costs_alone(step, programs);
       const double device = run(step).device_s;
       const double laid_out = (before + step_from_costs_alone(step, programs)) / 2;

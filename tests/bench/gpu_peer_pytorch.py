@@ -4,7 +4,7 @@ autocast over fp32 weights, gradients clipped to 1, eager or compiled.
 
     gpu_peer_pytorch.py [MODEL=gpt2-124m|gpt2-1.5b] [SAMPLES=16] [MICRO_BATCHES=1] [STEPS=20] [--eager|--compiled]
 
-Prints one JSON object. With --arguments it prints what it understood, and needs no PyTorch.
+Prints one JSON object. With --arguments it prints the parsed arguments and needs no PyTorch.
 """
 import argparse
 import json

@@ -1,14 +1,14 @@
 // Steps of GPT-2 on one GPU as the engine runs them: forward, backward, clipping and AdamW with fp32 masters, bf16,
-// context 1024. Prints one JSON object: tokens/s, MFU, where the time of the compute lane goes, each class beside what
-// its FLOPs and bytes would take at the chip's own limits, and the memory beside its prediction.
+// context 1024. Prints one JSON object: tokens/s, MFU, how the time of the compute lane is divided, for each class also
+// the time of its FLOPs and bytes at the chip's own limits, and the memory with its prediction.
 //
 //   gpu_step [MODEL=gpt2-124m|gpt2-1.5b] [SAMPLES=16] [MICRO_BATCHES=1] [STEPS=20]
 //   [VARIANT=none|narrow-logits|gelu|...]
 //
-// SAMPLES are those of a micro-batch. VARIANT: plan.logits = "narrow", or a fast path of the GPU that is switched off,
-// as
-// --without of rankscope-engine. gpu_peer_pytorch.py trains the same model in PyTorch. Limits are measured here: what a
-// copy and a large bf16 product reach. MFU is of the 989 TFLOP/s of the data sheets of H100 and H200.
+// SAMPLES are those of a micro-batch. VARIANT: plan.logits = "narrow", or a fast path of the GPU to switch off, as with
+// --without of rankscope-engine. gpu_peer_pytorch.py trains the same model in PyTorch. The limits are measured here:
+// the rates of a copy and of a large bf16 product. MFU is relative to the 989 TFLOP/s in the data sheets of H100 and
+// H200.
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
@@ -34,12 +34,12 @@ namespace {
 constexpr double sheet_flops = 989e12;
 constexpr std::uint32_t warm_up = 3;
 
-/// What this GPU reaches, a second.
+/// This GPU's measured rates per second.
 struct Limits {
   double product_flops = 0, memory_bytes = 0;
 };
 
-/// Of one call, the best of several.
+/// Seconds of one call, the shortest of several.
 template <class Launch>
 double seconds_of(Queue& queue, Launch launch) {
   double best = std::numeric_limits<double>::infinity();
@@ -58,7 +58,7 @@ Limits measure_limits(const Platform& platform) {
   Device& device = *platform.device;
   const std::unique_ptr<Queue> queue = device.make_queue();
   const Memory from = device.reserve(bytes), to = device.reserve(bytes);
-  // Numbers of all bits: with zeros a product takes less power, and is faster than it ever is.
+  // Random numbers: a product of zeros takes less power and is faster than any real one.
   const std::int64_t drawn = 2 * n * n;
   const Memory numbers = device.reserve_host(drawn * bytes_of(DType::bf16));
   std::mt19937 random(1);
@@ -97,7 +97,7 @@ const char* class_of(const Op& op) {
   return "products";  // with their norms, GELU and cross-entropy
 }
 
-/// What an op must at least do. Causal attention needs half of the products that its full FLOPs count.
+/// The least FLOPs and bytes of an op. Causal attention needs half of the products that its full FLOPs count.
 Work least_work(const Op& op, const RankProgram& program, const Model& model, const OptimizerRule& rule) {
   if (op.id.kind() == OpKind::optimizer) return {0, 0, moved_bytes(program, op, rule)};
   if (!is_model_compute(op.id.kind())) return {};
@@ -123,7 +123,7 @@ class Spans : public RankObserver {
     losses_.push_back(summary.loss);
     peak_ = summary.peak_bytes;
   }
-  /// Median over the steps behind the warm-up, from the begin of one to that of the next.
+  /// Median over the steps after the warm-up, from each begin to the next step's begin.
   double step_seconds() const {
     std::vector<double> seconds;
     for (const auto& [step, begin] : begins_)
@@ -158,7 +158,7 @@ class Spans : public RankObserver {
 Scenario scenario_of(const std::string& model, int samples, int micro_batches, int steps, bool narrow_logits) {
   Scenario s;
   s.title = model;
-  // The vocabulary is filled up to a multiple of 128, as everybody does who measures.
+  // The vocabulary is padded to a multiple of 128, as is usual in published measurements.
   if (model == "gpt2-124m") s.model = {"gpt", 12, 768, 12, 1024, 50304, true, 0.0};
   if (model == "gpt2-1.5b") s.model = {"gpt", 48, 1600, 25, 1024, 50304, true, 0.0};
   if (s.model.layers == 0 || s.model.vocabulary != 50304)

@@ -1,5 +1,5 @@
-// An invented run that is hard on a viewer: durations from 200 ns to 50 ms with a heavy tail, spans within spans, 5 %
-// of the batches lost and told as gaps, 2 % of the spans late. Seeded: the same run every time.
+// An invented run that is demanding for a viewer: durations from 200 ns to 50 ms with a heavy tail, spans within spans,
+// 5 % of the batches lost and reported as gaps, 2 % of the spans late. Seeded: the run is the same every time.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -16,7 +16,7 @@ struct HeavySize {
   int ranks = 64;
   std::uint64_t seed = 1;
   double lost = 0.05;  ///< of the batches
-  double late = 0.02;  ///< of the spans: they come one batch after their own
+  double late = 0.02;  ///< of the spans: they arrive one batch after their own
 };
 
 namespace heavy {
@@ -24,7 +24,7 @@ namespace heavy {
 inline constexpr double shortest_ns = 200, longest_ns = 50e6, tail = 0.9;
 inline constexpr int blocks = 4, micro_batches = 16, batch_rows = 4096;
 
-// Pareto between the limits.
+// Pareto-distributed between the limits.
 inline std::int64_t duration(std::mt19937_64& random) {
   const double u = std::uniform_real_distribution<double>(0, 1)(random);
   const double low = std::pow(shortest_ns, tail), high = std::pow(longest_ns, tail);
@@ -37,7 +37,7 @@ class Rank {
   Rank(int rank, const HeavySize& size)
       : rank_(rank), size_(size), random_(size.seed * 1000 + static_cast<std::uint64_t>(rank)) {}
 
-  /// The next batch: some `batch_rows` spans, of whole micro-batches.
+  /// The next batch: about `batch_rows` spans, of complete micro-batches.
   SpanBatch next() {
     SpanBatch batch;
     batch.spans = std::move(late_);
@@ -51,7 +51,7 @@ class Rank {
   void micro_batch(std::vector<Span>& into) {
     using enum Segment;
     receive(into, Purpose::pipeline_forward);
-    // The chunk as one span, its segments within it.
+    // One span for the chunk, and its segments within it.
     for (const OpKind kind : {OpKind::forward, OpKind::backward}) {
       const std::int64_t begin = now_;
       std::vector<Span> inside;
@@ -91,8 +91,8 @@ class Rank {
 
 }  // namespace heavy
 
-/// Calls `take` with each message in the order in which a recorder would see them. Returns the number of spans told;
-/// those that were lost are counted too.
+/// Calls `take` with each message in the order in which a recorder would see them. Returns the number of reported
+/// spans, including those that were lost.
 inline std::int64_t invent_heavy_run(const HeavySize& size, const std::function<void(const Message&)>& take) {
   std::vector<heavy::Rank> ranks;
   for (int r = 0; r < size.ranks; ++r) ranks.emplace_back(r, size);

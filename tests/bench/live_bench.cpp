@@ -1,11 +1,11 @@
-// A live run in the window, for a long time: 64 ranks tell 200,000 events a second through publisher and relay, the
-// window follows at 1920 × 1080. How long frames take, and whether memory stays where it is.
+// A live run in the window, for a long time: 64 ranks report 200,000 events per second through publisher and relay, and
+// the window follows at 1920 × 1080. Measures the time of frames, and whether memory stays constant.
 //
-//   live_bench [SECONDS [EVENTS_A_SECOND]]      600 and 200,000
+//   live_bench [SECONDS [EVENTS_PER_SECOND]]      600 and 200,000
 //
-// A frame is timed from the window's request to repaint until it is painted and flushed, and the processor time of the
-// thread that paints beside it, which other programs on the machine do not lengthen. Resident memory is looked at
-// in twentieths of the time (each half minute of ten) and told as growth from a fifth of it (minute two) to the end.
+// A frame's time is from the window's request to repaint until it is painted and flushed. The CPU time of the painting
+// thread is reported, too, because other programs on the machine do not lengthen it. Resident memory is sampled 20
+// times (every half minute of ten minutes), and its growth is reported from 1/5 of the time (minute two) to the end.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,7 +35,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int ranks = 64, ops_a_step = 200;
 
-// In a process of its own: publisher and relay, as an engine has them.
+// Runs in its own process: publisher and relay, as in an engine.
 void publish_run(const std::string& endpoint, double seconds, double events_a_second) {
   RelayOptions relay_options;
   relay_options.endpoint = endpoint;
@@ -105,7 +105,7 @@ double thread_ms() {
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
 }
 
-// How long something took, each time: counted in hundredths of a millisecond, so that a long run takes no more memory.
+// Counts durations in bins of a hundredth of a millisecond, so that a long run needs no more memory.
 class Times {
  public:
   template <class Work>
@@ -128,7 +128,7 @@ class Times {
  private:
   struct Histogram {
     static constexpr double a_ms = 100;
-    std::vector<std::int32_t> counts = std::vector<std::int32_t>(20'000);  // the last one: of all that is longer
+    std::vector<std::int32_t> counts = std::vector<std::int32_t>(20'000);  // the last bin counts all that are longer
     double most = 0;
     long long count = 0;
     static std::size_t place(double ms) { return static_cast<std::size_t>(std::clamp(ms * a_ms, 0.0, 19'999.0)); }

@@ -1,5 +1,5 @@
-// How fast each optimizer updates a matrix of 2048 × 2048 on one thread, beside what its rule says of memory: bytes of
-// states kept and bytes moved per parameter (what engine/predict charges), and the rate at which they moved.
+// Speed of each optimizer's update of a 2048 × 2048 matrix on one thread, with its rule's memory figures: bytes of
+// states and bytes moved per parameter (which engine/predict charges), and the rate at which the bytes moved.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

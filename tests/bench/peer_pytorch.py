@@ -3,8 +3,8 @@
 
     peer_pytorch.py [--threads 2] [--types fp32,bf16] [--seconds 3] [--clock wall|cpu]
 
-Prints one JSON object a line, like step_speed --json. bf16 is measured both ways that PyTorch offers, autocast over an
-fp32 model ("bf16-autocast") and a model that is bf16 throughout ("bf16-plain").
+Prints one JSON object per line, like step_speed --json. bf16 is measured in both ways that PyTorch offers: autocast
+over an fp32 model ("bf16-autocast") and a model that is entirely bf16 ("bf16-plain").
 """
 import argparse
 import json

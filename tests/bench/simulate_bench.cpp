@@ -1,5 +1,4 @@
-// How fast steps are simulated and analysed: 64 ranks of 1F1B, some 10⁵ ops each for the simulator, 10⁴ for the
-// analysis.
+// Speed of simulation and analysis of steps: 64 ranks of 1F1B, about 10⁵ ops for the simulator, 10⁴ for the analysis.
 #include <chrono>
 #include <cstdio>
 

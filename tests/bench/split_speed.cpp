@@ -1,9 +1,10 @@
-// One model on two cores, whole on one rank with two threads, or split over two ranks with one each: data, tensor and
-// pipeline parallel. Prints wall tokens/s, the ratio to the one rank in the same run, and where a rank's step went.
+// One model on two cores: complete on one rank with two threads, or split over two ranks with one thread each, by data,
+// tensor and pipeline parallelism. Prints wall tokens/s, the ratio to the one rank in the same run, and how a rank's
+// step time is divided.
 //
 //   split_speed [--types fp32,bf16] [--steps 6] [--rounds 3]
 //
-// Rounds go through all plans in turn, so that a machine that slows down slows all; figures are medians over rounds.
+// Each round runs all plans in turn, so that a slow phase of the machine affects all; figures are medians over rounds.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,7 +45,7 @@ Scenario scenario_of(const Plan& plan, const std::string& precision) {
   return s;
 }
 
-/// What the ranks' lanes did, in CPU or wall nanoseconds, over all ranks and steps.
+/// CPU or wall nanoseconds of the ranks' lanes, summed over all ranks and steps.
 struct Parts : RankObserver {
   void span(Lane lane, const Span& span) override {
     if (span.step < first) return;

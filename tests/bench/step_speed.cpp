@@ -1,11 +1,11 @@
 // Speed of one rank: tokens/s and FLOP/s of forward, backward and AdamW of a 6-layer, 6-head, 384-wide, 256-context,
-// batch 8, byte-vocabulary model, and how near that is to what its matrix products alone would take.
+// batch 8, byte-vocabulary model, and the share of the speed of its matrix products alone.
 //
 //   step_speed [--threads 1,2] [--types fp32,bf16] [--seconds 3] [--clock wall|cpu] [--parts] [--json]
 //
 // --parts adds the share of each kind of segment; --json prints one object for each line of the table instead; --clock
-// cpu counts the calling thread's CPU time, for one thread on a busy machine. See peer_pytorch.py for the same model in
-// PyTorch, and compare_with_pytorch.py for both in turn.
+// cpu counts the calling thread's CPU time, for one thread on a busy machine. peer_pytorch.py measures the same model
+// in PyTorch, and compare_with_pytorch.py runs both in turn.
 #include <time.h>
 
 #include <algorithm>
@@ -145,7 +145,7 @@ class Optimizer {
   Launch update_;
 };
 
-/// Seconds of the model's matrix products alone: the three of every linear layer, none of attention's.
+/// Seconds of the model's matrix products alone: the three of every linear layer, without attention's.
 double product_seconds(const Clock& clock, const Model& model, const kernels::KernelSet& set, double seconds) {
   using kernels::KernelSet;
   const std::int64_t width = model.spec.width, tokens = model.tokens(), vocabulary = model.spec.vocabulary;

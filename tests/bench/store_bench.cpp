@@ -1,5 +1,5 @@
-// What the run store costs: loading, memory and drawing, at one and at ten million spans (or as many as the argument
-// says).
+// Costs of the run store: loading, memory and drawing, with one and with ten million spans (or the number in the
+// argument).
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -12,8 +12,8 @@
 namespace rankscope::bench {
 namespace {
 
-// CPU time of this thread: figures that a busy machine does not spoil. One thread, so on a free machine it is wall
-// time.
+// CPU time of this thread, because a busy machine does not distort it. The work is on one thread, so on an idle machine
+// this is wall time.
 struct Clock {
   static double now() {
     timespec time{};

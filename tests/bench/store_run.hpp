@@ -1,5 +1,5 @@
-// An invented run of a given number of spans for the benchmarks of store and trace: 64 ranks in a 16-stage 1F1B
-// pipeline with data parallelism, as batches of one rank and some 20 ms each.
+// An invented run with a given number of spans for the benchmarks of store and trace: 64 ranks in a 16-stage 1F1B
+// pipeline with data parallelism; a batch has about 20 ms of one rank.
 #pragma once
 #include <algorithm>
 #include <functional>

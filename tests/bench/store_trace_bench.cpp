@@ -1,5 +1,6 @@
-// A recording's way to the first full frame: a fresh process reads the file into a store and composes 1920 columns of
-// every lane. Also what recording costs. At one and at ten million spans, or as many as the argument says.
+// Time from a recording to the first complete frame: a new process reads the file into a store and composes 1920
+// columns of every lane. Also the cost of recording. With one and with ten million spans, or the number in the
+// argument.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,10 +1,10 @@
-// What telemetry costs: one span at the producer, and what spool, relay and a viewer can carry.
+// Costs of telemetry: one span at the producer, and the capacity of spool, relay and a viewer.
 //
-//   telemetry_cost [SECONDS]      prints figures; they are not a test
+//   telemetry_cost [SECONDS]      prints figures; this is not a test
 //
-// `producer` is the time a lane's thread spends in LaneWriter::span alone, with the rings drained meanwhile. `codec` is
-// one thread on one batch. `whole way` writes as fast as nothing is dropped, through rings, batches, spool, relay (with
-// a counting tap) and one viewer, all on this machine; the CPU seconds are those of the whole process.
+// `producer` is the time of a lane's thread in LaneWriter::span alone, while another thread drains the rings. `codec`
+// is one thread on one batch. `whole way` writes as fast as possible without drops, through rings, batches, spool,
+// relay (with a counting tap) and one viewer, all on this machine; its CPU seconds are those of the whole process.
 #include <sys/resource.h>
 
 #include <atomic>

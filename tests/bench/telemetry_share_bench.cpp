@@ -1,9 +1,8 @@
-// What telemetry costs a step: on against off, in interleaved pairs, in one process that trains throughout.
+// The cost of telemetry in a step: on compared with off, in interleaved pairs, in one process that trains all the time.
 //
-// On: every lane writes its spans, the publisher drains, spools and sends, a relay in a process of its own feeds a
-// store and a compressing recorder, and the device clock is kept, as in `rankscope-engine run --record`. Off: no
-// observer at all. The machine's cores are all busy with ranks, so whatever telemetry does anywhere on it takes time
-// from the steps.
+// On: every lane writes its spans, the publisher drains, spools and sends, a relay in its own process feeds a store and
+// a compressing recorder, and the device clock runs, as in `rankscope-engine run --record`. Off: no observer at all.
+// Ranks keep all cores of the machine busy, so any work of telemetry takes time from the steps.
 //
 //   telemetry_share_bench [PAIRS=120] [STEPS=5] [SCENARIO] [DEVICE=cpu|cuda]
 #include <fmt/format.h>
@@ -41,7 +40,7 @@ namespace {
 using namespace rankscope;
 using namespace std::chrono_literals;
 
-/// Passes on while it is on; nothing of a run's telemetry happens while it is off.
+/// Forwards calls while it is on; while it is off, a run's telemetry does nothing.
 class Switch : public RankObserver {
  public:
   Switch(Publisher& publisher, StepMarks& marks, EmulatedClock& clock, int rank)
@@ -61,7 +60,7 @@ class Switch : public RankObserver {
   void step_done(const StepSummary& summary, const StepTrace& trace) override {
     if (!on) return;
     StepSummary counted = summary;
-    counted.step = steps_reported;  // the device clock waits for every step in turn
+    counted.step = steps_reported;  // the device clock needs consecutive steps
     inner_.step_done(counted, trace);
     ++steps_reported;
   }
@@ -72,7 +71,7 @@ class Switch : public RankObserver {
   TelemetryObserver inner_;
 };
 
-/// The other side as in a run: relay, digest and recorder, until the parent is gone.
+/// The receiving side as in a run: relay, digest and recorder, until the parent has ended.
 [[noreturn]] void serve(const std::string& directory, const SessionId& session, const std::string& run_secret) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   RunDigest digest;
@@ -92,13 +91,13 @@ double seconds_of_this_thread() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-/// Processor time of threads that are there now, and how often they went to sleep.
+/// CPU time of the threads that exist now, and how often they have slept.
 struct Used {
   double seconds = 0;
   long sleeps = 0;
 };
 
-/// Of a process's threads, those of ZeroMQ or all others.
+/// Of a process's threads, either those of ZeroMQ or all others.
 Used used_by(pid_t process, bool zmq) {
   Used used;
   for (const auto& task : std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/task")) {
@@ -127,7 +126,7 @@ PublisherOptions options_of(const std::string& directory, const SessionId& sessi
   return options;
 }
 
-/// Seconds of a step with and without telemetry, by pair.
+/// Prints seconds of a step with and without telemetry, from the pairs.
 void print_cost(const std::vector<double>& on_s, const std::vector<double>& off_s, std::uint32_t steps) {
   std::vector<double> cost;
   for (std::size_t i = 0; i < on_s.size(); ++i) cost.push_back(on_s[i] / off_s[i] - 1);
@@ -179,7 +178,7 @@ int main(int argc, char** argv) {
   std::mt19937 random(1);
   bool on = false, on_first = false;
   std::int64_t begin = 0;
-  int block = -2;  // two to warm up
+  int block = -2;  // two blocks of warm-up
   std::barrier ready(step.grid.size(), [&]() noexcept {
     if (block % 2 == 0) on_first = random() % 2;
     on = (block % 2 == 0) == on_first;
@@ -202,7 +201,7 @@ int main(int argc, char** argv) {
           done.arrive_and_wait();
         }
       });
-  std::this_thread::sleep_for(500ms);  // until what was told is where it should be
+  std::this_thread::sleep_for(500ms);  // until all reported events have arrived
   const PublisherStatus status = publisher.status();
   const Used sockets = used_by(getpid(), true), relay_sockets = used_by(server, true), relay = used_by(server, false);
   const auto recorded = std::filesystem::file_size(directory + "/trace.mcap");

@@ -1,15 +1,15 @@
-// What the time line costs: a million spans of 64 ranks at 1920 × 1080, from input posted to backing store flushed, on
+// Costs of the time line: a million spans of 64 ranks at 1920 × 1080, from posted input to flushed backing store, on
 // the wall clock.
 //
 //   timeline_bench [SPANS [RANKS]] [--heavy] [--while COMMAND]
 //
-// --heavy: ten million spans, those of heavy_run.hpp. --while: that command runs meanwhile, at nice 10 as the window
+// --heavy: ten million spans, those of heavy_run.hpp. --while: the command runs meanwhile, at nice 10, as the window
 // starts its engine.
 //
-// "shown" is the first picture after the input: exact, or the last one moved and stretched to the new range. "exact" is
-// the first picture composed for the new range; where both are the same one, so are their times. Beside them the
-// processor time of all threads of the window, which other programs on the machine do not lengthen, and what share of
-// the cores a hypervisor gave to other machines meanwhile.
+// "shown" is the first picture after the input: exact, or the previous one moved and stretched to the new range.
+// "exact" is the first picture composed for the new range; if both are the same picture, their times are equal. Also
+// printed: the CPU time of all threads of the window, which other programs on the machine do not lengthen, and the
+// share of the cores that a hypervisor gave to other machines meanwhile.
 #include <QApplication>
 #include <QElapsedTimer>
 #include <QMouseEvent>
@@ -59,7 +59,7 @@ class Stopwatch : public QObject {
     while (!exact() && milliseconds(clock) < 5000) wait_for_paint(clock);
     exact_.push_back(milliseconds(clock));
     used_.push_back(1000.0 * static_cast<double>(std::clock() - used) / CLOCKS_PER_SEC);
-    // The rest of a frame at 60 Hz, as between a person's inputs.
+    // Wait until the end of a 60 Hz frame, since a person's inputs are at least that far apart.
     while (milliseconds(clock) < 16) QCoreApplication::processEvents(QEventLoop::AllEvents, 1);
   }
 
@@ -87,7 +87,7 @@ class Stopwatch : public QObject {
 
  protected:
   bool eventFilter(QObject* object, QEvent* event) override {
-    // A top-level widget paints and flushes while it handles this event; the next turn of the loop finds it done.
+    // A top-level widget paints and flushes while it handles this event, so it is done in the next turn of the loop.
     if (event->type() == QEvent::UpdateRequest) painted_ = true;
     return QObject::eventFilter(object, event);
   }

@@ -1,12 +1,11 @@
-// From a fresh process to the first full frame of a recording in the window at 1920 × 1080: everything read, every
-// visible view painted with what it asked for. Also the first frame of the empty window, and of the window opened on a
-// lab.
+// Time from a new process to the first complete frame of a recording in the window at 1920 × 1080: everything is read,
+// every visible view has painted its data. Also the first frame of the empty window, and of the window opened on a lab.
 //
-//   window_open_bench RECORDING       such as one of a million events:
+//   window_open_bench RECORDING       for example one of a million events:
 //                                     rankscope-engine run scenarios/labs/pipeline-1f1b.toml --steps 300 --record FILE
-//   window_open_bench --heavy [SPANS]  a recording of ten million invented ones over 64 ranks (heavy_run.hpp)
+//   window_open_bench --heavy [SPANS]  a recording of ten million invented spans over 64 ranks (heavy_run.hpp)
 //
-// Beside each its peak resident memory.
+// The peak resident memory is printed with each time.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -41,7 +40,7 @@ bool there(const Session& session) {
          session.state() == SessionState::ended || session.state() == SessionState::failed;
 }
 
-// In a process of its own: prints the seconds since `begun` to the first frame at all, and to the full one.
+// Runs in its own process: prints the seconds from `begun` to the first frame, and to the complete one.
 int open(const QString& source, double begun, int count, char** arguments) {
   QApplication application(count, arguments);
   QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
@@ -52,14 +51,14 @@ int open(const QString& source, double begun, int count, char** arguments) {
   QCoreApplication::processEvents();
   const double first = now() - begun;
   if (!source.isEmpty()) window.open(source);
-  // The program's own loop, which sleeps when there is nothing to do.
+  // The program's own event loop, which sleeps when it has nothing to do.
   QTimer look;
   QObject::connect(&look, &QTimer::timeout, [&] {
     if ((there(window.session()) && window.settled()) || now() - begun > limit_s) QCoreApplication::quit();
   });
   look.start(5);
   QApplication::exec();
-  window.grab();  // whatever of it was not painted yet
+  window.grab();  // paints what was not painted yet
   const double full = now() - begun;
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

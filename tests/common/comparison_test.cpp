@@ -1,4 +1,4 @@
-// The comparator that the other tests rely on.
+// The comparison functions that the other tests use.
 #include "tests/comparison.hpp"
 
 #include <string>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints, for each library that GPU programs load, its version and the file that the loader takes for it here.
+"""Prints, for each library that GPU programs load, its version and the file that the loader uses for it here.
 
     gpu_libraries.py
 
@@ -11,7 +11,7 @@ import sys
 
 
 def of_number(number, *factors):
-    """130002 with the factors 10000 and 100: 13.0.2."""
+    """Splits a version number: 130002 with the factors 10000 and 100 is 13.0.2."""
     parts = []
     for factor in factors:
         parts.append(str(number // factor))
@@ -45,7 +45,7 @@ LIBRARIES = (
 
 
 def file_of(soname):
-    """Where a library that this process has loaded lies; its name if that is unknown."""
+    """The path of a library that this process has loaded; its name if the path is unknown."""
     begin = soname.split(".so")[0] + ".so"
     try:
         with open("/proc/self/maps") as maps:
@@ -62,7 +62,7 @@ def line_of(name, sonames, version):
             continue
         try:
             number = version(library) if version else ""
-        except AttributeError:  # a library without the function that tells its version
+        except AttributeError:  # a library without the function that returns its version
             number = "of unknown version"
         return " ".join(word for word in (name, number, file_of(soname)) if word)
     return f"{name} is not here"

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Starts NCCL with one rank on the first GPU and adds up a vector: whether the library works here with this driver. It
-is NCCL alone; the engine's own use of it needs two GPUs.
+"""Starts NCCL with one rank on the first GPU and adds up a vector: checks whether the library works here with this
+driver. This tests NCCL alone; the engine's own use of it needs two GPUs.
 
     gpu_nccl_start.py
 
-Prints one line; the exit status is 1 where something fails.
+Prints one line; the exit status is 1 if something fails.
 """
 import ctypes
 import sys

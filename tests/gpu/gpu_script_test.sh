@@ -25,8 +25,8 @@ done
 sed -n '/^title/,/^clip/p' <<<"$commands" >"$work/plan.toml"
 count=0
 while read -r words; do
-  words=${words#*rankscope-engine }  # whatever it runs under
-  eval "set -- $words"               # as the shell would run it, quoted by itself
+  words=${words#*rankscope-engine }  # without the command that it runs under
+  eval "set -- $words"               # split as the shell would: the script has quoted it
   shift
   plan=()
   while [[ $# -gt 0 ]]; do
@@ -209,7 +209,7 @@ expect "what takes too long" "$table" "^kernels against the CPU's +all +0 of 2  
 rm "$fake/timeout"
 on_fake --part sanitizer --part kernels >/dev/null || true
 
-# PyTorch is searched for as it is started, without our libraries before its own; missing programs are reported first.
+# The script searches for PyTorch as it starts it: without our libraries first. It reports missing programs first.
 own=${LD_LIBRARY_PATH:-}
 peer_is() { # peer_is COMMANDS: how it is imported
   program python3 'case "$*" in
@@ -297,7 +297,7 @@ table=$(on_fake --part kernels --results "$work/next" --earlier "$work/few") || 
 expect "what an earlier command has left of all files but one" "$table" '^verify data=4 zero=2 +no time$'
 expect "what came to that" "$table" '^every op, every type, sizes of models +passed'
 
-# The table, from what two parts left.
+# The table, from the results of two parts.
 mkdir "$work/results"
 echo "NVIDIA H200, 580.1, 143771 MiB" >"$work/results/machine.txt"
 printf 'verify one rank\tpassed\t3\nverify data=2\tpassed\t5\ntelemetry\tno time\t0\n' >"$work/results/rows.tsv"

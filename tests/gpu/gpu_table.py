@@ -57,7 +57,7 @@ def print_variants(ablations, batches):
 
 
 def limits_of(step):
-    """Those that were measured beside a step, such as "3.0 TB/s, 790 TFLOP/s"."""
+    """The limits that were measured with a step, such as "3.0 TB/s, 790 TFLOP/s"."""
     limits = step.get("limits")
     return f"{limits['memory_bytes'] / 1e12:.1f} TB/s, {limits['product_flops'] / 1e12:.0f} TFLOP/s" if limits else ""
 
@@ -127,7 +127,7 @@ def measures_of(rows, kernels, steps, telemetry, profiler):
     for model in ("gpt2-124m", "gpt2-1.5b"):
         own = next((s for s in steps if s["model"] == model and s["engine"] == "rankscope"), None)
         peers = [s for s in steps if s["model"] == model and s["engine"].startswith("pytorch")]
-        for p in peers:  # the same model: the same FLOPs a token
+        for p in peers:  # the same model: the same FLOPs per token
             if own and "mfu" in own:
                 p["mfu"] = own["mfu"] * p["tokens_per_s"] / own["tokens_per_s"]
         peer = next((p for p in peers if p["engine"].endswith("compiled")), None)

@@ -4,14 +4,14 @@ near the logarithm of the vocabulary since nothing is learned yet, and the norms
 
     gpu_training_check.py VOCABULARY GPU.json CPU.json
 
-The files are reports of `rankscope-engine run --json`. Prints one line; the exit status is 1 where they differ.
+The files are reports of `rankscope-engine run --json`. Prints one line; the exit status is 1 if they differ.
 """
 import json
 import math
 import sys
 
-NEAR_LOGARITHM = 0.05  # fresh weights of GPT-2 give a loss that is a few hundredths above it
-LOSS_BOUND, NORM_BOUND = 0.005, 0.03  # what rounding to bf16 changes: relative
+NEAR_LOGARITHM = 0.05  # GPT-2's initial weights give a loss that is a few hundredths above it
+LOSS_BOUND, NORM_BOUND = 0.005, 0.03  # relative changes caused by rounding to bf16
 
 
 def first_step(file):

@@ -1,11 +1,11 @@
-"""How far numbers are from what is expected: tests/comparison.hpp for the scripts of this folder. `python3 comparison.py`
-tests it."""
+"""How far numbers are from the expected ones: tests/comparison.hpp for the scripts of this folder.
+`python3 comparison.py` runs its own test."""
 import math
 import sys
 
 
 class LargestError:
-    """The largest error that was added, and of what it was. A NaN counts as an infinite error, which stays the largest
+    """The largest error that was added, and its name. A NaN counts as an infinite error, which stays the largest
     (Python's max(0.0, nan) is 0.0)."""
 
     def __init__(self):
@@ -23,7 +23,7 @@ class LargestError:
 
 
 def relative_error(actual, expected):
-    """Over the expected magnitude, or absolute where zero or an infinity was expected; infinite where either is NaN."""
+    """Relative to the expected magnitude, or absolute if that is zero or infinite; infinite if either value is NaN."""
     if actual == expected:
         return 0.0
     size = abs(expected)
@@ -32,7 +32,7 @@ def relative_error(actual, expected):
 
 
 def list_error(actual, expected):
-    """The largest absolute error over the largest expected magnitude. Infinite for other lengths and for NaNs."""
+    """The largest absolute error over the largest expected magnitude. Infinite for different lengths and for NaNs."""
     if len(actual) != len(expected):
         return math.inf
     errors = LargestError()
@@ -43,8 +43,8 @@ def list_error(actual, expected):
 
 
 def tensor_error(actual, expected, least_norm=0.0):
-    """Frobenius norm of the difference of two of PyTorch's tensors over that of the expected one, or over `least_norm` if
-    that is larger. Infinite for other shapes, and where anything is NaN."""
+    """Frobenius norm of the difference of two PyTorch tensors over that of the expected one, or over `least_norm` if
+    that is larger. Infinite for different shapes, and if anything is NaN."""
     if actual.shape != expected.shape:
         return math.inf
     off = (actual.double() - expected.double()).norm().item()

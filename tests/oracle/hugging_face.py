@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A model that the engine exported, read by transformers: its losses on a run's tokens against those of the same run's
-weights by torch_gpt.py, which is held against the engine itself. Exit status 1 when one is further off than the
-tolerance, or when a tensor is missing, left over or of another shape."""
+"""Reads a model that the engine exported with transformers, and compares its losses on a run's tokens with those that
+torch_gpt.py computes from the same run's weights (which other tests compare with the engine). Exit status 1 if a loss
+differs by more than the tolerance, or if a tensor is missing, unknown or of another shape."""
 import sys
 
 import torch
@@ -11,7 +11,7 @@ from comparison import LargestError, relative_error
 from torch_gpt import loss_of
 from written import read_safetensors, with_prefix
 
-# Relative. The weights come from runs under two plans, and AdamW makes whole steps of gradients that are rounding.
+# Relative. The weights are from runs under two plans, and AdamW makes whole steps of gradients that are only rounding.
 TOLERANCE = 1e-4
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# hugging_face.sh ENGINE WRITTEN_RUN SCENARIO [key=value …]: an exported model, read by transformers, against the same
-# weights in PyTorch. Status 77 without either: skipped. The engine trains under the plan of the keys, and written_run
-# alone: any plan trains the same model.
+# hugging_face.sh ENGINE WRITTEN_RUN SCENARIO [key=value …]: compares an exported model, read by transformers,
+# with the same weights in PyTorch. Status 77 (skipped) without either package. The engine trains under the plan of the
+# keys, and written_run on one rank: any plan trains the same model.
 set -euo pipefail
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 source "$here/python_with.sh"

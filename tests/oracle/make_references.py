@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""make_references.py ENGINE WRITTEN_RUN: writes references/*.json, with which references_test.cpp compares the engine where
+"""make_references.py ENGINE WRITTEN_RUN: writes references/*.json. references_test.cpp compares the engine with them if
 PyTorch is not installed. Needs torch, torchvision, transformers and numpy; the versions are in the files. Run it again
 when the initial weights, the data or a scenario of this folder have changed:
 
@@ -26,7 +26,7 @@ from written import judge, read_safetensors, with_prefix
 
 HERE = pathlib.Path(__file__).resolve().parent
 SUMS = 8
-EVERY = 20  # points of a path that are kept
+EVERY = 20  # one in this many points of a path is stored
 LIMITS = {"losses": 1e-9, "gradients": 1e-9, "weights": 1e-9}
 VERSIONS = {
     "script": "tests/oracle/make_references.py",
@@ -83,7 +83,7 @@ def write_run(name, program, oracle, scenario, overrides, folder, view=lambda na
 
 
 def write_exported(name, engine, overrides, folder):
-    """What transformers makes of an exported model: its tensors, and its losses on the run's first tokens."""
+    """An exported model as transformers read it: its tensors, and its losses on the run's first tokens."""
     settings = [word for key in overrides for word in ("--set", key)]
     subprocess.run([engine, "run", HERE / "gpt.toml", "--checkpoint", folder / f"{name}-checkpoints", "--checkpoint-every",
                     "20", *settings], check=True, stdout=subprocess.DEVNULL)

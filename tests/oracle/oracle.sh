@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# oracle.sh WRITTEN_RUN SCENARIO SCRIPT MODULE [key=value …]: the engine's run against PyTorch's, done again by SCRIPT, which
-# needs Python's MODULE. Status 77 without it: skipped.
+# oracle.sh WRITTEN_RUN SCENARIO SCRIPT MODULE [key=value …]: compares the engine's run with PyTorch's, which SCRIPT
+# does. SCRIPT needs Python's MODULE; status 77 (skipped) without it.
 set -euo pipefail
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 source "$here/python_with.sh"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# paths.sh ENGINE: optimizers on surfaces against PyTorch's. Status 77 without PyTorch: skipped.
+# paths.sh ENGINE: compares optimizers on surfaces with PyTorch's. Status 77 (skipped) without PyTorch.
 set -euo pipefail
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 source "$here/python_with.sh"

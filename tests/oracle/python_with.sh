@@ -1,5 +1,5 @@
-# To be sourced. python_with MODULE …: the first python3 that has these, printed; status 1 where none has. Debian's packages
-# belong to Debian's python3, which need not be the first in PATH.
+# To be sourced. python_with MODULE …: prints the first python3 with these modules; status 1 if there is none.
+# Debian's packages belong to Debian's python3, which may not be the first in PATH.
 python_with() {
   local candidate
   for candidate in python3 /usr/bin/python3; do

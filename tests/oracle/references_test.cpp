@@ -1,5 +1,5 @@
-// The engine against what PyTorch, torchvision and transformers gave once: references/, which make_references.py
-// writes. The tests of *.sh compare with the libraries themselves, where they are installed.
+// Compares the engine with stored results of PyTorch, torchvision and transformers: references/, written by
+// make_references.py. The tests of *.sh compare with the libraries themselves, if they are installed.
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -24,7 +24,7 @@ json reference(const std::string& name) {
   std::ifstream file(here("references/" + name + ".json"));
   REQUIRE(file);
   json content = json::parse(file);
-  // Who made it is known.
+  // The versions that made the reference are recorded.
   for (const char* version : {"torch", "torchvision", "transformers", "script"})
     REQUIRE(content["made_by"][version].is_string());
   return content;
@@ -39,14 +39,14 @@ Fingerprint fingerprint_of(const json& entry) {
   return f;
 }
 
-/// The key's bias has a gradient of zero but for rounding, of which AdamW makes whole steps: it counts as zero.
+/// The true gradient of the key's bias is zero, and AdamW makes whole steps of its rounding: it counts as zero.
 Fingerprint fingerprint_of(const std::string& name, const View& tensor) {
   const std::int64_t third = tensor.elements() / 3;
   if (name.ends_with("attn.c_attn.bias")) return oracle::fingerprint(tensor, third, 2 * third);
   return oracle::fingerprint(tensor);
 }
 
-/// The largest error of the run's tensors that begin with `prefix`, and of which one.
+/// The largest error of the run's tensors whose names begin with `prefix`, and the name of that tensor.
 std::pair<LargestError, std::string> errors_of(const oracle::WholeRun& run, const std::string& prefix,
                                                const json& expected, double least_share) {
   double largest = 0;
@@ -70,7 +70,7 @@ struct Limits {
   double given, losses, gradients, weights;
 };
 constexpr Limits fp64{1e-12, 1e-9, 1e-9, 1e-9};
-// AdamW makes whole steps of what is rounding in the smallest gradients.
+// AdamW makes whole steps of the rounding in the smallest gradients.
 constexpr Limits fp32{1e-6, 1e-5, 1e-4, 1e-2};
 
 void check_run(const std::string& name, const std::string& plan, const Limits& limits) {
@@ -83,7 +83,7 @@ void check_run(const std::string& name, const std::string& plan, const Limits& l
   for (std::string key; words >> key;) overrides.push_back(parse_override(key));
   const oracle::WholeRun run = oracle::whole_run(read_scenario(here(expected["scenario"]), overrides));
 
-  // The weights and the data that the oracle was given.
+  // The run must have the oracle's initial weights and data.
   {
     INFO("the reference was made from other initial weights or data: make it again with make_references.py");
     json data, initial;
@@ -164,7 +164,7 @@ TEST_CASE("an exported model has the tensors that transformers read, whatever pl
     std::vector<std::byte> bytes(static_cast<std::size_t>(header.end - header.begin));
     const View view{bytes.data(), header.type, header.shape};
     file.read(header, 0, header.shape.elements(), bytes.data());
-    // In fp64, but for the key's bias, whose updates are rounding's.
+    // Compared in fp64, except the key's bias, whose updates are only rounding.
     Fingerprint ours = oracle::fingerprint(view), theirs = fingerprint_of(entry);
     if (tensor.ends_with("attn.c_attn.bias"))
       CHECK(std::isfinite(ours.norm));

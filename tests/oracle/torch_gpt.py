@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The run that written_run wrote down, done again by PyTorch: GPT-2 as its paper describes it, AdamW as torch has it, in
-the run's own precision. Compares the losses of all steps, the first step's gradients and the weights at the end; exit
-status 1 when one is further off than the tolerance."""
+"""Repeats written_run's run in PyTorch: GPT-2 as described in its paper, torch's AdamW, in the run's own precision.
+Compares the losses of all steps, the first step's gradients and the final weights; exit status 1 if one differs by more
+than the tolerance."""
 import sys
 
 import torch
@@ -38,8 +38,8 @@ def loss_of(w, tokens, targets, layers, heads):
 
 
 def without_key_bias(name, tensor):
-    """The key's bias shifts all scores of a row by the same number: its gradient is zero but for rounding, of which AdamW
-    makes whole steps. Here it counts as zero."""
+    """The key's bias shifts all scores of a row by the same number, so its true gradient is zero, and AdamW makes whole
+    steps of its rounding. Here it counts as zero."""
     if not name.endswith("attn.c_attn.bias"):
         return tensor
     query, key, value = tensor.chunk(3)
@@ -47,7 +47,7 @@ def without_key_bias(name, tensor):
 
 
 def train(tensors, metadata):
-    """What PyTorch makes of the run's initial weights and tokens: losses, first gradients, final weights."""
+    """PyTorch's results for the run's initial weights and tokens: losses, first gradients, final weights."""
     layers, heads = int(metadata["layers"]), int(metadata["heads"])
     weights = {name: tensor.clone().requires_grad_() for name, tensor in with_prefix(tensors, "initial.").items()}
     matrices = [tensor for tensor in weights.values() if tensor.dim() > 1]
@@ -72,7 +72,7 @@ def train(tensors, metadata):
 def main(path):
     tensors, metadata = read_safetensors(path)
     fine = tensors["initial.wte.weight"].dtype == torch.float64
-    # In fp32 AdamW makes whole steps of what is rounding in the smallest gradients.
+    # In fp32 AdamW makes whole steps of the rounding in the smallest gradients.
     limits = {"losses": 1e-9, "gradients": 1e-9, "weights": 1e-9} if fine else {
         "losses": 1e-5, "gradients": 1e-5, "weights": 1e-3}
     return judge(f"PyTorch {torch.__version__}", tensors, train(tensors, metadata), limits, without_key_bias)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""torch_paths.py ENGINE: the engine's paths on surfaces against PyTorch's own optimizers, in fp64, point by point.
+"""torch_paths.py ENGINE: compares the engine's paths on surfaces with PyTorch's optimizers, in fp64, point by point.
 
-The surfaces are written here again, and their gradients are autograd's.
+The surfaces are defined here a second time, and autograd computes their gradients.
 """
 import json
 import subprocess
@@ -20,7 +20,7 @@ SURFACES = {
     "beale": lambda x, y: (1.5 - x + x * y) ** 2 + (2.25 - x + x * y ** 2) ** 2 + (2.625 - x + x * y ** 3) ** 2,
 }
 
-# What the engine is told behind --set, and the same for PyTorch.
+# Settings as --set gives them to the engine, and the same for PyTorch.
 CASES = [
     ("sgd", [], lambda p, r: torch.optim.SGD(p, lr=r)),
     ("momentum", [], lambda p, r: torch.optim.SGD(p, lr=r, momentum=0.9)),
@@ -55,7 +55,7 @@ def torch_path(surface, make, rate, start):
 
 
 def cases():
-    """(surface, optimizer, settings, how PyTorch makes it) of every path."""
+    """(surface, optimizer, settings, function that creates PyTorch's optimizer) of every path."""
     return [(surface, *case) for surface in SURFACES for case in CASES]
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The run that written_run wrote down, done again in fp64 by torchvision's own ResNet, micro-batch by micro-batch, with
-torch's SGD with momentum. Compares the losses of all steps, the first step's gradients and the weights at the end; exit
-status 1 when one is further off than the tolerance."""
+"""Repeats written_run's run in fp64 with torchvision's own ResNet, micro-batch by micro-batch, with torch's SGD with
+momentum. Compares the losses of all steps, the first step's gradients and the final weights; exit status 1 if one
+differs by more than the tolerance."""
 import sys
 
 import torch
@@ -27,7 +27,7 @@ def name_there(name, stages):
 
 
 def turned(tensor):
-    """Filters [out, height, width, in], as ours have them, to [out, in, height, width]."""
+    """Converts our filters [out, height, width, in] to [out, in, height, width]."""
     return tensor.permute(0, 3, 1, 2) if tensor.dim() == 4 else tensor
 
 
@@ -36,7 +36,7 @@ def turned_back(tensor):
 
 
 def train(tensors, metadata):
-    """What torchvision makes of the run's initial weights and images: losses, first gradients, final weights, by our
+    """torchvision's results for the run's initial weights and images: losses, first gradients, final weights, with our
     names and in our order."""
     stages = STAGES[int(metadata["layers"])]
     image, micro_batch = int(metadata["image"]), int(metadata["micro_batch"])

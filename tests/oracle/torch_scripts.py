@@ -66,7 +66,7 @@ def code_of(script):
 
 
 def agree(lab, ours, theirs):
-    """Says how far they are from each other; whether that is near enough."""
+    """Prints how far they are from each other; returns whether that is within the limit."""
     if len(ours) != STEPS or len(theirs) != STEPS:
         print(f"{lab}: {len(ours)} losses of the engine and {len(theirs)} of PyTorch; there must be {STEPS}")
         return False

@@ -33,7 +33,7 @@ HeldTensor held(std::vector<Number> numbers, DType type, const Shape& shape) {
   return held(View{numbers.data(), type, shape});
 }
 
-/// Of a rank that holds the model whole.
+/// Takes the tensors of a rank, none of which is a shard.
 void take(std::map<std::string, HeldTensor>& into, const StepProgram& step, const RankRun& run,
           const std::string& prefix, MemoryClass memory) {
   for (BufferIndex b = 0; b < run.program().buffers.size(); ++b) {

@@ -1,5 +1,5 @@
-// A small model's training with all that another program needs to do the same: initial weights, every step's tokens and
-// targets; and with what came out: losses, the first step's gradients, the weights at the end.
+// A small model's training with everything that another program needs to repeat it: initial weights, every step's
+// tokens and targets; and the results: losses, the first step's gradients, the weights at the end.
 #pragma once
 #include <cstddef>
 #include <map>
@@ -19,13 +19,12 @@ struct HeldTensor {
 };
 
 struct WholeRun {
-  /// "tokens", "targets", "losses", and by parameter "initial.…", "gradient.…" and "final.…".
+  /// "tokens", "targets", "losses", and for each parameter "initial.…", "gradient.…" and "final.…".
   std::map<std::string, HeldTensor> tensors;
   std::map<std::string, std::string> metadata;
 };
 
-/// Trains to the scenario's end. The plan may be any without ZeRO and tensor parallelism, so that ranks hold whole
-/// tensors.
+/// Trains to the scenario's end. The plan must not use ZeRO or tensor parallelism, so that ranks hold complete tensors.
 WholeRun whole_run(const Scenario& scenario);
 
 }  // namespace rankscope::oracle

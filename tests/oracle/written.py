@@ -1,4 +1,4 @@
-"""What written_run wrote down, and how a run is compared with it."""
+"""Reads the file of written_run, and compares a run with it."""
 import json
 import struct
 
@@ -28,15 +28,15 @@ def with_prefix(tensors, prefix):
 
 
 def judge(who, tensors, trained, limits, view=lambda name, tensor: tensor):
-    """Compares a written run with another program's losses, first gradients and final weights, through `view`; prints the
-    largest errors; exit status 1 where one is above its limit, or where there was nothing to compare."""
+    """Compares a written run with another program's losses, first gradients and final weights, through `view`; prints
+    the largest errors; exit status 1 if one is above its limit, or if there is nothing to compare."""
     losses, gradients, weights = trained
     ours = {"gradients": with_prefix(tensors, "gradient."), "weights": with_prefix(tensors, "final.")}
     worst = {"losses": LargestError(), "gradients": LargestError(), "weights": LargestError()}
     assert len(losses) == len(tensors["losses"])
     for step, loss in enumerate(losses):
         worst["losses"].add(relative_error(tensors["losses"][step].item(), loss), f"step {step}")
-    # A gradient that is zero in truth has rounding, which is compared with the size of the others.
+    # A gradient whose true value is zero consists of rounding, so it is compared with the size of the others.
     least = {"gradients": 1e-3 * max(g.double().norm().item() for g in gradients.values()), "weights": 0.0}
     for what, theirs in (("gradients", gradients), ("weights", weights)):
         assert ours[what].keys() == theirs.keys(), ours[what].keys() ^ theirs.keys()

@@ -1,4 +1,4 @@
-// Writes a whole run (whole_run.hpp) down for torch_*.py and make_references.py.
+// Writes a whole run (whole_run.hpp) to a file for torch_*.py and make_references.py.
 #include <iostream>
 
 #include "engine/execute/checkpoint/safetensors.hpp"

@@ -1,4 +1,4 @@
-// Files of hosts: what is taken, and which line says what is wrong.
+// Files of hosts: valid ones, and the error messages of invalid lines.
 #include "engine/worker/hosts.hpp"
 
 #include <fstream>
@@ -66,7 +66,7 @@ TEST_CASE("a host gets the ranks that exceed the slots of the hosts before it") 
   CHECK(on("elsewhere", 8).count() == 0);
 }
 
-TEST_CASE("of a run over several hosts, memory counts for the ranks that are on this one") {
+TEST_CASE("in a run over several hosts, memory is counted for the ranks on this host") {
   Scenario scenario;
   scenario.plan.pipeline = 4;
   const StepProgram step = compile(scenario);
@@ -75,7 +75,7 @@ TEST_CASE("of a run over several hosts, memory counts for the ranks that are on 
   for (int rank = 0; rank < 4; ++rank) sum += size_of_run(step, "cpu", {rank, rank + 1}).bytes - none.bytes;
   CHECK(all.bytes - none.bytes == Approx(sum));
   CHECK(size_of_run(step, "cpu", {0, 1}).bytes < 0.6 * all.bytes);
-  // Of which launchers say how many they are.
+  // Launchers report how many ranks are here.
   RunRequest request;
   request.communicator = "mpi";
   CHECK(ranks_here(scenario, request) == RankRange{0, 4});

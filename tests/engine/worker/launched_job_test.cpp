@@ -1,4 +1,4 @@
-// Which processes belong to a job that a launcher has started, as its environment says.
+// The processes that belong to a launcher's job, according to their environment.
 #include "engine/worker/launched_job.hpp"
 
 #include "tests/catch.hpp"
@@ -77,7 +77,7 @@ TEST_CASE("ranks that mpirun starts in an allocation are mpirun's") {
   CHECK(job_in(both)->launcher == Launcher::mpirun);
 }
 
-TEST_CASE("invalid numbers are no job") {
+TEST_CASE("invalid numbers mean no job") {
   Variables odd = of_mpirun;
   odd["OMPI_COMM_WORLD_SIZE"] = "four";
   CHECK(!job_in(odd));

@@ -1,4 +1,4 @@
-// Ranks that fall silent: who is named, and what is certain enough to end a run.
+// Silent ranks: which one is named, and when it is certain enough to end a run.
 #include "engine/worker/silence.hpp"
 
 #include <unistd.h>
@@ -18,7 +18,7 @@ namespace {
 
 const SilenceLimits quick{1ms, 300ms * slowness, 200ms * slowness, 500ms * slowness, 60s};
 
-/// Two ranks, of which rank 1 has said nothing since its third step.
+/// Two ranks; rank 1 has been silent since its third step.
 class Job {
  public:
   explicit Job(bool other_hosts) : report(watch, {getpid(), false, other_hosts, "", folder.path()}, quick) {
@@ -29,7 +29,7 @@ class Job {
   void finish(std::int32_t rank, std::uint32_t step) {
     watch.accept({a_session(), rank, ++sequence_, 0, a_summary(rank, step)});
   }
-  /// Rank 0's heart beats meanwhile, and it may finish steps.
+  /// Meanwhile, rank 0 sends heartbeats, and finishes steps if `steps` is true.
   void pass(std::chrono::milliseconds time, bool steps) {
     const auto end = std::chrono::steady_clock::now() + time;
     while (std::chrono::steady_clock::now() < end && !report.over()) {

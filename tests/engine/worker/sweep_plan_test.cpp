@@ -1,4 +1,4 @@
-// Which points a sweep has, which of them can run, and on which clock.
+// The points of a sweep, which of them can run, and on which clock.
 #include <thread>
 
 #include "engine/worker/sweep.hpp"
@@ -61,7 +61,7 @@ TEST_CASE("under weak scaling a batch that is not a whole number of samples is r
   const std::string line = refusal(request);
   INFO(line);
   CHECK_THAT(line, ContainsText("none of the 3 points can run"));
-  request.set[0].value = "20";  // 20 on 4 ranks are 15 on 3 and 5 on one
+  request.set[0].value = "20";  // 20 on 4 ranks means 15 on 3 and 5 on one
   CHECK(batches(plan_sweep(request)) == std::vector<int>{20, 15, 5});
   request.set[0].value = "4";
   request.over = {"plan.data=2,1,3", "plan.micro_batches=1"};

@@ -1,4 +1,4 @@
-// One check per op: compares a kernel set's op with plain double loops over a range of shapes.
+// One check per op: compares a kernel set's op with simple double loops over a range of shapes.
 #pragma once
 #include <string>
 #include <vector>
@@ -46,11 +46,11 @@ void check_count_magnitudes(const SetUnderTest& set, DType type);
 void check_clip_coefficient(const SetUnderTest& set, DType type);
 void check_update(const SetUnderTest& set, DType type);
 
-/// What every set is held to.
+/// The checks for every kernel set.
 struct Check {
   std::string op;
   void (*run)(const SetUnderTest&, DType);
-  std::vector<DType> types;  ///< of the CPU's set, which is the specification
+  std::vector<DType> types;  ///< of the CPU's set, which is the reference
 };
 const std::vector<Check>& all_checks();
 

@@ -1,4 +1,4 @@
-// Convolutions, batch norm and pools, each against the loops that its definition is.
+// Convolutions, batch norm and pools, each compared with the loops of its definition.
 #include <algorithm>
 #include <cmath>
 #include <sstream>
@@ -12,7 +12,7 @@ namespace {
 
 const ConvolutionSpec convolutions[] = {
     {DType::f32, 1, 1, 1, 1, 1, 1, 1, 0},  {DType::f32, 2, 5, 7, 3, 4, 1, 1, 0},
-    {DType::f32, 2, 6, 5, 17, 9, 1, 2, 0}, {DType::f32, 1, 4, 4, 3, 2, 1, 1, 1},  // 1×1 beside the image
+    {DType::f32, 2, 6, 5, 17, 9, 1, 2, 0}, {DType::f32, 1, 4, 4, 3, 2, 1, 1, 1},  // 1×1 with padding
     {DType::f32, 1, 7, 9, 5, 6, 3, 1, 1},  {DType::f32, 2, 8, 7, 16, 32, 3, 2, 1},
     {DType::f32, 1, 6, 6, 2, 3, 3, 2, 0},  {DType::f32, 2, 4, 9, 33, 48, 3, 1, 1},
     {DType::f32, 2, 5, 5, 3, 2, 3, 1, 3},  {DType::f32, 3, 9, 11, 3, 8, 7, 2, 3},
@@ -71,7 +71,7 @@ Tensor levels(Shape shape, DType type, std::uint64_t seed) {
   return Tensor(shape, type, values);
 }
 
-/// Calls body(element of y, place in its sample, element of x) for every element under every window.
+/// Calls body(element of y, position in its sample, element of x) for every element in every window.
 template <class Body>
 void for_each_element_under(const PoolSpec& s, Body body) {
   for (std::int64_t sample = 0; sample < s.samples; ++sample)
@@ -85,7 +85,7 @@ void for_each_element_under(const PoolSpec& s, Body body) {
                      ((sample * s.height + h) * s.width + w) * s.channels + c);
 }
 
-/// Greatest elements and their places.
+/// Greatest elements and their positions.
 void pool(const PoolSpec& spec, const Values& x, Values& y, std::vector<std::int32_t>& index) {
   const std::int64_t n = spec.samples * spec.out_height() * spec.out_width() * spec.channels;
   y.assign(static_cast<std::size_t>(n), -INFINITY);
@@ -127,7 +127,7 @@ void check_convolution_input_gradient(const SetUnderTest& set, DType type) {
       for_each_term(spec,
                     [&](std::int64_t from, std::int64_t to, std::int64_t k) { expected[to] += dys[from] * ws[k]; });
       set.launch(set.prepare(&KernelSet::convolution_input_gradient, spec), dx, dy, w);
-      // Some ways round the sum before it is added.
+      // Some implementations round the sum before they add it.
       CHECK(difference(dx.values(), expected) < (accumulate ? 2 : 1) * set.bound(type, type));
       CHECK(dx.guarded());
     }
@@ -158,7 +158,7 @@ void check_batch_norm_forward(const SetUnderTest& set, DType type) {
       for (const bool relu : {false, true}) {
         INFO(s.rows << " rows of " << s.channels << (residual ? ", residual" : "") << (relu ? ", ReLU" : ""));
         const auto rows = static_cast<double>(s.rows);
-        // Far from zero, where a variance of squares would cancel.
+        // Far from zero, where the variance would lose digits if computed from squares.
         Values values = random_values(s.rows * s.channels, type, 1, 3);
         for (std::size_t i = 0; i < values.size(); ++i) values[i] += static_cast<double>(i % s.channels % 7) * 3;
         const Tensor x({s.rows, s.channels}, type, values);
@@ -207,7 +207,7 @@ void check_batch_norm_backward(const SetUnderTest& set, DType type) {
           const Tensor y(shape, type, cut), weight = random_tensor({s.channels}, type, 3);
           const Tensor mean = random_tensor({s.channels}, wide(type), 5);
           const Tensor rstd = random_tensor({s.channels}, wide(type), 6);
-          // dx may take the place of dy.
+          // dx and dy may be the same tensor.
           const Tensor dx = accumulate ? random_tensor(shape, type, 2) : Tensor(shape, type), dresidual(shape, type);
           const Tensor dweight = random_tensor({s.channels}, wide(type), 7);
           const Tensor dbias = random_tensor({s.channels}, wide(type), 8);

@@ -1,5 +1,5 @@
-// What the table of ops does not say of convolutional networks' ops: their gradients are those of finite differences,
-// images may be cut into parts, NaNs are not lost.
+// Tests of convolutional networks' ops in addition to the table of ops: their gradients equal finite differences,
+// images may be processed in parts, and NaNs are not lost.
 #include <cmath>
 #include <functional>
 
@@ -19,7 +19,7 @@ double dot(const Values& a, const Values& b) {
   return sum;
 }
 
-/// The slope of `value` along `direction` at x, by central differences, with x as it was afterwards.
+/// The slope of `value` along `direction` at x, by central differences; restores x.
 double slope(Tensor& x, const Values& direction, const std::function<double()>& value) {
   const double step = 1e-5;
   const Values at = x.values();
@@ -120,7 +120,7 @@ TEST_CASE("pools' gradients are the slopes of their results") {
 }
 
 TEST_CASE("many samples unfolded in parts give the same as each alone") {
-  // 1.8 MB of columns a sample in fp64: parts of two.
+  // 1.8 MB of columns per sample in fp64: two samples per part.
   const ConvolutionSpec together{DType::f64, 6, 34, 31, 24, 8, 3, 1, 1};
   ConvolutionSpec alone = together;
   alone.samples = 1;

@@ -1,6 +1,6 @@
-// Every op of the CPU set in every type, on every instruction set of this machine, against plain double loops.
+// Every op of the CPU set in every type, on every instruction set of this machine, compared with simple double loops.
 //
-// To add an op: write check_<op> (checks.hpp) and give it a row in checks.cpp. The first test fails until there is one.
+// To add an op: write check_<op> (checks.hpp) and add a row to checks.cpp. The first test fails without a row.
 #include <algorithm>
 #include <cstdlib>
 #include <string>
@@ -33,7 +33,7 @@ TEST_CASE("every op of the table has a check, and every check's types are the se
 
 TEST_CASE("every op computes what its formula says, in every type, on every instruction set, and on one thread") {
   const auto instruction_set = GENERATE(from_range(cpu_instruction_sets()));
-  // One thread takes the same path on every instruction set; that both give the same bits, engine_layers holds.
+  // One thread takes the same path on every instruction set; engine_layers tests that both give the same bits.
   const bool alone = GENERATE(false, true);
   if (alone && instruction_set != cpu_instruction_sets().front()) return;
   const int threads = alone ? 1 : most_threads;

@@ -1,4 +1,4 @@
-// fp16 in the vector loops against the definition, for every fp16 and for fp32 values around every fp16.
+// fp16 in the vector loops, compared with the definition: every fp16, and fp32 values around every fp16.
 #include <bit>
 #include <cmath>
 #include <vector>
@@ -41,7 +41,7 @@ TEST_CASE("every fp16 is widened exactly and rounded back to itself") {
 }
 
 TEST_CASE("an fp32 is rounded to the nearest fp16, ties to even") {
-  // Half way between neighbours, and a little to both sides of that; and what is too large.
+  // The middles between neighbours, values slightly above and below, and too large values.
   std::vector<float> values{65504.0f, 65519.996f, 65520.0f, 1e30f, INFINITY, -65520.0f,
                             0x1p-25f, 0x1.1p-25f, 0x1p-26f, -0.0f, 1e-45f};
   for (std::uint32_t h = 0; h < 0x7BFF; ++h) {
@@ -58,7 +58,7 @@ TEST_CASE("an fp32 is rounded to the nearest fp16, ties to even") {
     int wrong = 0;
     for (std::size_t i = 0; i < values.size(); ++i) {
       wrong += stored[i] != rounded_to_f16(values[i]);
-      // The definition: no other fp16 is nearer, and of two that are as near the even one is taken.
+      // The definition: no other fp16 is nearer, and of two equally near the even one is chosen.
       if (std::fabs(values[i]) >= 65520.0f) continue;
       const float got = widened_from_f16(stored[i]);
       const double off = std::fabs(static_cast<double>(got) - values[i]);

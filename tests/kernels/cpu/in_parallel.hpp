@@ -1,4 +1,4 @@
-// Plain loops on all of the machine's threads: in the sizes of models they take minutes on one.
+// Runs simple loops on all of the machine's threads: with the sizes of models they take minutes on one.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -8,8 +8,8 @@
 
 namespace rankscope::kernels::test {
 
-/// body(i) for every i of [0, n), in any order. `operations`: of all of them together; threads are started only where
-/// these are many.
+/// Calls body(i) for every i of [0, n), in any order. `operations`: the total number; threads are started only if it is
+/// large.
 template <class Body>
 void for_each_in_parallel(std::int64_t n, double operations, Body body) {
   constexpr double few = 1e7;

@@ -37,8 +37,8 @@ double gelu_slope(double x) {
   return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * std::sqrt(2 / M_PI) * (1 + 3 * 0.044715 * x * x);
 }
 
-/// A set may round a product's result before GELU, or its slope, is applied, and always rounds behind. GELU makes the
-/// first rounding's share of the value 1.29 times as large at most (x·GELU'(x)/GELU(x), x > 0), the slope as it was.
+/// A set may round a product's result before it applies GELU or its slope, and always rounds after. GELU multiplies the
+/// relative error of the first rounding by at most 1.29 (x·GELU'(x)/GELU(x), x > 0); the slope does not change it.
 double twice_rounded(const SetUnderTest& set, DType type) {
   return std::max(set.bound(type, type), 2.3 * bound(type, type));
 }

@@ -16,7 +16,7 @@ const AttentionSpec attention_sizes[] = {
 const std::vector<AttentionSpec> attention_of_models{
     {DType::f32, 2, 1024, 4, 256}, {DType::f32, 1, 300, 5, 400}, {DType::f32, 1, 777, 2, 256}};
 
-/// One head of one sample: where element d of row i lies.
+/// One head of one sample: the position of element d of row i.
 struct Head {
   const AttentionSpec& spec;
   std::int64_t sample, head;
@@ -30,7 +30,7 @@ struct Head {
   std::int64_t statistic(std::int64_t i) const { return (sample * spec.heads + head) * spec.context + i; }
 };
 
-/// On several threads: heads write apart from each other.
+/// On several threads: heads write to separate memory.
 template <class Body>
 void for_each_head(const AttentionSpec& spec, Body body) {
   for_each_in_parallel(spec.samples * spec.heads,
@@ -105,7 +105,7 @@ void check_attention_backward(const SetUnderTest& set, DType type) {
     attended.set(out);
     lse.set(lses);
     set.launch(set.prepare(&KernelSet::attention_backward, spec), dqkv, dattended, qkv, lse, attended);
-    out = attended.values();  // as rounded
+    out = attended.values();  // the rounded values
 
     Values expected(x.size());
     for_each_head(spec, [&](const Head& head) {
@@ -159,7 +159,7 @@ void check_cross_entropy(const SetUnderTest& set, DType type) {
           set.launch(set.prepare(&KernelSet::cross_entropy, spec), into, loss, logits, integers(targets), scale);
           const Tensor* written = logits_type == type ? &logits : &gradient;
           CHECK(difference(written->values(), expected) < set.bound(type, type));
-          // With one word the loss is zero to rounding: compare beside 1.
+          // With one word the loss is zero except for rounding, so 1 is added to both sides.
           CHECK(difference({1 + loss.values()[0]}, {1 + sum_of_losses}) < set.bound(type, DType::f64));
           CHECK(written->guarded());
         }
@@ -183,7 +183,7 @@ void check_embedding_forward(const SetUnderTest& set, DType type) {
 
 namespace {
 
-/// Words of which one is as common as a comma, and stands in runs and apart.
+/// Tokens of which one is very frequent, in runs and alone, like a comma.
 std::vector<std::int32_t> common_words(std::int32_t count) {
   std::vector<std::int32_t> tokens;
   for (std::int32_t i = 0; i < count; ++i) tokens.push_back(i % 5 == 0 || i % 97 < 8 ? 3 : i * i % 7);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The loops of each instruction set must define no function that other code could share: an inline function compiled for
-# AVX-512 could be the copy that the linker keeps for everybody, and would crash on an older machine.
+# AVX-512 could be the only copy that the linker keeps, and would crash on an older machine.
 # Usage: no_shared_inlines.sh NM OBJECT...
 nm=$1
 shift

@@ -21,7 +21,7 @@ const std::vector<Size> of_models{{1024, 768}, {100, 3072}, {64, 1600}, {3, 1228
 
 void check_norm_forward(const SetUnderTest& set, DType type) {
   for (const Size& s : set.sizes(sizes, of_models)) {
-    if (s.width == 1) continue;  // its variance is zero: all digits are rounding
+    if (s.width == 1) continue;  // its variance is zero: its digits are only rounding
     const Tensor x = random_tensor({s.rows, s.width}, type, 1, 3);
     const Tensor weight = random_tensor({s.width}, type, 2), bias = random_tensor({s.width}, type, 3);
     const Tensor y({s.rows, s.width}, type), mean({s.rows}, wide(type)), rstd({s.rows}, wide(type));
@@ -145,7 +145,7 @@ void check_square_norm(const SetUnderTest& set, DType type) {
     double expected = 0, out = 0;
     for (double v : x.values()) expected += v * v;
     set.launch(set.prepare(&KernelSet::square_norm, FlatSpec{type, n}), &out, x);
-    CHECK(difference({out}, {expected}) < 1e-13);  // in fp64, whatever the elements
+    CHECK(difference({out}, {expected}) < 1e-13);  // in fp64, for any type of elements
     set.launch(set.prepare(&KernelSet::square_norm, FlatSpec{.type = type, .elements = n, .accumulate = true}), &out,
                x);
     CHECK(difference({out}, {2 * expected}) < 1e-13);
@@ -155,13 +155,13 @@ void check_square_norm(const SetUnderTest& set, DType type) {
 void check_count_magnitudes(const SetUnderTest& set, DType type) {
   for (const std::int64_t n : set.sizes(counts, {300'001})) {
     Tensor x = random_tensor({n}, type, 1, 1);
-    // From far below the least bin to far above the last one, and what has no magnitude.
+    // From far below the lowest bin to far above the highest one, and values without a magnitude.
     std::vector<double> values = x.values();
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::ldexp(values[i], static_cast<int>(i % 120) - 70);
     const std::vector<double> special{0, -0.0, INFINITY, -INFINITY, NAN, 1, -2, 0.75, 65504, 5.9604644775390625e-8};
     for (std::size_t i = 0; i < special.size() && i < values.size(); ++i) values[i] = special[i];
     x.set(values);
-    std::vector<double> expected(magnitude_bins, 3.0);  // added to what is there
+    std::vector<double> expected(magnitude_bins, 3.0);  // counts are added to existing ones
     for (const double value : x.values()) {
       int bin = zero_bin;
       if (!std::isfinite(value))

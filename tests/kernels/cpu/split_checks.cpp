@@ -1,4 +1,4 @@
-// The ops of tensor ranks, whose parts must make the whole.
+// The ops of tensor ranks: their parts together must equal the whole.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -19,13 +19,13 @@ std::vector<std::int32_t> some_targets(std::int64_t rows, std::int64_t vocabular
   return targets;
 }
 
-/// A rank's words of a vocabulary in shares of `columns`.
+/// A rank's words of a vocabulary that is divided into shares of `columns`.
 VocabularyPart part_of(std::int64_t rank, std::int64_t columns, std::int64_t vocabulary) {
   const std::int64_t first = rank * columns;
   return {rank, first, std::clamp<std::int64_t>(vocabulary - first, 0, columns)};
 }
 
-/// A rank's logits [rows, columns] of all of them [rows, vocabulary]; padding is greater than any.
+/// A rank's columns of all logits [rows, vocabulary]; padding is greater than any logit.
 Values share_of(const Values& logits, std::int64_t rows, std::int64_t columns, std::int64_t vocabulary,
                 const VocabularyPart& part) {
   Values share;
@@ -241,7 +241,7 @@ void check_vocabulary_loss(const SetUnderTest& set, DType type) {
               const bool target = part.first + j == targets[static_cast<std::size_t>(r)];
               expected.push_back(j < part.count ? scale * (softmax[r * vocabulary + part.first + j] - target) : 0);
             }
-          // Rounded twice: as a numerator, and as the gradient. Compared beside the greatest that a gradient can be.
+          // Rounded twice: as a numerator, and as the gradient. Relative to the greatest possible gradient.
           Values actual = gradient.values();
           actual.push_back(scale);
           expected.push_back(scale);

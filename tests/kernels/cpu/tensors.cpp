@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t guard_bytes = 64;
 constexpr std::byte guard{0xA5}, not_set{0xFF};
 
-/// Of floating-point numbers all NaN: nobody has set any.
+/// All NaN, for floating-point types: no element was set.
 bool is_unset(const View& view) {
   const auto* data = view.as<std::byte>();
   return view.type != DType::i32 && std::all_of(data, data + view.bytes(), [](std::byte b) { return b == not_set; });
@@ -87,7 +87,7 @@ double difference(const Values& actual, const Values& expected) {
 }
 
 double bound(DType computed, DType stored) {
-  // A rounding when stored, and some dozens of roundings in sums.
+  // One rounding when stored, and several dozen roundings in sums.
   const double storing = stored == DType::f64   ? 0
                          : stored == DType::f32 ? 0x1p-24
                          : stored == DType::f16 ? 0x1p-11

@@ -1,4 +1,4 @@
-// Tensors of any element type, made from and read as doubles, and comparisons that fail with the worst element.
+// Tensors of any element type, created from and read as doubles, and comparisons that report the worst element.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,10 +12,10 @@ namespace rankscope::kernels::test {
 
 using Values = std::vector<double>;
 
-/// Rounds to the nearest value of the type, as storing does.
+/// Rounds to the nearest value of the type, like storing.
 double rounded(double value, DType type);
 
-/// Owns its memory, which begins at a multiple of 64 bytes, is NaN until it is written, and is followed by a guard.
+/// Owns its memory, which begins at a multiple of 64 bytes, is NaN until it is written, and ends with a guard.
 class Tensor {
  public:
   Tensor() = default;
@@ -25,7 +25,7 @@ class Tensor {
   operator View() const { return view_; }
   Values values() const;
   void set(const Values& values);
-  /// False when something was written behind the end.
+  /// False if something was written after the end.
   bool guarded() const;
 
  private:
@@ -41,10 +41,10 @@ Tensor integers(const std::vector<std::int32_t>& values);
 /// Largest error over the largest expected magnitude (tests/comparison.hpp); reports the worst element.
 double difference(const Values& actual, const Values& expected);
 
-/// What arithmetic in this type may be off by: of a result stored in `stored`, computed in fp64 or fp32.
+/// Allowed error of arithmetic for a result stored in `stored` and computed in fp64 or fp32.
 double bound(DType computed, DType stored);
 
-/// Memory that is not the host's, and a queue on it: where a set's launches run.
+/// Memory that is not the host's, and a queue on it, where a set's launches run.
 class Elsewhere {
  public:
   virtual ~Elsewhere() = default;
@@ -52,17 +52,17 @@ class Elsewhere {
   virtual std::byte* reserve(std::int64_t bytes) = 0;
   virtual void release() = 0;
   virtual void put(std::byte* to, const void* from, std::int64_t bytes) = 0;
-  /// After all that was launched is done; throws what went wrong in it.
+  /// Waits for all launched work; throws if it failed.
   virtual void get(void* to, const std::byte* from, std::int64_t bytes) = 0;
   virtual void* stream_handle() = 0;
-  /// Bytes behind a tensor that are copied with it, to see whether they are left alone.
+  /// Bytes after a tensor that are copied with it, to check that they stay unchanged.
   virtual std::int64_t guard_bytes() const = 0;
-  /// For a checker that looks for reads of what was never written: tensors that were not set stay as they are reserved,
-  /// and nobody reads back a workspace.
+  /// For a checker of uninitialised reads: unset tensors keep their memory as reserved, and workspaces are not read
+  /// back.
   virtual bool leaves_unset() const { return false; }
 };
 
-/// The arguments of one launch, moved to where it runs and back again.
+/// The arguments of one launch, moved to the memory where it runs, and back.
 class Stage {
  public:
   explicit Stage(Elsewhere* elsewhere) : elsewhere_(elsewhere) {}
@@ -89,14 +89,14 @@ class Stage {
   std::vector<Moved> moved_;
 };
 
-/// A kernel set with what is asked of its numbers. `bound`: see above, or what a set of another machine is held to.
+/// A kernel set with its accuracy. `bound`: see above, or the limit for a set of another device.
 class SetUnderTest : public KernelSet {
  public:
   explicit SetUnderTest(KernelSet set, Elsewhere* elsewhere = nullptr, double (*its_bound)(DType, DType) = test::bound,
                         bool in_model_sizes = false)
       : KernelSet(std::move(set)), elsewhere_(elsewhere), bound_(its_bound), in_model_sizes_(in_model_sizes) {}
 
-  /// The sizes that a check covers: small ones, and those of models where the set is fast enough for them.
+  /// The sizes that a check covers: small ones, and those of models if the set is fast enough for them.
   template <class Size, std::size_t n>
   std::vector<Size> sizes(const Size (&small)[n], const std::vector<Size>& of_models) const {
     std::vector<Size> all(small, small + n);
@@ -106,7 +106,7 @@ class SetUnderTest : public KernelSet {
 
   double bound(DType computed, DType stored) const { return bound_(computed, stored); }
 
-  /// Launches a prepared op with a workspace of exactly its size; checks that it stays inside.
+  /// Launches a prepared op with a workspace of exactly its size; checks that it does not write after its end.
   template <class... Arguments, class... Given>
   void launch(const Prepared<Arguments...>& op, const Given&... given) const {
     const Tensor workspace({op.workspace_bytes}, DType::u8);
@@ -117,7 +117,7 @@ class SetUnderTest : public KernelSet {
     check_guard(workspace);
   }
 
-  /// The op `update`, whose specification has the tensors: prepared and launched where they are moved to.
+  /// Prepares and launches the op `update`, whose specification contains the tensors, in the memory where it runs.
   void update(UpdateSpec spec, const UpdateStep& step) const;
 
  private:

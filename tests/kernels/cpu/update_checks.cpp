@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t lengths[] = {1, 15, 40000};
 
-/// A parameter in the middle of its training: `held` is what is updated (the master of a bf16 parameter).
+/// A parameter during training: `held` is the tensor that is updated (the master of a bf16 parameter).
 struct Subject {
   std::int64_t n;
   DType type;
@@ -175,8 +175,7 @@ void check_sophia(const SetUnderTest& set, DType type) {
 }
 
 void check_adam8bit(const SetUnderTest& set, DType type) {
-  // From states of nothing the step is AdamW's first; the quantiser has tests of its own
-  // (tests/engine/execute/optimizer).
+  // With zero states the step is AdamW's first step; the quantiser has its own tests (tests/engine/execute/optimizer).
   for (const std::int64_t n : {1, 255, 256, 257, 40000}) {
     const Subject s(n, type);
     const std::int64_t blocks = (n + quantised_block - 1) / quantised_block;
@@ -261,7 +260,7 @@ void check_adafactor(const SetUnderTest& set, DType type) {
     }
 }
 
-/// A matrix's step is relative to its size, a vector's is not. `next` gives the new element from (p, ratio) and changes
+/// A matrix's step is relative to its norm, a vector's is not. `next` gives the new element from (p, ratio) and changes
 /// the states; the ratio is computed here from the norms of the parameter and of `measured`.
 struct TrustSubject {
   Subject s;
@@ -331,7 +330,7 @@ void check_lamb(const SetUnderTest& set, DType type) {
   });
 }
 
-/// A tensor of zeros, or a gradient of zeros, has no ratio: the step is as long as the rule makes it.
+/// A tensor of zeros, or a gradient of zeros, has no ratio: the step is that of the rule.
 void check_zero_norms(const SetUnderTest& set, DType type) {
   for (const bool zero_gradient : {false, true}) {
     const std::int64_t n = 12;
@@ -350,7 +349,7 @@ void check_zero_norms(const SetUnderTest& set, DType type) {
   }
 }
 
-/// Of the rule; a new one is a compile error here.
+/// Checks one rule; a new rule without a check is a compile error here.
 void check_rule(const SetUnderTest& set, DType type, UpdateRule rule) {
   switch (rule) {
     case UpdateRule::sgd: return check_sgd(set, type);

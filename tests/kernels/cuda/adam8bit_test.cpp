@@ -1,4 +1,4 @@
-// The 8-bit optimizer's bytes on a GPU are the CPU's: a checkpoint of one goes on on the other.
+// The 8-bit optimizer's bytes on a GPU equal the CPU's: a checkpoint of one can continue on the other.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -32,7 +32,7 @@ struct State {
   static std::int64_t blocks(std::int64_t n) { return (n + quantised_block - 1) / quantised_block; }
 };
 
-/// Four steps of gradients that spread over many decades, so that every kind of level is met.
+/// Four steps with gradients over many decades, so that every kind of level occurs.
 void train(const SetUnderTest& set, State& state, std::int64_t n, DType type) {
   const DType wide = State::wide(type);
   for (std::uint64_t t = 1; t <= 4; ++t) {

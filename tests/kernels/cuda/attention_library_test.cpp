@@ -1,4 +1,4 @@
-// Attention by a library, and by the set's own kernels where the library does not compute it.
+// Attention by a library, and by the set's own kernels if the library does not support it.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -15,7 +15,7 @@ using namespace rankscope::kernels::test;
 
 namespace {
 
-/// A set that is made while the library is as it says, until the end.
+/// A kernel set created with this state of the emulated library, which is reset at the end.
 struct WithLibrary {
   explicit WithLibrary(emulated::Cudnn has, Options options = {})
       : set(made(has, std::move(options)), nullptr, gpu_bound) {}
@@ -36,7 +36,7 @@ std::uint64_t passes_of(Work work) {
   return emulated::attention_passes() - before;
 }
 
-/// Launches of forward and backward for a shape, which the checks compare with the formula.
+/// Launches forward and backward for several shapes, and compares them with the formula.
 void attend(const SetUnderTest& set, DType type) {
   check_attention_forward(set, type);
   check_attention_backward(set, type);

@@ -1,4 +1,4 @@
-// The device's clock on the host's, beside when its queue came to a mark.
+// Compares the device's clock, mapped to the host's, with the time at which its queue reached a mark.
 #include <chrono>
 #include <cstdlib>
 #include <memory>
@@ -17,7 +17,7 @@ std::int64_t now_ns() {
       .count();
 }
 
-/// When a queue comes to where it is now.
+/// Records the time when the queue reaches its current end.
 std::shared_ptr<std::int64_t> stamp_in(Queue& queue) {
   const auto stamp = std::make_shared<std::int64_t>(0);
   if (emulated::enqueue(queue.handle(), [stamp] { *stamp = now_ns(); }) != cudaSuccess) std::abort();
@@ -26,13 +26,13 @@ std::shared_ptr<std::int64_t> stamp_in(Queue& queue) {
 
 }  // namespace
 
-// The device's clock is slow, so that what a fit says is always before what the one before would have it.
+// The device's clock is slow, so each fit gives earlier times than the fit before.
 TEST_CASE("a mark's time error is at most the device's stated bound, fit after fit") {
   emulated::set_pace({.seed = 3, .greatest_delay_us = 100, .slow_by = 20'000});
   const auto device = kernels::cuda_device(0);
   device->use();
   const auto queue = device->make_queue();
-  std::int64_t begin = now_ns();  // of the last fit that there was
+  std::int64_t begin = now_ns();  // of the last successful fit
   for (int fit = 0; fit < 200; ++fit) {
     std::this_thread::sleep_for(std::chrono::milliseconds(3));
     const std::int64_t asked = now_ns();
@@ -41,7 +41,7 @@ TEST_CASE("a mark's time error is at most the device's stated bound, fit after f
     const Mark mark = queue->mark();
     const auto after = stamp_in(*queue);
     queue->mark()->wait();
-    const std::int64_t since_the_fit = (now_ns() - begin) / 50;  // so slow is the clock
+    const std::int64_t since_the_fit = (now_ns() - begin) / 50;  // the clock is slow by this rate
     const std::int64_t uncertainty = device->clock_uncertainty_ns();
     INFO("fit " << fit << ", off by " << uncertainty << " ns at most");
     CHECK(mark->time_ns() >= *before - uncertainty - since_the_fit);

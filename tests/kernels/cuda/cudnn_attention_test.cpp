@@ -1,4 +1,4 @@
-// The graphs of attention, which cuDNN accepts or refuses for a described GPU: none is needed here.
+// The graphs of attention, which cuDNN accepts or refuses for a described GPU; no GPU is needed.
 #include "kernels/cuda/cudnn_attention.hpp"
 
 #include <string_view>
@@ -13,7 +13,7 @@ namespace {
 
 namespace fe = cudnn_frontend;
 
-/// What cuDNN reads of a device: an H100 with 80 GB.
+/// The device properties that cuDNN reads, of an H100 with 80 GB.
 constexpr std::string_view h100 = R"({"deviceName": "NVIDIA H100 80GB HBM3", "deviceVer": 900, "driverVer": 13000,
   "cudaDeviceId": 0, "pciDeviceId": 0, "isTccDriver": 0, "supportCoopLaunch": 1, "multiProcessorCount": 132,
   "warpSize": 32, "maxGridSize": [2147483647, 65535, 65535], "maxBlockSize": [1024, 1024, 64],
@@ -22,7 +22,7 @@ constexpr std::string_view h100 = R"({"deviceName": "NVIDIA H100 80GB HBM3", "de
   "reservedSharedMemoryPerBlock": 1024, "l2CacheSize": 52428800, "smClockRateKHz": 1980000,
   "memClockRateKHz": 2619000, "totalGlobalMem": 85017755648})";
 
-/// cuDNN 9.8 and newer accept a described device.
+/// Only cuDNN 9.8 and newer accept a described device.
 bool accepts_description() {
   cuda::load_cudnn();
   if (fe::detail::get_backend_version() >= 90800) return true;
@@ -49,7 +49,7 @@ TEST_CASE("cuDNN has kernels for attention as the op has it in memory") {
   const bool is_forward = GENERATE(true, false);
   CAPTURE(is_forward);
   if (!accepts_description()) return;
-  // GPT-2 124M and 1.5B, heads of 128, and sizes that no tile of a kernel divides.
+  // GPT-2 124M and 1.5B, heads of 128, and sizes that are not multiples of a kernel's tile.
   const AttentionSpec spec =
       GENERATE_COPY(AttentionSpec{type, 16, 1024, 12, 768}, AttentionSpec{type, 4, 1024, 25, 1600},
                     AttentionSpec{type, 2, 2048, 16, 2048}, AttentionSpec{type, 3, 33, 4, 32});

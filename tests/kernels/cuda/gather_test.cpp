@@ -1,5 +1,5 @@
 // Gradients of token matrices: the order in which rows of one token are added is part of the result, so the bits are
-// compared with plain loops in that order.
+// compared with simple loops in that order.
 #include <map>
 #include <vector>
 
@@ -22,8 +22,8 @@ struct Words {
   std::vector<std::int32_t> tokens;
 };
 
-/// What the gradient of the token matrix is, bit for bit: rows of a rare word one after the other; of a common one in
-/// 32 parts, counted in runs of 32 rows from its first row.
+/// The gradient of the token matrix, bit for bit: rows of a rare word are added one after another; those of a common
+/// word in 32 parts, counted in runs of 32 rows from its first row.
 std::vector<float> expected(const Words& words, std::int64_t width, std::vector<float> gradient,
                             const std::vector<float>& dy) {
   std::map<std::int64_t, std::vector<std::int64_t>> rows;
@@ -52,7 +52,7 @@ std::vector<float> floats_of(const Tensor& tensor) {
   return {values.begin(), values.end()};
 }
 
-/// One word in five is the same; others are rare, and some are of another rank's matrix.
+/// Every fifth word is the same; others are rare, and some belong to another rank's matrix.
 Words mixed_words(std::int64_t vocabulary, std::int32_t rows) {
   Words words{100, vocabulary, {}};
   for (std::int64_t i = 0; i < rows; ++i)

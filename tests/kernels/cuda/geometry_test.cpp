@@ -1,4 +1,4 @@
-// How GPU work is cut, and how row-major products are told to a column-major library: arithmetic.
+// How GPU work is divided, and how row-major products are passed to a column-major library: only arithmetic.
 #include <random>
 #include <vector>
 
@@ -11,7 +11,7 @@ using namespace rankscope::kernels;
 
 namespace {
 
-/// What a column-major library computes: element (i, j) of its result lies at i + j·rows.
+/// The result of a column-major library: element (i, j) is at i + j·rows.
 std::vector<double> column_major_multiply(const cuda::ColumnMajorProduct& p, const std::vector<double>& left,
                                           const std::vector<double>& right) {
   std::vector<double> result(static_cast<std::size_t>(p.rows * p.columns));

@@ -1,9 +1,9 @@
-// The GPU's kernels on a GPU: every op in every type against the formulas that the CPU's set is held to, on device
-// memory that is poisoned before and guarded behind. Skipped where there is no device, unless RANKSCOPE_REQUIRE_GPU=1.
+// The kernels on a GPU: every op in every type, compared with the same formulas as the CPU's set, in device memory that
+// is poisoned before and guarded after each tensor. Skipped if there is no device, unless RANKSCOPE_REQUIRE_GPU=1.
 // Sizes are those of the CPU's tests and of models; with RANKSCOPE_SMALL_SIZES=1 only the former (a checker is slow).
-// With RANKSCOPE_EXACT_ALLOCATIONS=1 tensors have no guard, so that compute-sanitizer sees every step beyond their
-// ends; with RANKSCOPE_UNWRITTEN_MEMORY=1 what nobody has set is not poisoned either, so that its initcheck sees who
-// reads it. With RANKSCOPE_ONLY_OP=add the first test is of that op alone; "[names]" prints those that there are.
+// With RANKSCOPE_EXACT_ALLOCATIONS=1 tensors have no guard, so that compute-sanitizer detects every access beyond their
+// ends; with RANKSCOPE_UNWRITTEN_MEMORY=1 unset memory is not poisoned either, so that its initcheck detects reads of
+// it. With RANKSCOPE_ONLY_OP=add the first test is of that op alone; "[names]" prints the existing ops.
 #include <cstdlib>
 #include <iostream>
 #include <memory>
@@ -35,7 +35,7 @@ std::string only_op() {
   return value != nullptr ? value : "";
 }
 
-/// False where there is no device; CTest takes the line for a skipped test.
+/// False if there is no device; CTest recognises the printed line as a skipped test.
 bool device_here() {
   std::string reason;
   const auto devices = cuda_devices(&reason);
@@ -83,8 +83,8 @@ TEST_CASE("every op of the CUDA set computes on a GPU what its formula says") {
       ++checked;
       for (DType type : (set.*member).types) {
         INFO(check.op << " in " << name_of(type));
-        // One op that is refused does not keep the others from being seen. One that reaches beyond its memory does: no
-        // call works behind it, and what others compute is seen by RANKSCOPE_ONLY_OP.
+        // If one op is refused, the others are still checked. If one accesses memory out of bounds, all later calls
+        // fail; then RANKSCOPE_ONLY_OP can check the others.
         try {
           check.run(set, type);
         } catch (const std::exception& error) {
@@ -97,7 +97,7 @@ TEST_CASE("every op of the CUDA set computes on a GPU what its formula says") {
   std::cout << checked << (checked == 1 ? " op checked" : " ops checked") << std::endl;
 }
 
-// With the other choice of each: the test above.
+// The test above with the other choice of each.
 TEST_CASE(
     "products by the fastest of the library's algorithms, attention without cuDNN, and a layer norm's gradients by "
     "separate kernels compute on a GPU what their formulas say") {

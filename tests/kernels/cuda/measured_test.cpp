@@ -1,4 +1,5 @@
-// Which of the library's algorithms computes a product: measured once, and the same for all that share a table.
+// Which of the library's algorithms computes a product: it is measured once, and is the same for all that share a
+// table.
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -24,7 +25,7 @@ namespace {
 
 constexpr int slow_us = 5000;
 
-/// The emulated library as it was, at the end.
+/// Restores the emulated library's default state at the end.
 struct Restored {
   ~Restored() {
     emulated::set_algorithms({0, 0});
@@ -46,7 +47,7 @@ struct Layer {
   Tensor b = random_tensor({64}, DType::bf16, 3), y{{40, 64}, DType::bf16}, before{{40, 64}, DType::bf16};
   explicit Layer(const Options& options) : set(cuda_kernels(options), nullptr, gpu_bound) {}
 
-  /// The algorithm that a launch of the layer uses, of three.
+  /// The algorithm, one of three, that a launch of the layer uses.
   int used_algorithm() {
     const auto op = set.prepare(&KernelSet::linear_forward, spec);
     std::uint64_t before_it[3];
@@ -91,7 +92,7 @@ TEST_CASE("a table that was sent to another process gives the same choices there
   CHECK(received->text() == choices->text());
   emulated::set_algorithms({0, slow_us, slow_us});
   CHECK(Layer(options_with(received)).used_algorithm() == 2);
-  emulated::set_algorithms({0, 0});  // another version of the library: there is no third one
+  emulated::set_algorithms({0, 0});  // another version of the library, without a third algorithm
   CHECK(Layer(options_with(received)).used_algorithm() == 0);
 }
 
@@ -125,7 +126,7 @@ TEST_CASE("a product that is too large to be measured is computed by the first a
 TEST_CASE("measurements are made on random numbers of every type, between -1 and 1") {
   for (const DType type : {DType::f64, DType::f32, DType::bf16, DType::f16}) {
     INFO(name_of(type));
-    constexpr std::int64_t count = 1003;  // no whole number of packs
+    constexpr std::int64_t count = 1003;  // not a multiple of a pack
     DeviceStream stream;
     const DeviceMemory memory(count * bytes_of(type));
     cuda::fill_with_noise(memory.data(), type, count, Stream{nullptr, stream.handle()});

@@ -1,4 +1,4 @@
-// The gradients of a layer norm: one pass where a block of threads holds a row, else two.
+// The gradients of a layer norm: one pass if a block of threads holds a row, otherwise two.
 #include "kernels/cuda/cuda.hpp"
 #include "tests/catch.hpp"
 #include "tests/kernels/cpu/checks.hpp"
@@ -12,7 +12,8 @@ using namespace rankscope::kernels::test;
 
 namespace {
 
-/// Kernels that a backward launches for rows of that width. Its results are written over dy, as they may be.
+/// Number of kernels that a backward launches for rows of that width. Its results are written over dy, which is
+/// allowed.
 std::uint64_t kernels_of(DType type, std::int64_t width, const Options& options = {}) {
   const SetUnderTest set(cuda_kernels(options), nullptr, gpu_bound);
   const NormSpec spec{.type = type, .rows = 3, .width = width};
@@ -33,7 +34,7 @@ TEST_CASE("the gradients of a layer norm are one pass and a small sum, for rows 
   CHECK(kernels_of(DType::bf16, 4104) == 3);
   CHECK(kernels_of(DType::f32, 2048) == 2);
   CHECK(kernels_of(DType::f32, 2052) == 3);
-  CHECK(kernels_of(DType::bf16, 511) == 2);  // rows that are no whole packs: element by element
+  CHECK(kernels_of(DType::bf16, 511) == 2);  // rows that are not multiples of a pack: element by element
   CHECK(kernels_of(DType::bf16, 513) == 3);
   Options options;
   options.fused_norm = false;

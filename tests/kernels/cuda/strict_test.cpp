@@ -1,4 +1,4 @@
-// The emulated CUDA refuses what CUDA refuses, and does not hide what a device would show.
+// The emulated CUDA refuses what CUDA refuses, and does not hide errors that a device would show.
 #include <cuda_runtime.h>
 
 #include <cmath>
@@ -17,7 +17,7 @@ constexpr int threads = 64;
 
 __global__ void __launch_bounds__(threads) mark(float* to) { to[threadIdx.x] = 1; }
 
-/// What shared memory begins with in each block, which then leaves its number there.
+/// Stores the first value of each block's shared memory; then the block writes its number there.
 template <class T>
 __global__ void __launch_bounds__(threads) look(T* static_one, T* dynamic_one) {
   __shared__ T own[threads];

@@ -12,16 +12,16 @@ namespace {
 
 constexpr int tensors = 24;
 
-/// Lengths around those of packs and blocks; one is empty.
+/// Lengths near those of packs and blocks; one is empty.
 std::int64_t length_of(int tensor) { return tensor == 5 ? 0 : 1 + tensor * 97 % 2200; }
 
-/// States of squares are positive, and of Adagrad that is the first.
+/// States that are squares must be positive; Adagrad's first state is one.
 Values positive(Values values) {
   for (double& v : values) v = std::abs(v) + 0.1;
   return values;
 }
 
-/// Tensors in the device's memory, with a gap behind each, so that not all begin at a pack.
+/// Tensors in the device's memory, with a gap after each, so that some do not begin at a multiple of a pack.
 class Placed {
  public:
   Placed(Device& device, Queue& queue)
@@ -34,7 +34,7 @@ class Placed {
     if (from.bytes() > 0) std::memcpy(here.view().data, from.data, static_cast<std::size_t>(from.bytes()));
     here.write_back(queue_);
     used_ += from.bytes() + bytes_of(from.type);
-    used_ = (used_ + 7) / 8 * 8;  // of the widest element
+    used_ = (used_ + 7) / 8 * 8;  // the widest element
     return to;
   }
 
@@ -53,8 +53,8 @@ class Placed {
   std::int64_t used_ = 0;
 };
 
-/// The tensors of an update by a rule whose elements, or blocks of them, are on their own. With `bytes` two moments of
-/// three are bytes.
+/// Tensors for a rule that updates elements, or blocks of them, independently. With `bytes`, two of three states are
+/// bytes.
 class Subjects : public Placed {
  public:
   Subjects(Device& device, Queue& queue, DType type, bool bytes) : Placed(device, queue) {
@@ -93,7 +93,7 @@ class Subjects : public Placed {
   }
 };
 
-/// Matrices and vectors for LARS and LAMB: a tensor of several blocks among them.
+/// Matrices and vectors for LARS and LAMB; one tensor has several blocks.
 class RelativeSubjects : public Placed {
  public:
   RelativeSubjects(Device& device, Queue& queue, DType type) : Placed(device, queue) {
@@ -155,7 +155,7 @@ UpdateStep step_of(double decay) {
   return step;
 }
 
-/// Updates the tensors of `together` at once, and those of `alone`, which are the same, one by one, with their own
+/// Updates the tensors of `together` at once, and those of `alone`, which are equal, one by one, each with its own
 /// decay.
 template <class Subjects>
 void check_rule(const KernelSet& set, Device& device, Queue& queue, UpdateRule rule, DType type,
@@ -196,7 +196,7 @@ void check_together(const KernelSet& set, Device& device) {
         continue;
       }
       const bool bytes = rule == UpdateRule::adam8bit;
-      // The types differ in how they are loaded and stored, which all rules but this share.
+      // Types differ only in loads and stores, which all rules except this one share.
       if (!bytes && rule != UpdateRule::adamw && type != DType::f32) continue;
       const Subjects together(device, *queue, type, bytes), alone(device, *queue, type, bytes);
       check_rule(set, device, *queue, rule, type, together, alone);

@@ -1,4 +1,4 @@
-// Many tensors in one launch, on the host's emulation of the GPU.
+// Many tensors in one launch, on the emulated GPU.
 #include "kernels/cuda/cuda.hpp"
 #include "kernels/cuda/queue_device.hpp"
 #include "tests/catch.hpp"

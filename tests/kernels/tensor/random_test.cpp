@@ -63,7 +63,7 @@ TEST_CASE("uniform numbers fill [0, 1) evenly and streams differ") {
   CHECK(squares / n == Approx(1.0 / 3).margin(5 * std::sqrt(4.0 / 45 / n)));
   double chi = 0;
   for (int count : bins) chi += (count - n / 16.0) * (count - n / 16.0) / (n / 16.0);
-  CHECK(chi < 45);  // 15 degrees of freedom: beyond 45 once in ten thousand generators
+  CHECK(chi < 45);  // 15 degrees of freedom: one generator in ten thousand exceeds 45
 }
 
 TEST_CASE("normal numbers have the moments of the normal distribution, and depend on their index only") {

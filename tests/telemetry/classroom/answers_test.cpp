@@ -1,5 +1,5 @@
-// A whole answer on its way to the teacher: every kind as it is written and read, what is refused, and what the teacher
-// keeps of answers that come late, twice, or too often.
+// Answers on the way to the teacher: how every kind is written and read, what is refused, and what the teacher stores
+// if answers arrive late, twice, or too often.
 #include <cmath>
 #include <limits>
 #include <random>
@@ -45,7 +45,7 @@ std::string refusal_of(const std::string& text) {
   return why;
 }
 
-/// A register with one student in it, whose connection is "ada".
+/// A register with one student, whose connection is "ada".
 struct OneStudent {
   ClassRegister members;
   explicit OneStudent(ClassLimits limits = {}) : members(limits) {
@@ -61,7 +61,7 @@ struct OneStudent {
 
 }  // namespace
 
-TEST_CASE("an answer of every kind arrives whole, with its try, verdict and time") {
+TEST_CASE("an answer of every kind arrives complete, with its try, verdict and time") {
   for (const Attempt& attempt : every_kind) {
     INFO(attempt_text(attempt));
     const auto read = parse(to_text(answer_of(attempt, 2, Verdict::right)));

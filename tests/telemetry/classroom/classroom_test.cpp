@@ -17,7 +17,7 @@ using namespace rankscope::classroom;
 
 namespace {
 
-/// A directory of mode 0700, gone with the test.
+/// A directory of mode 0700, removed at the end of the test.
 struct Room {
   std::string directory = make_private_directory("classroom-");
   ~Room() { std::filesystem::remove_all(directory); }
@@ -45,14 +45,14 @@ SharedView some_shared_view() {
   return shared;
 }
 
-/// An answer to a question of "lab", given so many seconds after ten.
+/// An answer to a question of "lab", given `second` seconds after ten o'clock.
 Answer given(int question, double number, int second = 0, int which_try = 1) {
   const std::string seconds = std::to_string(second);
   return {"lab",     question,      number,
           which_try, Verdict::open, "2026-11-24T10:00:" + std::string(2 - seconds.size(), '0') + seconds + "Z"};
 }
 
-/// The last number of each student who has given one.
+/// The last number of each student who has answered with a number.
 std::vector<double> guesses(const Teacher& teacher, const std::string& lab, int question) {
   std::vector<double> numbers;
   for (const Student& student : teacher.students())
@@ -61,7 +61,7 @@ std::vector<double> guesses(const Teacher& teacher, const std::string& lab, int 
   return numbers;
 }
 
-/// A socket that says what it likes.
+/// A socket that can send anything.
 struct Rude {
   zmq::context_t context{1};
   zmq::socket_t socket{context, zmq::socket_type::dealer};
@@ -71,7 +71,7 @@ struct Rude {
     socket.connect(join.endpoint);
   }
   void send(const std::string& bytes) { socket.send(zmq::buffer(bytes), zmq::send_flags::none); }
-  /// What the teacher answers, of some kind, within a limit.
+  /// The teacher's answer of this kind, within a limit.
   template <class Kind>
   std::optional<Kind> await() {
     socket.set(zmq::sockopt::rcvtimeo, 100);
@@ -85,7 +85,7 @@ struct Rude {
     });
     return received;
   }
-  /// Comes in as a student does. Empty, or why it was refused.
+  /// Joins as a student does. Returns "" or the reason of the refusal.
   std::string handshake(const Join& join, const std::string& name, const Identity& identity) {
     send(to_text(classroom::Hello{name, {}, {}}));
     const auto challenge = await<Challenge>();
@@ -177,8 +177,8 @@ TEST_CASE("complete answers of several students reach the teacher, and later res
   ada.answer({"lab", 0, drawn, 1, Verdict::open, at});
   ada.answer({"lab", 1, std::string("an option"), 1, Verdict::wrong, at});
   grace.answer({"lab", 2, items, 2, Verdict::right, "2026-11-24T10:01:00Z"});
-  grace.answer({"lab", 2, items, 1, Verdict::wrong, at});  // late
-  grace.answer({"lab", 2, items, 1, Verdict::wrong, at});  // twice
+  grace.answer({"lab", 2, items, 1, Verdict::wrong, at});  // out of order
+  grace.answer({"lab", 2, items, 1, Verdict::wrong, at});  // duplicate
   alan.answer({"lab", 3, PointedLink{"node", 5, 0, 0}, 1, Verdict::right, at});
   REQUIRE(within([&] { return teacher.status().answers == 5; }));
   const auto of = [&](const std::string& name, int question) {
@@ -210,7 +210,7 @@ TEST_CASE("answers that are damaged or too large are refused, and those of other
       R"({"kind":"answer","lab":"lab","question":0,"question_kind":"draw","answer":[null],"try":1,"verdict":"right",)"
       R"("at":"2026-11-24T10:00:00Z"})");
   REQUIRE(within([&] { return teacher.status().last_garbage == "an answer has something in it that is no number"; }));
-  rude.send(R"({"kind":"answer","lab":"lab","question":0,"guess":7})");  // of a window of before
+  rude.send(R"({"kind":"answer","lab":"lab","question":0,"guess":7})");  // from an older version's window
   REQUIRE(within([&] { return teacher.status().answers == 2; }));
   auto numbers = guesses(teacher, "lab", 0);
   std::sort(numbers.begin(), numbers.end());
@@ -238,10 +238,10 @@ TEST_CASE("garbage is counted and changes nothing") {
   ada.answer(given(0, 20));
   Rude rude(teacher.join());
   rude.send("not a message");
-  rude.send(to_text(some_shared_view()));  // nobody teaches the teacher
+  rude.send(to_text(some_shared_view()));  // a view that a student sends to the teacher
   REQUIRE(within([&] { return teacher.status().garbage >= 2; }));
   REQUIRE(within([&] { return guesses(teacher, "lab", 0).size() == 1; }));
-  CHECK(teacher.students().size() == 1);  // who has not said hello is none
+  CHECK(teacher.students().size() == 1);  // a sender without a hello is not a student
   CHECK_FALSE(teacher.status().last_garbage.empty());
 }
 
@@ -314,7 +314,7 @@ TEST_CASE("a name belongs to the key that used it first; the other student gets 
   CHECK(mallory.status().refused == "the name 'Ada' belongs to another student of this class; choose another name");
   CHECK_FALSE(mallory.status().connected);
   CHECK_FALSE(mallory.shared());
-  // The same key comes back from the file, in a further window, too.
+  // The same key, read from the file, also in another window.
   StudentLine again(teacher.join(), "Ada", Identity(key_file)), further(teacher.join(), "Ada", Identity(key_file));
   REQUIRE(within([&] { return again.shared() && further.shared(); }));
   CHECK(teacher.students().size() == 1);
@@ -374,7 +374,7 @@ TEST_CASE("a student whose key is revoked leaves the class with all answers, and
   CHECK_THROWS_WITH(revoke_key(options.join_file, "Eve"), ContainsText("Ada"));
 }
 
-TEST_CASE("a class goes on when its list of names cannot be written, and writes it as soon as it can") {
+TEST_CASE("a class continues when its list of names cannot be written, and writes it as soon as it can") {
   const Room room;
   const std::string folder = room.directory + "/gone";
   TeacherOptions options = room.options();
@@ -405,7 +405,7 @@ TEST_CASE("when all places are taken, one address cannot keep another out") {
     CHECK(members.admit("c" + n, "10.0.0." + n, "key " + n, "name " + n, now).empty());
   }
   CHECK(members.students(now).size() == 10);
-  // Who is gone makes room for everybody.
+  // A student who has left frees a place for any address.
   const auto later = now + std::chrono::seconds(6);
   CHECK(members.admit("c30", "10.0.0.66", "key 30", "name 30", later).empty());
 }

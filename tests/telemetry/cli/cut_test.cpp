@@ -45,7 +45,7 @@ TEST_CASE("a cut by time keeps what overlaps it") {
 }
 
 TEST_CASE("a cut by time is one on rank 0's clock, whichever clock a rank has") {
-  // Four spans on each of two ranks at the same times; rank 1's clock is 10 s behind.
+  // Four spans on each of two ranks at the same real times; rank 1's clock is 10 s behind.
   constexpr std::int64_t second = 1'000'000'000, behind = 10 * second;
   RunStore part;
   CutLimits limits;
@@ -60,7 +60,7 @@ TEST_CASE("a cut by time is one on rank 0's clock, whichever clock a rank has") 
       batch.spans.push_back({rank, step, OpId::of({.micro_batch = 0}), at, at, at + second / 2, -1});
     }
     sink.accept({{}, rank, ++sequence, 0, batch});
-    batch.obtained = Obtained::emulated;  // on nobody's clock
+    batch.obtained = Obtained::emulated;  // on no host's clock
     batch.clock = ClockDomain::device;
     sink.accept({{}, rank, ++sequence, 0, batch});
   }

@@ -53,7 +53,7 @@ TEST_CASE("bad input is one line on standard error and exit status 2") {
 TEST_CASE("info gives a run's time on one clock, also where the hosts' clocks are hours apart") {
   const TemporaryDirectory folder;
   constexpr std::int64_t apart_ns = 10'000'000'000'000;
-  // The same run twice; the second time rank 1's host has been up for so much longer, and its clock was fitted.
+  // The same run twice; in the second, rank 1's host has a clock that is hours ahead, with a fit.
   std::vector<Message> messages = small_run();
   std::erase_if(messages, [](const Message& m) { return std::holds_alternative<ClockRecord>(m.event); });
   write_trace(folder / "one.mcap", messages);
@@ -171,7 +171,7 @@ TEST_CASE("devices, pipes and folders are written directly or refused, never rep
     CHECK(std::filesystem::is_symlink(device));
     CHECK(std::filesystem::is_character_file("/dev/full"));
   }
-  // A recording in a pipe cannot be read again; nobody reads this one, and nothing waits for that.
+  // A recording in a pipe cannot be read again. No process reads this pipe, and nothing may wait for that.
   for (const std::string& command : {"recover " + trace, "cut " + trace + " --steps 1:"}) {
     const Run result = run(folder, command + " -o " + pipe);
     CAPTURE(command, result.errors);
@@ -179,7 +179,7 @@ TEST_CASE("devices, pipes and folders are written directly or refused, never rep
     CHECK(result.errors.find("is a pipe") != std::string::npos);
   }
   CHECK(std::filesystem::is_fifo(pipe));
-  // A file of that name keeps its rights, and what is beside it is not touched.
+  // An existing file of that name keeps its permissions, and other files in the folder are not changed.
   put_contents(folder / "old.json", "old");
   REQUIRE(chmod((folder / "old.json").c_str(), 0640) == 0);
   CHECK(run(folder, "export " + trace + " -o " + (folder / "old.json")).status == 0);

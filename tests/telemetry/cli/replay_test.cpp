@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Replays to one viewer; its store.
+// Replays to one viewer; returns the viewer's store.
 struct Replayed {
   RunStore store;
   ReplayResult result;
@@ -73,7 +73,7 @@ TEST_CASE("a replay waits between messages as long as the run did, divided by th
     messages.push_back(m);
   }
   write_trace(path, messages);
-  // 0.2 s of run. A busy machine can only take longer; a replay that does not know the speed is too short at the slower
+  // 0.2 s of a run. A busy machine can only take longer; a replay that ignores the speed is too short at the slower
   // one.
   for (const auto& [speed, least] : {std::pair{2.0, 100ms}, std::pair{0.25, 800ms}}) {
     INFO("speed " << speed);
@@ -89,7 +89,7 @@ TEST_CASE("a replay waits between messages as long as the run did, divided by th
 TEST_CASE("ranks whose clocks differ are replayed side by side") {
   const TemporaryDirectory folder;
   const std::string path = folder / "run.mcap";
-  // Within 0.2 s on rank 0's clock; rank 1's is a minute behind.
+  // Within 0.2 s on rank 0's clock; rank 1's clock is a minute behind.
   constexpr std::int64_t minute = 60'000'000'000;
   std::vector<Message> messages;
   for (const std::int32_t rank : {0, 1}) {

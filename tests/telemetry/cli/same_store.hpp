@@ -1,4 +1,4 @@
-// Whether two stores answer alike.
+// Whether two stores give the same answers.
 #pragma once
 #include "telemetry/store/run_store.hpp"
 #include "tests/catch.hpp"

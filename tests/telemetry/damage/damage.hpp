@@ -1,4 +1,4 @@
-// Damage of every sort that a disk, a network or a person can do to bytes.
+// Damage of every kind that a disk, a network or a person can do to bytes.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -14,7 +14,7 @@ class Damage {
 
   std::size_t below(std::size_t end) { return end == 0 ? 0 : static_cast<std::size_t>(random_() % end); }
 
-  /// One to four faults.
+  /// Applies one to four faults.
   std::string done_to(std::string bytes) {
     for (std::size_t n = 1 + below(4); n > 0 && !bytes.empty(); --n) one_fault(bytes);
     return bytes;
@@ -36,7 +36,7 @@ class Damage {
       default: number(bytes, at);
     }
   }
-  // A length or an offset that is extreme, or nearly right.
+  // Writes a length or an offset that is extreme or slightly wrong.
   void number(std::string& bytes, std::size_t at) {
     constexpr std::uint64_t extremes[] = {0, 1, 0x7fffffff, 0xffffffff, 0x7fffffffffffffff, ~std::uint64_t{0}};
     std::uint64_t value = extremes[below(std::size(extremes))];

@@ -1,5 +1,5 @@
-// Whatever comes from a file or a socket may be damaged, or made to do harm: it is read or refused, never believed, and
-// never takes more than its size allows. Under sanitizers and with many rounds this is the search for what was missed.
+// Data from files and sockets may be damaged or malicious. They must be read or refused, never trusted, and must not
+// use more memory than their size allows. With sanitizers and many rounds, this test searches for missing checks.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -46,7 +46,7 @@ struct Counted : EventSink {
   }
 };
 
-/// A chunk whose checksums and lengths are right, whatever its records are: damage that only decoding can notice.
+/// A chunk with valid checksums and lengths, and any records: damage that only decoding can detect.
 std::string file_of_chunk(const std::string& records) {
   mcap::Bytes out;
   mcap::Writer(out).bytes(std::as_bytes(std::span(mcap::magic)));
@@ -61,7 +61,8 @@ std::string message_record(const Message& message) {
   return text_of(out);
 }
 
-/// Reads it in every way; what is no trace is refused by TraceError, and nothing else may be thrown.
+/// Reads the file in every way; a file that is not a trace is refused with a TraceError, and no other exception is
+/// allowed.
 void read_in_every_way(const std::string& path, std::size_t file_bytes) {
   try {
     read_trace_info(path);
@@ -116,7 +117,7 @@ TEST_CASE("damaged messages are decoded to valid events or refused, identically 
     const EncodedMessage checked(bytes_of(damaged));
     REQUIRE(checked.outcome() == decoded.outcome);
     if (!decoded) continue;
-    // What was taken is sound: it can be said again.
+    // A decoded message is valid, so it can be encoded again.
     REQUIRE(decode(encode(decoded.message)).outcome == Decoded::Outcome::message);
   }
 }
@@ -200,7 +201,7 @@ TEST_CASE("damaged spools are read up to the damage") {
     Counted sink;
     try {
       read_spool(spool, sink);
-    } catch (const std::runtime_error&) {  // no spool any more
+    } catch (const std::runtime_error&) {  // not a spool any more
     }
   }
 }

@@ -13,7 +13,7 @@ using rankscope::test::RandomEvents;
 
 namespace {
 
-// Where in an encoded batch these eight bytes lie.
+// Position of these eight bytes in an encoded batch.
 std::size_t find_bytes(const std::vector<std::byte>& bytes, std::uint64_t value) {
   std::byte expected[8];
   std::memcpy(expected, &value, 8);
@@ -87,7 +87,7 @@ TEST_CASE(
         summary.traffic.push_back({purpose, kind, 1 << 20, std::int64_t{1} << 40, std::int64_t{1} << 40});
   }
   CHECK(encode(m).size() < 1024);
-  // The fewer rows there are, the more links are told beside them.
+  // The fewer rows there are, the more links are reported with them.
   while (true) {
     summary.sent.clear();
     while (has_room_for(summary.sent.size() + 1, summary.traffic.size()))
@@ -104,8 +104,8 @@ TEST_CASE(
 }
 
 TEST_CASE("a span of an ordinary batch takes at most 19 bytes") {
-  // Per row: op id 8 (here all its bytes differ), begin 4, wait 2, work 2, CPU time 2; rank and step are the same for
-  // all.
+  // Per row: op id 8 (all its bytes differ here), begin 4, wait 2, work 2, CPU time 2; rank and step are the same in
+  // all rows.
   RandomEvents random(3);
   SpanBatch batch;
   for (int i = 0; i < 1000; ++i) {
@@ -144,7 +144,8 @@ TEST_CASE("a kind of event that this build does not know is skipped and still sa
   RandomEvents random(4);
   const Message sent = random.message(8);
   std::vector<std::byte> bytes = encode(sent);
-  // The union's type is the only byte that holds Gap's number, 9, once sequence numbers and times hold no 9.
+  // The union's type is the only byte with Gap's number, 9; other bytes with this value are in sequence numbers and
+  // times.
   int unknown = 0;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     if (std::to_integer<int>(bytes[i]) != 9) continue;
@@ -201,7 +202,7 @@ TEST_CASE("a column whose length differs from the others' is refused") {
   m.event = batch;
   std::vector<std::byte> bytes = encode(m);
   REQUIRE(decode(bytes));
-  // The begins' only plane: differences to the least, and their number in the four bytes before.
+  // The single plane of the begins: differences from the minimum, and in the four bytes before them their number.
   std::uint64_t begins = 0;
   for (std::uint64_t i = 0; i < 8; ++i) begins |= 10 * i << (8 * i);
   const std::size_t first = find_bytes(bytes, begins);
@@ -219,7 +220,7 @@ TEST_CASE("bytes that are identical in all rows take no space, at any position o
   for (int i = 0; i < 1000; ++i)
     batch.samples.push_back({0, 7, OpId::of({.index = i % 200}), i * 65'536, {1 << 20, 0, 0, i * (1 << 16), 5}});
   m.event = batch;
-  // Op 1 (the index's low byte), time 2 (the low sixteen bits are always 0), activations 2.
+  // Op id 1 (the index's low byte), time 2 (the low sixteen bits are always 0), activations 2.
   CHECK(encode(m).size() < 1000 * 5 + 500);
   CHECK(decode(encode(m)).message == m);
 }
@@ -293,13 +294,13 @@ TEST_CASE("garbage, cuts and flipped bits never crash the decoder") {
     REQUIRE(looked_at.error() == got.error);
     if (got) REQUIRE(looked_at.message().event.index() == got.message.event.index());
     (got ? taken : refused) += 1;
-    // Whatever was taken can be sent on.
+    // Every decoded message can be encoded again.
     if (got) REQUIRE(decode(encode(got.message)));
   };
   for (int round = 0; round < 60; ++round)
     for (int kind = 0; kind < RandomEvents::kinds; ++kind) {
       const std::vector<std::byte> whole = encode(random.message(kind));
-      for (int i = 0; i < 60; ++i) {  // cut: in memory of its own, so that a read past the end is seen
+      for (int i = 0; i < 60; ++i) {  // in separate memory, so that a read past the end is detected
         const std::vector<std::byte> cut(whole.begin(),
                                          whole.begin() + random.number(0, static_cast<std::int64_t>(whole.size()) - 1));
         feed(cut);
@@ -311,7 +312,7 @@ TEST_CASE("garbage, cuts and flipped bits never crash the decoder") {
               static_cast<std::byte>(1 << random.number(0, 7));
         feed(bent);
       }
-      for (int i = 0; i < 100; ++i) {  // whole words, as an attacker would choose them
+      for (int i = 0; i < 100; ++i) {  // whole words, with an attacker's values
         std::vector<std::byte> bent = whole;
         const auto at = static_cast<std::size_t>(random.number(0, static_cast<std::int64_t>(bent.size() / 4) - 1)) * 4;
         const std::uint32_t words[] = {0,          1,          0xFFFFFFFF,

@@ -8,7 +8,7 @@
 using namespace rankscope;
 
 TEST_CASE("the checksum is the one of zlib, PNG and MCAP") {
-  // The check value that the catalogues of CRCs give for CRC-32/ISO-HDLC.
+  // The check value of CRC-32/ISO-HDLC in catalogues of CRCs.
   constexpr std::string_view digits = "123456789";
   CHECK(crc32(std::as_bytes(std::span(digits))) == 0xCBF43926);
   CHECK(crc32({}) == 0);

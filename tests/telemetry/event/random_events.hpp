@@ -1,4 +1,4 @@
-// Random but sensible events of every kind, for round trips through codec, spool and relay.
+// Random but valid events of every kind, for round trips through codec, spool and relay.
 #pragma once
 #include <random>
 
@@ -36,7 +36,7 @@ class RandomEvents {
     f.index = static_cast<int>(number(-1, 2046));
     return OpId::of(f);
   }
-  // Small and huge values alike, so that both widths of a column come up.
+  // Both small and huge values, so that both widths of a column occur.
   std::int64_t some(std::int64_t greatest) { return number(0, std::int64_t{1} << number(0, 62)) % (greatest + 1); }
   std::int64_t time() { return some(std::int64_t{1} << 60); }
 

@@ -1,5 +1,5 @@
-"""Exports a trace for HolisticTraceAnalysis. Arguments: trace_sample, rankscope-trace, and what is judged: "structure", what
-that package reads; "analysis", what it computes (status 77 where it is not installed)."""
+"""Exports a trace for HolisticTraceAnalysis. Arguments: trace_sample, rankscope-trace, and the subject of the
+test: "structure", the fields that this package reads; "analysis", its results (status 77 if it is not installed)."""
 import json
 import re
 import subprocess
@@ -25,7 +25,7 @@ with tempfile.TemporaryDirectory() as folder:
     check(len(files) > 1, "a file for each rank")
     for file in files:
         text = file.read_text()
-        rank = re.search(r'"rank":\s+(\d+)', text)  # as the package finds it
+        rank = re.search(r'"rank":\s+(\d+)', text)  # as the package finds the rank
         check(rank and file.name == f"rank-{rank.group(1)}.json", f"{file}: its rank")
         events = json.loads(text)["traceEvents"]
         kernels = [e for e in events if e["cat"] == "kernel"]

@@ -6,7 +6,7 @@
 using namespace rankscope;
 using namespace rankscope::test;
 
-TEST_CASE("the log gives back every message, from memory and from its file") {
+TEST_CASE("the log returns every message, from memory and from its file") {
   ReliableLog log(1000);
   std::vector<std::vector<std::byte>> sent;
   for (int i = 0; i < 300; ++i) {
@@ -20,7 +20,7 @@ TEST_CASE("the log gives back every message, from memory and from its file") {
   }
 }
 
-TEST_CASE("the ring keeps the latest bytes, remembers by name what fell out, and sums up what it forgot") {
+TEST_CASE("the ring keeps the latest bytes, lists the entries that it evicted, and sums up older ones") {
   DetailRing ring(1000, 10);
   for (std::int64_t i = 1; i <= 50; ++i)
     ring.push({static_cast<std::int32_t>(i % 2), static_cast<std::uint64_t>(i), i * 10, i * 10 + 5, 3, std::nullopt,

@@ -1,4 +1,4 @@
-// Whom a relay serves, and what it does not take from whom.
+// Which clients a relay serves, and what it refuses from each kind of client.
 #include "telemetry/relay/revoked_keys.hpp"
 #include "tests/telemetry/relay/relay_support.hpp"
 
@@ -20,10 +20,10 @@ TEST_CASE("garbage on the socket is counted and ignored") {
     stranger.send_raw({good_header, noise, noise});
     stranger.send_raw({good_header.substr(0, 39), noise});
   }
-  stranger.send({link::Type::snapshot, 1}, noise);            // only relays say this
-  stranger.send({link::Type::worker_hello, 1}, "too short");  // no session
+  stranger.send({link::Type::snapshot, 1}, noise);            // only relays send this
+  stranger.send({link::Type::worker_hello, 1}, "too short");  // too short for a session id
   CHECK(eventually([&] { return run.relay->status().garbage >= 252; }));
-  // As a worker that knows the run's secret it is let in, and its damaged messages are refused one by one.
+  // As a worker that knows the run's secret it is admitted, and each of its damaged messages is refused.
   REQUIRE(stranger.handshake(run.relay->worker_join().run_secret, 2));
   const auto before = run.relay->status().garbage;
   for (std::uint64_t n = 1; n <= 20; ++n) stranger.send({link::Type::worker_messages, 2, n, 1}, noise);
@@ -72,7 +72,7 @@ TEST_CASE("with keys, listed viewers and workers are admitted, and nobody else i
   const auto viewer = view(parse_join(to_string(run.relay->join(keys.viewers[0]))), seen);
   CHECK(eventually([&] { return seen.summaries() == 10 && seen.spans() == 100; }));
 
-  SECTION("an unlisted key is refused, and told why") {
+  SECTION("an unlisted key is refused with the reason") {
     const auto unlisted = view(run.relay->join(new_curve_keys()), nothing);
     CHECK(eventually([&] { return unlisted->status().state == ViewerState::refused; }));
     CHECK(unlisted->status().why.find("not accept") != std::string::npos);
@@ -90,7 +90,7 @@ TEST_CASE("with keys, listed viewers and workers are admitted, and nobody else i
     std::this_thread::sleep_for(400ms);
     CHECK(lost->status().state != ViewerState::live);
   }
-  SECTION("a viewer's key cannot speak as a worker") {
+  SECTION("a viewer's key cannot send as a worker") {
     Stranger forger(run.relay->join(keys.viewers[0]));
     forger.send({link::Type::worker_hello, 1}, session_text());
     std::string why;
@@ -100,7 +100,7 @@ TEST_CASE("with keys, listed viewers and workers are admitted, and nobody else i
     }));
     CHECK(why == "this key is not a worker's");
   }
-  SECTION("a worker's key cannot look") {
+  SECTION("a worker's key cannot view") {
     const auto nosy = view(run.relay->join(keys.worker), nothing);
     CHECK(eventually([&] { return nosy->status().state == ViewerState::refused; }));
   }

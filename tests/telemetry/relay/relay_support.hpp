@@ -1,4 +1,4 @@
-// A run at a relay of its own, a client that can say anything, and what both are asked in the relay's tests.
+// A run with its own relay, a client that can send anything, and what the relay's tests ask of both.
 #pragma once
 #include <chrono>
 #include <cstring>
@@ -20,13 +20,13 @@ namespace rankscope::test {
 
 using namespace std::chrono_literals;
 
-// A run of `ranks` ranks in one process, at a relay of its own.
+// A run of `ranks` ranks in one process, with its own relay.
 class Run {
  public:
   explicit Run(const std::string& endpoint = {}, RelayOptions options = {}, bool spools_reachable = true) {
     options.endpoint = endpoint.empty() ? "ipc://" + directory.file("relay") : endpoint;
     options.session = a_session();
-    options.run_secret = new_run_secret();  // the same after the relay is started again
+    options.run_secret = new_run_secret();  // unchanged when the relay is restarted
     if (spools_reachable) options.spool_directory = directory.file("spool");
     relay_options = options;
     start_relay();
@@ -42,8 +42,8 @@ class Run {
   }
   void start_worker(const CurveKeys& keys = {}) { worker = std::make_unique<Publisher>(publisher_options(keys)); }
 
-  // `steps` steps of all ranks with `spans` spans each, no faster than the publisher's thread gets its share of a busy
-  // machine: what the rings drop is another test's subject.
+  // Reports `steps` steps of all ranks with `spans` spans each. Waits while the publisher's thread is behind, as on a
+  // busy machine, so that rings drop nothing: other tests cover drops.
   void train(std::uint32_t steps, int spans, int ranks = 2) {
     for (std::uint32_t end = step + steps; step < end; ++step)
       for (std::int32_t rank = 0; rank < ranks; ++rank) {
@@ -66,7 +66,7 @@ class Run {
   std::map<std::int32_t, std::int64_t> total;
 };
 
-// A DEALER of the test's own, which can say anything.
+// A test's own DEALER socket, which can send anything.
 class Stranger {
  public:
   explicit Stranger(const Join& join) : socket_(context_, zmq::socket_type::dealer) {
@@ -81,7 +81,7 @@ class Stranger {
     for (std::size_t i = 0; i < frames.size(); ++i)
       socket_.send(zmq::buffer(frames[i]), i + 1 < frames.size() ? zmq::send_flags::sndmore : zmq::send_flags::none);
   }
-  // Says hello as a worker, and answers the relay's challenge with this secret. True: it was let in.
+  // Sends a worker's hello, and answers the relay's challenge with this secret. Returns true if admitted.
   bool handshake(const std::string& secret, std::uint64_t generation = 1, const SessionId& session = a_session()) {
     const std::string id(reinterpret_cast<const char*>(session.data()), session.size());
     if (!send({link::Type::worker_hello, generation}, id)) return false;
@@ -104,7 +104,7 @@ class Stranger {
     });
     return granted;
   }
-  // What comes within a limit, until `enough`.
+  // Receives messages until `enough` returns true, within a limit.
   template <class F>
   bool await(F enough, std::chrono::milliseconds limit = 5s) {
     return eventually(
@@ -134,7 +134,7 @@ inline bool is_live(const ViewerClient& viewer) {
   return eventually([&] { return viewer.status().state == ViewerState::live; });
 }
 
-// The body with which a worker says these messages, all of them in no spool.
+// The body with which a worker sends these messages, none of them in a spool.
 inline std::string body_of(const std::vector<Message>& messages) {
   std::vector<std::byte> body;
   for (const Message& message : messages) link::append(body, {std::nullopt, encode(message)});

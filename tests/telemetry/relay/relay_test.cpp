@@ -1,4 +1,4 @@
-// Relay, workers and viewers with real sockets: what viewers and taps get, whoever is slow, late or gone.
+// Relay, workers and viewers with real sockets: what viewers and taps receive if some are slow, late or lost.
 #include "telemetry/relay/relay.hpp"
 
 #include "tests/telemetry/relay/relay_support.hpp"
@@ -60,14 +60,14 @@ TEST_CASE(
   CHECK(seen.summaries() == 400);
   REQUIRE(eventually([&] { return seen.spans() == 2 * 200 * 100; }));
   CHECK_FALSE(seen.any_double());
-  // It was told what was not there yet, and each such gap was filled.
+  // The viewer got gaps for details that it did not have yet, and each such gap was filled.
   const auto gaps = seen.all<Gap>();
   CHECK_FALSE(gaps.empty());
   std::map<std::int32_t, std::set<std::uint64_t>> numbers;
   for (const Message& m : seen.messages()) numbers[m.rank].insert(m.sequence);
   for (const Gap& gap : gaps)
     for (auto n = gap.first_sequence; n <= gap.last_sequence; ++n) CHECK(numbers[gap.rank].count(n) == 1);
-  // And it goes on living.
+  // The run continues.
   run.train(5, 100);
   CHECK(eventually([&] { return seen.spans() == 2 * 205 * 100 && seen.summaries() == 410; }));
 }
@@ -79,7 +79,7 @@ TEST_CASE("a run that is over before its viewer has joined stays open until the 
   run.train(5, 100);
   REQUIRE(run.worker->close(10s));
   run.relay->publish(End{-1, true, 4, "finished", false});
-  CHECK_FALSE(run.relay->finish(200ms, 1));  // nobody has joined
+  CHECK_FALSE(run.relay->finish(200ms, 1));  // no viewer has joined
   Collector seen;
   const auto viewer = view(run.relay->join(), seen);
   REQUIRE(run.relay->finish(20s, 1));
@@ -132,7 +132,7 @@ TEST_CASE("a viewer that never grants credits, and one that never reads, delay n
   CHECK(run.worker->status().dropped_events == 0);
   CHECK(run.worker->status().unsent_detail == 0);
   CHECK(run.tap.spans() == 2 * 1000 * 200);
-  // The one without credits gets control and summaries as far as its window, and no detail at all.
+  // The viewer without credits gets control and summaries up to its window, and no detail.
   int control = 0, detail = 0;
   never_grants.await(
       [&](const link::Incoming& in) {
@@ -210,8 +210,8 @@ TEST_CASE(
   std::this_thread::sleep_for(100ms);
   run.start_relay();
   run.train(50, 50);
-  // The new relay's log begins anew: what the old one had acknowledged comes from the spools, at the end or when a hole
-  // shows.
+  // The new relay's log is empty. What the old one had acknowledged is read from the spools, at the end or when a gap
+  // is detected.
   CHECK(eventually([&] { return seen.summaries() == 300 && seen.spans() == 2 * (50 * 100 + 100 * 50); }));
   CHECK_FALSE(seen.any_double());
   CHECK(eventually([&] { return viewer->status().snapshots >= 2; }));
@@ -224,7 +224,7 @@ TEST_CASE("a viewer that the relay removed for its silence continues where it wa
   Run run({}, options);
   run.start_worker();
   run.train(10, 10);
-  // A sink that sleeps keeps its viewer from answering.
+  // A sink that sleeps delays its viewer's answers.
   class Napping : public Collector {
    public:
     void accept(const Message& message) override {

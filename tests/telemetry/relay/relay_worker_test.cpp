@@ -1,4 +1,4 @@
-// What a relay makes of a worker's messages: disordered, doubled, lost, or faster than its tap.
+// What a relay does with a worker's messages: out of order, duplicate, lost, or faster than its tap.
 #include <atomic>
 
 #include "tests/telemetry/relay/relay_support.hpp"
@@ -6,7 +6,7 @@
 using namespace rankscope;
 using namespace rankscope::test;
 
-TEST_CASE("disordered and duplicate batches make the same picture, and missing ones are a gap") {
+TEST_CASE("disordered and duplicate batches give the same result, and missing ones are a gap") {
   RelayOptions options;
   options.hole_limit = 300ms;
   Run run({}, options, false);
@@ -24,7 +24,7 @@ TEST_CASE("disordered and duplicate batches make the same picture, and missing o
       m.event = SpanBatch{{}, {}, {a_span(3, 0, static_cast<std::int64_t>(sequence))}};
     worker.send({link::Type::worker_messages, 1, ++number, 1}, body_of({m}));
   };
-  for (std::uint64_t sequence : {5, 1, 5, 2, 9, 4, 3, 3, 1, 10, 12}) send(sequence);  // 6, 7, 8 and 11 never come
+  for (std::uint64_t sequence : {5, 1, 5, 2, 9, 4, 3, 3, 1, 10, 12}) send(sequence);  // 6, 7, 8 and 11 are missing
   CHECK(eventually([&] { return run.relay->status().messages == 8; }));
   CHECK(eventually([&] { return run.relay->status().doubled == 3; }));
   REQUIRE(eventually([&] { return seen.all<Gap>().size() == 2; }));
@@ -38,7 +38,7 @@ TEST_CASE("disordered and duplicate batches make the same picture, and missing o
   CHECK(seen.spans() == 4);
   CHECK(seen.summaries() == 4);
   CHECK_FALSE(seen.any_double());
-  send(7);  // late, but not too late
+  send(7);  // late, but still accepted
   CHECK(eventually([&] { return seen.spans() == 5; }));
 }
 
@@ -49,7 +49,7 @@ TEST_CASE("messages beyond the relay's window are read from the spool: the tap l
   auto publisher = run.publisher_options();
   run.worker = std::make_unique<Publisher>(publisher);
   run.train(2000, 20);
-  REQUIRE(run.worker->close(0ms) == false);  // gone at once, with much unsaid
+  REQUIRE(run.worker->close(0ms) == false);  // ends immediately, with many unsent messages
   run.worker.reset();
   run.relay->finish(20s);
   CHECK(run.tap.summaries() == 4000);
@@ -63,7 +63,7 @@ TEST_CASE("a tap that is slow, or blocks for longer than the worker's time limit
    public:
     void accept(const Message& message) override {
       std::this_thread::sleep_for(message.sequence == 50 ? 1300ms : 3ms);
-      // A machine whose processors are elsewhere makes standstills of its own.
+      // A busy machine can cause standstills of its own.
       const auto now = std::chrono::steady_clock::now();
       if (now - last_ > 500ms) ++standstills;
       last_ = now;
@@ -84,14 +84,14 @@ TEST_CASE("a tap that is slow, or blocks for longer than the worker's time limit
   worker_options.relay = relay.worker_join();
   worker_options.period = 2ms;
   worker_options.silence_limit = 600ms;
-  constexpr std::uint32_t steps = 700;  // 2.1 s at the tap's pace: more than three times the worker's patience
+  constexpr std::uint32_t steps = 700;  // 2.1 s at the tap's speed: more than three times the worker's limit
   Publisher worker(worker_options);
   for (std::uint32_t step = 0; step < steps; ++step) worker.summary(a_summary(0, step));
   CHECK(worker.close(20s));
   CHECK(eventually([&] { return tap.summaries() == steps; }));
   CHECK_FALSE(tap.any_double());
   INFO(worker.status().sent << " messages sent for " << steps << ", " << tap.standstills << " standstills");
-  // One window again for a standstill; the slowness alone needs no repetition.
+  // A standstill repeats one window; slowness alone repeats nothing.
   CHECK(tap.standstills >= 1);
   CHECK(worker.status().sent <= steps + tap.standstills * static_cast<std::int64_t>(options.worker_window));
 }

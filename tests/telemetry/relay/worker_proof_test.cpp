@@ -1,4 +1,4 @@
-// Who may speak as a worker: whoever knows the run's secret, on every endpoint, and nobody else.
+// Only a client that knows the run's secret may send as a worker, on any endpoint.
 #include "tests/telemetry/relay/relay_support.hpp"
 
 using namespace rankscope;
@@ -6,7 +6,7 @@ using namespace rankscope::test;
 
 namespace {
 
-/// A summary of rank 0 under a number of the forger's choice.
+/// A summary of rank 0 with a sequence number that the forger chooses.
 std::string forged_summary(std::uint64_t sequence) { return body_of({{a_session(), 0, sequence, 0, a_summary(0, 7)}}); }
 
 std::string refusal(Stranger& stranger) {
@@ -35,9 +35,9 @@ TEST_CASE("without the run's secret nobody is a worker, and forged messages chan
   run.train(5, 10);
   REQUIRE(eventually([&] { return run.tap.summaries() == 10; }));
 
-  // Even with the worker's CURVE key, which the secret is not a part of.
+  // Even with the worker's CURVE key, which does not contain the secret.
   Stranger forger(run.relay->join(keys.worker));
-  // Straight away, after a hello alone, after a proof made up, and after a proof with another secret.
+  // Immediately, after only a hello, after an invented proof, and after a proof with another secret.
   forger.send({link::Type::worker_messages, 1, 1, 1}, forged_summary(100));
   CHECK(refusal(forger).find("without proof") != std::string::npos);
   forger.send({link::Type::worker_hello, 1}, session_text());
@@ -61,7 +61,7 @@ TEST_CASE("an answer to a challenge is invalid on another connection and at anot
   Run run("tcp://127.0.0.1:*");
   const std::string secret = run.relay->worker_join().run_secret;
   Stranger worker(run.relay->join()), thief(run.relay->join());
-  // What an honest worker sends, overheard.
+  // The thief knows what an honest worker receives and sends.
   ProofCode challenge;
   REQUIRE(worker.send({link::Type::worker_hello, 1}, session_text()));
   REQUIRE(worker.await([&](const link::Incoming& in) {
@@ -74,13 +74,13 @@ TEST_CASE("an answer to a challenge is invalid on another connection and at anot
   thief.send({link::Type::worker_hello, 1}, session_text());
   thief.send({link::Type::worker_proof, 1}, proof);
   CHECK(refusal(thief).find("secret") != std::string::npos);
-  // Late answers of an earlier connection are no help, either.
+  // Answers from an earlier connection are also invalid.
   worker.send({link::Type::worker_proof, 2}, proof);
   CHECK(refusal(worker).find("secret") != std::string::npos);
   CHECK(run.relay->status().workers == 0);
   worker.send({link::Type::worker_proof, 1}, proof);
   CHECK(eventually([&] { return run.relay->status().workers == 1; }));
-  // Once more it changes nothing: the worker's numbers go on.
+  // A repeated proof changes nothing: the worker's sequence numbers continue.
   worker.send({link::Type::worker_messages, 1, 1, 1}, forged_summary(1));
   worker.send({link::Type::worker_proof, 1}, proof);
   worker.send({link::Type::worker_messages, 1, 2, 1}, forged_summary(2));
@@ -106,7 +106,7 @@ TEST_CASE("a worker with another secret, or none, gets the reason once") {
     Publisher worker(options);
     worker.control(0, a_hello(1));
     CHECK(eventually([&] { return times > 0; }));
-    std::this_thread::sleep_for(1s);  // it goes on asking
+    std::this_thread::sleep_for(1s);  // it keeps trying
   }
   CHECK(times == 1);
   CHECK(why.find(secret.empty() ? "does not contain the secret" : "does not know the secret") != std::string::npos);
@@ -158,7 +158,7 @@ TEST_CASE("workers of this machine have an endpoint of their own, and viewers el
   Collector seen, nothing;
   const auto viewer = view(run.relay->join(keys.viewers[0]), seen);
   CHECK(eventually([&] { return seen.summaries() == 10; }));
-  const auto bare = view({run.relay->endpoint(), {}, {}}, nothing);  // the viewers' endpoint has keys all the same
+  const auto bare = view({run.relay->endpoint(), {}, {}}, nothing);  // the viewers' endpoint needs keys anyway
   CHECK(eventually([&] { return bare->status().why.find("keys") != std::string::npos; }));
   CHECK(nothing.messages().empty());
 }

@@ -1,4 +1,4 @@
-// A store that puts old steps together says of a run what one that keeps every summary says.
+// A store that folds old steps gives the same answers about a run as one that keeps every summary.
 #include <algorithm>
 #include <random>
 
@@ -114,8 +114,8 @@ void check_same(const StoreView& folded, const StoreView& whole) {
 TEST_CASE(
     "a store that folds steps agrees with one that keeps all on a long run, except for the old steps' summaries") {
   std::vector<Message> run = a_run();
-  SECTION("as it came") {}
-  SECTION("much of it twice") {
+  SECTION("in order") {}
+  SECTION("with many duplicates") {
     for (std::size_t i = run.size(); i-- > 2;)
       if (i % 3 == 0) run.insert(run.begin() + static_cast<std::ptrdiff_t>(std::min(run.size(), i + 2000)), run[i]);
   }

@@ -1,4 +1,4 @@
-// The run store's questions answered the slow way: by looking at every span.
+// A slow reference for the run store's queries: it scans all spans.
 #pragma once
 #include <algorithm>
 #include <map>
@@ -103,7 +103,7 @@ struct Reference {
 struct RunShape {
   int ranks = 3, steps = 12, ops = 150;
   bool overlap = false;  ///< spans of a lane nest and cross
-  bool strange = false;  ///< hours-long spans, jumps in step numbers, ops of kinds that nobody knows
+  bool strange = false;  ///< hours-long spans, jumps in step numbers, ops of unknown kinds
 };
 
 /// Spans of an invented run, in the order in which they happened.
@@ -162,7 +162,7 @@ inline Message message_of(Event event) {
   return message;
 }
 
-/// As a rank sends it.
+/// Numbered like a message of a rank.
 inline Message numbered(int rank, std::uint64_t sequence, Event event) {
   Message message = message_of(std::move(event));
   message.rank = rank;
@@ -170,7 +170,7 @@ inline Message numbered(int rank, std::uint64_t sequence, Event event) {
   return message;
 }
 
-/// Feeds the spans in batches of up to `most` of one kind.
+/// Feeds the spans to the store in batches of one kind, of at most `most` spans.
 inline void feed(RunStore& store, const std::vector<std::pair<Span, Obtained>>& spans, std::size_t most) {
   for (std::size_t i = 0; i < spans.size();) {
     SpanBatch batch{spans[i].second, ClockDomain::wall, {}};

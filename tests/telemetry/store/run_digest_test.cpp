@@ -21,7 +21,7 @@ Span a_span(std::int32_t rank, std::uint32_t step, int number) {
   return {rank, step, OpId::of(op), begin, begin + 20, begin + 650, 600};
 }
 
-// A run of which each batch of a rank holds two steps, measured and emulated; with samples, phases, a gap and
+// A run in which each batch of a rank holds two steps, measured and emulated; with samples, phases, a gap and
 // summaries.
 std::vector<Message> a_run() {
   std::vector<Message> run;
@@ -76,7 +76,7 @@ std::vector<Message> a_run() {
 
 TEST_CASE("a digest has the data of a store, except for the spans of all steps before the latest") {
   std::vector<Message> run = a_run();
-  SECTION("as it came") {}
+  SECTION("in order") {}
   SECTION("disordered over some steps") {
     std::mt19937 random(5);
     for (std::size_t i = 2; i + 30 < run.size(); i += 20)

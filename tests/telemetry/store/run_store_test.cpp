@@ -83,7 +83,7 @@ TEST_CASE("a gap is unknown, not idle, until all its messages have arrived") {
     CHECK(shares(*view, {0, Lane::compute, Obtained::simulated}, {0, 400}, 4)[1].unknown == 0);
     CHECK(shares(*view, {0, Lane::tensor, Obtained::measured}, {0, 400}, 4)[1].unknown == Approx(1));
   }
-  SECTION("half of what was missing does not fill it, all of it does, in whatever order") {
+  SECTION("half of the missing messages do not fill it, all of them do, in any order") {
     store.accept(numbered(0, 6, SpanBatch{Obtained::measured, ClockDomain::wall, {span_of(0, 0, send0, 120, 130)}}));
     CHECK(store.view()->dropped_count() == 12);
     store.accept(numbered(0, 5, SpanBatch{Obtained::measured, ClockDomain::wall, {span_of(0, 0, reduce0, 150, 160)}}));
@@ -91,12 +91,12 @@ TEST_CASE("a gap is unknown, not idle, until all its messages have arrived") {
     CHECK(store.view()->gaps(0).empty());
     CHECK(shares(*store.view(), lane, {0, 400}, 4)[1].unknown == 0);
   }
-  SECTION("told again as it grew, it is one gap") {
+  SECTION("reported again while it grew, it is one gap") {
     store.accept(numbered(0, 0, Gap{0, 100, 350, 20, 5, 8}));
     CHECK(store.view()->dropped_count() == 20);
     CHECK(store.view()->gaps(0).size() == 1);
   }
-  SECTION("a loss of nobody knows which rank is unknown everywhere") {
+  SECTION("a loss on an unknown rank is unknown everywhere") {
     store.accept(numbered(-1, 0, Gap{-1, 0, 100, 3, 0, 0}));
     CHECK(shares(*store.view(), lane, {0, 400}, 4)[0].unknown == Approx(0.5));
     CHECK(store.view()->dropped_count() == 15);
@@ -240,7 +240,7 @@ TEST_CASE("messages of another session change nothing") {
 
 TEST_CASE("many late messages, merged rank by rank in parallel, give the same run") {
   RunStore late, ordered;
-  // A tenth is late: not so much of a rank that it is merged as it comes, but together more than one thread merges.
+  // A tenth is late: too few per rank to be merged immediately, but together enough that several threads merge.
   constexpr int ranks = 24, each = 10'000;
   for (int rank = 0; rank < ranks; ++rank) {
     SpanBatch in_order, first, after;
@@ -276,7 +276,7 @@ TEST_CASE("what a store with a limit keeps does not shrink as a run goes on") {
   }
   const auto view = store.view();
   CHECK(early > 10'000);
-  CHECK(view->event_count() > early - 3000);  // a chunk or so more or less
+  CHECK(view->event_count() > early - 3000);  // give or take a chunk
   const std::int64_t evicted = view->evicted_count();
   add(store, {span_of(0, 3, forward0, 3000, 3005)});
   CHECK(store.view()->event_count() == view->event_count());

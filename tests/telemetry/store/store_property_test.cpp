@@ -112,7 +112,7 @@ TEST_CASE("every query of the store agrees with a scan of all spans") {
   compare(reference, *store.view(), 2);
 }
 
-TEST_CASE("late, duplicate and disordered batches give the same picture as ordered ones") {
+TEST_CASE("late, duplicate and disordered batches give the same result as ordered ones") {
   const bool overlap = GENERATE(false, true);
   const unsigned seed = GENERATE(1u, 2u, 3u);
   RunShape shape;
@@ -125,7 +125,7 @@ TEST_CASE("late, duplicate and disordered batches give the same picture as order
   for (const auto& [span, obtained] : spans) reference.add(span, obtained);
 
   std::mt19937_64 random(seed);
-  SECTION("a tenth comes twice, a tenth comes late") {
+  SECTION("a tenth is duplicate, a tenth is late") {
     Spans late, disordered;
     for (const auto& span : spans) {
       (random() % 10 == 0 ? late : disordered).push_back(span);
@@ -135,10 +135,10 @@ TEST_CASE("late, duplicate and disordered batches give the same picture as order
     spans = disordered;
   }
   SECTION("everything is shuffled") { std::shuffle(spans.begin(), spans.end(), random); }
-  SECTION("everything comes backwards") { std::reverse(spans.begin(), spans.end()); }
+  SECTION("everything is reversed") { std::reverse(spans.begin(), spans.end()); }
 
   RunStore store;
-  SECTION("looked at while it comes") {
+  SECTION("viewed while it arrives") {
     for (std::size_t i = 0; i < spans.size(); i += 501) {
       feed(store,
            Spans(spans.begin() + static_cast<std::ptrdiff_t>(i),
@@ -147,7 +147,7 @@ TEST_CASE("late, duplicate and disordered batches give the same picture as order
       store.view();
     }
   }
-  feed(store, spans, 64);  // in the section above: all of it once more
+  feed(store, spans, 64);  // after the section above: everything a second time
   compare(reference, *store.view(), seed);
 }
 
@@ -175,7 +175,7 @@ TEST_CASE("readers follow a run that is being written") {
   shape.ops = 300;
   Spans spans = invented_run(shape, 8);
   std::mt19937_64 random(8);
-  for (std::size_t i = 0; i + 40 < spans.size(); i += 40)  // a little disorder everywhere
+  for (std::size_t i = 0; i + 40 < spans.size(); i += 40)  // slightly out of order everywhere
     std::shuffle(spans.begin() + static_cast<std::ptrdiff_t>(i), spans.begin() + static_cast<std::ptrdiff_t>(i + 40),
                  random);
   RunStore store;
@@ -196,7 +196,7 @@ TEST_CASE("readers follow a run that is being written") {
           count += static_cast<std::int64_t>(found.size());
           view->shares(key, view->extent(key.obtained), pixels);
         }
-        // The last span may begin where the extent ends; all others are there.
+        // The last span may begin at the extent's end and not be counted; all others are counted.
         if (count < seen || count > view->event_count()) ++wrong;
         seen = count;
       }

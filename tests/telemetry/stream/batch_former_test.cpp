@@ -1,5 +1,5 @@
-// What becomes of a lane's rows, one drain after another and without the publisher's thread, so that the counts are
-// exact: a publisher drains whenever a ring gets half full, at moments that nobody can foretell.
+// What happens to a lane's rows, drained step by step without the publisher's thread, so that the counts are exact: a
+// publisher drains whenever a ring is half full, at unpredictable times.
 #include "telemetry/stream/batch_former.hpp"
 
 #include "tests/catch.hpp"
@@ -56,7 +56,7 @@ TEST_CASE("drops that no later row reports are reported at the end, and none twi
   OneLane one;
   one.write(0, 100);
   one.drain(false);
-  one.write(100, 300);  // its first row reports the 36 before it
+  one.write(100, 300);  // its first row reports the 36 drops before it
   one.drain(true);
   Collector sink;
   one.read(sink);
@@ -65,5 +65,5 @@ TEST_CASE("drops that no later row reports are reported at the end, and none twi
   REQUIRE(gaps.size() == 2);
   CHECK(gaps[0].events == 100 - ring_rows);
   CHECK(gaps[1].events == 200 - ring_rows);
-  CHECK(gaps[1].begin_ns == a_span(0, 0, 100 + ring_rows - 1).end_ns);  // where the lane was seen last
+  CHECK(gaps[1].begin_ns == a_span(0, 0, 100 + ring_rows - 1).end_ns);  // the lane's last known time
 }

@@ -39,14 +39,14 @@ TEST_CASE("a join string has endpoint and keys, whatever characters the keys hav
 }
 
 TEST_CASE("a socket that is bound to every address is reached by this machine's name, or the one that is given") {
-  // ZeroMQ tells so of tcp://0.0.0.0:5555 where IPv6 is on.
+  // ZeroMQ reports tcp://0.0.0.0:5555 in this form if IPv6 is enabled.
   CHECK(reachable_endpoint("tcp://[::ffff:0.0.0.0]:5555", "10.9.0.1") == "tcp://10.9.0.1:5555");
   CHECK(reachable_endpoint("tcp://0.0.0.0:5555", "lab") == "tcp://lab:5555");
   CHECK(reachable_endpoint("tcp://[::]:5555", "lab") == "tcp://lab:5555");
   const std::string by_name = reachable_endpoint("tcp://[::ffff:0.0.0.0]:5555");
   CHECK(by_name.find('[') == std::string::npos);
   CHECK(by_name.find("0.0.0.0") == std::string::npos);
-  // What is bound to one address is reached there.
+  // A socket that is bound to one address is reached at that address.
   CHECK(reachable_endpoint("tcp://[::ffff:10.9.0.1]:80", "lab") == "tcp://10.9.0.1:80");
   CHECK(reachable_endpoint("tcp://[fe80::1]:80", "lab") == "tcp://[fe80::1]:80");
   CHECK(reachable_endpoint("ipc:///tmp/a:b", "lab") == "ipc:///tmp/a:b");
@@ -74,7 +74,7 @@ TEST_CASE("a join file is readable by its owner alone, and refused when it is no
   CHECK(read_join_file(path) == join);
   REQUIRE(chmod(path.c_str(), 0640) == 0);
   CHECK_THROWS_AS(read_join_file(path), JoinError);
-  // Without a secret there is nothing to hide.
+  // Without a secret there is nothing to protect.
   write_join_file(path, {"tcp://host:1", {}, {}});
   REQUIRE(chmod(path.c_str(), 0644) == 0);
   CHECK(read_join_file(path).endpoint == "tcp://host:1");

@@ -31,12 +31,12 @@ TEST_CASE("the pieces of a body are read as they were written, each at a multipl
   }
 }
 
-TEST_CASE("a body that is cut, or whose lengths lie, is refused and never read beyond its end") {
+TEST_CASE("a body that is cut, or whose lengths are wrong, is refused and never read beyond its end") {
   RandomEvents random(2);
   std::vector<std::byte> body;
   for (int i = 0; i < 5; ++i) link::append(body, {std::nullopt, encode(random.message(i))});
   for (std::size_t size = 0; size < body.size(); size += 4) {
-    // In memory of its own, so that a read past the end is seen.
+    // In separate memory, so that a read past the end is detected.
     const std::vector<std::byte> cut(body.begin(), body.begin() + static_cast<std::ptrdiff_t>(size));
     if (const auto pieces = link::pieces_of(cut)) CHECK(pieces->size() < 5);
   }

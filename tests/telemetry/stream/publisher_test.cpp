@@ -76,7 +76,7 @@ TEST_CASE("the rows of two ranks' lanes are in two spools, complete and in seque
   std::map<std::int32_t, bool> ended;
   for (const Message& m : sink.messages()) {
     CHECK(m.sequence == ++next[m.rank]);
-    CHECK_FALSE(ended[m.rank]);  // an end is the last word
+    CHECK_FALSE(ended[m.rank]);  // nothing follows an end
     ended[m.rank] = std::holds_alternative<End>(m.event);
     CHECK(m.session == a_session());
     const std::uint64_t control = m.rank == 0 ? 1 : 0;
@@ -91,7 +91,7 @@ TEST_CASE("the rows of two ranks' lanes are in two spools, complete and in seque
   CHECK((info.st_mode & 0777) == 0600);
 }
 
-// How much is dropped depends on when the thread drains; that each row is either written or in a gap does not.
+// The number of drops depends on when the thread drains. But each row is always either written or in a gap.
 TEST_CASE("full rings drop without waiting, and every dropped row is in a gap, to the last") {
   const Directory directory;
   auto options = spool_only(directory);
@@ -104,7 +104,7 @@ TEST_CASE("full rings drop without waiting, and every dropped row is in a gap, t
     const auto begin = std::chrono::steady_clock::now();
     for (int i = 0; i < spans; ++i) lane.span(a_span(0, 0, i));
     const auto took = std::chrono::steady_clock::now() - begin;
-    CHECK(took < 2s);  // a period's wait for room each time would take 31 s
+    CHECK(took < 2s);  // waiting a period for room each time would take 31 s
     CHECK(lane.emitted() + lane.dropped() == spans);
     publisher.close(1s);
     CHECK(publisher.status().dropped_events == lane.dropped());
@@ -216,7 +216,7 @@ TEST_CASE("batches of short steps do not wait for the next drain until there is 
   Publisher publisher(options);
   for (int i = 1; i <= 40; ++i) {
     CHECK(publisher.detail(0, SpanBatch{Obtained::emulated, ClockDomain::device, {a_span(0, 1, i)}}));
-    // At half of what there is room for.
+    // The publisher drains when half of the room is used.
     if (i % 4 == 0) REQUIRE(eventually([&] { return publisher.status().events == i; }));
   }
   CHECK(publisher.status().dropped_events == 0);
@@ -236,7 +236,7 @@ TEST_CASE("with no relay, control and summaries are kept up to the limit and the
   CHECK(publisher.status().reliable_lost == 40);
   CHECK_FALSE(publisher.status().connected);
   CHECK(std::chrono::steady_clock::now() - begin < 10s);
-  CHECK_FALSE(publisher.close(50ms));  // says that the relay has not got them
+  CHECK_FALSE(publisher.close(50ms));  // reports that the relay did not get them
   Collector sink;
   read_spool(directory.file("spool"), sink);
   CHECK(sink.summaries() == 140);
@@ -293,7 +293,7 @@ TEST_CASE("a process killed while it trains leaves a spool that lacks only the l
   read_spool(directory.file("spool"), sink);
   const auto summaries = sink.all<StepSummary>();
   REQUIRE(!summaries.empty());
-  // The last drain is some 20 ms, on a busy machine perhaps some 100 ms, before the end: at a step a millisecond.
+  // The last drain is about 20 ms before the end, on a busy machine perhaps 100 ms; a step takes about a millisecond.
   CHECK(summaries.back().step > 60);
   for (std::size_t i = 0; i < summaries.size(); ++i) REQUIRE(summaries[i].step == i);
   CHECK(sink.all<Hello>().size() == 1);

@@ -1,4 +1,4 @@
-// Directories of sessions: private, and removed when their owner is gone, by whoever makes the next one.
+// Directories of sessions: private, and removed after their owner's end by the next owner.
 #include "telemetry/stream/session_directory.hpp"
 
 #include <fcntl.h>
@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Directories of sessions are made there meanwhile.
+/// During its lifetime, session directories are created under `path`.
 class TemporaryBase {
  public:
   explicit TemporaryBase(const std::string& path) {
@@ -30,7 +30,7 @@ class TemporaryBase {
   ~TemporaryBase() { unsetenv("TMPDIR"); }
 };
 
-/// What an owner that is killed leaves behind. `does` runs in it.
+/// The directory that remains when its owner is killed. `does` runs in the owner.
 template <class Does>
 fs::path left_by_killed_owner(const fs::path& base, Does does) {
   const fs::path path_file = base / "told";
@@ -53,7 +53,7 @@ fs::path left_by_killed_owner(const fs::path& base, Does does) {
 
 }  // namespace
 
-TEST_CASE("a session's directory is its user's alone and goes with its owner") {
+TEST_CASE("a session's directory is accessible only to its user and is removed with its owner") {
   const Directory base;
   const TemporaryBase temporary(base.path);
   fs::path path;
@@ -63,7 +63,7 @@ TEST_CASE("a session's directory is its user's alone and goes with its owner") {
     CHECK(path.parent_path().string() == base.path);
     CHECK((fs::status(path).permissions() & fs::perms::all) == fs::perms::owner_all);
     fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(1));
-    const SessionDirectory another;  // old, but held
+    const SessionDirectory another;  // the first one is old, but still in use
     CHECK(fs::exists(path));
   }
   CHECK(!fs::exists(path));
@@ -85,5 +85,5 @@ TEST_CASE("the directory of a killed owner is removed by the next one, with the 
   { const SessionDirectory next; }
   CHECK(!fs::exists(left));
   CHECK(!fs::exists(memory));
-  CHECK(fs::exists(elsewhere));  // only shared memory goes
+  CHECK(fs::exists(elsewhere));  // only shared memory is removed
 }

@@ -118,7 +118,7 @@ TEST_CASE("a reader follows a spool that grows") {
 
 TEST_CASE("a full disk loses messages, which are counted and reported, and the rest continues") {
   const Directory directory;
-  // /dev/full takes no byte: every write to it fails with "no space left on device".
+  // /dev/full accepts no bytes: every write to it fails with "no space left on device".
   std::filesystem::create_symlink("/dev/full", spool_file(directory.path, 0, 0));
   SpoolWriter writer({directory.path, {}}, a_session(), 0);
   const std::vector<std::byte> bytes(100);
@@ -126,7 +126,7 @@ TEST_CASE("a full disk loses messages, which are counted and reported, and the r
   CHECK_FALSE(writer.flush());
   CHECK(writer.messages_lost() == 1);
   CHECK(writer.error().find("No space left") != std::string::npos);
-  CHECK_FALSE(writer.append(bytes, true));  // not tried again at once
+  CHECK_FALSE(writer.append(bytes, true));  // it does not try again immediately
   CHECK(writer.messages_lost() == 2);
 }
 
@@ -149,7 +149,7 @@ TEST_CASE("a limit on detail's age deletes old detail and never control") {
   CHECK(sink.all<ProgramRecord>().size() == controls.size());
   const auto kept = sink.all<SpanBatch>();
   CHECK(kept.size() < details.size());
-  // At least the last 80 ms: the newest ones, without a hole.
+  // At least the last 80 ms: the newest ones, without a gap.
   REQUIRE(kept.size() >= 5);
   for (std::size_t i = 0; i < kept.size(); ++i)
     REQUIRE(kept[i] == std::get<SpanBatch>(details[details.size() - kept.size() + i].event));

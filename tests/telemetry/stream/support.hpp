@@ -1,4 +1,4 @@
-// What the tests of stream and relay share: a sink that remembers, a directory that goes away, patience with a limit.
+// Shared by the tests of stream and relay: a sink that stores messages, a temporary directory, waiting with a limit.
 #pragma once
 #include <chrono>
 #include <filesystem>
@@ -42,7 +42,7 @@ class Collector : public EventSink {
     const std::lock_guard lock(mutex_);
     return summaries_;
   }
-  // A message that came more than once.
+  // Whether a message arrived more than once.
   bool any_double() const {
     const std::lock_guard lock(mutex_);
     return doubles_;
@@ -72,7 +72,7 @@ class Directory {
   std::string file(const std::string& name) const { return path + "/" + name; }
 };
 
-// True as soon as `condition` is; false after the limit.
+// True as soon as `condition` is true; false after the limit.
 template <class F>
 bool eventually(F condition, std::chrono::milliseconds limit = std::chrono::seconds(20)) {
   return wait_until(limit, condition);
@@ -85,7 +85,7 @@ inline Span a_span(std::int32_t rank, std::uint32_t step, std::int64_t number) {
   return {rank, step, OpId::of(f), number * 100, number * 100, number * 100 + 90, 80};
 }
 
-/// As a library tells of its inside: whose bytes they are, and how many, nobody knows.
+/// Like a library's report of its inside: sender, receiver and size are unknown.
 inline PhaseSpan an_unknown_phase(std::int32_t rank, std::uint32_t step, std::int64_t number) {
   OpFields f;
   f.kind = OpKind::all_reduce;

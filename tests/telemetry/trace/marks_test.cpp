@@ -1,4 +1,4 @@
-// Marks in a recording: kept, changed, refused, and never at the price of the data.
+// Marks in a recording: saved, changed, refused; the data are never at risk.
 #include "telemetry/trace/marks.hpp"
 
 #include <sys/resource.h>
@@ -117,7 +117,7 @@ TEST_CASE("a recording that cannot store marks is refused with a reason, and is 
     long_one.text.assign(greatest_mark_bytes + 1, 'x');
     CHECK(refusal({}, {long_one}).find("more than 2000 bytes") != std::string::npos);
   }
-  SECTION("the disk takes no more: the half-written copy goes") {
+  SECTION("the disk is full: the half-written copy is removed") {
     rlimit old{}, less{before.size() / 2, RLIM_INFINITY};
     getrlimit(RLIMIT_FSIZE, &old);
     less.rlim_max = old.rlim_max;

@@ -1,4 +1,4 @@
-"""Reads a trace with PyPI's package mcap, an MCAP reader that is not ours. Exit status 77: skipped."""
+"""Reads a trace with PyPI's package mcap, an independent MCAP reader. Exit status 77: skipped."""
 import json
 import subprocess
 import sys
@@ -6,7 +6,7 @@ import tempfile
 import warnings
 from pathlib import Path
 
-# Newer versions of the package have other names for a time range; the old ones work in all.
+# Newer versions of the package have other names for a time range; the old names work in all.
 warnings.simplefilter("ignore", DeprecationWarning)
 
 try:
@@ -17,7 +17,7 @@ except ImportError as missing:
     print(f"skipped: the Python package mcap is not installed ({missing})")
     sys.exit(77)
 try:
-    import zstandard  # noqa: F401  what mcap unpacks chunks with
+    import zstandard  # noqa: F401  mcap needs it to unpack chunks
 except ImportError:
     print("skipped: the Python package zstandard is not installed")
     sys.exit(77)
@@ -75,7 +75,7 @@ with tempfile.TemporaryDirectory() as folder:
                       StreamReader(file, emit_chunks=True, validate_crcs=True).records)
         check(indexed > 6, "the data section's checksum or records")
 
-    # Documents, each in a chunk of its own.
+    # Documents, each in its own chunk.
     documents = str(Path(folder) / "documents.mcap")
     check(write(documents, "documents") == 3, "documents were not written")
     with open(documents, "rb") as file:
@@ -87,14 +87,14 @@ with tempfile.TemporaryDirectory() as folder:
     with open(documents, "rb") as file:
         sum(1 for _ in StreamReader(file, emit_chunks=True, validate_crcs=True).records)
 
-    # A recorder that was killed: no summary, and yet everything it flushed.
+    # A recorder that was killed: no summary, but all flushed data.
     written = write(path, "unfinished")
     with open(path, "rb") as file:
         try:
             count = 0
             for _ in NonSeekingReader(file, validate_crcs=True).iter_messages(log_time_order=False):
                 count += 1
-        except Exception as error:  # the package complains at the end of a file without an end mark
+        except Exception as error:  # the package reports an error at the end of a file without an end mark
             print(f"at the end of the unfinished file: {error!r}")
         check(count == written, f"{count} messages of {written} in the unfinished file")
 print("passed")

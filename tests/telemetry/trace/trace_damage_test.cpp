@@ -19,12 +19,12 @@ using Key = std::pair<std::int32_t, std::uint64_t>;
 
 struct Outcome {
   std::size_t missing = 0, invented = 0;
-  bool missing_before_others = false;  ///< of a rank that has later messages: only they show that something is missing
+  bool missing_before_others = false;  ///< of a rank with later messages: only those show the loss
   std::vector<Gap> gaps;
   DamageReport damage;
 };
 
-// What was read, against what was written: gaps that the reader adds have no number.
+// Compares the messages read with those written; gaps that the reader adds have no number.
 Outcome read_damaged(const std::string& path, const std::map<Key, Message>& written) {
   Outcome outcome;
   Collected read;
@@ -67,7 +67,7 @@ TEST_CASE("a trace cut at any byte opens with everything before the cut") {
     CAPTURE(size, whole.size());
     REQUIRE(outcome.damage.cut_short);
     REQUIRE(outcome.invented == 0);
-    REQUIRE(outcome.missing <= most_missing);  // more of the file is never less of the run
+    REQUIRE(outcome.missing <= most_missing);  // a longer file never gives less of the run
     most_missing = outcome.missing;
     if (outcome.missing > 0) REQUIRE_FALSE(outcome.damage.notes.empty());
   }
@@ -84,7 +84,7 @@ TEST_CASE("a flipped bit anywhere is noticed, skipped, and costs one chunk at mo
   const std::size_t per_chunk = messages.size() / static_cast<std::size_t>(info.chunks) * 4;
   std::mt19937 random(GENERATE(3u, 4u));
   const bool with_index = GENERATE(true, false);
-  // Without its end the file must be scanned, so structure that is damaged has to be stepped over.
+  // Without the file's end, the reader must scan the file and skip damaged structure.
   const std::string base = with_index ? whole : whole.substr(0, whole.size() - 5);
   std::size_t noticed = 0;
   for (std::size_t at = 0; at < base.size(); at += 1 + random() % 47) {
@@ -128,7 +128,7 @@ TEST_CASE("noise in the middle is skipped, and each rank's loss becomes a gap at
   for (const Gap& gap : outcome.gaps) {
     REQUIRE(gap.last_sequence - gap.first_sequence + 1 == static_cast<std::uint64_t>(gap.events));
     missing_events += gap.events;
-    // All that is missing of the rank lies within its gap.
+    // All missing spans of the rank are within its gap.
     for (std::uint64_t number = gap.first_sequence; number <= gap.last_sequence; ++number)
       if (const auto* batch = std::get_if<SpanBatch>(&written.at({gap.rank, number}).event))
         for (const Span& span : batch->spans) {
@@ -175,7 +175,7 @@ TEST_CASE("recovering makes a damaged trace whole again, with all that could be 
   CHECK(contents(folder / "damaged.mcap") == untouched);
 }
 
-// Every bit of what a file says about itself: the header, the schemas and channels before the data, and the metadata.
+// Every bit of the file's own description: the header, the schemas and channels before the data, and the metadata.
 TEST_CASE("a flipped bit in header or metadata is noticed by info") {
   const TemporaryDirectory folder;
   write_trace(folder / "whole.mcap", small_run(800, 2, 40), 4096);
@@ -197,12 +197,12 @@ TEST_CASE("a flipped bit in header or metadata is noticed by info") {
     CAPTURE(at);
     const bool same = info.library == right.library && info.session == right.session && info.run == right.run;
     REQUIRE((same || info.damage.any()));
-    // All of this is covered, also where the change shows nowhere.
+    // A checksum covers all of this, even bytes whose change has no visible effect.
     if (at < 600) REQUIRE(info.damage.any());
   }
 }
 
-// As zstd packs so many zeros, without their being anywhere at once.
+// The output of zstd for this many zeros, which are never all in memory.
 std::string packed_zeros(std::size_t bytes) {
   const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> compressor{ZSTD_createCCtx(), &ZSTD_freeCCtx};
   const std::string zeros(std::size_t{1} << 20, '\0');
@@ -219,7 +219,7 @@ std::string packed_zeros(std::size_t bytes) {
   return packed;
 }
 
-// An MCAP file of chunks that unpack to much more than they are.
+// An MCAP file whose chunks unpack to much more than their size.
 std::string bomb(std::size_t chunks, std::size_t unpacked_bytes, std::size_t named_times) {
   mcap::Bytes out;
   mcap::Writer writer(out);
@@ -277,7 +277,7 @@ TEST_CASE("chunks that unpack to much more than they are do not exhaust the read
   CAPTURE(notes.substr(0, 2000));
   CHECK(notes.find(explanation) != std::string::npos);
   CHECK(damage.any());
-  // The file's own size, and the 64 MiB that any file may unpack to, in each of four threads at the most.
+  // The file's own size, and in each of at most four threads the 64 MiB to which any file may unpack.
   if (test::slowness == 1) CHECK(resident_peak_bytes() - before < std::int64_t{500} << 20);
 }
 

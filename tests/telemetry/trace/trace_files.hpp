@@ -26,7 +26,7 @@ inline std::vector<Message> small_run(std::int64_t spans = 3000, int ranks = 4, 
   size.batch_rows = batch_rows;
   std::vector<Message> messages;
   bench::invent_run(size, [&](const Message& m) { messages.push_back(m); });
-  // Every kind of event is in it.
+  // Contains every kind of event.
   const auto add = [&](Event event) {
     Message m = messages.back();
     ++m.sequence;
@@ -42,7 +42,7 @@ inline std::vector<Message> small_run(std::int64_t spans = 3000, int ranks = 4, 
                  ClockDomain::wall,
                  {{0, 1, op, 2, 1, 0, 3, 4096, 10, 20}, {0, 1, op, 0, 5, -1, -1, -1, 12, 19}}});
   add(Gap{2, 500, 900, 12, 0, 0});
-  // NaN, which says unknown, equals nothing.
+  // NaN means unknown and does not equal itself, so it cannot be compared.
   for (Message& m : messages) {
     if (auto* summary = std::get_if<StepSummary>(&m.event)) summary->loss = 2.5;
     if (auto* hello = std::get_if<Hello>(&m.event)) hello->entropy_nats = 1.5;
@@ -63,7 +63,7 @@ inline std::string contents(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 inline void put_contents(const std::string& path, std::string_view bytes) {
-  std::filesystem::remove(path);  // a file system may wait for the disk when a file is written anew in place
+  std::filesystem::remove(path);  // overwriting a file in place may wait for the disk
   std::ofstream(path, std::ios::binary | std::ios::trunc)
       .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }

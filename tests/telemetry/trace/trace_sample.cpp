@@ -1,4 +1,4 @@
-// Writes a small trace for readers that are not ours: trace_sample FILE [unfinished|documents].
+// Writes a small trace for external readers: trace_sample FILE [unfinished|documents].
 #include <unistd.h>
 
 #include <cstdio>
@@ -30,7 +30,7 @@ int main(int count, char** arguments) {
     writer.flush();
     std::printf("%lld\n", static_cast<long long>(writer.messages()));
     std::fflush(stdout);
-    _exit(0);  // as if killed
+    _exit(0);  // like a killed process
   }
   const bool whole = writer.close();
   std::printf("%lld\n", static_cast<long long>(writer.messages()));

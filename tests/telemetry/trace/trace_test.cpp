@@ -132,7 +132,7 @@ TEST_CASE("a recorder that dies loses at most its open chunk") {
   const TemporaryDirectory folder;
   const std::string path = folder / "run.mcap";
   const auto messages = small_run();
-  auto* writer = new TraceWriter(path);  // never closed: as if killed
+  auto* writer = new TraceWriter(path);  // never closed: like a killed process
   for (const Message& m : messages) writer->accept(m);
   writer->flush();
   Collected read;
@@ -172,7 +172,7 @@ TEST_CASE("a full disk costs messages, which are counted, and never the file") {
     const rlimit small{20'000, before.rlim_max};
     setrlimit(RLIMIT_FSIZE, &small);
     for (std::size_t i = 0; i < messages.size(); ++i) {
-      if (i == messages.size() * 2 / 3) setrlimit(RLIMIT_FSIZE, &before);  // somebody made room
+      if (i == messages.size() * 2 / 3) setrlimit(RLIMIT_FSIZE, &before);  // now there is space
       writer.accept(messages[i]);
     }
     lost = writer.lost_messages();

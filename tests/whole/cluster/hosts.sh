@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Runs a command on the first of three hosts, a, b and c, which are namespaces of this machine: each has a network, a
-# name, a monotonic clock and a folder for temporary files of its own (so no host sees another's sockets and spools),
-# the clocks are 10,000 s apart, and ssh leads from each to each. All of it is gone when the command ends.
-#   hosts.sh FOLDER COMMAND…     Exit status 77: it cannot be made here, and standard error says why.
+# Runs a command on the first of three hosts, a, b and c, which are namespaces of this machine: each has its own
+# network, name, monotonic clock and folder for temporary files (so no host sees another's sockets and spools), the
+# clocks are 10,000 s apart, and ssh connects every two hosts. Everything is removed when the command ends.
+#   hosts.sh FOLDER COMMAND…     Exit status 77: this is impossible here; standard error has the reason.
 set -euo pipefail
 clock_of_b=10000 clock_of_c=20000
 
@@ -61,7 +61,7 @@ Host *
   LogLevel ERROR
 END
 
-# make_host NAME ADDRESS CLOCK: sshd in namespaces of its own, joined to the bridge.
+# make_host NAME ADDRESS CLOCK: starts sshd in its own namespaces, connected to the bridge.
 make_host() {
   unshare --net --uts --mount --time --monotonic "$3" --fork bash -c '
     set -e
@@ -87,7 +87,7 @@ for host in b c; do
   cannot "ssh to $host does not work: $(tail -n 1 "$own/ssh.$host")"
 done
 
-# What a person has in ~/.ssh; and root may start MPI jobs here.
+# The files that a user has in ~/.ssh. Root may start MPI jobs here.
 export OMPI_MCA_plm_rsh_args="-F $own/ssh_config" OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 unset OMPI_MCA_rmaps_base_oversubscribe
 TMPDIR=$folder/tmp "$@"

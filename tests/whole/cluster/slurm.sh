@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Runs a command beside a Slurm of its own: munge, controller and node daemon on this machine, in namespaces, so that no
-# port or file of a real one is touched. All of it is gone when the command ends.
-#   slurm.sh FOLDER COMMAND…     Exit status 77: it cannot be made here, and standard error says why.
+# Runs a command with its own Slurm: munge, controller and node daemon on this machine, in namespaces, so that no port
+# or file of a real Slurm is used. Everything is removed when the command ends.
+#   slurm.sh FOLDER COMMAND…     Exit status 77: this is impossible here; standard error has the reason.
 set -euo pipefail
-cores=8 address=10.92.0.1  # as many tasks as tests start, whatever this machine has
+cores=8 address=10.92.0.1  # the number of tasks that tests start, on any machine
 
 cannot() {
   printf 'slurm.sh: %s\n' "$*" >&2
@@ -28,7 +28,7 @@ folder=$2
 shift 2
 own=$folder/slurm
 mkdir -p "$own/state" "$own/spool"
-# Slurm resolves addresses only where there is an interface beside the loopback one.
+# Slurm resolves addresses only if there is an interface other than loopback.
 hostname node
 ip link set lo up
 ip link add eth0 type bridge

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A class in two real windows, each on a screen of its own: a student follows the teacher and answers, the teacher sees
+"""A class in two real windows, each on its own screen: a student follows the teacher and answers, the teacher sees
 the answer, trains, and the student sees the run."""
 
 import os
@@ -10,7 +10,7 @@ from program import Program, fresh_profile
 from ten_minutes import wait_label
 
 LAB = "one-step"
-QUESTION = "backward"  # the option that is right in the first question
+QUESTION = "backward"  # the right option of the first question
 
 
 def contents(file):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A desktop of its own: an X server without a screen (Xvfb), a session bus, a window manager (openbox), keys and mouse.
+"""A desktop for one test: an X server without a screen (Xvfb), a session bus, a window manager (openbox), keys, mouse.
 
-A test's file calls main(); it starts itself again inside dbus-run-session, with a home of its own. Everything that was
-started ends with the test, also when the test is killed."""
+A test's file calls main(), which starts the file again inside dbus-run-session, with its own home folder. All started
+programs end with the test, also if the test is killed."""
 
 import ctypes
 import os
@@ -15,7 +15,7 @@ import tempfile
 import time
 import traceback
 
-SKIPPED = 77  # what CTest takes for "skipped"
+SKIPPED = 77  # the status that CTest reports as "skipped"
 PROGRAMS = ("Xvfb", "openbox", "xdotool", "dbus-run-session", "dbus-daemon", "import", "xprop")
 
 
@@ -24,7 +24,7 @@ class Failed(Exception):
 
 
 def wait_for(what, condition, seconds=30):
-    """The first true value of `condition`, or Failed that says what did not happen."""
+    """The first true value of `condition`, or Failed with what did not happen."""
     end = time.monotonic() + seconds
     pause = 0.01
     while True:
@@ -64,7 +64,7 @@ class Desktop:
             raise
 
     def _start_server(self):
-        # A number drawn by chance: servers that look for the first free one at the same time take it from each other.
+        # A random number: servers that search for the first free one at the same time would get the same one.
         for _ in range(20):
             number = random.randrange(100, 10000)
             if os.path.exists(f"/tmp/.X11-unix/X{number}") or os.path.exists(f"/tmp/.X{number}-lock"):
@@ -98,7 +98,7 @@ class Desktop:
         self.out.close()
 
     def use(self):
-        """Programs that start, keys and the mouse are on this screen from now on: there may be another one."""
+        """From now on, programs, keys and the mouse use this screen: there may be another one."""
         os.environ["DISPLAY"] = self.display
 
     def key(self, *keys):
@@ -123,7 +123,7 @@ class Desktop:
         return path
 
     def colours(self, x, y, width, height):
-        """How many colours there are in that part of the screen."""
+        """The number of colours in that part of the screen."""
         result = run(["import", "-silent", "-window", "root", "-crop", f"{width}x{height}+{x}+{y}", "+repage", "-format",
                       "%k", "info:"])
         return int(result.stdout.split()[-1])
@@ -144,7 +144,7 @@ def _why_not():
 
 
 def main(test):
-    """Runs test(program, folder, *arguments of the command line) in a session of its own."""
+    """Runs test(program, folder, *arguments of the command line) in its own session."""
     program, pictures = sys.argv[1:3]
     if "RANKSCOPE_OWN_SESSION" not in os.environ:
         missing = _why_not()
@@ -167,7 +167,7 @@ def main(test):
     except Failed as failure:
         print(f"FAILED: {failure}")
         return 1
-    except Exception:  # a picture was taken where it happened
+    except Exception:  # a picture was saved at the failure
         traceback.print_exc()
         return 1
     print(f"passed in {time.monotonic() - began:.0f} s")

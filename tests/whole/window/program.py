@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The real window, as a screen reader sees it (AT-SPI): what is shown, where, and in which words."""
+"""The real window, as a screen reader sees it (AT-SPI): its widgets, their positions and their texts."""
 
 import os
 import shutil
@@ -13,12 +13,12 @@ from desktop import Failed, run, start, wait_for  # noqa: E402
 
 TABS = ("Memory", "Range", "Collectives", "Training", "Scaling", "Search", "Roofline", "Paths", "Formats", "Puzzle", "Validation", "Grid",
         "Topology", "Program", "Hang", "Compare", "Experiments", "Log")
-LOG = "Output of the engine"  # what the log's widget is called
+LOG = "Output of the engine"  # the name of the log's widget
 NOT_ENTERED = ("table", "list", "list box", "tree", "tree table")  # their cells may be many, and scroll
 
 
 class Part:
-    """A widget that is shown: its role, name and place on the screen, in pixels of the screen."""
+    """A visible widget: its role, name and position on the screen, in pixels of the screen."""
 
     def __init__(self, node, role, name, x, y, width, height, path):
         self.node, self.role, self.name, self.path = node, role, name, path
@@ -48,7 +48,7 @@ class Part:
 
 
 class Program:
-    """The program on a desktop, with a profile of its own."""
+    """The program on a desktop, with its own profile."""
 
     def __init__(self, binary, desktop, profile, arguments=(), scale=1.0):
         self.desktop, self.profile, self.scale = desktop, profile, scale
@@ -79,7 +79,7 @@ class Program:
         return None
 
     def parts(self, within=None):
-        """All that is shown now. Widgets that vanish meanwhile are left out."""
+        """All visible widgets. Widgets that disappear meanwhile are omitted."""
         result = []
         factor = self.scale
         roots = [within.node] if within is not None else []
@@ -108,7 +108,7 @@ class Program:
         return result
 
     def find(self, name, role=None, parts=None):
-        """The part that is shown under this name; None: there is none."""
+        """The visible part with this name; None if there is none."""
         for part in parts if parts is not None else self.parts():
             if part.name == name and (role is None or part.role == role) and part.width > 0 and part.height > 0:
                 return part
@@ -118,7 +118,7 @@ class Program:
         return wait_for(f"'{name}' is shown", lambda: self.find(name, role), seconds)
 
     def says(self, words, parts=None):
-        """Whether words are on the screen as a label, a text or a name."""
+        """Whether words are visible as a label, a text or a name."""
         return any(words in part.name or words in self.text(part) for part in parts or self.parts())
 
     def text(self, part):
@@ -144,12 +144,12 @@ class Program:
         return Part(self.frame, "frame", "", *(round(size * self.scale) for size in sizes), ())
 
     def status(self, parts=None):
-        """The line at the bottom."""
+        """The text of the status line."""
         labels = [part for part in parts or self.parts() if part.role == "label" and part.height > 0]
         return max(labels, key=lambda part: part.y).name if labels else ""
 
     def still(self, seconds=20):
-        """All parts, once two looks in a row see the same places."""
+        """All parts, once two consecutive looks find the same positions."""
         last = []
 
         def same():
@@ -162,7 +162,7 @@ class Program:
         return wait_for("the window comes to rest", same, seconds)
 
     def command(self, words):
-        """Types into the command palette, which has every command of the menus, and takes the first that it finds."""
+        """Types into the command palette, which has every command of the menus, and runs the first that it finds."""
         self.desktop.key("ctrl+k")
         self.wait_for("Command", "dialog")
         self.desktop.type(words)
@@ -170,7 +170,7 @@ class Program:
         wait_for("the command palette closes", lambda: not self.find("Command", "dialog"))
 
     def has_popup(self):
-        """Whether a second window of the program is shown: lists that a field opens are not in a screen reader's tree."""
+        """Whether a second window of the program is visible: lists of fields are not in a screen reader's tree."""
         found = run(["xdotool", "search", "--onlyvisible", "--pid", str(self.process.pid)])
         return len(found.stdout.split()) > 1
 

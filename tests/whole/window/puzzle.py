@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pipeline puzzle with a real mouse: boxes are clicked and dragged, a known order is put on the board and trained
-with."""
+"""The pipeline puzzle with a real mouse: boxes are clicked and dragged, a known order is put on the board and used in
+training."""
 
 import sys
 
@@ -49,12 +49,12 @@ def test(binary, folder):
         placed(program, 1)
         desktop.drag(*to_place(program, 0, 1), *in_row(program, 0, 200))
         placed(program, 2)
-        desktop.drag(*to_place(program, 1, 0), *in_row(program, 0, 200))  # another stage's row
+        desktop.drag(*to_place(program, 1, 0), *in_row(program, 0, 200))  # the row of another stage
         placed(program, 2)
         desktop.drag(*to_place(program, 1, 0), *in_row(program, 1, 100))
         placed(program, 3)
         desktop.picture("puzzle-three")
-        desktop.drag(*in_row(program, 0, 10), *to_place(program, 2, 8))  # F0 of stage 0 comes back, with what needs it
+        desktop.drag(*in_row(program, 0, 10), *to_place(program, 2, 8))  # F0 of stage 0 and what needs it
         placed(program, 1)
         program.press("Undo")
         placed(program, 3)

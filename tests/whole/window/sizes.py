@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every tab, at every size and scale: nothing too small, nothing cut, nothing off the screen; and the same after a
-presentation, after Reset layout, and after quitting and starting again."""
+"""Every tab at every size and scale: nothing is too small, cut or off the screen; the same after a presentation, after
+Reset layout, and after a restart."""
 
 import os
 import re
@@ -14,9 +14,9 @@ LESSON = "pipeline-1f1b"
 SCREENS = ((1366, 768), (1024, 700), (1920, 1080))
 SCALES = (1.0, 1.5, 2.0)
 THOROUGH = ((1366, 768, 1.0), (1024, 700, 1.0), (1920, 1080, 2.0))
-LEAST_SEEN = 180  # logical pixels of height of any view that is shown
-LEAST_WITH_ROOM = 250  # and of a lower view, where the screen has 700
-ROUNDING = 3  # pixels: places come as whole logical pixels
+LEAST_SEEN = 180  # least height of any visible view, in logical pixels
+LEAST_WITH_ROOM = 250  # and of a lower view, if the screen has 700
+ROUNDING = 3  # pixels: positions are reported in whole logical pixels
 
 
 def check(condition, words):
@@ -25,13 +25,13 @@ def check(condition, words):
 
 
 def is_scrolled(part):
-    """Within a page that is higher than what it is seen through."""
+    """Whether it is inside a page that scrolls."""
     chain = part.path + (part,)
     return any(inner.height > outer.height + ROUNDING for outer, inner in zip(chain, chain[1:]))
 
 
 def check_places(program, parts):
-    """Nothing off the screen, nothing cut by what it lies in."""
+    """Nothing is off the screen, and nothing is cut by its parent."""
     window, desktop = program.window(), program.desktop
     check(window.x >= 0 and window.y >= 0 and window.right <= desktop.width + ROUNDING
           and window.bottom <= desktop.height + ROUNDING, f"the window is off the screen: {window}")
@@ -50,7 +50,7 @@ def check_places(program, parts):
 
 
 def view_of(program, name):
-    """The widget of a view, which is named as its tab."""
+    """The widget of a view, which has the name of its tab."""
     wanted = LOG if name == "Log" else name
     return next((part for part in program.parts() if part.name == wanted and part.role in ("filler", "text", "panel")
                  and part.height > 0), None)
@@ -64,7 +64,7 @@ def open_tab(program, number):
 
 
 def check_view(program, name):
-    """The view is in front and large enough, and what else is shown is, too."""
+    """The view is in front and large enough, and so are all other visible ones."""
     view = wait_for(f"{name} is in front and {LEAST_SEEN} pixels high",
                     lambda: (lambda one: one if one and one.height >= LEAST_SEEN * program.scale - ROUNDING else None)(
                         view_of(program, name)), 15)
@@ -92,7 +92,7 @@ def check_tabs(program, with_pictures):
 
 
 def places(program):
-    """Where the large parts are, to be compared."""
+    """The positions of the large parts, for comparisons."""
     found = {}
     for part in program.still():
         if part.name in ("Lesson", "Plan", "Time line", "Where the step goes") + TABS and part.role != "page tab":
@@ -131,7 +131,7 @@ def check_whole_middle(program, name):
 
 
 def check_mouse(program, number):
-    """A click on a tab brings its view, a double click gives it the whole middle; from the list, too."""
+    """A click on a tab shows its view, a double click gives it the whole middle; so does the list."""
     tab = program.wait_for(f"{number} {TABS[number - 1]}", "page tab")
     program.desktop.click(*tab.centre)
     view = check_view(program, TABS[number - 1])
@@ -229,7 +229,7 @@ def check_starts_large(program):
 
 
 def check_becomes_small(program):
-    """1024 x 700 is possible, and everything has room in it."""
+    """1024 x 700 is possible, and everything fits."""
     found = run(["xdotool", "search", "--onlyvisible", "--pid", str(program.process.pid), "--name", "Rankscope"])
     window = found.stdout.split()[-1]
     run(["xdotool", "windowsize", window, "1024", "680"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The README's ten minutes in the window, step by step, as a person with mouse and keyboard does them."""
+"""The README's ten minutes in the window, step by step, with mouse and keyboard."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ LAB = "pipeline-1f1b"
 
 
 def label(program, parts=None):
-    """The word that says where what is shown comes from."""
+    """The word for the source of the shown data."""
     for part in parts or program.parts():
         if part.role == "label" and part.name in ("SIMULATED", "LIVE", "RECORDED", "ENDED", "DETACHED"):
             return part.name
@@ -79,7 +79,7 @@ def see_a_recording(binary, folder, desktop, file):
 
 
 def find_an_op(program, desktop):
-    """Ctrl+F's list is read to whoever cannot see it: what it is, and what it has found."""
+    """A screen reader gets the name of Ctrl+F's list and its results."""
     desktop.key("ctrl+f")
     program.wait_for("Find", "dialog")
     desktop.type("B:c1:m2 ")
@@ -102,7 +102,7 @@ def press_range(desktop, x, to_x, y):
 
 
 def run_and_change(binary, folder, desktop):
-    """3 to 5. The lab is opened and run; one thing is changed, and predicted; it is the same training."""
+    """3 to 5. The lab is opened and run; one setting is changed and predicted; the training is the same."""
     program = Program(binary, desktop, fresh_profile(folder, "profile-run"), [LAB, "--run"])
     try:
         wait_label(program, "LIVE", "ENDED")
@@ -115,7 +115,7 @@ def run_and_change(binary, folder, desktop):
         desktop.key("Return")
         wait_label(program, "SIMULATED")
         desktop.key("ctrl+z")
-        wait_label(program, "ENDED")  # the run comes back with its plan
+        wait_label(program, "ENDED")  # the run returns with its plan
         wait_for("undo brings the field back", lambda: program.value(field) == 8)
         desktop.key("ctrl+shift+z")
         wait_label(program, "SIMULATED")

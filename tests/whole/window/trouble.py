@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Damaged, missing and unreachable things: the window says what is wrong, where one looks, and goes on."""
+"""Damaged, missing and unreachable sources: the window shows the error in a visible place, and continues."""
 
 import os
 import sys
@@ -24,7 +24,7 @@ def open_in_window(binary, folder, desktop, source, words):
 
 
 def refuse_at_once(binary, folder, desktop, source):
-    """What is not there at all is refused on the command line, in a line, with status 2."""
+    """A missing file is refused on the command line, in one line, with status 2."""
     from desktop import run
 
     result = run([binary, source], seconds=30)
@@ -33,7 +33,7 @@ def refuse_at_once(binary, folder, desktop, source):
 
 
 def stays_open(binary, folder, desktop, recording):
-    """What cannot be opened from a running window leaves the recording open, and a line says why."""
+    """If a running window cannot open something, the recording stays open, and a line gives the reason."""
     program = Program(binary, desktop, fresh_profile(folder, "profile-stays"), [recording])
     try:
         wait_for("the recording is open", lambda: label(program) == "RECORDED", 60)

@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// What a line has written, in order.
+/// Collects everything that a line writes, in order.
 class Written {
  public:
   ProgressOutput output(bool is_terminal) {
@@ -27,7 +27,7 @@ class Written {
     const std::lock_guard lock(mutex_);
     return all_;
   }
-  /// Waits for as many pieces.
+  /// Waits until there are this many pieces.
   std::vector<std::string> at_least(std::size_t pieces) {
     while (all().size() < pieces) std::this_thread::sleep_for(1ms);
     return all();
@@ -41,9 +41,9 @@ class Written {
 }  // namespace
 
 TEST_CASE("the remaining time follows from the share that was done since the count began") {
-  // A tenth in 3 s: the other nine take 27.
+  // A tenth took 3 s, so the other nine tenths take 27 s.
   CHECK(progress_text("step 12 of 120", 0.1, 0, 3s) == "step 12 of 120, 10%, about 27 s left");
-  // From 0.5 on, 0.25 took 60 s: as much again.
+  // From 0.5 on, 0.25 took 60 s; the remaining 0.25 takes the same.
   CHECK(progress_text("row 3 of 4", 0.75, 0.5, 60s) == "row 3 of 4, 75%, about 1 min left");
   CHECK(progress_text("plan 1 of 9", 0.01, 0, 100s) == "plan 1 of 9, 1%, about 2.8 h left");
 }
@@ -66,7 +66,7 @@ TEST_CASE("on a terminal one line is rewritten in place, cut to the width, and r
   for (const std::string& text : lines) CHECK(text.find('\n') == std::string::npos);
 }
 
-TEST_CASE("while nothing is done no line is there, so that other words can be written") {
+TEST_CASE("no line is shown while nothing is done, so that other text can be written") {
   Written written;
   ProgressLine line("run", written.output(true));
   const Progress progress = line.progress();
@@ -108,6 +108,6 @@ TEST_CASE("a share below the previous one begins a new count") {
   progress("bound of plan 10 of 10", 1.0);
   progress("plan 1 of 4", 0.25);
   const auto seen = written.at_least(written.all().size() + 2);
-  // Its first share: nothing is known of its rate yet.
+  // The new count's first share: its rate is not known yet.
   CHECK(seen.back() == "search: plan 1 of 4, 25%\n");
 }

@@ -1,4 +1,4 @@
-// A checkpoint of two tensor ranks whose every element says where in the model it is, exported.
+// Exports a checkpoint of two tensor ranks in which the value of each element is its position in the model.
 #include "engine/execute/checkpoint/hugging_face.hpp"
 
 #include <filesystem>
@@ -21,7 +21,7 @@ Scenario two_tensor_ranks(bool tied) {
   return scenario;
 }
 
-/// Element i of the model is i, wherever it lies.
+/// Writes a checkpoint in which element i of the model has the value i, on whichever rank it is stored.
 void write_numbered(const std::string& folder, const Scenario& scenario) {
   const Model model = make_model(scenario);
   for (int rank = 0; rank < 2; ++rank) {
@@ -29,7 +29,7 @@ void write_numbered(const std::string& folder, const Scenario& scenario) {
     std::vector<CheckpointTensor> tensors;
     for (std::size_t p = 0; p < model.parameters.size(); ++p) {
       const ParameterSpec& parameter = model.parameters[p];
-      if (rank > 0 && parameter.split.axis < 0) continue;  // replicas leave it to the first
+      if (rank > 0 && parameter.split.axis < 0) continue;  // only the first rank writes replicated parameters
       const std::int64_t elements = parameter.shape.elements();
       std::vector<float>& value = values.emplace_back(static_cast<std::size_t>(elements));
       for (const ElementRun& run : element_runs(parameter, rank, 0, elements))
@@ -72,7 +72,7 @@ TEST_CASE("an exported model has GPT-2's names and shapes, and each element in i
 
   const SafetensorsFile file(out + "/model.safetensors");
   CHECK(file.metadata().at("format") == "pt");
-  // 4 names outside of blocks, and the head where it is not the token matrix; 12 in each of two blocks.
+  // Four names outside the blocks, and the head unless it is the token matrix; 12 in each of the two blocks.
   CHECK(file.tensors().size() == (tied ? 28 : 29));
   CHECK(file.tensors().count("lm_head.weight") == (tied ? 0 : 1));
   const std::int64_t block = 12 * 8 * 8 + 13 * 8;  // 12 w² of matrices, 13 w of vectors
@@ -128,7 +128,7 @@ TEST_CASE("an export does not change existing files, and leaves no folder when i
   const Checkpoint checkpoint(checkpoints_in(checkpoints).back());
   const auto out = folder.path() / "gpt";
   std::filesystem::create_directory(out);
-  write_hugging_face(checkpoint, out.string());  // an empty folder is as good as none
+  write_hugging_face(checkpoint, out.string());  // an existing empty folder is accepted
   CHECK(std::filesystem::exists(out / "config.json"));
   CHECK_THROWS_WITH(write_hugging_face(checkpoint, out.string()), ContainsText("gpt: is there already, and not empty"));
   const auto file = folder.path() / "file";

@@ -55,7 +55,7 @@ TEST_CASE("an invalid, truncated or changed file is refused in one line with its
   changed[changed.size() - 5] ^= 1;
   write(path, changed);
   CHECK_THROWS_WITH(SafetensorsFile(path).check(), ContainsText("is damaged"));
-  // Every byte of the header, changed, gives either a file that still makes sense or a refusal.
+  // If any byte of the header changes, the file is either still valid or refused.
   const auto header = static_cast<std::size_t>(static_cast<unsigned char>(whole[0])) + 8;
   for (std::size_t i = 0; i < header; ++i) {
     changed = whole;
@@ -82,7 +82,7 @@ TEST_CASE("tensors must be adjacent: gaps, overlaps and unused bytes are refused
   };
   with_places(0, 8, 8, 16, 16);
   CHECK(SafetensorsFile(path).tensors().size() == 2);
-  with_places(8, 16, 0, 8, 16);  // in any order of names
+  with_places(8, 16, 0, 8, 16);  // the order of names does not matter
   CHECK(SafetensorsFile(path).tensors().size() == 2);
   with_places(0, 8, 4, 12, 12);
   CHECK_THROWS_WITH(SafetensorsFile(path), ContainsText("is damaged: 'b' begins at byte 4"));

@@ -1,4 +1,4 @@
-// One call of any of the eight collectives on buffers of a member, for tests that sweep over all of them.
+// One call of any of the eight collectives on a member's buffers, for tests that run all of them.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -14,15 +14,15 @@ inline constexpr OpKind collectives[] = {OpKind::broadcast,      OpKind::scatter
                                          OpKind::reduce_scatter, OpKind::all_to_all};
 inline constexpr const char* algorithms[] = {"auto", "ring", "naive", "tree", "halving-doubling"};
 
-/// Memory of one member for a collective over n members: `whole` is the tensor where there are no parts, and what
-/// all_to_all sends; `part` is what all_to_all receives.
+/// One member's memory for a collective over n members. `whole` is the tensor if the collective has no parts, and the
+/// data that all_to_all sends; `part` is the data that all_to_all receives.
 struct Buffers {
   OpKind kind;
   DType type;
   std::int64_t elements;  ///< of the tensor or whole
   std::vector<std::byte> whole, part;
 
-  /// About `elements`: rounded up to n equal parts where there are parts.
+  /// The number of elements is `about`, rounded up to n equal parts if the collective has parts.
   Buffers(OpKind of, DType element, int n, std::int64_t about)
       : kind(of), type(element), elements(has_parts(of) ? (about + n - 1) / n * n : about) {
     whole.resize(static_cast<std::size_t>(elements * bytes_of(type)));
@@ -32,14 +32,14 @@ struct Buffers {
   View part_view() { return {part.data(), type, {static_cast<std::int64_t>(part.size()) / bytes_of(type)}}; }
 };
 
-/// Not in place.
+/// Calls the collective out of place.
 inline CommResult call(Communicator& group, Buffers& b, int root) {
   const bool has_whole = !(has_root(b.kind) && has_parts(b.kind)) || group.index() == root;
   return group.collective(
       {b.kind, has_whole ? b.whole_view() : View{nullptr, b.type, {0}}, b.part_view(), has_root(b.kind) ? root : 0});
 }
 
-/// What the collective leaves on this member, as bytes; empty where that is unspecified.
+/// The collective's result on this member, as bytes; empty if it is unspecified.
 inline std::vector<std::byte> result_of(const Communicator& group, const Buffers& b, int root) {
   const bool is_root = group.index() == root;
   if (b.kind == OpKind::reduce || b.kind == OpKind::gather) return is_root ? b.whole : std::vector<std::byte>{};

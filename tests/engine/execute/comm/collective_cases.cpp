@@ -10,7 +10,7 @@ namespace rankscope::test {
 
 namespace {
 
-// Small whole numbers are exact in every type, so are their sums over up to 16 ranks, in any order.
+// Small whole numbers are exact in every type, and so are their sums over up to 16 ranks in any order.
 int number_at(int rank, std::int64_t element) { return static_cast<int>((rank * 5 + element * 3 + element / 7) % 13); }
 
 struct F64 {
@@ -91,7 +91,7 @@ class Cases {
     group_.collective({OpKind::all_gather, view(whole), view(part)});
     expect("all_gather", whole, all_parts());
 
-    whole = nothing(part_ * n);  // in place: the part is where it belongs in the whole
+    whole = nothing(part_ * n);  // in place: the part is at its own position in the whole
     std::copy(part.begin(), part.end(), whole.begin() + group_.index() * part_);
     group_.collective({OpKind::all_gather, view(whole), own_part(whole)});
     expect("all_gather in place", whole, all_parts());
@@ -160,7 +160,7 @@ class Cases {
   std::vector<std::string> wrong_;
 };
 
-// Numbers whose sums depend on the order in which they are taken.
+// Numbers whose sums depend on the order of summation.
 float awkward(int rank, std::int64_t element) {
   const auto bits = static_cast<std::uint32_t>((rank + 1) * 2654435761u + static_cast<std::uint32_t>(element) * 40503u);
   return static_cast<float>(static_cast<std::int32_t>(bits)) * 1e-9f * static_cast<float>(element % 5 + 1);
@@ -260,7 +260,7 @@ std::vector<std::string> wrong_arrivals(World& world) {
     return wrong;
   }
   for (std::size_t i = 0; i < order.size(); ++i) {
-    // Of two, the second of which sends only when told to later; at the end one is left.
+    // Ask for two senders; the second one sends only after it got its turn below. In the last round, only one is left.
     std::vector<int> asked{order[i]};
     if (i + 1 < order.size()) asked.insert(asked.begin(), order[i + 1]);
     const int first = group->first_sender(asked);

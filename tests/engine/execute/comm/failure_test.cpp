@@ -1,4 +1,4 @@
-// Peers that come late, never, with something else, or leave.
+// Peers that arrive late or never, call something else, or leave.
 #include <atomic>
 #include <chrono>
 
@@ -40,7 +40,7 @@ TEST_CASE("a time-out names the waiting rank, the time, the call, the lane, and 
         }
       });
       CHECK(errors[0] == "rank 0 waited 100 ms in all_reduce on lane data for rank 1, rank 3");
-      CHECK(errors[2] == errors[0]);  // everyone learns the first reason
+      CHECK(errors[2] == errors[0]);  // every rank gets the first reason
       CHECK(errors[1].empty());
     }
   }
@@ -132,7 +132,7 @@ TEST_CASE("members that call different collectives get an error that says so") {
 TEST_CASE("active splits waiting for the last participant from moving bytes") {
   CommOptions options;
   options.before = [](int rank, Lane, const char*) {
-    if (rank == 1) std::this_thread::sleep_for(60ms);  // rank 1 comes late to everything
+    if (rank == 1) std::this_thread::sleep_for(60ms);  // rank 1 is late for every call
   };
   struct Stamps {
     std::int64_t call = 0, active = 0, end = 0;
@@ -153,7 +153,7 @@ TEST_CASE("active splits waiting for the last participant from moving bytes") {
       if (world.rank() == 1) measure(message[1], [&] { return pair->receive(one(value), 0); });
     });
     REQUIRE(errors == std::vector<std::string>(3));
-    // Nothing could move before rank 1 had come, 60 ms after its call; sleeping may last longer, never shorter.
+    // No bytes could move before rank 1 arrived, 60 ms after its call; a sleep may be longer, but never shorter.
     for (const Stamps& one : collective) {
       CHECK(one.active >= collective[1].call + 60'000'000);
       CHECK(one.active == collective[0].active);

@@ -27,7 +27,8 @@ TEST_CASE("all eight collectives are right for 1 to 9 ranks, every size, type an
         const auto group = world.group(first_ranks(n), Lane::data, algorithm);
         for (DType type : types)
           for (std::int64_t elements : {0, 1, 7, 64, 1000, 100'003}) {
-            // The largest size in one wide and one narrow type: filling and checking is what takes the time.
+            // The largest size only in one wide and one narrow type, because filling and checking take most of the
+            // time.
             const bool is_worth_it = elements < 100'000 || type == DType::f32 || type == DType::bf16;
             if (is_worth_it) append(all, wrong_collectives(*group, type, elements));
           }
@@ -107,13 +108,13 @@ TEST_CASE("fp16 sums keep subnormals, round to even and overflow to infinity") {
     return sum;
   };
   CHECK(sum_of(0x0001, 0x0001) == 0x0002);            // 2^-24 twice
-  CHECK(sum_of(0x03ff, 0x0001) == 0x0400);            // the greatest subnormal and one step more
+  CHECK(sum_of(0x03ff, 0x0001) == 0x0400);            // the greatest subnormal plus one step
   CHECK(sum_of(0x3c00, 0x0001) == 0x3c00);            // 1 + 2^-24 rounds back
   CHECK(sum_of(0x6800, 0x3c00) == 0x6800);            // 2048 + 1 is a tie: to even
   CHECK(sum_of(0x6801, 0x3c00) == 0x6802);            // 2050 + 1 is a tie: to even, upwards
   CHECK(sum_of(0x7bff, 0x4c00) == 0x7c00);            // 65504 + 16 is a tie: to even, which is infinity
-  CHECK(sum_of(0x7bff, 0x4bff) == 0x7bff);            // a little less stays finite
-  CHECK((sum_of(0x7c00, 0xfc00) & 0x7fff) > 0x7c00);  // infinity - infinity is no number
+  CHECK(sum_of(0x7bff, 0x4bff) == 0x7bff);            // slightly less stays finite
+  CHECK((sum_of(0x7c00, 0xfc00) & 0x7fff) > 0x7c00);  // infinity - infinity is NaN
   CHECK(sum_of(0xbc00, 0xb800) == 0xbe00);            // -1 - 0.5
 }
 

@@ -1,4 +1,4 @@
-// Members that call different things, and members that die in the midst of a collective: everybody ends, and knows why.
+// Members that make different calls, and members that die during a collective: all ranks end, and know the reason.
 #include <chrono>
 #include <random>
 
@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Errors of three ranks of which rank 1 calls something else.
+// The errors of three ranks, of which rank 1 makes a different call.
 std::vector<std::string> errors_of(const char* algorithm, const std::function<void(Communicator&)>& most,
                                    const std::function<void(Communicator&)>& one) {
   CommOptions options;
@@ -99,7 +99,7 @@ TEST_CASE("a member that dies between two phases ends every other one with its n
   for (const std::string algorithm : algorithms) {
     if (algorithm == "auto") continue;
     for (OpKind kind : collectives) {
-      // Rank 3 dies before its last phase, so that it has taken part in all the others.
+      // Rank 3 dies before its last phase, after it has taken part in all the others.
       const int n = 5, dying = 3, root = 0;
       const std::int64_t elements = Buffers(kind, DType::f32, n, 103).elements;
       int last = -1;
@@ -107,7 +107,7 @@ TEST_CASE("a member that dies between two phases ends every other one with its n
         if (t.from == dying || t.to == dying) last = t.phase;
       REQUIRE(last >= 0);
       CommOptions options;
-      options.time_limit = 60s;  // which nobody waits for: the errors below would say so
+      options.time_limit = 60s;  // no rank waits that long: the errors below would contain it
       options.before_phase = [&](int rank, Lane, const char* name, int phase) {
         if (rank == dying && phase == last) throw std::runtime_error(std::string("died in ") + name);
       };
@@ -116,7 +116,7 @@ TEST_CASE("a member that dies between two phases ends every other one with its n
         Buffers b(kind, DType::f32, n, elements);
         try {
           call(*group, b, root);
-          call(*group, b, root);  // whoever had no part in what was missing learns of it here
+          call(*group, b, root);  // a rank that did not need the missing transfers gets the error here
         } catch (const std::exception& error) {
           if (world.rank() == dying) world.abort("rank " + std::to_string(dying) + " " + error.what());
           throw;
@@ -147,7 +147,7 @@ TEST_CASE("a member that hangs between two phases is named, not the one that wai
     });
     int ended = 0;
     for (const std::string& error : errors) {
-      if (error.empty()) continue;  // had nothing more to do with rank 5
+      if (error.empty()) continue;  // this rank did not need rank 5 any more
       ++ended;
       INFO(algorithm << ": " << error);
       CHECK(error.ends_with(" in all_reduce on lane data for rank 5"));
@@ -157,8 +157,8 @@ TEST_CASE("a member that hangs between two phases is named, not the one that wai
 }
 
 TEST_CASE("a member that waits in a later phase lets earlier waits report the missing member first") {
-  // Halving and doubling among four: rank 3 hangs before phase 1, where rank 2 waits for it, a little late. Rank 0 has
-  // waited for rank 2 in phase 3 since before that, and must not be the first to complain.
+  // Halving and doubling among four ranks. Rank 3 hangs before phase 1, where rank 2 waits for it, slightly late. Rank
+  // 0 has already waited longer for rank 2 in phase 3, and must not report first.
   CommOptions options;
   options.time_limit = 800ms;
   options.before_phase = [](int rank, Lane, const char*, int phase) {

@@ -1,5 +1,5 @@
-// One rank of a world made by mpirun; mpi_test runs it. The argument says what happens to this world. What comes out
-// wrong, and the errors that a rank ends with, are printed in lines that begin with the rank.
+// One rank of a world that mpirun has made; mpi_test starts it. The argument selects a case. Wrong results and the
+// errors that end a rank are printed, each line with the rank at its begin.
 #include <unistd.h>
 
 #include <atomic>
@@ -53,14 +53,14 @@ Wrong run_cases(World& world) {
   for (std::int64_t elements : {0, 1, 1000, 100'003})
     append(wrong, wrong_messages(*world.group(everyone(world), Lane::forward_send, "auto"), elements));
   if (world.size() > 2) append(wrong, wrong_arrivals(world));
-  // Two groups side by side, one of them not beginning with rank 0.
+  // Two groups at the same time; one of them does not begin with rank 0.
   std::vector<int> odd_or_even;
   for (int r = world.rank() % 2; r < world.size(); r += 2) odd_or_even.push_back(r);
   append(wrong, wrong_collectives(*world.group(odd_or_even, Lane::tensor, "ring"), DType::f32, 100));
   return wrong;
 }
 
-// Memory that is not the host's, as far as a communicator can tell; what it copies is counted.
+// Memory that a communicator must treat as not the host's; counts its copies.
 class Elsewhere final : public Device {
  public:
   class Counting final : public Queue {
@@ -111,7 +111,7 @@ Wrong run_staged(World& world) {
   return wrong;
 }
 
-// Every member's bytes, counted at MPI's messages, beside its transfers.
+// Counts every member's bytes in MPI's messages and compares them with its transfers.
 Wrong run_bytes(World& world) {
   Wrong wrong;
   const int n = world.size();
@@ -135,7 +135,7 @@ Wrong run_bytes(World& world) {
   return wrong;
 }
 
-// As many lanes at once as a rank of a real plan has: those of a tensor and a data group, and of all ranks.
+// As many lanes at once as on a rank of a real plan: those of a tensor group, a data group and all ranks.
 Wrong run_lanes(World& world) {
   const RankGrid grid{2, 2, 1};
   struct Of {
@@ -152,7 +152,7 @@ Wrong run_lanes(World& world) {
   return wrong_at_once(groups, 3);
 }
 
-// Rank 1 comes 100 ms late to everything, by the hook: nobody's bytes move before.
+// A hook delays every call of rank 1 by 100 ms: no member's bytes may move before.
 Wrong run_late(World& world) {
   Wrong wrong;
   auto now = [] { return std::chrono::steady_clock::now().time_since_epoch().count(); };
@@ -179,7 +179,7 @@ Wrong run_missing(World& world) {
   const auto group = world.group(everyone(world), Lane::data, "auto");
   float value = 1;
   if (world.rank() != 1 && world.rank() != 3) group->collective({OpKind::all_reduce, {&value, DType::f32, {1}}});
-  std::this_thread::sleep_for(2s);  // not there, yet alive
+  std::this_thread::sleep_for(2s);  // missing, but alive
   return {};
 }
 
@@ -228,7 +228,7 @@ Wrong run_abort(World& world) {
   const View view{&value, DType::f32, {1}};
   if (world.rank() == 0) data->collective({OpKind::all_reduce, view});
   if (world.rank() == 1) ring->receive(view, 2);
-  if (world.rank() == 2) ring->collective({OpKind::all_gather, {nullptr, DType::f32, {0}}, view});  // throws by itself
+  if (world.rank() == 2) ring->collective({OpKind::all_gather, {nullptr, DType::f32, {0}}, view});  // throws
   if (world.rank() == 3) world.exchange("here");
   return {};
 }
@@ -287,7 +287,7 @@ int main(int argc, char** argv) {
     std::printf("rank %d ends: %s\n", world ? world->rank() : -1, error.what());
     std::fflush(stdout);
     if (world) world->abort("rank " + std::to_string(world->rank()) + " failed: " + error.what());
-    std::this_thread::sleep_for(1s);  // as a worker does: let the others say their last word
+    std::this_thread::sleep_for(1s);  // like a worker: other ranks can still print their last messages
     mpi_abort(1);
   }
   return status;

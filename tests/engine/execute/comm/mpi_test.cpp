@@ -1,4 +1,4 @@
-// Worlds of processes, made by mpirun.
+// Worlds of processes that mpirun starts.
 #include <sys/wait.h>
 
 #include <array>
@@ -18,7 +18,7 @@ struct Ended {
 };
 
 Ended run(const std::string& mode, int ranks) {
-  // A container's root may run it, on however many cores; and Open MPI's own leaks are not ours.
+  // Works as root in a container and with any number of cores; ignores Open MPI's own leaks.
   const std::string command =
       "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 "
       "ASAN_OPTIONS=detect_leaks=0 " RANKSCOPE_MPIEXEC " -n " +
@@ -120,7 +120,8 @@ TEST_CASE("a process that hangs in the midst of a ring is named by its neighbour
   const Ended ended = run("missing-in-ring", 4);
   INFO(ended.output);
   CHECK(ended.status != 0);
-  // Phase 3 of 6: an eighth more than 500 ms. Rank 1 waits to send to rank 2, rank 3 to receive from it.
+  // The time-out in phase 3 of 6 is an eighth longer than 500 ms. Rank 1 waits to send to rank 2, rank 3 to receive
+  // from it.
   CHECK((ended.printed("rank 1 waited 562 ms in all_reduce on lane data for rank 2") ||
          ended.printed("rank 3 waited 562 ms in all_reduce on lane data for rank 2")));
   CHECK_FALSE(ended.printed("rank 0 waited"));

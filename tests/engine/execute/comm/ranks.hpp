@@ -9,7 +9,7 @@
 
 namespace rankscope::test {
 
-/// All ranks 0 … n-1.
+/// All ranks 0, …, n-1.
 inline std::vector<int> first_ranks(int n) {
   std::vector<int> ranks;
   for (int r = 0; r < n; ++r) ranks.push_back(r);
@@ -35,7 +35,7 @@ inline std::vector<std::string> run_ranks(int n, const CommOptions& options, con
   return errors;
 }
 
-/// The same for a body that returns what went wrong; everything of all ranks together.
+/// The same for a body that returns its wrong results; those of all ranks together.
 inline std::vector<std::string> wrong_on_ranks(int n, const CommOptions& options,
                                                const std::function<std::vector<std::string>(World&)>& body) {
   std::vector<std::vector<std::string>> wrong(n);

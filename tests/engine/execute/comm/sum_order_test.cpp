@@ -1,4 +1,4 @@
-// The bits of sums: those of the documented order, whatever the timing.
+// Sums have exactly the bits of the documented order, whatever the timing.
 #include <bit>
 #include <chrono>
 #include <cmath>
@@ -14,7 +14,7 @@ using namespace rankscope::test;
 
 namespace {
 
-// A plain reference of each type: a value, and how it is rounded when it is stored.
+// A simple reference for each type: a value, and its rounding when it is stored.
 float rounded_to_bits(float x,
                       int bits) {  // of the significand, nearest even, no overflow or subnormals in these tests
   if (x == 0) return 0;
@@ -46,7 +46,7 @@ void write(std::byte* to, DType type, double x) {
   if (type == DType::bf16 || type == DType::f16) std::memcpy(to, &half, sizeof half);
 }
 
-// Arbitrary numbers of some four binades, exact in the type.
+// Arbitrary numbers of about four binades, exact in the type.
 double number(DType type, int member, std::int64_t element) {
   std::mt19937 random(static_cast<unsigned>(member * 7919 + element * 104729 + 13));
   const double x = std::ldexp(1.0 + std::generate_canonical<double, 53>(random), static_cast<int>(random() % 4));
@@ -69,7 +69,7 @@ Group numbers(DType type, int n, std::int64_t elements) {
   return group;
 }
 
-// The transfer list by hand, phase by phase.
+// Executes the transfer list, phase by phase.
 void run(const std::vector<Transfer>& list, DType type, Group& group) {
   for (std::size_t i = 0; i < list.size();) {
     const Group before = group;
@@ -83,7 +83,7 @@ void run(const std::vector<Transfer>& list, DType type, Group& group) {
   }
 }
 
-// In member order, rounded once.
+// Sums in member order, rounded once.
 void sum_in_member_order(DType type, Group& group) {
   std::vector<double> sums(group[0].size());
   for (std::size_t e = 0; e < sums.size(); ++e) {

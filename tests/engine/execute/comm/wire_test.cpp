@@ -1,4 +1,4 @@
-// Bytes counted where they are copied, beside the transfer lists and the closed forms.
+// Counts bytes where they are copied, and compares them with the transfer lists and the closed forms.
 #include <algorithm>
 
 #include "engine/plan/collective/cost.hpp"
@@ -78,7 +78,7 @@ TEST_CASE("each member counts the bytes to each other member, as its transfers o
             const auto group = world.group(first_ranks(n), Lane::data, name);
             Buffers b(kind, DType::f32, n, elements);
             call(*group, b, root);
-            call(*group, b, root);  // the last call's alone
+            call(*group, b, root);  // only the last call's count
             sent[world.rank()].assign(group->last_sent().begin(), group->last_sent().end());
           });
           for (const std::string& error : errors) CHECK(error.empty());

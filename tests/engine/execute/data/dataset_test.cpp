@@ -19,7 +19,7 @@ using namespace rankscope;
 
 namespace {
 
-/// A folder that is gone when the test ends.
+/// A folder that is removed when the test ends.
 struct Folder {
   std::filesystem::path path =
       std::filesystem::temp_directory_path() / ("rankscope-data-" + std::to_string(::getpid()));
@@ -73,7 +73,7 @@ TEST_CASE("a target is the token that follows, in the language and in a text") {
     for (int sample = 0; sample < 5; ++sample)
       for (int i = 0; i + 1 < context; ++i)
         CHECK(batch.targets[sample * context + i] == batch.tokens[sample * context + i + 1]);
-    // How many samples are asked for at once makes no difference.
+    // The number of samples per request makes no difference.
     for (int sample = 0; sample < 5; ++sample) {
       const Batch one = read(*data, 3 + sample, 1, context);
       CHECK(std::equal(one.tokens.begin(), one.tokens.end(), batch.tokens.begin() + sample * context));

@@ -10,7 +10,7 @@ using namespace rankscope;
 
 namespace {
 
-/// The power of a wave of that direction and length in one colour of an image.
+/// The power of a wave with this direction and length in one colour of an image.
 double power_of(const std::vector<std::int32_t>& bytes, int image, int colour, int direction, double length) {
   const double angle = std::numbers::pi * direction / 8, turn = 2 * std::numbers::pi / length;
   double real = 0, imaginary = 0;
@@ -24,7 +24,7 @@ double power_of(const std::vector<std::int32_t>& bytes, int image, int colour, i
   return real * real + imaginary * imaginary;
 }
 
-/// What a filter that knows the waves, but not where they begin, takes the image for.
+/// The class that a filter recognises if it knows the waves, but not their phases.
 int recognised(const std::vector<std::int32_t>& bytes, int image, int classes) {
   int best = 0;
   double greatest = -1;
@@ -55,7 +55,7 @@ TEST_CASE("an image determines its class") {
   }
 }
 
-TEST_CASE("a tenth of the labels are wrong, each other class as often, and that is the floor") {
+TEST_CASE("a tenth of the labels are wrong, evenly over the other classes, and that gives the floor of the loss") {
   constexpr int image = 4, classes = 10, samples = 100'000;
   const SyntheticImages images(image, classes, 7);
   std::vector<std::int32_t> bytes(image * image * 3);
@@ -67,7 +67,7 @@ TEST_CASE("a tenth of the labels are wrong, each other class as often, and that 
     ++of_class[static_cast<std::size_t>(images.class_of(s))];
     ++off_by[static_cast<std::size_t>((label - images.class_of(s) + classes) % classes)];
   }
-  // Within five deviations of a binomial.
+  // Within five standard deviations of a binomial.
   const auto agrees = [](int count, double p) {
     return std::abs(count - p * samples) < 5 * std::sqrt(samples * p * (1 - p));
   };

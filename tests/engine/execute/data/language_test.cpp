@@ -49,9 +49,9 @@ TEST_CASE("the stationary distribution is unchanged by one step of the chain") {
   }
 }
 
-TEST_CASE("entropies meet a calculation by hand on the joint distribution of three tokens") {
-  // H(X2 | X0 X1) and H(X1 | X0) from the joint distribution of (token before, token, token after): a way to the
-  // numbers that shares nothing with the chain's states.
+TEST_CASE("entropies match a calculation by hand on the joint distribution of three tokens") {
+  // H(X2 | X0 X1) and H(X1 | X0) from the joint distribution of (token before, token, token after): this computation
+  // does not use the chain's states.
   const int V = 7;
   const Language language(V, 5);
   // P(x0, x1): the state (x1, c) is reached from tokens x0 of class c; count them by stepping the chain once.
@@ -82,7 +82,8 @@ TEST_CASE("two tokens of context help: the floor is well below the entropy given
   CHECK(language.entropy_rate() < 0.85 * language.entropy_given_one());
   CHECK(language.entropy_given_one() < 0.4 * std::log(256.0));
   CHECK(language.entropy_rate() > 0.5);
-  // What the lesson of the 1F1B lab states; a change of the generator would make it wrong, and old losses incomparable.
+  // Quoted in the lesson of the 1F1B lab. A change of the generator would make the lesson wrong, and losses would no
+  // longer be comparable with older ones.
   CHECK(language.entropy_given_one() == Approx(1.548137).epsilon(1e-6));
   CHECK(language.floor(64) == Approx(1.138556).epsilon(1e-6));
 }
@@ -96,7 +97,7 @@ TEST_CASE("an ideal predictor's mean loss on drawn samples is the floor") {
     language.draw(sample, context + 1, tokens.data());
     double of_sample = 0;
     for (int i = 0; i < context; ++i) {
-      // Before position 1 the class of the token before is not known: weigh both by their share.
+      // At position 0, the class of the token before is unknown: weigh all classes by their share.
       double p = 0, share = 0;
       for (int c = 0; c < Language::classes; ++c) {
         if (i > 0 && c != language.class_of(tokens[i - 1])) continue;

@@ -40,7 +40,7 @@ TEST_CASE("a step's samples are the same under every plan") {
       const BatchShape shape = batch_shape(scenario);
       CHECK(shape.global_batch() == 24);
       CHECK(shape.first_sample(5, 0, 0) == 120);
-      // One rank that accumulates data·micro_batches micro-batches of this size sees the same micro-batches in order.
+      // One rank that accumulates data·micro_batches micro-batches of this size gets the same micro-batches in order.
       const BatchShape one{1, data * micro_batches, shape.micro_batch_size};
       for (int d = 0; d < data; ++d)
         for (int m = 0; m < micro_batches; ++m)
@@ -65,7 +65,7 @@ TEST_CASE("a permutation takes every value once, whatever its size") {
   CHECK(large((std::int64_t{1} << 40) - 1) < std::int64_t{1} << 40);
 }
 
-TEST_CASE("permutations shuffle: places are uncorrelated, and epochs and seeds differ") {
+TEST_CASE("permutations shuffle: positions are uncorrelated, and epochs and seeds differ") {
   const int n = 20000;
   const Permutation order(n, 1, 0), next_epoch(n, 1, 1), other_seed(n, 2, 0);
   double with_place = 0, with_neighbour = 0, with_epoch = 0, with_seed = 0, variance = 0;

@@ -1,4 +1,4 @@
-// What binding refuses, what it needs, and how weights begin.
+// Binding: the operands that it refuses, its workspace, and initial weights.
 #include <bit>
 #include <cmath>
 
@@ -62,14 +62,14 @@ TEST_CASE("a segment that no model has is refused") {
   Workspace workspace;
   CHECK_THROWS_WITH(bind_forward(model, segment, {}, kernels::cpu_kernels(), workspace),
                     ContainsText("there is no forward of update"));
-  // Nor has every segment both halves of a backward.
+  // Some segments have only one half of a backward.
   CHECK_THROWS_WITH(bind_input_gradient(model, model.segments[0], {}, {}, kernels::cpu_kernels(), workspace),
                     ContainsText("there is no input gradient of embedding"));
   CHECK_THROWS_WITH(bind_weight_gradient(model, model.segments[2], {}, {}, kernels::cpu_kernels(), workspace),
                     ContainsText("there is no weight gradient of b0.attention"));
 }
 
-TEST_CASE("a workspace holds the greatest need and begins where a tensor may") {
+TEST_CASE("a workspace has the greatest required size, and the alignment of tensors") {
   Workspace workspace;
   workspace.require(100);
   workspace.require(7);
@@ -95,7 +95,7 @@ TEST_CASE("initial weights are drawn by global position: a shard equals its slic
 }
 
 TEST_CASE("initial weights are the normals of their positions, wherever threads and a rank's share begin") {
-  // Of 3 ranks each has columns [5·tensor, 5·(tensor + 1)): odd stretches of enough elements for several threads.
+  // Each of 3 ranks has columns [5·tensor, 5·(tensor + 1)): odd runs of elements, enough for several threads.
   const std::int64_t rows = 200'003, columns = 5, whole_columns = 15;
   const ParameterSpec spec{.name = "w",
                            .shape = {rows, columns},

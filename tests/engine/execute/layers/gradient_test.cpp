@@ -1,4 +1,4 @@
-// The gradients of a whole model: against finite differences in fp64, over micro-batches, and in bf16 against fp32.
+// The gradients of a whole model: compared with finite differences in fp64, over micro-batches, and bf16 with fp32.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -41,7 +41,7 @@ LaunchContext context_of(const Model& model) {
   return {.step = 2, .seed = 99, .first_sample = 4, .global_tokens = model.tokens()};
 }
 
-/// Weights far larger than a fresh model's, so that every term of the gradient counts.
+/// Makes weights much larger than initial ones, so that every term of the gradient is significant.
 void enlarge(HandLaid& rank) {
   for (std::size_t p = 0; p < rank.model().parameters.size(); ++p) {
     const View view = rank.parameter(static_cast<int>(p));
@@ -50,7 +50,7 @@ void enlarge(HandLaid& rank) {
   }
 }
 
-/// What lies between the input that `down` reads and the one that it passes a gradient back to.
+/// GELU, which lies between the tensor whose gradient `down` passes back and the input that `down` reads.
 void apply_gelu(View y, View x) {
   for (std::int64_t i = 0; i < x.elements(); ++i) {
     const double v = x.as<double>()[i];
@@ -110,7 +110,7 @@ TEST_CASE("the gradient that each segment passes back is the slope of the mean l
       return *rank.activation(model.segments.back(), TensorName::loss).as<double>() /
              static_cast<double>(context.global_tokens);
     };
-    rank.forward(context);  // the last check has left what it moved
+    rank.forward(context);  // restores the activations that the last check changed
     check_gradient(rank.activation(segment, name), rank.activation_gradient(segment, name), rest);
   }
 }
@@ -144,7 +144,7 @@ namespace {
 
 constexpr std::int64_t few_logits = 3 * 15;  // three rows of the small model's
 
-/// The greatest matrix of logits that a product was prepared for, in rows times columns.
+/// The largest matrix of logits for which a product was prepared, as rows times columns.
 std::int64_t greatest_logits = 0;
 
 template <auto op>
@@ -224,7 +224,7 @@ TEST_CASE(
     INFO(wide.model().parameters[p].name);
     CHECK(frobenius(narrow.gradient(static_cast<int>(p)), wide.gradient(static_cast<int>(p))) < 0.05);
   }
-  rank_with("fp32", LogitsType::narrow);  // which has one type for both
+  rank_with("fp32", LogitsType::narrow);  // a single type for both
   CHECK(softmax == DType::f32);
 }
 
@@ -301,7 +301,7 @@ TEST_CASE("ranks that compute at the same time do not disturb each other") {
       rank.backward(context, repetition > 0);
     }
   };
-  train(*ranks[0]);  // alone
+  train(*ranks[0]);  // without the others
   std::thread first([&] { train(*ranks[1]); }), second([&] { train(*ranks[2]); });
   first.join();
   second.join();
@@ -319,7 +319,7 @@ TEST_CASE("bf16 follows fp32: the loss within 0.2%, every gradient within 5% of 
   const auto kernels = kernels::cpu_kernels();
   HandLaid narrow(make_model(small_scenario(false, dropout, "bf16", 4)), kernels, 1, false);
   HandLaid wide(make_model(small_scenario(false, dropout, "fp32", 4)), kernels, 1, false);
-  // The same weights: fp32 takes the rounded ones.
+  // The same weights: fp32 uses the rounded ones.
   for (std::size_t p = 0; p < wide.model().parameters.size(); ++p) {
     const View from = narrow.parameter(static_cast<int>(p)), to = wide.parameter(static_cast<int>(p));
     for (std::int64_t i = 0; i < from.elements(); ++i)
@@ -343,5 +343,5 @@ TEST_CASE("bf16 follows fp32: the loss within 0.2%, every gradient within 5% of 
     loudest = std::max(loudest, d);
     CHECK(d < 0.05);
   }
-  CHECK(loudest > 1e-4);  // it really was bf16
+  CHECK(loudest > 1e-4);  // it was indeed bf16
 }

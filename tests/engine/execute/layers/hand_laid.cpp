@@ -32,7 +32,7 @@ View HandLaid::reserve(const Shape& shape, DType type) {
   const auto bytes = static_cast<std::size_t>(shape.elements() * bytes_of(type));
   memory_.emplace_back(static_cast<std::byte*>(::operator new[](bytes, alignment)),
                        [](std::byte* data) { ::operator delete[](data, alignment); });
-  // Not a number in every type, so that reading what nobody has written shows.
+  // NaN in every type, so that reads of unwritten memory are detected.
   std::memset(memory_.back().get(), 0xFF, bytes);
   return {memory_.back().get(), type, shape};
 }
@@ -61,7 +61,7 @@ void HandLaid::bind(const kernels::KernelSet& kernels) {
     if (separate_gradients_) {
       view = reserve(tensor.shape, tensor.type);
     } else {
-      // A block's stream gradient lives while the block before it writes its own.
+      // A block's stream gradient is still alive while the block before it writes its own, so two buffers alternate.
       View& place = shared[{key.first & 1, key.second}];
       if (place.data == nullptr) place = reserve(tensor.shape, tensor.type);
       view = place;

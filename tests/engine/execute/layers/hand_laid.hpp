@@ -1,5 +1,5 @@
-// A whole model on one rank with hand-laid buffers: what the executor does from a program, done by hand, so that layers
-// can be tested and timed alone.
+// A whole model on one rank with buffers laid out by hand: does without the executor what it does from a program, so
+// that layers can be tested and timed alone.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,9 +16,9 @@ namespace rankscope::test {
 
 class HandLaid {
  public:
-  /// `separate_gradients`: every activation's gradient has a buffer of its own and can be read afterwards; otherwise
-  /// blocks share them.
-  /// `tensor`: the rank's coordinate in its tensor group, whose exchanges are the caller's (tensor_group.hpp).
+  /// `separate_gradients`: every activation's gradient has its own buffer and can be read afterwards; otherwise blocks
+  /// share buffers. `tensor`: the rank's coordinate in its tensor group; the caller does the group's exchanges
+  /// (split_gradient_test.cpp).
   HandLaid(Model model, const kernels::KernelSet& kernels, std::uint64_t seed, bool separate_gradients, int tensor = 0);
   HandLaid(const HandLaid&) = delete;
   HandLaid& operator=(const HandLaid&) = delete;
@@ -28,14 +28,14 @@ class HandLaid {
 
   /// Segments [first, last) of the model.
   void forward(const LaunchContext& context, std::size_t first, std::size_t last);
-  /// All segments; returns the micro-batch's loss, the sum in nats.
+  /// All segments; returns the micro-batch's loss, summed, in nats.
   double forward(const LaunchContext& context);
-  /// All segments from the last. `add`: to the parameters' gradients, instead of writing them.
+  /// All segments, last to first. `add`: add to the parameters' gradients instead of overwriting them.
   void backward(const LaunchContext& context, bool add);
-  /// The same in halves: the input gradients of all segments, then their weight gradients. Needs `separate_gradients`,
-  /// since gradients wait.
+  /// The same in two halves: the input gradients of all segments, then their weight gradients. Needs
+  /// `separate_gradients`, because the activations' gradients are read again.
   void split_backward(const LaunchContext& context, bool add);
-  /// The backward of one segment; nothing where it has none.
+  /// The backward of one segment; does nothing if the segment has none.
   void backward_of(std::size_t segment, const LaunchContext& context, bool add);
 
   View parameter(int index) const { return parameters_.at(static_cast<std::size_t>(index)); }
@@ -45,7 +45,7 @@ class HandLaid {
   std::int64_t workspace_bytes() const { return workspace_.bytes(); }
 
  private:
-  /// Where a tensor lives: a block's residual is the output of the one before.
+  /// Identifies a tensor's buffer. A block's residual is the output of the block before.
   using Key = std::pair<int, TensorName>;
   Key key_of(const SegmentSpec& segment, TensorName name) const;
   View reserve(const Shape& shape, DType type);

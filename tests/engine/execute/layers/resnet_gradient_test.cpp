@@ -1,6 +1,6 @@
-// The gradients of a whole residual network, against finite differences in fp64.
+// The gradients of a whole residual network, compared with finite differences in fp64.
 //
-// ReLU and max pooling have corners, so steps are small: of some ten thousand numbers none then meets one.
+// ReLU and max pooling have kinks, so steps are small: none of about ten thousand numbers then crosses a kink.
 #include <cstring>
 
 #include "kernels/cpu/cpu.hpp"
@@ -32,7 +32,7 @@ void set_images(HandLaid& rank) {
   rank.set_batch(batch.tokens, batch.targets);
 }
 
-/// Batch norms that do more than scale, and a last layer whose gradient is not small.
+/// Makes batch norms do more than scale, and the last layer's gradient not small.
 void enlarge_resnet(HandLaid& rank) {
   for (std::size_t p = 0; p < rank.model().parameters.size(); ++p) {
     const View view = rank.parameter(static_cast<int>(p));

@@ -1,4 +1,4 @@
-// A gradient against the slope of what it is the gradient of, by finite differences in fp64.
+// Compares a gradient with the slope of its function, by finite differences in fp64.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -11,12 +11,12 @@
 
 namespace rankscope::test {
 
-/// Derivative of f at 0 by differences of fourth order, `h` apart.
+/// Derivative of f at 0 by fourth-order differences with step `h`.
 inline double slope_of(const std::function<double(double)>& f, double h) {
   return (8 * (f(h) - f(-h)) - (f(2 * h) - f(-2 * h))) / (12 * h);
 }
 
-/// Moves `view` along `direction`, measures, moves it back.
+/// Moves `view` along `direction`, measures, and restores it.
 inline double along(View view, const std::vector<double>& direction, double distance,
                     const std::function<double()>& measure) {
   const std::vector<double> before(view.as<double>(), view.as<double>() + view.elements());
@@ -27,8 +27,8 @@ inline double along(View view, const std::vector<double>& direction, double dist
   return value;
 }
 
-/// Compares <gradient, d> with the finite difference along d: random directions, and single elements. `tolerance` is of
-/// the gradient's norm.
+/// Compares <gradient, d> with the finite difference along d: for random directions, and for single elements.
+/// `tolerance` is relative to the gradient's norm.
 inline void check_gradient(View view, View gradient, const std::function<double()>& measure, double h = 1e-3,
                            double tolerance = 1e-8) {
   double norm = 0;

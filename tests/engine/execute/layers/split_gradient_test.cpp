@@ -1,5 +1,5 @@
-// The gradients of tensor ranks' segments against finite differences in fp64: the ranks of a group in one thread, and
-// between their segments what Model::exchanges says, done by hand.
+// The gradients of tensor ranks' segments, compared with finite differences in fp64. One thread runs the ranks of a
+// group, and does the exchanges of Model::exchanges between their segments.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -44,7 +44,7 @@ class TensorGroup {
   HandLaid& rank(int index) { return *ranks_[static_cast<std::size_t>(index)]; }
   int size() const { return static_cast<int>(ranks_.size()); }
 
-  /// The mean loss, which all ranks know.
+  /// The mean loss, which is equal on all ranks.
   double forward() {
     for (std::size_t s = 0; s < model().segments.size(); ++s) {
       for (int r = 0; r < size(); ++r) rank(r).forward(context_of(r), s, s + 1);
@@ -90,7 +90,7 @@ class TensorGroup {
     return views;
   }
 
-  /// One view of each rank; `from` and `to` are the same ones where it is in place.
+  /// One view of each rank; `from` and `to` are the same views for an operation in place.
   static void exchange(OpKind kind, const std::vector<View>& from, const std::vector<View>& to) {
     std::vector<double> whole;
     if (kind == OpKind::all_gather) {
@@ -112,14 +112,14 @@ class TensorGroup {
   std::vector<std::unique_ptr<HandLaid>> ranks_;
 };
 
-/// Calls visit(element of the rank's view, element of the whole parameter) for what a rank has of a parameter.
+/// Calls visit(element of the rank's view, element of the whole parameter) for the rank's share of a parameter.
 template <class Visit>
 void for_each_element(const ParameterSpec& spec, int rank, Visit visit) {
   for (const ElementRun& run : element_runs(spec, rank, 0, spec.shape.elements()))
     for (std::int64_t i = 0; !run.is_padding() && i < run.count; ++i) visit(run.local + i, run.global + i);
 }
 
-/// Moves what every rank has of a parameter along a direction of the whole one, from where it stood.
+/// Moves every rank's share of a parameter along a direction of the whole parameter.
 void move(TensorGroup& group, int parameter, const std::vector<double>& direction, double distance) {
   for (int r = 0; r < group.size(); ++r) {
     const View view = group.rank(r).parameter(parameter);
@@ -141,7 +141,7 @@ TEST_CASE("the gradients of tensor ranks are the slope of the loss that all of t
   const Model& model = group.model();
   const Batch batch = random_batch(model.tokens(), 15, 3);
   for (int r = 0; r < tensor; ++r) group.rank(r).set_batch(batch.tokens, batch.targets);
-  // Weights far larger than a fresh model's, so that every term of the gradient counts.
+  // Weights much larger than initial ones, so that every term of the gradient is significant.
   for (std::size_t p = 0; p < model.parameters.size(); ++p) {
     std::vector<double> direction(static_cast<std::size_t>(model.parameters[p].whole.elements()));
     for (std::size_t i = 0; i < direction.size(); ++i) direction[i] = 0.3 * (2 * uniform(5, p, i) - 1);
@@ -149,7 +149,7 @@ TEST_CASE("the gradients of tensor ranks are the slope of the loss that all of t
   }
   group.forward();
   group.backward();
-  std::vector<std::vector<std::vector<double>>> gradients;  // by rank and parameter, before they are computed again
+  std::vector<std::vector<std::vector<double>>> gradients;  // by rank and parameter; copies
   for (int r = 0; r < tensor; ++r) {
     auto& of_rank = gradients.emplace_back();
     for (std::size_t p = 0; p < model.parameters.size(); ++p) {
@@ -160,7 +160,7 @@ TEST_CASE("the gradients of tensor ranks are the slope of the loss that all of t
   for (std::size_t p = 0; p < model.parameters.size(); ++p) {
     const ParameterSpec& spec = model.parameters[p];
     const auto parameter = static_cast<int>(p);
-    // What all ranks have: equal on all, or with sequence parallelism the sum of what each has of its rows.
+    // A parameter that all ranks have: equal on all, or with sequence parallelism the sum of each rank's rows.
     std::vector<double> gradient(static_cast<std::size_t>(spec.whole.elements()));
     for (int r = 0; r < tensor; ++r) {
       const auto& own = gradients[static_cast<std::size_t>(r)][p];

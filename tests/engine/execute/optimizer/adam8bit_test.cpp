@@ -1,4 +1,4 @@
-// 8-bit Adam: its quantiser exactly, and the whole against Adam in full.
+// 8-bit Adam: tests of its quantiser, and a comparison of the optimizer with full Adam.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -15,7 +15,7 @@ using kernels::cpu::Loops;
 
 namespace {
 
-/// Quantiser and back for one arithmetic type.
+/// Quantises and restores values, in one arithmetic type.
 template <class A>
 struct Quantiser {
   const Loops& loops;
@@ -42,7 +42,7 @@ template <class A>
 void check_quantiser(const Loops& loops, bool is_signed) {
   const Quantiser<A> q{loops, is_signed};
   const std::vector<A> levels = q.levels(1);
-  // Seven decades of 2^6-e (signed) or 2^7-e equal bins, 0 and 1; the bins' centres by hand where it is easy.
+  // Seven decades of 2^6-e (signed) or 2^7-e equal bins, 0 and 1; some bin centres are computed by hand.
   CHECK(std::is_sorted(levels.begin(), levels.end()));
   CHECK(std::adjacent_find(levels.begin(), levels.end()) == levels.end());
   CHECK(levels.back() == 1);
@@ -53,7 +53,7 @@ void check_quantiser(const Loops& loops, bool is_signed) {
     for (int c = 1; c <= 127; ++c)
       CHECK(levels[static_cast<std::size_t>(127 - c)] == -levels[static_cast<std::size_t>(127 + c)]);
 
-  // Every code comes back as itself, whatever the scale: the block has the level 1.
+  // Every code is restored as itself for any scale, because the block contains level 1.
   for (const A expected : {A(1), A(3.7e-9), A(12345.678)}) {
     A scale = 0;
     const std::vector<A> values = q.levels(expected);
@@ -63,7 +63,7 @@ void check_quantiser(const Loops& loops, bool is_signed) {
     CHECK(q.back(codes, scale) == values);
   }
 
-  // The nearest level, by looking at all; ties and roundings aside.
+  // The nearest level, found by comparison with all; except for ties and roundings.
   std::vector<A> x(256);
   for (std::uint64_t round = 0; round < 40; ++round) {
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -84,7 +84,7 @@ void check_quantiser(const Loops& loops, bool is_signed) {
     }
   }
 
-  // Nothing, and next to nothing, have no inverse.
+  // Zero, and values next to zero, have no inverse.
   for (const A tiny : {A(0), std::numeric_limits<A>::denorm_min()}) {
     A scale = 1;
     const std::vector<std::uint8_t> codes = q.codes(std::vector<A>(100, tiny), scale);
@@ -93,7 +93,7 @@ void check_quantiser(const Loops& loops, bool is_signed) {
   }
 }
 
-constexpr std::int64_t elements = 20001;  // the last block is a partial one
+constexpr std::int64_t elements = 20001;  // the last block is incomplete
 
 struct Trained {
   std::vector<float> parameter;
@@ -101,7 +101,7 @@ struct Trained {
   std::vector<StateSpec> specs;
 };
 
-/// Steps of one tensor. `spread`: how much smaller every other gradient is.
+/// Runs steps on one tensor. `spread`: the scale of every second gradient.
 Trained train(const std::string& optimizer, int steps, double spread = 0.1) {
   constexpr std::int64_t n = elements;
   TrainSpec spec;
@@ -122,7 +122,7 @@ Trained train(const std::string& optimizer, int steps, double spread = 0.1) {
   workspace.reserve();
   for (int step = 0; step < steps; ++step) {
     for (std::size_t i = 0; i < gradient.size(); ++i) {
-      // A part that stays, and noise.
+      // A constant part and noise.
       const double size = i % 2 == 0 ? 1 : spread;
       gradient[i] = static_cast<float>(
           size * (std::sin(static_cast<double>(i)) + 0.5 * normal(3, 1, static_cast<std::uint64_t>(step) * n + i)));
@@ -134,7 +134,7 @@ Trained train(const std::string& optimizer, int steps, double spread = 0.1) {
 
 }  // namespace
 
-TEST_CASE("dynamic tree quantisation: 256 levels, exact there and back, the nearest of all") {
+TEST_CASE("dynamic tree quantisation has 256 levels, restores each exactly, and chooses the nearest one") {
   const std::string instruction_set(GENERATE(from_range(kernels::cpu_instruction_sets())));
   const bool is_signed = GENERATE(true, false);
   const kernels::Options options{.threads = 1, .instruction_set = instruction_set};
@@ -144,7 +144,7 @@ TEST_CASE("dynamic tree quantisation: 256 levels, exact there and back, the near
   check_quantiser<double>(kernels::cpu::loops_for(DType::f64, options), is_signed);
 }
 
-TEST_CASE("8-bit Adam's first step is AdamW's, to the bit: it rounds what it keeps, not what it uses") {
+TEST_CASE("8-bit Adam's first step equals AdamW's bit for bit: only its stored states are rounded") {
   CHECK(train("adam8bit", 1).parameter == train("adamw", 1).parameter);
 }
 
@@ -156,8 +156,8 @@ TEST_CASE("the error of 8-bit Adam's states after a step is at most the bin widt
     const auto* scales = reinterpret_cast<const float*>(small.states[2 + moment].data());
     const auto* codes = reinterpret_cast<const std::uint8_t*>(small.states[moment].data());
     const auto* exact = reinterpret_cast<const float*>(full.states[moment].data());
-    // Half a bin of decade e, relative to the scale. Just below a decade's end the nearest level may be the next one's
-    // first, which is at most three such halves away; below the least level there is nothing but 0.
+    // Half a bin of decade e, relative to the scale. Just below a decade's end the nearest level may be the first of
+    // the next decade, which is at most three halves away; below the least level there is only 0.
     const auto half_bin = [&](int e) { return 0.45 * std::pow(10.0, -e) / std::pow(2.0, (moment == 0 ? 6 : 7) - e); };
     const double least_level = 1e-7 + half_bin(6);
     for (std::int64_t first = 0; first < elements; first += 256) {
@@ -175,7 +175,7 @@ TEST_CASE("the error of 8-bit Adam's states after a step is at most the bin widt
   }
 }
 
-TEST_CASE("after fifty steps 8-bit Adam differs from AdamW by at most a twentieth of AdamW's way") {
+TEST_CASE("after fifty steps 8-bit Adam differs from AdamW by at most a twentieth of AdamW's change") {
   const Trained small = train("adam8bit", 50), full = train("adamw", 50);
   double apart = 0, way = 0;
   for (std::size_t i = 0; i < full.parameter.size(); ++i) {

@@ -57,6 +57,6 @@ TEST_CASE("a cosine decay follows half a cosine") {
 }
 
 TEST_CASE("an unknown decay is refused") {
-  // What a file says is refused with the known ones (tests/engine/plan/scenario); no schedule can be made of another.
+  // Files with other names are refused earlier, with the known names (tests/engine/plan/scenario).
   CHECK_THROWS_WITH(train_of("exponential", 0, 0), "unknown 'exponential'; known: none, linear, cosine");
 }

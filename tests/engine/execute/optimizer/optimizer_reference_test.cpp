@@ -1,5 +1,5 @@
-// Where PyTorch (and for Adafactor, Sophia, LARS and LAMB the papers' equations) take two tensors in 20 steps:
-// reference.py wrote reference.txt, this walks the same steps with the bound updates.
+// Compares 20 steps of each optimizer on two tensors with PyTorch (and for Adafactor, Sophia, LARS and LAMB with the
+// papers' equations): reference.py wrote reference.txt, and this test does the same steps with the bound updates.
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -93,10 +93,10 @@ struct Tensor {
 
 }  // namespace
 
-TEST_CASE("twenty steps of every optimizer end where PyTorch or the paper's equations end, within 1e-12") {
+TEST_CASE("twenty steps of every optimizer give the results of PyTorch or the paper's equations within 1e-12") {
   const std::vector<Case> cases = read_cases();
   CHECK(cases.size() == 29);
-  // A clip coefficient of 1/4 on gradients four times as large is the same training, to the bit.
+  // Gradients four times as large with a clip coefficient of 1/4 give the same training, bit for bit.
   const double clip = GENERATE(1.0, 0.25);
   const std::string instruction_set = GENERATE(std::string("x86-64-v2"), std::string());
   const auto kernels = kernels::cpu_kernels({.threads = 1, .instruction_set = instruction_set});
@@ -125,7 +125,7 @@ TEST_CASE("twenty steps of every optimizer end where PyTorch or the paper's equa
   }
 }
 
-TEST_CASE("every optimizer is compared with a reference, but 8-bit Adam, which has tests of its own") {
+TEST_CASE("every optimizer is compared with a reference, except 8-bit Adam, which has its own tests") {
   const std::vector<Case> cases = read_cases();
   for (const std::string& name : optimizer_names()) {
     const bool there = std::any_of(cases.begin(), cases.end(), [&](const Case& c) { return c.optimizer == name; });
@@ -137,7 +137,7 @@ TEST_CASE("every optimizer is compared with a reference, but 8-bit Adam, which h
 TEST_CASE("an elementwise optimizer gives the same bits when a tensor is cut anywhere") {
   const std::string optimizer = GENERATE(from_range(optimizer_names()));
   const OptimizerRule& rule = optimizer_rule(optimizer);
-  if (rule.grain == 0) return;  // nowhere
+  if (rule.grain == 0) return;  // it cannot be cut
   const std::int64_t n = 4096 + 300, cut = rule.grain == 1 ? 1237 : rule.grain * 5;
   const auto kernels = kernels::cpu_kernels();
   TrainSpec train;
@@ -145,7 +145,7 @@ TEST_CASE("an elementwise optimizer gives the same bits when a tensor is cut any
   train.learning_rate = 0.05;
   train.hyper.weight_decay = 0.1;
 
-  // The same stretches, updated as one and as two.
+  // The same elements, updated as one piece and as two.
   const auto run = [&](const std::vector<std::int64_t>& lengths) {
     Values result;
     std::int64_t first = 0;

@@ -85,7 +85,7 @@ TEST_CASE("the clip coefficient shrinks a norm to the bound and never enlarges o
 TEST_CASE("the square norm sums the squares of all gradients in fp64") {
   std::vector<float> a(20000, 1.0f / 3), b{3, 4};
   const View views[] = {{a.data(), DType::f32, {20000}}, {b.data(), DType::f32, {2}}};
-  const double n_roundings = 20000 * 0x1p-53;  // the bound of a sum in any order; how many lanes a CPU has decides
+  const double n_roundings = 20000 * 0x1p-53;  // a bound for any order of the sum: the order depends on the CPU
   Workspace workspace;
   double out = -1;
   const Launch launch = bind_square_norm(views, &out, kernels::cpu_kernels(), workspace);
@@ -124,7 +124,7 @@ TEST_CASE("AdamW by its equations over five steps, with a clip coefficient that 
         expected[i] -= 0.01 * 0.1 * expected[i];
       else
         expected[i] -= 0;
-      // Decay acts on the value before the step; its own product with the Adam term does not appear.
+      // Decay is applied first: it scales the old value, not the Adam term.
       expected[i] -= 0.01 * mean / (std::sqrt(square) + epsilon);
     }
     launch({.step = static_cast<std::uint64_t>(step)});
@@ -146,7 +146,7 @@ TEST_CASE("a bf16 parameter follows its fp32 master: steps too small for bf16 ar
   const Launch launch = bind_update(train, operands, nullptr, kernels::cpu_kernels(), workspace);
   workspace.reserve();
   launch({});
-  CHECK(p == 0x3F80);  // 0.999 rounds to 1 in bf16: its neighbour below is 0.99609
+  CHECK(p == 0x3F80);  // 0.999 rounds to 1 in bf16: the next lower value is 0.99609
   for (int i = 1; i < 10; ++i) launch({});
   CHECK(master == Approx(0.99).epsilon(1e-5));
   CHECK(std::bit_cast<float>(std::uint32_t{p} << 16) == Approx(0.99).margin(0.002));
@@ -166,7 +166,7 @@ TEST_CASE("an update without a state that it needs is refused") {
   CHECK_THROWS_WITH(bind("sgd", {parameter, {&half, DType::bf16, {1}}}), ContainsText("gradient"));
 }
 
-TEST_CASE("a small model learns a batch by heart, in every type and with every optimizer") {
+TEST_CASE("a small model memorises a batch, in every type and with every optimizer") {
   const char* precision = GENERATE("fp64", "fp32", "bf16");
   const std::string optimizer = GENERATE(from_range(optimizer_names()));
   Scenario scenario;
@@ -174,12 +174,12 @@ TEST_CASE("a small model learns a batch by heart, in every type and with every o
       .kind = "gpt", .layers = 2, .width = 32, .heads = 2, .context = 8, .vocabulary = 16, .tied = true, .dropout = 0};
   scenario.train.global_batch = 2;
   scenario.train.optimizer = optimizer;
-  // Steps of a normalised gradient are as large as the rate; of a raw one, as the rate times a small gradient.
+  // A step with a normalised gradient has the size of the rate; with a raw gradient, rate times a small gradient.
   const std::map<std::string, double> rates{{"sgd", 0.5},       {"momentum", 0.1}, {"adagrad", 0.05},
                                             {"adafactor", 0.1}, {"sophia", 3e-3},  {"lars", 0.1}};
   scenario.train.learning_rate = rates.contains(optimizer) ? rates.at(optimizer) : 1e-2;
-  if (optimizer == "radam") scenario.train.hyper.beta2 = 0.95;  // else the first steps are plain ones, and tiny
-  if (optimizer == "lars") scenario.train.hyper.trust = 0.1;    // its default is for much higher rates
+  if (optimizer == "radam") scenario.train.hyper.beta2 = 0.95;  // otherwise the first steps are not rectified, and tiny
+  if (optimizer == "lars") scenario.train.hyper.trust = 0.1;    // the default is for much higher rates
   scenario.plan.precision = precision;
   const auto kernels = kernels::cpu_kernels();
   HandLaid rank(make_model(scenario), kernels, 1, false);

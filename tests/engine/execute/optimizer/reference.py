@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Writes reference.txt: where each optimizer takes a matrix and a vector in 20 steps, in fp64.
+"""Writes reference.txt: the results of 20 steps of each optimizer on a matrix and a vector, in fp64.
 
     /usr/bin/python3 reference.py > reference.txt
 
-SGD, momentum, Adagrad, Adam, AdamW and RAdam are PyTorch's own (written with 1.13). It has no Adafactor, Sophia,
-LARS and LAMB; those are written here from their papers, element by element where that is slower but plainer. (LARS and
-LAMB of timm 1.0.31 end at the same numbers within 3e-16.) The test
-(optimizer_reference_test.cpp) needs no Python: initial values and gradients are fractions that both sides compute
-exactly, and the file has the rest.
+SGD, momentum, Adagrad, Adam, AdamW and RAdam are PyTorch's own (written with 1.13). PyTorch has no Adafactor, Sophia,
+LARS and LAMB; those are implemented here from their papers, element by element if that is simpler, though slower. (LARS
+and LAMB of timm 1.0.31 give the same numbers within 3e-16.) The test (optimizer_reference_test.cpp) needs no Python:
+both sides compute initial values and gradients exactly, as fractions, and the file has the rest.
 """
 import numpy
 import torch
@@ -36,7 +35,7 @@ def show(name, optimizer, options, values):
 
 def by_torch(make, weight_decay):
     parameters = {k: torch.tensor(initial(s), dtype=torch.float64, requires_grad=True) for k, s in SHAPES.items()}
-    # As in the engine, matrices alone decay.
+    # As in the engine, only matrices decay.
     groups = [{"params": [p], "weight_decay": weight_decay if k == "matrix" else 0.0} for k, p in parameters.items()]
     optimizer, values = make(groups), {}
     for t in range(1, STEPS + 1):
@@ -62,7 +61,7 @@ def rms(x):
 
 
 def adafactor(epsilon=1e-30, epsilon2=1e-3, beta2_decay=0.8, update_clip=1.0):
-    """Shazeer and Stern 2018, algorithms 4 (matrices) and 5 (vectors); the rate in the place of 10^-2."""
+    """Shazeer and Stern 2018, algorithms 4 (matrices) and 5 (vectors); the rate replaces 10^-2."""
 
     def update(p, g, t, state, decay):
         beta = 1.0 - t ** (-beta2_decay)
@@ -86,7 +85,7 @@ def adafactor(epsilon=1e-30, epsilon2=1e-3, beta2_decay=0.8, update_clip=1.0):
 
 
 def sophia(beta1=0.96, beta2=0.99, gamma=0.05, epsilon=1e-12, hessian_interval=10, batch=4):
-    """Liu et al. 2024, algorithm 3, with the step's own gradient in the estimator B·g². The test says a batch of 4."""
+    """Liu et al. 2024, algorithm 3, with the step's own gradient in the estimator B·g². The test uses a batch of 4."""
 
     def update(p, g, t, state, decay):
         m = state["m"] = beta1 * state.get("m", 0.0) + (1 - beta1) * g
@@ -145,7 +144,7 @@ def main():
         show("sophia" + tail, "sophia", keys, by_hand(sophia(), wd))
         show("lars" + tail, "lars", keys, by_hand(lars(), wd))
         show("lamb" + tail, "lamb", keys, by_hand(lamb(), wd))
-    # What the defaults are, where nothing is given.
+    # With the default values.
     show("adamw-default", "adamw", {}, by_torch(lambda g: o.AdamW(g, lr=RATE), 0.01))
     show("adafactor-other", "adafactor",
          {"beta2_decay": 0.6, "epsilon": 1e-4, "epsilon2": 0.9, "update_clip": 0.5},

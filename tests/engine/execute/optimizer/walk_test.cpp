@@ -48,7 +48,7 @@ TEST_CASE("SGD diverges beyond a rate of 2/λmax and not before") {
   const OptimizerPath beyond = walked(ravine, walker("sgd", 1.01 * 2 / condition, 2000));
   // |y| = 1.02^t leaves ten windows, 15, at the first t where it is greater: ln 15/ln 1.02 = 136.8.
   CHECK(beyond.diverged == 137);
-  // At 2/λmax itself it goes to and fro between two points for ever (but for rounding).
+  // At exactly 2/λmax it alternates between two points forever (except for rounding).
   const OptimizerPath between = walked(ravine, walker("sgd", 2 / condition, 100));
   CHECK(between.points.back().y == Approx(1.0));
   CHECK(between.points[99].y == Approx(-1.0));
@@ -82,7 +82,7 @@ TEST_CASE("Adam's first step is the rate in each coordinate, whatever the gradie
     CHECK(adam.points[1].x - adam.points[0].x == Approx(0.1).epsilon(1e-6));
     CHECK(adam.points[0].y - adam.points[1].y == Approx(0.1).epsilon(1e-6));
   }
-  // On a slope that stays, its t-th step is rate/√t.
+  // With a constant slope, its t-th step is rate/√t.
   Surface slope = make_surface("ravine");
   slope.value = [](Point p) { return 3 * p.x; };
   slope.gradient = [](Point) { return Point{3, 0}; };
@@ -110,7 +110,7 @@ TEST_CASE("the noise of a step is the same for every optimizer, has the given de
   Surface flat = make_surface("ravine");
   flat.value = [](Point) { return 1.0; };
   flat.gradient = [](Point) { return Point{0, 0}; };
-  // SGD at a rate of 1 adds up what it is given.
+  // On a flat surface a step of SGD is the rate times the noise.
   const OptimizerPath sum = walked(flat, walker("sgd", 1e-3, 4000), 0.5);
   double squares = 0;
   for (int t = 1; t <= 4000; ++t) squares += std::pow(sum.step_length(t) / 1e-3, 2);
@@ -130,7 +130,7 @@ TEST_CASE("weight decay on a surface is off unless requested: the surface keeps 
   CHECK(path.points[1].x == Approx(ravine.start.x * (1 - 0.1 * 0.5) + 0.1).epsilon(1e-6));
 }
 
-TEST_CASE("8-bit Adam rounds its moments here too: it walks like AdamW, and not on its bits") {
+TEST_CASE("8-bit Adam rounds its moments on surfaces, too: its path is near AdamW's, with other bits") {
   const Surface beale = make_surface("beale");
   const OptimizerPath full = walked(beale, walker("adamw", 0.1, 300)),
                       eight = walked(beale, walker("adam8bit", 0.1, 300));
@@ -138,7 +138,7 @@ TEST_CASE("8-bit Adam rounds its moments here too: it walks like AdamW, and not 
   CHECK(beale.distance(eight.points.back()) < 1e-3);
 }
 
-TEST_CASE("bytes of states are those of training: 8 with Adam, 2.03 in 8 bits, next to none with Adafactor") {
+TEST_CASE("bytes of states are those of training: 8 with Adam, 2.03 in 8 bits, almost none with Adafactor") {
   CHECK(state_bytes_per_parameter("sgd") == 0);
   CHECK(state_bytes_per_parameter("momentum") == 4);
   CHECK(state_bytes_per_parameter("adagrad") == 4);
@@ -147,7 +147,7 @@ TEST_CASE("bytes of states are those of training: 8 with Adam, 2.03 in 8 bits, n
   CHECK(state_bytes_per_parameter("adafactor") == 2 * 4 / 1024.0);
 }
 
-TEST_CASE("every optimizer walks every surface at its rate there without diverging, and ends below where it began") {
+TEST_CASE("with its rate for a surface, no optimizer diverges there, and each ends below its start") {
   const Surface surface = make_surface(GENERATE(from_range(surface_names())));
   for (const std::string& optimizer : walking_optimizers()) {
     INFO(surface.name << " " << optimizer);

@@ -1,4 +1,4 @@
-// NVML for tests: one GPU, whose counter goes up by what the environment says at every reading.
+// A fake NVML: one GPU whose counter increases at every reading, by the amount in the environment.
 #include <cstdlib>
 #include <cstring>
 

@@ -1,4 +1,4 @@
-// Energy from counters that count like NVML's and RAPL's.
+// Energy from fake counters of NVML and RAPL.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -19,21 +19,21 @@ struct Environment {
   ~Environment() { unsetenv(name); }
 };
 
-/// A powercap tree of a host with two packages, memory counted below the first.
+/// A powercap tree of a host with two packages; the memory's counter is below the first package.
 class Powercap {
  public:
   Powercap() : root_(fs::temp_directory_path() / ("powercap_" + std::to_string(getpid()))) {
     fs::remove_all(root_);
     add("intel-rapl:0", "package-0", 1000, 999'999);
-    add("intel-rapl:0:0", "core", 77, 999'999);  // part of the package: not counted twice
+    add("intel-rapl:0:0", "core", 77, 999'999);  // part of the package: must not be counted twice
     add("intel-rapl:0:1", "dram", 500, 999'999);
     add("intel-rapl:1", "package-1", 2000, 999'999);
-    add("intel-rapl-mmio:0", "package-0", 1000, 999'999);  // the same counter by another way
+    add("intel-rapl-mmio:0", "package-0", 1000, 999'999);  // the same counter under another name
   }
   ~Powercap() { fs::remove_all(root_); }
   std::string root() const { return root_.string(); }
   void set(const std::string& zone, std::uint64_t microjoules) { write(root_ / zone / "energy_uj", microjoules); }
-  /// Also for whoever has it open.
+  /// Makes the counter unreadable, also for a process that has already opened it.
   void forbid(const std::string& zone) { fs::resize_file(root_ / zone / "energy_uj", 0); }
 
  private:
@@ -94,7 +94,7 @@ TEST_CASE("processors' energy is that of packages and memory, each once, also wh
   powercap.set("intel-rapl:1", 252'000);
   powercap.set("intel-rapl-mmio:0", 501'000);
   CHECK(energy.take().value() == Approx(0.5 + 0.1 + 0.25));
-  powercap.set("intel-rapl:0", 1'000);  // 500,000 µJ later it has turned over
+  powercap.set("intel-rapl:0", 1'000);  // 500,000 µJ later it has wrapped around
   CHECK(energy.take().value() == Approx(0.5));
   powercap.forbid("intel-rapl:1");
   CHECK_FALSE(energy.take().has_value());

@@ -1,4 +1,4 @@
-// A collective alone, really run: every rank has what the definition says, and what it has not is seen.
+// Runs of a collective alone: every rank gets what the definition states, and missing data are detected.
 #include <thread>
 
 #include "engine/execute/run/clock.hpp"
@@ -17,7 +17,7 @@ TEST_CASE("every collective by every algorithm over 1 to 9 ranks leaves what its
   const std::string algorithm = GENERATE("auto", "ring", "naive", "tree", "halving-doubling");
   for (const OpKind kind : collectives)
     for (int n = 1; n <= 9; ++n)
-      for (const double bytes : {1.0, 68.0, 3000.0}) {  // a single element; fewer than twice the ranks; many
+      for (const double bytes : {1.0, 68.0, 3000.0}) {  // one element; fewer than twice the ranks; many
         const VerifyResult result = verify(one_collective(kind, n, bytes, (n - 1) / 2, algorithm), {});
         INFO(name_of(kind) << " " << algorithm << " over " << n << " ranks, " << bytes << " bytes\n"
                            << to_text(result));
@@ -66,7 +66,7 @@ TEST_CASE("a single wrong element is found anywhere, and so are two exchanged el
       for (std::int64_t i = 0; i < left.elements(); ++i) set_element(left, i, right(i));
       CAPTURE(name_of(type), name_of(kind));
       CHECK_FALSE(find_wrong(left, task, 1, 3));
-      CHECK(find_wrong(left, task, 1, 4));  // another step's numbers
+      CHECK(find_wrong(left, task, 1, 4));  // compared with another step's numbers
       for (std::int64_t i = 0; i < left.elements(); ++i) {
         set_element(left, i, right(i) + 1);
         const auto wrong = find_wrong(left, task, 1, 3);

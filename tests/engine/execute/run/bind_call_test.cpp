@@ -1,4 +1,4 @@
-// Programs written by hand in the text form, one op a collective, run by the executor on loopback ranks.
+// Programs written by hand in the text form, with one op for each collective; the executor runs them on loopback ranks.
 #include "engine/execute/run/bind_call.hpp"
 
 #include <map>
@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::int64_t part = 6;  // elements
 
-// The lines of one rank's program over the given grid. Every collective of the data and of the tensor group, out of
-// place and in place; `whole` operands are two views in one buffer, side by side (as gradients are).
+// The text of one rank's program over the given grid: every collective of the data and of the tensor group, out of
+// place and in place. `whole` operands are two adjacent views in one buffer, like gradients.
 class Hand {
  public:
   Hand(RankGrid grid, int rank) : grid_(grid), rank_(rank) {
@@ -34,7 +34,7 @@ class Hand {
   RankProgram program() const { return add_edges(place_buffers(parse_program(text_ + ops_))); }
 
  private:
-  // One buffer, or two views that share one; the index of the first of them.
+  // Adds one buffer, or two views that share one; returns the index of the operand's first buffer.
   int buffers(std::int64_t elements, bool cut = true) {
     const int base = add_buffer(elements, "");
     if (!cut) return base;
@@ -93,7 +93,7 @@ class Hand {
   std::string text_, ops_;
 };
 
-// What a rank has in the e-th element of an op's operand before the op: small whole numbers, different everywhere.
+// The e-th element of a rank's operand before an op: small whole numbers, different everywhere.
 float value_at(int rank, OpIndex op, bool output, std::int64_t e) {
   return static_cast<float>((rank * 31 + static_cast<int>(op) * 7 + (output ? 50 : 0) + e * 3) % 97);
 }
@@ -109,20 +109,20 @@ std::int64_t elements_of(const RankProgram& program, std::span<const BufferUse> 
   return elements;
 }
 
-// Where a member's part begins: the definition of each collective reads the operands of all members.
+// The expected results, by the definition of each collective from the operands of all members.
 struct Expectation {
   const RankGrid& grid;
   const std::vector<RankProgram>& programs;
 
-  // Element e of what that rank would put in as its whole (or tensor), before the op.
+  // Element e of that rank's whole operand (or tensor) before the op.
   float whole(int rank, OpIndex op, std::int64_t e) const { return value_at(rank, op, false, e); }
-  // Element e of that rank's part, which is in its whole when it works in place.
+  // Element e of that rank's part; if it works in place, the part is inside its whole.
   float part_of(int rank, OpIndex op, int index, std::int64_t e) const {
     const CommOperands o = operands_of(programs[static_cast<std::size_t>(rank)].ops[op]);
     return value_at(rank, op, false, o.in_place() ? index * part + e : e);
   }
 
-  // The operand that holds the result, and element e of it; NaN where it is unspecified.
+  // The elements of the operand that holds the result; NaN where the result is unspecified.
   std::vector<float> result(int rank, OpIndex index) const {
     const RankProgram& program = programs[static_cast<std::size_t>(rank)];
     const Op& op = program.ops[index];
@@ -137,7 +137,7 @@ struct Expectation {
       float sum = 0;
       const std::int64_t at = o.in_place() || op.id.kind() != OpKind::reduce_scatter ? e : me * part + e;
       for (const int member : members) sum += whole(member, index, at);
-      const int from = static_cast<int>(e / part);  // the member whose part e is in, for wholes
+      const int from = static_cast<int>(e / part);  // for whole operands: the member with this part
       switch (op.id.kind()) {
         case OpKind::broadcast: value = whole(op.root, index, e); break;
         case OpKind::reduce: value = rank == op.root ? sum : value; break;
@@ -239,7 +239,7 @@ TEST_CASE("programs with every collective, in place and not, of two groups at on
     facts.summaries.push_back(summary);
   }
 
-  // What the transport counted is what the programs say, for every purpose and kind.
+  // The transport's counts are those of the programs, for every purpose and kind.
   const Report report = make_report(facts);
   CHECK(report.traffic.size() >= 8);
   for (const TrafficReport& row : report.traffic) {
@@ -248,7 +248,7 @@ TEST_CASE("programs with every collective, in place and not, of two groups at on
     CHECK(row.bytes_per_rank > 0);
   }
 
-  // The same programs are simulated, each collective as long as its algorithm takes on links of a byte a nanosecond.
+  // Simulates the same programs; each collective takes its algorithm's time on links of one byte per nanosecond.
   Costs costs;
   costs.compute_ns = [](const RankProgram&, const Op&) { return std::int64_t{0}; };
   costs.link = [](int, int) { return Link{0, 1.0}; };

@@ -1,4 +1,4 @@
-// A run goes on from a checkpoint: bit for bit under the same plan, and as one rank would under any other.
+// A run continues from a checkpoint: bit for bit under the same plan, and like one rank under any other.
 #include "engine/execute/checkpoint/checkpoint.hpp"
 
 #include <filesystem>
@@ -74,7 +74,7 @@ TEST_CASE("a checkpoint restores adafactor's rows and columns and adam8bit's blo
   const TemporaryDirectory folder;
   Scenario written = scenario_of(2, 1, 0);
   written.train.optimizer = optimizer;
-  // Or else what is rounding in a gradient that is truly zero is enlarged to a step.
+  // Otherwise rounding in a gradient whose true value is zero would be enlarged to a whole step.
   if (const double epsilon = optimizer_rule(optimizer).parity_epsilon; epsilon > 0)
     written.train.hyper.epsilon = epsilon;
   const Weights straight = train(written, folder.path().string()).weights;

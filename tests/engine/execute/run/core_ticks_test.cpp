@@ -38,7 +38,7 @@ TEST_CASE("CPU time of other processes counts as taken by others, that of an end
   close(ready[1]);
   const double share = seconds / elapsed.count() / static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
   INFO("beside it " << beside << ", after it " << after << ", its share " << share);
-  CHECK(beside > 0.7 * share);  // ticks are counted in hundredths of a second
+  CHECK(beside > 0.7 * share);  // ticks are hundredths of a second, so this is not exact
   CHECK(beside - after > 0.7 * share);
   CHECK(after >= 0);
 }

@@ -1,5 +1,5 @@
 // A main device with its replicas, and synchronous parameter servers with their workers, train the same model as one
-// rank; what that costs is where its link says.
+// rank; their costs are on the expected links.
 #include "engine/execute/run/job.hpp"
 #include "engine/plan/program/communication.hpp"
 #include "engine/plan/scenario/check.hpp"
@@ -50,7 +50,7 @@ VerifyResult verified(const Scenario& scenario) {
   return verify(scenario, settings);
 }
 
-/// Bytes of all of that kind's and purpose's ops of a rank.
+/// Bytes of all ops of that kind and purpose on a rank.
 std::int64_t bytes_of(const StepProgram& step, int rank, OpKind kind, Purpose purpose) {
   const RankProgram program = step.program_for(rank);
   std::int64_t bytes = 0;
@@ -128,7 +128,7 @@ TEST_CASE("servers share the parameters, and each worker's gradient and paramete
   CHECK(bytes_of(step, 0, OpKind::receive, Purpose::server) == pushed);
   for (int server = 3; server < 5; ++server) {
     CHECK(updates_of(step, server) == 1);
-    // Half of what each of three workers sends.
+    // Half of the bytes that the three workers send together.
     CHECK(bytes_of(step, server, OpKind::receive, Purpose::server) == 3 * pushed / 2);
     CHECK(bytes_of(step, server, OpKind::send, Purpose::server) == 3 * pushed / 2);
   }

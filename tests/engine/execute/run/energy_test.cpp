@@ -1,4 +1,5 @@
-// What the summaries tell of energy: a device's by its first rank, step by step, and the others nothing.
+// Energy in step summaries: the first rank of a device reports the device's energy step by step, other ranks report
+// none.
 #include <algorithm>
 #include <atomic>
 
@@ -11,7 +12,7 @@ using namespace rankscope::testing;
 
 namespace {
 
-/// Goes on by 2 J whenever it is asked; when it was made it had counted much already.
+/// Increases by 2 J at every reading; begins at a large value.
 class TwoJoules final : public EnergyMeter {
  public:
   PowerSource source() const override { return PowerSource::nvml; }

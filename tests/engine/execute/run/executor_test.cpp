@@ -30,11 +30,11 @@ TEST_CASE("every op begins after all its dependencies have ended, in its step an
   const RankProgram program = program_with_messages();
   constexpr std::uint32_t steps = 3;
   std::atomic<int> clock = 0;
-  std::map<std::pair<std::uint32_t, OpIndex>, std::pair<int, int>> when;  // begin, end by a logical clock
+  std::map<std::pair<std::uint32_t, OpIndex>, std::pair<int, int>> when;  // begin and end, by a logical clock
   std::mutex mutex;
   Executor executor(program, [&](OpIndex op, std::uint32_t step) {
     const int begin = ++clock;
-    if (op % 7 == step) std::this_thread::sleep_for(200us);  // let other lanes overtake where they may
+    if (op % 7 == step) std::this_thread::sleep_for(200us);  // so that other lanes can overtake where that is allowed
     const std::lock_guard lock(mutex);
     when[{step, op}] = {begin, ++clock};
   });
@@ -54,8 +54,8 @@ TEST_CASE("every op begins after all its dependencies have ended, in its step an
   }
 }
 
-TEST_CASE("a step is no barrier: a lane may be in the next step while another is still in this one") {
-  // Two lanes without edges: compute runs ahead of a slow copy lane.
+TEST_CASE("a step is not a barrier: a lane may be in the next step while another is still in this one") {
+  // Two lanes without edges: the compute lane can be steps ahead of a slow copy lane.
   RankProgram program;
   program.ops.push_back({*parse_token("F:c0:m0"), GroupKind::self, -1, {}, {}, {}});
   program.ops.push_back({*parse_token("LOAD:c0:m0"), GroupKind::self, -1, {}, {}, {}});
@@ -73,7 +73,7 @@ TEST_CASE("a step is no barrier: a lane may be in the next step while another is
   CHECK(loads_when_compute_ended < 3);
 }
 
-TEST_CASE("when an op fails, no lane begins another one, and the failure is thrown on") {
+TEST_CASE("when an op fails, no lane begins another one, and the failure is rethrown") {
   const RankProgram program = program_with_messages();
   std::atomic<bool> failed = false;
   std::atomic<int> begun_after = 0, reported = 0;
@@ -89,11 +89,11 @@ TEST_CASE("when an op fails, no lane begins another one, and the failure is thro
   CHECK_THROWS_WITH(executor.run(0, 10, [&](const std::string& why) { reported += why == "the disk is on fire"; }),
                     "the disk is on fire");
   CHECK(reported == 1);
-  CHECK(begun_after <= lane_count);  // those that had passed their check already
+  CHECK(begun_after <= lane_count);  // ops that had already passed their check
 }
 
 TEST_CASE("contributions run in order of arrival, no further ahead of the slowest than allowed") {
-  // Three workers, of which the last one is always late.
+  // Three workers; the last one is always late.
   RankProgram program;
   program.arrivals_ahead = 1;
   for (int worker = 0; worker < 3; ++worker)
@@ -124,25 +124,25 @@ TEST_CASE("contributions run in order of arrival, no further ahead of the slowes
   executor.run(0, steps, [](const std::string&) {});
   REQUIRE(order.size() == 3 * 3 * steps);
   CHECK(done == std::vector<std::uint32_t>(3, steps));
-  for (std::size_t i = 0; i < order.size(); i += 3)  // a contribution's ops follow each other
+  for (std::size_t i = 0; i < order.size(); i += 3)  // the ops of a contribution are consecutive
     CHECK((order[i] % 3 == 0 && order[i + 1] == order[i] + 1 && order[i + 2] == order[i] + 2));
-  // The first worker is two steps done before the last one has begun.
+  // The first worker has finished two steps before the next one has begun.
   CHECK(order[0] == 0);
   CHECK(order[3] == 0);
   CHECK(order[6] == 3);
 }
 
-#if RANKSCOPE_SLOWNESS == 1  // sanitizers take terabytes of address space
-TEST_CASE("a lane whose thread cannot be made ends the run and the waits of those that began") {
+#if RANKSCOPE_SLOWNESS == 1  // sanitizers reserve terabytes of address space
+TEST_CASE("if a lane's thread cannot be created, the run and the other lanes' waits end") {
   const RankProgram program = program_with_messages();
-  const pid_t child = fork();  // the limit is a process's own, and it stays
+  const pid_t child = fork();  // the limit applies to the whole process and cannot be removed
   REQUIRE(child >= 0);
   if (child == 0) {
     alarm(20);
     std::ifstream status("/proc/self/statm");
     rlim_t pages = 0;
     status >> pages;
-    // Room for one thread's stack and not for two. Stacks of this size no earlier thread has left to be used again.
+    // Space for one thread's stack and not for two. Earlier threads had smaller stacks, so none can be used again.
     constexpr std::size_t stack = std::size_t{64} << 20;
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
@@ -152,7 +152,7 @@ TEST_CASE("a lane whose thread cannot be made ends the run and the waits of thos
     if (pthread_setattr_default_np(&attributes) != 0 || setrlimit(RLIMIT_AS, &space) != 0) _exit(3);
     std::atomic<bool> peers_end = false;
     Executor executor(program, [&](OpIndex, std::uint32_t) {
-      while (!peers_end) std::this_thread::sleep_for(1ms);  // as a receive whose peer never began
+      while (!peers_end) std::this_thread::sleep_for(1ms);  // like a receive whose peer never began
       throw std::runtime_error("the world has failed");
     });
     int failures = 0;

@@ -1,4 +1,4 @@
-// fp16: gradients scaled so that they do not vanish, and a step that overflowed anywhere left out everywhere.
+// fp16: gradients are scaled so that they do not vanish, and all ranks skip a step that overflowed on any rank.
 #include <array>
 #include <cmath>
 #include <map>
@@ -38,7 +38,7 @@ Scenario scenario_of(const Plan& plan) {
   return s;
 }
 
-/// A rank's weights as its optimizer keeps them, and the loss scale's state, after each step; the global norm of each.
+/// A rank's weights as its optimizer keeps them, and the loss scale's state, after each step.
 struct Seen {
   std::vector<std::map<BufferIndex, std::vector<double>>> masters;
   std::vector<std::array<double, 3>> scale;
@@ -55,7 +55,7 @@ struct RunReports : RankObserver {
   }
   std::mutex mutex;
   std::map<std::uint32_t, double> square;
-  std::map<std::uint32_t, std::set<double>> scales;  ///< by step, what the ranks said
+  std::map<std::uint32_t, std::set<double>> scales;  ///< by step: the scales that ranks reported
 };
 
 std::vector<Seen> run(const Scenario& scenario, RunReports* reports = nullptr) {
@@ -91,10 +91,10 @@ TEST_CASE("in fp16 every plan trains the same model as one rank") {
   CHECK(result.passed);
 }
 
-TEST_CASE("an overflow both in the plan and on one rank is no difference, an overflow on one side is") {
+TEST_CASE("an overflow both in the plan and on one rank is not a difference, an overflow on one side is") {
   const auto plan = GENERATE(Plan{2, 1, 0}, Plan{1, 4, 0}, Plan{2, 2, 2});
   Scenario s = scenario_of(plan);
-  s.train.loss_scale = 0x1p24;  // more than the first of five steps can hold
+  s.train.loss_scale = 0x1p24;  // causes an overflow in the first of five steps
   REQUIRE(run(s).front().scale[0][0] < s.train.loss_scale);
   const VerifyResult same = verify(s, {});
   INFO("data " << plan.data << " pipeline " << plan.pipeline << " ZeRO " << plan.zero << "\n" << to_text(same));
@@ -104,7 +104,7 @@ TEST_CASE("an overflow both in the plan and on one rank is no difference, an ove
   CHECK_FALSE(verify(s, {}).passed);
 }
 
-TEST_CASE("an overflow on one rank leaves the step out on all, and does not count for the optimizer") {
+TEST_CASE("if one rank overflows, all ranks skip the step, and the optimizer does not count it") {
   const auto plan = GENERATE(Plan{1, 1, 0}, Plan{2, 2, 0}, Plan{1, 4, 0}, Plan{4, 1, 1}, Plan{2, 2, 2}, Plan{4, 1, 3});
   Scenario s = scenario_of(plan);
   s.train.clip = GENERATE(0.0, 0.5);
@@ -128,7 +128,7 @@ TEST_CASE("the scale is doubled after a window without an overflow") {
   s.train.loss_scale_window = 2;
   RunReports reports;
   const std::vector<Seen> ranks = run(s, &reports);
-  using Scales = std::set<double>;  // all ranks tell the scale that the step's gradients had, not the one it leaves
+  using Scales = std::set<double>;  // all ranks report the scale of the step's gradients, not the next step's
   CHECK(reports.scales == std::map<std::uint32_t, Scales>{{0, {1024}}, {1, {1024}}, {2, {2048}}, {3, {2048}}});
   for (const Seen& seen : ranks) {
     CHECK(seen.scale[0][0] == 1024);
@@ -138,9 +138,9 @@ TEST_CASE("the scale is doubled after a window without an overflow") {
   }
 }
 
-TEST_CASE("the scale changes neither the norm that clips nor, beyond rounding, what is trained") {
+TEST_CASE("the scale changes neither the norm for clipping nor, except for rounding, the training") {
   Scenario s = scenario_of({2, 2, 1});
-  s.train.clip = 0.05;  // clips in every step: a norm of scaled gradients would clip them all away
+  s.train.clip = 0.05;  // clips in every step: the norm of scaled gradients would reduce them to nearly zero
   RunReports once, scaled;
   s.train.loss_scale = 64;
   const std::vector<Seen> a = run(s, &once);

@@ -1,4 +1,4 @@
-// The magnitudes of a step's gradients, counted where their norm is.
+// The magnitudes of a step's gradients, counted together with their norm.
 #include <cmath>
 #include <map>
 #include <mutex>
@@ -26,7 +26,7 @@ struct Counted : RankObserver {
     for (std::size_t b = 0; b < sum.size(); ++b) sum[b] += s.magnitudes[b];
   }
   std::mutex mutex;
-  std::map<std::uint32_t, Counts> of_step;  ///< over the ranks
+  std::map<std::uint32_t, Counts> of_step;  ///< summed over ranks
 };
 
 Scenario a_scenario() {
@@ -51,14 +51,14 @@ std::map<std::uint32_t, Counts> run(const Scenario& scenario) {
 
 std::int64_t sum(const Counts& counts) { return std::accumulate(counts.begin(), counts.end(), std::int64_t{0}); }
 
-/// Elements that stand in another bin.
+/// Number of elements that are in another bin.
 std::int64_t moved(const Counts& a, const Counts& b) {
   std::int64_t twice = 0;
   for (std::size_t i = 0; i < a.size(); ++i) twice += std::abs(a[i] - b[i]);
   return twice / 2;
 }
 
-/// Where the middle element stands.
+/// The exponent of the median element.
 double median_exponent(const Counts& counts) {
   std::int64_t below = 0;
   for (int bin = 0; bin < static_cast<int>(counts.size()); ++bin)
@@ -89,7 +89,7 @@ TEST_CASE("every plan counts each gradient once, and finds them as large as one 
       REQUIRE(counts.size() == magnitude_bins);
       CHECK(sum(counts) == parameters);
       CHECK(sum(shared.at(step)) == parameters);
-      // The key's bias has no gradient in truth, and rounding has no size of its own.
+      // The true gradient of the key's bias is zero, and its rounding differs between plans.
       CHECK(moved(counts, shared.at(step)) <= 4 * 32 + 4);
     }
   }

@@ -1,4 +1,4 @@
-// The memory that programs say they need is the memory that their ranks hold.
+// Ranks hold exactly the memory that their programs predict.
 #include <filesystem>
 
 #include "engine/execute/run/job.hpp"
@@ -10,7 +10,7 @@ using namespace rankscope;
 
 namespace {
 
-/// The greatest that a rank's ledger saw.
+/// The greatest amounts in a rank's ledger.
 class MemoryObserver : public RankObserver {
  public:
   void span(Lane, const Span&) override {}
@@ -41,13 +41,13 @@ void check_memory(const Scenario& scenario) {
     INFO("rank " << program.rank);
     const MemoryObserver& rank = ranks[static_cast<std::size_t>(program.rank)];
     const MemoryProfile predicted = memory_profile(program);
-    if (!scenario.model.is_collective()) CHECK(program.scratch_bytes > 0);  // which computes nothing
+    if (!scenario.model.is_collective()) CHECK(program.scratch_bytes > 0);  // a collective alone computes nothing
     for (std::size_t c = 0; c < memory_class_count; ++c) {
       INFO(name_of(static_cast<MemoryClass>(c)));
       CHECK(rank.by_class[c] == predicted.peak_by_class[c]);
     }
     CHECK(rank.peak == predicted.peak);
-    // Kernels ask for the same whether or not there is memory behind the addresses.
+    // Kernels request the same size whether or not their addresses are backed by memory.
     CHECK(predicted.peak_by_class[static_cast<std::size_t>(MemoryClass::workspace)] == program.scratch_bytes);
     RankProgram bare = program;
     bare.scratch_bytes = 0;
@@ -61,10 +61,10 @@ TEST_CASE("the ranks of every lab that runs here hold what was predicted, to the
   const auto folder = std::filesystem::path(RANKSCOPE_SOURCE_DIR) / "scenarios" / "labs";
   int labs = 0;
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
-    if (!file.is_regular_file()) continue;  // translations are in folders
+    if (!file.is_regular_file()) continue;  // folders contain translations
     INFO(file.path().filename().string());
     const Scenario scenario = read_scenario(file.path().string());
-    if (scenario.cluster.spec != "laptop") continue;  // on machines that one does not own
+    if (scenario.cluster.spec != "laptop") continue;  // others describe machines that are not available here
     check_memory(scenario);
     ++labs;
   }

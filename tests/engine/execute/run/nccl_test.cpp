@@ -1,5 +1,5 @@
-// Whole plans over the nccl communicator, on emulated GPUs' streams and an emulated library: the real executor,
-// binding, kernels' sources and communicators.
+// Complete plans over the nccl communicator, on emulated GPUs' streams and an emulated library: the real executor,
+// binding, kernel sources and communicators.
 #include <dlfcn.h>
 
 #include <array>
@@ -48,7 +48,7 @@ std::shared_ptr<const Platform> emulated_gpu(int index) {
       Platform{kernels::cuda_device(index), kernels::cuda_kernels(), kernels::cpu_kernels()});
 }
 
-/// Ranks share the first GPU.
+/// All ranks share the first GPU.
 RunSettings on_one_gpu(std::uint32_t steps) {
   emulated::set_pace({.seed = 5, .greatest_delay_us = 50});
   RunSettings settings;
@@ -76,7 +76,7 @@ std::int64_t now_ns() {
 
 class RunReports : public RankObserver {
  public:
-  /// Called at every span.
+  /// Called for every span.
   std::function<void()> at_span = [] {};
   void memory(Lane, const MemorySample&) override {}
   void span(Lane, const Span& span) override {
@@ -104,7 +104,7 @@ class RunReports : public RankObserver {
   std::mutex mutex_;
 };
 
-/// The members that NCCL gives a group take memory of the device, as real ones do.
+/// A world whose groups allocate device memory, as NCCL's do.
 class TakingWorld : public World {
  public:
   explicit TakingWorld(std::unique_ptr<World> inner) : inner_(std::move(inner)) {}
@@ -139,7 +139,7 @@ TEST_CASE("GPU memory that NCCL allocates at its start is workspace, not context
   TakingWorld::groups = 0;
   run_loopback(step, settings, [&](int) { return &reports; });
   REQUIRE(TakingWorld::groups > 0);
-  const std::int64_t taken = TakingWorld::groups / 2 * TakingWorld::taken_by_each;  // of each rank's device
+  const std::int64_t taken = TakingWorld::groups / 2 * TakingWorld::taken_by_each;  // by each rank on its device
   for (const auto& [rank, peaks] : reports.peaks) {
     const std::int64_t workspace = peaks[static_cast<std::size_t>(MemoryClass::workspace)];
     CHECK(workspace >= taken);
@@ -153,7 +153,7 @@ TEST_CASE("over nccl every plan trains the same model as one rank, with a GPU fo
       GENERATE(Plan{"1f1b", 2, 1, 1, 0, "auto"}, Plan{"1f1b", 2, 1, 2, 1, "auto"}, Plan{"gpipe", 1, 2, 2, 0, "auto"},
                Plan{"1f1b", 4, 1, 1, 3, "auto"}, Plan{"1f1b", 2, 2, 1, 2, "tree"}, Plan{"zb-h1", 2, 1, 2, 0, "ring"});
   RunSettings settings = over_emulated_nccl(1);
-  const bool rendezvous = plan.zero == 0;  // with and without meeting on the host
+  const bool rendezvous = plan.zero == 0;  // with and without a rendezvous on the host
   settings.over = [rendezvous](std::unique_ptr<World> threads) {
     CommOptions comm;
     comm.stamp_arrivals = rendezvous;
@@ -198,7 +198,7 @@ TEST_CASE("phases reported by NCCL belong to the op that called it, on every ran
     const std::lock_guard lock(mutex);
     return platforms.emplace_back(emulated_gpu(rank));
   };
-  // Of all fits of the devices' clocks: a busy machine's may be bad ones.
+  // The largest uncertainty of all fits of the devices' clocks, because some are poor on a busy machine.
   std::int64_t uncertainty_ns = 0;
   const emulated_nccl::ProfilerBehaviour telling;
   enable_nccl_profiler();
@@ -235,8 +235,8 @@ TEST_CASE("phases reported by NCCL belong to the op that called it, on every ran
           CHECK(phase.from == (is_message ? sends : -1));
           CHECK(phase.to == (is_message ? (sends == program.rank ? op.peer : program.rank) : -1));
           CHECK(phase.bytes == -1);
-          // On the device within the op, but for what the device's clock is off by, and the quickest telling of its
-          // timer.
+          // On the device, the phase is within the op, except for the error of the device's clock and the shortest
+          // reporting delay of its timer.
           CHECK(phase.begin_ns >= span.begin_ns - uncertainty_ns);
           CHECK(phase.end_ns <= span.end_ns + uncertainty_ns + 1000ll * telling.latest_us + 5'000'000);
         }
@@ -246,7 +246,7 @@ TEST_CASE("phases reported by NCCL belong to the op that called it, on every ran
   CHECK(misuse() == "");
 }
 
-// Hidden: run by the next test in a process of its own.
+// Hidden: the next test runs it in its own process.
 TEST_CASE("the plan over nccl whose edges between streams the environment selects", "[.][edges]") {
   const RunSettings settings = over_emulated_nccl(1);
   const char* missing = std::getenv("RANKSCOPE_TEST_EDGES_MISSING");
@@ -255,8 +255,8 @@ TEST_CASE("the plan over nccl whose edges between streams the environment select
   misuse();
 }
 
-// A kernel that does not wait for its operands may read token numbers that nobody has written, and crash. That is a
-// training that is not the same, too; the process of the other tests must outlive it.
+// A kernel that does not wait for its operands may read uninitialised token numbers, and crash. A crash also means that
+// the training is not the same. It must not end the process of the other tests.
 TEST_CASE("with every edge between streams missing, plans over nccl do not train the same model") {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   const auto trains_the_same = [&](const std::string& environment) {
@@ -288,8 +288,8 @@ TEST_CASE("a rank that fails in the midst of a run over nccl ends the others, st
   }
   CHECK(failed == 1);
   CHECK_THAT(why, ContainsText("planted"));
-  CHECK(std::chrono::steady_clock::now() - begin < 40s);  // the limit of a wait is a minute
-  misuse();                                               // ranks could not leave in order
+  CHECK(std::chrono::steady_clock::now() - begin < 40s);  // the time limit of a wait is a minute
+  misuse();                                               // ranks could not leave cleanly
 }
 
 TEST_CASE("a peer lost while its collective is on the device ends the run with the call and its peers named") {
@@ -317,15 +317,13 @@ TEST_CASE("a peer lost while its collective is on the device ends the run with t
   misuse();
 }
 
-// A GPU gives memory back once all that was launched on it is done: here rank 0's all_reduce on another lane, for which
-// rank 1 comes only after the one that asks for more memory.
-// A device may give memory only when its queues' work is done, which may be to wait for a peer.
-TEST_CASE("what ranks need of their GPUs over nccl is reserved before the first of them begins a step") {
+// A device may allocate or release memory only when all work on its queues is done, and that work may wait for a peer.
+TEST_CASE("over nccl all GPU memory is reserved before the first rank begins a step") {
   const char* const collective = GENERATE("auto", "ring", "tree", "halving-doubling", "naive");
   const Plan plan = GENERATE_REF(Plan{"1f1b", 4, 1, 1, 0, collective}, Plan{"1f1b", 2, 1, 2, 0, collective},
                                  Plan{"1f1b", 4, 1, 1, 3, collective}, Plan{"1f1b", 2, 2, 1, 0, collective});
   Scenario scenario = scenario_of(plan);
-  // Gathers and scatters, too.
+  // Also gathers and scatters.
   if (plan.data == 4 && plan.zero == 0) scenario.plan.data_parallel = GENERATE("all-reduce", "main-device");
   INFO(text_of(plan) << ", " << scenario.plan.data_parallel);
   const StepProgram step = compile(scenario);
@@ -335,7 +333,7 @@ TEST_CASE("what ranks need of their GPUs over nccl is reserved before the first 
   run_loopback(
       step, over_emulated_nccl(2), [](int) { return nullptr; },
       [&](RankRun& run, int rank) {
-        together.arrive_and_wait();  // all have what they need
+        together.arrive_and_wait();  // all ranks have reserved what they need
         const std::uint64_t before = emulated::counts().allocations;
         together.arrive_and_wait();
         run.run(0, 2);
@@ -347,6 +345,8 @@ TEST_CASE("what ranks need of their GPUs over nccl is reserved before the first 
   CHECK(misuse() == "");
 }
 
+// The first memory may be released only when all work on its GPU is done. Here that includes rank 0's all_reduce on
+// another lane, and rank 1 calls this one only after the collective that needs more memory.
 TEST_CASE("a collective that needs more memory than the one before does not wait for another lane's peer") {
   over_emulated_nccl(1);
   CommOptions comm;

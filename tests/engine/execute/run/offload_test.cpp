@@ -1,4 +1,4 @@
-// Optimizer states in the host's memory: the same bits, other bytes in other places.
+// Optimizer states in the host's memory: the training has the same bits, and bytes move to other memory classes.
 #include <map>
 #include <mutex>
 
@@ -50,7 +50,7 @@ Scenario scenario_of(const Plan& plan, const char* offload) {
 
 using Bytes = std::vector<std::byte>;
 
-/// What every rank's device holds of each parameter after some steps, and every summary.
+/// Returns each parameter on every rank's device after some steps; adds every summary to `summaries`.
 std::map<std::string, Bytes> trained(const Scenario& scenario, Summaries& summaries) {
   const StepProgram step = compile(scenario);
   std::map<std::string, Bytes> parameters;
@@ -77,7 +77,7 @@ std::map<std::string, Bytes> trained(const Scenario& scenario, Summaries& summar
 
 }  // namespace
 
-TEST_CASE("where optimizer states lie changes no bit of what is trained") {
+TEST_CASE("the place of optimizer states changes no bit of the training") {
   const auto plan =
       GENERATE(Plan{1, 1, 1, 0, "fp32", "adamw"}, Plan{2, 1, 1, 0, "fp32", "adamw"}, Plan{2, 1, 2, 1, "fp32", "adamw"},
                Plan{2, 1, 1, 2, "bf16", "adamw"}, Plan{2, 1, 2, 3, "bf16", "momentum", "zb-h1"},
@@ -94,7 +94,7 @@ TEST_CASE("where optimizer states lie changes no bit of what is trained") {
                             compile(scenario_of(plan, "optimizer")).grid));
 }
 
-TEST_CASE("an update that an overflow leaves out is left out on the host as well") {
+TEST_CASE("an update that is skipped after an overflow is also skipped on the host") {
   Scenario s = scenario_of({2, 1, 2, 2, "fp16", "adamw"}, "optimizer");
   s.fault.plant = "overflow";
   Scenario plain = s;
@@ -154,7 +154,7 @@ TEST_CASE("offloaded states count as host memory, and copies as traffic, as in t
   REQUIRE(summaries.all.size() == 4 * static_cast<std::size_t>(step.grid.size()));
 }
 
-TEST_CASE("a fault planted in offloaded training is caught") {
+TEST_CASE("a planted fault in offloaded training is detected") {
   Scenario s = scenario_of({2, 1, 2, 2, "fp64", "adamw"}, "optimizer");
   s.model.dropout = 0;
   CHECK(verify(s, {}).passed);

@@ -1,5 +1,5 @@
-// Runs on a GPU without a GPU: lanes are streams that run at their own pace, the device's memory is out of the host's
-// reach, and kernels are the real sources (tests/kernels/cuda/emulated).
+// Runs on an emulated GPU: lanes are streams with their own speeds, the host cannot access the device's memory, and the
+// kernels are the real sources (tests/kernels/cuda/emulated).
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -89,7 +89,7 @@ class RunReports : public RankObserver {
   }
   void step_done(const StepSummary& summary, const StepTrace& trace) override {
     const std::lock_guard lock(mutex_);
-    if (!std::isnan(summary.loss)) losses[summary.step] += summary.loss;  // of replicas
+    if (!std::isnan(summary.loss)) losses[summary.step] += summary.loss;  // summed over replicas
     square_norm[summary.step] += summary.gradient_square_norm;
     if (!summary.magnitudes.empty()) {
       std::vector<double>& sum = magnitudes[summary.step];
@@ -122,7 +122,7 @@ inline void run_reported(const Scenario& scenario, RunSettings settings, std::ui
   run_loopback(compile(scenario), settings, [&](int) { return &reports; });
 }
 
-/// The numbers differ, or what is read later is not there yet.
+/// True if the numbers differ, or if a read finds no data yet.
 inline bool is_wrong(const Scenario& scenario, const RunSettings& settings) {
   try {
     return !verify(scenario, settings).passed;

@@ -1,4 +1,4 @@
-// The events of a GPU's streams: how many are recorded, what waits for them, and when ops begin.
+// The events of a GPU's streams: how many are recorded, which waits use them, and when ops begin.
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -14,12 +14,12 @@ using namespace rankscope::on_queues;
 
 namespace {
 
-/// Events that a rank alone records in a step.
+/// Number of events per step of a single rank.
 double events_of_a_step(const StepProgram& step, RankObserver* observer) {
   constexpr std::uint32_t steps = 8;
   std::uint64_t events = 0;
   RunSettings settings = on_gpu(0);
-  settings.stress = {};  // it has events of its own
+  settings.stress = {};  // stress would add its own events
   run_loopback(
       step, settings, [&](int) { return observer; },
       [&](RankRun& run, int) {
@@ -38,7 +38,7 @@ class UnusedReports : public RunReports {
 
 }  // namespace
 
-TEST_CASE("a step records one event for each of its ops, and where nobody observes only those that lanes wait for") {
+TEST_CASE("a step records one event for each of its ops, and without an observer only those that lanes wait for") {
   const StepProgram step = compile(scenario_of({"1f1b"}));
   const RankProgram program = step.program_for(0);
   double ops = 0;
@@ -52,7 +52,7 @@ TEST_CASE("a step records one event for each of its ops, and where nobody observ
   }
   for (const auto& lane : program.lanes())
     if (!lane.empty()) needed.insert(lane.back());
-  constexpr double clock_fits = 3;  // of four events each, over eight steps: at the begin, and one a second
+  constexpr double clock_fits = 3;  // over eight steps, four events each: at the begin, and once per second
   RunReports reports;
   const double observed = events_of_a_step(step, &reports);
   CHECK(observed >= ops);
@@ -67,7 +67,7 @@ TEST_CASE("a step records one event for each of its ops, and where nobody observ
   CHECK(unused.spans == 0);
 }
 
-TEST_CASE("an op on a queue begins when the ops that it comes after have ended, though no event says so") {
+TEST_CASE("an op on a queue begins when the ops that it depends on have ended, even without an event") {
   const StepProgram step = compile(scenario_of({"1f1b", 1, 1, 2}));
   struct Kept : RunReports {
     void span(Lane lane, const Span& span) override {
@@ -107,7 +107,7 @@ TEST_CASE("a wait for an event that was never recorded returns at once, so the e
   CHECK(emulated::counts().waits_for_nothing == before + 1);
 }
 
-// Hidden: run by the next test in a process of its own.
+// Hidden: the next test runs it in its own process.
 TEST_CASE("the plan on streams whose edges the environment selects", "[.][edges]") {
   RunSettings settings = on_gpu();
   const char* missing = std::getenv("RANKSCOPE_TEST_EDGES_MISSING");
@@ -115,8 +115,8 @@ TEST_CASE("the plan on streams whose edges the environment selects", "[.][edges]
   CHECK_FALSE(is_wrong(scenario_of({"1f1b", 1, 1, 2}), settings));
 }
 
-// A kernel that does not wait for its operands may read token numbers that nobody has written, and crash: that is a
-// training that is not the same, too.
+// A kernel that does not wait for its operands may read uninitialised token numbers, and crash. A crash also means that
+// the training is not the same.
 TEST_CASE("without the edges between streams, plans do not train the same model") {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   const auto trains_the_same = [&](const std::string& environment) {
@@ -126,10 +126,10 @@ TEST_CASE("without the edges between streams, plans do not train the same model"
   CHECK_FALSE(trains_the_same("RANKSCOPE_TEST_EDGES_MISSING=1"));
 }
 
-TEST_CASE("an edge that is missing in a program shows on streams as it does on threads") {
+TEST_CASE("a missing edge in a program is detected on streams as on threads") {
   Scenario scenario = scenario_of({"1f1b", 4, 1, 1, 3});
   scenario.fault.plant = "early_gather_read";
   RunSettings settings = on_gpu();
-  settings.stress.greatest_delay_ns = 2'000'000;  // of gathers, too: who does not wait for them is early
+  settings.stress.greatest_delay_ns = 2'000'000;  // also of gathers: an op that does not wait for them is too early
   CHECK(is_wrong(scenario, settings));
 }

@@ -1,4 +1,5 @@
-// A GPU's memory: what is reserved when, what is reported and predicted, who can access it; and which GPU a rank uses.
+// A GPU's memory: when it is reserved, what is reported and predicted, and who can access it; and which GPU a rank
+// uses.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,7 +20,7 @@ using namespace rankscope::on_queues;
 
 namespace {
 
-/// The exit status of a child that runs `body`; minus the signal that killed it.
+/// Runs `body` in a child. Returns its exit status, or minus the signal that killed it.
 template <class Body>
 int status_of_child(Body body) {
   const pid_t child = fork();
@@ -38,13 +39,13 @@ int status_of_child(Body body) {
 TEST_CASE("nothing is reserved on the device once the first step has begun, and no event is waited for too early") {
   const StepProgram step = compile(scenario_of({"1f1b", 2, 1, 2}));
   RunSettings settings = on_gpu(0);
-  const emulated::Counts at_start = emulated::counts();  // another case waits for nothing on purpose
+  const emulated::Counts at_start = emulated::counts();  // another test waits for unrecorded events on purpose
   std::mutex mutex;
   std::map<int, std::array<std::uint64_t, 2>> reserved;
   run_loopback(
       step, settings, [](int) { return nullptr; },
       [&](RankRun& run, int rank) {
-        run.run(0, 1);  // no rank is in its second step before all have made what they need
+        run.run(0, 1);  // no rank begins its second step before all have reserved their memory
         const std::uint64_t before = emulated::counts().allocations;
         run.run(1, 2);
         const std::lock_guard lock(mutex);
@@ -71,7 +72,7 @@ TEST_CASE(
   CHECK(predicted_of(MemoryClass::context) == context);
   CHECK(predicted_of(MemoryClass::workspace) == programs.front().scratch_bytes);
 
-  constexpr std::int64_t code = 3 << 20;  // that a kernel's first launch would load
+  constexpr std::int64_t code = 3 << 20;  // what the first launch of a kernel would load
   RunReports reports;
   std::int64_t used = 0;
   run_loopback(
@@ -85,12 +86,12 @@ TEST_CASE(
   const ClassBytes& peaks = reports.peaks.at(0);
   const auto reported_of = [&](MemoryClass memory) { return peaks[static_cast<std::size_t>(memory)]; };
   CHECK(reported_of(MemoryClass::workspace) == programs.front().scratch_bytes);
-  // What is reserved beside a program (tables of addresses, the step's scalars) is in the context, too: little.
+  // Small reservations outside the program (tables of addresses, the step's scalars) are also part of the context.
   CHECK(reported_of(MemoryClass::context) >= context + code);
   CHECK(reported_of(MemoryClass::context) < context + code + (64 << 10));
   CHECK(reports.peak.at(0) <= used);
-  // What is reserved and not reported is the arena's gaps: between tensors, and where less than the peak is alive; and
-  // some hundred bytes beside it, such as the step's scalars.
+  // The only memory that is reserved and not reported: gaps in the arena, between tensors and where fewer tensors are
+  // alive than at the peak; and some hundred bytes outside it, such as the step's scalars.
   const std::int64_t gaps = programs.front().arena_bytes - (predicted.peak - context - programs.front().scratch_bytes);
   CHECK(gaps >= 0);
   CHECK(used - reports.peak.at(0) <= gaps + (1 << 10));
@@ -104,7 +105,7 @@ TEST_CASE("the predicted context is the one that the cluster's file states") {
   std::vector<RankProgram> programs = step.all_programs();
   set_scratch(step, programs, *on_gpu(0).platform);
   CHECK(programs.front().context_bytes == 1'500'000'000);
-  // Where processes share the device, what it has taken is nobody's context in particular.
+  // If processes share the device, its used memory cannot be assigned to one context.
   Platform shared = *on_gpu(0).platform;
   CHECK(shared.context_bytes() > 0);
   shared.is_alone = false;
@@ -147,7 +148,7 @@ TEST_CASE("a rank runs on its platform's GPU, whatever device its thread used be
   CHECK(reports.losses.size() == 2);
 }
 
-TEST_CASE("a GPU that is not there is refused by its number") {
+TEST_CASE("a GPU that does not exist is refused by its number") {
   CHECK_NOTHROW(open_platform("cuda", 1, 3));
   CHECK_THROWS_AS(open_platform("cuda", 1, 4), DeviceError);
   CHECK_THROWS_WITH(open_platform("cuda", 1, 4),

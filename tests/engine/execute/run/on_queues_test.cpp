@@ -1,4 +1,4 @@
-// What must hold for training on the CPU must hold on a GPU, too: losses, norms, and the same model as one rank.
+// The requirements for training on the CPU also hold on a GPU: losses, norms, and the same model as one rank.
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -38,7 +38,7 @@ TEST_CASE("a GPU's losses and norms are the CPU's, and its reports are in order"
   for (const auto& [step, loss] : on_cpu.losses) CHECK(on_device.losses.at(step) == Approx(loss).epsilon(1e-5));
   for (const auto& [step, square] : on_cpu.square_norm)
     CHECK(on_device.square_norm.at(step) == Approx(square).epsilon(1e-4));
-  // Rounding moves few of them to another power of two, but for the key's bias, whose gradient is rounding.
+  // Rounding moves few gradients to another power of two, except those of the key's bias, whose true gradient is zero.
   REQUIRE(on_device.magnitudes.size() == 2);
   for (const auto& [number, counts] : on_cpu.magnitudes) {
     double all = 0, differ = 0;
@@ -118,7 +118,7 @@ TEST_CASE("asynchronous servers on streams do what a serial replay of their arri
   INFO(workers << " workers, " << servers << " servers, " << precision);
   RunSettings settings = on_gpu();
   std::atomic<bool> late{true};
-  settings.comm.before = [&late](int rank, Lane lane, const char*) {  // the others are all their steps ahead meanwhile
+  settings.comm.before = [&late](int rank, Lane lane, const char*) {  // meanwhile the others finish all their steps
     if (rank == 1 && lane == Lane::server && late.exchange(false)) std::this_thread::sleep_for(500ms);
   };
   const VerifyResult result = verify(scenario, settings);

@@ -1,4 +1,4 @@
-// Every optimizer on several ranks: the same training as on one, and the memory that its rule says.
+// Every optimizer on several ranks: the same training as on one rank, and the memory of its rule.
 #include <mutex>
 
 #include "engine/plan/optimizer_rule/rule.hpp"
@@ -9,7 +9,7 @@ using namespace rankscope;
 
 namespace {
 
-/// Two blocks, 30,144 parameters; the MLP's matrices are large enough to be quantised.
+/// Two blocks, 30,144 parameters; the MLP's matrices are large enough for quantisation.
 Scenario scenario_of(const std::string& optimizer, int data, int pipeline, const std::string& precision) {
   Scenario s;
   s.title = "optimizers";
@@ -22,14 +22,14 @@ Scenario scenario_of(const std::string& optimizer, int data, int pipeline, const
   s.train.global_batch = 4 * data;
   s.train.optimizer = optimizer;
   s.train.learning_rate = 1e-2;
-  s.train.warmup_steps = 3;  // verify's own runs leave it out
+  s.train.warmup_steps = 3;  // verify's own runs ignore it
   s.train.hyper.weight_decay = 0.1;
-  if (optimizer == "radam") s.train.hyper.beta2 = 0.5;  // else five steps see no second moment
+  if (optimizer == "radam") s.train.hyper.beta2 = 0.5;  // otherwise the second moment is unused in five steps
   s.train.clip = 0.5;
   return s;
 }
 
-/// What each rank's ledger saw of the optimizer's class.
+/// The optimizer's class in each rank's ledger.
 class MemoryObserver : public RankObserver {
  public:
   void span(Lane, const Span&) override {}
@@ -96,7 +96,7 @@ TEST_CASE("the ledger of the optimizer's states is the rule's bytes, on every ra
         const auto predicted = memory_profile(step.program_for(rank)).peak_by_class;
         CHECK(observer.optimizer == predicted[static_cast<std::size_t>(MemoryClass::optimizer)]);
         sum += observer.optimizer;
-        // The summary tells the rate that the update used: three steps of warm-up, then all of it.
+        // The summary reports the rate of the update: three steps of warm-up, then the full rate.
         const std::vector<double> rates{1e-2 / 3, 2e-2 / 3, 1e-2, 1e-2, 1e-2};
         REQUIRE(observer.rate.size() == rates.size());
         for (std::size_t i = 0; i < rates.size(); ++i) CHECK(observer.rate[i] == Approx(rates[i]));

@@ -1,4 +1,5 @@
-// plan.collective decides how every collective of a plan is done: in the engine, in its prediction and in the report.
+// plan.collective selects the algorithm of every collective of a plan: in the engine, in its prediction and in the
+// report.
 #include <mutex>
 
 #include "engine/execute/run/clock.hpp"
@@ -40,7 +41,7 @@ Scenario data_parallel(const std::string& collective, int ranks) {
   s.plan.data = ranks;
   s.plan.micro_batches = 2;
   s.plan.collective = collective;
-  s.plan.bucket_mib = 0.005;  // several buckets, of sizes that no number of ranks divides
+  s.plan.bucket_mib = 0.005;  // several buckets, whose sizes are not divisible by the number of ranks
   s.train.global_batch = 2 * ranks;
   s.cluster.spec = "test";
   s.cluster.peak_flops_fp32 = 1e9;
@@ -53,7 +54,7 @@ Scenario data_parallel(const std::string& collective, int ranks) {
 
 }  // namespace
 
-TEST_CASE("a run's collectives go by plan.collective: its transfers, its bytes and its report say so") {
+TEST_CASE("a run's collectives use plan.collective: in its transfers, its bytes and its report") {
   const std::string collective = GENERATE("auto", "ring", "naive", "tree", "halving-doubling");
   const int n = GENERATE(3, 4);
   CAPTURE(collective, n);
@@ -104,7 +105,7 @@ TEST_CASE("the machine model and the engine's own prediction cost collectives by
   for (const Costs& costs : {modelled_costs(step.scenario, step.model), predict_costs(step)}) {
     CAPTURE(collective);
     REQUIRE((costs.collective_ns != nullptr) == (collective != "auto" && collective != "ring"));
-    if (!costs.collective_ns) continue;  // the simulator's own: a ring
+    if (!costs.collective_ns) continue;  // the simulator's default: a ring
     CHECK(costs.collective_ns(OpKind::all_reduce, members, bytes) ==
           algorithm_ns(OpKind::all_reduce, *algorithm_of(collective), members, bytes, costs.link));
     CHECK((costs.collective_ns(OpKind::all_reduce, members, bytes) >

@@ -1,5 +1,5 @@
-// Checkpoints between plans that lie far apart: other tensor shares, states in the host's memory, on a main device or
-// on servers, and another loss scale to go on with.
+// Checkpoints between very different plans: other tensor shares, states in the host's memory, on a main device or on
+// servers, and a run that continues with another loss scale.
 #include <cmath>
 #include <string_view>
 
@@ -26,7 +26,7 @@ struct Plan {
 Scenario scenario_of(const Plan& plan, const char* precision = "fp64", const char* optimizer = "adamw") {
   Scenario s;
   s.title = "resumption";
-  // Of 2 and of 4 tensor ranks the last one's share of the vocabulary ends in padding.
+  // With 2 and with 4 tensor ranks, the last rank's share of the vocabulary contains padding.
   s.model = {"gpt", 4, 32, 4, 16, 61, true, 0.1};
   s.plan.data = plan.data;
   s.plan.tensor = plan.tensor;
@@ -80,14 +80,15 @@ Checkpoint after_two(const TemporaryDirectory& folder) {
   return checkpoint;
 }
 
-/// So that rounding in gradients that are truly zero is not enlarged to steps; and a scale's window of two steps.
+/// Prevents that rounding in gradients whose true value is zero is enlarged to steps. Sets a loss scale window of two
+/// steps.
 Scenario without_noise(Scenario s) {
   s.train.hyper.epsilon = 0.01;
   s.train.loss_scale_window = 2;
   return s;
 }
 
-/// In fp16. Its step 1 overflows and is left out.
+/// In fp16. Step 1 overflows and is skipped.
 Scenario overflowing() {
   Scenario s = without_noise(scenario_of({.data = 2, .pipeline = 2, .zero = 2}, "fp16"));
   s.fault.plant = "overflow";
@@ -102,7 +103,7 @@ TEST_CASE("under the same plan a run continues bit for bit, whatever it shards o
   for (const Plan& plan : plans) {
     const Scenario s = scenario_of(plan, precision, optimizer);
     if (complaint_about_plan(s)) {
-      CHECK((s.plan.has_servers() && s.plan.precision == "fp16"));  // the only one that makes no sense
+      CHECK((s.plan.has_servers() && s.plan.precision == "fp16"));  // the only invalid combination
       continue;
     }
     INFO(words(plan) << " " << precision << " " << optimizer);
@@ -165,7 +166,7 @@ TEST_CASE("an update that fp16 skipped stays skipped in other precisions, which 
   const Trained straight = train(overflowing(), folder.path().string());
   const Checkpoint in_fp16 = after_two(folder);
   const Scenario s = without_noise(scenario_of({.tensor = 2}, "fp32"));
-  // With one update more Adam's corrections would be other by a third.
+  // One more update would change Adam's bias corrections by a third.
   CHECK(difference(train(s, other.path().string(), &in_fp16).weights, straight.weights) < 1e-2);
   const Checkpoint in_fp32(checkpoints_in(other.path().string()).front());
   REQUIRE(in_fp32.steps_done() == 4);

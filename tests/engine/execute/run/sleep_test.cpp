@@ -1,4 +1,5 @@
-// The executor's order, on the wall clock: ops sleep their costs, so any number of ranks keeps true time on two cores.
+// The executor's order on the wall clock: ops sleep for their costs, so any number of ranks keeps real time on two
+// cores.
 #include <atomic>
 #include <chrono>
 #include <mutex>
@@ -50,7 +51,7 @@ Scenario balanced(std::string schedule, int data, int pipeline, int micro_batche
   return s;
 }
 
-/// Runs with a forward of `unit` and a backward of twice that on every stage.
+/// Runs the step with a forward of `unit` and a backward of twice `unit` on every stage.
 void run_asleep(const StepProgram& step, std::chrono::nanoseconds unit, std::uint32_t steps, RankObserver& observer,
                 CommOptions comm = {}) {
   RunSettings settings;
@@ -64,8 +65,8 @@ void run_asleep(const StepProgram& step, std::chrono::nanoseconds unit, std::uin
 
 constexpr double bubble_tolerance = 0.03;
 
-/// Threads that sleep and look how late they wake, as long as it lives: whether the machine keeps the time. No part of
-/// the engine is asked.
+/// Threads that sleep and measure how late they wake up: whether the machine is quiet enough for wall-clock times. This
+/// does not use the engine.
 class Lateness {
  public:
   explicit Lateness(std::chrono::nanoseconds length) {
@@ -87,14 +88,14 @@ class Lateness {
   std::vector<std::jthread> team_;
 };
 
-/// A machine that wakes its threads later than by so much of an op gives its processors to others: such a step's wall
-/// clock judges nobody.
+/// If threads wake up later than this share of an op, the machine gave its processors to other programs, and the step's
+/// wall-clock time is not judged.
 constexpr double too_late = 0.01;
 constexpr int most_attempts = 8;
 
-/// Runs a step asleep until the machine has kept the time through one, and judges the bubble of that one. Each has its
-/// lanes' order checked, however late it is. Ops become longer, so that a wake-up that is late counts less, and a busy
-/// host is waited for.
+/// Repeats a sleeping step until the machine was quiet during one, and checks the bubble of that step. The order of
+/// each step's lanes is always checked. At first, ops become longer with each attempt, so that late wake-ups matter
+/// less; then the test waits between attempts, because the host is busy.
 void check_bubble_asleep(const StepProgram& step, std::chrono::nanoseconds unit, const std::string& what) {
   const double ideal = ideal_bubble(step.schedule);
   const auto programs = step.all_programs();
@@ -138,13 +139,14 @@ TEST_CASE("with sleeping ops interleaved and zero-bubble schedules have the theo
   scenario.model.layers = scenario.plan.chunks();
   const StepProgram step = compile(scenario);
   INFO(schedule << " on " << p << " ranks");
-  // Hardly anything is idle, so a wake-up that comes late delays everybody: longer units make it count less.
+  // Almost nothing is idle, so one late wake-up delays all ranks: longer units reduce its effect.
   check_bubble_asleep(step, slowness * (scenario.plan.virtual_stages == 2 ? 5ms : 10ms),
                       std::string(schedule) + " on " + std::to_string(p) + " ranks");
 }
 
 TEST_CASE("an executor that shuffles ready ops is detected by its order and bubble") {
-  // Ready forwards are taken before ready backwards, and the last micro-batch before the first: all dependencies hold.
+  // Ready forwards run before ready backwards, and the last micro-batch before the first: all dependencies are
+  // satisfied.
   StepProgram step = compile(balanced("1f1b", 1, 4, 8));
   const auto honest = step.all_programs();
   for (auto& order : step.schedule.order) {
@@ -184,14 +186,14 @@ TEST_CASE("a slow all-reduce that the backward covers does not lengthen the step
     run_asleep(step, slowness * 40ms, 1, recorder, comm);  // a forward of two delays, a backward of four
     return static_cast<double>(step_range(recorder.spans, 0).length()) * 1e-9;
   };
-  // A neighbour on the machine can only make a step longer: the shortest of some is what each takes.
+  // Other programs can only make a step longer, so the shortest of several runs is the true time.
   double undelayed = 1e9, covered = 1e9, exposed = 1e9;
   const auto is_covered = [&] { return covered < undelayed + slowness * 0.008; };
   const auto is_exposed = [&] { return exposed > undelayed + slowness * 0.012; };
   for (int attempt = 0; attempt < 12 && (attempt == 0 || !is_covered() || !is_exposed()); ++attempt) {
     undelayed = std::min(undelayed, seconds_with_delay_of(-1));
-    covered = std::min(covered, seconds_with_delay_of(0));  // the first bucket's
-    // The last one's: nothing is left to hide it.
+    covered = std::min(covered, seconds_with_delay_of(0));  // the first bucket's delay
+    // The delay of the last one: there is no compute left to hide it.
     exposed = std::min(exposed, seconds_with_delay_of(static_cast<int>(reduces) - 1));
   }
   INFO("undelayed " << undelayed << " s, covered " << covered << " s, exposed " << exposed << " s");

@@ -1,6 +1,5 @@
-// PipeDream's rule, against a reference that knows nothing of pipelines: one rank goes through the mini-batches one by
-// one, with the weights that the rule states put into it before the forward, and before the backward; the update is
-// written out here.
+// PipeDream's rule, compared with a reference without pipelines: one rank processes the mini-batches one by one. Before
+// each forward and each backward it gets the weights that the rule states; the update is computed in this file.
 #include <cmath>
 #include <map>
 
@@ -20,9 +19,9 @@ namespace {
 using Values = std::vector<double>;
 using Weights = std::map<std::string, Values>;  ///< by parameter
 
-constexpr int layers = 12, steps = 3;  // that two, three and four stages share evenly
+constexpr int layers = 12, steps = 3;  // divisible by two, three and four stages
 constexpr double rate = 0.05, beta1 = 0.9, beta2 = 0.99,
-                 epsilon = 1e-2;  // roundings of the gradients stay as small in the update
+                 epsilon = 1e-2;  // keeps roundings of the gradients small in the update
 
 Scenario scenario_of(const std::string& optimizer, int pipeline, int micro_batches, bool stashing,
                      const std::string& precision = "fp64") {
@@ -46,7 +45,7 @@ Scenario scenario_of(const std::string& optimizer, int pipeline, int micro_batch
   return s;
 }
 
-/// The same mini-batches, each a step of one rank.
+/// The same mini-batches, each as one step of one rank.
 Scenario one_by_one(Scenario s) {
   const int updates = s.plan.micro_batches;
   s.plan.schedule = "1f1b";
@@ -77,7 +76,7 @@ struct Trained {
   Weights weights;
 };
 
-/// What the engine makes of the plan.
+/// The engine's result for the plan.
 Trained run_plan(const Scenario& scenario) {
   const StepProgram step = compile(scenario);
   testing::Summaries summaries;
@@ -99,13 +98,13 @@ Trained run_plan(const Scenario& scenario) {
   return trained;
 }
 
-/// Layers go to stages evenly; what is in front of them to the first, and what is behind to the last.
+/// Stages have equal numbers of layers; the first also has the embedding, and the last also the head.
 int stage_of(const std::string& parameter, int stages) {
   if (parameter.starts_with("h.")) return std::stoi(parameter.substr(2)) / (layers / stages);
   return parameter.starts_with("wte") || parameter.starts_with("wpe") ? 0 : stages - 1;
 }
 
-/// The update of one parameter, as its paper has it.
+/// The update of one parameter, as in the optimizer's paper.
 class Rule {
  public:
   explicit Rule(bool adam) : adam_(adam) {}
@@ -134,8 +133,9 @@ class Rule {
 };
 
 /// Narayanan et al. 2019, section 3.3, for stage s of p, with w = p - 1 - s micro-batches between a forward and its
-/// backward: the forward of a step's micro-batch i has the weights after max(0, i - w) of the step's updates (the
-/// pipeline drains between steps), and so has its backward with weight stashing. Without, it has all i of them.
+/// backward: the forward of a step's micro-batch i uses the weights after max(0, i - w) of the step's updates (the
+/// pipeline drains between steps). With weight stashing, its backward uses the same weights; without, it uses those
+/// after i updates.
 class Reference {
  public:
   Reference(const Scenario& plan) : plan_(plan), alone_(one_by_one(plan)), step_(compile(alone_)) {}
@@ -190,10 +190,10 @@ class Reference {
   StepProgram step_;
   RankRun* run_ = nullptr;
   std::map<std::string, BufferIndex> parameters_;
-  std::vector<Weights> version_;  ///< after so many updates
+  std::vector<Weights> version_;  ///< index: number of updates
 };
 
-/// Frobenius norm of the difference of all weights over that of what training has changed them by.
+/// Frobenius norm of the difference of all weights, relative to that of their change in training.
 double difference(const Weights& a, const Weights& b, const Weights& initial) {
   double off = 0, moved = 0;
   for (const auto& [name, values] : a)
@@ -231,7 +231,7 @@ TEST_CASE("losses and weights are those of PipeDream's rule, with weight stashin
   const Weights initial = initial_weights(plan);
   REQUIRE(run.weights.size() == initial.size());
   CHECK(difference(run.weights, expected.weights, initial) < 1e-12);
-  // Neither is the other, nor what one rank trains that is never stale.
+  // The two differ from each other, and from a training on one rank, which has no stale weights.
   if (micro_batches > 2) {
     const Trained other = run_plan(scenario_of(optimizer, pipeline, micro_batches, !stashing));
     CHECK(difference(run.weights, other.weights, initial) > 1e-6);
@@ -297,7 +297,7 @@ TEST_CASE("verify reports stale weights as another training, and a plan without 
   const VerifyResult stale = verify(scenario_of("sgd", 2, 4, GENERATE(false, true)), {});
   CHECK(stale.outcome == Outcome::different);
   CHECK_FALSE(stale.passed);
-  CHECK(stale.runs.front().outcome == Outcome::different);  // measured, too
+  CHECK(stale.runs.front().outcome == Outcome::different);  // also by comparison
   CHECK(to_text(stale).starts_with("not the same training as one rank: stale weights: stage 0 goes forward with"));
   for (const auto& [pipeline, micro_batches] : {std::pair{1, 4}, std::pair{4, 1}}) {
     const VerifyResult same = verify(scenario_of("adam", pipeline, micro_batches, true), {});

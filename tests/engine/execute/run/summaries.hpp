@@ -1,4 +1,4 @@
-// Keeps every summary that the ranks of a run report.
+// Stores every summary that the ranks of a run report.
 #pragma once
 #include <mutex>
 #include <vector>

@@ -1,6 +1,6 @@
-// What tensor ranks, with and without sequence parallelism, do beyond the matrix of plans
-// (tests/engine/prove/verify/matrix), which holds every pair of theirs with a precision, schedule, stage of ZeRO,
-// recomputation, optimizer, and so on.
+// Tests of tensor ranks, with and without sequence parallelism, that are not in the matrix of plans
+// (tests/engine/prove/verify/matrix), which combines each of their options with each precision, schedule, stage of
+// ZeRO, recomputation, optimizer, and so on.
 #include <cmath>
 #include <string_view>
 
@@ -24,7 +24,7 @@ struct Plan {
   int recompute_blocks = 1;
   int layers = 2;
   bool tied = true;
-  int vocabulary = 61;  // of 2 and of 4 ranks the last has padding
+  int vocabulary = 61;  // the last of 2 and of 4 ranks has padding
   double dropout = 0.1;
 };
 
@@ -32,7 +32,7 @@ Scenario scenario_of(const Plan& plan) {
   Scenario s;
   s.title = "tensor parallel";
   const bool chunked = std::string_view(plan.schedule) == "interleaved" || std::string_view(plan.schedule) == "zb-v";
-  // Of sums over few elements 16-bit roundings are too large a part.
+  // In sums over few elements, 16-bit roundings are relatively too large.
   const int width = std::string_view(plan.precision) == "bf16" ? 32 : 16;
   s.model = {"gpt", chunked ? 4 : plan.layers, width, 4, 8, plan.vocabulary, plan.tied, plan.dropout};
   s.plan.tensor = plan.tensor;
@@ -50,7 +50,7 @@ Scenario scenario_of(const Plan& plan) {
   s.plan.bucket_mib = 0.01;  // several buckets
   s.train.global_batch = 2 * plan.data * plan.micro_batches;
   s.train.optimizer = "adamw";
-  s.train.clip = 0.3;  // clips: the norm counts
+  s.train.clip = 0.3;  // small enough to clip, so the norm matters
   return s;
 }
 
@@ -66,7 +66,7 @@ void check_parity(const Plan& plan) {
   INFO(words(plan) << to_text(result));
   CHECK(result.passed);
   CHECK(result.runs.size() == 2);  // SGD's and AdamW's
-  // Stricter than verify: losses are means of many tokens.
+  // A smaller limit than verify's, because losses are means over many tokens.
   for (const ParityRun& run : result.runs) CHECK(run.errors.losses < 1e-3);
 }
 
@@ -89,7 +89,7 @@ TEST_CASE("a rank may have no word of the vocabulary, and a tensor group more ra
   const bool sequence_parallel = GENERATE(false, true);
   check_parity({.tensor = 4, .sequence_parallel = sequence_parallel, .vocabulary = 5});
   Scenario s = scenario_of({.tensor = 4, .sequence_parallel = sequence_parallel});
-  s.model.context = 2;  // rows of a rank are one token, in the middle of a sample
+  s.model.context = 2;  // a rank's row is one token, from the middle of a sample
   const VerifyResult result = verify(s, {});
   INFO(to_text(result));
   CHECK(result.passed);
@@ -123,7 +123,7 @@ TEST_CASE("what is computed again has the same bits, collectives included") {
   CHECK(a.losses == b.losses);
 }
 
-TEST_CASE("faults planted in tensor-parallel training are caught") {
+TEST_CASE("planted faults in tensor-parallel training are detected") {
   const bool sequence_parallel = GENERATE(false, true);
   constexpr int zero = 2;
   const auto* plant = GENERATE("gradient_scale", "dropped_micro_batch", "skipped_norm_term", "untied_embedding",

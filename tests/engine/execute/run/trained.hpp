@@ -1,4 +1,4 @@
-// Runs a scenario, perhaps from a checkpoint, and keeps what it has made.
+// Runs a scenario, optionally from a checkpoint, and stores its results.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -16,19 +16,19 @@
 
 namespace rankscope::testing {
 
-/// By parameter's name: the whole of it, in the model's own order.
+/// By the parameter's name: all its elements, in the model's order.
 using Weights = std::map<std::string, std::vector<double>>;
 
 struct Trained {
-  /// As the optimizer keeps them: masters where there are any.
+  /// As the optimizer keeps them: the masters if there are any.
   Weights weights;
-  /// Every parameter and state that lives across steps, byte by byte: by rank and the buffer's name.
+  /// The bytes of every parameter and of every state that is kept across steps, by rank and the buffer's name.
   std::map<std::string, std::vector<std::byte>> memory;
-  /// By rank that updates with one: scale, steps since it has changed, updates made.
+  /// By each rank that updates with a loss scale: scale, steps since its last change, number of updates.
   std::map<int, std::array<double, 3>> loss_scale;
 };
 
-/// Trains to the scenario's end, from `resume` if it is given, and writes checkpoints to `folder` unless it is empty.
+/// Trains to the scenario's end, from `resume` if given; writes checkpoints to `folder` unless it is empty.
 inline Trained train(const Scenario& scenario, const std::string& folder, const Checkpoint* resume = nullptr) {
   const StepProgram step = compile(scenario);
   Trained trained;
@@ -42,7 +42,7 @@ inline Trained train(const Scenario& scenario, const std::string& folder, const 
   const auto keep = [&](const RankRun& run, int rank, BufferIndex b) {
     const Buffer& buffer = run.program().buffers[b];
     const View view = run.view(b);
-    // A main device's replicas are told what it has become with the next step.
+    // A main device's replicas receive its new state only with the next step.
     if (buffer.role == BufferRole::loss_scale && step.updates(rank)) {
       const auto* state = view.as<double>();
       trained.loss_scale[rank] = {state[0], state[1], state[2]};
@@ -71,8 +71,8 @@ inline Trained train(const Scenario& scenario, const std::string& folder, const 
   return trained;
 }
 
-/// The largest error of any tensor, over the tensor's largest weight; infinite where one model lacks a tensor, where a
-/// weight is NaN, and where there is no model at all.
+/// The largest error of any tensor, relative to the tensor's largest weight; infinite if one model lacks a tensor, if a
+/// weight is NaN, or if there is no model.
 inline double difference(const Weights& actual, const Weights& expected) {
   if (actual.size() != expected.size() || expected.empty()) return std::numeric_limits<double>::infinity();
   test::LargestError worst;

@@ -1,5 +1,5 @@
-// That ZeRO trains the same model as one rank the matrix of plans shows (tests/engine/prove/verify/matrix); here: that
-// where sums are taken in the same order it has the same bits as plain data parallelism, and that faults are caught.
+// The matrix of plans tests that ZeRO trains the same model as one rank (tests/engine/prove/verify/matrix). This file
+// tests that it has the same bits as plain data parallelism if sums have the same order, and that faults are detected.
 #include <map>
 #include <mutex>
 
@@ -20,14 +20,14 @@ Scenario scenario_of(int zero, int data, int pipeline, int micro_batches, std::s
   s.plan.micro_batches = micro_batches;
   s.plan.zero = zero;
   s.plan.precision = std::move(precision);
-  s.plan.bucket_mib = 0.05;  // several buckets, which shards cut inside tensors
+  s.plan.bucket_mib = 0.05;  // several buckets, which shards divide inside tensors
   s.train.global_batch = 2 * data * micro_batches;
   s.train.optimizer = "adamw";
   s.train.clip = 0.5;
   return s;
 }
 
-/// The bytes of every parameter after some steps, piece by piece put together over the ranks.
+/// The bytes of every parameter after some steps, collected from the pieces on all ranks.
 std::map<int, std::vector<std::byte>> trained(const Scenario& scenario) {
   const StepProgram step = compile(scenario);
   std::map<int, std::vector<std::byte>> parameters;
@@ -57,17 +57,17 @@ std::map<int, std::vector<std::byte>> trained(const Scenario& scenario) {
 TEST_CASE("with ring chunks equal to shards ZeRO has the bits of data parallelism") {
   const int zero = GENERATE(1, 2, 3);
   const auto* precision = GENERATE("fp32", "bf16");
-  // Stage 3 has other buckets, so that its chunks are others: of two ranks the order makes no difference.
+  // Stage 3 has other buckets, and so other chunks; with two ranks the order makes no difference.
   Scenario s = scenario_of(zero, zero == 3 ? 2 : 3, 1, zero == 1 ? 2 : 1, precision);
   s.plan.collective = "ring";
-  s.train.clip = 0;  // its norm is summed rank by rank
+  s.train.clip = 0;  // the norm is summed rank by rank
   Scenario plain = s;
   plain.plan.zero = 0;
   INFO("ZeRO-" << zero << " " << precision);
   CHECK(trained(s) == trained(plain));
 }
 
-TEST_CASE("faults planted in sharded training are caught") {
+TEST_CASE("planted faults in sharded training are detected") {
   const int zero = GENERATE(1, 2, 3);
   const auto* plant = GENERATE("gradient_scale", "dropped_micro_batch", "skipped_norm_term", "untied_embedding");
   Scenario s = scenario_of(zero, 2, 2, 2, "fp64");

@@ -11,7 +11,7 @@ using namespace rankscope;
 
 namespace {
 
-/// Two stages, one micro-batch: rank 0 computes, sends, and rank 1 computes.
+/// Two stages, one micro-batch: rank 0 computes and sends, then rank 1 computes.
 struct Pipeline {
   std::vector<RankProgram> programs{2};
   std::vector<Span> spans;
@@ -57,7 +57,7 @@ TEST_CASE("the classes of time differ by as much as the steps do") {
 TEST_CASE("a class is averaged over ranks, and the one that differs most is first") {
   const Pipeline a(400, 100), b(700, 300);
   const auto times = of_kind(difference_of(a.compared(), b.compared()), DifferenceKind::time);
-  // Each rank computes 400 of 900, and 700 of 1700.
+  // Each rank computes for 400 of 900 ns, and for 700 of 1700 ns.
   CHECK(named(times, "compute").a.seconds == Approx(400e-9));
   CHECK(named(times, "compute").seconds() == Approx(300e-9));
   for (std::size_t i = 1; i < times.size(); ++i)
@@ -67,7 +67,7 @@ TEST_CASE("a class is averaged over ranks, and the one that differs most is firs
 TEST_CASE("ops are listed by kind and purpose, as averages per rank and step") {
   const Pipeline a(400, 100), b(700, 300);
   const auto ops = of_kind(difference_of(a.compared(), b.compared()), DifferenceKind::op);
-  // One rank of two sends.
+  // One of the two ranks sends.
   const DifferenceRow& send = named(ops, "send of pipeline_forward");
   CHECK(send.a.count == Approx(0.5));
   CHECK(send.a.seconds == Approx(50e-9));
@@ -94,5 +94,5 @@ TEST_CASE("idle times are listed by their cause") {
   REQUIRE_FALSE(causes.empty());
   double in_a = 0;
   for (const DifferenceRow& row : causes) in_a += std::isnan(row.a.seconds) ? 0 : row.a.seconds;
-  CHECK(in_a == Approx(500e-9));  // each rank is idle for 500 of 900
+  CHECK(in_a == Approx(500e-9));  // each rank is idle for 500 of 900 ns
 }

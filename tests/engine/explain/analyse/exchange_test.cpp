@@ -54,7 +54,7 @@ TEST_CASE("a ring's all-reduce is 2(n-1) phases, and after them every rank holds
   }
 }
 
-TEST_CASE("whatever the algorithm and the number of ranks, an all-reduce ends with everything everywhere") {
+TEST_CASE("for any algorithm and number of ranks, an all-reduce ends with all contributions on all ranks") {
   for (const Algorithm algorithm : {Algorithm::ring, Algorithm::naive, Algorithm::tree, Algorithm::halving_doubling})
     for (const int n : {2, 3, 4, 5, 8}) {
       const auto exchange = reduce_of(n, 64 * n, algorithm);
@@ -111,7 +111,7 @@ TEST_CASE("a communicator's own collectives have no phases") {
   CHECK(exchange->bytes == 400);
 }
 
-TEST_CASE("phases reported by a library are stored with its collective, once each, and are no moves") {
+TEST_CASE("phases reported by a library are stored with its collective, once each, and are not moves") {
   const auto channel = [](int rank, int number, std::int64_t begin) {
     return PhaseSpan{rank, 0, token(reduce_token), 0, number, -1, -1, -1, begin, begin + 90};
   };
@@ -144,7 +144,7 @@ TEST_CASE("a message is one move from sender to receiver, asked from either end"
 }
 
 TEST_CASE("bus bandwidth is nccl-tests': size times 2(n-1)/n of an all-reduce, over the time of the last to arrive") {
-  // Four ranks, 8 MB: rank 3 comes last, at 3 ms, and takes 2 ms: 8e6 · 1.5 / 2e-3 = 6 GB/s.
+  // Four ranks, 8 MB: rank 3 arrives last, at 3 ms, and needs 2 ms: 8e6 · 1.5 / 2e-3 = 6 GB/s.
   std::vector<Span> spans;
   for (int r = 0; r < 4; ++r) spans.push_back(span(r, reduce_token, 1'000'000 * r, 5'000'000, 3'000'000));
   const auto times = exchange_times(replicas(4, 8'000'000), {1, 4, 1}, spans);
@@ -154,12 +154,12 @@ TEST_CASE("bus bandwidth is nccl-tests': size times 2(n-1)/n of an all-reduce, o
   CHECK(times[0].waiting_s == Approx((3 + 2 + 1 + 0) / 4.0 * 1e-3));
   CHECK(times[0].transfer_s == Approx(2e-3));
   CHECK(times[0].bus_bandwidth == Approx(6e9));
-  spans.pop_back();  // who came last is not known: no bandwidth
+  spans.pop_back();  // the last member to arrive is unknown, so there is no bandwidth
   CHECK(std::isnan(exchange_times(replicas(4, 8'000'000), {1, 4, 1}, spans)[0].bus_bandwidth));
 }
 
 TEST_CASE("if no member reports its waiting time, it is the time until the last one arrived") {
-  // Kernels that wait inside: begun 0, 1 and 3 ms after the first, all ended at 5.
+  // Kernels that wait inside: they begin 0, 1 and 3 ms after the first one, and all end at 5 ms.
   std::vector<Span> spans;
   for (const std::int64_t begin : {0, 1'000'000, 3'000'000})
     spans.push_back(span(static_cast<int>(spans.size()), reduce_token, begin, 5'000'000));
@@ -173,10 +173,10 @@ TEST_CASE("if no member reports its waiting time, it is the time until the last 
   REQUIRE(exchange);
   for (const auto& member : exchange->spans) CHECK(member->active_ns == 3'000'000);
 
-  spans[0].end_ns = 2'000'000;  // gone before the last one came: it did not wait for that one
+  spans[0].end_ns = 2'000'000;  // ended before the last one arrived: it did not wait for that one
   CHECK(exchange_of(programs, {1, 3, 1}, {}, spans, {}, 0, 0, token(reduce_token))->spans[0]->active_ns == 0);
   spans[0].end_ns = 5'000'000;
-  spans[1].active_ns = 2'000'000;  // one tells: then all do
+  spans[1].active_ns = 2'000'000;  // one member reports its wait, so all do
   CHECK(exchange_of(programs, {1, 3, 1}, {}, spans, {}, 0, 0, token(reduce_token))->spans[0]->active_ns == 0);
 }
 
@@ -190,7 +190,7 @@ TEST_CASE("the factors are those that nccl-tests documents") {
   CHECK(bus_factor(OpKind::send, 2) == 1);
 }
 
-TEST_CASE("a ring sends to neighbours alone: each rank 2(n-1)/n of the buffer to the next, nothing to others") {
+TEST_CASE("a ring sends only to neighbours: each rank 2(n-1)/n of the buffer to the next, nothing to others") {
   const TrafficMatrix matrix = traffic_matrix(replicas(4, 4000), {1, 4, 1}, Algorithm::ring);
   REQUIRE(matrix.side == 4);
   for (int from = 0; from < 4; ++from)

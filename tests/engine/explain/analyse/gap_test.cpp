@@ -1,4 +1,4 @@
-// The gap between a measured and a predicted step, itemised.
+// The gap between a measured and a predicted step, divided into items.
 #include <cmath>
 
 #include "engine/predict/layout/simulate.hpp"
@@ -34,7 +34,7 @@ TEST_CASE("the gap's items sum to the whole difference and name what differs mos
 }
 
 TEST_CASE("the gap is over the workers, and offloaded optimizer time counts once") {
-  // Two workers and a server. Predicted: 100 ns of compute. Measured: as much, and 100 ns of offloaded updates.
+  // Two workers and a server. Predicted: 100 ns of compute. Measured: the same, and 100 ns of offloaded updates.
   const auto analysis = [](std::int64_t offloaded_ns) {
     StepAnalysis step;
     step.range = {0, 100 + offloaded_ns};

@@ -60,7 +60,7 @@ TEST_CASE("of four replicas the one missing in the all-reduce is named, with its
   CHECK(sentence_of(still, {}) == "Rank 2 is missing: it is in B:c0:m0 of step 1. Ranks 0, 1 and 3 wait for it.");
 }
 
-TEST_CASE("in a pipeline all others wait, through each other, for the stage that stopped") {
+TEST_CASE("in a pipeline all others wait, directly or indirectly, for the stage that stopped") {
   const auto programs = pipeline_programs(one_f_one_b_schedule({4, 1, 8}));
   const RankGrid grid{1, 1, 4};
   const auto run = simulate(programs, grid, unit_costs(1000), 2);
@@ -91,7 +91,7 @@ TEST_CASE("a rank whose last events were lost is late, too: others have finished
   const auto programs = replicas(3);
   const RankGrid grid{1, 3, 1};
   const auto run = simulate(programs, grid, unit_costs(1000), 3);
-  // Rank 1 stopped in step 2's backward, and what it did from step 1's reduction on it has not told.
+  // Rank 1 stopped in step 2's backward; its events from step 1's reduction on are lost.
   auto spans = reported_spans(programs, grid, run.spans, 1, parse_token("B:c0:m0").value(), 2);
   const OpId reduce = parse_token("ALLREDUCE.data_gradient:c0:i0").value();
   std::erase_if(spans, [&](const Span& s) {
@@ -138,7 +138,7 @@ TEST_CASE("in a run that has done all its steps no rank waits") {
   CHECK(sentence_of(still, {}).empty());
 }
 
-TEST_CASE("a worker of an asynchronous server that stops is late to those whom the bound on staleness holds back") {
+TEST_CASE("a stopped worker of an asynchronous server is late for those that the bound on staleness delays") {
   const Scenario scenario = parse_scenario(
       "[model]\nlayers = 2\nwidth = 32\nheads = 2\ncontext = 16\nvocabulary = 64\n[plan]\ndata = 4\n"
       "data_parallel = \"parameter-server\"\nservers = 1\nstaleness = 2\n[train]\nglobal_batch = 16\n",
@@ -150,7 +150,8 @@ TEST_CASE("a worker of an asynchronous server that stops is late to those whom t
   const auto ahead = static_cast<std::uint32_t>(programs[server].arrivals_ahead.value());
   const std::uint32_t stops = 2, last = stops + ahead;
   const auto run = simulate(programs, grid, unit_costs(step.model, step.first_segment), static_cast<int>(last) + 3);
-  // Rank 2 never begins step 2. The others are served up to the bound, then compute one step more and push in vain.
+  // Rank 2 never begins step 2. The server serves the others up to the bound; then they compute one more step and wait
+  // to push.
   const auto sentence_until = [&](std::uint32_t others_until) {
     std::vector<Span> spans;
     for (const Span& span : run.spans) {
@@ -176,7 +177,7 @@ TEST_CASE("a worker of an asynchronous server that stops is late to those whom t
   CHECK(sentence.find("Rank 2 is missing: it is in ") == 0);
   CHECK(sentence.find(" of step 2. Ranks 0, 1 and 3 wait for it.") != std::string::npos);
 
-  // Before the bound is met nobody waits: the server takes what comes.
+  // Before the bound is reached no worker waits: the server accepts every arrival.
   const Standstill moving = where_ranks_are(programs, grid, sentence_until(last - 1), 0, 100, {});
   CHECK(moving.pending.empty());
   CHECK(moving.staleness_waits.empty());

@@ -14,12 +14,12 @@ TEST_CASE("magnitudes are split into those that fp16 represents, represents with
   };
   CHECK(fp16_shares(counts).normal == 0);
   counts[zero_bin] = 10;
-  at(-60) = 1;  // stands in the outermost bin
+  at(-60) = 1;  // in the outermost bin
   at(-25) = 4;
   at(-24) = 20;  // 2^-24, fp16's least number
   at(-15) = 10;
   at(-14) = 30;  // 2^-14, its least normal one
-  at(15) = 20;   // 65504 and what rounds to it
+  at(15) = 20;   // 65504 and values that are rounded to it
   at(16) = 2;
   at(40) = 1;
   counts[not_finite_bin] = 2;

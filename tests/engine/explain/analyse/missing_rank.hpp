@@ -1,4 +1,4 @@
-// A run in which one rank does not come: what is told of it.
+// The reports of a run in which one rank does not arrive.
 #pragma once
 #include <map>
 #include <set>
@@ -11,8 +11,8 @@
 
 namespace rankscope {
 
-/// What a run tells of whose rank `gone` never ends the op `stops` of step `step`: the simulated spans without that op,
-/// without what comes after it on its lane, and without all that cannot begin or end without these.
+/// The spans that a run reports whose rank `gone` never ends the op `stops` of step `step`: the simulated spans without
+/// that op, without the later ops on its lane, and without all ops that cannot begin or end without these.
 inline std::vector<Span> reported_spans(const std::vector<RankProgram>& programs, const RankGrid& grid,
                                         const std::vector<Span>& spans, int gone, OpId stops, std::uint32_t step) {
   using Key = std::tuple<int, std::uint32_t, OpId>;
@@ -20,7 +20,7 @@ inline std::vector<Span> reported_spans(const std::vector<RankProgram>& programs
   for (bool more = true; more;) {
     more = false;
     std::map<std::pair<int, Lane>, bool> lane_lost;
-    for (const Span& span : spans) {  // by step, rank and begin: lanes are in order
+    for (const Span& span : spans) {  // ordered by step, rank and begin, so each lane is in order
       const RankProgram& program = programs[static_cast<std::size_t>(span.rank)];
       const Op* op = nullptr;
       for (const Op& candidate : program.ops)

@@ -1,4 +1,4 @@
-// The bubbles of whole pipelines and their causes, against the schedules' theory.
+// The bubbles of whole pipelines and their causes, compared with the theory of the schedules.
 #include "engine/plan/program/compile.hpp"
 #include "engine/predict/cost/modelled_costs.hpp"
 #include "engine/predict/layout/simulate.hpp"
@@ -18,7 +18,7 @@ TEST_CASE("simulated 1f1b: every rank's bubble is warm-up, first gradient and co
   const double T = static_cast<double>(m + p - 1) * 3;
   CHECK(a.seconds() == Approx(T * unit * 1e-9));
   CHECK(a.bubble == Approx(static_cast<double>(p - 1) / (m + p - 1)));
-  // Rank r is idle (p-1-r) · 3 units inside its own span, which is r · 3 units shorter than the step.
+  // Rank r is idle for (p-1-r) · 3 units inside its own span, which is r · 3 units shorter than the step.
   double inside = 0, spans = 0;
   for (int r = 0; r < p; ++r) {
     CHECK(ns_of(a, r, BubbleCause::warm_up) == r * unit);
@@ -61,7 +61,8 @@ TEST_CASE("a stage with more work makes the others wait in every micro-batch: im
   const int p = 4, m = 16;
   const auto programs = pipeline_programs(make_schedule("1f1b", {p, 1, m}));
   Costs costs = unit_costs(unit);
-  // The last stage's ops take twice as long, and have operands of their own: this is no work that others do as well.
+  // The last stage's ops take twice as long and have different operands, so that this is not the same work as other
+  // ranks'.
   auto heavier = programs;
   for (Op& op : heavier[3].ops)
     if (op.lane() == Lane::compute) op.uses = {{add_bytes(heavier[3], 7), Access::read}};
@@ -71,15 +72,15 @@ TEST_CASE("a stage with more work makes the others wait in every micro-batch: im
   const StepAnalysis a = analyse_simulation(heavier, {1, 1, p}, simulate(heavier, {1, 1, p}, costs));
   CAPTURE(picture(a));
   require_whole(a);
-  // The step takes 105 units of which ranks 0 to 2 compute 48; with 60 units of work on every rank it would take
-  // (m+p-1)/m · 60 = 71.25, of which 11.25 idle. Only the last stage can be busy nearly all the time.
+  // The step takes 105 units, in which ranks 0 to 2 compute 48. With 60 units of work on every rank it would take
+  // (m+p-1)/m · 60 = 71.25, of which 11.25 are idle. Only the last stage can be busy nearly all the time.
   CHECK(a.seconds() == Approx(105 * unit * 1e-9));
   for (int r = 0; r < 3; ++r) {
     CHECK(ns_of(a, r, TimeClass::bubble) == Approx(57 * unit));
     CHECK(static_cast<double>(ns_of(a, r, BubbleCause::imbalance)) == Approx((57 - 11.25) * unit).margin(0.01 * unit));
     CHECK(ns_of(a, r, BubbleCause::straggler) == 0);
   }
-  // The same times of equal work are a slow rank: without it the step takes 57 units, 9 of them idle.
+  // The same times for equal work mean a slow rank: without it the step takes 57 units, 9 of them idle.
   const StepAnalysis slow = analyse_simulation(programs, {1, 1, p}, simulate(programs, {1, 1, p}, costs));
   CAPTURE(picture(slow));
   for (int r = 0; r < 3; ++r) {
@@ -96,7 +97,7 @@ TEST_CASE("transfers on the critical chain are named by their purpose") {
       analyse_simulation(programs, {1, 1, p}, simulate(programs, {1, 1, p}, costs_of(unit, 2 * unit, {alpha, 0})));
   CAPTURE(picture(a));
   require_whole(a);
-  // Until rank 3's first forward: three forwards, and three transfers of which it does the last one itself.
+  // Before rank 3's first forward there are three forwards and three transfers; rank 3 does the last transfer itself.
   std::int64_t own = 0, others = 0, compute = 0;
   for (const BubbleStretch& s : a.stretches) {
     if (s.rank != 3 || to_token(s.next) != "F:c3:m0") continue;

@@ -15,7 +15,7 @@ namespace {
 struct Stages {
   std::vector<RankProgram> programs = pipeline_programs(one_f_one_b_schedule({3, 1, 4}));
   RankGrid grid{1, 1, 3};
-  /// All costs `times` as much.
+  /// A step in which all costs are `times` as large.
   AnalysedStep step(std::int64_t times) const {
     const Simulation run = simulate(programs, grid, unit_costs(1000 * times));
     return {analyse_simulation(programs, grid, run), run.spans};
@@ -73,7 +73,7 @@ TEST_CASE("a step three times as slow as predicted has a gap of 200 points, in a
     for (const RangeRow& row : part.ranks) {
       REQUIRE(row.predicted);
       REQUIRE(row.ideal);
-      // The same work: the same shares.
+      // The work is the same, so the shares are the same.
       for (int c = 0; c < time_class_count; ++c)
         CHECK(row.measured.share(static_cast<TimeClass>(c)) ==
               Approx(row.predicted->share(static_cast<TimeClass>(c))).margin(1e-6));

@@ -1,4 +1,4 @@
-// The report's energy and power: which devices and steps count, and who counted them.
+// The report's energy and power: which devices and steps count, and which counter measured them.
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -17,7 +17,7 @@ TEST_CASE("energy is that of all devices over the steady steps, on the wall cloc
   CHECK(unknown.energy.unknown == "the energy is unknown: no rank reported a counter");
   facts.energy_unknown = "the GPU's energy is unknown: it is old";
   CHECK(make_report(facts).energy.unknown == facts.energy_unknown);
-  // Two GPUs, of two ranks each: 3 J and 5 J a step, but more in the first.
+  // Two GPUs with two ranks each: 3 J and 5 J per step, but more in the first step.
   for (StepSummary& s : facts.summaries) {
     s.energy_joules = s.rank == 0 ? 3.0 : s.rank == 2 ? 5.0 : 0.0;
     if (s.rank % 2 == 0) s.energy_source = PowerSource::nvml;
@@ -34,13 +34,13 @@ TEST_CASE("energy is that of all devices over the steady steps, on the wall cloc
   CHECK(report.energy.joules_per_token == Approx(8.0 / 512));
   CHECK(report.steps[0].joules == 800);
   CHECK(report.steps[3].joules == 8);
-  CHECK(std::isnan(report.energy.predicted_watts));  // two devices were counted, and the plan has four
+  CHECK(std::isnan(report.energy.predicted_watts));  // two devices have counters, and the plan has four
   CHECK_THAT(to_text(report), ContainsText("counted by nvml on 2 GPUs"));
   const nlohmann::json json = to_json(report);
   CHECK(json["energy"]["source"] == "nvml");
   CHECK(json["energy"]["joules_per_step"].get<double>() == Approx(8));
   CHECK(json["steps"][2]["joules"] == 8);
-  // Where one device cannot be read, the sum is not the run's.
+  // If one device cannot be read, the sum would not be the whole run's.
   for (StepSummary& s : facts.summaries)
     if (s.rank == 2) s.energy_joules.reset();
   CHECK(make_report(facts).energy.source == PowerSource::none);
@@ -62,7 +62,7 @@ TEST_CASE("the predicted power of a cluster's devices is reported with the measu
 TEST_CASE("a step's power is averaged over a tenth of a second, since counters are updated in jumps") {
   RunFacts facts;
   facts.grid = {1, 1, 1};
-  for (std::uint32_t step = 0; step < 100; ++step) {  // of 10 ms each; the counter goes on by 6 J in every fifth
+  for (std::uint32_t step = 0; step < 100; ++step) {  // steps of 10 ms; the counter increases by 6 J in every fifth
     StepSummary summary;
     summary.step = step;
     summary.begin_ns = step * 10'000'000;
@@ -75,7 +75,7 @@ TEST_CASE("a step's power is averaged over a tenth of a second, since counters a
   for (std::size_t step = 9; step < 100; ++step) CHECK(report.steps[step].watts == Approx(120));
   CHECK(report.energy.watts == Approx(120).epsilon(0.02));
   CHECK_THAT(to_text(report), ContainsText("counted by rapl on 1 host (everything on its processors)"));
-  // Beside a GPU's it is said of steps that are as short as the jumps, and of no others.
+  // For a GPU, the hint appears if steps are as short as the counter's jumps, and only then.
   for (StepSummary& s : facts.summaries) s.energy_source = PowerSource::nvml;
   const std::string said =
       "counted by nvml on 1 GPU (updated some tens of times per second: such a short step "

@@ -1,4 +1,4 @@
-// A small run for tests of the report: four stages under 1F1B, whose spans a simulation made.
+// A small run for tests of the report: four stages under 1F1B, with spans from a simulation.
 #pragma once
 #include <algorithm>
 #include <limits>
@@ -22,7 +22,7 @@ inline Costs costs_of(std::int64_t forward) {
           {}};
 }
 
-/// A run of `steps` steps whose spans are a simulation's, reported as measured on the wall clock.
+/// A run of `steps` steps with simulated spans, reported as measured on the wall clock.
 inline RunFacts facts_of(int steps) {
   RunFacts facts;
   facts.title = "a test";

@@ -1,4 +1,4 @@
-// The report's numbers: steps, bubbles, rates, memory, traffic, and faults of measurement.
+// The report's numbers: steps, bubbles, rates, memory, traffic, and measurement faults.
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -64,7 +64,7 @@ TEST_CASE("the report of a run: steps, bubbles, rates, memory, traffic and telem
   CHECK(report.traffic[0].count == Approx(m));
   CHECK(report.traffic[0].bytes_per_rank == Approx(m * 1000));
   CHECK(report.traffic[0].predicted == Approx(m * 1000));
-  CHECK(std::isnan(report.traffic[1].bytes_per_rank));  // nobody counted those
+  CHECK(std::isnan(report.traffic[1].bytes_per_rank));  // these bytes were not counted
   CHECK(report.telemetry.events == 5 * p * 100);
   CHECK(report.telemetry.dropped == 5);
 }
@@ -83,14 +83,14 @@ TEST_CASE("a report is the same from summaries and from their totals") {
   for (std::size_t i = 0; i < facts.summaries.size(); ++i)
     if (facts.summaries[i].rank != 1) facts.summaries[i].energy_joules = 0.5;
   const nlohmann::json whole = to_json(make_report(facts));
-  const std::size_t together = GENERATE(std::size_t{9}, std::size_t{20});  // in the middle of a step, and all
+  const std::size_t together = GENERATE(std::size_t{9}, std::size_t{20});  // in the middle of a step; and all of them
   auto totals = std::make_shared<RunTotals>();
   for (std::size_t i = 0; i < together; ++i) totals->add(facts.summaries[i]);
   facts.summaries.erase(facts.summaries.begin(), facts.summaries.begin() + static_cast<std::ptrdiff_t>(together));
   facts.totals = totals;
   CHECK(to_json(make_report(facts)) == whole);
   CHECK(totals->steps.find(0)->ranks == p);
-  CHECK(to_json(make_report(facts)) == whole);  // what a report adds it adds to a copy
+  CHECK(to_json(make_report(facts)) == whole);  // the report adds only to a copy
 }
 
 TEST_CASE("steps are timed on aligned clocks") {
@@ -101,7 +101,7 @@ TEST_CASE("steps are timed on aligned clocks") {
       s.begin_ns -= 5'000'000;
       s.end_ns -= 5'000'000;
     }
-  CHECK(make_report(facts).steps[2].seconds > 2 * before.steps[2].seconds);  // it has no next step to end at
+  CHECK(make_report(facts).steps[2].seconds > 2 * before.steps[2].seconds);  // there is no next step to end it
   facts.clocks = {{2, 10, 1, 900}, {2, 20, 5'000'000, 300}};                 // the fit was revised
   const Report after = make_report(facts);
   for (std::size_t i = 0; i < 3; ++i) CHECK(after.steps[i].seconds == Approx(before.steps[i].seconds));
@@ -116,7 +116,7 @@ TEST_CASE("a run's first step is left out of medians, unless it is the only one"
   const Report one = make_report(facts);
   CHECK(one.steady_steps == 1);
   CHECK(one.representative->step == 0);
-  // Where only late steps were kept, none of them is the run's first.
+  // If only later steps are kept, none of them is the run's first.
   facts = facts_of(4);
   facts.observed.erase(facts.observed.begin(), facts.observed.begin() + 2);
   CHECK(make_report(facts).steady_steps == 2);
@@ -157,7 +157,7 @@ TEST_CASE("simulated data are predictions, and nothing is measured") {
   CHECK(std::isnan(report.hfu));
 }
 
-TEST_CASE("an MFU above 1 is no figure but a measurement fault, with what it was computed from") {
+TEST_CASE("an MFU above 1 is reported as a measurement fault, with the values that it was computed from") {
   RunFacts facts = facts_of(3);
   const Report possible = make_report(facts);
   CHECK(possible.faults.empty());
@@ -177,7 +177,7 @@ TEST_CASE("an MFU above 1 is no figure but a measurement fault, with what it was
 TEST_CASE("a step that ends before it begins has no time, and is a measurement fault") {
   RunFacts facts = facts_of(4);
   facts.observed.clear();
-  // The clock of one host is fitted wrongly: what its ranks end lies before what the others begin.
+  // The clock fit of one host is wrong: its ranks' ends are before the others' begins.
   for (StepSummary& summary : facts.summaries)
     if (summary.step == 2) {
       summary.begin_ns = 5'000'000;

@@ -1,4 +1,4 @@
-// The report as JSON and as text: every key, and what a reader sees.
+// The report as JSON and as text: all keys, and what a reader sees.
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -88,7 +88,7 @@ TEST_CASE("--json has every key of the design, null where nothing is known, and 
                                                                "ranks_alike", "workspace"});
   CHECK(keys_of(full["traffic"][0]) ==
         std::vector<std::string>{"bytes_per_rank", "collective", "count", "group", "predicted", "purpose"});
-  // What was recorded before ranks told to whom they sent.
+  // From recordings made before ranks reported the receivers of their bytes.
   CHECK(keys_of(full["links"][0]) == std::vector<std::string>{"bytes", "from", "predicted", "to"});
   CHECK(full["links"][0]["bytes"].is_null());
   CHECK(full["links"][0]["predicted"] > 0);
@@ -165,11 +165,11 @@ TEST_CASE("on the wall clock the share of the cores that other programs had is r
   report.others_share = 0.01;
   CHECK_THAT(to_text(report), !ContainsText("contention"));
   report.others_share = 0.31;
-  report.clock = ClockDomain::device;  // whose costs are processor time
+  report.clock = ClockDomain::device;  // its costs are CPU time
   CHECK_THAT(to_text(report), !ContainsText("contention"));
 }
 
-TEST_CASE("a peak that a busy machine gave is reported beside the MFU that is divided by it") {
+TEST_CASE("a peak measured on a busy machine is reported with the MFU that uses it") {
   Report report;
   report.mfu = 0.4;
   CHECK_THAT(to_text(report), !ContainsText("not steady"));

@@ -30,7 +30,7 @@ OpFields op_of(OpKind kind, int block, Segment segment) { return {kind, Purpose:
 
 TEST_CASE("a point of the roofline has its op's FLOPs, its bytes and the median of its times") {
   const StepProgram step = two_blocks();
-  // The query, key and value product of 4 × 16 tokens: 2 · 64 · 32 · 96 FLOPs.
+  // The product for query, key and value of 4 × 16 tokens: 2 · 64 · 32 · 96 FLOPs.
   const auto points = roofline_points(
       step, {span_of(op_of(OpKind::forward, 0, Segment::qkv), 1), span_of(op_of(OpKind::forward, 1, Segment::qkv), 9),
              span_of(op_of(OpKind::forward, 0, Segment::qkv), 2)});
@@ -39,7 +39,7 @@ TEST_CASE("a point of the roofline has its op's FLOPs, its bytes and the median 
   CHECK(points[0].segment == Segment::qkv);
   CHECK(points[0].ops == 3);
   CHECK(points[0].flops == 2.0 * 64 * 32 * 96);
-  CHECK(points[0].bytes > 4.0 * (64 * 32 + 32 * 96 + 64 * 96));  // both operands and the result, and the norm's
+  CHECK(points[0].bytes > 4.0 * (64 * 32 + 32 * 96 + 64 * 96));  // both operands, the result, and the norm's bytes
   CHECK(points[0].seconds == Approx(2e-6));
   CHECK(points[0].all_seconds == Approx(12e-6));
   CHECK(points[0].rate() == Approx(points[0].flops / 2e-6));
@@ -49,7 +49,7 @@ TEST_CASE("of ops with different FLOPs the mean time belongs to the mean FLOPs")
   const StepProgram step = two_blocks();
   const double one = roofline_points(step, {span_of(op_of(OpKind::forward, 1, Segment::whole), 1)})[0].flops;
   const double both = roofline_points(step, {span_of(op_of(OpKind::forward, -1, Segment::whole), 1)})[0].flops;
-  // All at the same speed: the median of the three times would be too short for the mean of their FLOPs.
+  // All have the same rate: the median of the three times would be too short for their mean FLOPs.
   const std::int64_t brief = 1000, longer = std::llround(1000 * both / one);
   const auto points = roofline_points(step, {span_of(op_of(OpKind::forward, 0, Segment::whole), brief),
                                              span_of(op_of(OpKind::forward, 1, Segment::whole), brief),
@@ -68,7 +68,7 @@ TEST_CASE("a folded op is the sum of its segments, and what is computed again is
   const auto points = roofline_points(step, {span_of(op_of(OpKind::forward, -1, Segment::whole), 8),
                                              span_of(op_of(OpKind::recompute, 1, Segment::whole), 3)});
   REQUIRE(points.size() == 2);
-  CHECK(points[0].flops == Approx(chunk));  // what takes most is first
+  CHECK(points[0].flops == Approx(chunk));  // the op with the most time is first
   CHECK(points[1].kind == OpKind::recompute);
   CHECK(points[1].flops == Approx(block));
 }

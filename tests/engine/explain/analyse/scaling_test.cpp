@@ -1,4 +1,4 @@
-// The arithmetic of strong and weak scaling, from numbers that were worked out by hand.
+// The arithmetic of strong and weak scaling; the expected numbers are computed by hand.
 #include "engine/explain/analyse/scaling.hpp"
 
 #include <cmath>
@@ -10,7 +10,7 @@ using namespace rankscope;
 
 namespace {
 
-/// Points over plan.data, each with so many ranks; 64 tokens a sample.
+/// Points over plan.data with these numbers of ranks; 64 tokens per sample.
 Sweep sweep_of(Scaling scaling, const std::vector<int>& ranks, const std::vector<int>& batches) {
   Sweep sweep;
   sweep.scaling = scaling;
@@ -46,7 +46,7 @@ SweepRun failure_of(int point, const std::string& why) {
 
 }  // namespace
 
-TEST_CASE("a quartile is the lower value where it lies between two, and nothing has none") {
+TEST_CASE("a quartile between two values is the lower one, and an empty list has none") {
   CHECK(quartile({5, 1, 4, 2, 3}, 2) == 3);
   CHECK(quartile({5, 1, 4, 2, 3}, 1) == 2);
   CHECK(quartile({5, 1, 4, 2, 3}, 3) == 4);
@@ -122,7 +122,7 @@ TEST_CASE("repeats are pooled: the median and the quartiles are over the steps o
   const ScalingRow row = scaling_table(sweep).rows[0];
   CHECK(row.runs == 2);
   CHECK(row.steps == 5);
-  CHECK(row.run.step_seconds == 3);  // of 1 2 3 4 9
+  CHECK(row.run.step_seconds == 3);  // the median of 1 2 3 4 9
   CHECK(row.first_quartile == 2);
   CHECK(row.third_quartile == 4);
   CHECK(row.spread() == Approx(2.0 / 3));
@@ -156,13 +156,13 @@ TEST_CASE("the table names points whose steps vary widely") {
   Sweep sweep = sweep_of(Scaling::strong, {1, 2, 4}, {32, 32, 32});
   sweep.points[0].refused = "no";
   sweep.runs = {run_of(1, {1, 1.1, 1.2, 1.1, 1}), run_of(2, {1, 1.3, 2, 1.5, 1})};
-  // Quartiles of the last: 1, 1.3 and 1.5; (1.5 - 1)/1.3 = 38.5 %.
+  // The last point's quartiles: 1, 1.3 and 1.5; (1.5 - 1)/1.3 = 38.5 %.
   CHECK_THAT(to_text(sweep, scaling_table(sweep)), ContainsText("steps vary by 38.5 % at plan.data=4"));
   sweep.runs.pop_back();
   CHECK(to_text(sweep, scaling_table(sweep)).find("steps vary") == std::string::npos);
 }
 
-TEST_CASE("the batch of weak scaling is whole samples or none") {
+TEST_CASE("the batch of weak scaling is a whole number of samples, or there is none") {
   CHECK(weak_batch(32, 4, 1) == 128);
   CHECK(weak_batch(32, 1, 4) == 8);
   CHECK(weak_batch(32, 3, 4) == 24);

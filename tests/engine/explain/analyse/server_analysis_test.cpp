@@ -1,4 +1,4 @@
-// A step's time where ranks do different work: parameter servers and their workers, and a main device.
+// A step's time if ranks do different work: parameter servers and their workers, and a main device.
 #include <string>
 
 #include "tests/catch.hpp"
@@ -37,7 +37,7 @@ TEST_CASE(
   add_message(programs[0], "SEND.server:c0:i0", 1, 64, {b});
   add_message(programs[1], "RECV.server:c0:i0", 0, 64);
   const RankGrid grid{1, 1, 1, 1};
-  // The worker goes on to its next step, so that the server's transfer is on no chain that anybody waits for.
+  // The worker continues with its next step, so no other rank waits for the server's transfer.
   const std::vector<Span> spans = {span(0, "B:c0:m0", 0, 60), span(0, "SEND.server:c0:i0", 60, 70),
                                    span(0, "B:c0:m0", 60, 100, -1, 1), span(1, "RECV.server:c0:i0", 0, 70, 60)};
   const StepAnalysis a = analyse_step(programs, grid, spans, {0, 100}, 0);
@@ -50,7 +50,7 @@ TEST_CASE(
 
 TEST_CASE(
     "a rank that still communicates does not wait for the step's end, and without a pipeline there is no warm-up") {
-  // Two workers and a server, which takes rank 0's gradient and then rank 1's:
+  // Two workers and a server, which receives rank 0's gradient and then rank 1's:
   //   rank 0   B [0, 20)    SEND [20, 30)   then nothing
   //   rank 1   B [0, 60)    SEND [60, 80)
   std::vector<RankProgram> programs(3);
@@ -77,7 +77,7 @@ TEST_CASE(
 }
 
 TEST_CASE("communication for the next step before the step ends is exposed communication, on all ranks") {
-  // A main device updates, and sends the parameters: what their forward waits for, with which the next step begins.
+  // A main device updates and sends the parameters. The next step begins with this broadcast, which its forward needs.
   //   rank 0   B [0, 50)    REDUCE [50, 60)    OPT [60, 70)   BROADCAST [70, 95)   of the next step
   //   rank 1   B [0, 50)    REDUCE [50, 60)    waits          BROADCAST [60, 95)   whose bytes move from 70 on
   std::vector<RankProgram> programs(2);
@@ -98,7 +98,7 @@ TEST_CASE("communication for the next step before the step ends is exposed commu
     if (rank == 0) spans.push_back(span(0, "OPT:c0:.update", 60, 70));
     spans.push_back(span(rank, "BROADCAST.data_parameter:c0:i0", rank == 0 ? 70 : 60, 95, 70, 1));
   }
-  // Of the next step's forward, which begins where the step ends, there may be no span.
+  // The next step's forward begins where this step ends; its span may be missing.
   const bool with_next = GENERATE(false, true);
   if (with_next)
     for (int rank = 0; rank < 2; ++rank) spans.push_back(span(rank, "B:c0:m0", 95, 145, -1, 1));

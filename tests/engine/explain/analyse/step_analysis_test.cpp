@@ -1,4 +1,4 @@
-// A step's time by class: waiting against moving bytes, exposed communication, and what is unknown.
+// A step's time by class: waiting, moving bytes, exposed communication, and unknown time.
 #include "engine/explain/analyse/step_analysis.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ TEST_CASE("waiting for the sender is bubble, moving the bytes is exposed communi
     CHECK(ns_of(a, r, TimeClass::bubble) == Approx(40));
   }
   CHECK(a.bubble == Approx(0.4));
-  // Within each rank's own first to last op there is no bubble at all.
+  // There is no bubble between each rank's own first and last op.
   CHECK(a.bubble_span == Approx(0.0));
   REQUIRE(a.stretches.size() == 4);
   const BubbleStretch& warm_up = a.stretches[2];
@@ -77,7 +77,7 @@ TEST_CASE("replicas: waiting for the other's backward is bubble, the all-reduce 
   CHECK(ns_of(a, 0, TimeClass::optimizer) == Approx(10));
   CHECK(ns_of(a, 1, TimeClass::bubble) == Approx(0).margin(1e-9));
   CHECK(ns_of(a, 1, TimeClass::data) == Approx(40));
-  // Rank 1 takes 50 for what takes rank 0 30: a straggler.
+  // The same work takes 30 on rank 0 and 50 on rank 1, which is a straggler.
   CHECK(ns_of(a, 0, BubbleCause::straggler) == 20);
 }
 
@@ -117,7 +117,7 @@ TEST_CASE("communication that compute covers is not exposed") {
   CHECK(a.average[TimeClass::compute] == Approx(0.8));
   CHECK(a.average[TimeClass::optimizer] == Approx(0.2));
   CHECK(a.average[TimeClass::data] == 0);
-  // When it lasts until 90, only the 10 beyond the backward are exposed.
+  // If it lasts until 90, only the 10 after the backward are exposed.
   for (Span& s : spans) {
     if (s.op.lane() == Lane::data) s.end_ns = 90;
     if (s.op.kind() == OpKind::optimizer) s.begin_ns = s.active_ns = 90;
@@ -133,7 +133,7 @@ TEST_CASE("missing spans make unknown time, never idle time") {
   const TimeRange range = step_range(s.spans, 0);
   const StepAnalysis whole = analyse_step(programs, {1, 1, p}, s.spans, range, 0);
   CHECK(whole.missing_spans == 0);
-  // Lose two neighbouring compute ops of rank 1.
+  // Remove two consecutive compute ops of rank 1.
   const auto lost = [](const Span& span) {
     return span.rank == 1 && (to_token(span.op) == "F:c1:m4" || to_token(span.op) == "B:c1:m2");
   };
@@ -192,7 +192,7 @@ TEST_CASE("shares sum to one over random time lines, some of their spans lost") 
     s.spans.erase(std::remove_if(s.spans.begin(), s.spans.end(), lost), s.spans.end());
     const StepAnalysis holes = analyse_step(programs, {1, 1, p}, s.spans, range, 1);
     require_whole(holes);
-    // Stamps that contradict the program must end, too.
+    // The analysis must also end if time stamps contradict the program.
     for (Span& span : s.spans) {
       span.begin_ns = static_cast<std::int64_t>(random() % 100'000);
       span.active_ns = span.begin_ns;

@@ -1,4 +1,4 @@
-// Programs, costs and checks that the tests of one step's analysis share.
+// Programs, costs and checks for the tests that analyse one step.
 #pragma once
 #include <vector>
 
@@ -48,7 +48,7 @@ inline void require_whole(const StepAnalysis& a) {
   CAPTURE(picture(a));
   for (std::size_t r = 0; r < a.ranks.size(); ++r) {
     REQUIRE(a.ranks[r].sum() == Approx(1.0).margin(1e-9));
-    std::int64_t until = a.range.begin_ns;  // stretches are ordered and disjoint
+    std::int64_t until = a.range.begin_ns;
     for (const BubbleStretch& s : a.stretches) {
       if (s.rank != static_cast<int>(r)) continue;
       REQUIRE(s.begin_ns >= until);

@@ -14,7 +14,7 @@ using namespace rankscope::analysis;
 
 namespace {
 
-/// Two steps of a plan with every kind of group, as simulated.
+/// Two simulated steps of a plan that has every kind of group.
 struct Simulated {
   StepProgram step =
       compile(parse_scenario("[model]\nlayers = 4\n[plan]\ntensor = 2\ndata = 3\npipeline = 2\nzero = 1\nmicro_batches "
@@ -32,7 +32,7 @@ TEST_CASE(
     "itself") {
   Simulated s;
   std::mt19937 random(7);
-  for (Span& span : s.spans) {  // whoever comes when; some at the same time
+  for (Span& span : s.spans) {  // random times of arrival; some are equal
     const std::int64_t length = span.end_ns - span.begin_ns;
     span.begin_ns = span.active_ns = 1000 * static_cast<std::int64_t>(random() % 50);
     span.end_ns = span.begin_ns + length;

@@ -1,4 +1,4 @@
-// Hand-made time lines for tests of the analysis.
+// Time lines written by hand, for tests of the analysis.
 #pragma once
 #include <string>
 #include <vector>
@@ -27,7 +27,7 @@ inline std::int64_t ns_of(const StepAnalysis& analysis, int rank, BubbleCause ca
   return ns;
 }
 
-/// The stretches in words, for a test's message.
+/// The stretches as text, for a test's message.
 inline std::string picture(const StepAnalysis& analysis) {
   std::string text;
   for (const BubbleStretch& s : analysis.stretches)

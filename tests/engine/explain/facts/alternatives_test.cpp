@@ -1,4 +1,4 @@
-// What would help: the plans one change away.
+// Alternatives: the plans one change away.
 #include "engine/explain/facts/alternatives.hpp"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ TEST_CASE("alternatives of a 1F1B pipeline are interleaved chunks, zero bubble, 
   REQUIRE(replicas);
   REQUIRE(recomputed);
   CHECK(named(all.others, "zero bubble"));
-  // Narayanan et al. 2021: v chunks divide the bubble by v, for more activations on the first rank.
+  // Narayanan et al. 2021: v chunks divide the bubble by v, but the first rank keeps more activations.
   CHECK(interleaved->bubble < 0.75 * all.now.bubble);
   CHECK(interleaved->peak_bytes > all.now.peak_bytes);
   CHECK(replicas->plan.micro_batches == s.plan.micro_batches / 2);
@@ -59,7 +59,7 @@ TEST_CASE(
     CHECK(other.step_seconds == report.step_seconds);
     CHECK(other.bubble == report.bubble.predicted);
   }
-  // A batch of 32 cannot be cut into 2 replicas × 4 × 8 micro-batches of less than a sample.
+  // A batch of 32 cannot be divided into 2 replicas × 4 × 8 micro-batches, which would be less than a sample.
   s.train.global_batch = 8;
   CHECK_FALSE(named(alternatives_to(s).others, "8 micro-batches"));
 }

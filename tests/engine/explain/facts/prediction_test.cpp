@@ -116,8 +116,8 @@ TEST_CASE("folded and unfolded reports of one plan have the same traffic") {
     CHECK(folded.size() >= 3);
     for (const FoldedTraffic& row : folded) {
       INFO("zero " << zero << ", " << name_of(row.purpose) << " " << name_of(row.kind));
-      // Programs have buckets where a stage is reduced at once here, pad them, and gather what backward needs once
-      // more.
+      // Programs reduce in buckets, which are padded (the folded step reduces a stage at once), and repeat the gathers
+      // that backward needs.
       double bytes = 0;
       for (const TrafficReport& other : report.traffic)
         if (other.purpose == row.purpose && other.collective == row.kind && other.group == row.group)
@@ -154,7 +154,7 @@ TEST_CASE("a device that waits draws less, and a run's energy is its average") {
   const double bubble = report.time[TimeClass::bubble];
   REQUIRE(bubble > 0.05);
   cluster.power_watts = 400;
-  cluster.idle_watts = 0;  // not said: as a busy one
+  cluster.idle_watts = 0;  // not given: the same as a busy device
   const RunBudget busy = budget_of(report, cluster, 1e12);
   CHECK(busy.watts == Approx(400));
   CHECK(busy.joules == Approx(400 * 512 * busy.days * 86400));
@@ -199,7 +199,7 @@ TEST_CASE("a prediction is of a steady step that has a successor: without clippi
   };
   const double predicted = seconds_of(predicted_steps(programs)), long_run = seconds_of(12);
   CHECK(predicted == Approx(long_run).epsilon(1e-3));
-  if (name != "1f1b" && name != "zb-h1") CHECK(seconds_of(2) > 1.01 * long_run);  // its second has no successor
+  if (name != "1f1b" && name != "zb-h1") CHECK(seconds_of(2) > 1.01 * long_run);  // the last step has no successor
 }
 
 TEST_CASE("shares of a folded plan are those of its report, as an analysis of all ranks together") {
@@ -212,7 +212,7 @@ TEST_CASE("shares of a folded plan are those of its report, as an analysis of al
   CHECK(report.predicted->seconds() == Approx(report.step_seconds));
   CHECK(report.predicted->average.sum() == Approx(1));
   CHECK(report.predicted->average[TimeClass::bubble] == report.time[TimeClass::bubble]);
-  CHECK(report.predicted->ranks.empty());  // of single ranks nothing is known
+  CHECK(report.predicted->ranks.empty());  // there are no values for single ranks
   REQUIRE(report.slow);
   CHECK(report.slow->rank == 517);
   CHECK(report.slow->factor == 2);

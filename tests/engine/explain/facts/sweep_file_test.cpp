@@ -1,4 +1,4 @@
-// A sweep's recording: whole after every run, readable around damage, and no other kind of file taken for one.
+// A sweep's recording: complete after every run, readable around damage, and never confused with other kinds of files.
 #include "engine/explain/facts/sweep_file.hpp"
 
 #include <stdlib.h>
@@ -45,7 +45,7 @@ std::string bytes_of(const std::string& path) {
 
 void write(const std::string& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
 
-/// The file as it is on the disk before it is closed: what a kill would leave.
+/// The file on the disk before it is closed, as a kill would leave it.
 std::string before_closing(const Directory& directory) {
   SweepRecorder recorder(directory / "open.mcap", two_points());
   recorder.add(run_of(0), 1000);
@@ -109,7 +109,7 @@ TEST_CASE("every flipped bit in a sweep's recording is detected") {
   CHECK(noticed > static_cast<std::int64_t>(bytes.size() / 2));
 }
 
-TEST_CASE("every run is on the disk before the next one begins: a sweep that was killed opens") {
+TEST_CASE("every run is on the disk before the next one begins: a killed sweep's recording can be opened") {
   const Directory directory;
   write(directory / "killed.mcap", before_closing(directory));
   DamageReport damage;
@@ -118,7 +118,7 @@ TEST_CASE("every run is on the disk before the next one begins: a sweep that was
   CHECK(sweep.runs.size() == 2);
 }
 
-TEST_CASE("cut anywhere, a sweep's recording gives the runs before the cut or says that it is none") {
+TEST_CASE("cut anywhere, a sweep's recording gives the runs before the cut or is refused") {
   const Directory directory;
   const std::string whole = before_closing(directory), path = directory / "cut.mcap";
   std::size_t most = 0;
@@ -133,7 +133,7 @@ TEST_CASE("cut anywhere, a sweep's recording gives the runs before the cut or sa
       CHECK(std::string(error.what()).find(path) == 0);
     }
   }
-  CHECK(most == 2);  // the last one's chunk is whole before its index is
+  CHECK(most == 2);  // the last run's chunk is complete before the index is
 }
 
 TEST_CASE("a flipped bit costs one document at most, and is reported") {
@@ -151,7 +151,7 @@ TEST_CASE("a flipped bit costs one document at most, and is reported") {
 
 TEST_CASE("reading a run from a sweep's recording is refused with its kind, also if it was truncated") {
   const Directory directory;
-  write(directory / "killed.mcap", before_closing(directory));  // closes the other one
+  write(directory / "killed.mcap", before_closing(directory));  // "open.mcap" is closed
   struct Nobody : EventSink {
     void accept(const Message&) override { FAIL("a sweep has no events"); }
   } nobody;

@@ -1,8 +1,8 @@
-// Every prediction of a published row, as it was when it was last looked at. The limits in validate_test.cpp say how
-// near the simulator is; they would not see that a cost was lost which matters little. Here each change of the
-// simulator shows in the rows that it moves.
+// Compares the prediction of every published row with the stored one. The limits in validate_test.cpp state how
+// accurate the simulator is, but they would not detect a lost cost with a small effect. Here, each change of the
+// simulator shows in the rows that it changes.
 //
-// Where a change is meant, the test leaves the new file beside it and says how to take it over.
+// If a change is intended: the test writes the new file and prints how to replace the stored one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ const std::filesystem::path kept_file =
 struct Range {
   double low = 0, high = 0;
 };
-/// By "table, tab, row", which may occur more than once.
+/// By "table, tab, row"; a key may occur several times.
 using Predictions = std::multimap<std::string, Range>;
 
 Predictions predict_all() {
@@ -80,7 +80,7 @@ TEST_CASE("each published row's prediction is the stored one") {
 
 namespace {
 
-/// Gives the key the value that it has in `from`.
+/// Sets the key to its value in `from`.
 void copy_value(const Key& key, Scenario from, Scenario& to) {
   std::visit(
       [&](auto* value) {
@@ -93,7 +93,7 @@ void copy_value(const Key& key, Scenario from, Scenario& to) {
       key.field(to));
 }
 
-/// Whether a row's prediction is another one without what its clusters say of this key.
+/// Whether a row's prediction changes if its clusters do not set this key.
 bool depends(const PublishedRow& row, Quantity quantity, const Key& key) {
   PublishedRow without = row;
   bool differs = false;
@@ -106,7 +106,7 @@ bool depends(const PublishedRow& row, Quantity quantity, const Key& key) {
   if (!differs) return false;
   try {
     return predictions(quantity, row) != predictions(quantity, without);
-  } catch (const std::invalid_argument&) {  // the one or the other is not folded: no evidence
+  } catch (const std::invalid_argument&) {  // one of the two is not folded: no evidence
     return false;
   }
 }
@@ -129,6 +129,6 @@ TEST_CASE("every switch of a cluster's software is one that some published row's
     if (!found) lost.emplace_back(key.name);
   }
   CHECK(switches > 20);
-  // Without it the tables' plans do not fold; tests/engine/predict/simulate/host_copies_test.cpp has it.
+  // Without this switch the tables' plans are not folded. tests/engine/predict/simulate/host_copies_test.cpp tests it.
   CHECK(lost == std::vector<std::string>{"host_gradients"});
 }

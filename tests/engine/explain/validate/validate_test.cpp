@@ -40,7 +40,7 @@ TEST_CASE("Kendall's tau is 1 for the same order, -1 for the opposite one, and c
   CHECK(std::isnan(kendalls_tau(std::span(up, 1), std::span(up, 1))));
 }
 
-TEST_CASE("a row's error is that of the nearest prediction, and none within the interval") {
+TEST_CASE("a row's error is that of the nearest prediction, and zero within the interval") {
   ValidatedRow row;
   row.published = 10;
   row.low = 9;
@@ -69,8 +69,8 @@ TEST_CASE("every published table says its source and its constants, and every ro
       INFO(row.name);
       CHECK(row.low > 0);
       CHECK(std::isfinite(row.high));
-      // What is far off was read wrongly; but DeepSpeed of 2021 gathered at a sixth of the network's rate, and why is
-      // not known. Micro-batches are powers of two: the next one is 100 % off.
+      // A large error means that the table was read wrongly. But DeepSpeed of 2021 gathered at a sixth of the network's
+      // rate, for an unknown reason. Micro-batches are powers of two: the next one is an error of 100 %.
       const bool is_power = published.quantity == Quantity::fastest_micro_batch;
       CHECK(std::abs(row.error()) < (published.file == "zero-3-selene" ? 0.7 : is_power ? 1.01 : 0.5));
     }
@@ -91,7 +91,7 @@ TEST_CASE("constants are fitted to at most six rows, and reproduce them") {
   CHECK(fitted > 0);
 }
 
-TEST_CASE("rows that a constant was fitted to are marked, and are no part of a table's errors") {
+TEST_CASE("rows that a constant was fitted to are marked, and do not count in a table's errors") {
   PublishedTable published;
   for (const PublishedTable& table : tables())
     if (table.file == "all-reduce-a100") published = table;
@@ -145,7 +145,7 @@ TEST_CASE("choices that a source leaves open make an interval, and a wrong table
 }
 
 TEST_CASE(
-    "step times that nothing was fitted to are within 4 % on average and 9 % at worst, but for BLOOM's 104 heads") {
+    "step times that nothing was fitted to are within 4 % on average and 9 % at worst, except BLOOM's 104 heads") {
   for (const PublishedTable& published : tables()) {
     if (published.quantity != Quantity::step_seconds || !published.judged || published.held_out) continue;
     const ValidatedTable table = validate(published);
@@ -153,9 +153,9 @@ TEST_CASE(
     CHECK(table.mean_error < 0.04);
     for (const ValidatedRow& row : table.rows) {
       INFO(row.name);
-      // 104 heads took 14 % longer than 128 with the same products and kernels; the source has no reason either. Heads
-      // are of 128 elements, as with 96 and 112, whose batches of 48 and 56 matrices were as fast as predicted, and its
-      // 52 are a multiple of four, as the fused softmax asks.
+      // 104 heads took 14 % longer than 128 with the same products and kernels, and the source gives no reason. Each
+      // head has 128 elements, as with 96 and 112 heads, whose batches of 48 and 56 matrices were as fast as predicted,
+      // and its batch of 52 is a multiple of four, as the fused softmax requires.
       CHECK(std::abs(row.error()) < (row.name == "178 B, 104 heads" ? 0.15 : 0.09));
     }
   }
@@ -175,14 +175,14 @@ TEST_CASE("memory is within 5 % of what was published") {
 }
 
 TEST_CASE("tables published after the constants are predicted as far as this software's kernels are known") {
-  // Mean and worst error. Those of Megatron-LM are as near as its tables that had been seen. FlashAttention-2's runs
-  // are 8 to 10 % slower than predicted on one node, and MPT's of 2,048 tokens 1 to 15 %, which is not explained; of
-  // MPT on 64 GPUs of 40 GB one row is 35 % slower, whose memory was full. In the pipelines with large vocabularies
-  // attention takes up to twice what FlashAttention-2 does: by the authors' list, 2.6 and 5.9 ms for the forward of a
-  // block of 2,048 and of 4,096 tokens. Of the best micro-batches one is missed by 0.1 % of a step's time. FSDP's
-  // exchanges of OPT-175B cost more than is predicted here. Of a ResNet-50's step on a V100 68 % are predicted to be
-  // kernels that only move bytes, batch norms above all; their tensors are far larger than those that the devices'
-  // share of bandwidth is known from.
+  // Mean and worst error. Megatron-LM's are about as accurate as its tables that were known before. FlashAttention-2's
+  // runs are 8 to 10 % slower than predicted on one node, and MPT's with 2,048 tokens 1 to 15 %, for unknown reasons;
+  // one of MPT's rows on 64 GPUs of 40 GB is 35 % slower, and its memory was full. In the pipelines with large
+  // vocabularies attention takes up to twice the time of FlashAttention-2: in the authors' list, 2.6 and 5.9 ms for the
+  // forward of a block of 2,048 and of 4,096 tokens. One of the best micro-batches is missed by 0.1 % of a step's time.
+  // FSDP's exchanges of OPT-175B cost more than predicted. Of a ResNet-50's step on a V100, 68 % are predicted to be
+  // kernels that only move bytes, mainly batch norms; their tensors are much larger than those from which the devices'
+  // share of bandwidth is known.
   struct Limits {
     double mean, worst;
     double tau = 0.85;
@@ -217,7 +217,7 @@ TEST_CASE("tables published after the constants are predicted as far as this sof
     REQUIRE(limits.count(published.file) == 1);
     CHECK(table.mean_error < limits.at(published.file).mean);
     CHECK(table.worst_error < limits.at(published.file).worst);
-    CHECK_FALSE(table.tau < limits.at(published.file).tau);  // of one row there is none
+    CHECK_FALSE(table.tau < limits.at(published.file).tau);  // a table of one row has no tau
     for (const PublishedRow& row : published.rows) CHECK(!row.fitted);
     ++seen;
   }
@@ -231,7 +231,7 @@ TEST_CASE("without a table the others of its device give nearly the same constan
   for (const LeftOutTable& table : left_out) {
     INFO(table.file << ": " << table.product_efficiency << ", " << table.memory_efficiency << ", mean "
                     << table.mean_error << ", worst " << table.worst_error);
-    CHECK(table.product_efficiency == Approx(0.870).margin(0.04));  // as a benchmark of single products has it
+    CHECK(table.product_efficiency == Approx(0.870).margin(0.04));  // as in a benchmark of single products
     CHECK(table.memory_efficiency == Approx(0.599).margin(0.04));
     CHECK(table.mean_error < 0.05);
     CHECK(table.worst_error >= table.mean_error);
@@ -241,7 +241,7 @@ TEST_CASE("without a table the others of its device give nearly the same constan
 }
 
 TEST_CASE("efficiencies that a table was made with are recovered from the other tables") {
-  // Two tables of one device whose published figures are the model's own with other efficiencies.
+  // Two tables of one device; the published figures are the model's own, with other efficiencies.
   const auto made = [](const char* quantity, double product, double memory) {
     PublishedTable table = table_of(
         std::string("title = \"t\"\nsource = \"s\"\nconstants = \"c\"\nunit = \"s\"\nquantity = \"") + quantity +
@@ -267,7 +267,7 @@ TEST_CASE("efficiencies that a table was made with are recovered from the other 
   }
 }
 
-TEST_CASE("device hours are the step's seconds by ranks and tokens") {
+TEST_CASE("device hours are computed from the step's seconds, the ranks and the tokens") {
   const PublishedTable table = table_of(
       "title = \"t\"\nsource = \"s\"\nconstants = \"c\"\nunit = \"h\"\nquantity = \"device_hours\"\n"
       "rows = [{ name = \"a\", published = 1, tokens = 8192.0, plan = { data = 2 }, train = { global_batch = 4 } }]\n"
@@ -277,7 +277,7 @@ TEST_CASE("device hours are the step's seconds by ranks and tokens") {
   CHECK(validate(table).rows[0].predicted() == Approx(step * 2 * 2 / 3600));
 }
 
-TEST_CASE("shares of the peak are as near as the step times that they follow from, and days of 2019 within 17 %") {
+TEST_CASE("shares of the peak are as accurate as the step times behind them, and days of 2019 are within 17 %") {
   int seen = 0;
   for (const PublishedTable& published : tables()) {
     const bool is_share = published.file == "korthikanti-mfu", is_days = published.file == "megatron-2019";
@@ -297,7 +297,7 @@ TEST_CASE("model states with ZeRO are those of the paper's table to the printed 
     CHECK(published.rows.size() == 54);
     for (const ValidatedRow& row : validate(published).rows) {
       INFO(row.name << ": " << row.predicted());
-      // Three digits; whole gigabytes are cut off, fractions rounded.
+      // Three digits; whole gigabytes are truncated, fractions rounded.
       const double gigabytes = row.predicted(), digit = gigabytes >= 2 ? 0.1 : 0.01;
       const double printed =
           gigabytes >= 100 ? std::floor(gigabytes) : std::floor(gigabytes / digit + 0.5 + 1e-9) * digit;
@@ -312,7 +312,7 @@ TEST_CASE("bubbles from the zero-bubble paper's passes match its printed digits,
     if (published.file != "zero-bubble-rates") continue;
     for (const ValidatedRow& row : validate(published).rows) {
       INFO(row.name << ": " << row.predicted());
-      // How the paper counts the messages of interleaved 1F1B it does not say.
+      // The paper does not state how it counts the messages of interleaved 1F1B.
       const bool interleaved = row.name.find("1F1B-I") != std::string::npos;
       if (interleaved) CHECK(row.predicted() == Approx(row.published).margin(0.4));
       if (!interleaved) CHECK(std::round(row.predicted() * 100) / 100 == Approx(row.published).epsilon(1e-9));
@@ -379,7 +379,7 @@ TEST_CASE("the largest model fits its device, and a layer more does not") {
   CHECK(predict(s, Quantity::reserved_bytes, row) <= s.cluster.memory_bytes);
   ++s.model.layers;
   CHECK(predict(s, Quantity::reserved_bytes, row) > s.cluster.memory_bytes);
-  // With states on the host it is the host's memory that ends: 12 bytes of states a parameter, 2 of a sum, 4 of a
+  // With states on the host, the host's memory is the limit: 12 bytes of states per parameter, 2 of a sum, 4 of a
   // gradient.
   s.plan.offload = "optimizer";
   s.cluster.software.host_gradients = true;
@@ -388,12 +388,12 @@ TEST_CASE("the largest model fits its device, and a layer more does not") {
   const double on_host = predict(s, Quantity::largest_parameters, row) * 18;
   CHECK(on_host <= 1e9);
   CHECK(on_host + 18 * (12.0 * 1024 + 13) * 1024 > 1e9);
-  s.cluster.memory_bytes = 1e9;  // less than a context
+  s.cluster.memory_bytes = 1e9;  // less than the context
   CHECK(predict(s, Quantity::largest_parameters, row) == 0);
 }
 
-TEST_CASE("tables that judge nothing, since inputs are open, have the explained results") {
-  // ZeRO-3's steps are predicted far too fast, so that nothing gains on it; its own table says so.
+TEST_CASE("tables with unknown inputs, which are not judged, have the explained results") {
+  // ZeRO-3's steps are predicted much too short, so the predicted gains over it are too small (zero-3-selene.toml).
   const std::map<std::string, double> worst{
       {"zero-offload", 0.06},     {"zero-offload-speed", 0.11}, {"zero-largest-measured", 0.14},
       {"gpipe-tpu", 0.13},        {"gpipe-gpu", 0.07},          {"frontier-strong-scaling", 0.11},
@@ -405,13 +405,13 @@ TEST_CASE("tables that judge nothing, since inputs are open, have the explained 
     const ValidatedTable table = validate(published);
     INFO(published.file << ": worst " << table.worst_error);
     CHECK(table.worst_error < limit->second);
-    CHECK_FALSE(table.tau < 0.85);  // of one row there is none
+    CHECK_FALSE(table.tau < 0.85);  // a table of one row has no tau
     ++seen;
   }
   CHECK(seen == worst.size());
 }
 
-TEST_CASE("days are the step's seconds by tokens, and a checkpoint is 14 bytes a parameter") {
+TEST_CASE("days are computed from the step's seconds and the tokens, and a checkpoint is 14 bytes per parameter") {
   const PublishedTable days = small_table("training_seconds", "d", ", tokens = 81920.0, train = { global_batch = 4 }");
   const double step = predict(days.rows[0].choices[0], Quantity::step_seconds, days.rows[0]);
   CHECK(validate(days).rows[0].predicted() == Approx(20 * step / 86400));
@@ -434,7 +434,7 @@ TEST_CASE("our own runs are predicted within 5 % on the device clock, from ops m
       CHECK(std::abs(row.error()) < (wall ? 0.13 : 0.05));
       device_rows += !wall;
     }
-    // None of the measured sizes is one of these models'.
+    // None of these models has one of the measured sizes.
     for (const PublishedRow& row : published.rows) {
       CHECK(row.choices[0].model.width == 192);
       CHECK(row.choices[0].cluster.costs.size() > 100);

@@ -9,7 +9,7 @@ using namespace rankscope;
 
 namespace {
 
-/// Along the ravine's floor: losses x²/2.
+/// A path along the ravine's floor, where the loss is x²/2.
 OptimizerPath path_along(std::initializer_list<double> xs) {
   const Surface ravine = make_surface("ravine");
   OptimizerPath path;
@@ -23,9 +23,9 @@ OptimizerPath path_along(std::initializer_list<double> xs) {
 }  // namespace
 
 TEST_CASE("a path has reached the minimum when its loss stays within a hundredth of the start's") {
-  // Losses of x are x²/2: a tenth of the start's x is a hundredth of its loss.
+  // The loss at x is x²/2: a tenth of the start's x has a hundredth of its loss.
   CHECK(path_along({4, 2, 0.41, 0.39, 0.1}).reached == 3);
-  CHECK(path_along({4, 0.1, 2, 0.3, 0.2}).reached == 3);  // what only crosses it does not count
+  CHECK(path_along({4, 0.1, 2, 0.3, 0.2}).reached == 3);  // a path that only crosses the minimum does not count
   CHECK_FALSE(path_along({4, 2, 1}).reached.has_value());
   CHECK(path_along({4, 0.399}).reached == 1);
 }
@@ -34,7 +34,7 @@ TEST_CASE("a path ends when it leaves ten times the window, or is not a number")
   const Surface ravine = make_surface("ravine");
   OptimizerPath path;
   CHECK(add_point(path, ravine, {0, 1}));
-  CHECK(add_point(path, ravine, {0, 14.9}));  // the window is 3 high
+  CHECK(add_point(path, ravine, {0, 14.9}));  // the window's height is 3
   CHECK_FALSE(add_point(path, ravine, {0, -15.1}));
   CHECK(path.diverged == 2);
   CHECK(path.points.size() == 3);

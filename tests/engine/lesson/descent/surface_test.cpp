@@ -9,7 +9,7 @@ using namespace rankscope;
 
 namespace {
 
-/// Central differences: their error is of the order h².
+/// Central differences; their error is of order h².
 Point by_differences(const Surface& surface, Point at) {
   const double hx = 1e-5 * std::max(1.0, std::abs(at.x)), hy = 1e-5 * std::max(1.0, std::abs(at.y));
   return {(surface.value({at.x + hx, at.y}) - surface.value({at.x - hx, at.y})) / (2 * hx),
@@ -63,7 +63,7 @@ TEST_CASE("a shallow minimum has no slope, rises to all sides, and is higher tha
     CHECK(surface.value({shallow.x + 1e-3 * std::cos(angle), shallow.y + 1e-3 * std::sin(angle)}) >
           surface.value(shallow));
   }
-  // The way to the deep minimum leads over the saddle, which is higher than both.
+  // The path to the deep minimum goes over the saddle, which is higher than both minima.
   CHECK(surface.value(surface.saddles.front()) == 0);
   CHECK(surface.distance(shallow) == 3);
 }
@@ -87,7 +87,7 @@ TEST_CASE("a saddle has no slope, falls to two sides and rises to the two others
     }
   }
   CHECK(saddles == 3);
-  // The saddle's path begins next to the ridge, so that its slope along it is next to nothing.
+  // The saddle's path begins next to the ridge, where the slope along y is nearly zero.
   const Surface saddle = make_surface("saddle");
   CHECK(std::abs(saddle.gradient(saddle.start).y) < 0.01 * std::abs(saddle.gradient(saddle.start).x));
 }

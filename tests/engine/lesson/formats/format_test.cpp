@@ -1,6 +1,6 @@
-// Every pattern of the small formats, and many roundings, against oracles that share nothing with the conversion: the
-// compiler's _Float16 and float, the upper half of an fp32 number (bf16, TF32), a search among all numbers of a format,
-// and a file that ml_dtypes wrote.
+// All bit patterns of the small formats, and many roundings, compared with references that do not use the conversion:
+// the compiler's _Float16 and float, the upper half of an fp32 number (bf16, TF32), a search among all numbers of a
+// format, and a file that ml_dtypes wrote.
 #include "engine/lesson/formats/format.hpp"
 
 #include <algorithm>
@@ -22,14 +22,14 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Equal, NaN to NaN, and zeros by sign.
+/// Equal; a NaN equals a NaN, and zeros must have the same sign.
 bool same(double a, double b) {
   return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b));
 }
 
 std::uint32_t patterns_of(NumberFormat format) { return std::uint32_t{1} << facts_of(format).bits(); }
 
-/// Numbers over all of fp64's usual exponents, and near the ends of every format.
+/// Numbers over all usual exponents of fp64, and near the limits of every format.
 std::vector<double> many_numbers(int count) {
   std::vector<double> numbers;
   for (int i = 0; i < count; ++i) {
@@ -40,16 +40,16 @@ std::vector<double> many_numbers(int count) {
   return numbers;
 }
 
-/// The nearest of all numbers, of two the one whose pattern is even: found by looking at them.
+/// Searches all numbers of a format for the nearest one; of two equally near, the one with the even pattern.
 class Search {
  public:
   explicit Search(NumberFormat format) {
     for (std::uint32_t bits = 0; bits < patterns_of(format) / 2; ++bits) {
       const double value = value_of_bits(format, bits);
-      if (std::isfinite(value)) all_.push_back(value);  // patterns of positive numbers ascend
+      if (std::isfinite(value)) all_.push_back(value);  // patterns of positive numbers are in ascending order
     }
   }
-  /// nullopt: not nearer to the largest number than to the one that would come behind it.
+  /// nullopt: the value overflows, because it is nearer to the number that would follow the largest one.
   std::optional<double> nearest(double value) const {
     const double magnitude = std::fabs(value), last = all_.back(), gap = last - all_[all_.size() - 2];
     const bool last_is_even = all_.size() % 2 == 1;
@@ -206,7 +206,7 @@ TEST_CASE("E4M3 has no infinity and one NaN, and E5M2 has both") {
     nans += std::isnan(value_of_bits(NumberFormat::e4m3, bits));
     infinities += std::isinf(value_of_bits(NumberFormat::e4m3, bits));
   }
-  CHECK(nans == 2);  // with each sign
+  CHECK(nans == 2);  // one for each sign
   CHECK(infinities == 0);
   CHECK(std::isnan(value_of_bits(NumberFormat::e4m3, 0x7f)));
   CHECK(rounded_bits(NumberFormat::e4m3, infinity) == 0x7f);

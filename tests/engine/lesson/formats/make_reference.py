@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""make_reference.py: writes ml_dtypes.txt and scales.txt, with which format_test.cpp and shares_test.cpp compare. Needs numpy
-and ml_dtypes; the versions are in the files:
+"""make_reference.py: writes ml_dtypes.txt and scales.txt, the references of format_test.cpp and shares_test.cpp. Needs
+numpy and ml_dtypes; their versions are in the files:
 
     python3 -m venv /tmp/oracle && /tmp/oracle/bin/pip install ml_dtypes
     /tmp/oracle/bin/python tests/engine/lesson/formats/make_reference.py
@@ -22,7 +22,7 @@ DRAWN = 400
 
 
 def neighbours_and_ties(dtype, bits_type, patterns):
-    """Numbers of the format, the middles between neighbours, and fp32's numbers beside these."""
+    """Numbers of the format, the middles between neighbours, and the fp32 numbers next to these."""
     values = patterns.astype(bits_type).view(dtype).astype(numpy.float64)
     values = numpy.unique(values[numpy.isfinite(values)])
     middles = ((values[1:] + values[:-1]) / 2).astype(numpy.float32)
@@ -75,7 +75,7 @@ def held(name, dtype, values, scale):
 
 
 def scales():
-    """What is lost of the stated tensors (scales.hpp): share that becomes zero, and the largest relative error."""
+    """The loss in the stated tensors (scales.hpp): the share that becomes zero, and the largest relative error."""
     count = 4096
     index = numpy.arange(count)
     tensors = [

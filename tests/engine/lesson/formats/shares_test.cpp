@@ -68,13 +68,13 @@ TEST_CASE("shares by powers of two agree with the numbers converted one by one")
   INFO(facts_of(format).name << " times 2^" << shift);
   CHECK(shares.below == Approx(below / n));
   CHECK(shares.subnormal == Approx(subnormal / n));
-  // A range that ends within a hundredth of a power of two is taken as ending there (int8: 127.5, fp16: 65,520).
+  // A limit within a hundredth of a power of two is treated as that power of two (int8: 127.5, fp16: 65,520).
   CHECK(shares.beyond <= over / n + 1e-3);
   CHECK(shares.beyond + shares.edge >= over / n - 1e-3);
   CHECK(shares.zero + shares.below + shares.subnormal + shares.normal + shares.edge + shares.beyond == Approx(1));
 }
 
-TEST_CASE("the largest scale is the last with nothing beyond") {
+TEST_CASE("the largest scale is the last one without overflow") {
   const auto format = GENERATE(NumberFormat::fp16, NumberFormat::e4m3, NumberFormat::e5m2, NumberFormat::int8);
   const ExponentRange range = exponents_of(format);
   const std::vector<std::int64_t> counts = counted(drawn(5'000, -20));
@@ -84,7 +84,7 @@ TEST_CASE("the largest scale is the last with nothing beyond") {
   CHECK(fits.beyond + fits.edge == 0);
   CHECK(over.beyond + over.edge > 0);
   CHECK_FALSE(largest_shift(range, counted({0, 0})).has_value());
-  CHECK_FALSE(largest_shift(range, counted({0x1p30})).has_value());  // in the outermost bin: nobody knows how large
+  CHECK_FALSE(largest_shift(range, counted({0x1p30})).has_value());  // in the outermost bin: the size is unknown
 }
 
 TEST_CASE("the example tensors match their descriptions") {
@@ -142,7 +142,7 @@ TEST_CASE("a finer scale loses less, and the loss agrees with a plain loop") {
   CHECK(tensor.scales == 4);
   CHECK(block.scales == 4 * stated_elements / block_elements);
 
-  // Half of the smallest number and less is lost: no conversion is needed to count it.
+  // Half of the smallest number and less becomes zero, so this can be counted without a conversion.
   std::int64_t zeroed = 0;
   for (const StatedTensor& one_tensor : tensors) {
     double largest = 0;

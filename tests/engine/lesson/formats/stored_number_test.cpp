@@ -41,7 +41,7 @@ TEST_CASE("each outcome of a conversion has its name") {
   }
 }
 
-TEST_CASE("a scale is multiplied in again: int8 with steps of a hundredth holds 0.3") {
+TEST_CASE("a scale is multiplied back: int8 with steps of a hundredth holds 0.3") {
   const StoredNumber stored = store(NumberFormat::int8, 0.304, 0.01);
   CHECK(stored.bits == 30);
   CHECK(stored.value == Approx(0.3));
@@ -58,19 +58,20 @@ TEST_CASE("an update of a thousandth is lost in bf16 and kept in fp16, one of a 
   CHECK(add_update(NumberFormat::bf16, 1, 1e-4).lost());
   CHECK(add_update(NumberFormat::fp16, 1, 1e-4).lost());
   CHECK_FALSE(add_update(NumberFormat::fp32, 1, 1e-4).lost());
-  CHECK_FALSE(add_update(NumberFormat::bf16, 1, 0).lost());  // nothing was asked
+  CHECK_FALSE(add_update(NumberFormat::bf16, 1, 0).lost());  // the update was zero
 }
 
 TEST_CASE("a sum is rounded once: in fp32 it is what long double arithmetic and one rounding give") {
   std::uint32_t wrong = 0, twice = 0;
   for (std::uint64_t i = 0; i < 200'000; ++i) {
     const double weight = static_cast<double>(static_cast<float>(1 + uniform(3, 1, i)));
-    // Half of a last place, and a far smaller part that decides; a long double (64 bits) holds the whole sum.
+    // Half of the last place, and a much smaller part that decides the rounding; a long double (64 bits) holds the
+    // exact sum.
     const double update = 0x1p-24 + std::ldexp(static_cast<double>(random_word(3, 2, i) % 17) - 8, -60);
     const auto once = static_cast<float>(static_cast<long double>(weight) + static_cast<long double>(update));
     wrong += add_update(NumberFormat::fp32, weight, update).after != static_cast<double>(once);
     twice += static_cast<float>(weight + update) != once;
   }
   CHECK(wrong == 0);
-  CHECK(twice > 0);  // the case is there: rounding to fp64 first would be wrong
+  CHECK(twice > 0);  // such cases occur: rounding to fp64 first would be wrong
 }

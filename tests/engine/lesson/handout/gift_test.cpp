@@ -1,4 +1,4 @@
-// The quiz, read back by a small parser of GIFT (docs.moodle.org, "GIFT format").
+// Reads the quiz back with a small parser of GIFT (docs.moodle.org, "GIFT format").
 #include "engine/lesson/handout/gift.hpp"
 
 #include "tests/engine/lesson/handout/sample_lab.hpp"
@@ -19,7 +19,7 @@ struct Asked {
   std::vector<Answer> answers;
 };
 
-/// A text up to one of `ends` that no backslash stands before; without the backslashes. `at` is then at the end mark.
+/// Reads text up to an unescaped character of `ends` and removes the backslashes. `at` is then at that character.
 std::string taken(const std::string& text, std::size_t& at, std::string_view ends) {
   std::string result;
   for (; at < text.size() && ends.find(text[at]) == std::string_view::npos; ++at) {
@@ -74,7 +74,7 @@ ParsedQuiz parse_gift(const std::string& text) {
           answer.worth = std::stod(text.substr(at + 1, end - at - 1));
           at = end + 1;
         }
-        // A colon between a value and its tolerance is a mark, too, and not escaped.
+        // A colon between a value and its tolerance is also a mark, and is not escaped.
         answer.text = taken(text, at, "=~#}");
         if (text.at(at) == '#' && text.compare(at, 4, "####") != 0) {
           ++at;
@@ -103,7 +103,7 @@ TEST_CASE("the quiz has every question that it can ask, and counts the others in
   CHECK(made.left_out[2] == "slots 7, which needs a run");
   CHECK(quiz.comments.back().find("Omitted: 3 (slots 5") != std::string::npos);
   REQUIRE(quiz.categories.size() == 1);
-  CHECK(quiz.categories[0] == "Rankscope/Slots - of a pipeline");  // a slash would begin another category
+  CHECK(quiz.categories[0] == "Rankscope/Slots - of a pipeline");  // a slash would start another category
 }
 
 TEST_CASE("a number of the quiz has its value, its tolerance, its mistakes and its reason") {

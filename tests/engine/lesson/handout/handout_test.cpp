@@ -24,7 +24,7 @@ TEST_CASE("a hand-out asks every question and answers none") {
       CHECK_FALSE(has(one, answer));
     }
     CHECK(has(one, "Why is it so?"));
-    CHECK(one.find("What share") < one.find("rankscope-engine run a"));  // the prediction comes before the run
+    CHECK(one.find("What share") < one.find("rankscope-engine run a"));  // the prediction is before the run
     CHECK(one.find("rankscope-engine run a") < one.find("Time line, simulated."));
   }
   CHECK(has(page, "<svg id=\"drawn\">"));

@@ -45,7 +45,7 @@ DrawnStep two_ranks() {
 TEST_CASE("a time line has a box for each chunk and micro-batch, a row for each rank, and time in milliseconds") {
   const Picture picture = draw_timeline(two_ranks());
   CHECK(count(picture.svg, ">rank ") == 2);
-  CHECK(count(picture.svg, "fill=\"#0d8ad7\"") == 2 + 1);  // two forwards, of one the segments are joined; the legend
+  CHECK(count(picture.svg, "fill=\"#0d8ad7\"") == 2 + 1);  // two forwards, one with joined segments; the legend
   CHECK(count(picture.svg, "fill=\"#6b3009\"") == 1 + 1);
   CHECK(count(picture.svg, "fill=\"#147254\"") == 1 + 1);
   CHECK(picture.svg.find("begin, ms") != std::string::npos);
@@ -59,7 +59,7 @@ TEST_CASE("a picture of memory is of the rank with the greatest peak, with bytes
   CHECK(count(picture.svg, "<polygon") == 1);
 }
 
-TEST_CASE("a step of more ranks than a page has rows for says so") {
+TEST_CASE("a picture of a step with more ranks than a page has rows says so") {
   DrawnStep step = two_ranks();
   step.ranks = 64;
   CHECK(draw_timeline(step).caption.find("the first 16 of 64 ranks") != std::string::npos);

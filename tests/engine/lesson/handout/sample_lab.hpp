@@ -1,4 +1,4 @@
-// A lesson with a question of each kind.
+// A lesson with one question of each kind.
 #pragma once
 #include "engine/lesson/handout/handout.hpp"
 #include "tests/catch.hpp"

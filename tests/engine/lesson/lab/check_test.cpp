@@ -1,4 +1,4 @@
-// A lesson with one fault of each kind, beside one that has none.
+// A lesson without faults, and variants with one fault of each kind.
 #include "engine/lesson/lab/check.hpp"
 
 #include "engine/lesson/lab/printed.hpp"
@@ -71,7 +71,7 @@ std::vector<std::string> faults(const std::string& text, const Simulated& simula
   return faults_of(*lab, against);
 }
 
-/// The one fault that there is.
+/// The only fault that the check finds.
 std::string fault(const std::string& text, const Simulated& simulated = {}) {
   const std::vector<std::string> all = faults(text, simulated);
   std::string words;
@@ -176,14 +176,14 @@ TEST_CASE("a range that includes the opposite answer, or half of the value, is a
   check_finds(fault(with("100 * 3/11", "95"), {95.0, {}}), {"question 1", "what is left to 100 %", "below 2.5 %"});
 }
 
-TEST_CASE("a drawing that a flat line passes is a fault") {
+TEST_CASE("a drawing whose tolerance accepts a flat line is a fault") {
   const auto drawn = [](const char* tolerance) {
     return std::string(good_lesson) +
            "[[lab.questions]]\nask = \"Draw the activations.\"\nunit = \"MiB\"\n"
            "answer_from = \"memory.*.activations\"\nmost = 32\ntolerance = " +
            tolerance + "\n";
   };
-  const Simulated staircase{29.4, {16, 12, 8, 4}};  // a flat line is 4 off, the other way round 8
+  const Simulated staircase{29.4, {16, 12, 8, 4}};  // a flat line is 4 off, the reversed drawing 8
   CHECK(faults(drawn("1.5"), staircase).empty());
   check_finds(fault(drawn("4.5"), staircase), {"question 2", "a flat line is accepted", "below 4 MiB"});
 }
@@ -254,7 +254,7 @@ TEST_CASE("unknown names of labs, views and parameters are faults") {
   CHECK(faults(with("view:memory?rank=0&step=last", "view:validation?table=bloom")).empty());
   check_finds(fault(with("view:memory?rank=0&step=last", "view:validation?table=blooms")),
               {"text: ", "table is one of", "bloom"});
-  // The view that a lesson opens takes what a link takes.
+  // The view that a lesson opens accepts the same parameters as a link.
   CHECK(faults(with("view = \"timeline\"\nneeds", "view = \"formats?page=gradients\"\nneeds")).empty());
   check_finds(fault(with("view = \"timeline\"\nneeds", "view = \"formats?page=bits\"\nneeds")),
               {"view: ", "number, gradients, scales"});

@@ -58,7 +58,7 @@ TEST_CASE("What is not valid arithmetic is refused with the place where it ends"
     CHECK_FALSE(evaluate(row.text, &why).has_value());
     CHECK(why == row.why);
   }
-  // However many brackets a text has, the stack does not grow without end.
+  // The recursion is bounded for any number of brackets.
   CHECK_FALSE(evaluate(std::string(100000, '(')).has_value());
   CHECK_FALSE(evaluate([] {
                 std::string powers;

@@ -31,14 +31,14 @@ TEST_CASE("A number within the tolerance, but relatively far off for a small val
   Question question = share();
   question.tolerance = 6;
   CHECK(judge(question, 8.0, 13.1).grade == Grade::close);
-  CHECK(judge(question, 0.4, 1.3).grade == Grade::right);  // less than a point is little
+  CHECK(judge(question, 0.4, 1.3).grade == Grade::right);  // errors below one point are small
 }
 
 TEST_CASE("A usual mistake is recognised, and never where an answer is accepted") {
   const Question question = share();
   CHECK(judge(question, 37.0, 27.3).because == "useful time");
   CHECK(judge(question, 40.0, 27.3).because.empty());
-  // 30 is 2.7 from the truth: its range ends where the accepted one does.
+  // 30 is 2.7 from the right value: its range ends where the accepted range does.
   CHECK(mistake_range(question, 30, 27.3) == Approx(0.7));
   CHECK(judge(question, 29.6, 27.3).because == "near the truth");
   CHECK(judge(question, 29.2, 27.3).because.empty());

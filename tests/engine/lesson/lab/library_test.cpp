@@ -1,4 +1,4 @@
-// The lessons, courses and terms that are installed.
+// The installed lessons, courses and terms.
 #include <set>
 
 #include "engine/lesson/lab/course.hpp"

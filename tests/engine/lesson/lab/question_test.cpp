@@ -1,4 +1,4 @@
-// The keys of [[lab.questions]]: every kind, and what makes no question.
+// The keys of [[lab.questions]]: every kind of question, and invalid ones.
 #include "engine/lesson/lab/question.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// A student who answers every question of every lesson: right by the lesson's own arithmetic, and wrong by each mistake
-// that it lists.
+// A simulated student answers every question of every lesson: right, by the lesson's own arithmetic, and wrong, by each
+// listed mistake.
 #include <algorithm>
 
 #include "engine/lesson/lab/course.hpp"
@@ -10,7 +10,7 @@ using namespace rankscope;
 
 namespace {
 
-/// What a student does who makes this mistake; nullopt where a mistake is a pattern that many ops fit.
+/// The attempt of a student who makes this mistake; nullopt for a pattern, because it fits many answers.
 std::optional<Attempt> attempt_of(const Target& target) {
   if (const auto* number = std::get_if<double>(&target)) return *number;
   if (const auto* option = std::get_if<std::string>(&target)) return *option;
@@ -19,7 +19,7 @@ std::optional<Attempt> attempt_of(const Target& target) {
   return std::nullopt;
 }
 
-/// Ops that fit a pattern, with many values of what it leaves open.
+/// Ops that fit a pattern, with many values for the fields that it leaves open.
 std::vector<Attempt> ops_of(const OpPattern& pattern) {
   constexpr int most = 16;
   const auto values = [](const std::optional<int>& fixed) {
@@ -45,7 +45,7 @@ std::vector<Attempt> ops_of(const OpPattern& pattern) {
   return ops;
 }
 
-/// All that one may answer who means this.
+/// All answers that mean this target.
 std::vector<Attempt> attempts_of(const Target& target) {
   if (const auto* pattern = std::get_if<OpPattern>(&target)) return ops_of(*pattern);
   std::vector<Attempt> made;
@@ -72,7 +72,7 @@ TEST_CASE("A student who is right is accepted, and every listed mistake gets its
     for (const Question& question : lab.questions) {
       INFO(lab.file << ": " << question.ask);
       const auto truth = known_answer(question);
-      if (!truth) continue;  // a run says what is right
+      if (!truth) continue;  // only a run gives the right value
       for (const Attempt& answer : attempts_of(*truth)) {
         const Reply reply = judge(question, answer, *truth);
         CHECK(reply.grade == Grade::right);
@@ -80,7 +80,7 @@ TEST_CASE("A student who is right is accepted, and every listed mistake gets its
       }
       ++right;
       for (const Mistake& mistake : question.mistakes) {
-        // Of ops that fit several patterns some are another mistake's, or right.
+        // Of the ops that fit several patterns, some belong to another mistake, or are right.
         const std::vector<Attempt> made = attempts_of(mistake.near);
         INFO(mistake.because);
         CHECK(std::any_of(made.begin(), made.end(), [&](const Attempt& attempt) {

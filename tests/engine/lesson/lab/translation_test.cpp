@@ -1,4 +1,5 @@
-// Lessons in another language: their words beside the English file, whose numbers, answers and plan stay the only ones.
+// Lessons in another language: translated text in a second file; numbers, answers and plan are only in the English
+// file.
 #include "engine/lesson/lab/translation.hpp"
 
 #include <fstream>
@@ -89,7 +90,7 @@ std::string replaced(std::string text, const std::string& what, const std::strin
   return text.replace(at, what.size(), with);
 }
 
-/// A folder with small.toml, and de/small.toml in which MARK is the original's.
+/// A folder with small.toml, and de/small.toml in which MARK is replaced by the original's mark.
 struct Files {
   testing::TemporaryDirectory folder;
   std::string file = (folder.path() / "small.toml").string();
@@ -117,7 +118,7 @@ TEST_CASE("A translation replaces a lesson's words, not its answers") {
   CHECK(parts_of(lab.text).before.starts_with("## Lesen"));
   CHECK(parts_of(lab.text).run.starts_with("## Ausführen"));
   CHECK(parts_of(lab.text).after.starts_with("## Erklären"));
-  // Choices and orders by their places.
+  // Choices and orders are matched by their positions.
   const Question& choice = lab.questions[0];
   CHECK(std::get<std::string>(*choice.answer) == "die zweite");
   CHECK(judge(choice, Attempt("die zweite"), *known_answer(choice)).accepted());
@@ -127,7 +128,7 @@ TEST_CASE("A translation replaces a lesson's words, not its answers") {
   CHECK(judge(order, Attempt(right), *known_answer(order)).accepted());
   CHECK(judge(order, Attempt(wrong), *known_answer(order)).because == "Eins kommt vor zwei.");
   CHECK(std::get<double>(*known_answer(lab.questions[2])) == 4);
-  // Answers are kept in the original's words, so that they are there in every language.
+  // Answers are stored with the original's text, so that they are valid in every language.
   CHECK(std::get<std::string>(to_original(choice, Attempt("die erste"))) == "the first");
   CHECK(std::get<std::string>(from_original(choice, Attempt("the first"))) == "die erste");
   CHECK(original_ask(choice) == "Which one?");

@@ -27,9 +27,9 @@ std::vector<OpId> ready(const Puzzle& board) {
   return boxes;
 }
 
-/// The shortest of all orders: every one is reached by appending boxes that are ready. What cannot be shorter than the
-/// best so far is left. Stage by stage is enough: boxes of different stages in another order of moves give the same
-/// board.
+/// Finds the shortest of all orders: each can be reached by appending boxes that are ready. Prunes boards that are not
+/// shorter than the best so far, and boards that were reached before: moves of different stages in another order give
+/// the same board.
 void shortest(Puzzle& board, std::int64_t& best, std::set<std::vector<std::vector<OpId>>>& seen) {
   if (!seen.insert(board.rows()).second) return;
   if (board.placed_count() > 0 && board.layout().end >= best) return;
@@ -55,7 +55,7 @@ TEST_CASE("No order of a small puzzle is shorter than the bound, and the best on
     PuzzleRules rules;
     std::int64_t best;
   };
-  // By hand: two stages and one micro-batch take F F B B = 6 units; with two, 1F1B takes 3 (m + p - 1) = 9.
+  // By hand: two stages and one micro-batch take F F B B = 6 units; for two micro-batches 1F1B takes 3 (m + p - 1) = 9.
   const auto [rules, best_known] =
       GENERATE(Case{{2, 1, false, 0}, 6}, Case{{2, 2, false, 0}, 9}, Case{{2, 2, false, 1}, 12},
                Case{{2, 3, false, 2}, 12}, Case{{3, 2, false, 0}, 12}, Case{{3, 2, false, 1}, 18},
@@ -71,7 +71,7 @@ TEST_CASE("No order of a small puzzle is shorter than the bound, and the best on
   if (!known.empty()) CHECK(best <= known.front().units);
 }
 
-TEST_CASE("Whoever appends boxes that are ready gets to the end, whatever the cap, and the order is one that runs") {
+TEST_CASE("Appending ready boxes always completes the board, for any cap, and the order can run") {
   std::mt19937 random(11);
   for (int round = 0; round < 60; ++round) {
     const auto draw = [&](int least, int most) { return std::uniform_int_distribution<int>(least, most)(random); };
@@ -87,7 +87,7 @@ TEST_CASE("Whoever appends boxes that are ready gets to the end, whatever the ca
     const ChunkSchedule order = by_hand_schedule(board.order_text(), shape);
     CHECK(order.order == board.rows());
     CHECK(board.layout().end >= least_units(rules));
-    // Idle time, counted from the work of the boxes.
+    // Idle time, computed from the boxes' work.
     const double work = 3.0 * rules.micro_batches, end = static_cast<double>(board.layout().end);
     CHECK(board.bubble() == Approx(1 - work / end));
     for (int stage = 0; stage < rules.stages; ++stage) {
@@ -128,7 +128,7 @@ TEST_CASE("Random moves and removals leave a board that can run, and undo return
   }
 }
 
-TEST_CASE("A box that cannot be there says why") {
+TEST_CASE("A box at an invalid position is refused with the reason") {
   Puzzle board({.stages = 2, .micro_batches = 3, .halves = false, .kept = 2});
   CHECK(board.fault_of(forward_of(0, 0), 1, 0) == PuzzleFault{Kind::other_stage, forward_of(0, 0), {}});
   CHECK(board.fault_of(forward_of(1, 0), 1, 0) == PuzzleFault{Kind::missing, forward_of(1, 0), forward_of(0, 0)});
@@ -141,7 +141,7 @@ TEST_CASE("A box that cannot be there says why") {
   REQUIRE(board.append(forward_of(1, 0)));
   REQUIRE(board.append(backward_of(1, 0)));
   REQUIRE(board.place(backward_of(0, 0), 0, 2));
-  // Before F:c0:m1, it is still possible: the gradient of micro-batch 0 does not need micro-batch 1.
+  // B:c0:m0 may be before F:c0:m1: the gradient of micro-batch 0 does not need micro-batch 1.
   CHECK_FALSE(board.fault_of(backward_of(0, 0), 0, 1));
   // F:c1:m1 before F:c1:m0 would wait for F:c0:m1, which would then wait for B:c0:m0, which waits for F:c1:m0.
   REQUIRE(board.place(backward_of(0, 0), 0, 1));
@@ -151,12 +151,12 @@ TEST_CASE("A box that cannot be there says why") {
   CHECK_FALSE(board.fault_of(forward_of(1, 1), 1, 2));
 }
 
-TEST_CASE("Taking a box back takes what needs it, and the forwards that have no room without it") {
+TEST_CASE("Removing a box also removes the boxes that need it, and the forwards that then have no room") {
   Puzzle board({.stages = 2, .micro_batches = 2, .halves = false, .kept = 1});
   for (const OpId box :
        {forward_of(0, 0), forward_of(1, 0), backward_of(1, 0), backward_of(0, 0), forward_of(0, 1), forward_of(1, 1)})
     REQUIRE(board.append(box));
-  REQUIRE(board.take_back(backward_of(1, 0)));  // stage 0 then keeps micro-batch 0, and has no room for micro-batch 1
+  REQUIRE(board.take_back(backward_of(1, 0)));  // stage 0 then keeps micro-batch 0: no room for micro-batch 1
   CHECK(board.rows() == Puzzle::Rows{{forward_of(0, 0)}, {forward_of(1, 0)}});
   CHECK_FALSE(board.take_back(backward_of(1, 0)));
 }
@@ -184,12 +184,12 @@ TEST_CASE("The known schedules that keep no more than the rules allow are listed
   CHECK(units(halves, "zb-h1") == 3 * 8 + 3);  // bubble (p - 1) / (3 m + p - 1)
   CHECK(units({4, 8, true, 0}, "1f1b") > units(halves, "zb-h1"));
   CHECK(least_units(halves) == 27);
-  // Turns of two, of 9 units each; the second one of the last turn is 3 units later.
+  // Rounds of two micro-batches, 9 units each; the second micro-batch of the last round ends 3 units later.
   CHECK(least_units({3, 6, false, 2}) == 2 * 9 + 9 + 3);
   CHECK(least_units({3, 6, false, 0}) == 3 * (6 + 2));
 }
 
-TEST_CASE("A whole order is taken if it has these boxes and breaks no rule") {
+TEST_CASE("A complete order is accepted if it has these boxes and breaks no rule") {
   Puzzle board({.stages = 2, .micro_batches = 4, .halves = false, .kept = 2});
   const PipelineShape shape{.stages = 2, .micro_batches = 4};
   CHECK_FALSE(board.fill(gpipe_schedule(shape)));

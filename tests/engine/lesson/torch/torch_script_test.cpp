@@ -1,4 +1,4 @@
-// What a script says, and for which scenarios there is none. That it trains the same: tests/oracle/torch_scripts.py.
+// The text of scripts, and scenarios that have no script. tests/oracle/torch_scripts.py tests that they train the same.
 #include "engine/lesson/torch/torch_script.hpp"
 
 #include <filesystem>

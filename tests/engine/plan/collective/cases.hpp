@@ -1,4 +1,4 @@
-// What every test of collectives goes through.
+// The cases for all tests of collectives.
 #pragma once
 
 #include "engine/plan/collective/transfer.hpp"

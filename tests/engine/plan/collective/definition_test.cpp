@@ -14,7 +14,7 @@ namespace {
 
 using Tensor = std::vector<double>;
 
-// Member m brings m·100 + 10, m·100 + 20, …: the hundreds say who, the tens which element.
+// Member m contributes m·100 + 10, m·100 + 20, …: the hundreds identify the member, the tens the element.
 double brought(int member, std::int64_t i) { return 100.0 * member + 10.0 * static_cast<double>(i + 1); }
 
 std::vector<Tensor> left(const CollectiveTask& task) {

@@ -1,4 +1,4 @@
-// Every list is run by a small interpreter on vectors of integers and compared with the collective's definition.
+// A small interpreter runs every list on vectors of integers; the result is compared with the collective's definition.
 #include "engine/plan/collective/transfer.hpp"
 
 #include <set>
@@ -21,7 +21,7 @@ bool is_in_parts(OpKind kind) {
   return kind != OpKind::broadcast && kind != OpKind::reduce && kind != OpKind::all_reduce;
 }
 
-// Phase by phase: all that a phase sends is what the members had before it.
+// Runs the list phase by phase: a phase sends only values from before the phase.
 void run(const std::vector<Transfer>& list, const Group& input, Group& output) {
   const bool in_place = &input == &output;
   for (std::size_t i = 0; i < list.size();) {
@@ -38,7 +38,7 @@ void run(const std::vector<Transfer>& list, const Group& input, Group& output) {
 
 constexpr std::int64_t garbage = -1'000'003;
 
-// What member `member` has at element e: distinct everywhere, and no sum of others by accident.
+// The value of member `member` at element e: all are distinct, and no sum of some equals another one by accident.
 std::int64_t value_at(int member, std::int64_t e) { return (member + 1) * 100'000 + e * e + 7 * e; }
 
 // The first difference from the definition, or an empty string.
@@ -71,7 +71,7 @@ std::string difference(OpKind kind, Algorithm algorithm, int n, std::int64_t ele
       if (kind == OpKind::gather && r == root) expected = value_at(part_of(e), e);
       if (kind == OpKind::all_gather) expected = value_at(part_of(e), e);
       if (kind == OpKind::reduce_scatter && part_of(e) == r) expected = sum;
-      if (kind == OpKind::all_to_all && part_of(e) != r) {  // its own part is no transfer
+      if (kind == OpKind::all_to_all && part_of(e) != r) {  // its own part is not transferred
         expected = value_at(part_of(e), r * (elements / n) + e % (elements / n));
         got = received[r][e];
       }

@@ -11,7 +11,7 @@ using namespace rankscope;
 
 namespace {
 
-/// The best by trying every split: least greatest chunk, then least sum of squares.
+/// The best split, found by trying all: least greatest chunk, then least sum of squares.
 std::pair<double, double> by_trying(const PartCosts& costs, int chunks) {
   std::pair<double, double> best{1e300, 1e300};
   std::vector<int> blocks;
@@ -48,7 +48,7 @@ TEST_CASE("the chosen split has the least greatest cost of all splits, and is th
   for (int layers = 1; layers <= 10; ++layers)
     for (int chunks = 1; chunks <= layers; ++chunks)
       for (int trial = 0; trial < 6; ++trial) {
-        // Whole numbers, so that sums are exact and ties are ties; some trials have blocks that are alike.
+        // Whole numbers, so that sums and ties are exact; in some trials all blocks have equal costs.
         const auto draw = [&](int most) { return static_cast<double>(random() % static_cast<unsigned>(most)); };
         PartCosts costs{{}, draw(20), draw(60)};
         for (int b = 0; b < layers; ++b) costs.blocks.push_back(trial % 2 ? 7 : draw(12));
@@ -75,11 +75,11 @@ TEST_CASE("the chosen split has the least greatest cost of all splits, and is th
 TEST_CASE("a heavy head takes blocks off the last chunk, a heavy embedding off the first") {
   const PartCosts alike{std::vector<double>(8, 1.0)};
   CHECK(balanced_blocks(alike, 4) == std::vector<int>{2, 2, 2, 2});
-  // With the block that it must have, the head is the greatest chunk already.
+  // Even with the one block that it must have, the head's chunk is the greatest.
   CHECK(balanced_blocks({alike.blocks, 0, 2.5}, 4).back() == 1);
   CHECK(balanced_blocks({alike.blocks, 2, 0}, 4) == std::vector<int>{1, 3, 2, 2});
   CHECK(balanced_blocks({std::vector<double>(16, 20.0), 0, 23}, 4) == std::vector<int>{5, 4, 4, 3});
-  // Nothing helps a head that is heavier than all the rest: the others are even.
+  // If the head is heavier than all blocks together, the other chunks are even.
   CHECK(balanced_blocks({alike.blocks, 0, 100}, 4) == std::vector<int>{3, 2, 2, 1});
   CHECK(greatest_chunk({alike.blocks, 0, 100}, {3, 2, 2, 1}) == 101);
 }
@@ -89,7 +89,7 @@ TEST_CASE("two thousand blocks in a thousand chunks are split at once") {
   for (int b = 0; b < 2047; ++b) costs.blocks.push_back(1 + b % 3);
   const std::vector<int> blocks = balanced_blocks(costs, 1000);
   CHECK(std::accumulate(blocks.begin(), blocks.end(), 0) == 2047);
-  CHECK(greatest_chunk(costs, blocks) == 12);  // the head with the cheapest last block
+  CHECK(greatest_chunk(costs, blocks) == 12);  // the head with the cheapest possible last block
 }
 
 TEST_CASE("fewer blocks than chunks are refused") {

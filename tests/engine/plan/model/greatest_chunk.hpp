@@ -1,4 +1,4 @@
-// What a split of a model into chunks is judged by.
+// The quality of a split of a model into chunks.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace rankscope {
 
-/// The cost of the greatest of these chunks.
+/// The cost of the greatest chunk.
 inline double greatest_chunk(const PartCosts& costs, const std::vector<int>& blocks) {
   double greatest = 0;
   std::size_t block = 0;

@@ -47,7 +47,7 @@ TEST_CASE("GPT-2's four sizes have their published parameter counts") {
     int layers, width, heads;
     std::int64_t count;
   };
-  // 124M is the count that everyone prints; the others are those of the released checkpoints.
+  // 124M is the count that is usually quoted; the others are those of the released checkpoints.
   const Row rows[] = {{12, 768, 12, 124'439'808},
                       {24, 1024, 16, 354'823'168},
                       {36, 1280, 20, 774'030'080},
@@ -58,7 +58,7 @@ TEST_CASE("GPT-2's four sizes have their published parameter counts") {
   }
 }
 
-TEST_CASE("parameters meet 12Lh²(1+13/(12h)+(V+s)/(12Lh)), which leaves out the last layer norm") {
+TEST_CASE("parameters match 12Lh²(1+13/(12h)+(V+s)/(12Lh)), which omits the last layer norm") {
   for (const ModelSpec& spec : {gpt(1, 8, 2, 4, 16), gpt(8, 128, 4, 64, 256), gpt(24, 2304, 24, 2048, 51200)}) {
     const double L = spec.layers, h = spec.width, V = spec.vocabulary, s = spec.context;
     const double form = 12 * L * h * h * (1 + 13 / (12 * h) + (V + s) / (12 * L * h));
@@ -71,7 +71,7 @@ TEST_CASE("parameters meet 12Lh²(1+13/(12h)+(V+s)/(12Lh)), which leaves out the
   }
 }
 
-TEST_CASE("a step's FLOPs meet 72BsLh²(1+s/(6h)+V/(12Lh))") {
+TEST_CASE("a step's FLOPs match 72BsLh²(1+s/(6h)+V/(12Lh))") {
   struct Row {
     ModelSpec spec;
     int batch;
@@ -134,7 +134,8 @@ TEST_CASE("parameters are named, shaped and initialised as GPT-2's, and are cont
   CHECK(parameter(model, "wpe.weight").shape == Shape{16, 32});
 }
 
-TEST_CASE("every segment reads what an earlier one wrote, keeps what it has, and each gradient has one writer") {
+TEST_CASE(
+    "every segment reads what an earlier one wrote, keeps only its own tensors, and each gradient has one writer") {
   const Model model = make_model(scenario_of(gpt(2, 8, 2, 4, 16), 3));
   const SegmentSpec* before = nullptr;
   std::map<TensorName, Shape> alive{{TensorName::tokens, {12}}, {TensorName::targets, {12}}};
@@ -159,8 +160,8 @@ TEST_CASE("every segment reads what an earlier one wrote, keeps what it has, and
     for (TensorName out : segment.gradient_outputs) CHECK(own[out] == 1);
     before = &segment;
   }
-  // Within a block each gradient that a segment writes is read by an earlier one (in backward: a later one), except the
-  // block's own `residual`, which is the gradient of the output before.
+  // Within a block, each gradient that a segment reads was written exactly once, by a later segment (backward runs it
+  // earlier). The block's own `residual` is also written once: it is the gradient of the previous block's output.
   for (int block = 0; block < 2; ++block) {
     std::map<TensorName, int> written{{TensorName::output, 1}};
     for (auto segment = model.segments.rbegin(); segment != model.segments.rend(); ++segment) {
@@ -188,7 +189,7 @@ TEST_CASE("the halves of a split backward read, write and cost what the whole on
     std::iota(all.begin(), all.end(), 0);
     CHECK(s.input_parameters.size() + s.weight_parameters.size() == all.size());
     CHECK(merged(s.input_parameters, s.weight_parameters) == all);
-    // A weight gradient reads gradients that its input gradient reads, too.
+    // A weight gradient reads only gradients that its input gradient also reads.
     for (const TensorName name : s.weight_gradient_inputs)
       CHECK(std::count(s.gradient_inputs.begin(), s.gradient_inputs.end(), name) == 1);
     CHECK(s.has_input_gradient() == (s.kind != Segment::embedding));
@@ -269,7 +270,8 @@ TEST_CASE("a product's traffic is its operands, each once") {
 }
 
 TEST_CASE("every attention head spans all of qkv") {
-  // Two samples of 4 tokens, width 8, fp32: qkv is 8·24. Of two tensor ranks each has half the heads and of qkv's rows.
+  // Two samples of 4 tokens, width 8, fp32: qkv is 8·24. Each of two tensor ranks has half of the heads and of qkv's
+  // rows.
   Scenario s = scenario_of(gpt(1, 8, 2, 4, 16), 2);
   CHECK(make_model(s).segment(0, Segment::attention).walked_bytes == 2 * 4 * 8 * 24);
   CHECK(make_model(s).segment(0, Segment::qkv).walked_bytes == 0);
@@ -305,7 +307,7 @@ TEST_CASE("a split by cost has the least greatest cost of all splits, and a head
     for (int layers = 3; layers <= 9; ++layers) {
       const Model model = make_model(scenario_of(gpt(layers, 8, 2, 4, vocabulary)));
       CAPTURE(vocabulary, layers);
-      double least = 1e30;  // by trying all splits in three
+      double least = 1e30;  // by trying all splits into three
       for (int a = 1; a + 2 <= layers; ++a)
         for (int b = 1; a + b + 1 <= layers; ++b)
           least = std::min(least, greatest(model, {0, 1 + 5 * a, 1 + 5 * (a + b), 5 * layers + 2}));
@@ -314,7 +316,7 @@ TEST_CASE("a split by cost has the least greatest cost of all splits, and a head
   const Model light = make_model(scenario_of(gpt(8, 8, 2, 4, 2)));
   CHECK(split_by_cost(light, 4) == split_evenly(light, 4));
   CHECK(split_by_cost(light, 1) == split_evenly(light, 1));
-  // GPT-2's head weighs as much as several of its blocks: 50257·h against 12h² + 2sh with h = 768 and s = 1024.
+  // GPT-2's head costs as much as several of its blocks: 50257·h and 12h² + 2sh with h = 768 and s = 1024.
   const Model gpt2 = make_model(scenario_of(gpt(12, 768, 12, 1024, 50257)));
   CHECK(split_by_cost(gpt2, 4) == std::vector<int>{0, 21, 41, 56, 62});  // 4, 4, 3 and 1 blocks
 }
@@ -335,9 +337,9 @@ TEST_CASE("blocks are split as evenly as they can be, with the embedding first a
           if (model.segments[i].block >= 0) blocks.insert(model.segments[i].block);
         const int count = static_cast<int>(blocks.size());
         CHECK((count == layers / chunks || count == layers / chunks + 1));
-        CHECK(count <= previous);  // the first chunks get the one more
+        CHECK(count <= previous);  // the first chunks get the extra blocks
         previous = count;
-        // No block is cut in two.
+        // No chunk begins inside a block.
         if (c > 0) CHECK(model.segments[first[c]].kind == Segment::qkv);
       }
     }

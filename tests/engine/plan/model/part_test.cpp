@@ -6,7 +6,7 @@ using namespace rankscope;
 
 namespace {
 
-/// A parameter whose rows or columns `ranks` ranks share.
+/// A parameter whose rows or columns are shared by `ranks` ranks.
 ParameterSpec split(Shape whole, Shape share, TensorSplit how) {
   ParameterSpec spec;
   spec.shape = share;
@@ -15,7 +15,7 @@ ParameterSpec split(Shape whole, Shape share, TensorSplit how) {
   return spec;
 }
 
-/// How often each element of the whole is held by ranks that have their shares entirely; padding is not counted.
+/// How many ranks hold each element of the whole parameter; padding is not counted.
 std::vector<int> times_held(const ParameterSpec& spec, int ranks) {
   std::vector<int> times(static_cast<std::size_t>(spec.whole.elements()));
   for (int rank = 0; rank < ranks; ++rank)

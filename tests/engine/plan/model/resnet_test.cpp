@@ -28,7 +28,7 @@ TEST_CASE("ResNet-50, -101 and -152 have the parameters and multiplications that
   struct Row {
     int layers;
     std::int64_t parameters;
-    double giga_multiplications;  ///< of one image of 224 pixels a side, forward
+    double giga_multiplications;  ///< of the forward of one image with 224 × 224 pixels
   };
   // torchvision's table of models ("num_params" and "_ops" of the weights' meta data).
   const Row rows[] = {{16, 25'557'032, 4.09}, {33, 44'549'160, 7.80}, {50, 60'192'808, 11.51}};
@@ -100,7 +100,7 @@ TEST_CASE("chunks of a resnet are balanced by the FLOPs of its blocks, which dif
   };
   const std::vector<int> even = split_evenly(model, 4), balanced = split_by_cost(model, 4);
   CHECK(worst(balanced) <= worst(even));
-  // Of all ways to cut: none is better.
+  // No other way to cut is better.
   const int before = model.segments_before_blocks(), each = model.segments_a_block();
   double best = worst(even);
   for (int a = 1; a < 14; ++a)

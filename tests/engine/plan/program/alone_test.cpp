@@ -1,4 +1,4 @@
-// Programs of a collective alone.
+// Programs of a single collective.
 #include "engine/plan/program/communication.hpp"
 #include "engine/plan/program/dry_run.hpp"
 #include "engine/plan/program/passes.hpp"
@@ -25,7 +25,7 @@ TEST_CASE("every collective's programs keep the rules of communication, end, and
           CHECK(program.ops[1].id.kind() == kind);
           CHECK(program.ops[1].id.lane() == Lane::data);
           CHECK(to_token(program.ops[2].id) == "CHECK");
-          // Also where the collective leaves nothing: a rank that sends keeps its tensor until the transfer ends.
+          // Also if the collective leaves nothing there: a sending rank keeps its tensor until the transfer ends.
           CHECK(program.ops[2].after == std::vector<OpIndex>{1});
           CHECK(whole_bytes(program, program.ops[1], n) == task_of(step).elements * 4);
         }

@@ -1,4 +1,4 @@
-// The operand rules of communications: what they refuse, and in which words.
+// The operand rules of communications: what they refuse, with which messages.
 #include "engine/plan/program/communication.hpp"
 
 #include "engine/plan/program/dry_run.hpp"
@@ -9,8 +9,8 @@ using namespace rankscope;
 
 namespace {
 
-// Rank 0's program of one op among the ranks of a data group of four: buffers are fp32 and lie side by side, `elements`
-// long; the op's token, group, root and uses as in the text form.
+// A rank's program with one op in a data group of four. Buffers are fp32, adjacent, and `elements` long; the op's
+// token, group, root and uses are as in the text form.
 RankProgram program_of(const std::string& op, const std::vector<std::int64_t>& elements, int rank = 0) {
   std::string text = "rankscope-program 1\nrank " + std::to_string(rank) + "\narena 4096\n";
   std::int64_t offset = 0;
@@ -120,7 +120,7 @@ TEST_CASE("the dry run finds members that disagree, and names both") {
     return find_deadlock(programs, four).value_or("");
   };
   const std::string gather = "ALLGATHER.zero_parameter:c0:i0 group data uses ";
-  CHECK(found(gather + "0r 1w", {2, 8}, gather + "0a", {8}) == "");  // one in place, the others not
+  CHECK(found(gather + "0r 1w", {2, 8}, gather + "0a", {8}) == "");  // one member works in place, the others do not
   CHECK(found(gather + "0r 1w", {2, 8}, gather + "0a", {12}) ==
         "rank 2 calls ALLGATHER.zero_parameter:c0:i0 on 48 bytes of fp32 over its data group, but rank 0 on 32 bytes "
         "of fp32 over its data group");
@@ -137,7 +137,7 @@ TEST_CASE("all communications of compiled programs keep the rules") {
   }
 }
 
-TEST_CASE("a root stands in the text form and parses back") {
+TEST_CASE("a root is part of the text form and parses back") {
   const RankProgram program = program_of("BROADCAST.server:c0:i0 group data root 2 bytes 32 uses 0w", {8});
   CHECK(program.ops[0].root == 2);
   CHECK(to_text(parse_program(to_text(program))) == to_text(program));

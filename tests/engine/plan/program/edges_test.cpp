@@ -23,12 +23,12 @@ TEST_CASE("over two steps, ops of different lanes that touch the same bytes are 
        {"naive", "gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-2p", "zb-v", "1f1b-async"})
     for (const int data : {1, 2})
       for (const int rank_of_pipeline : {0, 1, 2}) {
-        if (data == 2 && std::string_view(schedule) == "1f1b-async") continue;  // refused
-        if (data == 2 && rank_of_pipeline == 1) continue;  // the middle one is like its neighbours: save the time
+        if (data == 2 && std::string_view(schedule) == "1f1b-async") continue;  // not a valid plan
+        if (data == 2 && rank_of_pipeline == 1) continue;  // the middle rank is similar to its neighbours: saves time
         const StepProgram step = compile(chunked_scenario(schedule, data, 3, 3));
         const RankProgram program = step.program_for(rank_of_pipeline * data);
         const std::size_t n = program.ops.size();
-        // before[i] = everything that must have finished when op i of the unrolled two steps starts
+        // before[i] = everything that must have finished when op i of the two unrolled steps starts
         std::vector<std::vector<bool>> before(2 * n, std::vector<bool>(2 * n, false));
         std::array<std::size_t, lane_count> last;
         last.fill(~std::size_t{0});
@@ -58,10 +58,10 @@ TEST_CASE("over two steps, ops of different lanes that touch the same bytes are 
       }
 }
 
-TEST_CASE("edges implied by others are left out, so there are fewer than two an op") {
+TEST_CASE("edges implied by others are left out, so there are fewer than two per op") {
   const RankProgram program = compile(small_scenario("1f1b", 2, 2, 4)).program_for(0);
   std::size_t edges = 0;
   for (const Op& op : program.ops) edges += op.after.size() + op.after_previous.size();
-  // One edge per message and batch each way is the least that can do; a few more come from reused memory.
+  // At least one edge per message and batch in each direction is needed; reused memory adds a few.
   CHECK(edges < 2 * program.ops.size());
 }

@@ -1,23 +1,23 @@
-// Golden bytes: what a rank of one small plan of each family holds, worked out by hand from shapes. Nothing below asks
-// the code under test for a size.
+// Golden bytes: the memory of a rank of one small plan of each family, computed by hand from shapes. No size below
+// comes from the code under test.
 //
-// The model: L = 4 blocks, width h = 16, a = 2 heads, s = 8 tokens a sample, V = 32 words, a head of its own; 2 samples
-// a micro-batch, so T = 16 tokens. AdamW keeps m and v. Parameters:
+// The model: L = 4 blocks, width h = 16, a = 2 heads, s = 8 tokens per sample, V = 32 words, an untied head; 2 samples
+// per micro-batch, so T = 16 tokens. AdamW keeps m and v. Parameters:
 //
 //   block   ln_1 16+16, c_attn 48·16+48, c_proj 16·16+16, ln_2 16+16, c_fc 64·16+64, c_proj 16·64+16   3280
 //   model   4 blocks, wte 32·16, wpe 8·16, ln_f 16+16, lm_head 32·16                                   14304
 //
-// All of these are multiples of 16 elements, and so is the model of 32: the alignment of buckets adds nothing, but
-// where it is said.
+// All of these are multiples of 16 elements, and the model is one of 32: the alignment of buckets adds nothing, unless
+// noted.
 //
 // Activations, as rows of T elements:
 //
 //   block   mean rstd 1+1, norm1 16, qkv 48, attended 16, middle 16, mean rstd 1+1, norm2 16, pre_gelu 64,
 //           activated 64, output 16                                                                    260
-//           and beside them softmax, a·s numbers a sample                                              32 elements
+//           and in addition softmax, a·s numbers per sample                                            32 elements
 //   first   the embedding's output                                                                     16
 //   head    mean rstd 1+1, norm1 16, logits 32                                                         50
-//           and beside them the loss, which only the head's forward has                                8 bytes
+//           and in addition the loss, which only the head's forward has                                8 bytes
 #include "engine/plan/program/program.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/plan/program/scenarios.hpp"
@@ -31,7 +31,7 @@ constexpr std::int64_t model = 4 * block + embeddings + head;
 static_assert(model == 14304 && model % 32 == 0);
 constexpr std::int64_t block_rows = 260, block_softmax = 32, head_rows = 50, loss = 8;
 
-/// Each class's greatest bytes over a step.
+/// The greatest bytes of each class over a step.
 struct Golden {
   std::int64_t parameters = 0, gradients = 0, optimizer = 0, activations = 0, host = 0;
 };
@@ -47,10 +47,10 @@ void check(const RankProgram& program, const Golden& golden) {
   CHECK(of(MemoryClass::host) == golden.host);
 }
 
-/// The model on `data` ranks, two micro-batches each.
+/// The model on `data` ranks, with two micro-batches each.
 Scenario data_scenario(int data) { return small_scenario("1f1b", data, 1, 2, false); }
 
-// One micro-batch in flight, at the head's forward: everything of all blocks.
+// One micro-batch in flight, at the head's forward: all activations of all blocks.
 constexpr std::int64_t all_activations = 4 * (T * (16 + 4 * block_rows + head_rows) + 4 * block_softmax) + loss;
 
 }  // namespace
@@ -69,17 +69,17 @@ TEST_CASE("golden bytes: ZeRO's first stage has a share of the states") {
 TEST_CASE("golden bytes: ZeRO's second stage keeps a share of the gradients") {
   Scenario s = data_scenario(2);
   s.plan.zero = 2;
-  // The model is one bucket, so that a micro-batch's whole gradients lie beside the share.
+  // The model is one bucket, so a micro-batch's complete gradients exist in addition to the share.
   for (const int rank : {0, 1})
     check(compile(s).program_for(rank), {4 * model, 4 * (model / 2 + model), 8 * model / 2, all_activations});
-  // Buckets of 0.0125 MiB are of 3277 elements at least: one closes with the tensor that reaches that. From the model's
-  // end: the head's 544 and of block 3 c_proj 1040, ln_2 32, c_fc 1088, c_proj 272, ln_1 32 and c_attn's matrix 768:
-  // 3776. Then three times what is left of a block, c_attn's bias 48, and as much of the next block: 3280. Then 48 and
-  // the embeddings: 688. Cut in two, these are padded to 3776, 3296 and 704.
+  // Buckets of 0.0125 MiB have at least 3277 elements: a bucket closes with the tensor that reaches this size. From the
+  // model's end: the head's 544 and of block 3 c_proj 1040, ln_2 32, c_fc 1088, c_proj 272, ln_1 32 and c_attn's matrix
+  // 768: 3776. Then three times the rest of a block, c_attn's bias 48, with the same part of the next block: 3280. Then
+  // 48 and the embeddings: 688. Divided by two, these are padded to 3776, 3296 and 704.
   s.plan.bucket_mib = 0.0125;
   const std::int64_t share = (3776 + 3 * 3296 + 704) / 2;
-  // A bucket's whole gradients are given up when the next one is complete; and since c_attn's bias comes with its
-  // matrix, the one behind that has begun by then.
+  // A bucket's complete gradients are freed when the next bucket is complete. c_attn's bias is written together with
+  // its matrix, so the bucket after that one has also begun by then.
   for (const int rank : {0, 1}) {
     const RankProgram program = compile(s).program_for(rank);
     const ClassBytes peak = memory_profile(program).peak_by_class;
@@ -90,11 +90,12 @@ TEST_CASE("golden bytes: ZeRO's second stage keeps a share of the gradients") {
 TEST_CASE("golden bytes: ZeRO's third stage has complete blocks only while they are used") {
   Scenario s = data_scenario(2);
   s.plan.zero = 3;
-  // Cut into two shares of whole 16 elements: head 544 and embeddings 640 are multiples of 32, a block becomes 3296.
+  // Divided into two shares of multiples of 16 elements: head 544 and embeddings 640 are multiples of 32, a block gets
+  // 3296.
   const std::int64_t padded = 3296, share = (head + 4 * padded + embeddings) / 2;
-  // A block is gathered while the one before it computes, and its gradients are reduced while the next one computes
-  // its own: of both, two blocks are whole at a time. The second rank's shares of blocks end in the padding, which has
-  // no states.
+  // A block is gathered while the block before it computes, and its gradients are reduced while the next block computes
+  // its own: both times, two blocks are complete at once. The second rank's shares of blocks end in the padding, which
+  // has no states.
   const StepProgram step = compile(s);
   check(step.program_for(0), {4 * (share + 2 * padded), 4 * (share + 2 * padded), 8 * share, all_activations});
   check(step.program_for(1),
@@ -104,19 +105,19 @@ TEST_CASE("golden bytes: ZeRO's third stage has complete blocks only while they 
 TEST_CASE("golden bytes: each of two tensor ranks has half of every product") {
   Scenario s = data_scenario(1);
   s.plan.tensor = 2;
-  // A rank's block: norms whole, c_attn 24·16+24, c_proj 16·8 and its bias whole, c_fc 32·16+32, c_proj 16·32 and its
-  // bias whole. Of both matrices of words it has 16 rows.
+  // A rank's block: complete norms, c_attn 24·16+24, c_proj 16·8 and its complete bias, c_fc 32·16+32, c_proj 16·32 and
+  // its complete bias. It has 16 rows of each word matrix.
   const std::int64_t rank_block = 32 + 408 + (128 + 16) + 32 + 544 + (512 + 16);
   const std::int64_t parameters = 4 * rank_block + 2 * 16 * 16 + 8 * 16 + 32;
-  // One head, and half of the columns: qkv 24, attended 8, pre_gelu and activated 32. What stands on the residual
-  // stream every rank has whole; sums' parts are gone before the backward and count as buffers.
+  // One head, and half of the columns: qkv 24, attended 8, pre_gelu and activated 32. Every rank has the complete
+  // residual stream; partial sums are freed before the backward and count as buffers.
   const std::int64_t rows = (1 + 1 + 16) + 24 + 8 + 16 + (1 + 1 + 16) + 32 + 32 + 16;
   const std::int64_t activations = 4 * (T * (16 + 4 * rows + (1 + 1 + 16) + 16) + 4 * 16) + loss;
   for (const int rank : {0, 1})
     check(compile(s).program_for(rank), {4 * parameters, 4 * parameters, 8 * parameters, activations});
 
-  // With sequence parallelism what stands on the residual stream is of 8 rows instead of 16; the rows that products
-  // read are gathered once more for the backward, and count as buffers.
+  // With sequence parallelism the residual stream has 8 rows instead of 16; the rows that products read are gathered
+  // again for the backward, and count as buffers.
   s.plan.sequence_parallel = true;
   const std::int64_t stream = (1 + 1 + 16) + 16 + (1 + 1 + 16) + 16, products = 24 + 8 + 32 + 32;
   const std::int64_t shared = 4 * (8 * (16 + 4 * stream + (1 + 1 + 16)) + T * (4 * products + 16) + 4 * 16) + loss;
@@ -126,13 +127,13 @@ TEST_CASE("golden bytes: each of two tensor ranks has half of every product") {
 
 TEST_CASE("golden bytes: interleaved chunks of one block each on two stages") {
   const StepProgram step = compile(chunked_scenario("interleaved", 1, 2, 4, false));
-  // Chunks 0 and 2 on the first stage, 1 and 3 on the second. What a chunk hands to another rank counts as a buffer.
+  // Chunks 0 and 2 on the first stage, 1 and 3 on the second. Data that a chunk sends to another rank count as buffers.
   const std::int64_t first = 2 * block + embeddings, second = 2 * block + head;
-  // First stage: chunk 0 four times ahead (micro-batches 0 to 3), and chunk 2 once: of micro-batch 1, while that of 0
-  // has gone backward. Chunk 0 has the embedding's output instead of its own.
+  // First stage: chunk 0 four times ahead (micro-batches 0 to 3), and chunk 2 once: for micro-batch 1, while
+  // micro-batch 0 has finished its backward. Chunk 0 has the embedding's output instead of its own.
   const std::int64_t on_first = 4 * (T * (4 * block_rows + (block_rows - 16)) + 5 * block_softmax);
   check(step.program_for(0), {4 * first, 4 * first, 8 * first, on_first});
-  // Second stage: chunk 1 of two micro-batches, and chunk 3 with the head of one, whose backward follows at once.
+  // Second stage: chunk 1 of two micro-batches, and chunk 3 with the head of one, whose backward follows immediately.
   const std::int64_t on_second = 4 * (T * (2 * (block_rows - 16) + block_rows + head_rows) + 3 * block_softmax) + loss;
   check(step.program_for(1), {4 * second, 4 * second, 8 * second, on_second});
 }
@@ -143,15 +144,16 @@ TEST_CASE("golden bytes: ZB-H1 keeps longer what weight gradients read") {
   // Between its input gradient and its weight gradient a block keeps norm1 16, attended 16, norm2 16, activated 64,
   // and the gradients of qkv 48, middle 16, pre_gelu 64 and output 16.
   const std::int64_t held = 112 + 144;
-  // First stage: F0 F1 I0 W0 F2 I1 W1 F3 I2 W2 I3 W3. Most is in I0, with all of micro-batch 1: the embedding's output
-  // and two blocks, the second of which hands its own on. Of micro-batch 0 as much, the gradient that has come (16),
-  // and, in the upper block's down, what that adds before it gives anything up: the gradient of pre_gelu 64.
+  // First stage: F0 F1 I0 W0 F2 I1 W1 F3 I2 W2 I3 W3. The peak is in I0, with all of micro-batch 1: the embedding's
+  // output and two blocks, the second of which sends its own output. Of micro-batch 0 the same, the received gradient
+  // (16), and, in the upper block's down, the tensor that it adds before it frees anything: the gradient of pre_gelu
+  // 64.
   const std::int64_t whole = 16 + 2 * block_rows - 16;
   check(step.program_for(0),
         {4 * first, 4 * first, 8 * first, 4 * (T * (whole + whole + 16 + 64) + 4 * block_softmax)});
-  // Second stage: F0 I0 F1 I1 W0 F2 I2 W1 F3 I3 W2 W3. Most is in I1, with micro-batch 0 held back: two blocks, and of
-  // the head norm1 16 and logits 32. Of micro-batch 1 two blocks and the head, which has given up mean, rstd and its
-  // input (18) for the gradient of that (16); and in the upper block's down the same 64 more.
+  // Second stage: F0 I0 F1 I1 W0 F2 I2 W1 F3 I3 W2 W3. The peak is in I1, with micro-batch 0 held back: two blocks, and
+  // of the head norm1 16 and logits 32. Of micro-batch 1 two blocks and the head, which has freed mean, rstd and its
+  // input (18) in exchange for the gradient of that input (16); and in the upper block's down the same 64 more.
   const std::int64_t waiting = 2 * held + 16 + 32, running = 2 * block_rows + head_rows - 18 + 16 + 64;
   check(step.program_for(1), {4 * second, 4 * second, 8 * second, 4 * (T * (waiting + running) + 2 * block_softmax)});
 }
@@ -159,12 +161,12 @@ TEST_CASE("golden bytes: ZB-H1 keeps longer what weight gradients read") {
 TEST_CASE("golden bytes: recomputation keeps blocks' inputs, or all but attention's core") {
   Scenario s = data_scenario(1);
   s.plan.recompute = "blocks";
-  // Most is at the last block's backward: the inputs of four blocks, and all of this one once more but its output,
-  // which nobody reads any more.
+  // The peak is at the last block's backward: the inputs of four blocks, and a second time all of this block except its
+  // output, which is not read any more.
   check(compile(s).program_for(0),
         {4 * model, 4 * model, 8 * model, 4 * (T * (4 * 16 + block_rows - 16) + block_softmax)});
   s.plan.recompute_blocks = 2;
-  // Of two blocks together: two inputs, and once more the first block with its output and the second without.
+  // Two blocks together: two inputs, and a second time the first block with its output and the second block without.
   check(compile(s).program_for(0),
         {4 * model, 4 * model, 8 * model, 4 * (T * (2 * 16 + 2 * block_rows - 16) + 2 * block_softmax)});
   s.plan.recompute = "selective";
@@ -198,14 +200,14 @@ TEST_CASE("golden bytes: servers have shares of the model and of its states, wor
   const std::int64_t share = model / 3;
   const StepProgram step = compile(s);
   for (const int worker : {0, 1}) check(step.program_for(worker), {4 * model, 4 * model, 0, all_activations});
-  // A server adds up what comes, one worker's contribution at a time.
+  // A server adds the received gradients, one worker's contribution at a time.
   for (const int server : {2, 3, 4}) check(step.program_for(server), {4 * share, 4 * (share + share), 8 * share, 0});
 }
 
 TEST_CASE("golden bytes: bf16 computes in two bytes and keeps masters, gradients and statistics in four") {
   Scenario s = data_scenario(1);
   s.plan.precision = "bf16";
-  // Of a block's rows four are statistics, of the head's two; and softmax is one.
+  // Four of a block's rows are statistics, and two of the head's; softmax is also one.
   const std::int64_t activations =
       T * (2 * 16 + 4 * (2 * (block_rows - 4) + 4 * 4) + 2 * (head_rows - 2) + 4 * 2) + 4 * 4 * block_softmax + loss;
   check(compile(s).program_for(0), {2 * model, 4 * model, (4 + 8) * model, activations});

@@ -1,4 +1,4 @@
-// One rule for when buffers live: the profile of a program, and memory over the time of its ops.
+// One rule for the lifetime of buffers: the profile of a program, and memory over the time of its ops.
 #include "engine/plan/program/ledger.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ Scenario plan_of(int zero, const char* recompute) {
   return s;
 }
 
-/// Ops of every lane one after the other, in program order.
+/// All ops one after another, in program order.
 std::vector<OpTime> in_a_row(const RankProgram& program, int steps) {
   std::vector<OpTime> times;
   for (int step = 0; step < steps; ++step)
@@ -62,7 +62,7 @@ TEST_CASE("the peak of memory over time is the program's, also with parameters t
     CHECK(peak == profile.peak);
     CHECK(most[static_cast<std::size_t>(MemoryClass::activations)] ==
           profile.peak_by_class[static_cast<std::size_t>(MemoryClass::activations)]);
-    // A step leaves what lives across steps, and what stands.
+    // After a step, only memory that lives across steps and constant memory remain.
     ClassBytes left = life_of_buffers(program).persistent;
     left[static_cast<std::size_t>(MemoryClass::workspace)] += 4096;
     left[static_cast<std::size_t>(MemoryClass::context)] += 1 << 20;
@@ -73,7 +73,7 @@ TEST_CASE("the peak of memory over time is the program's, also with parameters t
 TEST_CASE("a buffer is freed when the last op that uses it has ended, not only when the next one begins") {
   const RankProgram program = compile(plan_of(0, "none")).program_for(0);
   std::vector<OpTime> times = in_a_row(program, 1);
-  for (std::size_t i = 0; i < times.size(); ++i) {  // with a pause behind each op
+  for (std::size_t i = 0; i < times.size(); ++i) {  // with a pause after each op
     times[i].begin_ns = 100 * static_cast<std::int64_t>(i);
     times[i].end_ns = times[i].begin_ns + 10;
   }

@@ -1,4 +1,4 @@
-// A scenario of a collective alone, for the tests of all rooms.
+// A scenario with a single collective, for the tests of all folders.
 #pragma once
 #include <algorithm>
 #include <string>

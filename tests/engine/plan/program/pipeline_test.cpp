@@ -1,4 +1,4 @@
-// Programs with several chunks on a rank, and with a split backward.
+// Programs with several chunks per rank, and with a split backward.
 #include <array>
 #include <deque>
 #include <map>
@@ -29,7 +29,7 @@ int count_of(const RankProgram& program, Purpose purpose) {
                                         [&](const Op& op) { return op.id.fields().purpose == purpose; }));
 }
 
-/// A vocabulary and statistics that hardly count beside the blocks, so that peaks are those of the formulas.
+/// The vocabulary and the statistics are negligible compared with the blocks, so that peaks are those of the formulas.
 Scenario of_blocks(std::string schedule, int pipeline, int micro_batches) {
   Scenario s = chunked_scenario(std::move(schedule), 1, pipeline, micro_batches, false);
   s.model.layers = 2 * pipeline;
@@ -90,7 +90,7 @@ TEST_CASE("chunks that follow each other on one rank share their tensor; others 
   const StepProgram step = compile(chunked_scenario("zb-v", 1, 3, 2));
   for (int rank = 0; rank < 3; ++rank) {
     const RankProgram program = step.program_for(rank);
-    // Every stage passes on, per micro-batch, two forwards and two gradients, except where the V turns and ends.
+    // Per micro-batch, every stage sends two forwards and two gradients, except where the V turns and ends.
     CHECK(count_of(program, Purpose::pipeline_forward) == 2 * (rank == 1 ? 4 : 2));
     CHECK(count_of(program, Purpose::pipeline_backward) == 2 * (rank == 1 ? 4 : 2));
     for (const Op& op : program.ops)
@@ -146,9 +146,9 @@ TEST_CASE("ZB-H1's greatest activation peak is 1F1B's, ZB-H2's nearly twice that
     };
     const double one_f_one_b = peak("1f1b");
     CAPTURE(p);
-    // Some 0.35 of a micro-batch come on top where weight gradients are held back: the gradient that a stage received
-    // is kept with them, but its output, which it sent, is not part of its activations; and while an input gradient
-    // runs, what it sets free and what it makes are both there for one segment.
+    // About 0.35 of a micro-batch are added where weight gradients are held back: the received gradient is kept for
+    // them (the sent output is not part of the activations), and while an input gradient runs, the tensors that it
+    // frees and the tensors that it writes both exist for one segment.
     const double slack = 0.4 / p;
     CHECK(peak("zb-h1") / one_f_one_b == Approx(1).margin(slack));
     CHECK(peak("zb-h2") / one_f_one_b == Approx((2.0 * p - 1) / p).margin(slack));
@@ -175,7 +175,7 @@ TEST_CASE("an order by hand makes the programs of the schedule that it lists, an
       CHECK(a == b);
     }
   }
-  // The last chunk on stage 0, and micro-batches that come in another order on every stage.
+  // The last chunk is on stage 0, and micro-batches have a different order on every stage.
   Scenario s = small_scenario("by-hand", 1, 2, 3, true);
   s.plan.order =
       "stage 1: F:c0:m2 F:c0:m0 F:c0:m1 B:c0:m1 B:c0:m2 B:c0:m0\n"
@@ -258,7 +258,7 @@ TEST_CASE("schedules refuse chunks that they do not run") {
         "plan.schedule: interleaved takes micro-batches in groups as large as the pipeline, and 3 is no multiple of 2");
 }
 
-TEST_CASE("programs of replicas that are copied are those that are made one by one") {
+TEST_CASE("copied programs of replicas equal those that are compiled one by one") {
   for (const int pipeline : {1, 2})
     for (const int tensor : {1, 2}) {
       Scenario s;
@@ -279,7 +279,7 @@ TEST_CASE("programs of replicas that are copied are those that are made one by o
 }
 
 TEST_CASE("zb-2p never deadlocks, for any pass times and recomputation") {
-  // Two that did: a stage that is ahead of its neighbour gave the memory of messages away that nobody had taken yet.
+  // The first two plans used to deadlock: a stage ahead of its neighbour freed the memory of messages not yet received.
   struct Plan {
     int pipeline, micro_batches;
     const char *times, *recompute;

@@ -140,10 +140,10 @@ TEST_CASE("a tied embedding's gradient is summed over first and last stage, and 
 
 TEST_CASE("a schedule that deadlocks is detected and named") {
   StepProgram step = compile(small_scenario("1f1b", 1, 2, 2));
-  // The last stage wants to run the backward of micro-batch 1 before its forward was sent: B1 before F1 on stage 0.
+  // Swaps the micro-batches on stage 1: F1 B1 F0 B0.
   std::swap(step.schedule.order[1][0], step.schedule.order[1][2]);
   std::swap(step.schedule.order[1][1], step.schedule.order[1][3]);
-  // Stage 1 now takes micro-batch 1 first; stage 0's warm-up sends micro-batch 0 first and waits for it to be taken.
+  // So stage 1 waits for micro-batch 1, while stage 0's warm-up sends micro-batch 0 first and waits for its receiver.
   const auto found = find_deadlock(step.all_programs(), step.grid);
   REQUIRE(found.has_value());
   CHECK(found->find("deadlock: rank") == 0);

@@ -19,7 +19,7 @@ StepProgram step_with(std::string recompute, std::string schedule = "gpipe", int
   return compile(s);
 }
 
-/// The ops that run again, by block: tokens without chunk and micro-batch.
+/// The ops that are repeated, by block: their tokens without chunk and micro-batch.
 std::map<int, std::string> repeated_of_micro_batch(const RankProgram& program, int micro_batch) {
   std::map<int, std::string> repeated;
   for (const Op& op : program.ops) {
@@ -39,7 +39,7 @@ std::int64_t kept_between(const RankProgram& program) {
   return profile.at[last_forward][activations];
 }
 
-/// Bytes that a backward of the same block reads of what the block's forwards wrote, without the block's own output.
+/// Bytes that a block's backward reads of the data that its forwards wrote, without the block's own output.
 std::int64_t kept_of_a_block(const RankProgram& program, int micro_batch, int block) {
   std::set<BufferIndex> written, kept;
   for (const Op& op : program.ops) {
@@ -57,7 +57,7 @@ std::int64_t kept_of_a_block(const RankProgram& program, int micro_batch, int bl
 
 }  // namespace
 
-TEST_CASE("each block is repeated but for its last product, whose result no backward reads") {
+TEST_CASE("each block is repeated except for its last product, whose result no backward reads") {
   const RankProgram program = step_with("blocks").program_for(0);
   for (const int m : {0, 3}) {
     const auto repeated = repeated_of_micro_batch(program, m);
@@ -66,20 +66,20 @@ TEST_CASE("each block is repeated but for its last product, whose result no back
   }
 }
 
-TEST_CASE("a block's recomputation is right before the backward that reads it") {
+TEST_CASE("a block's recomputation is directly before the backward that reads it") {
   const auto* schedule = GENERATE("gpipe", "1f1b", "zb-h1", "zb-v", "interleaved");
   const StepProgram step = step_with("blocks", schedule, 2);
   for (const RankProgram& program : step.all_programs())
     for (std::size_t i = 0; i < program.ops.size(); ++i) {
       const OpFields f = program.ops[i].id.fields();
       if (f.kind != OpKind::recompute || f.segment != Segment::up) continue;
-      // Of the computation: receives may be posted in between.
+      // The next op of the compute lane: receives may be posted in between.
       std::size_t next = i + 1;
       while (program.ops[next].lane() != Lane::compute) ++next;
       const OpFields after = program.ops[next].id.fields();
       CHECK(after.block == f.block);
       CHECK(after.micro_batch == f.micro_batch);
-      // The last product's backward goes through GELU, which reads what it was of.
+      // The last product's backward goes through GELU, and reads GELU's input.
       CHECK((after.kind == OpKind::backward || after.kind == OpKind::input_gradient));
       CHECK(after.segment == Segment::down);
     }
@@ -91,17 +91,17 @@ TEST_CASE("between forward and backward a block keeps only its input") {
   for (int m = 0; m < 4; ++m)
     for (int block = 0; block < 4; ++block) saved += kept_of_a_block(all, m, block);
   CHECK(saved > 0);
-  // The last forward to run is the head's: nothing of a block is under way then.
+  // The last forward is the head's: no block is being computed then.
   CHECK(kept_between(all) - kept_between(few) == saved);
 }
 
 TEST_CASE("groups of about sqrt(n) blocks keep one input each") {
   const StepProgram step = step_with("sqrt", "gpipe", 1, 9);
   const RankProgram all = step_with("blocks", "gpipe", 1, 9).program_for(0), few = step.program_for(0);
-  // Nine blocks in groups of three: of each three inputs two are not kept.
+  // Nine blocks in groups of three: two of each three inputs are not kept.
   const std::int64_t input = step.model.tokens() * step.model.spec.width * 4;
   CHECK(kept_between(all) - kept_between(few) == 4 * 6 * input);
-  // Within a group the last product counts: the next block reads its result.
+  // Within a group the last product is repeated: the next block reads its result.
   const auto repeated = repeated_of_micro_batch(few, 0);
   for (const int block : {0, 1, 3, 4, 6, 7}) CHECK(repeated.at(block) == "qkv attention projection up down ");
   for (const int block : {2, 5, 8}) CHECK(repeated.at(block) == "qkv attention projection up ");
@@ -116,7 +116,7 @@ TEST_CASE("if n blocks are recomputed together, one input is kept for all n") {
     s.plan.recompute_blocks = blocks;
     return kept_between(compile(s).program_for(0));
   };
-  // Four micro-batches; 7 blocks are 7, 4 and 3 groups. The head and what the last group's output is stay the same.
+  // Four micro-batches; 7 blocks are 7, 4 and 3 groups. The head and the last group's output stay the same.
   CHECK(kept(1) - kept(2) == 4 * (7 - 4) * input);
   CHECK(kept(1) - kept(3) == 4 * (7 - 3) * input);
 }

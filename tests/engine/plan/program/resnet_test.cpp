@@ -1,4 +1,4 @@
-// Programs of residual networks, whose blocks are not alike.
+// Programs of residual networks, whose blocks differ.
 #include <map>
 #include <set>
 
@@ -59,7 +59,7 @@ TEST_CASE(
       const std::size_t at =
           f.kind == OpKind::backward ? backward_gradient_output_at(segment, 0) : input_gradient_output_at(segment, 0);
       const BufferUse& use = op.uses[at];
-      // Who writes the gradient of the block's input, in program order, and with what access.
+      // The ops that write the gradient of the block's input, in program order, and their access.
       std::vector<std::pair<Segment, Access>> writers;
       for (const Op& other : program.ops)
         for (const BufferUse& u : other.uses)
@@ -83,7 +83,7 @@ TEST_CASE(
 TEST_CASE("stages of a resnet send the output of their last block, and chunks may have different sizes") {
   const Scenario s = resnet_scenario("1f1b", 1, 4, 4);
   const StepProgram step = compile(s);
-  // Blocks 0-1, 2-3, 4-5, 6-7: one stage of the network each. [samples, side, side, channels], fp32.
+  // Blocks 0-1, 2-3, 4-5, 6-7: each is one stage of the network. [samples, side, side, channels], fp32.
   const std::int64_t expected[] = {2 * 16 * 16 * 32 * 4, 2 * 8 * 8 * 64 * 4, 2 * 4 * 4 * 128 * 4};
   for (int rank = 0; rank < 3; ++rank) {
     const RankProgram program = step.program_for(rank);
@@ -97,8 +97,8 @@ TEST_CASE("stages of a resnet send the output of their last block, and chunks ma
   }
 }
 
-// Worked out by hand from shapes; nothing below asks the code under test for a size. Four blocks, one a stage, on two
-// images of 32 x 32: 16 x 16 behind the first convolution, 8 x 8 behind its pool, 4 x 4, 2 x 2 and 1 x 1 behind blocks.
+// Computed by hand from shapes; no size below comes from the code under test. Four blocks, one per stage, on two images
+// of 32 x 32: 16 x 16 after the first convolution, 8 x 8 after its pool, 4 x 4, 2 x 2 and 1 x 1 after blocks.
 namespace golden {
 
 constexpr std::int64_t images = 2, colours = 3, classes = 10, width = 8;
@@ -111,8 +111,8 @@ struct Block {
            2 * out();
   }
   constexpr std::int64_t output() const { return images * out_side * out_side * out(); }
-  /// What it keeps beside its output: each convolution's result, of two also the norm's; and the norms' means and
-  /// deviations.
+  /// What it keeps in addition to its output: each convolution's result, for two of them also the norm's; and the
+  /// norms' means and deviations.
   constexpr std::int64_t inside() const {
     return 2 * images * side * side * middle + 2 * middle + 2 * images * out_side * out_side * middle + 2 * middle +
            2 * output() + 4 * out();
@@ -120,7 +120,7 @@ struct Block {
 };
 constexpr Block blocks[] = {{8, 8, 8, 8}, {32, 8, 4, 16}, {64, 4, 2, 32}, {128, 2, 1, 64}};
 constexpr std::int64_t features = 256, stem_parameters = 7 * 7 * colours * width + 2 * width;
-/// The first convolution's result, its norm, where the greatest of each window was, and what the pool gives.
+/// The first convolution's result, its norm, the position of each window's maximum, and the pool's result.
 constexpr std::int64_t stem = 2 * images * 16 * 16 * width + 2 * width + 2 * images * 8 * 8 * width;
 constexpr std::int64_t classifier = images * features + images * classes;
 constexpr std::int64_t loss_bytes = 8;
@@ -153,7 +153,7 @@ TEST_CASE("golden bytes: a resnet of four blocks, kept whole and with its blocks
     CHECK(of(bytes, MemoryClass::optimizer) == 2 * 4 * parameters);  // AdamW's two moments
   }
   CHECK(of(none, MemoryClass::activations) == 4 * kept + golden::loss_bytes);
-  // When the first block, the largest, is computed again, the blocks behind it have given back all they had.
+  // When the first block, the largest, is recomputed, the later blocks have already freed all their memory.
   const golden::Block& first = golden::blocks[0];
   CHECK(of(blocks, MemoryClass::activations) == 4 * (golden::stem + first.inside() + first.output()));
 }

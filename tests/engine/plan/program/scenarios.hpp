@@ -16,7 +16,7 @@ inline Scenario small_scenario(std::string schedule, int data, int pipeline, int
   s.plan.micro_batches = micro_batches;
   s.train.global_batch = 2 * data * micro_batches;
   s.train.clip = 1.0;
-  if (s.plan.updates_each_micro_batch()) {  // which goes together with neither
+  if (s.plan.updates_each_micro_batch()) {  // it cannot be combined with a tied embedding or clipping
     s.model.tied = false;
     s.train.clip = 0;
     s.plan.weight_stashing = true;
@@ -24,7 +24,7 @@ inline Scenario small_scenario(std::string schedule, int data, int pipeline, int
   return s;
 }
 
-/// The same with any schedule: two chunks a stage where it takes several, and a block for each chunk at least.
+/// The same with any schedule: two chunks per stage if it supports several, and at least one block for each chunk.
 inline Scenario chunked_scenario(std::string schedule, int data, int pipeline, int micro_batches, bool tied = true,
                                  int virtual_stages = 2) {
   const bool several = schedule == "interleaved" || schedule == "zb-v";

@@ -1,4 +1,4 @@
-// Updates after each micro-batch, and the weights that are kept for backwards that come after them.
+// Updates after each micro-batch, and the weights that are kept for later backwards.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -18,7 +18,7 @@ Scenario asynchronous(int pipeline, int micro_batches, bool stashing) {
   return s;
 }
 
-/// The compute lane in short: forwards, backwards, updates and stashes with their micro-batches.
+/// The compute lane as short text: forwards, backwards, updates and stashes with their micro-batches.
 std::string words(const RankProgram& program) {
   std::string text;
   OpId last;
@@ -38,7 +38,7 @@ std::string words(const RankProgram& program) {
   return text;
 }
 
-/// By backward's micro-batch: how many updates are in the weights that it reads.
+/// For each micro-batch, the number of updates in the weights that its backward reads.
 std::map<int, int> versions_read(const RankProgram& program) {
   std::map<int, int> read;
   int newest = 0;
@@ -62,9 +62,9 @@ std::map<int, int> versions_read(const RankProgram& program) {
 TEST_CASE("two stages and three micro-batches update and stash in this order") {
   CHECK(words(compile(asynchronous(2, 3, false)).program_for(0)) == "F0 F1 B0 U0 F2 B1 U1 B2 U2");
   CHECK(words(compile(asynchronous(2, 3, true)).program_for(0)) == "F0 F1 B0 S0 U0 F2 B1 S1 U1 B2 U2");
-  // The last stage goes backward right behind its forward: nothing is old.
+  // On the last stage each backward directly follows its forward: no weights are old.
   CHECK(words(compile(asynchronous(2, 3, true)).program_for(1)) == "F0 B0 U0 F1 B1 U1 F2 B2 U2");
-  // Micro-batches 0 and 1 share version 0, which is kept once.
+  // Micro-batches 0 and 1 share version 0, which is stored once.
   CHECK(words(compile(asynchronous(3, 4, true)).program_for(0)) == "F0 F1 F2 B0 S0 U0 F3 B1 S1 U1 B2 U2 B3 U3");
 }
 
@@ -89,13 +89,13 @@ TEST_CASE("stage r of p keeps p - r versions of what backwards read, and no more
       CAPTURE(p, r);
       const StepProgram step = compile(asynchronous(p, 3 * p, true));
       const RankProgram program = step.program_for(r);
-      // A block's 3280 parameters (golden_bytes_test.cpp) and the head's 544 are read by its backward, the embeddings
-      // of 32 words and 8 positions are not.
+      // The backward reads a block's 3280 parameters (golden_bytes_test.cpp) and the head's 544, but not the embeddings
+      // of 32 words and 8 positions.
       const int blocks = 4 / p + (r < 4 % p ? 1 : 0);
       const std::int64_t read = blocks * 3280 + (r == p - 1 ? 544 : 0), others = r == 0 ? 40 * 16 : 0;
       const MemoryProfile profile = memory_profile(program);
       CHECK(profile.peak_by_class[static_cast<std::size_t>(MemoryClass::parameters)] == 4 * (others + read * (p - r)));
-      // Without stashing there is one.
+      // Without stashing there is one version.
       Scenario plain = step.scenario;
       plain.plan.weight_stashing = false;
       CHECK(memory_profile(compile(plain).program_for(r))

@@ -1,5 +1,5 @@
-// Programs of tensor ranks: what they move and keep, against the formulas of Megatron-LM (Shoeybi et al. 2019) and of
-// sequence parallelism (Korthikanti et al. 2022).
+// Programs of tensor ranks: their communication and memory, compared with the formulas of Megatron-LM (Shoeybi et al.
+// 2019) and of sequence parallelism (Korthikanti et al. 2022).
 #include <map>
 #include <set>
 
@@ -18,7 +18,7 @@ Scenario tensor_scenario(int tensor, bool sequence_parallel, const char* schedul
                          int pipeline = 1, int micro_batches = 1, bool tied = true) {
   Scenario s = chunked_scenario(schedule, data, pipeline, micro_batches, tied);
   s.model.heads = 4;
-  s.model.vocabulary = 31;  // no multiple of two or four
+  s.model.vocabulary = 31;  // not a multiple of two or four
   s.plan.tensor = tensor;
   s.plan.sequence_parallel = sequence_parallel;
   s.plan.bucket_mib = 0.01;
@@ -29,7 +29,7 @@ bool is_replicated(const StepProgram& step, int parameter) {
   return step.model.parameters[static_cast<std::size_t>(parameter)].split.axis < 0;
 }
 
-/// How often each collective of the tensor group stands in a program, and the bytes of the whole of each, by kind.
+/// The number of collectives of the tensor group in a block, and the bytes of the whole tensors, by kind.
 struct Moved {
   std::map<OpKind, int> count;
   std::map<OpKind, std::int64_t> bytes;
@@ -45,7 +45,7 @@ Moved moved(const RankProgram& program, int tensor, int block) {
   return m;
 }
 
-/// Bytes of activations that a block's forward wrote, or was given, and its backward reads.
+/// Bytes of activations that a block's forward wrote or read, and its backward reads.
 std::int64_t kept_of_block(const RankProgram& program, int block) {
   std::set<BufferIndex> seen, kept;
   for (const Op& op : program.ops) {
@@ -86,7 +86,7 @@ TEST_CASE("programs of tensor ranks complete, keep the rules of communication, a
       const auto deadlock = find_deadlock(programs, step.grid);
       if (deadlock) FAIL(*deadlock);
       CHECK(to_text(parse_program(to_text(programs[1]))) == to_text(programs[1]));
-      // What tensor ranks do differs in nothing but peers.
+      // The programs of tensor ranks differ only in their peers.
       REQUIRE(programs[0].ops.size() == programs[1].ops.size());
       for (std::size_t i = 0; i < programs[0].ops.size(); ++i) REQUIRE(programs[0].ops[i].id == programs[1].ops[i].id);
     }
@@ -103,7 +103,8 @@ TEST_CASE("a block all-reduces tokens × width twice forward and twice backward"
 }
 
 TEST_CASE(
-    "sequence parallelism moves the same, an all-reduce being a reduce-scatter and an all-gather, and what it "
+    "sequence parallelism moves the same bytes (an all-reduce is a reduce-scatter and an all-gather), and those that "
+    "it "
     "gathers again") {
   for (const int tensor : {2, 4}) {
     const StepProgram step = compile(tensor_scenario(tensor, true));
@@ -116,7 +117,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("outside the blocks a tensor group sums the embedding, the head's gradient, and three numbers a token") {
+TEST_CASE("outside the blocks a tensor group sums the embedding, the head's gradient, and three numbers per token") {
   const StepProgram step = compile(tensor_scenario(2, false));
   const RankProgram program = step.program_for(0);
   const std::int64_t tokens = step.model.tokens(), sbh = tokens * step.model.spec.width * 4;
@@ -131,8 +132,8 @@ TEST_CASE("outside the blocks a tensor group sums the embedding, the head's grad
 
 TEST_CASE("a block keeps sbh(8 + 24/t) bytes in 16 bits, all of it over t with sequence parallelism") {
   // Korthikanti et al. 2022, table 2, have sbh(10 + 24/t + 5as/(ht)) and, with sequence parallelism, sbh(34 + 5as/h)/t.
-  // Of their 10 two are dropout's masks, which are drawn again here; 5as/h are attention's scores, of which a number a
-  // row and head is kept here (4 bytes); and norms keep two numbers a row (4 bytes each), which they leave out.
+  // Two of their 10 are dropout's masks, which are drawn again here. 5as/h are attention's scores, of which one number
+  // per row and head is kept here (4 bytes). Norms keep two numbers per row (4 bytes each), which their formula omits.
   for (const int tensor : {2, 4})
     for (const bool sequence_parallel : {false, true}) {
       Scenario s = tensor_scenario(tensor, sequence_parallel);
@@ -140,12 +141,12 @@ TEST_CASE("a block keeps sbh(8 + 24/t) bytes in 16 bits, all of it over t with s
       s.model.dropout = 0.1;
       const StepProgram step = compile(s);
       const std::int64_t sb = step.model.tokens(), h = s.model.width, t = tensor, a = s.model.heads;
-      const std::int64_t stream = sequence_parallel ? t : 1;  // what the stream's rows are divided by
+      const std::int64_t stream = sequence_parallel ? t : 1;  // divisor of the stream's rows
       const std::int64_t expected = 8 * sb * h / stream + 24 * sb * h / t + 4 * sb * a / t + 4 * 4 * sb / stream;
       INFO("tensor " << tensor << (sequence_parallel ? " sequence-parallel" : ""));
       CHECK(kept_of_block(step.program_for(0), 1) == expected);
     }
-  // One rank alone: 2 bytes of each of 16 vectors.
+  // A single rank: 2 bytes for each of 16 vectors.
   Scenario alone = tensor_scenario(1, true);
   alone.plan.precision = "bf16";
   const StepProgram step = compile(alone);
@@ -165,9 +166,9 @@ TEST_CASE("what is gathered for a product is freed after it") {
     const Lifetime& lifetime = lifetimes[op.uses.back().buffer];
     int compute = 0;
     for (OpIndex i = lifetime.first; i <= lifetime.last; ++i) compute += is_model_compute(program.ops[i].id.kind());
-    CHECK(compute <= 2);  // the product, and what it hides behind
+    CHECK(compute <= 2);  // the product, and the op that hides the gather
   }
-  CHECK(gathered == 2 * (4 * (2 + 2) + 1 + 1));  // blocks forward and again, the head forward and again
+  CHECK(gathered == 2 * (4 * (2 + 2) + 1 + 1));  // blocks: forward and again; the head: forward and again
 }
 
 TEST_CASE("stages exchange a rank's rows of the stream") {
@@ -208,13 +209,13 @@ TEST_CASE("gradients that tensor ranks sum are summed once a chunk, on the data 
     else if (zero < 3)
       CHECK(sums == 2);  // two chunks
     else
-      CHECK(sums <= 3);  // a block of each chunk, and the positions, as far as this rank has a shard of them
+      CHECK(sums <= 3);  // a block of each chunk, and the positions, if this rank has a shard of them
   }
   if (!sequence_parallel) return;
   std::int64_t replicated = 0;
   for (const int p : completion_order(step, 0))
     if (is_replicated(step, p)) replicated += step.model.parameters[static_cast<std::size_t>(p)].shape.elements();
-  // Without ZeRO every replica sums all of them. Padding is at most a line an entry and a shard's end.
+  // Without ZeRO every replica sums all of them. Padding is at most a cache line per entry and the end of a shard.
   const std::int64_t expected = zero == 0 ? 2 * replicated : replicated;
   CHECK(elements >= expected);
   CHECK(elements <= expected + 2 * 2 * 40 * 16);
@@ -289,7 +290,7 @@ TEST_CASE("invalid plans of tensor ranks are refused") {
     s.train.optimizer = optimizer;
     CHECK_THROWS_WITH(compile(s), ContainsText(std::string(optimizer) + " updates elements of a tensor together"));
   }
-  // Of one rank sequence parallelism has nobody to share with.
+  // With one rank there is nothing to share.
   const StepProgram alone = compile(tensor_scenario(1, true));
   CHECK_FALSE(alone.model.sequence_parallel);
   CHECK(to_text(alone.program_for(0)) == to_text(compile(tensor_scenario(1, false)).program_for(0)));

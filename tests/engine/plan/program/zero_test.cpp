@@ -28,7 +28,7 @@ std::int64_t bytes_of_class(const RankProgram& program, MemoryClass memory) {
   return bytes;
 }
 
-/// Bytes that the rank's program moves for a purpose, counted as those of the whole.
+/// Bytes that the rank's program communicates for a purpose, counted as whole tensors.
 std::int64_t moved(const StepProgram& step, const RankProgram& program, Purpose purpose) {
   std::int64_t bytes = 0;
   for (const Op& op : program.ops)
@@ -107,7 +107,7 @@ TEST_CASE("stage 1 moves what data parallelism moves; stage 3 half as much again
   CHECK(bytes(1, Purpose::zero_parameter) == psi);
   CHECK(bytes(2, Purpose::zero_parameter) == psi);
   CHECK(bytes(2, Purpose::zero_gradient) == psi);
-  // The head's forward and its backward follow each other: one gather serves both. The embedding's backward needs none.
+  // The head's backward directly follows its forward: one gather serves both. The embedding's backward needs none.
   const StepProgram step = compile(zero_scenario(3, 2, 1, 1, false));
   const std::vector<Bucket> buckets = buckets_of(step, 0);
   const std::int64_t once = buckets.front().elements + buckets.back().elements;
@@ -138,11 +138,11 @@ TEST_CASE("an optimizer that needs whole tensors is refused") {
   Scenario s = zero_scenario(2, 2, 1, 1);
   s.train.optimizer = "adafactor";
   CHECK_THROWS_WITH(compile(s), ContainsText("adafactor updates a tensor only as a whole"));
-  s.plan.data = 1;  // nobody to share with, but the plan still says so
+  s.plan.data = 1;  // not shared with another rank, but plan.zero is still set
   CHECK_THROWS_AS(compile(s), PlanError);
 }
 
-TEST_CASE("what a buffer holds is its role: one loss scale, a master and two moments a parameter, a shard a bucket") {
+TEST_CASE("buffers have roles: one loss scale, a master and two moments per parameter, a shard per bucket") {
   const int zero = GENERATE(0, 1, 2, 3);
   const bool offload = GENERATE(false, true);
   if (offload && zero == 0) return;

@@ -1,4 +1,4 @@
-// What may be typed after --over, and which points it makes.
+// The arguments of --over, and the points that they create.
 #include "engine/plan/scenario/axes.hpp"
 
 #include "tests/catch.hpp"

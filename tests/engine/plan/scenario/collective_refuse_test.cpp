@@ -1,4 +1,4 @@
-// What scenarios of a collective alone ask for in vain.
+// Refused scenarios of a single collective.
 #include <string>
 
 #include "tests/engine/plan/scenario/refusal.hpp"

@@ -1,4 +1,4 @@
-// Every file under scenarios/ is good.
+// Every file under scenarios/ is valid.
 #include <cmath>
 #include <filesystem>
 #include <set>
@@ -20,7 +20,7 @@ const std::filesystem::path folder = std::filesystem::path(RANKSCOPE_SOURCE_DIR)
 
 std::vector<std::string> toml_files_below(const std::string& below) {
   std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(folder / below))  // a folder in it has translations
+  for (const auto& entry : std::filesystem::directory_iterator(folder / below))  // its subfolder contains translations
     if (entry.path().extension() == ".toml") files.push_back(entry.path().string());
   return files;
 }
@@ -76,7 +76,7 @@ TEST_CASE("a cluster's figures are consistent: no share exceeds its whole") {
     CHECK(c.intra_bandwidth >= c.inter_bandwidth);
     CHECK(c.devices_per_node % c.rails == 0);
     CHECK((c.devices_per_card == 1 || c.card_bandwidth > c.intra_bandwidth));
-    // Tiles that stream from the cache are not slower than the peak, or no product could come near it.
+    // Loads of tiles from the cache must not be slower than the peak: otherwise no product could come near the peak.
     const double loads = 2.0 * (c.tile_rows + c.tile_columns), flops = 2.0 * c.tile_rows * c.tile_columns;
     CHECK((c.cache_bandwidth == 0 || c.cache_bandwidth / loads * flops > c.peak_flops_fp16));
   }
@@ -98,7 +98,7 @@ TEST_CASE("every file under scenarios/ is tested") {
   std::set<std::string> folders;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
     if (entry.is_regular_file()) folders.insert(entry.path().parent_path().lexically_relative(folder).string());
-  folders.erase(".");  // the glossary, which has a test of its own, as courses and translations have
+  folders.erase(".");  // the glossary has its own test, and so have courses and translations
   CHECK(folders == std::set<std::string>{"clusters", "courses", "courses/de", "de", "labs", "labs/de", "measured",
                                          "models", "published"});
 }

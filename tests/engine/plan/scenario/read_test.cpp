@@ -37,7 +37,7 @@ slow_rank = 0
 slow_factor = 1.5
 )";
 
-/// Everything but where it was read from.
+/// Equal, except for the file's path.
 bool same(const Scenario& a, const Scenario& b) {
   return a.title == b.title && a.model == b.model && a.data == b.data && a.plan == b.plan && a.train == b.train &&
          a.cluster == b.cluster && a.fault == b.fault;
@@ -74,7 +74,7 @@ TEST_CASE("an empty scenario is the default one on a laptop") {
 }
 
 TEST_CASE("reading what was written gives the same scenario, for every key") {
-  // Change each key in turn from its default to another good value.
+  // Change each key in turn from its default to another valid value.
   for (const Key& key : scenario_keys()) {
     INFO(key.path());
     Scenario scenario;
@@ -129,14 +129,14 @@ TEST_CASE("overrides win over the file, in their order, with or without the tabl
   CHECK(with({"train.seed=5"}).train.seed == 5);
   CHECK(with({"virtual=1"}).plan.virtual_stages == 1);
   CHECK(with({"data=2"}).plan.data == 2);
-  // A value that fits only together with another override.
+  // A value that is valid only together with another override.
   CHECK(with({"micro_batches=16", "global_batch=48"}).micro_batch_size() == 3);
 }
 
 TEST_CASE("keys of the cluster in the scenario win over the cluster's file") {
   const Scenario scenario = parse_scenario("[cluster]\nintra_bandwidth = 1.25e9\n", "slow.toml");
   CHECK(scenario.cluster.intra_bandwidth == 1.25e9);
-  // What was changed is told apart from what the cluster's file says.
+  // Changed values can be distinguished from those of the cluster's file.
   const auto changed = changed_figures(scenario.cluster);
   REQUIRE(changed.size() == 1);
   CHECK(changed[0].name == "intra_bandwidth");
@@ -186,7 +186,7 @@ TEST_CASE("the cluster's software has its own table, and its keys are also read 
     CHECK_FALSE(parse_scenario("", "x.toml", {{key, "false"}}).cluster.software.overlap);
     CHECK(full_key(key, "here") == "software.overlap");
   }
-  // It wins over the cluster's file as the cluster's own figures do, wherever it stands.
+  // The key overrides the cluster's file like the cluster's own figures, in either table.
   for (const char* table : {"cluster", "software"}) {
     const std::string text = "[cluster]\nspec = \"selene\"\n" +
                              (std::string(table) == "cluster" ? std::string() : "[software]\n") + "fused = true\n";

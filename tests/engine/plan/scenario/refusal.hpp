@@ -1,4 +1,4 @@
-// A scenario that is refused, and in which words: the message is the whole line that a person reads.
+// A refused scenario and its message: the complete line that a user reads.
 #pragma once
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// What is refused, and in which words. One row per way to be wrong; the message is the whole line that a person reads.
+// Refused scenarios and their messages. One row for each kind of error; the message is the complete line for the user.
 #include <unistd.h>
 
 #include <filesystem>
@@ -139,7 +139,7 @@ TEST_CASE("invalid plans are refused with a valid one") {
        {},
        "s.toml:2:1: servers is that of parameter servers, and the plan has none; give data_parallel = "
        "\"parameter-server\", or remove servers"},
-      {"[plan]\nservers = 3\nschedule = \"1f1b-async\"\n",  // which updates on its stages, not on servers
+      {"[plan]\nservers = 3\nschedule = \"1f1b-async\"\n",  // it updates on its stages, not on servers
        {},
        "s.toml:2:1: servers is that of parameter servers, and the plan has none; remove servers"},
       {"[plan]\ndata = 4\n[fault]\nkill_rank = 4\nkill_step = 1\n",
@@ -253,7 +253,7 @@ TEST_CASE("what tensor ranks cannot share in equal parts is refused") {
        "sequence_parallel = false"},
   };
   for (const Row& row : rows) check(row);
-  // Of one rank there is nothing to share: a sweep over tensor may leave the key as it is.
+  // With one rank there is nothing to share: a sweep over tensor may leave the key unchanged.
   CHECK_NOTHROW(parse_scenario("[plan]\nsequence_parallel = true\n", "s.toml"));
 }
 
@@ -262,7 +262,7 @@ TEST_CASE("a number of blocks for a recomputation that has none is refused") {
          {},
          "s.toml:3:1: recompute_blocks = 2 says of how many blocks recompute = \"blocks\" keeps one input, but "
          "recompute is \"sqrt\"; recompute_blocks = 1 would do, or recompute = \"blocks\""});
-  // Here no recomputation is possible, so none is advised.
+  // No recomputation is possible here, so the message suggests none.
   check(
       {"[model]\ntied = false\n[plan]\nschedule = \"1f1b-async\"\npipeline = 2\nmicro_batches = 4\n"
        "recompute_blocks = 2\n",
@@ -271,7 +271,7 @@ TEST_CASE("a number of blocks for a recomputation that has none is refused") {
        "recompute is \"none\"; recompute_blocks = 1 would do"});
 }
 
-TEST_CASE("an override is named in the complaint about it") {
+TEST_CASE("the error message about an override names it") {
   const char* const text = "[model]\nlayers = 8\n[plan]\npipeline = 4\n";
   const Row rows[] = {
       {text,
@@ -359,7 +359,7 @@ TEST_CASE("missing and invalid files are refused by name") {
         "/tmp:1:1: cannot read the file: it is a folder; give the path of a scenario file (TOML)");
 }
 
-TEST_CASE("a cluster file is held to the same rules, with positions of its own") {
+TEST_CASE("a cluster file is checked by the same rules, with its own positions") {
   namespace fs = std::filesystem;
   const fs::path root = fs::temp_directory_path() / ("rankscope-refuse-" + std::to_string(::getpid()));
   fs::create_directories(root / "clusters");
@@ -397,7 +397,7 @@ TEST_CASE("a damaged file is read or refused in one line, never anything else") 
   for (std::uint64_t round = 0; round < 1500; ++round) {
     std::string text = good;
     for (std::uint64_t i = 0; i < 1 + round % 3; ++i) {
-      // Most damage to the keys, which come first; the lesson is long.
+      // Half of the damage is to the keys, which are at the beginning; the lesson's text is long.
       const std::uint64_t at = random_bits(round, 1, 3 * i) % (round % 2 == 0 ? 700 : text.size());
       const std::uint64_t what = random_bits(round, 1, 3 * i + 1);
       if (what % 4 == 0)

@@ -1,4 +1,4 @@
-// What scenarios of residual networks ask for in vain.
+// Refused scenarios of residual networks.
 #include <string>
 
 #include "tests/engine/plan/scenario/refusal.hpp"

@@ -1,4 +1,4 @@
-// Which schedules a plan may name, and what does not go together with one.
+// The schedules that a plan may name, and settings that cannot be combined with one.
 #include <string>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Orders written by hand: read, printed, refused.
+// Orders written by hand: how they are read, printed and refused.
 #include "engine/plan/schedule/schedule.hpp"
 #include "tests/catch.hpp"
 

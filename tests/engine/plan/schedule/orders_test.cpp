@@ -1,4 +1,4 @@
-// The interleaved and the zero-bubble schedules: small ones written out, and what holds for all of them.
+// The interleaved and the zero-bubble schedules: small ones written out, and properties of all of them.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -10,7 +10,7 @@ using namespace rankscope;
 
 namespace {
 
-/// "F0 I0 W0" where a stage has one chunk, else with it: "F2.0" is the forward of chunk 2, micro-batch 0.
+/// "F0 I0 W0" if a stage has one chunk; otherwise with the chunk: "F2.0" is the forward of chunk 2, micro-batch 0.
 std::string words(const ChunkSchedule& schedule, int stage) {
   std::string text;
   for (const OpId id : schedule.order[static_cast<std::size_t>(stage)]) {
@@ -31,7 +31,7 @@ ChunkSchedule built(const std::string& name, PipelineShape shape) {
   return zb_v_schedule(shape);
 }
 
-/// Greatest number of micro-batches, in units of a stage's whole, that are kept on a stage. `after_input` is what a
+/// Greatest number of micro-batches kept on a stage, in units of all its chunks. `after_input` is the share that a
 /// chunk still keeps between its input gradient and its weight gradient.
 double most_kept(const ChunkSchedule& schedule, int stage, double after_input) {
   double now = 0, most = 0;
@@ -127,7 +127,7 @@ TEST_CASE("every chunk runs each micro-batch's forward and backward once, in mic
             }
           REQUIRE(next.size() == static_cast<std::size_t>((name == "interleaved" ? 2 : 3) * p * v));
           for (const auto& [what, count] : next) REQUIRE(count == m);
-          const double bubble = ideal_bubble(s);  // throws when it waits for itself
+          const double bubble = ideal_bubble(s);  // throws if an op waits for itself
           const double whole = (name == "interleaved" ? v * m : 3 * m) + p - 1;
           if (name == "interleaved" || (name == "zb-h1" && m >= p))
             CHECK(bubble == Approx((p - 1) / whole).margin(1e-12));
@@ -141,7 +141,7 @@ TEST_CASE("ZB-H1 keeps what 1F1B keeps on its first stage, ZB-H2 at most 2p-1 mi
     for (const int m : {2 * p, 3 * p + 1}) {
       CAPTURE(p, m);
       for (int stage = 0; stage < p; ++stage) {
-        // A split backward keeps as much until its weight gradient as before it, at worst.
+        // In the worst case, a split backward keeps everything until its weight gradient has run.
         CHECK(most_kept(zb_h1_schedule({p, 1, m}), stage, 1) <= p);
         CHECK(most_kept(zb_h2_schedule({p, 1, m}), stage, 1) <= 2 * p - 1);
         CHECK(most_kept(zb_v_schedule({p, 2, m}), stage, 1) <= p);

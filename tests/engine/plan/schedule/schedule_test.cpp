@@ -19,7 +19,7 @@ std::string words(const std::vector<OpId>& order) {
   return text;
 }
 
-/// Time of each stage's order with forward 1, backward 2 and free transfers; -1 when it deadlocks.
+/// Time of all stages' orders with forward 1, backward 2 and free transfers; -1 if they deadlock.
 int makespan(const ChunkSchedule& schedule) {
   const int p = schedule.shape.stages;
   std::map<OpId, int> end;
@@ -86,7 +86,7 @@ TEST_CASE(
         }
         INFO(name << " p=" << p << " m=" << m);
         REQUIRE(makespan(s) > 0);
-        // Each stage works 3m units; the rest of the step is bubble.
+        // Each stage works for 3m units; the rest of the step is bubble.
         CHECK(1.0 - 3.0 * m / makespan(s) == Approx(ideal_bubble(s)).margin(1e-12));
       }
 }

@@ -126,7 +126,7 @@ TEST_CASE("a trajectory's plans are each faster than the one before, and end wit
   }
 }
 
-TEST_CASE("a failure costs a try and is no best plan") {
+TEST_CASE("a failure costs a try and is never the best plan") {
   Scenario s = eight_ranks();
   s.cluster.memory_bytes = 1e9;  // nothing fits
   for (const Strategy strategy : {Strategy::random, Strategy::bayes}) {

@@ -115,10 +115,10 @@ TEST_CASE("every plan has the scenario's ranks and batch, and none occurs twice"
   CHECK(names.size() > 500);
 }
 
-TEST_CASE("what the search finds is what simulating every plan finds") {
+TEST_CASE("the search finds the same plans as simulating every plan") {
   Scenario s = small("selene", 8);
   s.train.global_batch = 16;
-  s.cluster.memory_bytes = 12e9;  // so that some do not fit
+  s.cluster.memory_bytes = 12e9;  // so that some plans do not fit
   const SearchResult result = search(s, 5, 2);
   struct Point {
     double seconds, bytes;
@@ -144,7 +144,7 @@ TEST_CASE("what the search finds is what simulating every plan finds") {
   for (std::size_t i = 0; i < 5; ++i) CHECK(result.best[i].step.seconds == Approx(all[i].seconds));
   CHECK(result.simulated < result.plans / 20);
   CHECK(result.out_of_memory == too_large);
-  // The front: each point that no other one beats in both.
+  // The front: each point that no other point beats in both respects.
   double least = 1e300;
   std::size_t on_front = 0;
   for (const Point& p : all)
@@ -159,7 +159,7 @@ TEST_CASE("what the search finds is what simulating every plan finds") {
 
 TEST_CASE("if nothing fits the search states how much memory the nearest plan lacks") {
   Scenario s = small("selene", 2);
-  const double least = search(s).front.back().bytes;  // the smallest of all
+  const double least = search(s).front.back().bytes;  // the smallest of all plans
   for (const double memory : {0.5 * least, 0.99 * least}) {
     s.cluster.memory_bytes = memory;
     const SearchResult result = search(s);
@@ -205,7 +205,7 @@ TEST_CASE("the settings of a plan give that plan again") {
       overrides.push_back(parse_override(rest));
     CHECK(parse_scenario("", std::string(RANKSCOPE_SOURCE_DIR) + "/scenarios/labs/x.toml", overrides).plan == plan);
   }
-  CHECK(by_cost > 0);  // the head of 32,000 words is worth a block or two
+  CHECK(by_cost > 0);  // the head of 32,000 words costs as much as a block or two
 }
 
 TEST_CASE("the text states the differences of the second plan, and how to simulate the first") {

@@ -1,5 +1,5 @@
-// A collective alone, simulated, takes what the alpha-beta model's closed form says: each phase costs a latency α and β
-// for each byte that the busiest member sends or receives in it.
+// A simulated collective takes the time of the alpha-beta model's closed form: each phase costs a latency α, and β for
+// each byte that the busiest member sends or receives in it.
 #include <cmath>
 
 #include "engine/plan/program/passes.hpp"
@@ -16,16 +16,16 @@ namespace {
 
 constexpr double alpha = 1e-3, beta = 1e-6;  // those of one_collective's cluster
 
-// Latencies, and how many times the whole tensor one member after the other moves it: time = phases α + tensors β S.
+// The number of latencies, and of transfers of the whole tensor one after another: time = phases α + tensors β S.
 struct ClosedForm {
   double phases = 0, tensors = 0;
 };
 
 double log2_up(int n) { return std::ceil(std::log2(n)); }
 
-// Textbook: Thakur et al. 2005; halving and doubling for powers of two alone.
+// Textbook: Thakur et al. 2005; halving and doubling only for powers of two.
 ClosedForm closed_form(OpKind kind, Algorithm algorithm, int n) {
-  const double others = n - 1, levels = log2_up(n), share = others / n;  // (n-1)/n of the tensor is others' parts
+  const double others = n - 1, levels = log2_up(n), share = others / n;  // (n-1)/n of the tensor are others' parts
   const bool rooted_part = kind == OpKind::scatter || kind == OpKind::gather;
   switch (algorithm) {
     case Algorithm::ring:
@@ -106,9 +106,9 @@ TEST_CASE(
 TEST_CASE("the lesson's example: five megabytes at a megabyte per second to seven members") {
   Scenario s = one_collective(OpKind::broadcast, 8, 5e6, 0, "naive");
   s.cluster.intra_latency_s = 0;
-  CHECK(simulated_seconds(s) == Approx(35.0));  // one by one
+  CHECK(simulated_seconds(s) == Approx(35.0));  // one after another
   s.plan.collective = "tree";
   CHECK(simulated_seconds(s) == Approx(15.0));  // three rounds
   s.plan.collective = "ring";
-  CHECK(simulated_seconds(s) == Approx(8.75));  // in eight pieces along a chain: 14 of 5/8 s
+  CHECK(simulated_seconds(s) == Approx(8.75));  // in eight pieces along a chain: 14 steps of 5/8 s
 }

@@ -1,4 +1,4 @@
-// Asynchronous servers laid out in time: who comes first is served first, within the bound.
+// Asynchronous servers laid out in time: they serve workers in the order of arrival, within the bound on staleness.
 #include <algorithm>
 #include <map>
 
@@ -45,10 +45,10 @@ Costs costs_of(std::vector<std::int64_t> compute_ns) {
 struct Served {
   int worker = 0;
   std::uint32_t step = 0;
-  std::int64_t arrived = 0, begin = 0;  ///< when the worker stood there, and when the gradients began to move
+  std::int64_t arrived = 0, begin = 0;  ///< when the worker arrived, and when its gradients began to move
 };
 
-/// What a server did, in its order.
+/// The contributions that a server served, in its order.
 std::vector<Served> served_by(int server, const std::vector<Span>& spans) {
   std::map<std::pair<int, std::uint32_t>, std::int64_t> arrived;
   std::vector<Served> served;
@@ -78,7 +78,7 @@ TEST_CASE("a fast worker is served again before a slow one arrives, but no furth
       furthest = std::max(furthest, one.step + 1 - *std::min_element(next.begin(), next.end()));
     }
     INFO("staleness " << staleness);
-    CHECK(furthest == static_cast<std::uint32_t>(staleness));  // steps that one has done and another has not
+    CHECK(furthest == static_cast<std::uint32_t>(staleness));  // steps finished by one and not by another
     CHECK(next == std::vector<std::uint32_t>(workers, steps));
   }
 }
@@ -94,7 +94,7 @@ TEST_CASE("of the workers that may be served the first to arrive is served") {
       std::vector<std::uint32_t> next(workers);
       for (std::size_t j = 0; j < i; ++j) next[static_cast<std::size_t>(served[j].worker)] = served[j].step + 1;
       const std::uint32_t oldest = *std::min_element(next.begin(), next.end());
-      for (std::size_t j = i + 1; j < served.size(); ++j)  // nobody waits who came sooner and was let in
+      for (std::size_t j = i + 1; j < served.size(); ++j)  // no admitted worker that arrived earlier is served later
         if (served[j].step == next[static_cast<std::size_t>(served[j].worker)] && served[j].step - oldest <= 2)
           CHECK(served[j].arrived >= std::min(served[i].arrived, served[i].begin));
     }
@@ -102,7 +102,7 @@ TEST_CASE("of the workers that may be served the first to arrive is served") {
 }
 
 TEST_CASE("equal workers take turns, and the server is busy for all of them") {
-  // Nothing to compute: a step of each worker is its messages and update, 100 + 50 + 100 ns, one after the other.
+  // There is no compute: a worker's step is its messages and its update, 100 + 50 + 100 ns, one after another.
   const StepProgram step = asynchronous(1);
   const Simulation simulation = simulate(programs_of(step), step.grid, costs_of({0, 0, 0, 0}), 4);
   CHECK(simulation.end_ns == 4 * workers * 250);
@@ -116,7 +116,7 @@ TEST_CASE("an executed order of arrivals is laid out as it was, each step after 
   const Costs costs = costs_of({1000, 1370, 4000, 0});
   const int steps = 6;
   const Simulation simulated = simulate(programs, step.grid, costs, steps);
-  // What a run would tell of itself that had served in this order.
+  // The report of a run that served in this order.
   std::vector<ExecutedStep> executed(steps);
   for (int s = 0; s < steps; ++s) {
     executed[s].step = static_cast<std::uint32_t>(s);
@@ -148,7 +148,7 @@ TEST_CASE("an executed order of arrivals is laid out as it was, each step after 
   CHECK(waited);
   CHECK(spans == simulated.spans);
 
-  // Another order is laid out as that other one: the slow worker first.
+  // Another order gives another layout: now the slow worker is first.
   auto slow_first = executed;
   for (ExecutedStep& one : slow_first) {
     one.order = program_order(programs);

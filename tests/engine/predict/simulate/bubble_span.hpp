@@ -7,9 +7,9 @@
 
 namespace rankscope {
 
-/// (cost - work) / cost on the rank with the greatest cost, where cost is the time from the rank's first op of model
-/// compute in that step to its last one, and work what these ops take. Waiting for bytes that move counts as bubble
-/// here; the optimizer does not count. 0 when the step has no model compute.
+/// (cost - work) / cost on the rank with the greatest cost. Cost is the time from the rank's first op of model compute
+/// in that step to its last one; work is the time of these ops. Time in which bytes move counts as bubble here; the
+/// optimizer does not count. 0 if the step has no model compute.
 inline double bubble_span(const Simulation& simulation, std::uint32_t step = 0) {
   struct Own {
     std::int64_t begin_ns = 0, end_ns = 0, work_ns = 0;

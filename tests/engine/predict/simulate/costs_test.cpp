@@ -50,7 +50,7 @@ std::int64_t chunk_ns(const StepProgram& step, const Costs& costs, int chunk, Op
 TEST_CASE("unit costs: the segments of any chunk add up to one unit forward and two backward, to the nanosecond") {
   const int pipeline = GENERATE(1, 2, 3, 4);
   const StepProgram step = compile(laptop(pipeline));
-  const std::int64_t unit = 1'000'003;  // a prime: parts cannot come out even
+  const std::int64_t unit = 1'000'003;  // a prime, so that the parts need rounding
   const Costs costs = unit_costs(step.model, step.first_segment, unit);
   for (int chunk = 0; chunk < pipeline; ++chunk) {
     CHECK(chunk_ns(step, costs, chunk, OpKind::forward) == unit);
@@ -71,7 +71,7 @@ TEST_CASE("compiled programs with unit costs have the textbook's bubble, optimiz
 
 TEST_CASE(
     "compiled interleaved and zero-bubble programs have their schedule's ideal bubble, with messages and memory") {
-  // Memory that is used again and messages that wait to be taken must not hold anything up.
+  // Reused memory and messages that wait for their receiver must not delay anything.
   const std::string schedule = GENERATE("interleaved", "zb-h1", "zb-h2", "zb-2p", "zb-v");
   const int pipeline = GENERATE(1, 2, 4, 8);
   const int m = pipeline * GENERATE(1, 2, 3);
@@ -193,7 +193,7 @@ TEST_CASE("a calibrated op costs the median of its signature's samples; others c
     FAIL("no op " << token);
     return OpIndex{0};
   };
-  // Block 0's and block 1's attention do equal work, in whatever micro-batch.
+  // The attention of block 0 and of block 1 is equal work, in any micro-batch.
   const OpIndex a = op_at("F:c0:m0:b0.attention"), b = op_at("F:c0:m1:b1.attention"), c = op_at("F:c0:m2:b0.attention");
   CHECK(signature_of(programs[0], programs[0].ops[a]) == signature_of(programs[0], programs[0].ops[b]));
   const Calibration calibration = calibrate(programs, {{0, a, 50}, {0, b, 70}, {0, c, 900}}, {11, 2.0});
@@ -233,9 +233,10 @@ TEST_CASE("an update costs the bytes that its optimizer's rule moves: gradient, 
   for (const Row& row : {Row{"sgd", 12 * (n + v)}, Row{"momentum", 20 * (n + v)}, Row{"adamw", 28 * (n + v)},
                          // Three passes over gradients, two to read parameters and one to write them; row and column.
                          Row{"adafactor", 24 * (n + v) + 2 * 4 * (128 + 32) + 2 * 4 * v},
-                         // A byte for each moment, 16 blocks of two scales; the vector's moments in full.
+                         // One byte for each moment, 16 blocks with two scales; the vector's moments are not quantised.
                          Row{"adam8bit", 12 * (n + v) + 2 * (2 * n + 2 * 4 * 16) + 2 * 8 * v},
-                         // Gradients and parameters are read twice, for the norms and for the step; LAMB's states, too.
+                         // Gradients and parameters are read twice, for the norms and for the step; so are LAMB's
+                         // states.
                          Row{"lars", 28 * (n + v)}, Row{"lamb", 40 * (n + v)}}) {
     Scenario scenario = laptop(1);
     scenario.train.optimizer = row.optimizer;
@@ -243,7 +244,7 @@ TEST_CASE("an update costs the bytes that its optimizer's rule moves: gradient, 
     RankProgram program = step.program_for(0);
     const auto is_update = [](const Op& op) { return op.id.fields().segment == Segment::update; };
     Op update = *std::find_if(program.ops.begin(), program.ops.end(), is_update);
-    // Of all its operands, those of the first block's MLP.
+    // Keep only the operands of the first block's MLP.
     std::erase_if(update.uses, [&](const BufferUse& use) {
       const int parameter = program.buffers[use.buffer].parameter;
       return parameter < 0 ||

@@ -11,7 +11,7 @@ using namespace rankscope;
 
 namespace {
 
-/// Ten multiprocessors of 1e9 FLOP/s each, tiles of 8 × 4, a memory of 1e9 bytes/s, no launch cost: rates by head.
+/// Ten multiprocessors of 1e9 FLOP/s each, tiles of 8 × 4, a memory of 1e12 bytes/s, no launch cost: round numbers.
 ClusterSpec small() {
   ClusterSpec c;
   c.spec = "small";
@@ -23,7 +23,7 @@ ClusterSpec small() {
   return c;
 }
 
-/// Of one tile of 8 × 4 with inner dimension k: arithmetic, then writing 32 floats at a tenth of the memory's
+/// Seconds of one tile of 8 × 4 with inner dimension k: arithmetic, then writing 32 floats at a tenth of the memory's
 /// bandwidth.
 double tile(double k) { return 2 * 32 * k / 1e9 + 32 * 4 / 1e11; }
 
@@ -37,13 +37,14 @@ TEST_CASE("a product of one full wave of tiles takes as long as one tile") {
 
 TEST_CASE("one tile more than a wave costs a wave more, and so do all up to the next full one") {
   ClusterSpec c = small();
-  c.tile_columns = c.tile_rows = 8;  // halves of it are 4 × 4
+  c.tile_columns = c.tile_rows = 8;  // smaller tiles are 4 × 8 and 4 × 4
   const double wave = 2 * 64 * 1000 / 1e9 + 64 * 4 / 1e11;
   CHECK(product_seconds(c, DType::f32, {80, 8, 1000}) == Approx(wave));
-  // Eleven tiles: of 8 × 8 two waves; of 4 × 8, which take half as long, three; of 4 × 4 five of a quarter.
+  // Eleven tiles of 8 × 8 are two waves; those of 4 × 8, which take half as long, three; those of 4 × 4, a quarter,
+  // five.
   CHECK(product_seconds(c, DType::f32, {88, 8, 1000}) == Approx(1.25 * wave));
   CHECK(product_seconds(c, DType::f32, {160, 8, 1000}) == Approx(2 * wave));
-  // Sixteen of 8 × 8, two waves; 62 of 4 × 4, seven waves of a quarter.
+  // Sixteen tiles of 8 × 8 are two waves; 62 of 4 × 4 are seven waves of a quarter.
   CHECK(product_seconds(c, DType::f32, {121, 8, 1000}) == Approx(1.75 * wave));
 }
 
@@ -67,19 +68,19 @@ TEST_CASE("a short inner dimension is slow, because nothing is computed while a 
 
 TEST_CASE("idle multiprocessors share a long inner dimension, and the sum of their parts goes through memory") {
   const ClusterSpec c = small();
-  // Two tiles; each inner dimension in four parts makes eight.
+  // Two tiles; each inner dimension is divided into four parts, which makes eight.
   const double parts = tile(100'000 / 4) + 2 * 4 * (16 * 4) * 4 / 1e12;
   CHECK(product_seconds(c, DType::f32, {16, 4, 100'000}) == Approx(parts));
 }
 
-TEST_CASE("rows that are no multiple of 16 bytes are loaded in smaller pieces, at less of the cache's bandwidth") {
+TEST_CASE("rows that are not multiples of 16 bytes are loaded in smaller pieces, at less of the cache's bandwidth") {
   ClusterSpec c = small();
-  // A tile loads 12 numbers of 4 bytes for 64 FLOPs: at 1e9 FLOP/s that is 0.75e9 bytes/s of each multiprocessor.
+  // A tile loads 12 numbers of 4 bytes for 64 FLOPs: at 1e9 FLOP/s these are 0.75e9 bytes/s for each multiprocessor.
   c.cache_bandwidth = 10 * 1.5e9;
   const auto seconds = [&](std::int64_t k) { return product_seconds(c, DType::f32, {80, 4, k}); };
   CHECK(seconds(1000) == Approx(tile(1000)));  // k and n multiples of 4
-  CHECK(seconds(1002) == Approx(tile(1002)));  // 8 bytes: just enough
-  CHECK(seconds(1001) > 1.9 * seconds(1000));  // 4 bytes: twice as slow
+  CHECK(seconds(1002) == Approx(tile(1002)));  // pieces of 8 bytes: fast enough
+  CHECK(seconds(1001) > 1.9 * seconds(1000));  // pieces of 4 bytes: twice as slow
 }
 
 TEST_CASE("no product beats the roofline, and without multiprocessors it is the roofline") {
@@ -112,7 +113,7 @@ TEST_CASE(
   Scenario s;
   s.model = {"gpt", 1, 1024, 16, 512, 1024, true, 0};
   s.plan.precision = "fp16";
-  s.plan.tensor = 2;  // norms are segments of their own there
+  s.plan.tensor = 2;  // only with tensor ranks, norms are separate segments
   s.train.global_batch = 32;
   s.cluster.memory_bandwidth = 1.555e12;
   const Model model = make_model(s);
@@ -134,8 +135,8 @@ TEST_CASE(
 }
 
 TEST_CASE("flash attention is within 7 % of what was measured on an A100 and an H100, from 512 to 16,384 tokens") {
-  // TFLOP/s forward and backward of causal attention, 16 heads of 128, 16,384 tokens in all (Dao 2023, arXiv
-  // 2307.08691, figures 4 and 7). Only those of 2,048 tokens are constants of the model.
+  // TFLOP/s of forward and backward of causal attention, 16 heads of 128, 16,384 tokens in total (Dao 2023, arXiv
+  // 2307.08691, figures 4 and 7). Only the values for 2,048 tokens are constants of the model.
   struct Row {
     int tokens;
     double a100, h100;
@@ -161,7 +162,8 @@ TEST_CASE("flash attention is within 7 % of what was measured on an A100 and an 
       double seconds = 0;
       for (const auto* of : {&kernels.forward, &kernels.input_gradient})
         for (const Kernel& kernel : *of) seconds += kernel_seconds(c, DType::f16, kernel);
-      // 4 s² d a head forward, two and a half times as many backward, half of them above the diagonal.
+      // 4 s² d per head forward, two and a half times as many backward; half of them are above the diagonal and not
+      // computed.
       return 3.5 * 2 * row.tokens * 16384.0 * 2048 / seconds / 1e12;
     };
     INFO(row.tokens << " tokens");
@@ -213,7 +215,7 @@ TEST_CASE(
   s.cluster.software.separate_kernels = true;
   check(16, 6 + 8);
   s.cluster.software.wide_scores = true;
-  // Cast 2 + 4, scale 8, mask 8, softmax 8, cast back 4 + 2; the gradient of softmax reads two and writes one.
+  // Cast 2 + 4, scale 8, mask 8, softmax 8, cast back 4 + 2; the gradient of softmax reads two tensors and writes one.
   check(6 + 3 * 8 + 6, 6 + 12 + 2 * 8 + 6);
   CHECK(kept() - before == Approx(2));  // softmax keeps its fp32 result
   s.cluster.software.separate_kernels = false;
@@ -226,9 +228,9 @@ TEST_CASE("heads with unaligned rows prevent batched products on the tensor core
   const auto seconds = [&](std::int64_t head, std::int64_t batch) {
     return product_seconds(c, DType::f16, {160, 160, head, batch});
   };
-  // 104 and 112 elements are 16 bytes' multiples, 108 are not: sixteen times as slow, as fp32.
+  // 104 and 112 elements are multiples of 16 bytes, 108 are not: sixteen times as slow, as fast as fp32.
   CHECK(seconds(112, 8) < 1.2 * seconds(104, 8));
   CHECK(seconds(108, 8) > 10 * seconds(104, 8));
   CHECK(seconds(108, 8) == Approx(product_seconds(c, DType::f32, {160, 160, 108, 8})).epsilon(0.1));
-  CHECK(seconds(108, 1) < 2.5 * seconds(104, 1));  // one product alone has kernels for any alignment
+  CHECK(seconds(108, 1) < 2.5 * seconds(104, 1));  // a single product has kernels for any alignment
 }

@@ -54,7 +54,7 @@ TEST_CASE("steps laid out one by one continue the device clock of the previous s
   const Simulation first = emulator.lay_out({5, program_order(programs), constant_costs(programs, 10, 20)});
   const Simulation second = emulator.lay_out({6, program_order(programs), constant_costs(programs, 30, 60)});
   for (const Span& span : first.spans) CHECK(span.step == 5);
-  // Rank 0 ends the first step last and begins the second one: with its first forward, at once.
+  // Rank 0 ends the first step last. It begins the second one immediately, with its first forward.
   const auto compute = [](const Span& span) { return span.op.lane() == Lane::compute; };
   CHECK(std::find_if(second.spans.begin(), second.spans.end(), compute)->begin_ns == first.end_ns);
   const Simulation together = emulate(programs, grid,

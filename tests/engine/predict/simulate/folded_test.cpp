@@ -36,7 +36,7 @@ PlanSpec plan_of(int data, int tensor, int pipeline, int chunks, const std::stri
   return plan;
 }
 
-/// One step of everybody's programs, as the cluster's software runs them.
+/// One step of all ranks' programs, as the cluster's software runs them.
 double unfolded_seconds(const Scenario& scenario) {
   const StepProgram step = compile(scenario);
   auto programs = step.all_programs();
@@ -65,7 +65,7 @@ TEST_CASE("folded equals unfolded: a pipeline's step is that of all ranks' progr
     s.plan.sequence_parallel = row.parallel;
     s.plan.recompute = row.recompute;
     INFO(row.schedule << " t" << row.tensor << " p" << row.pipeline << " v" << row.chunks << " " << row.recompute);
-    // Programs count an update's operands where the folded step counts an AdamW's, and load batches.
+    // Programs count an update's operands, the folded step those of an AdamW; only programs load batches.
     CHECK(fold_step(s).seconds == Approx(unfolded_seconds(s)).epsilon(0.02));
   }
 }
@@ -92,7 +92,7 @@ TEST_CASE("folded equals unfolded where embedding and head are chunks without a 
 TEST_CASE("where no stage waits for the others' gradients, steps follow each other after the longest stage's span") {
   for (const char* schedule : {"1f1b", "zb-h1", "zb-h2"}) {
     Scenario s = on("h100", {"gpt", 8, 4096, 32, 2048, 51200, false, 0.0}, plan_of(1, 1, 4, 1, schedule, 8), 8);
-    s.plan.precision = "bf16";  // of fp16's scale all stages must hear whether one has overflowed
+    s.plan.precision = "bf16";  // with fp16's loss scale, all stages must know whether one has overflowed
     const StepProgram step = compile(s);
     const auto programs = step.all_programs();
     const auto end_of = [&](int steps) {
@@ -102,7 +102,8 @@ TEST_CASE("where no stage waits for the others' gradients, steps follow each oth
     INFO(schedule << ": one step ends at " << end_of(1));
     CHECK(folded.longest_span == Approx(end_of(4) - end_of(3)).epsilon(0.03));
     CHECK(folded.longest_span < folded.seconds * (1 + 1e-12));
-    // 1F1B's first stage begins first and ends last; zero-bubble stages end after each other, as they began.
+    // 1F1B's first stage begins first and ends last; zero-bubble stages end one after another, in the order of their
+    // begins.
     CHECK((folded.longest_span < 0.95 * folded.seconds) == (schedule != std::string("1f1b")));
   }
 }
@@ -148,7 +149,7 @@ TEST_CASE("folded equals unfolded also where the cluster's software does not ove
     s.plan.zero = row.zero;
     INFO(cluster << " " << row.schedule << " d" << row.data << " t" << row.tensor << " p" << row.pipeline << " "
                  << row.recompute << " zero " << row.zero);
-    // Of six micro-batches the first and the last messages are a good part.
+    // With six micro-batches, the first and the last messages are a large part.
     CHECK(fold_step(s).seconds == Approx(unfolded_seconds(s)).epsilon(0.05));
   }
 }
@@ -169,10 +170,10 @@ TEST_CASE("folded equals unfolded with ZeRO-2 and 3, whether compute covers thei
     INFO("zero " << row.zero << " p" << row.pipeline << " " << row.recompute << " " << row.bandwidth);
     const double folded = fold_step(s).seconds, unfolded = unfolded_seconds(s);
     if (row.bandwidth > 100) {
-      CHECK(folded == Approx(unfolded).epsilon(0.07));  // it prefetches across ops, too
+      CHECK(folded == Approx(unfolded).epsilon(0.07));  // the folded step also prefetches across ops
     } else {
-      // Programs' gathers and reductions have a lane each and do not slow each other there; folded they share the
-      // links. So they are one after the other, and at the worst no compute covers any of them.
+      // In programs, gathers and reductions have separate lanes and do not slow each other down; the folded step's
+      // share the links. So they run one after another, and in the worst case compute hides none of them.
       const double exchanges = fold_step(s).zero;
       Scenario quick = s;
       quick.cluster.intra_bandwidth = 1e18;
@@ -212,7 +213,7 @@ TEST_CASE("each switch of a cluster's software costs the same in programs and fo
   struct Row {
     const char* what;
     void (*change)(SoftwareSpec&);
-    double apart;  ///< the two predictions, at most: share of a step. What overlaps is where they are furthest apart
+    double apart;  ///< limit for the two predictions' difference, as a share of a step; "overlap" needs the largest
   };
   for (const Row& row : {Row{"overlap", [](SoftwareSpec& c) { c.overlap = false; }, 0.012},
                          Row{"fused", [](SoftwareSpec& c) { c.fused = false; }, 0.004},
@@ -253,7 +254,7 @@ TEST_CASE("joined gradients of q, k and v, flat gradients, the loss once more an
   s.cluster.software.accumulation = "added";
   s.cluster.software.reduced_bytes = 4;
   s.cluster.op_overhead_s = 0;
-  /// What the changes make a step longer, as bytes: folded, and of programs.
+  /// The bytes that the changes add to a step: of the folded step, and compared with programs.
   const auto more_bytes = [&](auto change, auto from) {
     Scenario changed = s, before = s;
     change(changed.cluster);
@@ -268,7 +269,7 @@ TEST_CASE("joined gradients of q, k and v, flat gradients, the loss once more an
         Approx(micro_batches * layers * 6 * context * width * 2).epsilon(1e-6));
   CHECK(more_bytes([](ClusterSpec& c) { c.software.loss_metrics = 2; }, nothing) ==
         Approx(micro_batches * 2 * (2 + 4 + 4 + 4) * context * words).epsilon(1e-6));
-  // Two bytes read and two written, where the sum is read and written in four each beside the two.
+  // Flat: two bytes read and two written. Added: two bytes of the gradient read, and four of the sum read and written.
   CHECK(more_bytes([](ClusterSpec& c) { c.software.accumulation = "flat"; }, nothing) ==
         Approx(micro_batches * (4.0 - 10.0) * (layers * 12 * width * width + words * width)).epsilon(1e-6));
   CHECK(more_bytes([](ClusterSpec& c) { c.software.update_bytes = 92; },
@@ -308,7 +309,7 @@ TEST_CASE("recomputing all blocks makes the FLOPs done those of the published fo
 }
 
 TEST_CASE("without overlap more micro-batches cost as much each, and the bubble is that of p - 1 of them") {
-  // Equal stages: an untied model without a head to speak of.
+  // Equal stages: an untied model with a negligible head.
   const auto seconds = [](int m) {
     const FoldedStep step =
         fold_step(on("selene", {"gpt", 8, 8192, 64, 2048, 8, false, 0.0}, plan_of(1, 8, 4, 1, "1f1b", m), m));
@@ -323,13 +324,13 @@ TEST_CASE("the 1 T model, 64 stages of 1,600 micro-batches on 3,072 ranks, takes
       on("frontier", {"gpt", 128, 25600, 128, 2048, 51200, true, 0.0}, plan_of(6, 8, 64, 1, "1f1b", 1600), 9600);
   s.plan.zero = 1;
   s.plan.recompute = "blocks";
-  // Not by the wall clock: other tests run beside this one.
+  // CPU time, not wall time, because other tests run at the same time.
   const std::clock_t begin = std::clock();
   const FoldedStep step = fold_step(s);
   const double took = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   CHECK(step.ops == 64 * 1600 * 2);
   CHECK(took < 1.0 * test::slowness);
-  CHECK(step.bubble / step.seconds > 63.0 / 1663);  // and the last stage has the head
+  CHECK(step.bubble / step.seconds > 63.0 / 1663);  // the last stage also has the head
 }
 
 TEST_CASE("plans of different ranks are not folded, with the reason") {
@@ -363,7 +364,7 @@ TEST_CASE("a node with slow ports slows the rings through it and the messages, a
   const FoldedStep after = fold_step(s);
   CHECK(after.tensor == Approx(before.tensor));
   CHECK(after.compute == Approx(before.compute));
-  // No more than the ports themselves: latency and the other nodes' ports stay as they are.
+  // By less than the ports: latencies and the other nodes' ports are unchanged.
   CHECK(after.pipeline > before.pipeline);
   CHECK(after.pipeline < 4 * before.pipeline);
   CHECK(after.data > before.data);
@@ -418,6 +419,6 @@ TEST_CASE("gradients that are cast for sending have half the bytes, take a littl
   CHECK(bytes(cast) == Approx(bytes(wide) / 2));
   const FoldedStep before = fold_step(wide), now = fold_step(cast);
   CHECK(now.data < 0.7 * before.data);
-  CHECK(now.data > 0.5 * before.data);  // the casts take their time
+  CHECK(now.data > 0.5 * before.data);  // the casts take some time
   CHECK(now.memory.front().peak() == before.memory.front().peak());
 }

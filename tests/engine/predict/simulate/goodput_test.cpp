@@ -18,7 +18,7 @@ TEST_CASE("the best interval is near Young's, and every other one loses more") {
   CHECK(best.interval == Approx(std::sqrt(2 * 60.0 * 86400)).epsilon(0.05));
   for (const double factor : {0.5, 0.8, 1.3, 3.0})
     CHECK(goodput(1e7, best.interval * factor, failures).share < best.share);
-  // Per failure a restart and half an interval, per interval a checkpoint: to first order.
+  // Lost per failure: a restart and half an interval; per interval: a checkpoint. To first order.
   const double lost = (1200 + best.interval / 2) / 86400 + 60 / best.interval;
   CHECK(1 - best.share == Approx(lost).epsilon(0.1));
   CHECK(best.failures == Approx(1e7 / best.share / 86400));

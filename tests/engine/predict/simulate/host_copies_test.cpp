@@ -1,4 +1,4 @@
-// Optimizers on the host as DeepSpeed's ZeRO-Offload has them, from bytes and two bandwidths.
+// Optimizers on the host as in DeepSpeed's ZeRO-Offload, computed from bytes and two bandwidths.
 #include "engine/predict/cost/host_copies.hpp"
 
 #include <algorithm>
@@ -42,13 +42,14 @@ std::int64_t bytes(const StageMemory& memory, MemoryClass of) {
 }  // namespace
 
 TEST_CASE(
-    "a step with its optimizer on the host is its compute, gradients there, sums there and back, and the update") {
+    "a step with its optimizer on the host is compute, copies of gradients and of sums both ways, and the update") {
   for (const int m : {1, 2, 5}) {
     const Scenario s = offloaded(m, false);
     const FoldedStep step = fold_step(s);
     const double e = elements(s);
-    // Two bytes a gradient, for every micro-batch but the first a sum's two bytes back, the last as fp32; of AdamW 12
-    // bytes of states, read and written, gradients read, and divided by the scale before, and two bytes to be sent.
+    // Two bytes per gradient; for every micro-batch except the first, two bytes of the sum return; the last sum is
+    // fp32. AdamW: 12 bytes of states, read and written; gradients are read, and before that divided by the scale; and
+    // two bytes are sent.
     const double sent = e * (2.0 * m + 2.0 * (m - 1) + 2) / pcie;
     const double update = std::max(e * (4 + 8 + 24 + 2) / host_memory, e * 2 / pcie);
     CHECK(step.optimizer == Approx(sent + update));
@@ -68,7 +69,7 @@ TEST_CASE("if gradients' copies overlap with compute, only what is longer than a
   s.cluster.host_memory_bandwidth = 1e18;
   const FoldedStep free = fold_step(s);
   CHECK(free.optimizer == Approx(0).margin(1e-6 * free.seconds));
-  // Much slower than any backward: of each micro-batch all but its backward.
+  // Much slower than any backward: each micro-batch exposes its copies except for the time of its backward.
   s.cluster.host_bandwidth = 1e6;
   const double backwards = [&] {
     const BlockSeconds block = fold_block(s);
@@ -127,7 +128,7 @@ TEST_CASE(
   for (const FoldedTraffic& row : fold_traffic(s))
     if (row.kind == OpKind::all_gather && row.purpose == Purpose::tensor) gathered += row.bytes_per_rank;
   CHECK(gathered == Approx(m * layers * input * 3 / 4));
-  // Rows that sequence parallelism has shared out already are kept as they are.
+  // Rows that sequence parallelism has already divided are kept unchanged.
   s.plan.sequence_parallel = true;
   const double seconds = fold_step(s).seconds;
   s.cluster.software.split_checkpoints = false;

@@ -13,7 +13,7 @@ using namespace rankscope;
 
 namespace {
 
-/// Two or more nodes of eight with as many ports as are said, 100 GB/s a device and 10 a port, no latencies.
+/// Two or more nodes of eight devices with `rails` ports, 100 GB/s per device and 10 per port, no latencies.
 ClusterSpec nodes_of_eight(int rails = 8) {
   ClusterSpec c;
   c.spec = "eight";
@@ -79,13 +79,13 @@ TEST_CASE("a path leaves all units that contain only one of two devices, by the 
   c.oversubscription = 4;
   const Wires wires(c, 32);
   const HopLatencies hops{1, 2, 3};
-  CHECK(wires.way(0, 1, hops).count == 2);  // out of the one device, and into the other
+  CHECK(wires.way(0, 1, hops).count == 2);  // from one device to the other
   CHECK(wires.way(0, 1, hops).latency == 2);
-  CHECK(wires.way(0, 8, hops).count == 4);   // and the nodes' ports
-  CHECK(wires.way(0, 16, hops).count == 6);  // and the leaves' uplinks
+  CHECK(wires.way(0, 8, hops).count == 4);   // also through the nodes' ports
+  CHECK(wires.way(0, 16, hops).count == 6);  // also through the leaves' uplinks
   CHECK(wires.way(0, 16, hops).latency == 3);
   const auto port_out = [&](int device) { return wires.way(device, device ^ 8, hops).links[2]; };
-  CHECK(port_out(0) == port_out(1));  // two devices to a port
+  CHECK(port_out(0) == port_out(1));  // two devices share a port
   CHECK(port_out(1) != port_out(2));
   CHECK(wires.rate(port_out(0)) == 10e9);
   CHECK(wires.rate(wires.way(0, 16, hops).links[4]) == 2 * 4 * 10e9 / 4);
@@ -94,7 +94,7 @@ TEST_CASE("a path leaves all units that contain only one of two devices, by the 
 TEST_CASE("a link is shared by the transfers of a phase, of one group and of concurrent ones") {
   const ClusterSpec c = nodes_of_eight(4);
   const Wires wires(c, 16);
-  // From node 0 to node 1, a gigabyte: alone, beside one over the same port, and beside one over another port.
+  // A gigabyte from node 0 to node 1: alone, with another one over another port, and with one more over the same port.
   const std::vector<Transfer> one{{0, 0, 0, 1, 0, 0, 1'000'000'000, false}};
   const std::vector<int> from_0{0, 8}, from_1{1, 9}, from_2{2, 10};
   const PlacedList lists[] = {{one, from_0}, {one, from_2}, {one, from_1}};
@@ -106,7 +106,8 @@ TEST_CASE("a link is shared by the transfers of a phase, of one group and of con
 TEST_CASE("a member begins a phase when its own transfers are done, without waiting for the group") {
   const Wires wires(nodes_of_eight(), 16);
   const HopLatencies hops{0, 1, 10};
-  // 0 → 1 over the network, then 1 → 2; meanwhile 3 → 4 and 4 → 5 within a node, which do not wait for it.
+  // 0 → 1 over the network, then 1 → 2; at the same time 3 → 4 and 4 → 5 within a node, which do not wait for the
+  // others.
   const std::vector<int> group{0, 8, 9, 1, 2, 3};
   const std::vector<Transfer> near{{0, 0, 3, 4, 0, 0, 1, false}, {1, 0, 4, 5, 0, 0, 1, false}};
   std::vector<Transfer> both{{0, 0, 0, 1, 0, 0, 1, false}, near[0], {1, 0, 1, 2, 0, 0, 1, false}, near[1]};
@@ -121,13 +122,13 @@ TEST_CASE("one ring over two nodes uses one port of each, the library's eight ri
   const double once = 30.0 / 16 * 1e9;
   CHECK(named(c, grid, "ring", OpKind::all_reduce, some_ranks(16), 1'000'000'000) == Approx(once / 10e9));
   CHECK(collective_seconds(c, Route::ring, OpKind::all_reduce, some_ranks(16), 1e9) == Approx(once / 80e9));
-  // Between two nodes a double tree is better still: each sends half of the tensor up and half of it down.
+  // Between two nodes a double tree is even faster: each sends half of the tensor up and half of it down.
   CHECK(named(c, grid, "auto", OpKind::all_reduce, some_ranks(16), 1'000'000'000) == Approx(2e9 / 100e9));
 }
 
 TEST_CASE("halving and doubling crosses the network with half of the tensor from every member at once") {
-  // 16 members on two nodes of four ports: the first phase sends S/2 of each of eight over 4 × 10 GB/s, and the last
-  // one brings it back; the phases within the nodes send S/4, S/8 and S/16 over 100 GB/s.
+  // 16 members on two nodes with four ports: the first phase sends S/2 from each of eight over 4 × 10 GB/s, and the
+  // last one sends it back; the phases within the nodes send S/4, S/8 and S/16 over 100 GB/s.
   const ClusterSpec c = nodes_of_eight(4);
   const RankGrid grid{1, 16, 1};
   const double over = 8 * 0.5e9 / 40e9, within = (1.0 / 4 + 1.0 / 8 + 1.0 / 16) * 1e9 / 100e9;
@@ -136,8 +137,8 @@ TEST_CASE("halving and doubling crosses the network with half of the tensor from
 }
 
 TEST_CASE("concurrent groups share a node's ports in a named algorithm, too") {
-  // Data groups of one rank a node: as many as there are tensor ranks. Two to a port wait for each other, eight ports
-  // do not care.
+  // Data groups with one rank per node: as many as there are tensor ranks. Two groups on a port wait for each other;
+  // with eight ports none waits.
   for (const auto& [rails, slower] : {std::pair{8, 1.0}, std::pair{4, 2.0}, std::pair{1, 8.0}}) {
     const ClusterSpec c = nodes_of_eight(rails);
     const RankGrid grid{8, 4, 1};

@@ -89,7 +89,7 @@ TEST_CASE("a stage's levels are those of its program, op by op, and reach its pe
       std::int64_t& greatest = most[folded_to_chunk(program.ops[i].id)];
       greatest = std::max(greatest, device_sum(profile.at[i]));
     }
-    REQUIRE(levels.size() == most.size() + 1);  // and the update
+    REQUIRE(levels.size() == most.size() + 1);  // and one for the update
     std::int64_t reached = 0;
     for (std::size_t i = 0; i + 1 < levels.size(); ++i) {
       INFO(schedule << " " << s.plan.recompute << " stage " << stage << " " << to_token(levels[i].op));
@@ -100,7 +100,7 @@ TEST_CASE("a stage's levels are those of its program, op by op, and reach its pe
       reached = std::max(reached, device_sum(levels[i].during));
     }
     CHECK(reached == memory[static_cast<std::size_t>(stage)].peak());
-    // Nothing is kept from step to step but states.
+    // Only states are kept from step to step.
     CHECK(levels.back().after[static_cast<std::size_t>(MemoryClass::activations)] == 0);
     CHECK(levels[levels.size() - 2].after[static_cast<std::size_t>(MemoryClass::activations)] == 0);
   }

@@ -28,7 +28,7 @@ Scenario eight_replicas() {
 TEST_CASE("a lost node takes the replicas that had ranks there, with their samples") {
   Scenario s = eight_replicas();
   CHECK_FALSE(after_lost_node(s));
-  for (const int node : {0, 3, 7}) {  // of the first and of the second stage
+  for (const int node : {0, 3, 7}) {  // nodes of the first and of the second stage
     s.cluster.lost_node = node;
     const auto after = after_lost_node(s);
     REQUIRE(after);
@@ -37,7 +37,7 @@ TEST_CASE("a lost node takes the replicas that had ranks there, with their sampl
     CHECK(after->scenario.train.global_batch == 192);
     CHECK(after->scenario.micro_batch_size() == s.micro_batch_size());
     CHECK(after->scenario.cluster.nodes == s.cluster.nodes - 1);
-    // The samples of a step become fewer by a quarter; what six replicas exchange is a little less than what eight do.
+    // A step has a quarter fewer samples; six replicas exchange slightly less than eight.
     Scenario whole = s;
     whole.cluster.lost_node = -1;
     const double before = fold_step(whole).seconds, now = fold_step(after->scenario).seconds;
@@ -66,7 +66,7 @@ TEST_CASE("a search is over what remains: the replicas, or without any the ranks
   CHECK(left_to_search(s).train.global_batch == 192);
 
   s.plan.data = 1;
-  s.plan.pipeline = 16;  // tensor 4: eight nodes, all of the one replica
+  s.plan.pipeline = 16;  // tensor 4: eight nodes, all of them with the only replica
   s.train.global_batch = 32;
   const Scenario others = left_to_search(s);
   CHECK(others.plan.ranks() == 56);
@@ -76,7 +76,7 @@ TEST_CASE("a search is over what remains: the replicas, or without any the ranks
   s.cluster.lost_node = 8;  // the plan has no rank there
   CHECK(left_to_search(s).plan.ranks() == 64);
 
-  s.plan.pipeline = 2;  // one node, and that is lost
+  s.plan.pipeline = 2;  // the plan uses one node, which is lost
   s.cluster.lost_node = 0;
   CHECK_THROWS_WITH(left_to_search(s), ContainsText("With a spare node"));
 }

@@ -14,7 +14,7 @@ using namespace rankscope;
 
 namespace {
 
-/// What an op of 2 µs and 1 ns per 1,000 FLOPs and per 100 bytes takes.
+/// The cost of an op with 2 µs, 1 ns per 1,000 FLOPs and 1 ns per 100 bytes.
 MeasuredCost made(const char* op, double flops, double bytes) {
   return {op, "fp32", flops, bytes, 2e-6 + flops * 1e-12 + bytes * 1e-11};
 }
@@ -32,7 +32,7 @@ TEST_CASE("an op of a measured size takes the measured time; other sizes follow 
   };
   CHECK(seconds(3e6, 3e5).value() == costs[1].seconds);
   CHECK(seconds(5e6, 7e5).value() == Approx(2e-6 + 5e6 * 1e-12 + 7e5 * 1e-11).epsilon(1e-6));
-  CHECK_FALSE(seconds(1e9, 1e8));  // a hundred times more than was ever measured
+  CHECK_FALSE(seconds(1e9, 1e8));  // a hundred times more than the largest measurement
   CHECK_FALSE(ops.seconds(OpKind::backward, Segment::qkv, {3e6, 3e5}));
   CHECK(MeasuredOps(costs, "fp64").empty());
 }
@@ -42,14 +42,14 @@ TEST_CASE("one measured size predicts others, and no time is ever negative") {
   const auto seconds = [&](double bytes) { return one.seconds(OpKind::optimizer, Segment::update, {0, bytes}); };
   CHECK(seconds(1e6).value() == 1e-3);
   CHECK(seconds(2e6).value() > 0);
-  // Less time for more work: noise, which no negative rate may explain.
+  // Less time for more work is noise, and must not give a negative rate.
   const MeasuredOps odd({{"forward up", "fp32", 1e6, 1e5, 2e-3}, {"forward up", "fp32", 2e6, 1e5, 1e-3}}, "fp32");
   for (const double flops : {5e5, 1.5e6, 4e6})
     CHECK(odd.seconds(OpKind::forward, Segment::up, {flops, 1e5}).value() > 0);
 }
 
 TEST_CASE("attention's cost also depends on its heads' strides if that was measured") {
-  // Heads of 32 in models of 64 to 320: what a head computes and reads is the same, what lies between its rows is not.
+  // Heads of 32 in models of 64 to 320: a head's work is the same, but the distance between its rows differs.
   const auto work = [](double heads, double context) {
     const double bytes = 4 * 4 * heads * 32 * context;
     return OpWork{4 * heads * 32 * context * context, bytes, heads * bytes * 3 / 4};
@@ -67,7 +67,7 @@ TEST_CASE("attention's cost also depends on its heads' strides if that was measu
     return MeasuredOps(from, "fp32").seconds(OpKind::forward, Segment::attention, w).value();
   };
   CHECK(seconds(costs, other) == Approx(truth(other)).epsilon(1e-6));
-  // A table of before: its sizes are known by FLOPs and bytes, and others by three terms.
+  // A table without strides: measured sizes are found by FLOPs and bytes, and others follow from three terms.
   CHECK(seconds(before, work(4, 64)) == before[2].seconds);
   CHECK(seconds(before, other) == seconds(before, {other.flops, other.bytes}));
   CHECK(seconds(before, other) != Approx(truth(other)).epsilon(0.01));

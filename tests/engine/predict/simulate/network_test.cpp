@@ -45,13 +45,13 @@ ClusterSpec spec(const std::string& name) {
 TEST_CASE("a ring runs at the rate of the slowest uplink that its members use") {
   const ClusterSpec c = small();
   CHECK(ring_bandwidth(c, ranks(2)) == 200e9);      // within a card
-  CHECK(ring_bandwidth(c, ranks(8)) == 100e9);      // between cards: both devices' links, theirs alone
-  CHECK(ring_bandwidth(c, ranks(4, 2)) == 50e9);    // one of each card: the other is somebody else's
+  CHECK(ring_bandwidth(c, ranks(8)) == 100e9);      // between cards: a link of each device, not shared
+  CHECK(ring_bandwidth(c, ranks(4, 2)) == 50e9);    // one of each card: half of a link is another group's
   CHECK(ring_bandwidth(c, ranks(16)) == 40e9);      // two nodes of one leaf: all four rails
   CHECK(ring_bandwidth(c, ranks(2, 8)) == 5e9);     // one device of each node: an eighth of four rails
-  CHECK(ring_bandwidth(c, ranks(32)) == 40e9);      // two leaves: 2 · 40e9 / 2 leave each
+  CHECK(ring_bandwidth(c, ranks(32)) == 40e9);      // two leaves: each has an uplink of 2 · 40e9 / 2
   CHECK(ring_bandwidth(c, ranks(4, 8)) == 5e9);     // a leaf's two members share 2/16 of 40e9
-  CHECK(ring_bandwidth(c, ranks(2, 16)) == 2.5e9);  // one member of each leaf has half of that
+  CHECK(ring_bandwidth(c, ranks(2, 16)) == 2.5e9);  // one member of each leaf has half of that rate
   CHECK(std::isinf(ring_bandwidth(c, ranks(1))));
 }
 
@@ -60,17 +60,17 @@ TEST_CASE("a slow node has slow ports; the link of its one device is as fast as 
   c.devices_per_node = c.devices_per_card = 1;
   c.nodes_per_switch = 0;
   c.intra_bandwidth = 10e9;
-  c.inter_bandwidth = 15e9;  // of four rails: 60e9 a node
+  c.inter_bandwidth = 15e9;  // per rail; four rails: 60e9 per node
   c.slow_node = 0;
   c.slow_node_factor = 3;
-  CHECK(ring_bandwidth(c, ranks(4)) == 10e9);  // the devices' links; the slow node's ports have 20e9
+  CHECK(ring_bandwidth(c, ranks(4)) == 10e9);  // the devices' links; the slow node's ports have 20e9 together
   c.slow_node_factor = 12;
   CHECK(ring_bandwidth(c, ranks(4)) == 5e9);
 }
 
 TEST_CASE("groups that share a node share its uplink in proportion to their members") {
-  // Tensor ranks × data ranks on two nodes: whatever the cut, all groups of a kind together use the node's rails, no
-  // more.
+  // Tensor ranks × data ranks on two nodes: however they are divided, all groups of a kind together use exactly the
+  // node's rails.
   const ClusterSpec c = small();
   for (const int tensor : {1, 2, 4, 8}) {
     const RankGrid grid{tensor, 16 / tensor, 1};
@@ -83,7 +83,7 @@ TEST_CASE("groups that share a node share its uplink in proportion to their memb
 TEST_CASE("a ring all-reduce takes 2(n-1) phases of an n-th of its bytes on the slowest edge") {
   const ClusterSpec c = small();
   CHECK(collective_seconds(c, Route::ring, OpKind::all_reduce, ranks(2), 1e9) == Approx(2 * 1e-6 + 1e9 / 200e9));
-  // Hops behind the slowest edge are hidden by what it has still to carry; its own, at the end, is not.
+  // Hops after the slowest edge are hidden by the bytes that it still carries; its own hop, at the end, is not.
   CHECK(collective_seconds(c, Route::ring, OpKind::all_reduce, ranks(8), 1e9) == Approx(2e-6 + 14.0 / 8 * 1e9 / 100e9));
   CHECK(collective_seconds(c, Route::ring, OpKind::all_reduce, ranks(16), 1e9) ==
         Approx(10e-6 + 30.0 / 16 * 1e9 / 40e9));
@@ -93,9 +93,10 @@ TEST_CASE("a ring all-reduce takes 2(n-1) phases of an n-th of its bytes on the 
 
 TEST_CASE("a ring all-reduce of a tiny tensor takes the latency of 2(n-1) hops") {
   const ClusterSpec c = small();
-  // Within a node in-card hops of 1 µs and hops between cards of 2 µs take turns: 14 of them.
+  // Within a node, hops of 1 µs inside cards and hops of 2 µs between cards alternate: 14 hops.
   CHECK(collective_seconds(c, Route::ring, OpKind::all_reduce, ranks(8), 0) == Approx(7 * 1e-6 + 7 * 2e-6));
-  // Two nodes: twice eight hops in cards, six between cards, two over the network, less one of each of the first two.
+  // Two nodes: twice eight hops in cards, six between cards, two over the network, minus one of each of the first two
+  // kinds.
   CHECK(collective_seconds(c, Route::ring, OpKind::all_reduce, ranks(16), 0) ==
         Approx(15 * 1e-6 + 11 * 2e-6 + 4 * 10e-6));
 }
@@ -120,7 +121,7 @@ TEST_CASE("a tree is for small tensors, a ring for large ones, and best is the b
     CHECK(collective_seconds(c, Route::best, OpKind::all_reduce, members, bytes) == std::min(ring, tree));
     CHECK((bytes < 1e7 ? tree < ring : ring < tree));
   }
-  // Eight nodes: chains of eight and three levels, there and back.
+  // Eight nodes: chains of eight and three levels, in both directions.
   CHECK(collective_seconds(c, Route::tree, OpKind::all_reduce, members, 0) == Approx(2 * (7 * 2e-6 + 3 * 10e-6)));
 }
 
@@ -161,7 +162,7 @@ TEST_CASE("messages between nodes have their own share of the ports, and serial 
 
 TEST_CASE("a second protocol carries short tensors over shorter hops, and leaves long ones to the first") {
   ClusterSpec c = small();
-  const auto members = ranks(4, 2);  // one of each card of a node
+  const auto members = ranks(4, 2);  // one device of each card of a node
   const auto seconds = [&](double bytes) {
     return collective_seconds(c, Route::ring, OpKind::all_reduce, members, bytes);
   };
@@ -183,8 +184,8 @@ TEST_CASE("an activation split over tensor ranks crosses the network once, and i
 }
 
 TEST_CASE("all-reduces of nccl-tests on A100s with NVSwitch: within 6 % on average from 16 MiB, 10 % below") {
-  // Microseconds for 1 MiB, 2 MiB, … 1 GiB, 2 to 8 ranks (nccl-tests as in vTrain's traces). Two of these 77 are what
-  // selene.toml's collective_latency_s and ring_fill are fitted to: the first and the last of two ranks.
+  // Microseconds for 1 MiB, 2 MiB, … 1 GiB, 2 to 8 ranks (nccl-tests as in vTrain's traces). collective_latency_s and
+  // ring_fill of selene.toml are fitted to two of these 77: the first and the last of two ranks.
   const double measured[7][11] = {{44.21, 53.43, 61.18, 86.9, 131.9, 230.0, 404.7, 763.6, 1455.8, 2838.4, 5442.8},
                                   {63.91, 70.8, 79.23, 103.6, 155.0, 266.5, 500.3, 928.9, 1786.0, 3466.8, 6757.1},
                                   {51.4, 55.74, 77.32, 116.8, 179.6, 284.2, 543.8, 998.6, 1929.0, 3720.0, 7259.4},
@@ -211,8 +212,8 @@ TEST_CASE("all-reduces of nccl-tests on A100s with NVSwitch: within 6 % on avera
 TEST_CASE("a group's rings have a fixed number of a node's ports, however many of its ranks are there") {
   ClusterSpec c = small();
   c.ring_ports = 1;
-  CHECK(ring_bandwidth(c, ranks(16)) == 10e9);   // all devices of two nodes, and one port of four
-  CHECK(ring_bandwidth(c, ranks(2, 8)) == 5e9);  // half a port was its share before
+  CHECK(ring_bandwidth(c, ranks(16)) == 10e9);   // all devices of two nodes; one port of four
+  CHECK(ring_bandwidth(c, ranks(2, 8)) == 5e9);  // even without a limit, its share is half a port
   CHECK(ring_bandwidth(c, ranks(8)) == 100e9);   // within a node there are no ports
   c.ring_ports = 2;
   CHECK(ring_bandwidth(c, ranks(16)) == 20e9);

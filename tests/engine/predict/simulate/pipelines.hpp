@@ -1,4 +1,4 @@
-// Programs for tests of time: pipelines folded to chunks, with messages of a stated size, and single ops.
+// Programs for tests of time: pipelines folded to chunks, with messages of a given size, and single ops.
 #pragma once
 #include <array>
 #include <exception>
@@ -10,7 +10,7 @@
 
 namespace rankscope {
 
-/// A buffer of so many bytes, for payloads.
+/// A buffer of this size, for payloads.
 inline BufferIndex add_bytes(RankProgram& program, std::int64_t bytes) {
   Buffer buffer;
   buffer.name = "payload";
@@ -44,7 +44,7 @@ inline OpIndex add_collective(RankProgram& program, const std::string& token, Gr
   return at;
 }
 
-/// The order of the programs themselves: what an executor does that never reorders.
+/// The order of the programs themselves, as an executor runs them without reordering.
 inline std::vector<std::array<std::vector<OpIndex>, lane_count>> program_order(
     const std::vector<RankProgram>& programs) {
   std::vector<std::array<std::vector<OpIndex>, lane_count>> order;
@@ -52,7 +52,7 @@ inline std::vector<std::array<std::vector<OpIndex>, lane_count>> program_order(
   return order;
 }
 
-/// What `act` threw; empty if it did not.
+/// The message of the exception that `act` threw; empty if there was none.
 template <class Act>
 std::string message_of(Act act) {
   try {
@@ -64,7 +64,7 @@ std::string message_of(Act act) {
 }
 
 /// One program per stage: the schedule's compute ops, each message on its lane, no optimizer. Receives are posted as
-/// early as their lane allows. With `parts` > 1 each chunk op is cut into so many ops (blocks).
+/// early as their lane allows. With `parts` > 1 each chunk op is divided into that many ops (blocks).
 inline std::vector<RankProgram> pipeline_programs(const ChunkSchedule& schedule, std::int64_t bytes = 1000,
                                                   int parts = 1) {
   std::vector<RankProgram> programs;
@@ -88,7 +88,7 @@ inline std::vector<RankProgram> pipeline_programs(const ChunkSchedule& schedule,
       const bool forward = f.kind == OpKind::forward;
       const int from = forward ? f.chunk - 1 : f.chunk + 1;
       std::vector<OpIndex> after;
-      // Nobody waits for a weight gradient, and chunks of one stage pass their tensors on without a message.
+      // No op waits for a weight gradient, and chunks of the same stage share their tensors without a message.
       if (f.kind != OpKind::weight_gradient && from >= 0 && from <= last && stage_of(from) != stage)
         after.push_back(message("RECV.", f, from, {}));
       for (int part = 0; part < parts; ++part) {

@@ -1,4 +1,4 @@
-// Closed forms that papers print figures of, to every printed digit.
+// Closed forms for which papers print figures, compared to every printed digit.
 #include <cmath>
 
 #include "engine/plan/collective/cost.hpp"
@@ -38,7 +38,7 @@ TEST_CASE("model states per device are those of the ZeRO paper's table 1") {
     for (int m = 0; m < 3; ++m)
       for (int stage = 1; stage <= 3; ++stage) {
         const double gigabytes = model_states(billions[m], {2, 2, 12}, stage, row.data).sum();
-        // Three digits; whole gigabytes are cut off, fractions rounded.
+        // Three digits; whole gigabytes are truncated, fractions rounded.
         const double digit = gigabytes >= 100 ? 1 : gigabytes >= 2 ? 0.1 : 0.01;
         const double printed =
             gigabytes >= 100 ? std::floor(gigabytes) : std::floor(gigabytes / digit + 0.5 + 1e-9) * digit;
@@ -53,7 +53,7 @@ TEST_CASE("bytes per parameter are 16, 18 and 20 depending on the gradients' typ
   CHECK(bytes({2, 4, 12}, 1) == 18);
   CHECK(bytes({4, 4, 8}, 1) == 16);
   CHECK(bytes({2, 4, 12}, 8) == 6 + 12.0 / 8);
-  // The fp32 copy of fp16 gradients is made as they are needed: Megatron-LM's 20 are at the update's peak.
+  // The fp32 copy of fp16 gradients is made when it is needed: Megatron-LM's 20 bytes are at the update's peak.
   Scenario s = selene({"gpt", 4, 1024, 16, 128, 512, true, 0.1});
   s.train.global_batch = 1;
   s.plan.recompute = "blocks";
@@ -89,7 +89,7 @@ TEST_CASE("activations per layer are sbh(34 + 5as/h), and less by tensor, sequen
 }
 
 TEST_CASE("the first stage's activations are the profile's of Korthikanti's four models") {
-  // GiB: blocks alone, as their table 2 times layers times (1 + (p-1)/(pv)).
+  // GiB of blocks alone: their table 2 times layers times (1 + (p-1)/(pv)).
   struct Row {
     int heads, width, layers, pipeline, chunks, samples;
     double tensor_only, parallel_selective, whole;
@@ -160,7 +160,7 @@ TEST_CASE("bus bandwidth is the algorithm's times 2(n-1)/n of an all-reduce, (n-
     CHECK(bus_factor(OpKind::broadcast, n) == 1);
     CHECK(bus_factor(OpKind::reduce, n) == 1);
   }
-  // 8 ranks, 1 GiB in 8,193.0 us: 229.35 GB/s as nccl-tests prints.
+  // 8 ranks, 1 GiB in 8,193.0 us: 229.35 GB/s as printed by nccl-tests.
   const double printed = 1073741824 / 8193.0e-6 * bus_factor(OpKind::all_reduce, 8) * 1e-9;
   CHECK(std::round(printed * 100) / 100 == Approx(229.35));
 }

@@ -59,7 +59,7 @@ TEST_CASE("a message of n bytes occupies both lanes for alpha + n/beta once both
   const std::int64_t moved = 300 + 5000 / 2;
   const Span receive = span_of(s, 1, "RECV.pipeline_forward:c1:m0");
   CHECK(receive.begin_ns == 0);
-  CHECK(receive.active_ns == 700);  // waited for the sender's forward
+  CHECK(receive.active_ns == 700);  // it waited for the sender's forward
   CHECK(receive.end_ns == 700 + moved);
   const Span send = span_of(s, 0, "SEND.pipeline_forward:c0:m0");
   CHECK(send.begin_ns == 700);
@@ -127,8 +127,9 @@ TEST_CASE("one slow rank delays the whole pipeline by its own excess in every mi
   };
   const auto programs = pipeline_programs(make_schedule("1f1b", {p, 1, m}));
   const Simulation s = simulate(programs, {1, 1, p}, costs);
-  // Before it two forwards (1 + 1) fill the pipeline; it has two forwards (2 + 2) done when rank 3's first gradient
-  // comes after 2 + 1 + 2, so it waits 1; then it is busy until its last gradient has passed ranks 1 and 0 (2 + 2).
+  // Two forwards (1 + 1) on the ranks before it fill the pipeline. It has done two forwards (2 + 2) when rank 3's first
+  // gradient arrives after 2 + 1 + 2, so it waits 1. Then it is busy until its last gradient has passed ranks 1 and 0
+  // (2 + 2).
   CHECK(s.end_ns == unit * (2 + 1 + 6 * m + 4));
 }
 
@@ -136,9 +137,9 @@ TEST_CASE("steps overlap: a rank begins the next step without waiting for the ot
   const int p = 4, m = 4, steps = 3;
   const auto programs = pipeline_programs(make_schedule("1f1b", {p, 1, m}));
   const Simulation s = simulate(programs, {1, 1, p}, unit_costs(unit), steps);
-  // Rank 0 is the last to finish a step and the first to begin one, so steps follow it back to back …
+  // Rank 0 is the last to finish a step and the first to begin one, so its steps follow each other without a gap …
   CHECK(s.end_ns == steps * 3 * unit * (m + p - 1));
-  // … while rank 3 has finished its step 0 before rank 0 has.
+  // … while rank 3 has finished its step 0 earlier.
   CHECK(span_of(s, 3, "B:c3:m3", 0).end_ns < span_of(s, 0, "F:c0:m0", 1).begin_ns);
   CHECK(s.spans.size() == steps * [&] {
     std::size_t ops = 0;
@@ -173,7 +174,7 @@ TEST_CASE("spans are ordered by step, rank and begin") {
 }
 
 TEST_CASE("a deadlock is found and says which rank waits for whom at which op") {
-  // Both ranks want to send before they receive, on lanes that their own op order ties together.
+  // Both ranks want to send before they receive, on lanes that their own op order connects.
   RankProgram a, b;
   b.rank = 1;
   const OpIndex a_send = add_message(a, "SEND.pipeline_forward:c0:m0", 1, 8);
@@ -230,15 +231,15 @@ TEST_CASE("a program folded to chunks takes as long as one of segments") {
   const Simulation folded = simulate(pipeline_programs(schedule, 3000), {1, 1, 4}, costs_of(part * parts, link), 2);
   const Simulation unfolded = simulate(pipeline_programs(schedule, 3000, parts), {1, 1, 4}, costs_of(part, link), 2);
   CHECK(folded.end_ns == unfolded.end_ns);
-  // and every message moves at the same time
+  // Every message also moves at the same time.
   for (const Span& span : folded.spans) {
     if (!is_communication(span.op.kind())) continue;
     CHECK(span_of(unfolded, span.rank, to_token(span.op), span.step) == span);
   }
 }
 
-TEST_CASE("the dry run and the layout call the same orders deadlocks") {
-  // Exchanges two ops in a program's order, which others may come after.
+TEST_CASE("the dry run and the layout find the same deadlocks") {
+  // Exchanges two ops in a program's order and updates the ops that depend on them.
   const auto exchange = [](RankProgram& program, OpIndex a, OpIndex b) {
     std::swap(program.ops[a], program.ops[b]);
     for (Op& op : program.ops)

@@ -1,5 +1,5 @@
-// Each thing that a cluster file says of its software and links changes the prediction by what it says: worked out from
-// shapes, folded and of programs.
+// Each property of software and links in a cluster file changes the prediction by the expected amount: computed from
+// shapes, for the folded step and for programs.
 #include <algorithm>
 
 #include "engine/plan/program/compile.hpp"
@@ -18,7 +18,7 @@ namespace {
 constexpr double layers = 4, width = 2048, heads = 16, context = 1024, micro_batches = 2, element = 2;
 constexpr double rows = context;  // one sample a micro-batch
 
-/// Four blocks on 64 A100s' software without gaps between kernels, in bf16.
+/// Four blocks with the software of 64 A100s, without gaps between kernels, in bf16.
 Scenario small_cluster(int data = 1, int tensor = 1) {
   Scenario s =
       parse_scenario("[cluster]\nspec = \"selene\"\n", std::string(RANKSCOPE_SOURCE_DIR) + "/scenarios/labs/x.toml");
@@ -47,7 +47,7 @@ Scenario changed(Scenario s, Change change) {
   return s;
 }
 
-/// What a change makes the step longer, folded, which is what it makes the programs longer.
+/// The seconds that a change adds to the folded step; it must add the same to the programs.
 double more_seconds(const Scenario& before, const Scenario& after) {
   const double folded = fold_step(after).seconds - fold_step(before).seconds;
   CHECK(seconds_rank_by_rank(after) - seconds_rank_by_rank(before) == Approx(folded).epsilon(0.001));
@@ -59,7 +59,7 @@ double more_seconds(const Scenario& before, const Scenario& after) {
 TEST_CASE("a layer norm behind the embedding is one kernel forward and one backward, and its input is kept") {
   const Scenario s = small_cluster();
   const Scenario with = changed(s, [](ClusterSpec& c) { c.software.embedding_norm = true; });
-  // Bytes over the shares of the bandwidth that such kernels reach (kernels.cpp): two operands forward, three backward.
+  // Bytes divided by the bandwidths that such kernels reach (kernels.cpp): two operands forward, three backward.
   const double operand = rows * width * element;
   const double expected = micro_batches * operand * (2 / 0.576 + 3 / 0.368) / s.cluster.memory_bandwidth;
   CHECK(more_seconds(s, with) == Approx(expected).epsilon(1e-3));
@@ -84,7 +84,8 @@ TEST_CASE("with ZeRO-1 whole gradients are all-reduced where the software does, 
   const FoldedStep shares = fold_step(s);
   const FoldedStep whole = fold_step(changed(s, [](ClusterSpec& c) { c.software.reduce_whole = true; }));
   CHECK(whole.seconds - shares.seconds == Approx(whole.data + whole.zero - shares.data - shares.zero));
-  // A reduce-scatter of gradients and a gather of parameters, both in 16 bits, take as long; an all-reduce twice that.
+  // A reduce-scatter of gradients and a gather of parameters, both in 16 bits, take equally long; an all-reduce takes
+  // twice that.
   REQUIRE(s.cluster.software.reduced_bytes == 2);
   INFO(shares.data + shares.zero << " s, then " << whole.data + whole.zero);
   CHECK(whole.data + whole.zero == Approx(1.5 * (shares.data + shares.zero)).epsilon(0.02));
@@ -93,12 +94,12 @@ TEST_CASE("with ZeRO-1 whole gradients are all-reduced where the software does, 
 TEST_CASE("tensor ranks' exchanges of input gradients take no time beside weight gradients that are longer") {
   Scenario s = small_cluster(1, 2);
   s.cluster.intra_latency_s = 0;
-  s.cluster.intra_bandwidth = 1e13;  // an exchange is far shorter than a product
+  s.cluster.intra_bandwidth = 1e13;  // an exchange is much shorter than a product
   const Scenario beside = changed(s, [](ClusterSpec& c) { c.software.overlap_exchanges = true; });
   const FoldedStep apart = fold_step(s), hidden = fold_step(beside);
   CHECK(apart.seconds - hidden.seconds == Approx(apart.tensor - hidden.tensor));
   CHECK(seconds_rank_by_rank(s) - seconds_rank_by_rank(beside) == Approx(apart.seconds - hidden.seconds).epsilon(0.02));
-  // Each block has two sums forward and two backward; the embedding and the head have one of each, too.
+  // Each block has two sums forward and two backward; the embedding and the head also have one of each.
   INFO("tensor " << apart.tensor << " s, then " << hidden.tensor);
   CHECK(hidden.tensor / apart.tensor > 0.45);
   CHECK(hidden.tensor / apart.tensor < 0.6);
@@ -120,8 +121,8 @@ TEST_CASE("a device's peak in bf16 is that of products in bf16, and of no others
   const auto slower = [&](double times) {
     return fold_step(changed(s, [&](ClusterSpec& c) { c.peak_flops_bf16 /= times; })).seconds;
   };
-  // A product takes the longer of its FLOPs and its bytes: at half the peak more of them are held up by FLOPs. Where
-  // all of them are, the step grows with 1/peak.
+  // A product takes the longer of the times for its FLOPs and for its bytes: at half the peak, FLOPs limit more
+  // products. Once they limit all, the step grows with 1/peak.
   const double one = slower(1), two = slower(2), four = slower(4);
   CHECK(two - one > 0.3 * one);
   CHECK(four - two >= 2 * (two - one) * (1 - 1e-9));

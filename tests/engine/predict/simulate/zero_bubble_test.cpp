@@ -1,4 +1,4 @@
-// The zero-bubble paper's own figures, by simulation of the schedules with its costs.
+// Reproduces the zero-bubble paper's figures by simulating the schedules with its costs.
 #include <algorithm>
 #include <cmath>
 #include <sstream>
@@ -17,12 +17,13 @@ using namespace rankscope;
 namespace {
 
 /// Rows of Qi et al. 2024 (arXiv 2401.10241), tables 5 and 6: measured times in milliseconds, and the bubble rates that
-/// the authors calculate from them. `layers` counts the transformer's, of which the first and last stage have one less.
+/// the authors calculate from them. `layers` counts the transformer's layers; the first and the last stage have one
+/// less.
 struct Published {
   int p, m, layers;
   double forward_ms, input_gradient_ms, weight_gradient_ms, message_ms;
   double one_f_one_b, interleaved, zb_h1, zb_h2, zb_2p;
-  double kept;  ///< 32 sbh of (34 + 5as/h) sbh, table 1: what a weight gradient needs of all activations
+  double kept;  ///< 32 sbh of (34 + 5as/h) sbh, table 1: the share of all activations that a weight gradient needs
 };
 constexpr double kept(double heads, double width) { return 32 / (34 + 5 * heads * 1024 / width); }
 constexpr Published published[] = {

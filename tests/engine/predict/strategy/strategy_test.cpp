@@ -20,7 +20,7 @@ std::vector<std::string> numbers_to(int n) {
   return values;
 }
 
-/// All combinations of so many values of each knob.
+/// All combinations of values, with the given number of values for each knob.
 Space grid_of(const std::vector<int>& sizes) {
   std::vector<Knob> knobs;
   for (std::size_t k = 0; k < sizes.size(); ++k) knobs.push_back({"knob " + std::to_string(k), numbers_to(sizes[k])});
@@ -34,8 +34,8 @@ Space grid_of(const std::vector<int>& sizes) {
   }
 }
 
-/// As plans are: factors that multiply, two knobs that must fit each other, and a corner that fails, which the best
-/// point is beside.
+/// Similar to plans: factors that multiply, two knobs that must fit each other, and a corner that fails, with the best
+/// point next to it.
 std::optional<double> planlike(std::span<const int> x) {
   if (x[0] + x[1] + 2 * x[2] < 5) return std::nullopt;
   return (1 + 0.15 * x[0]) * (1 + 0.1 * x[1] + 0.2 * std::abs(x[2] - x[1])) * (1 + 0.3 * std::abs(x[3] - 1)) *
@@ -47,7 +47,7 @@ struct Race {
   int found = 0;
 };
 
-/// Tries until the least value was met, over seeds; `budget` where it was not.
+/// Number of tries until the least value was found, over seeds; `budget` if it was not found.
 Race race(const Space& space, Strategy strategy, int seeds, std::size_t budget) {
   double least = 1e300;
   for (std::size_t i = 0; i < space.size(); ++i)
@@ -130,13 +130,13 @@ TEST_CASE("if everything fails a Bayesian search still uses its whole budget") {
   CHECK(explore(space, Strategy::bayes, how, [](std::size_t) { return std::nullopt; }).size() == 25);
 }
 
-TEST_CASE("expected improvement is the mean of what a normal value lies below the best, or 0") {
-  // At the best itself: deviation / sqrt(2 pi). Without a deviation: the difference, if it is one.
+TEST_CASE("expected improvement is the mean amount by which a normal value is below the best, or 0") {
+  // At the best value itself: deviation / sqrt(2 pi). Without a deviation: the difference, if positive.
   CHECK(expected_improvement(3, 2, 3) == Approx(2 / std::sqrt(2 * std::numbers::pi)));
   CHECK(expected_improvement(1, 0, 3) == 2);
   CHECK(expected_improvement(5, 0, 3) == 0);
   CHECK(expected_improvement(-100, 1, 0) == Approx(100));
-  // Summed up over the density at 100,000 places.
+  // Numerical integral over the density at 100,000 points.
   double sum = 0;
   const double mean = 1.3, deviation = 0.7, best = 1, width = 1e-4;
   for (double v = mean - 8 * deviation; v < best; v += width) {
@@ -164,7 +164,7 @@ TEST_CASE("a forest is most accurate at known points, and less certain elsewhere
     unsure_of_known += forest.guess(one.point).deviation / static_cast<double>(known.size());
   }
   INFO(error / spread << " " << error_of_known / 12 / (error / 81) << " " << unsure_of_known / unsure);
-  CHECK(error < 0.2 * spread);  // of a plane, from a seventh of its points
+  CHECK(error < 0.2 * spread);  // the error over a plane, from a seventh of its points
   CHECK(error_of_known / 12 < 0.6 * error / 81);
   CHECK(unsure_of_known < 0.95 * unsure);
 }
@@ -177,7 +177,7 @@ TEST_CASE("a forest that knows one point guesses that everywhere") {
 }
 
 TEST_CASE("names without an order are split one against the others") {
-  // b is special, and lies between a and c only in the list: one cut tells it from both.
+  // b is special, and is between a and c only in the list: one cut separates it from both.
   Space space({{"name", {"a", "b", "c"}, false}, {"other", numbers_to(8), true}});
   for (int n = 0; n < 3; ++n)
     for (int o = 0; o < 8; ++o) space.add(std::vector{n, o});
@@ -192,7 +192,7 @@ TEST_CASE("names without an order are split one against the others") {
 TEST_CASE("the Pareto front is every point that none beats in one respect and equals in the other") {
   SearchRandom random(2);
   for (int round = 0; round < 200; ++round) {
-    // Few values, so that many are equal.
+    // Few different values, so that many are equal.
     std::vector<TwoCosts> points(1 + below(40, random));
     for (TwoCosts& p : points) p = {static_cast<double>(below(9, random)), static_cast<double>(below(9, random))};
     std::set<std::size_t> expected;

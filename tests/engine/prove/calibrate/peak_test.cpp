@@ -1,4 +1,4 @@
-// The peak that MFU is a share of, as a kernel set is asked for it.
+// The measured peak that MFU is relative to.
 #include <chrono>
 #include <cmath>
 #include <fstream>
@@ -15,7 +15,7 @@ using namespace rankscope;
 
 namespace {
 
-/// What a million values of a matrix are: uniform in [-1, 1) has mean 0 and mean square 1/3.
+/// Statistics of a matrix's values: uniform values in [-1, 1) have mean 0 and mean square 1/3.
 struct Spread {
   explicit Spread(const View& matrix) {
     const std::int64_t n = matrix.elements();
@@ -38,7 +38,7 @@ TEST_CASE("the peak is measured on random matrices: zeros and constants are fast
   Platform platform = *open_platform("cpu");
   std::vector<Spread> seen;
   const auto prepare = platform.kernels.linear_forward.make;
-  static decltype(seen)* into = nullptr;  // a row of the table is a plain function
+  static decltype(seen)* into = nullptr;  // needed because a table entry is a plain function
   static decltype(platform.kernels.linear_forward.make) own = nullptr;
   into = &seen, own = prepare;
   platform.kernels.linear_forward.make = [](const kernels::LinearSpec& spec, const kernels::Options& options) {
@@ -57,7 +57,7 @@ TEST_CASE("the peak is measured on random matrices: zeros and constants are fast
     for (const Spread& matrix : seen) {
       CHECK(std::abs(matrix.mean) < 0.01);
       CHECK(std::abs(matrix.mean_square - 1.0 / 3) < 0.01);
-      CHECK(matrix.distinct > 400);  // bf16 has some five hundred in each half
+      CHECK(matrix.distinct > 400);  // bf16 has about five hundred values in each half
     }
   }
 }
@@ -66,7 +66,7 @@ namespace {
 
 constexpr const char* now = "2026-11-23T12:00:00Z";
 
-/// A peak of this machine as it would be stored, with these rates.
+/// A stored peak of this machine with this rate.
 StoredPeak stored(const Platform& platform, double flops) {
   PeakMeasurement measured;
   measured.best = {flops, flops};
@@ -91,7 +91,7 @@ TEST_CASE("a stored peak is reused for the same machine, libraries, threads and 
     CHECK_FALSE(found.measured_now);
     CHECK(found.peak.measured.best.device == above_any_core);
     CHECK(found.peak.utc == "2026-01-01T00:00:00Z");
-    CHECK(found.now.device > 0);  // it was checked
+    CHECK(found.now.device > 0);  // it was verified by a short measurement
     CHECK(found.now.device < above_any_core);
   }
   PeakKey other = stored(*platform, 1).key;
@@ -111,13 +111,13 @@ TEST_CASE(
   const testing::TemporaryDirectory folder;
   const PeakStore store(folder.path() / "peaks.json");
   const auto platform = open_platform("cpu");
-  StoredPeak before = stored(*platform, 1e6);  // less than any machine does
+  StoredPeak before = stored(*platform, 1e6);  // less than any machine reaches
   bool again = false;
   SECTION("exceeded") {}
   SECTION("not steady") { before.measured.spread = 0.2; }
-  SECTION("wanted again") {
+  SECTION("requested again") {
     before = stored(*platform, 1e14);
-    before.measured.spread = 0.2;  // a steady one could stay
+    before.measured.spread = 0.2;  // a steady one would otherwise be kept
     again = true;
   }
   REQUIRE(store.put(before) == "");
@@ -170,17 +170,17 @@ TEST_CASE("memory bandwidth is that of a plain copy of the same size, and is sto
   }
   REQUIRE(to.back() == 1);
   INFO("measured " << measured << ", plain " << plain);
-  CHECK(measured > plain / 2);  // both are the best of several: other processes disturb some of them
+  CHECK(measured > plain / 2);  // both are the best of several runs; other processes disturb some of them
   CHECK(measured < plain * 2);
 
   const testing::TemporaryDirectory folder;
   const PeakStore store(folder.path() / "peaks.json");
-  REQUIRE(store.put(stored(*platform, 1e14)) == "");  // as an earlier version did: without it
+  REQUIRE(store.put(stored(*platform, 1e14)) == "");  // like an earlier version: without the bandwidth
   CHECK(peak_of_machine(DType::f32, *platform, store, false, now).peak.memory_bandwidth > 0);
   const auto after = store.find(stored(*platform, 1).key);
   REQUIRE(after);
   CHECK(after->memory_bandwidth > 0);
-  CHECK(after->measured.best.device == 1e14);  // the peak remains the stored one
+  CHECK(after->measured.best.device == 1e14);  // the stored peak is kept
   const MachinePeak again = peak_of_machine(DType::f32, *platform, store, false, now);
   CHECK(again.peak.memory_bandwidth == Approx(after->memory_bandwidth));
 }

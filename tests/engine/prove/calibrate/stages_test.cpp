@@ -1,4 +1,4 @@
-// Stages by what their parts cost: counted op by op, modelled, and measured on this machine.
+// Stages by the costs of their parts: counted op by op, modelled, and measured on this machine.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -30,7 +30,7 @@ Scenario scenario_of(int pipeline, int vocabulary, std::string schedule = "1f1b"
   return s;
 }
 
-/// What every op costs 1, and every collective 100.
+/// Costs with 1 for every op and 100 for every collective.
 Costs counting() {
   Costs costs;
   costs.compute_ns = [](const RankProgram&, const Op&) -> std::int64_t { return 1; };
@@ -60,7 +60,7 @@ TEST_CASE("the parts of a model are its forwards and backwards of one micro-batc
     Scenario s = scenario_of(4, 64);
     s.plan.recompute = "blocks";
     CHECK(counted(s).blocks == std::vector<double>(8, 10 + 4));
-    s.plan.recompute_blocks = 2;  // of two blocks one repeats its last product
+    s.plan.recompute_blocks = 2;  // one of two blocks repeats its last product
     CHECK(counted(s).blocks == std::vector<double>(8, 10 + 4.5));
   }
   SECTION("what tensor ranks exchange counts: four all-reduces a block, the embedding's, the head's two") {
@@ -69,11 +69,11 @@ TEST_CASE("the parts of a model are its forwards and backwards of one micro-batc
     const PartCosts parts = counted(s);
     CHECK(parts.blocks == std::vector<double>(8, 400 + 8 + 8));
     CHECK(parts.first == 100 + 2 + 2);
-    CHECK(parts.last == 200 + 3 + 2);  // the loss has no backward of its own
+    CHECK(parts.last == 200 + 3 + 2);  // the loss has no separate backward
   }
 }
 
-/// The longest of two stages when the first has so many blocks: what a list of stages is chosen to make least.
+/// The longer of two stages when the first has this many blocks; a list of stages minimises this.
 double longest_stage(const PartCosts& parts, int blocks_of_first) {
   const auto cut = parts.blocks.begin() + blocks_of_first;
   return std::max(std::accumulate(parts.blocks.begin(), cut, parts.first),
@@ -81,13 +81,13 @@ double longest_stage(const PartCosts& parts, int blocks_of_first) {
 }
 
 TEST_CASE("a head with a large vocabulary takes layers off the last stage") {
-  const SettledStages heavy = model_stages(scenario_of(2, 8192));  // some ten blocks' worth
+  const SettledStages heavy = model_stages(scenario_of(2, 8192));  // the head costs about ten blocks
   CHECK(heavy.scenario.plan.stages == "7 1");
   CHECK_FALSE(heavy.measured);
   CHECK(heavy.seconds.last > 3 * heavy.seconds.blocks.front());
 }
 
-// What a machine measures depends on what else it does: the list is held against the costs told with it.
+// Measurements depend on the machine's load: the list is checked against the costs reported with it.
 TEST_CASE("measured or modelled stages are the most even ones by the reported costs") {
   const bool measured = GENERATE(true, false);
   const auto settle = [&](const Scenario& s) { return measured ? measure_stages(s) : model_stages(s); };
@@ -105,7 +105,7 @@ TEST_CASE("measured or modelled stages are the most even ones by the reported co
   CHECK_NOTHROW(compile(heavy.scenario));
   CHECK(to_text(heavy).find(measured ? "measured on this machine" : "figures of cluster 'laptop'") !=
         std::string::npos);
-  // Whatever else shares the plan stays what it was.
+  // Other settings of the plan stay unchanged.
   Scenario sharing = scenario_of(2, 8192, "zb-h1");
   sharing.plan.data = 2;
   sharing.plan.zero = 2;
@@ -129,7 +129,7 @@ TEST_CASE("a resnet's blocks differ, and its stages are cut by the cost of each"
   REQUIRE(settled.seconds.blocks.size() == 8);
   const auto [least, greatest] = std::minmax_element(settled.seconds.blocks.begin(), settled.seconds.blocks.end());
   CHECK(*greatest > 1.2 * *least);
-  // The list is made of costs in whole twentieths of the mean block: by these no other split is better at all.
+  // The list uses costs rounded to twentieths of the mean block: with these no other split is better.
   const double mean = std::accumulate(settled.seconds.blocks.begin(), settled.seconds.blocks.end(), 0.0) / 8;
   PartCosts twentieths = settled.seconds;
   for (double& cost : twentieths.blocks) cost = std::round(20 * cost / mean);

@@ -1,4 +1,4 @@
-// What verify says: equal, different, or not shown; and of which it may say nothing else.
+// The outcomes of verify: equal, different, or not shown; and the cases that must give each.
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -22,7 +22,7 @@ Scenario small_gpt(const char* precision) {
   return s;
 }
 
-/// A small residual network at a rate at which its errors grow a hundredfold within five steps.
+/// A small residual network with a rate at which its errors grow a hundredfold within five steps.
 Scenario chaotic_resnet() {
   Scenario s;
   s.model.kind = "resnet";
@@ -86,20 +86,20 @@ TEST_CASE("a NaN is the worst error at any position, and stays so") {
 TEST_CASE("errors are compared with the twin's errors, and those of the first step with the tolerance") {
   CHECK(run_with(1e-12, 1e-9, 1e-15, 5e-9).outcome == Outcome::equal);
   CHECK(run_with(1e-12, 1e-9, 1e-15, 5e-8).outcome == Outcome::different);
-  CHECK(run_with(1e-12, 1e-9, 1e-9, 5e-9).outcome == Outcome::different);  // no training has grown that
+  CHECK(run_with(1e-12, 1e-9, 1e-9, 5e-9).outcome == Outcome::different);  // training did not cause this error
   CHECK(run_with(1e-12, 1e-9, 1e-15, not_a_number).outcome == Outcome::different);
-  const ParityRun hidden = run_with(1e-12, 0.1, 1e-15, 0.2);  // whatever happens in the second step, it shows nothing
+  const ParityRun hidden = run_with(1e-12, 0.1, 1e-15, 0.2);  // the second step proves nothing
   CHECK(hidden.outcome == Outcome::not_shown);
   CHECK(hidden.judged_steps == 1);
   CHECK_FALSE(hidden.reason.empty());
-  // Of a resnet in fp32: its twin was 2.9 off after one update, the plan's gradient of a tensor next to zero 3e5.
+  // From a resnet in fp32: after one update its twin's error was 2.9, and that of a nearly zero gradient tensor 3e5.
   CHECK(run_with(1e-5, 2.9, 7.5e-8, 3e5).outcome == Outcome::not_shown);
   CHECK(run_with(1e-5, 2.9, 1, 3e5).outcome == Outcome::different);
 }
 
 TEST_CASE("tensors that change little and have the same bits are equal") {
   Scenario s = small_gpt("fp32");
-  s.train.clip = 0.01;  // so small an update that most tensors keep few of its digits
+  s.train.clip = 0.01;  // the update is so small that most tensors keep few of its digits
   const VerifyResult result = verify(s, {});
   INFO(to_text(result));
   REQUIRE(result.runs.front().errors.parameters.bit_equal == result.runs.front().errors.parameters.tensors);
@@ -128,7 +128,7 @@ TEST_CASE("nothing is proved if nothing changes") {
   s.train.learning_rate = 0;
   const VerifyResult result = verify(s, {});
   INFO(to_text(result));
-  CHECK(result.runs.front().outcome == Outcome::equal);  // by SGD
+  CHECK(result.runs.front().outcome == Outcome::equal);  // with SGD
   CHECK(result.outcome == Outcome::not_shown);
 }
 
@@ -148,8 +148,8 @@ TEST_CASE("a chaotic training equals one rank by its twin, and planted faults ar
 }
 
 TEST_CASE("where errors grow by jumps, several twins decide before a run is called different") {
-  // A momentum next to zero changes its sign, and Sophia's clipped step with it: a loss of this plan differs by 6e-3
-  // where the first twin's differs by 4e-5 (in one run; it depends on the processor).
+  // A momentum near zero changes its sign, and so does Sophia's clipped step: a loss of this plan differs by 6e-3, and
+  // the first twin's by 4e-5 (in one run; this depends on the processor).
   Scenario s = small_gpt("fp32");
   s.model.layers = 6;
   s.model.heads = 2;

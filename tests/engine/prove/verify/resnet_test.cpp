@@ -1,4 +1,4 @@
-// Residual networks: every plan trains the same model as one rank. Their batch norms are of a micro-batch alone, so the
+// Residual networks: every plan trains the same model as one rank. Batch norms use one micro-batch at a time, so the
 // reference, which has the same micro-batches, has the same statistics.
 #include <string_view>
 
@@ -64,7 +64,7 @@ TEST_CASE("a resnet's pipeline adds in the same order as one rank: the same bits
   const auto* recompute = GENERATE("none", "blocks");
   Scenario s = resnet_scenario("zb-h1", 1, 2, 4, precision);
   s.plan.recompute = recompute;
-  s.train.clip = 0;  // whose norm is summed rank by rank
+  s.train.clip = 0;  // the norm is summed rank by rank
   for (const ParityRun& run : verify(s, {}).runs) {
     INFO(precision << " " << recompute << " " << run.optimizer);
     CHECK(run.errors.losses == 0);

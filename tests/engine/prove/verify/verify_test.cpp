@@ -1,5 +1,5 @@
-// What verify shows beyond the matrix of plans (matrix/matrix_test.cpp): bits that are equal, chunks that are placed
-// otherwise, and faults that are caught.
+// Tests of verify that are not in the matrix of plans (matrix/matrix_test.cpp): equal bits, other placements of chunks,
+// and faults that are detected.
 #include "engine/prove/verify/verify.hpp"
 
 #include <string_view>
@@ -23,7 +23,7 @@ Scenario scenario_of(std::string schedule, int data, int pipeline, int micro_bat
   s.plan.bucket_mib = 0.05;  // several buckets
   s.train.global_batch = 2 * data * micro_batches;
   s.train.optimizer = "adamw";
-  s.train.clip = 0.5;  // clips: the norm counts
+  s.train.clip = 0.5;  // small enough to clip, so the norm matters
   return s;
 }
 
@@ -82,7 +82,8 @@ TEST_CASE("a planted fault is caught in pipelines with data parallelism and drop
 }
 
 TEST_CASE("where sums are taken in the same order, the bits are the same") {
-  // An untied pipeline without clipping (whose norm is summed rank by rank) adds what one rank adds, in the same order.
+  // An untied pipeline without clipping (whose norm is summed rank by rank) adds the same values in the same order as
+  // one rank.
   const auto* schedule = GENERATE("naive", "gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-2p", "zb-v");
   const std::string_view of = schedule;
   const char* const precision = of == "1f1b" ? "bf16" : of == "zb-h1" ? "fp64" : "fp32";
@@ -119,7 +120,7 @@ TEST_CASE("what is computed again has the same bits, dropout included") {
 
 TEST_CASE("planted faults are caught") {
   const auto* plant = GENERATE("gradient_scale", "dropped_micro_batch", "skipped_norm_term", "untied_embedding");
-  Scenario s = scenario_of("1f1b", 2, 2, 2, "fp32", true);  // of the wider tolerance
+  Scenario s = scenario_of("1f1b", 2, 2, 2, "fp32", true);  // the type with the wider tolerance
   s.fault.plant = plant;
   const VerifyResult result = verify(s, {});
   INFO(plant << "\n" << to_text(result));

@@ -1,4 +1,4 @@
-// NCCL's interface as it is spelled out in engine/execute/comm/nccl_library.hpp, beside NCCL's own header and library.
+// Compares NCCL's interface, as declared in engine/execute/comm/nccl_library.hpp, with NCCL's own header and library.
 #include <nccl.h>
 
 #include <cstddef>

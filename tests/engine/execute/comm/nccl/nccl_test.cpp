@@ -1,5 +1,5 @@
-// The nccl communicator over an emulated library: what every communicator must do, and what it must do where NCCL alone
-// would hang.
+// The nccl communicator over an emulated library: the checks that every communicator must pass, and cases in which NCCL
+// alone would hang.
 #include <dlfcn.h>
 
 #include <atomic>
@@ -43,12 +43,12 @@ View one(float& value) { return {&value, DType::f32, {1}}; }
 using Wrong = std::vector<std::string>;
 void append(Wrong& all, const Wrong& more) { all.insert(all.end(), more.begin(), more.end()); }
 
-/// A message to the next member and one from the previous, over the communicators of pairs that a program has: one for
-/// each direction.
+/// Each member sends a message to the next one and receives one from the previous one, over communicators of two ranks
+/// as in a program: one for each direction.
 Wrong wrong_pipeline(World& world) {
   const int n = world.size(), me = world.rank();
   std::map<std::pair<int, int>, std::unique_ptr<Communicator>> pairs;
-  for (int from = 0; from < n; ++from)  // in one order on all ranks
+  for (int from = 0; from < n; ++from)  // the same order on all ranks
     for (const int to : {(from + 1) % n})
       if (from != to && (from == me || to == me))
         pairs[{from, to}] = world.group({std::min(from, to), std::max(from, to)}, Lane::forward_send, "auto");
@@ -147,7 +147,7 @@ TEST_CASE(
     const auto group = world.group(first_ranks(3), Lane::data, "auto");
     std::vector<float> values(4);
     group->collective({OpKind::all_reduce, {values.data(), DType::f32, {world.rank() == 2 ? 4 : 3}}});
-    // The call is enqueued; that it failed is known a little later.
+    // The call is only enqueued; its failure is known a little later.
     for (int i = 0; i < 1000; ++i) {
       world.throw_if_failed();
       std::this_thread::sleep_for(10ms);
@@ -169,7 +169,7 @@ TEST_CASE("a rank missing in an nccl call is named, in collectives, messages, gr
         if (world.rank() == 0) group->collective({OpKind::all_reduce, one(value)});
         std::this_thread::sleep_for(600ms);
       });
-      // Without meeting nobody knows who has come to the device.
+      // Without a rendezvous, it is unknown which ranks have reached the call on the device.
       const std::string missing = "rank 1, rank 2, rank 3";
       CHECK(errors[0] == "rank 0 waited 300 ms in all_reduce on lane data for " + missing);
     }
@@ -232,7 +232,7 @@ TEST_CASE("a peer lost while NCCL waits for it on the device ends all ranks, wit
       while (waiting < 2) std::this_thread::sleep_for(1ms);
       lose(1);
       std::this_thread::sleep_for(300ms);
-      return;  // as a dead process would: without a word
+      return;  // like a dead process: without a message
     }
     ++waiting;
     group->collective({OpKind::all_reduce, one(value)});
@@ -243,7 +243,7 @@ TEST_CASE("a peer lost while NCCL waits for it on the device ends all ranks, wit
   CHECK_THAT(errors[0], ContainsText("all_reduce on lane zero_reduce with rank "));
   CHECK_THAT(errors[0], ContainsText("remote process exited"));
   CHECK(std::chrono::steady_clock::now() - begin < 20s);
-  misuse();  // rank 1 could not leave in order
+  misuse();  // rank 1 could not leave cleanly
 }
 
 TEST_CASE("on a device's queue calls return before they are done, and are done in the queue's order") {
@@ -257,7 +257,7 @@ TEST_CASE("on a device's queue calls return before they are done, and are done i
         const auto r = static_cast<std::size_t>(world.rank());
         const auto group = world.group(first_ranks(n), Lane::data, algorithm);
         group->run_on(device, queue);
-        // The inputs are there only when the queue has come to them; whatever looked at them before has zeros.
+        // The inputs are valid only once the queue has reached the calls; anything that reads them earlier sees zeros.
         std::vector<float> given(300, static_cast<float>(world.rank() + 1)), data(300), gathered(900), sum(300);
         queue.sleep(std::chrono::milliseconds(20 * (n - world.rank())));
         queue.copy(data.data(), given.data(), 1200);
@@ -287,9 +287,9 @@ TEST_CASE("a wait on a device's queue for a missing rank ends at the time limit,
     group->run_on(device, queue);
     float value = 1;
     if (world.rank() == 1) return std::this_thread::sleep_for(1200ms);
-    queue.sleep(200ms);  // the limit counts from when the queue has come to the call
+    queue.sleep(200ms);  // the limit begins when the queue reaches the call
     group->collective({OpKind::all_reduce, one(value)});
-    queue.mark()->wait();  // without end if nobody aborted
+    queue.mark()->wait();  // would never return without an abort
     ended = true;
     group->collective({OpKind::all_reduce, one(value)});
   });
@@ -333,7 +333,7 @@ TEST_CASE("the emulated library finds what breaks NCCL's rules") {
     nccl->destroy(make());
     CHECK_THAT(misuse(), ContainsText("without being finalised"));
   }
-  SECTION("a root, a peer and a type that are none") {
+  SECTION("an invalid root, peer and type") {
     const auto c = make();
     nccl->broadcast(&value, &value, 1, 7, 3, c, nullptr);
     nccl->send(&value, 1, 7, 9, c, nullptr);
@@ -377,7 +377,7 @@ TEST_CASE("a missing requirement of nccl is reported in one line") {
 }
 
 TEST_CASE("ranks of a host take its GPUs in turn, and a rank without a GPU gets an error that says so") {
-  // Hosts a and b with two GPUs each; on b every rank sees one of them only, as some launchers arrange it.
+  // Hosts a and b have two GPUs each; on b every rank sees only one of them, as some launchers arrange it.
   struct Rank {
     const char* host;
     std::vector<std::string> sees;
@@ -395,7 +395,7 @@ TEST_CASE("ranks of a host take its GPUs in turn, and a rank without a GPU gets 
   std::vector<std::string> errors;
   CHECK(gpus_of(4, errors) == std::vector<int>{0, 0, 1, 0});
   CHECK(errors == std::vector<std::string>(4));
-  CHECK(gpus_of(5, errors) == std::vector<int>(5, -1));  // nobody goes on to wait for the one that cannot come
+  CHECK(gpus_of(5, errors) == std::vector<int>(5, -1));  // no rank waits for the one without a GPU
   for (const std::string& error : errors)
     CHECK(error ==
           "rank 4 is the 3. rank on host a and sees 2 GPUs, none of which is free: the communicator 'nccl' needs a GPU "

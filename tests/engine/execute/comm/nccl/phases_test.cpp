@@ -1,5 +1,5 @@
-// What happens inside NCCL's collectives and messages, as the emulated library's proxy thread tells it some time later,
-// beside what the emulated device did.
+// Compares the inside of NCCL's collectives and messages, which the emulated library's proxy thread reports some time
+// later, with what the emulated device did.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ std::vector<ReportedEvent> reported() {
   return events;
 }
 
-/// NCCL_PROFILER_PLUGIN while it lives.
+/// Sets NCCL_PROFILER_PLUGIN during its lifetime.
 class ProfilerSetting {
  public:
   explicit ProfilerSetting(const char* plugin) {
@@ -60,7 +60,7 @@ CommOptions recording() {
   return options;
 }
 
-/// All that becomes known of a rank's calls, and how many of them had been when the device was done with them.
+/// All reported phases of a rank's calls, and how many of them were known when the device had finished the calls.
 struct Known {
   std::vector<LatePhase> phases;
   std::size_t at_the_end = 0;
@@ -84,7 +84,7 @@ std::map<int, Known> run_calls(const std::string& algorithm, int n,
     mine.at_the_end = mine.phases.size();
     const auto deadline = std::chrono::steady_clock::now() + 20s;
     while (group->awaits_late_phases() && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(1ms);
-    std::this_thread::sleep_for(20ms);  // transfers are not counted beforehand
+    std::this_thread::sleep_for(20ms);  // the number of transfers is not known in advance
     for (const LatePhase& late : group->late_phases()) mine.phases.push_back(late);
     {
       const std::lock_guard lock(mutex);
@@ -96,7 +96,8 @@ std::map<int, Known> run_calls(const std::string& algorithm, int n,
   return known;
 }
 
-/// That every event that was told is there once, as a phase of the call that its work was, and nothing else.
+/// Checks that every reported event appears exactly once, as a phase of its work's call, and that there is nothing
+/// else.
 void check_against(const std::vector<ReportedEvent>& events, const std::map<int, Known>& known,
                    const std::function<std::uint64_t(std::uint64_t work)>& call_of) {
   std::size_t phases = 0;
@@ -119,8 +120,8 @@ void check_against(const std::vector<ReportedEvent>& events, const std::map<int,
               std::tie(expected.phase, expected.chunk, expected.from, expected.to, expected.bytes))
         continue;
       ++found;
-      // The device's timer is known but for the quickest telling, which is no later than this event's own; the proxy
-      // thread's own times are the host's.
+      // The offset of the device's timer is known up to the shortest reporting delay, which is no longer than this
+      // event's; the proxy thread's own times are on the host's clock.
       INFO(event.function << " " << event.work << " of rank " << event.rank << ", channel " << event.channel
                           << ", step " << event.step);
       if (is_kernel) {
@@ -171,8 +172,7 @@ TEST_CASE("works that NCCL does not report have no phases, and others' phases st
     for (std::uint64_t i = 0; i < rounds; ++i) {
       group.name_calls(i);
       group.collective(
-          {OpKind::all_reduce,
-           {data.data(), DType::f32, {64}}});  // the same every time: nothing but the time tells them apart
+          {OpKind::all_reduce, {data.data(), DType::f32, {64}}});  // always the same: only the time distinguishes them
     }
   });
   const auto events = reported();
@@ -223,7 +223,7 @@ TEST_CASE("messages, and collectives that are made of messages, know the peers o
     if (me == 2) group.receive({received.data(), DType::f32, {50}}, 0);
   });
   const auto events = reported();
-  // All to all: a message to each other member and one from it.
+  // An all-to-all is one message to each other member and one from it.
   CHECK(events.size() == (n * (n - 1) * 2 + 2) * static_cast<std::size_t>(behaviour.channels));
   check_against(events, known, [](std::uint64_t work) { return work < 4 ? 7 : 8; });
 }

@@ -1,4 +1,4 @@
-// Ranks of an nccl world in one process: started up by loopback, over the emulated library.
+// Ranks of an nccl world in one process: loopback connects them, and the library is emulated.
 #pragma once
 #include "engine/execute/comm/nccl.hpp"
 #include "tests/engine/execute/comm/ranks.hpp"

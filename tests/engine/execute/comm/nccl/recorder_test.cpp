@@ -1,5 +1,5 @@
-// The profiler plug-in through its C interface, as NCCL drives it: parents stopped long before their children, events
-// of several threads and versions, steps of other processes, events that are over or were never begun.
+// Drives the profiler plug-in through its C interface, as NCCL does: parents that stop long before their children,
+// events of several threads and versions, steps of other processes, events that have ended or never began.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -26,7 +26,7 @@ std::int64_t now_ns() {
       .count();
 }
 
-/// Rank 5, the second of three.
+/// This is rank 5, the second of three.
 GroupSetting some_group() {
   GroupSetting setting;
   setting.members = {2, 5, 7};
@@ -34,7 +34,7 @@ GroupSetting some_group() {
   return setting;
 }
 
-/// What NCCL finds by that name among the program's symbols.
+/// The symbol that NCCL finds in the program by this name.
 template <class Symbol>
 Symbol& shown(const char* name) {
   auto* found = static_cast<Symbol*>(dlsym(dlopen(nullptr, RTLD_NOW | RTLD_LOCAL), name));
@@ -42,7 +42,7 @@ Symbol& shown(const char* name) {
   return *found;
 }
 
-/// While NCCL enqueues a call's works.
+/// Exists while NCCL enqueues the works of a call.
 class Call {
  public:
   Call(NcclRecorder& recorder, int works, std::optional<std::uint64_t> call) : recorder_(recorder) {
@@ -56,7 +56,7 @@ class Call {
   NcclRecorder& recorder_;
 };
 
-/// Either version behind the same calls.
+/// The same calls for either version of the interface.
 template <class Plugin, class Described>
 class Driver {
  public:
@@ -97,7 +97,7 @@ class Driver {
     return start(d);
   }
   void* begin(std::uint64_t type) { return start(described(type, nullptr)); }
-  /// `number`: bytes or the timer, which lie in the same place.
+  /// `number`: the bytes or the timer, which are at the same position.
   void state(void* event, State state, std::int64_t number) {
     StateArguments arguments{};
     arguments.kernel_channel.timer_ns = static_cast<std::uint64_t>(number);
@@ -112,13 +112,13 @@ class Driver {
  private:
   Described described(std::uint64_t type, void* parent) {
     Described d;
-    std::memset(static_cast<void*>(&d), 0xA5, sizeof d);  // as NCCL's stack
+    std::memset(static_cast<void*>(&d), 0xA5, sizeof d);  // uninitialised, like NCCL's stack
     d.type = static_cast<decltype(d.type)>(type);
     d.parent = parent;
     return d;
   }
   void* start(Described d) {
-    void* event = &d;  // to be overwritten, whatever it is
+    void* event = &d;  // any value: the plug-in must overwrite it
     CHECK(plugin_.start(context_, &event, &d) == 0);
     CHECK(event != &d);
     return event;
@@ -137,7 +137,7 @@ void check_channels(const char* symbol) {
   CHECK((nccl.mask() & kernel_channel) != 0);
   CHECK((nccl.mask() & collective) != 0);
   CHECK_FALSE(recorder.awaits_more());
-  // The device's timer is an hour and 5 µs behind the host's clock; NCCL tells of the events some time after they were.
+  // The device's timer is an hour and 5 µs behind the host's clock; NCCL reports events some time after they happened.
   const std::int64_t behind = 3'600'000'005'000;
   void *first = nullptr, *to_2 = nullptr, *to_7 = nullptr;
   {
@@ -157,10 +157,10 @@ void check_channels(const char* symbol) {
   void* late = nccl.channel(to_7, 5, timer + 2000);
   void* a = nccl.channel(first, 0, timer - 3000);
   void* b = nccl.channel(first, 1, timer - 2500);
-  nccl.end_channel(b, timer - 500);  // before a, which began before it
+  nccl.end_channel(b, timer - 500);  // before a, which began earlier
   nccl.end_channel(a, timer - 1000);
-  CHECK(recorder.awaits_more());  // of the messages
-  nccl.stop(late);                // without an end: nobody knows when
+  CHECK(recorder.awaits_more());  // those of the messages
+  nccl.stop(late);                // without a recorded end, the end is unknown
   nccl.end_channel(nccl.channel(to_2, 5, timer - 900), timer - 400);
   CHECK_FALSE(recorder.awaits_more());
   const auto phases = recorder.take();
@@ -177,7 +177,7 @@ void check_channels(const char* symbol) {
     CHECK(late_phase.phase.to == (is_message ? 2 : -1));
   }
   CHECK(phases[2].call == 71);
-  // Lengths are the device's own; where they lie on the host's clock is right but for the quickest telling.
+  // Durations are exact; the position on the host's clock is off by the shortest reporting delay at most.
   CHECK(phases[0].phase.end_ns - phases[0].phase.begin_ns == 2000);
   CHECK(phases[1].phase.end_ns - phases[1].phase.begin_ns == 2000);
   CHECK(phases[0].phase.begin_ns - phases[1].phase.begin_ns == 500);
@@ -242,18 +242,18 @@ TEST_CASE(
 TEST_CASE("events that are over, were never begun, are another process's or of an unknown kind are ignored") {
   NcclRecorder recorder(some_group());
   Driver5 nccl("ncclProfiler_v5", recorder.name());
-  CHECK(nccl.work() == nullptr);  // nobody has called it
+  CHECK(nccl.work() == nullptr);  // no call has begun
   recorder.begin_call({1, 1});
   void* work = nccl.work(1);
-  CHECK(nccl.work() == nullptr);  // more than was called
+  CHECK(nccl.work() == nullptr);  // more works than the call has
   recorder.end_call();
-  // An address of theirs that is a number of ours.
+  // An object of another process, at an address that is one of our event numbers.
   void* theirs = nccl.proxy(work, 0, 1, true, getpid() + 1);
   CHECK(theirs == nullptr);
   CHECK(nccl.step(theirs, 0) == nullptr);
   CHECK(nccl.channel(nullptr, 0, 1000) == nullptr);
   CHECK(nccl.channel(reinterpret_cast<void*>(std::uintptr_t{0x7f0012345678}), 0, 1000) == nullptr);
-  CHECK(nccl.step(work, 0) == nullptr);  // a step is an operation's
+  CHECK(nccl.step(work, 0) == nullptr);  // a step's parent must be an operation
   CHECK(nccl.begin(1 << 13) == nullptr);
   for (void* never : {static_cast<void*>(nullptr), reinterpret_cast<void*>(std::uintptr_t{0x7f0012345678})}) {
     nccl.state(never, kernel_channel_stop, 2000);
@@ -265,7 +265,7 @@ TEST_CASE("events that are over, were never begun, are another process's or of a
   CHECK(recorder.take().size() == 1);
   CHECK_FALSE(recorder.awaits_more());
 
-  // A communicator that is not one of ours, or has no name.
+  // A communicator that is not one of ours, and one without a name.
   Driver5 stranger("ncclProfiler_v5", "torch"), nameless("ncclProfiler_v5", nullptr);
   CHECK(stranger.work() == nullptr);
   CHECK(nameless.work() == nullptr);
@@ -280,7 +280,7 @@ TEST_CASE("a work that NCCL does not report is unknown, and later reports are as
     if (number % 3 != 1) run(nccl.work(1), static_cast<std::int64_t>(1000 * number));
   }
   {
-    const Call call(recorder, 3, 6);  // three messages, of which one is told
+    const Call call(recorder, 3, 6);  // three messages, of which one is reported
     run(nccl.send(0), 6000);
   }
   {
@@ -317,10 +317,10 @@ TEST_CASE("events of a destroyed communicator are ignored, and the number of pha
 TEST_CASE("a device's timer is mapped to the host's clock by the recent event with the shortest delay") {
   DeviceTimer timer;
   timer.add_sample(10'000, 1'000);
-  timer.add_sample(12'500, 4'500);  // 8 µs behind: sooner heard than the first
+  timer.add_sample(12'500, 4'500);  // 8 µs behind: this report's delay is shorter than the first one's
   timer.add_sample(20'000, 5'000);
   CHECK(timer.on_host(4'500) == 12'500);
-  // It runs fast: a second later it is 3 µs ahead of what it was, and after two more the old does not count.
+  // The timer runs fast: a second later it has gained 3 µs, and after two more seconds the old samples no longer count.
   timer.add_sample(1'000'000'000 + 10'001, 1'000'000'000 + 10'001 - 5'000);
   CHECK(timer.on_host(4'500) == 9'500);
   timer.add_sample(3'100'000'000, 3'100'000'000 - 6'000);

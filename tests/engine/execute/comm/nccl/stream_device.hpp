@@ -1,5 +1,5 @@
-// A device whose queues are threads, for tests of what enqueues: its memory is the host's, but nothing that is asked
-// for is done when the call returns.
+// A device whose queues are threads, for tests of code that enqueues work: its memory is the host's, but no work is
+// done yet when a call returns.
 #pragma once
 #include <chrono>
 #include <condition_variable>
@@ -43,7 +43,7 @@ class StreamQueue final : public Queue, public emulated_nccl::Stream {
  public:
   StreamQueue() : thread_([this] { run(); }) {}
   ~StreamQueue() override {
-    enqueue({});  // ends it
+    enqueue({});  // an empty work ends the thread
     thread_.join();
   }
   void* handle() const override {

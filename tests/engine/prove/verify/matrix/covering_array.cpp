@@ -8,7 +8,7 @@ namespace rankscope::testing {
 namespace {
 
 constexpr int tries_for_a_pair = 400, candidates_per_row = 12;
-constexpr int failures_of_a_pair = 6;  ///< of so many searches without a valid row: none is expected
+constexpr int failures_of_a_pair = 6;  ///< number of searches without a valid row after which none is expected
 
 class Builder {
  public:
@@ -25,7 +25,7 @@ class Builder {
   }
 
   CoveringArray build(std::size_t least_rows) {
-    // Pairs before this one are closed, and stay so.
+    // Pairs before this one are closed and remain closed.
     for (auto open = open_.begin(); (open = std::find(open, open_.end(), true)) != open_.end();) {
       const auto first = static_cast<std::size_t>(open - open_.begin());
       if (const auto row = best_row([&] { return row_with(first / items(), first % items()); },
@@ -46,7 +46,7 @@ class Builder {
   }
 
  private:
-  // An item is an option's value; items are numbered through, option by option.
+  // An item is an option's value; items have consecutive numbers, option by option.
   std::size_t items() const { return option_of_.size(); }
   std::size_t item(std::size_t option, int value) const {
     return first_item_[option] + static_cast<std::size_t>(value);
@@ -58,7 +58,7 @@ class Builder {
   std::size_t pair(std::size_t a, std::size_t b) const { return std::min(a, b) * items() + std::max(a, b); }
   int draw(int below) { return static_cast<int>(random_() % static_cast<std::uint64_t>(below)); }
 
-  /// Of some candidates the one with the most that is new.
+  /// Of several candidates, the one that covers the most new pairs or triples.
   std::optional<Row> best_row(const std::function<std::optional<Row>()>& candidate,
                               const std::function<std::size_t(const Row&)>& count_new) {
     std::optional<Row> best;
@@ -97,8 +97,8 @@ class Builder {
     return changed_row_with(a, b);
   }
 
-  /// A row that was taken before, with both values and a few others changed. Where many options exclude each other, few
-  /// rows drawn at random are valid, but many neighbours of a valid one are.
+  /// An earlier row, with both values and a few others changed. If many options exclude each other, few random rows are
+  /// valid, but many neighbours of a valid row are.
   std::optional<Row> changed_row_with(std::size_t a, std::size_t b) {
     for (int t = 0; t < tries_for_a_pair && !array_.rows.empty(); ++t) {
       Row row = array_.rows[static_cast<std::size_t>(draw(static_cast<int>(array_.rows.size())))];
@@ -112,7 +112,7 @@ class Builder {
     return std::nullopt;
   }
 
-  /// The value with most pairs that are open with what the row has already.
+  /// The value with the most open pairs with the row's existing values.
   int hungry(const Row& row, std::size_t option) {
     int best = 0, most = -1;
     const int offset = draw(values_[option]);

@@ -1,5 +1,5 @@
-// A covering array: rows of option values so that every pair of values of two options that is possible is in some row
-// (Cohen et al. 1997, "The AETG system"; greedy, so the rows are few but not fewest).
+// A covering array: rows of option values in which every possible pair of values of two options occurs (Cohen et al.
+// 1997, "The AETG system"; greedy, so there are few rows, but not the fewest).
 #pragma once
 #include <array>
 #include <functional>
@@ -15,12 +15,12 @@ using Pair = std::array<int, 4>;
 
 struct CoveringArray {
   std::vector<Row> rows;
-  int pairs = 0;                 ///< that are in some row
-  std::vector<Pair> impossible;  ///< for which no valid row was found; in order
+  int pairs = 0;                 ///< number of pairs that occur in a row
+  std::vector<Pair> impossible;  ///< pairs without a valid row; in order
 };
 
-/// `values` has the number of values of each option. Rows beyond those that cover all pairs are added, each with as
-/// many new triples as a few tries find, until there are `least_rows`.
+/// `values` has the number of values of each option. After all pairs are covered, rows are added until there are
+/// `least_rows`; each has the most new triples that a few tries find.
 CoveringArray covering_array(const std::vector<int>& values, const std::function<bool(const Row&)>& is_valid,
                              std::size_t least_rows, std::uint64_t seed);
 

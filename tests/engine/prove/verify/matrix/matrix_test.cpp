@@ -1,5 +1,5 @@
-// Every plan of the matrix trains what one rank trains, under delays and with all memory poisoned that nobody should
-// look at; and holds the memory that its program says.
+// Every plan of the matrix trains the same model as one rank, under delays and with all unused memory poisoned; and it
+// uses the memory that its program states.
 #include <array>
 #include <condition_variable>
 #include <map>
@@ -20,7 +20,8 @@ using namespace rankscope::testing;
 
 namespace {
 
-// Which plans are run: all of them. Sanitizers take so many times as long, and look for what pairs of options share.
+// The plans to run: all of them. With sanitizers fewer, because these are slower, and pairs of options share their
+// code.
 constexpr std::size_t every = rankscope::test::slowness;
 
 RunSettings troubled(std::uint64_t seed, std::int64_t greatest_delay_ns = 100'000) {
@@ -47,7 +48,7 @@ TEST_CASE("a covering array has every pair that is possible, and says which are 
 }
 
 TEST_CASE("the pairs of options that no plan of the matrix has are those that are known to be impossible") {
-  const std::map<std::string, std::string> known = impossible_pairs();  // with the reason
+  const std::map<std::string, std::string> known = impossible_pairs();  // and the reasons
   std::set<std::string> missing;
   for (const Pair& pair : plan_matrix().impossible) missing.insert(describe(pair));
   for (const std::string& pair : missing) {
@@ -77,7 +78,7 @@ TEST_CASE("every plan of the matrix trains the same model as one rank, whatever 
     if (i % every != 0) continue;
     const VerifyResult result = verify(s, troubled(i));
     INFO("plan " << i << ": " << describe(matrix.rows[i]) << "\n" << to_text(result));
-    // Stale weights train another model, and only they.
+    // Only stale weights train another model.
     CHECK(result.passed == !s.plan.has_stale_weights());
     CHECK((result.outcome == Outcome::different) == s.plan.has_stale_weights());
   }
@@ -92,8 +93,8 @@ TEST_CASE("every rank of every plan holds and sends the bytes that its program s
     const Scenario s = scenario_of(row);
     const StepProgram step = compile(s);
     Summaries summaries;
-    RunSettings settings = troubled(i, 300'000);  // whatever is late
-    settings.steps = i % 4 == 0 ? 2 : 1;          // of some plans also the step that begins while another one ends
+    RunSettings settings = troubled(i, 300'000);  // delays ops at random
+    settings.steps = i % 4 == 0 ? 2 : 1;          // some plans also run the step that begins while another one ends
     run_loopback(step, settings, [&](int) { return &summaries; });
     REQUIRE(summaries.all.size() == settings.steps * static_cast<std::size_t>(step.grid.size()));
     RunFacts facts;
@@ -140,7 +141,7 @@ TEST_CASE("a norm counted twice and a gather that is read too early are caught")
   s.train.clip = 0.1;
   CHECK(verify(s, troubled(1)).passed);
   s.fault.plant = planted.plant;
-  const VerifyResult result = verify(s, troubled(1, 2'000'000));  // who does not wait for a gather is early
+  const VerifyResult result = verify(s, troubled(1, 2'000'000));  // an op that does not wait for a gather is early
   INFO(planted.plant << "\n" << to_text(result));
   CHECK_FALSE(result.passed);
 }

@@ -15,7 +15,7 @@ constexpr std::uint64_t matrix_seed = 20;
 bool makes_sense(const Row& row) {
   const Scenario s = scenario_of(row);
   if (s.plan.ranks() > most_ranks || first_complaint(s)) return false;
-  // Chunks on a stage of their own are the schedule's affair: one chunk a stage for those that know no other.
+  // Only these schedules have several chunks per stage; the others have one.
   const bool several = s.plan.schedule == "interleaved" || s.plan.schedule == "zb-v";
   if (several != (s.plan.virtual_stages > 1)) return false;
   try {
@@ -117,7 +117,7 @@ std::map<std::string, std::string> impossible_pairs() {
 }
 
 const CoveringArray& plan_matrix() {
-  static const CoveringArray matrix = [] {  // it takes seconds
+  static const CoveringArray matrix = [] {  // this takes seconds
     std::vector<int> values;
     for (const PlanOption& option : plan_options()) values.push_back(static_cast<int>(option.values.size()));
     return covering_array(values, makes_sense, least_plans, matrix_seed);

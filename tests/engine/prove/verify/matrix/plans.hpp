@@ -1,4 +1,4 @@
-// The options of a plan and the scenarios that a covering array makes of them: small models, up to 16 ranks.
+// The options of a plan, and the scenarios that a covering array makes of them: small models, up to 16 ranks.
 #pragma once
 #include <functional>
 #include <map>
@@ -22,9 +22,9 @@ Scenario scenario_of(const Row& row);
 std::string describe(const Row& row);
 /// "zero=1 offload=none"
 std::string describe(const Pair& pair);
-/// The pairs that impossible.txt lists, as described above, with the reason of each.
+/// The pairs in impossible.txt, described as above, with the reason of each.
 std::map<std::string, std::string> impossible_pairs();
-/// The matrix: every pair of values that makes sense together, and at least 150 plans.
+/// The matrix: every possible pair of values, and at least 150 plans.
 const CoveringArray& plan_matrix();
 
 }  // namespace rankscope::testing
