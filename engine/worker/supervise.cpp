@@ -27,6 +27,7 @@
 #include "engine/worker/child.hpp"
 #include "engine/worker/descriptors.hpp"
 #include "engine/worker/launch.hpp"
+#include "engine/worker/launcher_end.hpp"
 #include "engine/worker/print.hpp"
 #include "engine/worker/reach.hpp"
 #include "engine/worker/recorder.hpp"
@@ -106,6 +107,7 @@ class Steps {
 /// How the child ended, why this process ended it, and which ranks were silent then, with their times.
 struct ChildEnd {
   ChildExit exit;
+  bool launcher_hung = false;  ///< after its ranks had ended: `exit` is not theirs
   std::optional<SilentEnd> silence;
   std::map<std::int32_t, std::string> silent;
 };
@@ -114,6 +116,20 @@ RankPlaces places_of(const RunRequest& request, pid_t child, const fs::path& dir
   const char* job = request.launched ? std::getenv("PMIX_NAMESPACE") : nullptr;
   return {child, request.communicator == CommunicatorKind::loopback, may_span_hosts(request), job ? job : "",
           directory};
+}
+
+/// Whether no rank runs on another host: mpirun starts daemons there and keeps no process for them here.
+bool all_may_have_ended(const SessionWatch& watch, const RankPlaces& places) {
+  if (places.one_process || !places.launched_namespace.empty()) return false;
+  return !places.other_hosts || (watch.greatest_step() >= 0 && watch.unended() == 0);
+}
+
+void report_hung_launcher(pid_t launcher) {
+  std::cerr << fmt::format(
+                   "rankscope-engine: mpirun (process {}) did not end although all its processes had ended, and was "
+                   "killed; it can hang if it could not make a thread{}",
+                   launcher, thread_limits())
+            << std::endl;
 }
 
 /// Runs the child to its end, or ends it on request. Its output is passed to the watch and to `last_output`;
@@ -126,6 +142,7 @@ ChildEnd run_child(ChildProcess& child, SessionWatch& watch, const RankPlaces& p
   SilenceLimits limits;
   limits.peers_wait = CommOptions{}.time_limit;
   SilenceReport silence(watch, places, limits);
+  LauncherEnd launcher(child.pid());
   ChildEnd end;
   std::set<std::string> noted;
   for (;;) {
@@ -163,6 +180,12 @@ ChildEnd run_child(ChildProcess& child, SessionWatch& watch, const RankPlaces& p
     if ((stop_asked && !asked) || gives_up) patience = std::chrono::steady_clock::now() + 3s;
     asked = stop_asked;
     if (std::chrono::steady_clock::now() > patience) child.signal(SIGKILL);
+    if (!end.launcher_hung && all_may_have_ended(watch, places) && launcher.is_overdue()) {
+      progress.make_room();
+      report_hung_launcher(child.pid());
+      end.launcher_hung = true;
+      child.signal(SIGKILL);
+    }
   }
 }
 
@@ -190,7 +213,8 @@ struct Conclusion {
 };
 Conclusion conclude(const SessionWatch& watch, const ChildEnd& ended, const std::deque<std::string>& last_output,
                     const RunRequest& request) {
-  Verdict verdict = watch.verdict(ended.exit);
+  Verdict verdict = watch.verdict(ended.launcher_hung ? ChildExit{} : ended.exit);
+  if (!verdict.ok && ended.launcher_hung) verdict = watch.verdict({EXIT_FAILURE});
   const std::string when =
       verdict.last_step < 0 ? " before it finished a step" : fmt::format(" after step {}", verdict.last_step);
   if (!verdict.ok && ended.silence)

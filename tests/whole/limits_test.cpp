@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 #include "tests/catch.hpp"
 #include "tests/judged.hpp"
@@ -68,10 +70,32 @@ TEST_CASE("ranks under mpi that get too few threads end soon, with the reason") 
       with_threads(folder, threads, with_small_model({"run", lab("pipeline-1f1b"), "--steps", "3", "--comm", "mpi"}));
   INFO(ended.err);
   CHECK(ended.in_time);
-  CHECK(ended.seconds < 10 * slowness);
+  CHECK(ended.seconds <
+        20 * slowness);  // some mpiruns without enough threads hang at their end, and are killed after 8 s
   CHECK(ended.status == 1);
   // It does not matter which limit mpirun itself reaches first; a rank that starts reports what it lacks.
   CHECK(ended.err.find("thread") != std::string::npos);
+  CHECK(folder.processes_after(some_seconds).empty());
+}
+
+TEST_CASE("an mpirun that hangs after its ranks have ended is killed, and what the ranks did counts") {
+  if (!can_use_mpi()) return;
+  const Folder folder;
+  const std::string hanging = folder / "mpirun";
+  // After the exec, nobody waits for the real mpirun.
+  std::ofstream(hanging) << "#!/bin/sh\nPATH=${PATH#*:}\nmpirun \"$@\" & exec sleep 600\n";
+  std::filesystem::permissions(hanging, std::filesystem::perms::owner_all);
+  const int stop_at = GENERATE(-1, 1);  // a rank of the second run is killed
+  Arguments command =
+      with_small_model({"/usr/bin/env", "PATH=" + folder.path().string() + ":" + std::getenv("PATH"), RANKSCOPE_ENGINE,
+                        "run", lab("pipeline-1f1b"), "--steps", "3", "--comm", "mpi"});
+  if (stop_at >= 0) command.insert(command.end(), {"--set", "fault.kill_rank=1", "--set", "fault.kill_step=1"});
+  const Ended ended = Process(folder, command).wait(a_minute);
+  INFO(ended.err);
+  CHECK(ended.in_time);
+  CHECK(ended.status == (stop_at < 0 ? 0 : 1));
+  CHECK(ended.err.find("did not end although all its processes had ended, and was killed") != std::string::npos);
+  if (stop_at >= 0) CHECK(ended.err.find("rank 1 died after step 0") != std::string::npos);
   CHECK(folder.processes_after(some_seconds).empty());
 }
 

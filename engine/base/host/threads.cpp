@@ -16,18 +16,17 @@ std::string number_or_none(int resource, rlim_t unit, const std::string& words) 
   return fmt::format("{}{}", limit.rlim_cur / unit, words);
 }
 
-/// The limits of this process that may cause the error.
-std::string limits() {
+}  // namespace
+
+std::string thread_limits() {
   std::string all = number_or_none(RLIMIT_NPROC, 1, " processes and threads of this user (ulimit -u)");
   if (const std::string space = number_or_none(RLIMIT_AS, 1024, " KiB of address space (ulimit -v)"); !space.empty())
     all += (all.empty() ? "" : ", ") + space;
   return all.empty() ? "" : "; the limits here: " + all;
 }
 
-}  // namespace
-
 void throw_thread_error(const std::string& what, const std::system_error& error) {
-  throw ThreadError("no thread can be made for " + what + ": " + error.code().message() + limits());
+  throw ThreadError("no thread can be made for " + what + ": " + error.code().message() + thread_limits());
 }
 
 void check_threads(int count, const std::string& what) {
@@ -50,7 +49,7 @@ void check_threads(int count, const std::string& what) {
   } catch (const std::system_error& error) {
     end();
     throw ThreadError(fmt::format("{} needs more threads ({}) than can be made here ({}): {}{}", what, count,
-                                  threads.size(), error.code().message(), limits()));
+                                  threads.size(), error.code().message(), thread_limits()));
   }
   end();
 }

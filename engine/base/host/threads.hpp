@@ -15,6 +15,9 @@ struct ThreadError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// "; the limits here: 24 processes and threads of this user (ulimit -u)"; empty without limits.
+std::string thread_limits();
+
 /// "no thread can be made for <what>: …; limits: 24 processes and threads of this user (ulimit -u)".
 [[noreturn]] void throw_thread_error(const std::string& what, const std::system_error& error);
 
