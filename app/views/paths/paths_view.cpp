@@ -135,7 +135,7 @@ void PathsView::make_controls() {
 std::string PathsView::surface_name() const { return surfaces_->currentData().toString().toStdString(); }
 
 void PathsView::take_colours() {
-  model_.set_theme(colours());
+  model_.set_theme(colours().theme);
   show_plot();
 }
 
