@@ -22,9 +22,10 @@ int RowsTable::height_within(int most) const {
   return height_of(std::max(1, (most - height_of(0)) / verticalHeader()->defaultSectionSize()));
 }
 
-void RowsTable::hide_until_fits(std::span<const int> spare) {
+int RowsTable::hide_until_fits(std::span<const int> spare, int room) {
   const auto width_of = [&](int column) {
-    return std::max(sizeHintForColumn(column), horizontalHeader()->sectionSizeHint(column));
+    const QHeaderView& header = *horizontalHeader();
+    return std::max({sizeHintForColumn(column), header.sectionSizeHint(column), header.minimumSectionSize()});
   };
   int together = 0;
   for (int column = 0; column < model_.columnCount(); ++column) {
@@ -32,10 +33,11 @@ void RowsTable::hide_until_fits(std::span<const int> spare) {
     together += width_of(column);
   }
   for (const int column : spare) {
-    if (together <= viewport()->width()) break;
+    if (together <= room) break;
     together -= width_of(column);
     setColumnHidden(column, true);
   }
+  return together;
 }
 
 }  // namespace rankscope::app
