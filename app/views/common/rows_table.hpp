@@ -33,4 +33,11 @@ class RowsTable : public QTableView {
   RowsModel model_;
 };
 
+/// Makes rows as high as their text needs when it is wrapped in columns of the current width; rows of one line keep
+/// their height. If a scroll bar appears, the heights fit the remaining width.
+void fit_rows(QTableView& table);
+/// The height of the header and as many complete rows as fit into `most`, at least one; and of the scroll bar below if
+/// columns are wider than the table.
+int height_of_whole_rows(const QTableView& table, int most);
+
 }  // namespace rankscope::app

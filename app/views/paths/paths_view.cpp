@@ -12,9 +12,8 @@
 #include <set>
 
 #include "app/views/common/parts.hpp"
-#include "app/views/common/rows_model.hpp"
+#include "app/views/common/rows_table.hpp"
 #include "app/views/common/style.hpp"
-#include "app/views/common/table_height.hpp"
 #include "app/views/common/text.hpp"
 #include "app/views/paths/optimizer_marker.hpp"
 

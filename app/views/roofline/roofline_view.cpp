@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "app/views/common/style.hpp"
-#include "app/views/common/table_height.hpp"
 
 namespace rankscope::app {
 namespace {

@@ -12,7 +12,6 @@
 #include "app/views/common/axis.hpp"
 #include "app/views/common/parts.hpp"
 #include "app/views/common/style.hpp"
-#include "app/views/common/table_height.hpp"
 #include "app/views/common/text.hpp"
 #include "engine/explain/facts/sweep_file.hpp"
 
