@@ -4,8 +4,7 @@
 #include <QPushButton>
 
 #include "app/lesson/answer_box.hpp"
-#include "app/lesson/share_guess.hpp"
-#include "app/lesson/sketch.hpp"
+#include "app/lesson/drawn_guess.hpp"
 #include "app/views/common/parts.hpp"
 
 namespace rankscope::app {
