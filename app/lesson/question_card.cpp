@@ -10,13 +10,6 @@
 namespace rankscope::app {
 namespace {
 
-/// Enter also presses it while it has the focus.
-QPushButton* make_button(const QString& words, QWidget* parent) {
-  auto* button = new QPushButton(words, parent);
-  button->setAutoDefault(true);
-  return button;
-}
-
 bool is_share(const Question& question) { return question.kind == QuestionKind::number && question.is_percentage(); }
 
 QString answer_path(const Question& question) { return QString::fromStdString(question.answer_from); }
