@@ -11,7 +11,6 @@
 class QButtonGroup;
 class QLabel;
 class QLineEdit;
-class QBoxLayout;
 
 namespace rankscope::app {
 

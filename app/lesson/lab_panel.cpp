@@ -109,9 +109,9 @@ void LabPanel::set_variants(VariantCache* variants) {
   if (variants_ != nullptr) connect(variants_, &VariantCache::changed, this, &LabPanel::take_figures);
 }
 
-void LabPanel::set_pointed(const Pointed& pointed) {
-  pointed_ = pointed;
-  for (QuestionCard* card : cards_) card->set_chosen(pointed);
+void LabPanel::point(const std::function<void(Pointed&)>& change) {
+  change(pointed_);
+  for (QuestionCard* card : cards_) card->set_chosen(pointed_);
 }
 
 void LabPanel::set_no_lesson(const QString& words) {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 #include "app/views/paths/optimizer_marker.hpp"
 #include "engine/plan/optimizer_rule/rule.hpp"

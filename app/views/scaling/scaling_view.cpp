@@ -9,7 +9,6 @@
 #include <QTimer>
 #include <algorithm>
 
-#include "app/views/common/axis.hpp"
 #include "app/views/common/parts.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
