@@ -7,17 +7,14 @@
 #include "app/shell/view_list.hpp"
 #include "app/views/common/language.hpp"
 #include "app/views/common/save_view.hpp"
+#include "app/views/common/text.hpp"
 #include "engine/lesson/descent/surface.hpp"
 #include "engine/op/contains.hpp"
 
 namespace rankscope::app {
 namespace {
 
-QString names_of_surfaces() {
-  QStringList names;
-  for (const std::string& name : surface_names()) names << QString::fromStdString(name);
-  return names.join(QStringLiteral(", "));
-}
+QString names_of_surfaces() { return text::list(surface_names()).join(QStringLiteral(", ")); }
 
 [[noreturn]] void refuse(const QString& message) { throw CommandLineError(message.toStdString()); }
 

@@ -218,11 +218,12 @@ void PlanPanel::add_key(QGridLayout& form, const char* path, const QString& name
 }
 
 void PlanPanel::add_field(QGridLayout& form, const QString& name, const QString& help, QWidget* box,
-                          std::function<void(const Scenario&)> show, Applies applies) {
+                          std::function<void(const Scenario&)> show, Applies applies, QWidget* buddy) {
   const int row = form.rowCount();
   auto* label = make_cell(name, "dim", this);
   label->setWordWrap(name.size() > longest_label);
   label->setToolTip(help);
+  label->setBuddy(buddy);
   form.addWidget(label, row, 0);
   form.addWidget(box, row, 1);
   fields_.push_back({label, box, std::move(show), std::move(applies)});
@@ -236,8 +237,7 @@ void PlanPanel::add_number(QGridLayout& form, const Key& key, const QString& nam
   connect(box, &Stepper::value_changed, this,
           [this, &key](int number) { edit([&](Scenario& scenario) { value_in<int>(scenario, key) = number; }); });
   const auto show = [box, &key](const Scenario& scenario) { box->set_value(value_of<int>(scenario, key)); };
-  add_field(form, name, help, box, show, std::move(applies));
-  fields_.back().label->setBuddy(box->box());
+  add_field(form, name, help, box, show, std::move(applies), box->box());
 }
 
 namespace {
@@ -265,8 +265,7 @@ void PlanPanel::add_real(QGridLayout& form, const Key& key, const QString& name,
   connect(box, &QDoubleSpinBox::valueChanged, this,
           [this, &key](double number) { edit([&](Scenario& scenario) { value_in<double>(scenario, key) = number; }); });
   const auto show = [box, &key](const Scenario& scenario) { box->setValue(value_of<double>(scenario, key)); };
-  add_field(form, name, help, box, show, std::move(applies));
-  fields_.back().label->setBuddy(box);
+  add_field(form, name, help, box, show, std::move(applies), box);
 }
 
 void PlanPanel::add_words(QGridLayout& form, const Key& key, const QString& name, const QString& help,
@@ -286,8 +285,7 @@ void PlanPanel::add_words(QGridLayout& form, const Key& key, const QString& name
     box->setCursorPosition(0);
     box->setToolTip(help + QLatin1Char('\n') + words);
   };
-  add_field(form, name, help, box, show, std::move(applies));
-  fields_.back().label->setBuddy(box);
+  add_field(form, name, help, box, show, std::move(applies), box);
 }
 
 void PlanPanel::add_choice(QGridLayout& form, const QString& name, const QString& help,

@@ -68,7 +68,7 @@ class PlanPanel : public QScrollArea {
   void add_key(QGridLayout& form, const char* path, const QString& name, const QString& help, Applies applies = {},
                int most = 4096);
   void add_field(QGridLayout& form, const QString& name, const QString& help, QWidget* box,
-                 std::function<void(const Scenario&)> show, Applies applies);
+                 std::function<void(const Scenario&)> show, Applies applies, QWidget* buddy = nullptr);
   void add_number(QGridLayout& form, const Key& key, const QString& name, const QString& help, Applies applies,
                   int most);
   void add_real(QGridLayout& form, const Key& key, const QString& name, const QString& help, Applies applies,

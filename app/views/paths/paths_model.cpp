@@ -107,11 +107,7 @@ QString PathsModel::words_of(const OptimizerPath& path, int column) const {
 
 QStringList PathsModel::longest_words(int column) {
   switch (column) {
-    case optimizer: {
-      QStringList names;
-      for (const std::string& name : walking_optimizers()) names << QString::fromStdString(name);
-      return names;
-    }
+    case optimizer: return text::list(walking_optimizers());
     case rate: return {QStringLiteral("0.00015")};
     case reached: return {tr("diverged, %1").arg(1000), tr("from step %1").arg(1000)};
     case state: return {QStringLiteral("0.00781")};

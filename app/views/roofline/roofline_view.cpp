@@ -2,7 +2,6 @@
 #include "app/views/roofline/roofline_view.hpp"
 
 #include <QPainter>
-#include <QTimer>
 #include <algorithm>
 
 #include "app/views/common/style.hpp"
@@ -50,9 +49,6 @@ void RooflineView::show_picture() {
   arrange();
   update();
 }
-
-// While a window opens, all views are shown for a moment; those behind other tabs are then hidden again.
-void RooflineView::on_show() { QTimer::singleShot(0, this, &RooflineView::refresh); }
 
 void RooflineView::arrange() {
   const bool there = !picture_.empty() && !veiled();

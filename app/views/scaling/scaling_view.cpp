@@ -6,7 +6,6 @@
 #include <QFileDialog>
 #include <QHeaderView>
 #include <QPainter>
-#include <QTimer>
 #include <algorithm>
 
 #include "app/views/common/parts.hpp"
@@ -268,9 +267,6 @@ void ScalingView::show_plots() {
   const auto shown = plots();
   for (std::size_t i = 0; i < shown.size(); ++i) charts_[i]->show_plot(shown[i]);
 }
-
-// While a window opens, all views are shown for a moment; those behind other tabs are then hidden again.
-void ScalingView::on_show() { QTimer::singleShot(0, this, &ScalingView::refresh); }
 
 void ScalingView::arrange() {
   int x = view_margin;
