@@ -31,11 +31,7 @@ double mean_of(const std::vector<double>& values) {
 }
 
 /// "forward → backward → update".
-QString in_order(const std::vector<std::string>& items) {
-  QStringList words;
-  for (const std::string& item : items) words << QString::fromStdString(item);
-  return words.join(QStringLiteral(" → "));
-}
+QString in_order(const std::vector<std::string>& items) { return text::list(items).join(QStringLiteral(" → ")); }
 
 /// "backward, micro-batch 3, rank 2".
 QString op_words(const PointedOp& pointed) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The answer field: one widget for each kind of question. Each gives its attempt, and signals when it changes
-// and when Enter submits it. Items in an order are in order_box.hpp, the drawn kinds in sketch.hpp and share_guess.hpp.
+// and when Enter submits it. Items in an order are in order_box.hpp, the drawn kinds in drawn_guess.hpp.
 #pragma once
 #include <QWidget>
 #include <optional>
@@ -11,7 +11,6 @@
 class QButtonGroup;
 class QLabel;
 class QLineEdit;
-class QBoxLayout;
 
 namespace rankscope::app {
 

@@ -15,7 +15,6 @@
 #include "app/views/common/parts.hpp"
 #include "app/views/common/rows_table.hpp"
 #include "app/views/common/save_view.hpp"
-#include "app/views/common/style.hpp"
 
 namespace rankscope::app {
 namespace {

@@ -14,6 +14,7 @@
 #include "app/lesson/script_dialog.hpp"
 #include "app/views/common/language.hpp"
 #include "app/views/common/parts.hpp"
+#include "app/views/common/text.hpp"
 #include "engine/explain/analyse/report_value.hpp"
 #include "engine/lesson/torch/torch_script.hpp"
 #include "engine/plan/scenario/read.hpp"
@@ -109,9 +110,9 @@ void LabPanel::set_variants(VariantCache* variants) {
   if (variants_ != nullptr) connect(variants_, &VariantCache::changed, this, &LabPanel::take_figures);
 }
 
-void LabPanel::set_pointed(const Pointed& pointed) {
-  pointed_ = pointed;
-  for (QuestionCard* card : cards_) card->set_chosen(pointed);
+void LabPanel::point(const std::function<void(Pointed&)>& change) {
+  change(pointed_);
+  for (QuestionCard* card : cards_) card->set_chosen(pointed_);
 }
 
 void LabPanel::set_no_lesson(const QString& words) {
@@ -262,11 +263,8 @@ bool LabPanel::answered_by_looking() const {
 QString LabPanel::waits_for(const Answer& answer) const {
   if (answer.of_paths()) return tr("Computing the paths…");
   const auto& variant = answer.question.variant;
-  if (variant && variant->runs) {
-    QStringList settings;
-    for (const std::string& setting : variant->settings) settings << QString::fromStdString(setting);
-    return tr("Run with %1 to check.").arg(settings.join(QStringLiteral(", ")));
-  }
+  if (variant && variant->runs)
+    return tr("Run with %1 to check.").arg(text::list(variant->settings).join(QStringLiteral(", ")));
   if (simulated_ || variant) return tr("Simulating…");
   return edited_ ? tr("Reset the plan to the lesson's and press Run to check.") : tr("Press Run to check.");
 }
@@ -346,8 +344,7 @@ std::optional<Target> LabPanel::result_of(const Question& question, const Report
     return value ? std::optional<Target>(*value * question.scale) : std::nullopt;
   }
   if (question.variant && !question.variant->runs) {
-    QStringList settings;
-    for (const std::string& setting : question.variant->settings) settings << QString::fromStdString(setting);
+    const QStringList settings = text::list(question.variant->settings);
     const auto predicted =
         variants_ != nullptr && lab_ ? variants_->get(QString::fromStdString(lab_->file), settings) : nullptr;
     return predicted && predicted->refusal.empty() ? value_of(question, predicted->report, true) : std::nullopt;

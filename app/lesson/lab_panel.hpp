@@ -37,9 +37,8 @@ class LabPanel : public QScrollArea {
   void set_paths(PathCache* paths);
   /// The source of predictions of variants; null (the default): none.
   void set_variants(VariantCache* variants);
-  /// The selection in the views: the answer to a question of kind point.
-  void set_pointed(const Pointed& pointed);
-  const Pointed& pointed() const { return pointed_; }
+  /// Changes the selection in the views: the answer to a question of kind point.
+  void point(const std::function<void(Pointed&)>& change);
   /// Where answers are saved. Before set_lab; without it they are lost with the panel.
   void set_answer_file(const QString& file);
   const AnswerBook& book() const { return book_; }

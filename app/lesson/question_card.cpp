@@ -4,19 +4,11 @@
 #include <QPushButton>
 
 #include "app/lesson/answer_box.hpp"
-#include "app/lesson/share_guess.hpp"
-#include "app/lesson/sketch.hpp"
+#include "app/lesson/drawn_guess.hpp"
 #include "app/views/common/parts.hpp"
 
 namespace rankscope::app {
 namespace {
-
-/// Enter also presses it while it has the focus.
-QPushButton* make_button(const QString& words, QWidget* parent) {
-  auto* button = new QPushButton(words, parent);
-  button->setAutoDefault(true);
-  return button;
-}
 
 bool is_share(const Question& question) { return question.kind == QuestionKind::number && question.is_percentage(); }
 
@@ -51,12 +43,7 @@ void QuestionCard::add_tries(const Answer& answer, const CardContext& context) {
   const QString kept =
       question.drawn() ? tr("Drawing saved.") : tr("Your answer: %1.").arg(attempt_words(question, last));
   if (answer.waits()) {
-    if (is_share(question)) {
-      auto* drawn = new ShareGuess(*context.colours, part_of_step(answer_path(question)), this);
-      drawn->set_value(*answer.guess());
-      drawn->set_kept(true);
-      column_->addWidget(drawn);
-    }
+    if (is_share(question)) add_kept_share(answer, context);
     column_->addWidget(make_label(kept + QLatin1Char(' ') + context.waits_for, "dim", this));
     if (question.variant && question.variant->runs && context.can_run)
       add_link(tr("Run this variant"), &QuestionCard::variant_wanted);
@@ -67,6 +54,14 @@ void QuestionCard::add_tries(const Answer& answer, const CardContext& context) {
   const Reply reply = *answer.reply();
   const std::string& help = reply.because.empty() ? question.hint : reply.because;
   if (!help.empty()) column_->addWidget(make_label(QString::fromStdString(help), "text", this));
+}
+
+ShareGuess* QuestionCard::add_kept_share(const Answer& answer, const CardContext& context) {
+  auto* drawn = new ShareGuess(*context.colours, part_of_step(answer_path(answer.question)), this);
+  drawn->set_value(*answer.guess());
+  drawn->set_kept(true);
+  column_->addWidget(drawn);
+  return drawn;
 }
 
 void QuestionCard::add_drawing(const Answer& answer, const CardContext& context) {
@@ -131,13 +126,8 @@ void QuestionCard::set_chosen(const Pointed& chosen) {
 
 void QuestionCard::add_verdict(const Answer& answer, const CardContext& context) {
   const Question& question = answer.question;
-  if (is_share(question) && answer.guess()) {
-    auto* drawn = new ShareGuess(*context.colours, part_of_step(answer_path(question)), this);
-    drawn->set_value(*answer.guess());
-    drawn->set_kept(true);
-    drawn->set_measured(answer.result_number(), context.result_source);
-    column_->addWidget(drawn);
-  }
+  if (is_share(question) && answer.guess())
+    add_kept_share(answer, context)->set_measured(answer.result_number(), context.result_source);
   QStringList words;
   if (!question.drawn()) words << tr("You: %1.").arg(attempt_words(question, answer.tries.back().attempt));
   const auto known = known_answer(question);

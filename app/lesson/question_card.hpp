@@ -12,6 +12,7 @@ class QBoxLayout;
 namespace rankscope::app {
 
 class PointBox;
+class ShareGuess;
 
 /// The data that a card needs besides its answer.
 struct CardContext {
@@ -42,6 +43,7 @@ class QuestionCard : public QFrame {
 
  private:
   void add_tries(const Answer& answer, const CardContext& context);
+  ShareGuess* add_kept_share(const Answer& answer, const CardContext& context);
   void add_drawing(const Answer& answer, const CardContext& context);
   void add_box(const Answer& answer, const CardContext& context);
   void add_verdict(const Answer& answer, const CardContext& context);

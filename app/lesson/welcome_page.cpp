@@ -25,12 +25,6 @@ QFrame* make_card(QWidget* parent) {
 
 QBoxLayout& column_of(QFrame* card) { return *static_cast<QBoxLayout*>(card->layout()); }
 
-QPushButton* wide_button(const QString& words, QWidget* parent) {
-  auto* button = new QPushButton(words, parent);
-  button->setAutoDefault(true);
-  return button;
-}
-
 }  // namespace
 
 WelcomePage::WelcomePage(const Library& library, const AnswerBook& book, QWidget* parent)
@@ -66,9 +60,9 @@ QWidget* WelcomePage::make_ways(QWidget* parent) {
 
   auto* lessons = make_card(ways);
   column_of(lessons).addWidget(make_label(tr("Learn"), "heading", lessons));
-  first_ = wide_button({}, lessons);
+  first_ = make_button({}, lessons);
   first_->setProperty("role", QStringLiteral("primary"));
-  continue_ = wide_button({}, lessons);
+  continue_ = make_button({}, lessons);
   column_of(lessons).addWidget(first_);
   column_of(lessons).addWidget(continue_);
   connect(continue_, &QPushButton::clicked, this, &WelcomePage::continue_wanted);
@@ -87,7 +81,7 @@ QWidget* WelcomePage::make_ways(QWidget* parent) {
 
   auto* files = make_card(ways);
   column_of(files).addWidget(make_label(tr("View a run"), "heading", files));
-  auto* open = wide_button(tr("Open a recording or a scenario…"), files);
+  auto* open = make_button(tr("Open a recording or a scenario…"), files);
   connect(open, &QPushButton::clicked, this, &WelcomePage::open_wanted);
   column_of(files).addWidget(open);
   column_of(files).addWidget(make_label(tr("Watch a run on this machine or on a cluster: give its address or its join "
@@ -97,7 +91,7 @@ QWidget* WelcomePage::make_ways(QWidget* parent) {
   endpoint_ = new QLineEdit(files);
   endpoint_->setPlaceholderText(QStringLiteral("tcp://HOST:PORT"));
   endpoint_->setAccessibleName(tr("Address of a run, or its join file"));
-  auto* watch = wide_button(tr("Watch"), files);
+  auto* watch = make_button(tr("Watch"), files);
   watch->setEnabled(false);
   connect(endpoint_, &QLineEdit::textChanged, watch,
           [watch](const QString& text) { watch->setEnabled(!text.trimmed().isEmpty()); });

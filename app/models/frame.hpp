@@ -2,6 +2,7 @@
 // One composed picture of the time line: pixels, and the boxes in them. Made by worker threads from a request
 // with all its input; the view paints it, with labels and the selection on top.
 #pragma once
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,10 +12,24 @@
 #include "app/models/fold.hpp"
 #include "app/models/idle.hpp"
 #include "app/models/palette.hpp"
-#include "app/models/pixel_scale.hpp"
 #include "app/models/timeline_rows.hpp"
+#include "telemetry/event/time_range.hpp"
 
 namespace rankscope {
+
+/// Time ↔ pixels. Times stay 64-bit nanoseconds; only the distance from the view's start becomes floating-point, so
+/// the resolution is still a nanosecond after a week of training.
+struct PixelScale {
+  TimeRange range;
+  double width = 1;  ///< pixels that show `range`
+
+  double ns_per_pixel() const { return static_cast<double>(range.length()) / width; }
+  /// Pixels from the left edge; outside 0 … width for times outside the range.
+  double x_of(std::int64_t time_ns) const {
+    return static_cast<double>(time_ns - range.begin_ns) * width / static_cast<double>(range.length());
+  }
+  std::int64_t time_at(double x) const { return range.begin_ns + std::llround(x * ns_per_pixel()); }
+};
 
 struct FrameRequest {
   std::shared_ptr<const StoreView> run;

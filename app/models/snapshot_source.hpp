@@ -12,7 +12,7 @@ class SnapshotSource : public QObject {
   Q_OBJECT
  public:
   using QObject::QObject;
-  ~SnapshotSource() override;
+  ~SnapshotSource() override = default;
 
   /// The newest snapshot; never null, empty before any data arrived. Cheap: called for every frame, on the GUI thread.
   /// The snapshot itself is read on worker threads.

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "app/models/steps.hpp"
-#include "app/session/figures.hpp"
 #include "app/session/forecast.hpp"
 #include "engine/explain/facts/prediction.hpp"
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/session/path_cache.hpp"
 
-#include <algorithm>
 #include <stdexcept>
+
+#include "engine/op/contains.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -26,7 +27,7 @@ PathCache::~PathCache() {
 std::shared_ptr<const Paths> PathCache::get(const PathRequest& request) {
   const QStringList arguments = arguments_for(request);
   if (const auto found = answers_.find(arguments); found != answers_.end()) return found->second.paths;
-  const bool waits = asked_ == arguments || std::find(queue_.begin(), queue_.end(), arguments) != queue_.end();
+  const bool waits = asked_ == arguments || contains(queue_, arguments);
   if (!waits) queue_.push_back(arguments);
   start_next();
   return nullptr;

@@ -22,8 +22,7 @@ class PlanSearcher : public QObject {
 
   /// Deletes the results, and begins with the first of `strategies`. `budget` and `seed` are for random and Bayesian
   /// search.
-  void start(const Scenario& scenario, std::size_t budget, std::uint64_t seed,
-             std::vector<Strategy> strategies = {Strategy::random, Strategy::bayes, Strategy::exhaustive});
+  void start(const Scenario& scenario, std::size_t budget, std::uint64_t seed, std::vector<Strategy> strategies);
   /// Stops; results are kept.
   void stop();
   /// Stops, and deletes the results.

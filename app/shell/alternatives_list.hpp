@@ -5,7 +5,6 @@
 
 #include "app/session/adviser.hpp"
 
-class QLabel;
 class QBoxLayout;
 
 namespace rankscope::app {

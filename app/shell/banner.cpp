@@ -3,8 +3,6 @@
 
 #include <QAccessible>
 #include <QLabel>
-#include <QPushButton>
-#include <QToolButton>
 #include <algorithm>
 
 #include "app/views/common/parts.hpp"
@@ -52,8 +50,7 @@ void Banner::show_message(const QString& subject, BannerKind kind, const QString
   line.label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   row->addWidget(line.label, 1);
   for (std::size_t i = 0; i < line.actions->size(); ++i) {
-    auto* button = new QPushButton((*line.actions)[i].name, line.frame);
-    button->setAutoDefault(true);
+    QPushButton* button = make_button((*line.actions)[i].name, line.frame);
     // Queued: the line is deleted with its button.
     connect(
         button, &QPushButton::clicked, this,
@@ -64,10 +61,7 @@ void Banner::show_message(const QString& subject, BannerKind kind, const QString
         Qt::QueuedConnection);
     row->addWidget(button);
   }
-  auto* close = new QToolButton(line.frame);
-  close->setText(QStringLiteral("✕"));
-  close->setToolTip(tr("Close"));
-  close->setAccessibleName(tr("Close this message"));
+  QToolButton* close = make_tool_button(line.frame, QStringLiteral("✕"), tr("Close"), tr("Close this message"));
   connect(
       close, &QToolButton::clicked, this, [this, subject] { clear(subject); }, Qt::QueuedConnection);
   row->addWidget(close);

@@ -3,21 +3,18 @@
 
 #include <QCommandLineParser>
 #include <QRegularExpression>
-#include <algorithm>
 
 #include "app/shell/view_list.hpp"
 #include "app/views/common/language.hpp"
 #include "app/views/common/save_view.hpp"
+#include "app/views/common/text.hpp"
 #include "engine/lesson/descent/surface.hpp"
+#include "engine/op/contains.hpp"
 
 namespace rankscope::app {
 namespace {
 
-QString names_of_surfaces() {
-  QStringList names;
-  for (const std::string& name : surface_names()) names << QString::fromStdString(name);
-  return names.join(QStringLiteral(", "));
-}
+QString names_of_surfaces() { return text::list(surface_names()).join(QStringLiteral(", ")); }
 
 [[noreturn]] void refuse(const QString& message) { throw CommandLineError(message.toStdString()); }
 
@@ -134,8 +131,7 @@ CommandLine parse_command_line(const QStringList& arguments) {
   }
   if (parser.isSet("surface")) {
     line.surface = parser.value("surface");
-    const std::vector<std::string> known = surface_names();
-    if (std::find(known.begin(), known.end(), line.surface.toStdString()) == known.end())
+    if (!contains(surface_names(), line.surface.toStdString()))
       refuse(QStringLiteral("--surface %1: unknown; known are %2").arg(line.surface, names_of_surfaces()));
   }
   line.presentation = parser.isSet("presentation");

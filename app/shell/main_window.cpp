@@ -13,7 +13,6 @@
 #include <QSpinBox>
 #include <QStandardPaths>
 #include <QTimer>
-#include <algorithm>
 #include <array>
 
 #include "app/lesson/class_window.hpp"
@@ -23,7 +22,6 @@
 #include "app/shell/banner.hpp"
 #include "app/shell/gap_strip.hpp"
 #include "app/shell/plan_panel.hpp"
-#include "app/shell/presentation.hpp"
 #include "app/shell/status_line.hpp"
 #include "app/shell/top_bar.hpp"
 #include "app/shell/view_list.hpp"
@@ -40,6 +38,7 @@
 #include "app/views/timeline/timeline_view.hpp"
 #include "app/views/training/training_view.hpp"
 #include "engine/lesson/lab/translation.hpp"
+#include "engine/op/contains.hpp"
 #include "engine/plan/scenario/read.hpp"
 
 namespace rankscope::app {
@@ -50,7 +49,7 @@ constexpr int kept_log_lines = 5000;
 /// Whether a widget, or one that contains it, is played by this key.
 bool is_played_by(const QWidget* widget, int key) {
   constexpr std::array playing_keys{Qt::Key_Period, Qt::Key_Comma, Qt::Key_Space, Qt::Key_Home, Qt::Key_End};
-  if (std::find(playing_keys.begin(), playing_keys.end(), key) == playing_keys.end()) return false;
+  if (!contains(playing_keys, key)) return false;
   for (; widget != nullptr; widget = widget->parentWidget())
     if (widget->property(plays_property).toBool()) return true;
   return false;

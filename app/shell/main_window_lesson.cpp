@@ -61,11 +61,10 @@ void MainWindow::make_lesson_actions() {
   connect(lab_, &LabPanel::experiment_wanted, this, &MainWindow::try_experiment);
   connect(lab_, &LabPanel::log, this, &MainWindow::add_log);
   connect(&state_, &SharedState::selected_changed, lab_, [this] {
-    const auto selected = state_.selected();
-    Pointed pointed = lab_->pointed();
-    pointed.op = selected ? std::optional(PointedOp{selected->rank, selected->op}) : std::nullopt;
-    pointed.rank = selected ? std::optional(PointedRank{selected->rank}) : std::nullopt;
-    lab_->set_pointed(pointed);
+    lab_->point([selected = state_.selected()](Pointed& pointed) {
+      pointed.op = selected ? std::optional(PointedOp{selected->rank, selected->op}) : std::nullopt;
+      pointed.rank = selected ? std::optional(PointedRank{selected->rank}) : std::nullopt;
+    });
   });
   connect(static_cast<PuzzleView*>(views_.at(QStringLiteral("puzzle"))), &PuzzleView::run_wanted, this,
           &MainWindow::run_order);

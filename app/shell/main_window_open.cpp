@@ -9,7 +9,6 @@
 #include "app/lesson/lab_panel.hpp"
 #include "app/shell/banner.hpp"
 #include "app/shell/main_window.hpp"
-#include "app/shell/top_bar.hpp"
 #include "app/shell/workspace.hpp"
 #include "app/views/compare/compare_view.hpp"
 #include "app/views/scaling/scaling_view.hpp"

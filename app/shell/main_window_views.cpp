@@ -45,20 +45,13 @@ void MainWindow::add_view(const ViewKind& kind, DataView* view) {
   view->setAccessibleName(title);
   if (view != timeline_) workspace_->add_tab(title, view);
   connect(view, &DataView::show_anyway_wanted, lab_, &LabPanel::show_anyway);
-  connect(view, &DataView::rank_pointed, lab_, [this](int rank) {
-    Pointed pointed = lab_->pointed();
-    pointed.rank = PointedRank{rank};
-    lab_->set_pointed(pointed);
-  });
+  connect(view, &DataView::rank_pointed, lab_,
+          [this](int rank) { lab_->point([&](Pointed& pointed) { pointed.rank = PointedRank{rank}; }); });
   connect(view, &DataView::uplink_pointed, lab_, [this](const QString& level, int unit) {
-    Pointed pointed = lab_->pointed();
-    pointed.link = PointedLink{level.toStdString(), unit, 0, 0};
-    lab_->set_pointed(pointed);
+    lab_->point([&](Pointed& pointed) { pointed.link = PointedLink{level.toStdString(), unit, 0, 0}; });
   });
   connect(view, &DataView::link_pointed, lab_, [this](int from, int to) {
-    Pointed pointed = lab_->pointed();
-    pointed.link = PointedLink{{}, 0, from, to};
-    lab_->set_pointed(pointed);
+    lab_->point([&](Pointed& pointed) { pointed.link = PointedLink{{}, 0, from, to}; });
   });
   connect(view, &DataView::menu_opens, this, [this, view](QMenu* menu) {
     active_ = view;

@@ -30,6 +30,16 @@ QLabel* make_cell(const QString& words, const char* role, QWidget* parent, Qt::A
   return label;
 }
 
+/// The value of a key of that type.
+template <class T>
+T& value_in(Scenario& scenario, const Key& key) {
+  return *std::get<T*>(key.field(scenario));
+}
+template <class T>
+T value_of(Scenario scenario, const Key& key) {
+  return value_in<T>(scenario, key);
+}
+
 QFrame* make_rule(QWidget* parent) {
   auto* rule = new QFrame(parent);
   rule->setProperty("role", QStringLiteral("rule"));
@@ -188,61 +198,46 @@ void PlanPanel::add_key(QGridLayout& form, const char* path, const QString& name
                         int most) {
   const Key& key = *find_key(path);
   keys_.insert(path);
-  const auto get = [&key](const Scenario& scenario) {
-    Scenario copy = scenario;
-    return written(key.field(copy));
-  };
   Scenario scratch;
   const Field field = key.field(scratch);
-  if (std::holds_alternative<int*>(field)) {
-    const int greatest = static_cast<int>(std::min<double>(most, key.range.greatest));
-    add_number(
-        form, name, help, greatest, [&key](Scenario& s) -> int& { return *std::get<int*>(key.field(s)); },
-        std::move(applies));
-  } else if (std::holds_alternative<double*>(field)) {
-    add_real(
-        form, name, help, [&key](Scenario& s) -> double& { return *std::get<double*>(key.field(s)); },
-        std::move(applies), std::min<double>(most, key.range.greatest));
-  } else if (std::holds_alternative<std::string*>(field)) {
-    add_words(
-        form, name, help, [&key](Scenario& s) -> std::string& { return *std::get<std::string*>(key.field(s)); },
-        std::move(applies));
-  } else if (std::holds_alternative<bool*>(field)) {
-    add_choice(
+  const double greatest = std::min<double>(most, key.range.greatest);
+  if (std::holds_alternative<int*>(field))
+    return add_number(form, key, name, help, std::move(applies), static_cast<int>(greatest));
+  if (std::holds_alternative<double*>(field)) return add_real(form, key, name, help, std::move(applies), greatest);
+  if (std::holds_alternative<std::string*>(field)) return add_words(form, key, name, help, std::move(applies));
+  if (std::holds_alternative<bool*>(field))
+    return add_choice(
         form, name, help, {"off", "on"},
-        [get](const Scenario& scenario) { return get(scenario) == "true" ? "on" : "off"; },
-        [&key](Scenario& s, const std::string& v) { *std::get<bool*>(key.field(s)) = v == "on"; }, std::move(applies));
-  } else {
-    add_choice(
-        form, name, help, choices(path), get,
-        [&key](Scenario& s, const std::string& v) { std::get<AnyChoice*>(key.field(s))->take(v); }, std::move(applies));
-  }
+        [&key](const Scenario& scenario) { return value_of<bool>(scenario, key) ? "on" : "off"; },
+        [&key](Scenario& scenario, const std::string& v) { value_in<bool>(scenario, key) = v == "on"; },
+        std::move(applies));
+  add_choice(
+      form, name, help, choices(path), [&key](Scenario scenario) { return written(key.field(scenario)); },
+      [&key](Scenario& scenario, const std::string& v) { value_in<AnyChoice>(scenario, key).take(v); },
+      std::move(applies));
 }
 
 void PlanPanel::add_field(QGridLayout& form, const QString& name, const QString& help, QWidget* box,
-                          std::function<void(const Scenario&)> show, Applies applies) {
+                          std::function<void(const Scenario&)> show, Applies applies, QWidget* buddy) {
   const int row = form.rowCount();
   auto* label = make_cell(name, "dim", this);
   label->setWordWrap(name.size() > longest_label);
   label->setToolTip(help);
+  label->setBuddy(buddy);
   form.addWidget(label, row, 0);
   form.addWidget(box, row, 1);
   fields_.push_back({label, box, std::move(show), std::move(applies)});
 }
 
-void PlanPanel::add_number(QGridLayout& form, const QString& name, const QString& help, int most,
-                           std::function<int&(Scenario&)> value, Applies applies) {
+void PlanPanel::add_number(QGridLayout& form, const Key& key, const QString& name, const QString& help, Applies applies,
+                           int most) {
   auto* box = new Stepper(0, most, this);
   box->setToolTip(help);
   box->set_name(name);
   connect(box, &Stepper::value_changed, this,
-          [this, value](int number) { edit([&](Scenario& scenario) { value(scenario) = number; }); });
-  const auto show = [box, value](const Scenario& scenario) {
-    Scenario copy = scenario;
-    box->set_value(value(copy));
-  };
-  add_field(form, name, help, box, show, std::move(applies));
-  fields_.back().label->setBuddy(box->box());
+          [this, &key](int number) { edit([&](Scenario& scenario) { value_in<int>(scenario, key) = number; }); });
+  const auto show = [box, &key](const Scenario& scenario) { box->set_value(value_of<int>(scenario, key)); };
+  add_field(form, name, help, box, show, std::move(applies), box->box());
 }
 
 namespace {
@@ -256,8 +251,8 @@ class RealBox : public QDoubleSpinBox {
 
 }  // namespace
 
-void PlanPanel::add_real(QGridLayout& form, const QString& name, const QString& help,
-                         std::function<double&(Scenario&)> value, Applies applies, double most) {
+void PlanPanel::add_real(QGridLayout& form, const Key& key, const QString& name, const QString& help, Applies applies,
+                         double most) {
   auto* box = new RealBox(this);
   box->setDecimals(3);
   box->setRange(0.001, most);
@@ -268,36 +263,29 @@ void PlanPanel::add_real(QGridLayout& form, const QString& name, const QString& 
   box->setToolTip(help);
   box->setAccessibleName(name);
   connect(box, &QDoubleSpinBox::valueChanged, this,
-          [this, value](double number) { edit([&](Scenario& scenario) { value(scenario) = number; }); });
-  const auto show = [box, value](const Scenario& scenario) {
-    Scenario copy = scenario;
-    box->setValue(value(copy));
-  };
-  add_field(form, name, help, box, show, std::move(applies));
-  fields_.back().label->setBuddy(box);
+          [this, &key](double number) { edit([&](Scenario& scenario) { value_in<double>(scenario, key) = number; }); });
+  const auto show = [box, &key](const Scenario& scenario) { box->setValue(value_of<double>(scenario, key)); };
+  add_field(form, name, help, box, show, std::move(applies), box);
 }
 
-void PlanPanel::add_words(QGridLayout& form, const QString& name, const QString& help,
-                          std::function<std::string&(Scenario&)> value, Applies applies) {
+void PlanPanel::add_words(QGridLayout& form, const Key& key, const QString& name, const QString& help,
+                          Applies applies) {
   auto* box = new QLineEdit(this);
   box->setToolTip(help);
   box->setAccessibleName(name);
-  connect(box, &QLineEdit::editingFinished, this, [this, box, value] {
+  connect(box, &QLineEdit::editingFinished, this, [this, box, &key] {
     const std::string words = box->text().trimmed().toStdString();
-    if (filling_ || !session_.scenario()) return;
-    Scenario now = *session_.scenario();
-    if (value(now) != words) edit([&](Scenario& scenario) { value(scenario) = words; });
+    if (filling_ || !session_.scenario() || value_of<std::string>(*session_.scenario(), key) == words) return;
+    edit([&](Scenario& scenario) { value_in<std::string>(scenario, key) = words; });
   });
-  const auto show = [box, value, help](const Scenario& scenario) {
-    Scenario copy = scenario;
-    const QString words = QString::fromStdString(value(copy));
+  const auto show = [box, &key, help](const Scenario& scenario) {
+    const QString words = QString::fromStdString(value_of<std::string>(scenario, key));
     box->setText(words);
     // A list that is too long for the field shows its begin; the tool tip has all of it.
     box->setCursorPosition(0);
     box->setToolTip(help + QLatin1Char('\n') + words);
   };
-  add_field(form, name, help, box, show, std::move(applies));
-  fields_.back().label->setBuddy(box);
+  add_field(form, name, help, box, show, std::move(applies), box);
 }
 
 void PlanPanel::add_choice(QGridLayout& form, const QString& name, const QString& help,

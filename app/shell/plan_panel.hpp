@@ -18,6 +18,10 @@
 class QGridLayout;
 class QPushButton;
 
+namespace rankscope {
+struct Key;
+}
+
 namespace rankscope::app {
 
 class PlanPanel : public QScrollArea {
@@ -64,13 +68,12 @@ class PlanPanel : public QScrollArea {
   void add_key(QGridLayout& form, const char* path, const QString& name, const QString& help, Applies applies = {},
                int most = 4096);
   void add_field(QGridLayout& form, const QString& name, const QString& help, QWidget* box,
-                 std::function<void(const Scenario&)> show, Applies applies);
-  void add_number(QGridLayout& form, const QString& name, const QString& help, int most,
-                  std::function<int&(Scenario&)> value, Applies applies = {});
-  void add_real(QGridLayout& form, const QString& name, const QString& help, std::function<double&(Scenario&)> value,
-                Applies applies, double most);
-  void add_words(QGridLayout& form, const QString& name, const QString& help,
-                 std::function<std::string&(Scenario&)> value, Applies applies = {});
+                 std::function<void(const Scenario&)> show, Applies applies, QWidget* buddy = nullptr);
+  void add_number(QGridLayout& form, const Key& key, const QString& name, const QString& help, Applies applies,
+                  int most);
+  void add_real(QGridLayout& form, const Key& key, const QString& name, const QString& help, Applies applies,
+                double most);
+  void add_words(QGridLayout& form, const Key& key, const QString& name, const QString& help, Applies applies);
   void add_choice(QGridLayout& form, const QString& name, const QString& help, const std::vector<std::string>& values,
                   std::function<std::string(const Scenario&)> get,
                   std::function<void(Scenario&, const std::string&)> set, Applies applies = {});

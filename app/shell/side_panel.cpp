@@ -49,15 +49,13 @@ SidePanel::SidePanel(const QString& title, const QString& key, Side side, QWidge
       side_(side),
       content_(content),
       heading_(new QLabel(title, this)),
-      fold_(new QToolButton(this)),
+      fold_(make_tool_button(this, side == Side::left ? QStringLiteral("◂") : QStringLiteral("▸"),
+                             tr("Fold to a strip (%1)").arg(key), tr("Fold: %1").arg(title))),
       strip_(new Strip(title, side == Side::left ? QChar(0x25B8) : QChar(0x25C2), this)),
       edge_(new QWidget(this)) {
   setAccessibleName(title);
   content_->setParent(this);
   heading_->setProperty("role", QStringLiteral("heading"));
-  fold_->setText(side == Side::left ? QStringLiteral("◂") : QStringLiteral("▸"));
-  fold_->setToolTip(tr("Fold to a strip (%1)").arg(key));
-  fold_->setAccessibleName(tr("Fold: %1").arg(title));
   strip_->setToolTip(tr("Unfold (%1)").arg(key));
   strip_->setAccessibleName(tr("Unfold: %1").arg(title));
   strip_->hide();

@@ -54,14 +54,6 @@ class ElidingCombo : public QComboBox {
   }
 };
 
-QToolButton* make_button(QWidget* parent, const QString& glyph, const QString& name) {
-  auto* button = new QToolButton(parent);
-  button->setText(glyph);
-  button->setToolTip(name);
-  button->setAccessibleName(name);
-  return button;
-}
-
 }  // namespace
 
 SourceWords words_of(SourceLabel label, Obtained shown, const StoreView& view) {
@@ -103,13 +95,13 @@ TopBar::TopBar(Session& session, SharedState& state, Navigator& navigator, QWidg
       session_(session),
       state_(state),
       navigator_(navigator),
-      menu_(make_button(this, tr("Rankscope ▾"), tr("Menu (F10)"))),
-      palette_(make_button(this, tr("Commands"), tr("Command palette (Ctrl+K)"))),
-      help_(make_button(this, QStringLiteral("?"), tr("Keyboard shortcuts (?)"))),
-      back_(make_button(this, QStringLiteral("◀"), tr("Previous step ([)"))),
-      on_(make_button(this, QStringLiteral("▶"), tr("Next step (])"))),
-      play_(make_button(this, tr("Play"), tr("Play the step in slow motion (Space)"))),
-      more_(make_button(this, QStringLiteral("⋯"), tr("Steps and playing"))),
+      menu_(make_tool_button(this, tr("Rankscope ▾"), tr("Menu (F10)"))),
+      palette_(make_tool_button(this, tr("Commands"), tr("Command palette (Ctrl+K)"))),
+      help_(make_tool_button(this, QStringLiteral("?"), tr("Keyboard shortcuts (?)"))),
+      back_(make_tool_button(this, QStringLiteral("◀"), tr("Previous step ([)"))),
+      on_(make_tool_button(this, QStringLiteral("▶"), tr("Next step (])"))),
+      play_(make_tool_button(this, tr("Play"), tr("Play the step in slow motion (Space)"))),
+      more_(make_tool_button(this, QStringLiteral("⋯"), tr("Steps and playing"))),
       scenarios_(new ElidingCombo(this)),
       speeds_(new QComboBox(this)),
       run_(new QPushButton(tr("Run"), this)),
@@ -326,9 +318,7 @@ void TopBar::take_step() {
   step_->setRange(any ? static_cast<int>(steps.front()) : 0, any ? static_cast<int>(steps.back()) : 0);
   step_->setValue(static_cast<int>(state_.step().value_or(any ? steps.back() : 0)));
   of_steps_->setText(any ? QStringLiteral("/ %1").arg(steps.back()) : QString());
-  for (QWidget* widget : {static_cast<QWidget*>(step_), static_cast<QWidget*>(back_), static_cast<QWidget*>(on_),
-                          static_cast<QWidget*>(play_), static_cast<QWidget*>(speeds_)})
-    widget->setEnabled(any);
+  for (QWidget* widget : std::initializer_list<QWidget*>{step_, back_, on_, play_, speeds_}) widget->setEnabled(any);
   filling_ = false;
 }
 

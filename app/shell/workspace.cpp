@@ -40,15 +40,6 @@ class OwnWindow : public QWidget {
   std::function<void()> on_close_;
 };
 
-QToolButton* make_button(QWidget* parent, const QString& text, const QString& name, const QString& help) {
-  auto* button = new QToolButton(parent);
-  button->setText(text);
-  button->setAccessibleName(name);
-  button->setToolTip(help);
-  button->setFocusPolicy(Qt::TabFocus);
-  return button;
-}
-
 }  // namespace
 
 Workspace::Workspace(QWidget* parent)
@@ -57,8 +48,9 @@ Workspace::Workspace(QWidget* parent)
       handle_(new SplitHandle(this)),
       row_(new QWidget(this)),
       bar_(new QTabBar(row_)),
-      back_(make_button(row_, tr("▲ Time line"), tr("Back to the time line"), tr("Show the time line again (Esc)"))),
-      alone_(make_button(row_, QStringLiteral("⤢"), tr("Maximise"), tr("Maximise the lower view (F9)"))),
+      back_(
+          make_tool_button(row_, tr("▲ Time line"), tr("Show the time line again (Esc)"), tr("Back to the time line"))),
+      alone_(make_tool_button(row_, QStringLiteral("⤢"), tr("Maximise the lower view (F9)"), tr("Maximise"))),
       notice_(new QWidget(lower_)),
       notice_words_(new QLabel(notice_)),
       notice_button_(new QPushButton(notice_)) {
@@ -100,6 +92,7 @@ void Workspace::make_tab_row() {
   bar_->setExpanding(false);
   bar_->setDrawBase(false);
   bar_->setContextMenuPolicy(Qt::CustomContextMenu);
+  for (QToolButton* button : {back_, alone_}) button->setFocusPolicy(Qt::TabFocus);
   alone_->setCheckable(true);
   new TabOverflow(*bar_);
   connect(bar_, &QTabBar::currentChanged, this, [this] { show_front(); });

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "engine/op/contains.hpp"
+
 namespace rankscope {
 namespace {
 
@@ -103,7 +105,7 @@ bool RankData::add(const StepSummary& summary) {
 }
 
 bool RankData::add(const Gap& gap) {
-  if (std::find(gaps_.begin(), gaps_.end(), gap) != gaps_.end()) return false;
+  if (contains(gaps_, gap)) return false;
   const bool numbered = gap.first_sequence != 0;
   // A gap may be reported again as it grows: the larger one replaces the smaller.
   if (numbered) {

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <thread>
 
+#include "engine/op/contains.hpp"
 #include "telemetry/store/step_folder.hpp"
 #include "telemetry/store/store_view.hpp"
 
@@ -113,7 +114,7 @@ struct RunStore::State {
   }
   bool take(const Gap& event, const Message&) { return rank(event.rank).add(event); }
   bool take(const End& event, const Message&) {
-    if (std::find(ends.begin(), ends.end(), event) != ends.end()) return false;
+    if (contains(ends, event)) return false;
     ends.push_back(event);
     std::stable_sort(ends.begin(), ends.end(), [](const End& a, const End& b) { return a.rank < b.rank; });
     return true;

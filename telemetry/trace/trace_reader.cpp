@@ -12,6 +12,7 @@
 #include <system_error>
 #include <thread>
 
+#include "engine/op/contains.hpp"
 #include "engine/op/words.hpp"
 #include "telemetry/trace/chunk_reader.hpp"
 #include "telemetry/trace/lost_messages.hpp"
@@ -177,9 +178,8 @@ bool holds_a_sweep(const TraceIndex& index) {
 }
 
 bool has_our_channels(const TraceIndex& index) {
-  return std::any_of(index.channels.begin(), index.channels.end(), [](const auto& entry) {
-    return std::find(event_topics.begin(), event_topics.end(), entry.second.topic) != event_topics.end();
-  });
+  return std::any_of(index.channels.begin(), index.channels.end(),
+                     [](const auto& entry) { return contains(event_topics, entry.second.topic); });
 }
 
 }  // namespace

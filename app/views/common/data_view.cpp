@@ -6,6 +6,7 @@
 #include <QPainter>
 #include <QPushButton>
 #include <QTableView>
+#include <QTimer>
 #include <QToolTip>
 
 #include "app/views/common/style.hpp"
@@ -72,6 +73,13 @@ void DataView::paintEvent(QPaintEvent*) {
   painter.fillRect(rect(), color(colours().ground));
   if (!is_hidden()) return paint(painter);
   paint_empty(painter, rect().adjusted(0, 0, 0, -veil_button_room), colours(), veil_words(), {});
+}
+
+void DataView::showEvent(QShowEvent*) {
+  on_show();
+  QTimer::singleShot(0, this, [this] {
+    if (isVisible()) on_stay();
+  });
 }
 
 bool DataView::event(QEvent* event) {

@@ -67,6 +67,9 @@ class DataView : public PaintedWidget, public TableSource {
   virtual void arrange() {}
   /// It becomes visible: what was not computed while it was hidden is needed.
   virtual void on_show() {}
+  /// It may stay visible: while a window opens, all views are shown for a moment, and those behind other tabs are then
+  /// hidden again.
+  virtual void on_stay() {}
   virtual void on_veil() { arrange(); }
   virtual QString veil_words() const { return tr("Hidden until you answer the question on the left and run."); }
   /// False if only some of its texts are veiled: then it has no button to show them anyway.
@@ -75,7 +78,7 @@ class DataView : public PaintedWidget, public TableSource {
   virtual void fill_menu(QMenu&, QPoint) {}
   void paintEvent(QPaintEvent* event) override;
   void resizeEvent(QResizeEvent*) override { arrange(); }
-  void showEvent(QShowEvent*) override { on_show(); }
+  void showEvent(QShowEvent* event) override;
   bool event(QEvent* event) override;
   void contextMenuEvent(QContextMenuEvent* event) override;
   SharedState& state() const { return state_; }

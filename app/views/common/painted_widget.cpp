@@ -3,15 +3,22 @@
 
 #include <QHelpEvent>
 #include <QToolTip>
+#include <algorithm>
 
 #include "app/views/common/rows_table.hpp"
 
 namespace rankscope::app {
 
 void PaintedWidget::set_theme(Theme theme) {
-  colours_ = &palette_of(theme);
-  for (PaintedWidget* part : findChildren<PaintedWidget*>()) part->set_theme(theme);
   for (RowsTable* table : findChildren<RowsTable*>()) table->set_theme(theme);
+  // From the innermost out, so that a part finds new colours in what it contains.
+  const QList<PaintedWidget*> parts = findChildren<PaintedWidget*>();
+  std::for_each(parts.rbegin(), parts.rend(), [theme](PaintedWidget* part) { part->take_theme(theme); });
+  take_theme(theme);
+}
+
+void PaintedWidget::take_theme(Theme theme) {
+  colours_ = &palette_of(theme);
   take_colours();
   update();
 }

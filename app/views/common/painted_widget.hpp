@@ -24,6 +24,8 @@ class PaintedWidget : public QWidget {
   bool event(QEvent* event) override;
 
  private:
+  void take_theme(Theme theme);  ///< without the widgets in it
+
   const Palette* colours_ = &palette_of(Theme::dark);
 };
 

@@ -35,20 +35,33 @@ inline QLabel* make_label(const QString& words, const char* role, QWidget* paren
   return label;
 }
 
-/// Looks like a link. Enter also presses it while it has the focus.
+/// Enter also presses it while it has the focus.
+inline QPushButton* make_button(const QString& words, QWidget* parent) {
+  auto* button = new QPushButton(words, parent);
+  button->setAutoDefault(true);
+  return button;
+}
+
+/// A button that looks like a link.
 inline QPushButton* make_link(const QString& words, QWidget* parent) {
-  auto* link = new QPushButton(words, parent);
+  QPushButton* link = make_button(words, parent);
   link->setProperty("role", QStringLiteral("link"));
-  link->setAutoDefault(true);
   return link;
 }
 
-/// A flat button with a word or a symbol, as in media players. `help` is its tool tip, and its name for screen readers.
-inline QToolButton* word_button(QWidget* parent, const QString& words, const QString& help) {
+/// A flat button with a word or a symbol. `help` is its tool tip; `name` is for screen readers, empty: the same.
+inline QToolButton* make_tool_button(QWidget* parent, const QString& words, const QString& help,
+                                     const QString& name = {}) {
   auto* button = new QToolButton(parent);
   button->setText(words);
   button->setToolTip(help);
-  button->setAccessibleName(help);
+  button->setAccessibleName(name.isEmpty() ? help : name);
+  return button;
+}
+
+/// The same with a frame, as in media players.
+inline QToolButton* word_button(QWidget* parent, const QString& words, const QString& help) {
+  QToolButton* button = make_tool_button(parent, words, help);
   button->setProperty("role", QStringLiteral("button"));
   return button;
 }

@@ -3,6 +3,7 @@
 
 #include <QHeaderView>
 #include <QStyledItemDelegate>
+#include <algorithm>
 #include <utility>
 
 #include "app/views/common/style.hpp"
@@ -35,8 +36,17 @@ void RowsModel::set_rows(std::vector<std::vector<Cell>> rows) {
     endResetModel();
     return;
   }
+  const auto same = [&](int column) {
+    const auto at = static_cast<std::size_t>(column);
+    return std::equal(rows.begin(), rows.end(), rows_.begin(), [at](const auto& a, const auto& b) {
+      return a.size() == b.size() && (at >= a.size() || a[at] == b[at]);
+    });
+  };
+  int first = 0, last = columnCount() - 1;
+  while (first < last && same(first)) ++first;
+  while (first < last && same(last)) --last;
   rows_ = std::move(rows);
-  emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
+  emit dataChanged(index(0, first), index(rowCount() - 1, last));
 }
 
 QString RowsModel::words(int row, int column) const { return data(index(row, column), Qt::DisplayRole).toString(); }
@@ -49,6 +59,10 @@ int RowsModel::columnCount(const QModelIndex& parent) const {
   return parent.isValid() ? 0 : static_cast<int>(titles_.size());
 }
 
+Qt::Alignment RowsModel::alignment_of(int column) const {
+  return Qt::AlignVCenter | (column < numbers_from_ || column == words_column_ ? Qt::AlignLeft : Qt::AlignRight);
+}
+
 QVariant RowsModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid() || index.row() >= rowCount()) return {};
   const auto& row = rows_[static_cast<std::size_t>(index.row())];
@@ -57,8 +71,7 @@ QVariant RowsModel::data(const QModelIndex& index, int role) const {
   switch (role) {
     case Qt::DisplayRole: return cell.words;
     case Qt::ToolTipRole: return cell.help.isEmpty() ? QVariant() : QVariant(cell.help);
-    case Qt::TextAlignmentRole:
-      return QVariant::fromValue(Qt::AlignVCenter | (index.column() < numbers_from_ ? Qt::AlignLeft : Qt::AlignRight));
+    case Qt::TextAlignmentRole: return QVariant::fromValue(alignment_of(index.column()));
     case Qt::ForegroundRole:
       switch (cell.tone) {
         case Tone::text: return color(colours_->text);
@@ -75,8 +88,7 @@ QVariant RowsModel::headerData(int section, Qt::Orientation orientation, int rol
   if (orientation != Qt::Horizontal || section < 0 || section >= columnCount()) return {};
   if (role == Qt::DisplayRole) return titles_[section];
   if (role == Qt::ToolTipRole) return title_help_.value(section);
-  if (role == Qt::TextAlignmentRole)
-    return QVariant::fromValue(Qt::AlignVCenter | (section < numbers_from_ ? Qt::AlignLeft : Qt::AlignRight));
+  if (role == Qt::TextAlignmentRole) return QVariant::fromValue(alignment_of(section));
   return {};
 }
 

@@ -30,7 +30,10 @@ class RowsModel : public QAbstractTableModel {
   void set_titles(QStringList titles);
   /// Tool tips of the titles.
   void set_title_help(QStringList help) { title_help_ = std::move(help); }
-  /// Keeps selection and scroll position if the number of rows does not change.
+  /// A column of words after `numbers_from`: it is aligned left.
+  void set_words_column(int column) { words_column_ = column; }
+  /// Keeps selection and scroll position if the number of rows does not change, and a cell that is being edited if its
+  /// column does not change.
   void set_rows(std::vector<std::vector<Cell>> rows);
   const std::vector<std::vector<Cell>>& rows() const { return rows_; }
   QString words(int row, int column) const;
@@ -40,9 +43,14 @@ class RowsModel : public QAbstractTableModel {
   QVariant data(const QModelIndex& index, int role) const override;
   QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
+ protected:
+  const Palette& colours() const { return *colours_; }
+
  private:
+  Qt::Alignment alignment_of(int column) const;
+
   QStringList titles_, title_help_;
-  int numbers_from_;
+  int numbers_from_, words_column_ = -1;
   std::vector<std::vector<Cell>> rows_;
   const Palette* colours_;
 };

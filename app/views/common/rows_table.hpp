@@ -24,12 +24,20 @@ class RowsTable : public QTableView {
   int height_of(int rows) const;
   /// The height of the header and of as many complete rows as fit into `most`: at least one.
   int height_within(int most) const;
-  /// Hides these columns, in their order, until the others fit the table's width; all others are shown. A list for
-  /// a presentation, where sideways scrolling is not possible.
-  void hide_until_fits(std::span<const int> spare);
+  /// Hides these columns, in their order, until the others fit into `room`; all others are shown. Returns their width.
+  int hide_until_fits(std::span<const int> spare, int room);
+  /// The same with the table's width: for a presentation, where sideways scrolling is not possible.
+  void hide_until_fits(std::span<const int> spare) { hide_until_fits(spare, viewport()->width()); }
 
  private:
   RowsModel model_;
 };
+
+/// Makes rows as high as their text needs when it is wrapped in columns of the current width; rows of one line keep
+/// their height. If a scroll bar appears, the heights fit the remaining width.
+void fit_rows(QTableView& table);
+/// The height of the header and as many complete rows as fit into `most`, at least one; and of the scroll bar below if
+/// columns are wider than the table.
+int height_of_whole_rows(const QTableView& table, int most);
 
 }  // namespace rankscope::app

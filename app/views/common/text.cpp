@@ -114,6 +114,12 @@ QString short_number(double value) {
 
 QString utf8(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
 
+QStringList list(const std::vector<std::string>& texts) {
+  QStringList result;
+  for (const std::string& text : texts) result << QString::fromStdString(text);
+  return result;
+}
+
 QString hyphened(std::string_view name) { return utf8(name).replace(QLatin1Char('_'), QLatin1Char('-')); }
 
 QString words(std::string_view name) { return QString::fromStdString(named(name)); }

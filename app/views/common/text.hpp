@@ -4,8 +4,11 @@
 #pragma once
 #include <QObject>
 #include <QString>
+#include <QStringList>
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/plan/scenario/scenario.hpp"
 
@@ -49,6 +52,7 @@ QString short_number(double value);
 /// Translates a text of a view, for classes that are not a QObject.
 inline QString tr(const char* words) { return QObject::tr(words); }
 QString utf8(std::string_view text);
+QStringList list(const std::vector<std::string>& texts);
 /// One of the engine's names, in the window's language: "zero_gather" as "zero gather".
 QString words(std::string_view name);
 /// An op's name as everywhere else: "all_reduce" as "all-reduce".

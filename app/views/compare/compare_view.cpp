@@ -216,16 +216,10 @@ void CompareView::take_figures() {
 
 // The names of rows must stay readable: if there is too little space, the change is hidden first, then the difference.
 void CompareView::fit_columns() {
-  QHeaderView& header = *table_->horizontalHeader();
-  if (header.count() == 0) return;
-  for (int column = 0; column < header.count(); ++column) table_->setColumnHidden(column, false);
-  header.setSectionResizeMode(0, QHeaderView::ResizeToContents);
-  QMetaObject::invokeMethod(&header, "resizeSections", Qt::DirectConnection);
+  constexpr int spare[] = {4, 3};
   const int room = table_->width() - table_->verticalScrollBar()->sizeHint().width();
-  constexpr int b = 2;
-  for (int column = header.count() - 1; column > b && header.length() > room; --column)
-    table_->setColumnHidden(column, true);
-  if (header.length() <= room) header.setSectionResizeMode(0, QHeaderView::Stretch);
+  const bool fits = table_->hide_until_fits(spare, room) <= room;
+  table_->horizontalHeader()->setSectionResizeMode(0, fits ? QHeaderView::Stretch : QHeaderView::ResizeToContents);
 }
 
 void CompareView::arrange() {

@@ -9,7 +9,6 @@
 
 #include "app/views/common/parts.hpp"
 #include "app/views/common/style.hpp"
-#include "app/views/common/table_height.hpp"
 #include "app/views/common/text.hpp"
 
 namespace rankscope::app {

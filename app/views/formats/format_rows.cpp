@@ -191,9 +191,6 @@ void FormatRows::keyPressEvent(QKeyEvent* event) {
   update();
 }
 
-void FormatRows::focusInEvent(QFocusEvent*) { update(); }
-void FormatRows::focusOutEvent(QFocusEvent*) { update(); }
-
 QString FormatRows::tip_at(QPoint at) const {
   if (const auto place = place_at(at)) {
     const QString name = text::utf8(facts_of(place->format).name);

@@ -13,7 +13,6 @@
 
 #include "app/session/figures.hpp"
 #include "app/views/common/data_view.hpp"
-#include "app/views/common/elided_label.hpp"
 #include "app/views/common/rows_table.hpp"
 #include "app/views/formats/format_ranges.hpp"
 #include "app/views/formats/format_rows.hpp"

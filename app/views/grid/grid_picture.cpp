@@ -11,6 +11,7 @@
 #include "app/models/run_plan.hpp"
 #include "app/views/common/text.hpp"
 #include "engine/explain/facts/facts.hpp"
+#include "engine/op/contains.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -156,7 +157,7 @@ int GridFold::cell_of(int rank) const {
   if (whole.is_server(rank)) return shown.workers() + rank - whole.workers();
   const Coordinates at = whole.coordinates_of(rank);
   for (std::size_t row = 0; row < replicas.size(); ++row)
-    if (std::find(replicas[row].begin(), replicas[row].end(), at.data) != replicas[row].end())
+    if (contains(replicas[row], at.data))
       return shown.rank_of({shown.tensor == whole.tensor ? at.tensor : 0, static_cast<int>(row), at.pipeline});
   return -1;
 }
@@ -174,8 +175,7 @@ QString GridFold::cell_name(int cell) const {
   const std::vector<int> ranks = ranks_of(cell);
   if (ranks.size() == 1) return tr("rank %1").arg(ranks.front());
   if (!identical) return tr("%1 ranks").arg(ranks.size());
-  if (std::find(ranks.begin(), ranks.end(), slow_rank) != ranks.end())
-    return tr("%1 ranks, %2 slow").arg(ranks.size()).arg(slow_rank);
+  if (contains(ranks, slow_rank)) return tr("%1 ranks, %2 slow").arg(ranks.size()).arg(slow_rank);
   return tr("%1 identical ranks").arg(ranks.size());
 }
 

@@ -9,7 +9,6 @@
 #include <cmath>
 
 #include "app/views/common/style.hpp"
-#include "app/views/common/table_height.hpp"
 #include "app/views/common/text.hpp"
 
 namespace rankscope::app {
@@ -240,37 +239,29 @@ QString GridView::describe(int cell) const {
   const Figures& figures = *figures_.latest();
   const RankGrid grid = grid_of(figures);
   const std::vector<int> ranks = fold_.ranks_of(cell);
-  if (ranks.size() > 1) {
-    QString text = tr("<b>%1</b>: %2 … %3, stage %4<table>")
-                       .arg(fold_.cell_name(cell))
-                       .arg(ranks.front())
-                       .arg(ranks.back())
-                       .arg(grid.coordinates_of(ranks.front()).pipeline);
-    for (int i = 0; i < grid_quantity_count; ++i) {
-      const auto quantity = static_cast<GridQuantity>(i);
-      const double mean = cell_values(fold_, values_of(figures, quantity))[static_cast<std::size_t>(cell)];
-      text += QStringLiteral("<tr><td>%1 &nbsp;</td><td align=right>%2</td></tr>")
-                  .arg(fold_.identical ? label_of(quantity) : tr("%1, mean").arg(label_of(quantity)),
-                       text_of(quantity, mean));
-    }
-    return text + QStringLiteral("</table>");
-  }
+  const bool alone = ranks.size() == 1;
   const int rank = ranks.front();
   const Coordinates at = grid.coordinates_of(rank);
-  QString text = grid.is_server(rank) ? tr("<b>rank %1</b>: parameter server %2<table>").arg(rank).arg(at.data)
-                                      : tr("<b>rank %1</b>: stage %2, replica %3, tensor %4<table>")
-                                            .arg(rank)
-                                            .arg(at.pipeline)
-                                            .arg(at.data)
-                                            .arg(at.tensor);
+  QString text = !alone ? tr("<b>%1</b>: %2 … %3, stage %4<table>")
+                              .arg(fold_.cell_name(cell))
+                              .arg(rank)
+                              .arg(ranks.back())
+                              .arg(at.pipeline)
+                 : grid.is_server(rank) ? tr("<b>rank %1</b>: parameter server %2<table>").arg(rank).arg(at.data)
+                                        : tr("<b>rank %1</b>: stage %2, replica %3, tensor %4<table>")
+                                              .arg(rank)
+                                              .arg(at.pipeline)
+                                              .arg(at.data)
+                                              .arg(at.tensor);
   for (int i = 0; i < grid_quantity_count; ++i) {
     const auto quantity = static_cast<GridQuantity>(i);
-    const auto values = values_of(figures, quantity);
-    if (static_cast<std::size_t>(rank) >= values.size()) continue;
+    const double value = cell_values(fold_, values_of(figures, quantity))[static_cast<std::size_t>(cell)];
     text += QStringLiteral("<tr><td>%1 &nbsp;</td><td align=right>%2</td></tr>")
-                .arg(label_of(quantity), text_of(quantity, values[static_cast<std::size_t>(rank)]));
+                .arg(alone || fold_.identical ? label_of(quantity) : tr("%1, mean").arg(label_of(quantity)),
+                     text_of(quantity, value));
   }
   text += QStringLiteral("</table>");
+  if (!alone) return text;
   const auto members = [&](GroupKind kind, const QString& name) {
     QStringList others;
     for (const int member : grid.group_of(rank, kind)) others.append(QString::number(member));

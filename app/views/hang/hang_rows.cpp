@@ -6,6 +6,7 @@
 
 #include "app/models/run_plan.hpp"
 #include "app/views/common/text.hpp"
+#include "engine/op/contains.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -42,9 +43,7 @@ QString words_of(const StalenessWait& bound) {
   return tr("rank %1, whose step %2 is missing").arg(ranks.join(QStringLiteral(", "))).arg(bound.oldest);
 }
 
-bool is_late(const Standstill& still, int rank) {
-  return std::find(still.late.begin(), still.late.end(), rank) != still.late.end();
-}
+bool is_late(const Standstill& still, int rank) { return contains(still.late, rank); }
 
 /// Missing ranks are highlighted if one of them is late.
 Tone tone_of_missing(const PendingCommunication& communication, const Standstill& still) {
@@ -95,8 +94,7 @@ std::vector<Cell> row_of(const LanePlace& lane, const Standstill& still, const R
     if (is_late(still, lane.rank) && !is_communication(lane.next.kind())) now.tone = Tone::bad;
     for (const PendingCommunication& communication : still.pending) {
       const OpId mine = lane.next.kind() == OpKind::receive ? counterpart(lane.next) : lane.next;
-      const bool member = std::find(communication.members.begin(), communication.members.end(), lane.rank) !=
-                          communication.members.end();
+      const bool member = contains(communication.members, lane.rank);
       if (communication.op != mine || communication.step != lane.next_step || !member) continue;
       const std::vector<int> away = communication.missing();
       why = {tr("waits for rank %1").arg(ranks_of(communication, MemberState::not_arrived)),

@@ -27,8 +27,7 @@ PathPlayer::PathPlayer(QWidget* parent)
   words_->setFont(number_font());
   words_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   auto* row = row_in(this, 6, {view_margin, 2, view_margin, 4});
-  for (QWidget* part : {static_cast<QWidget*>(back_), static_cast<QWidget*>(play_), static_cast<QWidget*>(forward_)})
-    row->addWidget(part);
+  for (QToolButton* button : {back_, play_, forward_}) row->addWidget(button);
   row->addWidget(slider_, 1);
   row->addWidget(words_);
   timer_.setInterval(tick_ms);

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 #include "app/views/paths/optimizer_marker.hpp"
 #include "engine/plan/optimizer_rule/rule.hpp"
@@ -42,71 +41,73 @@ QString bytes_words(double bytes) { return bytes == 0 ? QStringLiteral("0") : QS
 }  // namespace
 
 PathsModel::PathsModel(QObject* parent)
-    : QAbstractTableModel(parent),
+    : RowsModel({tr("optimizer"), tr("rate"), tr("loss"), tr("distance"), tr("step length"), tr("within 1 %"),
+                 tr("state, B")},
+                rate, parent),
       names_(walking_optimizers()),
-      surface_(make_surface("ravine")),
-      colours_(&palette_of(Theme::dark)) {}
-
-void PathsModel::set_theme(const Palette& colours) {
-  colours_ = &colours;
-  emit dataChanged(index(0, 0), index(rowCount() - 1, column_count - 1));
+      surface_(make_surface("ravine")) {
+  set_words_column(reached);
+  set_title_help({tr("Ticked ones are drawn"), tr("Learning rate: a double click changes it"),
+                  tr("At the present step"), tr("At the present step, to the nearest minimum"),
+                  tr("Of the step that led here"),
+                  tr("From where on the loss stays within 1 % of the way from the start's to the least"),
+                  tr("Bytes of optimizer state per parameter of a large fp32 matrix")});
+  fill();
 }
 
 void PathsModel::set_paths(std::shared_ptr<const Paths> paths) {
   paths_ = std::move(paths);
   if (paths_) surface_ = make_surface(paths_->request.surface, paths_->request.condition);
-  emit dataChanged(index(0, 0), index(rowCount() - 1, column_count - 1));
+  fill();
 }
 
 void PathsModel::set_step(int step) {
   step_ = step;
-  emit dataChanged(index(0, loss), index(rowCount() - 1, last_step));
+  fill();
 }
 
 void PathsModel::set_drawn(std::set<std::string> optimizers) {
   if (optimizers == drawn_) return;
   drawn_ = std::move(optimizers);
-  emit dataChanged(index(0, 0), index(rowCount() - 1, column_count - 1));
+  fill();
   emit drawn_changed();
 }
 
-const OptimizerPath* PathsModel::path_of(int row) const {
-  return paths_ ? paths_->of(names_[static_cast<std::size_t>(row)]) : nullptr;
+void PathsModel::fill() {
+  std::vector<std::vector<Cell>> rows;
+  for (const std::string& name : names_) {
+    const OptimizerPath* path = paths_ ? paths_->of(name) : nullptr;
+    const Tone tone = drawn_.contains(name) ? Tone::text : Tone::dim;
+    std::vector<Cell>& row = rows.emplace_back();
+    row.push_back({QString::fromStdString(name), tone, text::utf8(optimizer_rule(name).what)});
+    for (int column = rate; column < column_count; ++column)
+      row.push_back({path != nullptr ? words_of(*path, column) : text::unknown(), tone, {}});
+    row[rate].help = tr("The learning rate. A double click, or typing, changes it.");
+    if (path != nullptr && path->diverged) row[reached].tone = Tone::bad;
+  }
+  set_rows(std::move(rows));
 }
 
-int PathsModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(names_.size());
-}
-
-int PathsModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : column_count; }
-
-QString PathsModel::words(int row, int column) const {
-  if (column == optimizer) return QString::fromStdString(names_[static_cast<std::size_t>(row)]);
-  const OptimizerPath* path = path_of(row);
-  if (path == nullptr) return text::unknown();
-  const int at = std::min(step_, path->steps());
+QString PathsModel::words_of(const OptimizerPath& path, int column) const {
+  const int at = std::min(step_, path.steps());
   const auto i = static_cast<std::size_t>(at);
-  const bool gone = path->diverged && step_ >= *path->diverged;
+  const bool gone = path.diverged && step_ >= *path.diverged;
   switch (column) {
-    case rate: return QString::number(path->rate, 'g', 6);
-    case loss: return short_number(path->losses[i]);
-    case distance: return short_number(surface_.distance(path->points[i]));
-    case last_step: return short_number(path->step_length(at));
+    case rate: return QString::number(path.rate, 'g', 6);
+    case loss: return short_number(path.losses[i]);
+    case distance: return short_number(surface_.distance(path.points[i]));
+    case last_step: return short_number(path.step_length(at));
     case reached:
-      if (path->diverged) return gone ? tr("diverged, %1").arg(*path->diverged) : tr("diverges");
-      return path->reached ? tr("from step %1").arg(*path->reached) : tr("not yet");
-    case state: return bytes_words(path->bytes_per_parameter);
+      if (path.diverged) return gone ? tr("diverged, %1").arg(*path.diverged) : tr("diverges");
+      return path.reached ? tr("from step %1").arg(*path.reached) : tr("not yet");
+    case state: return bytes_words(path.bytes_per_parameter);
     default: return {};
   }
 }
 
 QStringList PathsModel::longest_words(int column) {
   switch (column) {
-    case optimizer: {
-      QStringList names;
-      for (const std::string& name : walking_optimizers()) names << QString::fromStdString(name);
-      return names;
-    }
+    case optimizer: return text::list(walking_optimizers());
     case rate: return {QStringLiteral("0.00015")};
     case reached: return {tr("diverged, %1").arg(1000), tr("from step %1").arg(1000)};
     case state: return {QStringLiteral("0.00781")};
@@ -115,31 +116,12 @@ QStringList PathsModel::longest_words(int column) {
 }
 
 QVariant PathsModel::data(const QModelIndex& index, int role) const {
-  if (!index.isValid()) return {};
-  const std::string& name = names_[static_cast<std::size_t>(index.row())];
-  const bool shown = drawn_.count(name) > 0;
-  const OptimizerPath* path = path_of(index.row());
-  switch (role) {
-    case Qt::DisplayRole:
-    case Qt::EditRole: return words(index.row(), index.column());
-    case Qt::CheckStateRole:
-      return index.column() == optimizer ? QVariant(shown ? Qt::Checked : Qt::Unchecked) : QVariant();
-    case Qt::DecorationRole: return index.column() == optimizer ? QVariant(icon_of(name, *colours_)) : QVariant();
-    case Qt::TextAlignmentRole:
-      return index.column() == optimizer || index.column() == reached ? QVariant(Qt::AlignLeft | Qt::AlignVCenter)
-                                                                      : QVariant(Qt::AlignRight | Qt::AlignVCenter);
-    case Qt::FontRole: return index.column() == optimizer ? QVariant() : QVariant(number_font());
-    case Qt::ForegroundRole:
-      if (index.column() == reached && path != nullptr && path->diverged) return color(colours_->bad);
-      return color(shown ? colours_->text : colours_->dim);
-    case Qt::ToolTipRole:
-      if (index.column() == optimizer)
-        return QString::fromUtf8(optimizer_rule(name).what.data(),
-                                 static_cast<qsizetype>(optimizer_rule(name).what.size()));
-      if (index.column() == rate) return tr("The learning rate. A double click, or typing, changes it.");
-      return {};
-    default: return {};
+  if (index.isValid() && index.column() == optimizer) {
+    const std::string& name = names_[static_cast<std::size_t>(index.row())];
+    if (role == Qt::CheckStateRole) return drawn_.contains(name) ? Qt::Checked : Qt::Unchecked;
+    if (role == Qt::DecorationRole) return icon_of(name, colours());
   }
+  return RowsModel::data(index, role == Qt::EditRole ? Qt::DisplayRole : role);
 }
 
 bool PathsModel::setData(const QModelIndex& index, const QVariant& value, int role) {
@@ -166,27 +148,6 @@ Qt::ItemFlags PathsModel::flags(const QModelIndex& index) const {
   if (index.column() == optimizer) flags |= Qt::ItemIsUserCheckable;
   if (index.column() == rate) flags |= Qt::ItemIsEditable;
   return flags;
-}
-
-QVariant PathsModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (orientation != Qt::Horizontal) return {};
-  struct Title {
-    QString words, help;
-  };
-  const Title titles[column_count] = {
-      {tr("optimizer"), tr("Ticked ones are drawn")},
-      {tr("rate"), tr("Learning rate: a double click changes it")},
-      {tr("loss"), tr("At the present step")},
-      {tr("distance"), tr("At the present step, to the nearest minimum")},
-      {tr("step length"), tr("Of the step that led here")},
-      {tr("within 1 %"), tr("From where on the loss stays within 1 % of the way from the start's to the least")},
-      {tr("state, B"), tr("Bytes of optimizer state per parameter of a large fp32 matrix")},
-  };
-  if (role == Qt::DisplayRole) return titles[section].words;
-  if (role == Qt::ToolTipRole) return titles[section].help;
-  if (role == Qt::TextAlignmentRole)
-    return QVariant((section == optimizer || section == reached ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
-  return {};
 }
 
 }  // namespace rankscope::app

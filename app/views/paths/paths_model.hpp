@@ -1,36 +1,30 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The table of optimizers: which are drawn, their learning rates, and their positions at the current step.
 #pragma once
-#include <QAbstractTableModel>
 #include <memory>
 #include <set>
 
-#include "app/models/palette.hpp"
+#include "app/views/common/rows_model.hpp"
 #include "engine/lesson/descent/path.hpp"
 
 namespace rankscope::app {
 
-class PathsModel : public QAbstractTableModel {
+class PathsModel : public RowsModel {
   Q_OBJECT
  public:
   enum Column { optimizer, rate, loss, distance, last_step, reached, state, column_count };
   explicit PathsModel(QObject* parent = nullptr);
-  void set_theme(const Palette& colours);
   /// Null: nothing is known yet.
   void set_paths(std::shared_ptr<const Paths> paths);
   void set_step(int step);
   const std::set<std::string>& drawn() const { return drawn_; }
   void set_drawn(std::set<std::string> optimizers);
-  QString words(int row, int column) const;
   /// The longest possible text of a column.
   static QStringList longest_words(int column);
 
-  int rowCount(const QModelIndex& parent = {}) const override;
-  int columnCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role) const override;
   bool setData(const QModelIndex& index, const QVariant& value, int role) override;
   Qt::ItemFlags flags(const QModelIndex& index) const override;
-  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
  signals:
   void drawn_changed();
@@ -38,14 +32,14 @@ class PathsModel : public QAbstractTableModel {
   void rate_wanted(const std::string& optimizer, double rate);
 
  private:
-  const OptimizerPath* path_of(int row) const;
+  void fill();
+  QString words_of(const OptimizerPath& path, int column) const;
 
   std::vector<std::string> names_;  ///< all optimizers
   std::set<std::string> drawn_{"sgd", "momentum", "adagrad", "adam"};
   std::shared_ptr<const Paths> paths_;
   Surface surface_;
   int step_ = 0;
-  const Palette* colours_;
 };
 
 }  // namespace rankscope::app

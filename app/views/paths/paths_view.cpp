@@ -12,9 +12,8 @@
 #include <set>
 
 #include "app/views/common/parts.hpp"
-#include "app/views/common/rows_model.hpp"
+#include "app/views/common/rows_table.hpp"
 #include "app/views/common/style.hpp"
-#include "app/views/common/table_height.hpp"
 #include "app/views/common/text.hpp"
 #include "app/views/paths/optimizer_marker.hpp"
 
@@ -135,7 +134,7 @@ void PathsView::make_controls() {
 std::string PathsView::surface_name() const { return surfaces_->currentData().toString().toStdString(); }
 
 void PathsView::take_colours() {
-  model_.set_theme(colours());
+  model_.set_theme(colours().theme);
   show_plot();
 }
 

@@ -366,9 +366,6 @@ void PuzzleBoard::keyPressEvent(QKeyEvent* event) {
   QWidget::keyPressEvent(event);
 }
 
-void PuzzleBoard::focusInEvent(QFocusEvent*) { update(); }
-void PuzzleBoard::focusOutEvent(QFocusEvent*) { update(); }
-
 QString PuzzleBoard::tip_at(QPoint at) const {
   const auto box = box_at(at);
   if (!box || (drag_ && drag_->moved)) return {};

@@ -12,7 +12,6 @@
 #include "app/session/session.hpp"
 #include "app/views/common/data_view.hpp"
 #include "app/views/puzzle/puzzle_board.hpp"
-#include "engine/lesson/lab/question.hpp"
 
 namespace rankscope::app {
 

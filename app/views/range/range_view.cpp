@@ -7,7 +7,6 @@
 
 #include "app/views/common/parts.hpp"
 #include "app/views/common/style.hpp"
-#include "app/views/common/table_height.hpp"
 
 namespace rankscope::app {
 namespace {

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/roofline/roofline_view.hpp"
 
-#include <QHeaderView>
 #include <QPainter>
-#include <QTimer>
 #include <algorithm>
 
 #include "app/views/common/style.hpp"
-#include "app/views/common/table_height.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -17,6 +14,7 @@ constexpr int preferred_height = 400;
 constexpr int table_share = 56, scroll_bar = 18;  ///< per cent of the width, at most; pixels
 constexpr int beside = 640;                       ///< from this width on the table is to the right of the chart
 constexpr int least_for_below = 380;              ///< heights: below it the narrow view has no table
+constexpr int spare_columns[] = {6, 5, 4, 3, 2, 1};  ///< the least important first
 
 }  // namespace
 
@@ -52,9 +50,6 @@ void RooflineView::show_picture() {
   update();
 }
 
-// While a window opens, all views are shown for a moment; those behind other tabs are then hidden again.
-void RooflineView::on_show() { QTimer::singleShot(0, this, &RooflineView::refresh); }
-
 void RooflineView::arrange() {
   const bool there = !picture_.empty() && !veiled();
   const bool chooses = there && has_measured_roof(session_);
@@ -69,18 +64,12 @@ void RooflineView::arrange() {
   table_->setVisible(there && (right || below));
   if (right) {
     // If the table is too wide, the last columns, which are the least important, are hidden.
-    QHeaderView& header = *table_->horizontalHeader();
-    const int most = width() * table_share / 100 - scroll_bar;
-    for (int column = 0; column < header.count(); ++column) table_->setColumnHidden(column, false);
-    QMetaObject::invokeMethod(&header, "resizeSections", Qt::DirectConnection);
-    for (int column = header.count() - 1; column > 0 && header.length() > most; --column)
-      table_->setColumnHidden(column, true);
-    const int wide = header.length() + scroll_bar;
+    const int wide = scroll_bar + table_->hide_until_fits(spare_columns, width() * table_share / 100 - scroll_bar);
     table_->resize(wide, high);
     table_->setGeometry(width() - wide - view_margin, top, wide, table_->height_within(high));
     chart_->setGeometry(0, top, width() - wide - view_margin - gap, high);
   } else if (below) {
-    for (int column = 0; column < table_->horizontalHeader()->count(); ++column) table_->setColumnHidden(column, false);
+    table_->hide_until_fits({});
     const int rows = table_->height_within(std::min(table_->height_of(6), high / 2));
     table_->setGeometry(cell_inset, height() - rows - 4, width() - view_margin - cell_inset, rows);
     chart_->setGeometry(0, top, width(), high - rows - gap);

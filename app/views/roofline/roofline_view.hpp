@@ -26,7 +26,7 @@ class RooflineView : public DataView {
   void take_colours() override { show_picture(); }
   void arrange() override;
   void paint(QPainter& painter) override;
-  void on_show() override;
+  void on_stay() override { refresh(); }
   ViewTable rows_shown() const override { return roofline_table(picture_); }
 
  private:

@@ -6,13 +6,10 @@
 #include <QFileDialog>
 #include <QHeaderView>
 #include <QPainter>
-#include <QTimer>
 #include <algorithm>
 
-#include "app/views/common/axis.hpp"
 #include "app/views/common/parts.hpp"
 #include "app/views/common/style.hpp"
-#include "app/views/common/table_height.hpp"
 #include "app/views/common/text.hpp"
 #include "engine/explain/facts/sweep_file.hpp"
 
@@ -270,9 +267,6 @@ void ScalingView::show_plots() {
   const auto shown = plots();
   for (std::size_t i = 0; i < shown.size(); ++i) charts_[i]->show_plot(shown[i]);
 }
-
-// While a window opens, all views are shown for a moment; those behind other tabs are then hidden again.
-void ScalingView::on_show() { QTimer::singleShot(0, this, &ScalingView::refresh); }
 
 void ScalingView::arrange() {
   int x = view_margin;

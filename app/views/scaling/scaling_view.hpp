@@ -50,7 +50,7 @@ class ScalingView : public DataView {
   void arrange() override;
   ViewTable rows_shown() const override { return table_of(rows()); }
   void paint(QPainter& painter) override;
-  void on_show() override;
+  void on_stay() override { refresh(); }
 
  private:
   enum class What : std::uint8_t { plan, sweep, published };

@@ -91,21 +91,18 @@ void SearchView::choose(int budget, int seed) {
   seed_->setValue(seed);
 }
 
-void SearchView::start() {
+void SearchView::start(const std::vector<Strategy>& strategies) {
   if (!can_search()) return;
   chosen_.reset();
   picked_ = false;
   searcher_.start(*session_.scenario(), static_cast<std::size_t>(budget_->value()),
-                  static_cast<std::uint64_t>(seed_->value()));
+                  static_cast<std::uint64_t>(seed_->value()), strategies);
 }
 
 void SearchView::start_briefly() {
   if (!can_search()) return;
   choose(brief_tries, seed_->value());
-  chosen_.reset();
-  picked_ = false;
-  searcher_.start(*session_.scenario(), brief_tries, static_cast<std::uint64_t>(seed_->value()),
-                  {Strategy::random, Strategy::bayes});
+  start({Strategy::random, Strategy::bayes});
 }
 
 // The results are valid as long as the training is the same.

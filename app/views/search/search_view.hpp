@@ -27,7 +27,7 @@ class SearchView : public DataView {
   bool settled() const override { return !searcher_.running(); }
   QString own_source() const override;
   /// For the open scenario, with the tries and the seed in the boxes.
-  void start();
+  void start(const std::vector<Strategy>& strategies = {Strategy::random, Strategy::bayes, Strategy::exhaustive});
   /// Some tries of random and Bayesian search, for pictures of a window without a user.
   void start_briefly();
   void stop() { searcher_.stop(); }

@@ -8,9 +8,7 @@
 #include <cmath>
 
 #include "app/models/range_statistics.hpp"
-#include "app/models/time_axis.hpp"
 #include "app/models/translated.hpp"
-#include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 #include "app/views/timeline/timeline_view.hpp"
 

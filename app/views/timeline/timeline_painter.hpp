@@ -5,6 +5,8 @@
 #include <QFont>
 #include <QHash>
 #include <QPainter>
+#include <QRect>
+#include <QSize>
 #include <QStaticText>
 #include <QString>
 #include <memory>
@@ -16,10 +18,24 @@
 #include "app/models/shared_state.hpp"
 #include "app/models/span_details.hpp"
 #include "app/models/time_axis.hpp"
-#include "app/views/timeline/timeline_layout.hpp"
 #include "telemetry/trace/marks.hpp"
 
 namespace rankscope::app {
+
+/// Positions of the parts of the time line in its widget, in logical pixels.
+struct TimelineLayout {
+  QRect header;    ///< title, summary, and the legend if that has no line of its own
+  QRect legend;    ///< empty: it is in the header
+  QRect overview;  ///< the complete step or run, above the plot's columns
+  QRect axis;      ///< ticks
+  QRect labels;    ///< ranks, to the left of the plot
+  QRect plot;      ///< rows
+  QRect details;   ///< one or two lines about the selection
+
+  /// `line`: height of a line of text. Parts without space are empty: first the details, then the overview, then
+  /// the legend's own line, then the header.
+  static TimelineLayout of(QSize widget, int line, int label_width, bool legend_line = false);
+};
 
 /// Texts of one font, shaped and measured once each.
 class TextWidths {

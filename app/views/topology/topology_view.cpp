@@ -8,7 +8,6 @@
 #include <cmath>
 
 #include "app/views/common/style.hpp"
-#include "app/views/common/table_height.hpp"
 #include "app/views/common/text.hpp"
 
 namespace rankscope::app {

@@ -7,6 +7,7 @@
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 #include "app/views/traffic/exchange_sizes.hpp"
+#include "engine/op/contains.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -89,7 +90,7 @@ void ExchangePainter::moves(QPainter& painter) const {
   std::vector<std::pair<int, int>> drawn;
   for (const ExchangeMove& move : e.moves) {
     const std::pair<int, int> pair{std::min(move.from, move.to), std::max(move.from, move.to)};
-    if (e.size() > most_boxes || std::find(drawn.begin(), drawn.end(), pair) != drawn.end()) continue;
+    if (e.size() > most_boxes || contains(drawn, pair)) continue;
     drawn.push_back(pair);
     painter.setPen(QPen(color(s_.colours->line), 1.5));
     painter.drawLine(places_[static_cast<std::size_t>(move.from)], places_[static_cast<std::size_t>(move.to)]);

@@ -171,8 +171,6 @@ void ExchangePlayer::keyPressEvent(QKeyEvent* event) {
   }
 }
 
-void ExchangePlayer::resizeEvent(QResizeEvent*) { update(); }
-
 ExchangeScene ExchangePlayer::scene() const {
   return {exchange_.get(), &time_,    at_,   QRectF(0, 0, width(), height() - controls_height()),
           &colours(),      smallest_, named_};

@@ -1,14 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A small table of facts about an opaque collective: one line per fact, with the origin of its value.
+// Facts about a collective without known phases: its algorithm, the last rank to arrive, the waiting times of the
+// others, and the bandwidth; and a small table of them: one line per fact, with the origin of its value.
 #pragma once
 #include <QPainter>
+#include <QString>
 #include <array>
 #include <vector>
 
 #include "app/models/palette.hpp"
-#include "app/views/traffic/exchange_facts.hpp"
+#include "engine/explain/analyse/exchange.hpp"
 
 namespace rankscope::app {
+
+struct ExchangeFact {
+  QString name, value;
+  QString why;  ///< how the value is computed; may be empty
+};
+
+/// In reading order. Facts that need the spans of all members are omitted if one of them is
+/// missing.
+std::vector<ExchangeFact> facts_of(const GroupExchange& exchange);
 
 /// The form of the table in the available space.
 struct FactsForm {

@@ -13,6 +13,7 @@
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 #include "engine/explain/facts/facts.hpp"
+#include "engine/op/contains.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -129,8 +130,7 @@ TrafficView::Answer TrafficView::answer(const Figures& figures, const StoreView&
       if (instance.op != op) continue;
       const auto of_instance = exchange_of(programs, grid, algorithm, {}, {}, instance.rank, step->step, instance.op);
       if (!of_instance) continue;
-      if (std::find(of_instance->ranks.begin(), of_instance->ranks.end(), requested->rank) != of_instance->ranks.end())
-        answer.chosen = instance;
+      if (contains(of_instance->ranks, requested->rank)) answer.chosen = instance;
     }
   }
   auto exchange =

@@ -13,9 +13,18 @@
 #include <vector>
 
 #include "app/models/palette.hpp"
-#include "app/views/training/decimate.hpp"
 
 namespace rankscope::app {
+
+struct CurvePoint {
+  double x = 0, y = 0;
+  bool operator==(const CurvePoint&) const = default;
+};
+
+/// The least and the greatest y of each of `pixels` equal ranges of x, in their order. A y that is not finite is
+/// unknown: a range with only such points becomes one of them; in other ranges they are omitted. `points` are
+/// sorted by x. Unchanged if there are no more than two per pixel.
+std::vector<CurvePoint> decimated(const std::vector<CurvePoint>& points, int pixels);
 
 /// A line with gaps at unknown values: it consists of several series with the same style.
 class BrokenLine {

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "app/views/common/parts.hpp"
-#include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 
 namespace rankscope::app {

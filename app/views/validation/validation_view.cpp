@@ -4,12 +4,10 @@
 #include <QHeaderView>
 #include <QItemSelectionModel>
 #include <QPainter>
-#include <QTimer>
 #include <algorithm>
 
 #include "app/views/common/parts.hpp"
 #include "app/views/common/style.hpp"
-#include "app/views/common/table_height.hpp"
 #include "app/views/validation/validation_rows.hpp"
 
 namespace rankscope::app {
@@ -106,9 +104,6 @@ QRectF ValidationView::plot_area() const {
   const double top = table_list_->geometry().bottom() + view_margin;
   return {4, top, static_cast<double>(table_list_->width()), is_wide() ? std::max(0.0, height() - top - 6) : 0};
 }
-
-// While a window opens, all views are shown for a moment; those behind other tabs are then hidden again.
-void ValidationView::on_show() { QTimer::singleShot(0, this, &ValidationView::ask); }
 
 void ValidationView::arrange() {
   const bool there = chosen() != nullptr;

@@ -31,7 +31,7 @@ class ValidationView : public DataView {
   void arrange() override;
   ViewTable rows_shown() const override { return table_of(rows()); }
   void paint(QPainter& painter) override;
-  void on_show() override;
+  void on_stay() override { ask(); }
 
  private:
   struct Answer {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A drawn guess: with the pointer, and with keys only.
-#include "app/lesson/sketch.hpp"
 
 #include <QTest>
 
+#include "app/lesson/drawn_guess.hpp"
 #include "app/views/common/style.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/catch.hpp"

@@ -1,6 +1,6 @@
 #include "app/models/time_axis.hpp"
+#include "app/models/frame.hpp"
 
-#include "app/models/pixel_scale.hpp"
 #include "app/models/time_window.hpp"
 #include "tests/catch.hpp"
 

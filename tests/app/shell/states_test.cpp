@@ -8,9 +8,8 @@
 #include <QSettings>
 #include <set>
 
+#include "app/lesson/drawn_guess.hpp"
 #include "app/lesson/lab_panel.hpp"
-#include "app/lesson/share_guess.hpp"
-#include "app/lesson/sketch.hpp"
 #include "app/lesson/welcome_page.hpp"
 #include "app/shell/banner.hpp"
 #include "app/shell/command_line.hpp"

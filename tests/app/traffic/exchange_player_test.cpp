@@ -6,7 +6,7 @@
 
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
-#include "app/views/traffic/exchange_facts.hpp"
+#include "app/views/traffic/facts_table.hpp"
 #include "app/views/traffic/heat_map.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/catch.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/traffic/traffic_view.hpp"
+#include "app/views/traffic/facts_table.hpp"
 
 #include <QComboBox>
 #include <QHeaderView>
@@ -7,7 +8,6 @@
 #include <QTest>
 #include <cmath>
 
-#include "app/views/traffic/exchange_facts.hpp"
 #include "engine/explain/facts/facts.hpp"
 #include "tests/app/painted_text.hpp"
 #include "tests/app/session/qt_application.hpp"

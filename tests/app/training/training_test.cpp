@@ -7,7 +7,7 @@
 
 #include "app/session/store_filler.hpp"
 #include "app/views/common/text.hpp"
-#include "app/views/training/decimate.hpp"
+#include "app/views/training/curve_chart.hpp"
 #include "app/views/training/training_view.hpp"
 #include "kernels/tensor/magnitude.hpp"
 #include "tests/app/session/qt_application.hpp"

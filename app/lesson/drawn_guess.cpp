@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/lesson/sketch.hpp"
+#include "app/lesson/drawn_guess.hpp"
 
 #include <QKeyEvent>
 #include <QMouseEvent>
@@ -15,22 +15,124 @@
 namespace rankscope::app {
 namespace {
 
-constexpr std::size_t most_bars = 32;  // above this number it is a curve
+constexpr double bar_height = 26, gap = 4, side = 2;  ///< of a share
+constexpr std::size_t most_bars = 32;                 ///< of a series: above this number it is a curve
 
 }  // namespace
 
+DrawnGuess::DrawnGuess(const Palette& colours, Qt::CursorShape cursor, QWidget* parent)
+    : QWidget(parent), colours_(colours), cursor_(cursor) {
+  setProperty(own_keys_property, true);
+  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+  set_kept(false);
+}
+
+void DrawnGuess::set_kept(bool kept) {
+  kept_ = kept;
+  setCursor(kept ? Qt::ArrowCursor : cursor_);
+  setFocusPolicy(kept ? Qt::NoFocus : Qt::StrongFocus);
+  if (kept) setToolTip({});
+  update();
+}
+
+std::optional<TimeClass> part_of_step(const QString& report_path) {
+  if (report_path.startsWith(QLatin1String("bubble"))) return TimeClass::bubble;
+  for (int i = 0; i < time_class_count; ++i) {
+    const auto time = static_cast<TimeClass>(i);
+    if (report_path == QStringLiteral("time.") + text::utf8(name_of(time))) return time;
+  }
+  return std::nullopt;
+}
+
+ShareGuess::ShareGuess(const Palette& colours, std::optional<TimeClass> part, QWidget* parent)
+    : DrawnGuess(colours, Qt::SizeHorCursor, parent), part_(part) {
+  setToolTip(at_end() ? tr("Drag the edge: the hatched part is your guess")
+                      : tr("Drag the edge: the coloured part is your guess"));
+}
+
+QSize ShareGuess::sizeHint() const {
+  return {200, static_cast<int>(measured_ ? 2 * bar_height + gap + 2 : bar_height + 2)};
+}
+
+double ShareGuess::x_of(double percent) const {
+  return side + (width() - 2 * side) * (at_end() ? 1 - percent / 100 : percent / 100);
+}
+
+void ShareGuess::set_value(double percent) {
+  const double now = std::clamp(std::round(percent), 0.0, 100.0);
+  if (now == value_) return;
+  value_ = now;
+  update();
+  emit value_changed(value_);
+}
+
+void ShareGuess::set_measured(std::optional<double> percent, const QString& name) {
+  measured_ = percent;
+  measured_name_ = name;
+  updateGeometry();
+  update();
+}
+
+void ShareGuess::drag(double x) {
+  const double share = (x - side) / (width() - 2 * side);
+  if (!kept_) set_value(100 * (at_end() ? 1 - share : share));
+}
+
+void ShareGuess::mousePressEvent(QMouseEvent* event) {
+  if (event->button() == Qt::LeftButton) drag(event->position().x());
+}
+
+void ShareGuess::mouseMoveEvent(QMouseEvent* event) {
+  if (event->buttons() & Qt::LeftButton) drag(event->position().x());
+}
+
+void ShareGuess::keyPressEvent(QKeyEvent* event) {
+  const int by = event->modifiers() & Qt::ShiftModifier ? 10 : 1;
+  if (!kept_ && (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter)) return emit submitted();
+  if (kept_ || (event->key() != Qt::Key_Left && event->key() != Qt::Key_Right)) return QWidget::keyPressEvent(event);
+  const bool more = (event->key() == Qt::Key_Left) == at_end();  // the edge moves in the direction of the key
+  set_value(value_ + (more ? by : -by));
+}
+
+void ShareGuess::paint_share(QPainter& painter, const QRectF& bar, double percent, double strength) const {
+  const double edge = x_of(percent);
+  const QRectF left(bar.left(), bar.top(), edge - bar.left(), bar.height());
+  const QRectF right(edge, bar.top(), bar.right() - edge, bar.height());
+  painter.fillRect(bar, color(colours_.ground));
+  if (at_end()) {
+    painter.fillRect(left, faded(colours_.of(SpanClass::forward), strength));
+    painter.fillRect(right, QBrush(color(colours_.hatch), Qt::BDiagPattern));
+  } else {
+    painter.fillRect(left, faded(part_ ? color_of(*part_, colours_) : colours_.accent, strength));
+  }
+  painter.setPen(QPen(color(colours_.line), 1));
+  painter.setBrush(Qt::NoBrush);
+  painter.drawRect(bar);
+}
+
+void ShareGuess::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  painter.setFont(interface_font());
+  const QRectF bar(side, 1, width() - 2 * side, bar_height);
+  paint_share(painter, bar, value_, 0.75);
+  if (measured_) {
+    const QRectF below = bar.translated(0, bar_height + gap);
+    paint_share(painter, below, *measured_, 0.4);
+    draw_text(painter, below.adjusted(6, 0, -6, 0), at_left, measured_name_, colours_.text);
+    painter.drawText(bar.adjusted(6, 0, -6, 0), at_left, tr("your guess"));
+  } else if (!kept_) {
+    painter.setPen(QPen(color(hasFocus() ? colours_.accent : colours_.text), 3));
+    painter.drawLine(QPointF(x_of(value_), 1), QPointF(x_of(value_), bar_height + 1));
+  }
+}
+
 Sketch::Sketch(const Palette& colours, std::size_t count, double most, const QString& unit, const QString& each,
                QWidget* parent)
-    : QWidget(parent),
-      colours_(colours),
+    : DrawnGuess(colours, Qt::CrossCursor, parent),
       most_(most),
       unit_(unit),
       each_(each),
       values_(std::max<std::size_t>(count, 1), 0.0) {
-  setFocusPolicy(Qt::StrongFocus);
-  setProperty(own_keys_property, true);
-  setCursor(Qt::CrossCursor);
-  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   setToolTip(tr("Draw with the pointer, or select a %1 with ← and → and change its value with ↑ and ↓").arg(each_));
 }
 
@@ -53,13 +155,6 @@ void Sketch::set_values(const std::vector<double>& values) {
   if (values.size() != values_.size()) return;
   values_ = values;
   update();
-}
-
-void Sketch::set_kept(bool kept) {
-  kept_ = kept;
-  setCursor(kept ? Qt::ArrowCursor : Qt::CrossCursor);
-  setFocusPolicy(kept ? Qt::NoFocus : Qt::StrongFocus);
-  if (kept) setToolTip({});
 }
 
 void Sketch::set_measured(std::vector<double> values, const QString& name) {
