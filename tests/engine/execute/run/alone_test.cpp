@@ -1,7 +1,7 @@
 // A collective alone, really run: every rank has what the definition says, and what it has not is seen.
 #include <thread>
 
-#include "engine/execute/run/clock.hpp"
+#include "engine/base/host/clock.hpp"
 #include "engine/execute/run/contents.hpp"
 #include "engine/execute/run/job.hpp"
 #include "engine/prove/verify/verify.hpp"

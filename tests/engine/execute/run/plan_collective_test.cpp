@@ -1,7 +1,7 @@
 // plan.collective decides how every collective of a plan is done: in the engine, in its prediction and in the report.
 #include <mutex>
 
-#include "engine/execute/run/clock.hpp"
+#include "engine/base/host/clock.hpp"
 #include "engine/execute/run/job.hpp"
 #include "engine/explain/analyse/report.hpp"
 #include "engine/plan/collective/cost.hpp"
