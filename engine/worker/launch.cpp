@@ -7,12 +7,12 @@
 #include <filesystem>
 #include <sstream>
 
+#include "engine/base/host/provenance.hpp"
 #include "engine/execute/comm/mpi.hpp"
 #include "engine/op/contains.hpp"
 #include "engine/op/words.hpp"
 #include "engine/plan/scenario/read.hpp"
 #include "engine/worker/launched_job.hpp"
-#include "engine/worker/provenance.hpp"
 #include "engine/worker/reach.hpp"
 
 namespace rankscope {

@@ -29,9 +29,9 @@ struct SimulatedEvents {
     return [this](int, Event event) {
       if (auto* hello = std::get_if<Hello>(&event)) ranks = hello->ranks;
       if (auto* batch = std::get_if<SpanBatch>(&event))
-        spans.insert(spans.end(), batch->spans.begin(), batch->spans.end());
+        spans.insert(spans.end(), batch->rows.begin(), batch->rows.end());
       if (auto* batch = std::get_if<MemoryBatch>(&event))
-        samples.insert(samples.end(), batch->samples.begin(), batch->samples.end());
+        samples.insert(samples.end(), batch->rows.begin(), batch->rows.end());
     };
   }
 };

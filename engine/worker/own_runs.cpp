@@ -6,6 +6,7 @@
 #include <numeric>
 #include <sstream>
 
+#include "engine/base/host/provenance.hpp"
 #include "engine/base/progress/progress_line.hpp"
 #include "engine/execute/run/core_ticks.hpp"
 #include "engine/explain/analyse/scaling.hpp"
@@ -16,7 +17,6 @@
 #include "engine/prove/calibrate/machine.hpp"
 #include "engine/prove/calibrate/measure_ops.hpp"
 #include "engine/worker/print.hpp"
-#include "engine/worker/provenance.hpp"
 #include "engine/worker/supervise.hpp"
 
 namespace rankscope {

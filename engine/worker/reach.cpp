@@ -1,4 +1,5 @@
 #include "engine/worker/reach.hpp"
+#include "engine/base/host/provenance.hpp"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -14,8 +15,6 @@
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
-
-#include "engine/worker/provenance.hpp"
 
 namespace rankscope {
 namespace {

@@ -1,9 +1,8 @@
 #include "engine/worker/run_energy.hpp"
+#include "engine/base/host/provenance.hpp"
 
 #include <algorithm>
 #include <cstdlib>
-
-#include "engine/worker/provenance.hpp"
 
 namespace rankscope {
 namespace {

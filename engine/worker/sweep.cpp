@@ -7,8 +7,8 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "engine/base/host/clock.hpp"
 #include "engine/base/progress/progress_line.hpp"
-#include "engine/execute/run/clock.hpp"
 #include "engine/explain/facts/sweep_file.hpp"
 #include "engine/worker/launch.hpp"
 #include "engine/worker/run_size.hpp"

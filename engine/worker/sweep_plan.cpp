@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <thread>
 
+#include "engine/base/host/provenance.hpp"
 #include "engine/execute/run/platform.hpp"
 #include "engine/op/words.hpp"
 #include "engine/plan/program/compile.hpp"
 #include "engine/plan/scenario/stage_split.hpp"
 #include "engine/worker/plan_text.hpp"
-#include "engine/worker/provenance.hpp"
 #include "engine/worker/stages.hpp"
 #include "engine/worker/sweep.hpp"
 

@@ -8,10 +8,11 @@
 #include <optional>
 #include <vector>
 
+#include "engine/base/host/clock.hpp"
+#include "engine/base/host/provenance.hpp"
 #include "engine/base/host/threads.hpp"
 #include "engine/execute/comm/mpi.hpp"
 #include "engine/execute/comm/nccl.hpp"
-#include "engine/execute/run/clock.hpp"
 #include "engine/execute/run/clock_fit.hpp"
 #include "engine/execute/run/emulated_clock.hpp"
 #include "engine/execute/run/fast_paths.hpp"
@@ -25,7 +26,6 @@
 #include "engine/prove/calibrate/calibrate.hpp"
 #include "engine/prove/calibrate/stored_peak.hpp"
 #include "engine/worker/exit_report.hpp"
-#include "engine/worker/provenance.hpp"
 #include "engine/worker/reach.hpp"
 #include "engine/worker/run_energy.hpp"
 #include "engine/worker/telemetry_observer.hpp"

@@ -3,10 +3,10 @@
 #include <cstdlib>
 #include <thread>
 
-#include "engine/execute/run/clock.hpp"
+#include "engine/base/host/clock.hpp"
+#include "engine/base/host/provenance.hpp"
 #include "engine/plan/scenario/read.hpp"
 #include "engine/worker/launch.hpp"
-#include "engine/worker/provenance.hpp"
 #include "engine/worker/reach.hpp"
 #include "telemetry/event/codec.hpp"
 #include "telemetry/stream/join.hpp"

@@ -27,6 +27,4 @@ std::int64_t sleep_until(std::int64_t deadline_ns) {
   return monotonic_ns() - deadline_ns;
 }
 
-std::int64_t sleep_for(std::int64_t ns) { return sleep_until(monotonic_ns() + ns); }
-
 }  // namespace rankscope::kernels

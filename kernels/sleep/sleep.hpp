@@ -12,10 +12,6 @@ void sleep_precisely();
 /// Sleeps until CLOCK_MONOTONIC reads `deadline_ns`; returns the delay of the wake-up in ns. Never spins.
 std::int64_t sleep_until(std::int64_t deadline_ns);
 
-/// Sleeps `ns` from now. Wakes late by the scheduler's latency; a chain of ops that must not drift sleeps until
-/// deadlines instead.
-std::int64_t sleep_for(std::int64_t ns);
-
 /// CLOCK_MONOTONIC, ns.
 std::int64_t monotonic_ns();
 

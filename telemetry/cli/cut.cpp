@@ -23,8 +23,8 @@ void CutSink::accept(const Message& message) {
       [&](auto& e) {
         using E = std::decay_t<decltype(e)>;
         if constexpr (IsBatch<E>) {
-          std::erase_if(rows_in(e), [&](const auto& row) { return !overlaps(row.step, time_of(row), by(row.rank)); });
-          return !rows_in(e).empty();
+          std::erase_if(e.rows, [&](const auto& row) { return !overlaps(row.step, time_of(row), by(row.rank)); });
+          return !e.rows.empty();
         } else if constexpr (std::is_same_v<E, StepSummary>) {
           return overlaps(e.step, {e.begin_ns, e.end_ns}, by(e.rank));
         } else if constexpr (std::is_same_v<E, Gap>) {

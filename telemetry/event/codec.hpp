@@ -29,7 +29,6 @@ struct Decoded {
   Outcome outcome = Outcome::refused;
   Message message;
   std::string error;
-  std::int32_t unknown_rows = 0;  ///< traffic rows of unknown purpose or kind, not decoded
   explicit operator bool() const { return outcome == Outcome::message; }
 };
 

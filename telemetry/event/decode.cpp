@@ -57,19 +57,8 @@ EventKind kind_of(const Message& message) {
 }  // namespace wire
 
 Decoded decode(std::span<const std::byte> bytes, const DecodeLimits& limits) {
-  Decoded decoded;
-  const wire::Aligned aligned(bytes.size() <= limits.message_bytes ? bytes : bytes.first(0));
-  try {
-    const wire::Message& m = wire::open_message(aligned.data(), bytes.size(), limits, decoded.message);
-    decoded.message.event = is_batch(wire::kind_of(m)) ? wire::read_batch(m, wire::check_batch(m, limits), limits)
-                                                       : wire::read_single(m, limits, decoded.unknown_rows);
-    decoded.outcome = Decoded::Outcome::message;
-  } catch (const wire::Refusal& refusal) {
-    decoded.error = refusal.why;
-  } catch (const wire::FromTheFuture&) {
-    decoded.outcome = Decoded::Outcome::unknown;
-  }
-  return decoded;
+  EncodedMessage message(bytes, limits);
+  return {message.outcome(), message.take(), message.error()};
 }
 
 std::optional<Envelope> peek(std::span<const std::byte> bytes, const DecodeLimits& limits) {

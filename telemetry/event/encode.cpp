@@ -165,7 +165,7 @@ Written write(FlatBufferBuilder& out, Values&, const StepSummary& e) {
 }
 
 Written write(FlatBufferBuilder& out, Values& scratch, const SpanBatch& e) {
-  Columns columns(out, scratch, e.spans);
+  Columns columns(out, scratch, e.rows);
   const auto col = [&](auto field) { return columns.numbers(field); };
   const auto op = columns.ops();
   const auto rank = col([](const Span& s) { return s.rank; });
@@ -181,7 +181,7 @@ Written write(FlatBufferBuilder& out, Values& scratch, const SpanBatch& e) {
 }
 
 Written write(FlatBufferBuilder& out, Values& scratch, const MemoryBatch& e) {
-  Columns columns(out, scratch, e.samples);
+  Columns columns(out, scratch, e.rows);
   const auto col = [&](auto field) { return columns.numbers(field); };
   const auto op = columns.ops();
   const auto rank = col([](const MemorySample& s) { return s.rank; });
@@ -190,7 +190,7 @@ Written write(FlatBufferBuilder& out, Values& scratch, const MemoryBatch& e) {
   std::array<Offset<wire::Column>, memory_class_count> bytes;
   for (std::size_t k = 0; k < bytes.size(); ++k)
     if (k < first_memory_classes ||
-        std::any_of(e.samples.begin(), e.samples.end(), [k](const MemorySample& s) { return s.bytes[k] != 0; }))
+        std::any_of(e.rows.begin(), e.rows.end(), [k](const MemorySample& s) { return s.bytes[k] != 0; }))
       bytes[k] = col([k](const MemorySample& s) { return s.bytes[k]; });
   return {wire::Event::Memory,
           wire::CreateMemory(out, static_cast<std::uint8_t>(e.obtained), static_cast<std::uint8_t>(e.clock), op, rank,
@@ -199,7 +199,7 @@ Written write(FlatBufferBuilder& out, Values& scratch, const MemoryBatch& e) {
 }
 
 Written write(FlatBufferBuilder& out, Values& scratch, const PhaseBatch& e) {
-  Columns columns(out, scratch, e.phases);
+  Columns columns(out, scratch, e.rows);
   const auto col = [&](auto field) { return columns.numbers(field); };
   const auto op = columns.ops();
   const auto rank = col([](const PhaseSpan& p) { return p.rank; });

@@ -32,8 +32,7 @@ EncodedMessage::EncodedMessage(std::span<const std::byte> bytes, const DecodeLim
     if (is_batch(s.kind)) {
       s.brief = wire::check_batch(*s.wire, limits);
     } else {
-      std::int32_t unknown_rows = 0;
-      s.message.event = wire::read_single(*s.wire, limits, unknown_rows);
+      s.message.event = wire::read_single(*s.wire, limits);
       s.whole = true;
     }
     s.outcome = Decoded::Outcome::message;
@@ -60,6 +59,11 @@ std::optional<TimeRange> EncodedMessage::time() const {
   if (!is_batch(state_->kind)) return time_of(state_->message.event);
   if (state_->brief.rows == 0) return std::nullopt;
   return TimeRange{state_->brief.begin_ns, state_->brief.end_ns};
+}
+
+Message EncodedMessage::take() {
+  message();
+  return std::move(state_->message);
 }
 
 const Message& EncodedMessage::message() const {

@@ -39,6 +39,7 @@ class EncodedMessage {
   std::int64_t rows() const;              ///< of a batch; 1 for anything else
   std::optional<TimeRange> time() const;  ///< as time_of() defines it
   const Message& message() const;         ///< decoded at the first call, then cached; one thread
+  Message take();                         ///< the same, moved out
 
   /// Of a batch of spans: when each step ran on each rank, one entry per run of rows of the same step and rank.
   struct StepExtent {

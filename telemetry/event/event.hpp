@@ -90,7 +90,9 @@ std::string_view name_of(PowerSource source);
 struct StepSummary {
   std::int32_t rank = 0;
   std::uint32_t step = 0;
-  std::int64_t begin_ns = 0, end_ns = 0;                   ///< of its compute ops, on the wall clock
+  /// From the first begin to the last end of its compute lane's ops (of its server lane's, if it has no compute lane),
+  /// and to the last end of its host's; on the wall clock.
+  std::int64_t begin_ns = 0, end_ns = 0;
   double loss = std::numeric_limits<double>::quiet_NaN();  ///< mean nats per token of this rank's samples; NaN where it
                                                            ///< has no head
   double gradient_square_norm = 0;  ///< this rank's part of the global norm, each parameter counted once over all ranks
@@ -167,24 +169,18 @@ struct End {
   bool operator==(const End&) const = default;
 };
 
-struct SpanBatch {
+/// Detail of one kind, all obtained in the same way and on the same clock.
+template <class Row>
+struct Batch {
   Obtained obtained = Obtained::measured;
   ClockDomain clock = ClockDomain::wall;
-  std::vector<Span> spans;
-  bool operator==(const SpanBatch&) const = default;
+  std::vector<Row> rows;
+  bool operator==(const Batch&) const = default;
 };
-struct MemoryBatch {
-  Obtained obtained = Obtained::measured;
-  ClockDomain clock = ClockDomain::wall;
-  std::vector<MemorySample> samples;
-  bool operator==(const MemoryBatch&) const = default;
-};
-struct PhaseBatch {
-  Obtained obtained = Obtained::measured;
-  ClockDomain clock = ClockDomain::wall;
-  std::vector<PhaseSpan> phases;
-  bool operator==(const PhaseBatch&) const = default;
-};
+using SpanBatch = Batch<Span>;
+using MemoryBatch = Batch<MemorySample>;
+using PhaseBatch = Batch<PhaseSpan>;
+
 /// Detail of one rank that was produced but is missing: drawn as unknown, never as idle.
 struct Gap {
   std::int32_t rank = 0;

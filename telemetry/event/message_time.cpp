@@ -8,9 +8,9 @@ std::optional<TimeRange> time_of(const Event& event) {
   return std::visit(
       [](const auto& e) -> std::optional<TimeRange> {
         if constexpr (IsBatch<decltype(e)>) {
-          if (rows_in(e).empty()) return std::nullopt;
-          TimeRange range = time_of(rows_in(e).front());
-          for (const auto& row : rows_in(e)) range.include(time_of(row));
+          if (e.rows.empty()) return std::nullopt;
+          TimeRange range = time_of(e.rows.front());
+          for (const auto& row : e.rows) range.include(time_of(row));
           return range;
         } else if constexpr (requires { e.at_ns; }) {
           return TimeRange{e.at_ns, e.at_ns};
@@ -27,7 +27,7 @@ std::int64_t rows_of(const Event& event) {
   return std::visit(
       [](const auto& e) -> std::int64_t {
         if constexpr (IsBatch<decltype(e)>)
-          return std::ssize(rows_in(e));
+          return std::ssize(e.rows);
         else
           return 1;
       },

@@ -9,18 +9,9 @@ namespace rankscope {
 
 template <class E>
 concept IsBatch = requires(E& event) {
-  event.obtained, event.clock;
+  event.rows;
 };
 
-template <IsBatch E>
-auto& rows_in(E& batch) {
-  if constexpr (requires { batch.spans; })
-    return batch.spans;
-  else if constexpr (requires { batch.samples; })
-    return batch.samples;
-  else
-    return batch.phases;
-}
 inline TimeRange time_of(const Span& span) { return {span.begin_ns, span.end_ns}; }
 inline TimeRange time_of(const MemorySample& sample) { return {sample.time_ns, sample.time_ns}; }
 inline TimeRange time_of(const PhaseSpan& phase) { return {phase.begin_ns, phase.end_ns}; }

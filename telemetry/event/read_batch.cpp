@@ -60,7 +60,6 @@ struct KeyColumns {
 
 struct SpanColumns : KeyColumns {
   using Row = Span;
-  using Batch = SpanBatch;
   SpanColumns(const Spans& t, const DecodeLimits& limits)
       : KeyColumns(t, limits),
         begin(t.begin_ns(), rows, -greatest_time_ns, greatest_time_ns, "begin"),
@@ -95,7 +94,6 @@ struct SpanColumns : KeyColumns {
 
 struct MemoryColumns : KeyColumns {
   using Row = MemorySample;
-  using Batch = MemoryBatch;
   MemoryColumns(const Memory& t, const DecodeLimits& limits)
       : KeyColumns(t, limits),
         time(t.time_ns(), rows, -greatest_time_ns, greatest_time_ns, "time"),
@@ -137,7 +135,6 @@ struct MemoryColumns : KeyColumns {
 
 struct PhaseColumns : KeyColumns {
   using Row = PhaseSpan;
-  using Batch = PhaseBatch;
   PhaseColumns(const Phases& t, const DecodeLimits& limits)
       : KeyColumns(t, limits),
         phase(t.phase(), rows, 0, INT32_MAX, "phase"),
@@ -190,10 +187,10 @@ BatchBrief check(const Table* table, const DecodeLimits& limits) {
 template <class Columns, class Table>
 rankscope::Event read(const Table& table, const BatchBrief& brief, const DecodeLimits& limits) {
   const Columns columns(table, limits);
-  std::vector<typename Columns::Row> rows;
-  rows.reserve(columns.rows);
-  in_blocks(columns.rows, [&](std::size_t first, std::size_t count) { columns.read(first, count, rows); });
-  return typename Columns::Batch{brief.obtained, brief.clock, std::move(rows)};
+  Batch<typename Columns::Row> batch{brief.obtained, brief.clock, {}};
+  batch.rows.reserve(columns.rows);
+  in_blocks(columns.rows, [&](std::size_t first, std::size_t count) { columns.read(first, count, batch.rows); });
+  return batch;
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ std::string text_of(const flatbuffers::String* text) {
   return {text->c_str(), end};
 }
 
-Event read(const wire::Hello& t, const DecodeLimits& limits, std::int32_t&) {
+Event read(const wire::Hello& t, const DecodeLimits& limits) {
   Hello e;
   e.title = text_of(t.title());
   e.scenario_toml = text_of(t.scenario_toml());
@@ -48,21 +48,21 @@ std::int32_t rank_in_range(std::int64_t rank, const DecodeLimits& limits, std::i
   return static_cast<std::int32_t>(within(rank, least, limits.ranks - 1, "rank"));
 }
 
-Event read(const wire::Program& t, const DecodeLimits& limits, std::int32_t&) {
+Event read(const wire::Program& t, const DecodeLimits& limits) {
   return ProgramRecord{rank_in_range(t.rank(), limits), t.hash(), text_of(t.text())};
 }
 
-Event read(const wire::Clock& t, const DecodeLimits& limits, std::int32_t&) {
+Event read(const wire::Clock& t, const DecodeLimits& limits) {
   return ClockRecord{rank_in_range(t.rank(), limits), time_in_range(t.at_ns()), time_in_range(t.offset_ns()),
                      within(t.uncertainty_ns(), -1, greatest_time_ns, "uncertainty")};
 }
 
-Event read(const wire::End& t, const DecodeLimits& limits, std::int32_t&) {
+Event read(const wire::End& t, const DecodeLimits& limits) {
   return End{rank_in_range(t.rank(), limits, -1), t.ok(), within(t.last_step(), -1, UINT32_MAX, "last step"),
              text_of(t.message()), t.in_communication()};
 }
 
-Event read(const wire::Summary& t, const DecodeLimits& limits, std::int32_t& unknown_rows) {
+Event read(const wire::Summary& t, const DecodeLimits& limits) {
   StepSummary e;
   e.rank = rank_in_range(t.rank(), limits);
   e.step = t.step();
@@ -84,10 +84,8 @@ Event read(const wire::Summary& t, const DecodeLimits& limits, std::int32_t& unk
     require(traffic->size() <= 256 * 256, "too many traffic rows");
     e.traffic.reserve(traffic->size());
     for (const wire::TrafficRow* row : *traffic) {
-      if (row->purpose() >= purpose_count || row->kind() >= op_kind_count || row->group() >= group_kind_count) {
-        ++unknown_rows;
-        continue;
-      }
+      if (row->purpose() >= purpose_count || row->kind() >= op_kind_count || row->group() >= group_kind_count)
+        continue;  // of a newer build
       e.traffic.push_back(
           {static_cast<Purpose>(row->purpose()), static_cast<OpKind>(row->kind()),
            within(row->count(), 0, greatest_bytes, "count"), within(row->payload_bytes(), 0, greatest_bytes, "payload"),
@@ -113,7 +111,7 @@ Event read(const wire::Summary& t, const DecodeLimits& limits, std::int32_t& unk
   return e;
 }
 
-Event read(const wire::Gap& t, const DecodeLimits& limits, std::int32_t&) {
+Event read(const wire::Gap& t, const DecodeLimits& limits) {
   Gap e;
   e.rank = rank_in_range(t.rank(), limits, -1);
   e.begin_ns = time_in_range(t.begin_ns());
@@ -126,23 +124,23 @@ Event read(const wire::Gap& t, const DecodeLimits& limits, std::int32_t&) {
 }
 
 template <class Table>
-Event read_present(const Table* table, const DecodeLimits& limits, std::int32_t& unknown_rows) {
+Event read_present(const Table* table, const DecodeLimits& limits) {
   require(table != nullptr, "no event");
-  return read(*table, limits, unknown_rows);
+  return read(*table, limits);
 }
 
 }  // namespace
 
 namespace wire {
 
-rankscope::Event read_single(const Message& m, const DecodeLimits& limits, std::int32_t& unknown_rows) {
+rankscope::Event read_single(const Message& m, const DecodeLimits& limits) {
   switch (kind_of(m)) {
-    case EventKind::hello: return read_present(m.event_as_Hello(), limits, unknown_rows);
-    case EventKind::program: return read_present(m.event_as_Program(), limits, unknown_rows);
-    case EventKind::clock: return read_present(m.event_as_Clock(), limits, unknown_rows);
-    case EventKind::end: return read_present(m.event_as_End(), limits, unknown_rows);
-    case EventKind::summary: return read_present(m.event_as_Summary(), limits, unknown_rows);
-    case EventKind::gap: return read_present(m.event_as_Gap(), limits, unknown_rows);
+    case EventKind::hello: return read_present(m.event_as_Hello(), limits);
+    case EventKind::program: return read_present(m.event_as_Program(), limits);
+    case EventKind::clock: return read_present(m.event_as_Clock(), limits);
+    case EventKind::end: return read_present(m.event_as_End(), limits);
+    case EventKind::summary: return read_present(m.event_as_Summary(), limits);
+    case EventKind::gap: return read_present(m.event_as_Gap(), limits);
     case EventKind::spans:
     case EventKind::memory:
     case EventKind::phases: break;

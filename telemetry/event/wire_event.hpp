@@ -42,7 +42,7 @@ const Message& open_message(const std::uint8_t* data, std::size_t size, const De
 EventKind kind_of(const Message& message);
 
 /// An event that is not a batch. Throws Refusal and FromTheFuture.
-rankscope::Event read_single(const Message& message, const DecodeLimits& limits, std::int32_t& unknown_rows);
+rankscope::Event read_single(const Message& message, const DecodeLimits& limits);
 
 /// Of a batch that passed the checks.
 struct BatchBrief {

@@ -3,18 +3,23 @@
 #include <algorithm>
 #include <atomic>
 #include <future>
+#include <map>
+#include <memory>
 #include <mutex>
+#include <set>
 #include <system_error>
 #include <thread>
 
 #include "engine/op/contains.hpp"
-#include "telemetry/store/step_folder.hpp"
+#include "telemetry/store/rank_data.hpp"
 #include "telemetry/store/store_view.hpp"
 
 namespace rankscope {
 namespace {
 
 constexpr std::int64_t much_late = 20'000;  ///< spans: merging them needs some milliseconds
+
+using RanksData = std::map<std::int32_t, std::unique_ptr<RankData>>;
 
 /// The views of all ranks, created in parallel if many messages were late. No other thread uses them at this time.
 void make_views(const RanksData& ranks) {
@@ -36,6 +41,61 @@ void make_views(const RanksData& ranks) {
   }
   work();
   for (std::future<void>& other : others) other.get();
+}
+
+/// Keeps a store small during a long run: old steps are merged over the ranks, block by block.
+class StepFolder {
+ public:
+  /// Does not fold the latest `keep` steps; 0: folds nothing.
+  explicit StepFolder(std::uint32_t keep) : keep_(keep) {}
+  bool is_folded(std::uint32_t step) const { return step < folded_.before; }
+  /// Called for each new step: folds old steps. `ranks_of_run`: 0 if unknown.
+  void reached(std::uint32_t step, const RanksData& ranks, std::int32_t ranks_of_run);
+  /// A summary of a folded step; returns whether it was missing there.
+  bool add_late(const StepSummary& summary, RankData& rank, std::int32_t ranks_of_run);
+  /// Null while nothing is folded.
+  std::shared_ptr<const FoldedSteps> view();
+
+ private:
+  static constexpr std::uint32_t block = StepMap<StepTotals>::block_steps;
+
+  std::uint32_t keep_;
+  FoldedSteps folded_;
+  std::shared_ptr<const FoldedSteps> view_;
+  std::map<std::uint32_t, std::set<std::int32_t>>
+      reported_;  ///< ranks that reported folded steps that not all ranks have reported
+};
+
+void StepFolder::reached(std::uint32_t step, const RanksData& ranks, std::int32_t ranks_of_run) {
+  if (keep_ == 0 || step < keep_ || (step - keep_) / block * block <= folded_.before) return;
+  folded_.before = (step - keep_) / block * block;
+  for (const auto& [number, data] : ranks)
+    data->fold(folded_, [this](const StepSummary& summary) { reported_[summary.step].insert(summary.rank); });
+  std::erase_if(reported_, [&](const auto& of_step) {
+    return ranks_of_run > 0 && static_cast<std::int32_t>(of_step.second.size()) == ranks_of_run;
+  });
+  view_.reset();
+}
+
+bool StepFolder::add_late(const StepSummary& summary, RankData& rank, std::int32_t ranks_of_run) {
+  const StepTotals* known = folded_.totals.steps.find(summary.step);
+  if (known != nullptr && !reported_.contains(summary.step)) return false;  // all have reported: it is a duplicate
+  std::set<std::int32_t>& reported = reported_[summary.step];
+  if (!reported.insert(summary.rank).second) return false;
+  if (static_cast<std::int32_t>(reported.size()) == ranks_of_run) reported_.erase(summary.step);
+  rank.fold_late(folded_, summary);
+  view_.reset();
+  return true;
+}
+
+std::shared_ptr<const FoldedSteps> StepFolder::view() {
+  if (!view_ && folded_.before > 0) {
+    FoldedSteps shared{folded_.before, folded_.totals, {}};
+    shared.totals.steps = folded_.totals.steps.share();
+    for (std::size_t way = 0; way < obtained_count; ++way) shared.times[way] = folded_.times[way].share();
+    view_ = std::make_shared<const FoldedSteps>(std::move(shared));
+  }
+  return view_;
 }
 
 }  // namespace
@@ -133,19 +193,19 @@ struct RunStore::State {
     return changed;
   }
   bool take(const SpanBatch& event, const Message&) {
-    return in_stretches(event.spans, [&](std::span<const Span> spans) {
+    return in_stretches(event.rows, [&](std::span<const Span> spans) {
       if (!rank(spans.front().rank).add(spans, event.obtained)) return false;
       steps[static_cast<std::size_t>(event.obtained)].insert(spans.front().step);
       return true;
     });
   }
   bool take(const MemoryBatch& event, const Message&) {
-    for (const MemorySample& sample : event.samples) rank(sample.rank).add(sample, event.obtained);
-    rows_since_eviction += static_cast<std::int64_t>(event.samples.size());
-    return !event.samples.empty();
+    for (const MemorySample& sample : event.rows) rank(sample.rank).add(sample, event.obtained);
+    rows_since_eviction += static_cast<std::int64_t>(event.rows.size());
+    return !event.rows.empty();
   }
   bool take(const PhaseBatch& event, const Message&) {
-    return in_stretches(event.phases, [&](std::span<const PhaseSpan> phases) {
+    return in_stretches(event.rows, [&](std::span<const PhaseSpan> phases) {
       return rank(phases.front().rank).add(phases, event.obtained);
     });
   }

@@ -56,14 +56,14 @@ void BatchFormer::append(std::int32_t rank, Event event) {
 // The batch passes its rows to the message and gets them back, emptied: their memory is reused.
 template <class Batch>
 void BatchFormer::close(std::int32_t rank, Batch& batch) {
-  if (rows_in(batch).empty()) return;
-  counts_.rows += static_cast<std::int64_t>(rows_in(batch).size());
+  if (batch.rows.empty()) return;
+  counts_.rows += static_cast<std::int64_t>(batch.rows.size());
   RankStream& stream = stream_of(rank);
   const std::uint64_t sequence = ++stream.sequence;
   Message message{options_.session, rank, sequence, stream.control_sequence, std::move(batch)};
   emit(rank, message);
   batch = std::move(std::get<Batch>(message.event));
-  rows_in(batch).clear();
+  batch.rows.clear();
 }
 
 template <class Batch, class Row>
@@ -72,8 +72,8 @@ void BatchFormer::add_row(std::int32_t rank, Batch& batch, const Row& row) {
     ++counts_.malformed;
     return;
   }
-  rows_in(batch).push_back(row);
-  if (rows_in(batch).size() >= options_.batch_rows) close(rank, batch);
+  batch.rows.push_back(row);
+  if (batch.rows.size() >= options_.batch_rows) close(rank, batch);
 }
 
 void BatchFormer::drain(LaneWriter& lane, bool last) {
@@ -99,11 +99,10 @@ void BatchFormer::drain(LaneWriter& lane, bool last) {
 template <class Batch>
 void BatchFormer::add_batch(std::int32_t rank, Batch&& batch) {
   auto& open = std::get<std::decay_t<Batch>>(open_batches(rank, batch.obtained, batch.clock));
-  auto& given = rows_in(batch);
+  auto& given = batch.rows;
   const auto is_sensible = [](const auto& row) { return sensible(row); };
-  if (rows_in(open).empty() && given.size() < options_.batch_rows &&
-      std::all_of(given.begin(), given.end(), is_sensible)) {
-    rows_in(open).swap(given);
+  if (open.rows.empty() && given.size() < options_.batch_rows && std::all_of(given.begin(), given.end(), is_sensible)) {
+    open.rows.swap(given);
     return;
   }
   for (const auto& row : given) add_row(rank, open, row);

@@ -15,6 +15,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "engine/base/host/provenance.hpp"
 #include "engine/op/words.hpp"
 #include "telemetry/stream/z85.hpp"
 
@@ -101,11 +102,7 @@ std::string reachable_endpoint(const std::string& bound, const std::string& host
   std::string address = bound.substr(tcp.size(), colon - tcp.size());
   const std::string port = bound.substr(colon);
   if (starts(address, mapped)) address = address.substr(mapped.size(), address.size() - mapped.size() - 1);
-  if (address == "0.0.0.0" || address == "[::]" || address == "*") {
-    std::array<char, 256> name{};
-    gethostname(name.data(), name.size() - 1);
-    address = host.empty() ? std::string(name.data()) : host;
-  }
+  if (address == "0.0.0.0" || address == "[::]" || address == "*") address = host.empty() ? host_name() : host;
   return std::string(tcp) + address + port;
 }
 

@@ -1,7 +1,6 @@
 #include "telemetry/stream/publisher.hpp"
 
 #include <sys/stat.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cassert>
@@ -13,7 +12,9 @@
 #include <tuple>
 #include <utility>
 
+#include "engine/base/host/clock.hpp"
 #include "engine/base/host/threads.hpp"
+#include "telemetry/event/message_time.hpp"
 #include "telemetry/stream/batch_former.hpp"
 #include "telemetry/stream/uplink.hpp"
 
@@ -27,22 +28,18 @@ constexpr auto closing_period = std::chrono::milliseconds(2);  // between two po
 // The publisher's reasons to ring the bell, in addition to LaneWriter::ring_filled.
 constexpr unsigned message_queued = 2, closing_begun = 4, detail_gathered = 8;
 
-double thread_cpu_seconds() {
-  timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
 // Removes the rows of steps that are not kept; returns the number of remaining rows.
 std::size_t keep_requested(Event& event, std::uint32_t every) {
-  const auto keep = [&](auto& rows) {
-    if (every > 1) std::erase_if(rows, [&](const auto& row) { return row.step % every != 0; });
-    return rows.size();
-  };
-  if (auto* batch = std::get_if<SpanBatch>(&event)) return keep(batch->spans);
-  if (auto* batch = std::get_if<MemoryBatch>(&event)) return keep(batch->samples);
-  if (auto* batch = std::get_if<PhaseBatch>(&event)) return keep(batch->phases);
-  return 0;
+  return std::visit(
+      [every](auto& e) -> std::size_t {
+        if constexpr (IsBatch<decltype(e)>) {
+          if (every > 1) std::erase_if(e.rows, [&](const auto& row) { return row.step % every != 0; });
+          return e.rows.size();
+        } else {
+          return 0;
+        }
+      },
+      event);
 }
 
 BatchFormerOptions former_options(const PublisherOptions& options) {
@@ -156,7 +153,7 @@ struct Publisher::State {
     status.spool_lost = counts.spool_lost;
     if (!trouble.empty() && trouble != status.spool_error && options.warn) options.warn(trouble);
     status.spool_error = trouble;
-    status.thread_seconds = thread_cpu_seconds();
+    status.thread_seconds = 1e-9 * static_cast<double>(thread_cpu_ns());
     if (!uplink) return;
     status.sent = uplink->sent();
     status.unsent_detail = uplink->unsent_detail();

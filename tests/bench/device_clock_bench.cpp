@@ -11,7 +11,7 @@
 #include <cstdio>
 #include <mutex>
 
-#include "engine/execute/run/clock.hpp"
+#include "engine/base/host/clock.hpp"
 #include "engine/execute/run/core_ticks.hpp"
 #include "engine/execute/run/emulated_clock.hpp"
 #include "engine/execute/run/job.hpp"

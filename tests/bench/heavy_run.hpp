@@ -40,9 +40,9 @@ class Rank {
   /// The next batch: about `batch_rows` spans, of complete micro-batches.
   SpanBatch next() {
     SpanBatch batch;
-    batch.spans = std::move(late_);
+    batch.rows = std::move(late_);
     late_.clear();
-    while (batch.spans.size() < batch_rows) micro_batch(batch.spans);
+    while (batch.rows.size() < batch_rows) micro_batch(batch.rows);
     return batch;
   }
   std::int64_t now() const { return now_; }
@@ -116,7 +116,7 @@ inline std::int64_t invent_heavy_run(const HeavySize& size, const std::function<
       heavy::Rank& rank = ranks[static_cast<std::size_t>(r)];
       const std::int64_t begin = rank.now();
       SpanBatch batch = rank.next();
-      const auto count = static_cast<std::int64_t>(batch.spans.size());
+      const auto count = static_cast<std::int64_t>(batch.rows.size());
       made += count;
       if (std::uniform_real_distribution<double>(0, 1)(random) < size.lost)
         publish(r, Gap{r, begin, rank.now(), count});

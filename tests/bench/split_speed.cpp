@@ -15,7 +15,7 @@
 #include <sstream>
 #include <vector>
 
-#include "engine/execute/run/clock.hpp"
+#include "engine/base/host/clock.hpp"
 #include "engine/execute/run/job.hpp"
 
 using namespace rankscope;

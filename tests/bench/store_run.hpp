@@ -79,11 +79,11 @@ inline std::int64_t invent_run(const RunSize& size, const std::function<void(con
         span.end_ns = span.active_ns + 20'000 + random() % 200'000;
         span.cpu_ns = span.end_ns - span.active_ns - random() % 1000;
         now = span.end_ns;
-        batch.spans.push_back(span);
+        batch.rows.push_back(span);
         ++made;
-        if (batch.spans.size() == size.batch_rows) publish(r, std::exchange(batch, SpanBatch{}));
+        if (batch.rows.size() == size.batch_rows) publish(r, std::exchange(batch, SpanBatch{}));
       }
-      if (!batch.spans.empty()) publish(r, batch);
+      if (!batch.rows.empty()) publish(r, batch);
       summary.rank = r;
       summary.step = step;
       summary.end_ns = now;

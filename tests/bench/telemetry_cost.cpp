@@ -59,7 +59,7 @@ class Count : public EventSink {
   void accept(const Message& message) override {
     ++messages;
     if (const auto* batch = std::get_if<SpanBatch>(&message.event))
-      spans += static_cast<std::int64_t>(batch->spans.size());
+      spans += static_cast<std::int64_t>(batch->rows.size());
   }
   std::atomic<std::int64_t> messages{0}, spans{0};
 };
@@ -93,7 +93,7 @@ void codec(double seconds) {
   Message message;
   message.session = new_session_id();
   SpanBatch batch;
-  for (int i = 0; i < 4096; ++i) batch.spans.push_back(span_number(i));
+  for (int i = 0; i < 4096; ++i) batch.rows.push_back(span_number(i));
   message.event = batch;
   std::vector<std::byte> bytes;
   const auto rate = [&](const char* name, auto work) {

@@ -21,7 +21,7 @@
 #include <random>
 #include <thread>
 
-#include "engine/execute/run/clock.hpp"
+#include "engine/base/host/clock.hpp"
 #include "engine/execute/run/emulated_clock.hpp"
 #include "engine/execute/run/job.hpp"
 #include "engine/plan/scenario/read.hpp"

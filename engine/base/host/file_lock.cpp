@@ -16,14 +16,10 @@
 #include <utility>
 
 #include "engine/base/host/excerpt.hpp"
+#include "engine/base/host/provenance.hpp"
 
 namespace rankscope {
 namespace {
-
-std::string host() {
-  std::array<char, 256> name{};
-  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "an unnamed host";
-}
 
 std::string command_of(const std::string& process) {
   std::ifstream file("/proc/" + process + "/cmdline", std::ios::binary);
@@ -37,7 +33,7 @@ std::string command_of(const std::string& process) {
 
 std::string described(const std::string& process) {
   const std::string command = command_of(process);
-  return "process " + process + " on " + host() + (command.empty() ? "" : " (" + excerpt(command) + ")");
+  return "process " + process + " on " + host_name() + (command.empty() ? "" : " (" + excerpt(command) + ")");
 }
 
 /// The process of this machine that has a flock on that file; empty: none is visible to this process.
@@ -69,7 +65,7 @@ std::optional<std::string> lock_open_file(int file, const std::string& path) {
   if (errno != EWOULDBLOCK) return path + " cannot be locked: " + std::strerror(errno);
   const std::string process = holder_of(file);
   if (!process.empty()) return described(process) + " has it";
-  return "a process that cannot be seen from " + host() + " has it";
+  return "a process that cannot be seen from " + host_name() + " has it";
 }
 
 FileLock FileLock::take(const std::string& path, std::string& trouble) {

@@ -202,7 +202,7 @@ CommResult GroupCommunicator::run(CollectiveCall call) {
   last_sent_.clear();
   check(call, setting_);
   if (size() == 1) {  // the only part is the complete tensor
-    const std::int64_t active = now_ns();
+    const std::int64_t active = monotonic_ns();
     if (gathers_parts(call.kind))
       queue_->copy(call.whole.data, call.part.data, call.part.bytes());
     else if (has_parts(call.kind))

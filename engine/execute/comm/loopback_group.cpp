@@ -61,7 +61,7 @@ void LoopbackGroup::post_all(int member, std::span<Post> posts) {
       if (!open.head) open.tail = nullptr;
       post.to_move = other;
       post.state = other->state = Post::State::moving;
-      post.message->begin_ns = other->message->begin_ns = now_ns();
+      post.message->begin_ns = other->message->begin_ns = monotonic_ns();
     } else {
       (open.tail ? open.tail->next : open.head) = &post;
       open.tail = &post;
@@ -117,7 +117,7 @@ void LoopbackGroup::exchange(int member, Queue& queue, std::span<Message> messag
     }
     sent.moved = received.moved = queue.mark();
     lock.lock();
-    sent.end_ns = received.end_ns = now_ns();
+    sent.end_ns = received.end_ns = monotonic_ns();
     post.state = post.to_move->state = Post::State::done;
     wake_[post.to_move->member].notify_all();
   }
@@ -188,7 +188,7 @@ std::int64_t LoopbackGroup::rendezvous(int member, Queue& queue, const Collectiv
       ++rendezvous_count_;
       arrivals_ = 0;
       has_arrived_.assign(has_arrived_.size(), false);
-      rendezvous_ns_ = now_ns();
+      rendezvous_ns_ = monotonic_ns();
       for (int other = 0; other < size(); ++other) arrived_[other] = calls_[other].arrived;
     }
     wake_all();

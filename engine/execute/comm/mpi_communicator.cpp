@@ -92,7 +92,7 @@ CommResult MpiCommunicator::move(Message& message, const char* call) {
       process_->keep(std::move(memory));
       throw;
     }
-    active_ns = now_ns();
+    active_ns = monotonic_ns();
     if (bytes[1] != message.bytes()) {
       for (MPI_Request& request : requests) MPI_Cancel(&request), MPI_Request_free(&request);
       refuse_sizes(message, bytes[1]);
@@ -138,7 +138,7 @@ void MpiCommunicator::move_all(std::span<Message> messages, const char* call, st
   std::vector<MPI_Request> requests;
   std::vector<int> peers;
   std::byte* staged = staging_.get();
-  const std::int64_t begin_ns = now_ns();
+  const std::int64_t begin_ns = monotonic_ns();
   for (const Message& m : messages) {  // receives first, so that sent data have a posted buffer
     if (m.is_send) continue;
     start(m, m.add ? staged : m.data, requests);
@@ -156,7 +156,7 @@ void MpiCommunicator::move_all(std::span<Message> messages, const char* call, st
     add_to(m.type, m.data, staged, m.elements);
     staged += m.bytes();
   }
-  const std::int64_t end_ns = now_ns();
+  const std::int64_t end_ns = monotonic_ns();
   for (Message& m : messages) m.begin_ns = begin_ns, m.end_ns = end_ns;
 }
 

@@ -152,10 +152,10 @@ void MpiProcess::keep(std::unique_ptr<std::byte[]> memory) {
 // Checks whether another process has failed. Any waiting thread checks, about fifty times a second.
 void MpiProcess::listen() {
   constexpr std::int64_t every_ns = 20'000'000;
-  if (now_ns() - listened_ns_ < every_ns) return;
+  if (monotonic_ns() - listened_ns_ < every_ns) return;
   std::unique_lock lock(listening_, std::try_to_lock);
   if (!lock) return;
-  listened_ns_ = now_ns();
+  listened_ns_ = monotonic_ns();
   int has_arrived = 0;
   MPI_Message message = MPI_MESSAGE_NULL;
   MPI_Status status;
@@ -250,7 +250,7 @@ std::int64_t arrive(MpiProcess& process, const Arrival& arrival, const ArrivalWo
       const auto grace = std::min<Clock::duration>(limit / 4, std::chrono::seconds(2));
       process.wait(
           requests, deadline + grace, [&] { return vain(arrival.ranks.first(1)); }, for_peers);
-      return now_ns();
+      return monotonic_ns();
     }
     requests.assign(n - 1, MPI_REQUEST_NULL);
     for (int peer = 1; peer < n; ++peer)
@@ -265,7 +265,7 @@ std::int64_t arrive(MpiProcess& process, const Arrival& arrival, const ArrivalWo
           return vain(missing);
         },
         for_peers);
-    const std::int64_t met_ns = now_ns();
+    const std::int64_t met_ns = monotonic_ns();
     for (int peer = 1; peer < n; ++peer)
       if (words[peer] != word) throw CommError(process.fail(disagreement(arrival, peer, words[peer], word)));
     for (int peer = 1; peer < n; ++peer)

@@ -1,7 +1,6 @@
 #include "engine/execute/comm/nccl.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "engine/base/host/provenance.hpp"
 #include "engine/execute/comm/nccl_communicator.hpp"
 #include "engine/op/words.hpp"
 
@@ -54,12 +54,6 @@ class NcclWorld final : public World {
 
   std::shared_ptr<NcclSession> session_;
 };
-
-std::string host_name() {
-  char host[256] = "";
-  gethostname(host, sizeof host - 1);
-  return host;
-}
 
 }  // namespace
 

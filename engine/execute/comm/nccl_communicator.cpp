@@ -106,7 +106,7 @@ void NcclCommunicator::move_all(std::span<Message> messages, const char* call, s
     m.data = staged;
     staged += m.bytes();
   }
-  const std::int64_t begin_ns = now_ns();
+  const std::int64_t begin_ns = monotonic_ns();
   const Mark arrived = messages.empty() ? nullptr : messages.front().arrived;
   issue_messages(moved, {}, call, arrived, limit);  // its phases are known here
   for (std::size_t i = 0; i < moved.size(); ++i) {
@@ -115,7 +115,7 @@ void NcclCommunicator::move_all(std::span<Message> messages, const char* call, s
     const void* const parts[] = {messages[i].data, moved[i].data};
     queue().sum(messages[i].type, into, parts, messages[i].elements);
   }
-  const std::int64_t end_ns = now_ns();
+  const std::int64_t end_ns = monotonic_ns();
   const Mark done = queue().mark();
   for (Message& m : messages) {
     m.begin_ns = begin_ns, m.end_ns = end_ns;

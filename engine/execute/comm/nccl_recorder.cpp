@@ -115,7 +115,7 @@ class NcclRecording {
     const std::lock_guard lock(mutex_);
     Event event;
     event.type = begin.type;
-    event.begin_ns = now_ns();
+    event.begin_ns = monotonic_ns();
     if (begin.type == collective || begin.type == message) {
       if (in_flight_.count == 0) return 0;
       --in_flight_.count;
@@ -150,7 +150,7 @@ class NcclRecording {
     }
     if (begin.type == kernel_channel) {
       event.begin_ns = begin.timer_ns;
-      timer_.add_sample(now_ns(), begin.timer_ns);
+      timer_.add_sample(monotonic_ns(), begin.timer_ns);
     }
     return add(event);
   }
@@ -163,11 +163,11 @@ class NcclRecording {
     if (event.type == kernel_channel && state == kernel_channel_stop && arguments != nullptr) {
       event.end_ns = static_cast<std::int64_t>(arguments->kernel_channel.timer_ns);
       event.has_end = true;
-      timer_.add_sample(now_ns(), event.end_ns);
+      timer_.add_sample(monotonic_ns(), event.end_ns);
     }
     if (event.type != proxy_step) return;
     // It begins to move when its condition is met: data of the device, or space at the peer.
-    if (state == step_send_wait || state == step_receive_wait) event.begin_ns = now_ns();
+    if (state == step_send_wait || state == step_receive_wait) event.begin_ns = monotonic_ns();
     const bool has_bytes =
         state == step_send_wait || state == step_receive_flush_wait || state == step_receive_gpu_wait;
     if (has_bytes && arguments != nullptr && arguments->proxy_step.bytes > 0)
@@ -181,7 +181,7 @@ class NcclRecording {
     Event& event = found->second;
     if (event.type == collective || event.type == message) return;  // enqueued; its phases are still to be reported
     if (event.type == proxy_step) {
-      event.end_ns = now_ns();
+      event.end_ns = monotonic_ns();
       report(event, event.step + 1);
     }
     if (event.type == kernel_channel) {

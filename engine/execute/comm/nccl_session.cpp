@@ -51,14 +51,14 @@ int most_blocks(Lane lane) {
 class Backoff {
  public:
   void operator()() {
-    if (now_ns() - begin_ < 1'000'000)
+    if (monotonic_ns() - begin_ < 1'000'000)
       std::this_thread::yield();
     else
       std::this_thread::sleep_for(200us);
   }
 
  private:
-  std::int64_t begin_ = now_ns();
+  std::int64_t begin_ = monotonic_ns();
 };
 
 }  // namespace
@@ -162,8 +162,8 @@ std::string NcclClique::overdue() {
     if (in_flight_.empty()) return {};
     CallInFlight& first = in_flight_.front();
     if (first.arrived && !first.arrived->reached()) return {};
-    if (first.since_ns < 0) first.since_ns = now_ns();
-    if (now_ns() - first.since_ns <= std::chrono::nanoseconds(first.limit).count()) return {};
+    if (first.since_ns < 0) first.since_ns = monotonic_ns();
+    if (monotonic_ns() - first.since_ns <= std::chrono::nanoseconds(first.limit).count()) return {};
     return timeout_message(rank_, first.limit, first.call, lane_, first.peers);
   } catch (const DeviceError& error) {
     return fmt::format("rank {}: {} on lane {}: {}", rank_, in_flight_.front().call, name_of(lane_), error.what());

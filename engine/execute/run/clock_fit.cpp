@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "engine/execute/run/clock.hpp"
+#include "engine/base/host/clock.hpp"
 
 namespace rankscope {
 namespace {

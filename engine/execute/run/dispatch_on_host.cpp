@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "engine/execute/run/clock.hpp"
+#include "engine/base/host/clock.hpp"
 #include "engine/execute/run/dispatch.hpp"
 
 namespace rankscope {

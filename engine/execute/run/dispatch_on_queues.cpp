@@ -13,8 +13,8 @@
 #include <thread>
 #include <tuple>
 
+#include "engine/base/host/clock.hpp"
 #include "engine/base/host/threads.hpp"
-#include "engine/execute/run/clock.hpp"
 #include "engine/execute/run/dispatch.hpp"
 
 namespace rankscope {

@@ -36,18 +36,15 @@ void run_rank(const StepProgram& step, const RunSettings& settings, const Place&
               const RankBody& body, std::function<void(const std::string&)> on_failure) {
   const int number = place.world.rank();
   RankSettings rank(step);
+  static_cast<CommonSettings&>(rank) = settings;
   rank.world = &place.world;
   rank.dataset = place.dataset;
   rank.platform = place.platform;
   rank.shares_device = place.shares_device;
   rank.observer = observer ? observer(number) : nullptr;
   if (settings.energy_of) rank.energy = settings.energy_of(number);
-  rank.start_ns = settings.start_ns;
-  rank.stress = settings.stress;
   if (settings.watch)
     rank.watch = [&settings, number](OpIndex op, std::uint32_t at) { settings.watch(number, op, at); };
-  rank.checkpoint_folder = settings.checkpoint_folder;
-  rank.resume = settings.resume;
   rank.kill_by_signal = place.own_process;
   rank.on_failure = std::move(on_failure);
   if (!place.platform) {

@@ -12,7 +12,7 @@
 
 namespace rankscope {
 
-struct RunSettings {
+struct RunSettings : CommonSettings {
   Choice<DeviceKind> device = DeviceKind::cpu;
   std::shared_ptr<const Platform> platform;  ///< null: the platform of `device` is opened
   /// Ranks as threads with a device each, instead of a shared one; called on the rank's thread.
@@ -24,12 +24,8 @@ struct RunSettings {
   kernels::Options gpu_options;  ///< of the platforms that are opened here
   std::uint32_t first_step = 0;  ///< counted from 0; not 0 after a resumption
   std::uint32_t steps = 1;       ///< end: the first step that is not run
-  StressSpec stress;             ///< RankSettings::stress
   /// RankSettings::watch, for every rank.
   std::function<void(int rank, OpIndex op, std::uint32_t step)> watch;
-  std::string checkpoint_folder;       ///< RankSettings::checkpoint_folder
-  const Checkpoint* resume = nullptr;  ///< RankSettings::resume
-  std::int64_t start_ns = 0;           ///< monotonic_ns() at the zero of reported times
   CommOptions comm;
   std::function<std::int64_t(const RankProgram&, const Op&)> sleep_cost_ns;  ///< of the device sleep
   /// RankSettings::energy of a rank, called on its thread; empty: unknown.

@@ -8,10 +8,10 @@
 #include <chrono>
 #include <thread>
 
+#include "engine/base/host/clock.hpp"
 #include "engine/execute/optimizer/optimizer.hpp"
 #include "engine/execute/run/bind_call.hpp"
 #include "engine/execute/run/checkpoint_tensors.hpp"
-#include "engine/execute/run/clock.hpp"
 #include "engine/op/not_known.hpp"
 #include "engine/plan/program/communication.hpp"
 #include "engine/plan/program/passes.hpp"

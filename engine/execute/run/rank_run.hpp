@@ -28,8 +28,16 @@ struct RankKilled : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Settings that all ranks of a run share.
+struct CommonSettings {
+  std::int64_t start_ns = 0;           ///< monotonic_ns() at the run's start: the zero of all reported times
+  StressSpec stress;                   ///< for tests
+  std::string checkpoint_folder;       ///< empty: the program's checkpoint op does nothing
+  const Checkpoint* resume = nullptr;  ///< weights and states are read from it instead of initialised
+};
+
 /// The settings of a rank's run. References must outlive the RankRun.
-struct RankSettings {
+struct RankSettings : CommonSettings {
   explicit RankSettings(const StepProgram& program) : step(program) {}
   const StepProgram& step;
   World* world = nullptr;                                ///< null: communication does nothing (a rank measured alone)
@@ -38,17 +46,13 @@ struct RankSettings {
   std::function<std::int64_t(const Op&)> sleep_cost_ns;  ///< … sleep
   RankObserver* observer = nullptr;
   std::shared_ptr<StepEnergy> energy;  ///< reported in its summaries; null: unknown
-  std::int64_t start_ns = 0;           ///< monotonic_ns() at the run's start: the zero of all reported times
   /// Called at this rank's first failure, before its peers are notified.
   std::function<void(const std::string& why)> on_failure;
   /// Other ranks compute on the same device: costs of ops are measured while an op has it alone.
   bool shares_device = false;
-  StressSpec stress;  ///< for tests
   /// May be empty: called on the lane's thread when it has launched the op, before it launches another one; the op's
   /// results can be read with read(buffer, its lane).
   std::function<void(OpIndex op, std::uint32_t step)> watch;
-  std::string checkpoint_folder;       ///< empty: the program's checkpoint op does nothing
-  const Checkpoint* resume = nullptr;  ///< weights and states are read from it instead of initialised
   bool kill_by_signal =
       false;  ///< scenario.fault.kill_rank dies by SIGKILL (if it is a separate process) instead of by exception
 };

@@ -6,7 +6,6 @@
 #include <map>
 #include <set>
 
-#include "engine/explain/analyse/faults.hpp"
 #include "engine/explain/analyse/scaling.hpp"
 #include "engine/explain/analyse/traffic.hpp"
 #include "engine/op/not_known.hpp"
@@ -14,6 +13,72 @@
 
 namespace rankscope {
 namespace {
+
+// Impossible figures: a share above 1, a time that is not positive. Each is a fault of the measurement. It is
+// reported with the figures that it was computed from, and then becomes unknown.
+
+/// The inputs of MFU and HFU, besides Report::step_seconds and Report::ranks.
+struct RateInputs {
+  double model_flops = not_known;     ///< of one step, on all ranks
+  double hardware_flops = not_known;  ///< with recomputation
+  double peak_flops = 0;              ///< of one device
+};
+
+constexpr double rounding = 1e-6;  ///< of sums of shares
+
+bool is_share(double value) { return std::isnan(value) || (value >= -rounding && value <= 1 + rounding); }
+
+/// `inputs`: the figures that the share was computed from.
+void withdraw(Report& report, const std::string& name, double& share, const std::string& inputs) {
+  if (is_share(share)) return;
+  report.faults.push_back(fmt::format("{} of {:.3f} is impossible (a share is between 0 and 1): ", name, share) +
+                          inputs);
+  share = not_known;
+}
+
+std::string rate_inputs(const Report& report, double flops, double peak) {
+  return fmt::format(
+      "{:.4g} GFLOP in {} ({} clock) on {} with a peak of {:.4g} GFLOP/s each; measure the peak again: "
+      "rankscope-engine peak --again",
+      flops * 1e-9, figure::duration(report.step_seconds), std::string(name_of(report.clock)),
+      counted(report.ranks, "device"), peak * 1e-9);
+}
+
+/// An analysed step, as text.
+std::string step_inputs(const std::optional<StepAnalysis>& step) {
+  if (!step) return "no step was analysed";
+  return fmt::format("step {} of {} on {}, {} missing", step->step, figure::duration(step->seconds()),
+                     counted(step->workers, "rank"), counted(step->missing_spans, "span"));
+}
+
+/// A step's time that is not positive becomes NaN, and a fault. Called before anything is computed from it.
+void withdraw_impossible_time(Report& report, StepRow& row) {
+  if (std::isnan(row.seconds) || row.seconds > 0) return;
+  report.faults.push_back(fmt::format(
+      "a time of {:.6f} ms for step {} is impossible: from the first begin to the last end of its ranks on the {} "
+      "clock, whose ranks are fitted within {:.6f} ms",
+      1e3 * row.seconds, row.step, std::string(name_of(report.clock)),
+      1e3 * (std::isnan(report.clock_uncertainty_s) ? 0 : report.clock_uncertainty_s)));
+  row.seconds = not_known;
+}
+
+/// The same for every share of the report: MFU, HFU, bubbles, the classes of `time`, the cost of telemetry.
+void withdraw_impossible_shares(Report& report, const RateInputs& rates) {
+  withdraw(report, "MFU", report.mfu, rate_inputs(report, rates.model_flops, rates.peak_flops));
+  withdraw(report, "HFU", report.hfu, rate_inputs(report, rates.hardware_flops, rates.peak_flops));
+  for (const auto& [name, bubble] :
+       {std::pair("bubble", &report.bubble), std::pair("bubble_span", &report.bubble_span)}) {
+    withdraw(report, std::string("ideal ") + name, bubble->ideal, "by unit costs and free communication");
+    withdraw(report, std::string("predicted ") + name, bubble->predicted, step_inputs(report.predicted));
+    withdraw(report, name, bubble->measured, step_inputs(report.representative));
+  }
+  for (int c = 0; c < time_class_count; ++c) {
+    const auto which = static_cast<TimeClass>(c);
+    withdraw(report, "time share '" + std::string(name_of(which)) + "'", report.time[which],
+             step_inputs(report.representative));
+  }
+  withdraw(report, "telemetry overhead", report.telemetry.overhead, "time of reporting divided by the step time");
+}
 
 /// The latest fit of each rank's clock to rank 0's.
 std::map<std::int32_t, ClockRecord> latest_clocks(const std::vector<ClockRecord>& clocks) {
@@ -74,7 +139,7 @@ void add_steps(Report& report, const RunFacts& facts, const RunTotals& totals) {
   std::vector<double> seconds;
   for (auto& [number, row] : rows) {
     row.step = number;
-    analysis::withdraw_impossible_time(report, row);
+    withdraw_impossible_time(report, row);
     const StepTotals* step = totals.steps.find(number);
     const std::int64_t tokens = step != nullptr && step->tokens > 0 ? step->tokens : facts.tokens_per_step;
     if (tokens > 0) row.tokens_per_s = static_cast<double>(tokens) / row.seconds;
@@ -211,7 +276,7 @@ void add_energy(Report& report, const RunFacts& facts, const RunTotals& totals) 
 }
 
 /// Rates relative to the step's time. FLOPs are the same in every step; they are those of the first complete one.
-analysis::RateInputs add_rates(Report& report, const RunFacts& facts, const RunTotals& totals) {
+RateInputs add_rates(Report& report, const RunFacts& facts, const RunTotals& totals) {
   double model = facts.model_flops, hardware = facts.hardware_flops;
   bool is_reported = false;
   totals.steps.for_each([&](std::uint32_t, const StepTotals& step) {
@@ -221,7 +286,7 @@ analysis::RateInputs add_rates(Report& report, const RunFacts& facts, const RunT
     if (step.hardware_flops > 0) hardware = step.hardware_flops;
   });
   const double device_seconds = report.step_seconds * report.ranks;
-  const analysis::RateInputs inputs{model, hardware, facts.peak_flops};
+  const RateInputs inputs{model, hardware, facts.peak_flops};
   // A single collective has no FLOPs, so no share of the peak is reported.
   if (!(device_seconds > 0) || !facts.task.empty()) return inputs;
   report.tflops_per_device = model / device_seconds * 1e-12;
@@ -283,30 +348,21 @@ double sent_by_purposes(std::span<const TrafficReport> traffic, bool predicted) 
 
 Report make_report(const RunFacts& facts) {
   Report report;
-  report.title = facts.title;
-  report.token_word = facts.token_word;
-  report.task = facts.task;
-  report.plan = facts.plan;
+  static_cast<RunDescription&>(report) = facts;
   report.ranks = facts.grid.size();
-  report.clock = facts.clock;
-  report.obtained = facts.obtained;
-  report.loss_floor = facts.loss_floor;
-  report.costs = facts.costs;
-  report.others_share = facts.others_share;
-  report.forged_messages = facts.forged_messages;
   for (const auto& [rank, record] : latest_clocks(facts.clocks))
     report.clock_uncertainty_s =
         std::fmax(report.clock_uncertainty_s, static_cast<double>(record.uncertainty_ns) * 1e-9);
   const RunTotals totals = totals_of(facts);
   add_steps(report, facts, totals);
   add_bubbles(report, facts, totals);
-  const analysis::RateInputs rates = add_rates(report, facts, totals);
+  const RateInputs rates = add_rates(report, facts, totals);
   add_memory(report, facts, totals);
   add_energy(report, facts, totals);
   report.traffic = analysis::traffic_of(facts, totals);
   report.links = analysis::links_of(facts, totals);
   add_telemetry(report, facts, totals);
-  analysis::withdraw_impossible_shares(report, rates);
+  withdraw_impossible_shares(report, rates);
   return report;
 }
 

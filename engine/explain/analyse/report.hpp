@@ -31,28 +31,38 @@ struct ObservedStep {
   std::vector<Span> spans;
 };
 
-/// Everything known about a run, or about a plan that has not run yet: input of make_report.
-struct RunFacts {
-  PlanSpec plan;
+/// What a report states of its run, or of a plan that has not run yet, as it was given.
+struct RunDescription {
   std::string title;
-  RankGrid grid;
-  std::vector<RankProgram> programs;  ///< [rank]; empty if unknown
-  /// How the run's headline numbers are obtained, and their clock: analysed from `observed` steps of that kind.
+  std::string token_word = "token";  ///< unit of tokens: images for a resnet (ModelSpec::token_word)
+  std::string task;                  ///< of a single collective: its description; it trains nothing
+  PlanSpec plan;
+  /// How the run's headline numbers are obtained, and their clock.
   Obtained obtained = Obtained::measured;
   ClockDomain clock = ClockDomain::wall;
-  double loss_floor = not_known;      ///< the data's entropy, nats per token
+  double loss_floor = not_known;  ///< entropy of the data in nats per token, if known
+  /// The origin of the predicted costs of ops: a cluster's figures, or a measurement. Empty: nothing is
+  /// predicted.
+  std::string costs;
+  /// Share of the machine's cores that other programs, and other machines on the same host, used during the run.
+  double others_share = not_known;
+  /// From peers that did not prove to be workers of this run: ignored. -1: unknown.
+  std::int64_t forged_messages = -1;
+};
+
+/// Everything known about a run, or about a plan that has not run yet: input of make_report. The headline numbers are
+/// analysed from `observed` steps of their kind and clock.
+struct RunFacts : RunDescription {
+  RankGrid grid;
+  std::vector<RankProgram> programs;  ///< [rank]; empty if unknown
   double peak_flops = 0;              ///< of one device; 0: unknown
   double peak_spread = 0;             ///< spread of the products of which it is the best; 0: unknown
   double model_flops = not_known;     ///< of one step over all ranks, if no summary
                                       ///< has them
   double hardware_flops = not_known;  ///< with recomputation
   std::int64_t tokens_per_step = 0;   ///< if no summary has them; 0: unknown
-  std::string token_word = "token";   ///< ModelSpec::token_word
-  std::string task;                   ///< of a single collective: its description
   ClusterSpec cluster;                ///< for the predicted power
   std::string energy_unknown;         ///< the run's reason why energy is unknown
-  std::string costs;                  ///< Report::costs
-  double others_share = not_known;    ///< Report::others_share
 
   /// The summaries of steps on one clock: their totals in `totals` (null: none), or one by one in `summaries`, any
   /// order.
@@ -69,7 +79,6 @@ struct RunFacts {
   std::optional<Simulation> predicted;
 
   std::int64_t events = -1, dropped = -1;  ///< -1: taken from the summaries
-  std::int64_t forged_messages = -1;       ///< Report::forged_messages
   double telemetry_overhead = not_known;   ///< share of a step
 };
 
@@ -193,14 +202,8 @@ struct EnergyReport {
   std::string unknown;  ///< the reason, if nothing is known
 };
 
-struct Report {
-  std::string title;
-  std::string token_word = "token";  ///< unit of `tokens`: images for a resnet
-  std::string task;                  ///< of a single collective: its description; it trains nothing
-  PlanSpec plan;
+struct Report : RunDescription {
   std::int32_t ranks = 0;
-  ClockDomain clock = ClockDomain::wall;
-  Obtained obtained = Obtained::measured;
   /// Largest uncertainty of the fit between hosts' clocks, seconds; NaN without a fit.
   double clock_uncertainty_s = not_known;
 
@@ -209,7 +212,6 @@ struct Report {
   double predicted_step_seconds = not_known;
   double peak_spread = not_known;  ///< of the peak of MFU (Hello); NaN: not known
   std::vector<StepRow> steps;
-  double loss_floor = not_known;  ///< entropy of the data in nats per token, if known
 
   Bubble bubble, bubble_span;
   StepShares time;       ///< of the representative step; all NaN where no step was analysed
@@ -223,12 +225,7 @@ struct Report {
   double hfu = not_known;                ///< counts recomputation
   double tflops_per_device = not_known;  ///< model FLOPs, as mfu
 
-  /// The origin of the predicted costs of ops: a cluster's figures, or a measurement. Empty: nothing is
-  /// predicted.
-  std::string costs;
   std::optional<SlowRank> slow;  ///< of the representative step
-  /// Share of the machine's cores that other programs, and other machines on the same host, used during the run.
-  double others_share = not_known;
   /// Impossible figures, one line each with the numbers they were computed from; they are NaN above.
   std::vector<std::string> faults;
 
@@ -237,8 +234,6 @@ struct Report {
   std::vector<LinkReport> links;       ///< by sender and receiver; none above most_linked_ranks
   EnergyReport energy;
   TelemetryReport telemetry;
-  /// From peers that did not prove to be workers of this run: ignored. -1: unknown.
-  std::int64_t forged_messages = -1;
   bool folded = false;               ///< simulated stage by stage, identical ranks as one; else from programs
   std::optional<DeviceFit> device;   ///< if the memory of the cluster's devices is known
   std::optional<RunBudget> budget;   ///< if one was requested

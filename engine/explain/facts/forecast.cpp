@@ -27,7 +27,7 @@ MemoryBatch memory_of(const RankProgram& program, const std::vector<Span>& spans
   MemoryBatch batch{Obtained::simulated, ClockDomain::device, {}};
   Ledger ledger(program, resident_bytes_of(program));
   for (const AliveFrom& level : memory_along(ledger, times))
-    batch.samples.push_back({program.rank, level.step, program.ops[level.op].id, level.time_ns, level.bytes});
+    batch.rows.push_back({program.rank, level.step, program.ops[level.op].id, level.time_ns, level.bytes});
   return batch;
 }
 
@@ -123,7 +123,7 @@ void publish_folded_forecast(const Scenario& scenario, double step_seconds, cons
       for (MemorySample sample : levels) {
         sample.step = static_cast<std::uint32_t>(step);
         sample.time_ns += shift;
-        memory.samples.push_back(sample);
+        memory.rows.push_back(sample);
       }
     }
     publish_spans(stage, spans, publish);

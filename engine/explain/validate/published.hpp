@@ -50,16 +50,20 @@ struct PublishedRow {
   std::vector<Scenario> against;
 };
 
-struct PublishedTable {
+/// What a table states of itself, with its predictions or without.
+struct TableDescription {
   std::string file;  ///< name without ".toml"
   std::string title, source;
   std::string constants;  ///< the source of its clusters' constants
   std::string unit;       ///< as printed: one of unit_of's
-  Quantity quantity = Quantity::step_seconds;
   bool judged = true;  ///< false if the source does not state exactly what was measured; `source` then states this
   /// Added after constants had been fitted: none was fitted to its rows. Its errors may have led to a constant from
   /// another source; `constants` then states this. leave_one_out does not use it.
   bool held_out = false;
+};
+
+struct PublishedTable : TableDescription {
+  Quantity quantity = Quantity::step_seconds;
   std::vector<PublishedRow> rows;
 };
 

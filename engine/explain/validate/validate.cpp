@@ -33,13 +33,7 @@ double ValidatedRow::error() const {
 
 ValidatedTable validate(const PublishedTable& published) {
   ValidatedTable table;
-  table.file = published.file;
-  table.title = published.title;
-  table.source = published.source;
-  table.constants = published.constants;
-  table.unit = published.unit;
-  table.judged = published.judged;
-  table.held_out = published.held_out;
+  static_cast<TableDescription&>(table) = published;
   for (const PublishedRow& row : published.rows) {
     ValidatedRow result;
     result.name = row.name;

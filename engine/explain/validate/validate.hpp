@@ -24,9 +24,7 @@ struct ValidatedRow {
   double error() const;
 };
 
-struct ValidatedTable {
-  std::string file, title, source, constants, unit;
-  bool judged = true, held_out = false;
+struct ValidatedTable : TableDescription {
   std::vector<ValidatedRow> rows;
   /// Over rows to which no constant was fitted; NaN if there are none.
   double mean_error = not_known;

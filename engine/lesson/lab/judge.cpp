@@ -50,20 +50,6 @@ Reply judge_number(const Question& question, double guess, double truth) {
   return reply;
 }
 
-Reply judge_drawing(const Question& question, const std::vector<double>& drawn, const std::vector<double>& truth) {
-  Reply reply;
-  reply.off = mean_distance(drawn, truth);
-  if (reply.off <= question.tolerance) {
-    reply.grade = Grade::right;
-    return reply;
-  }
-  for (const Mistake& mistake : question.mistakes)
-    if (const auto* near = std::get_if<std::vector<double>>(&mistake.near);
-        near != nullptr && mean_distance(drawn, *near) <= question.tolerance)
-      reply.because = mistake.because;
-  return reply;
-}
-
 /// `matches`: whether the answer equals that one: the truth, or a mistake's.
 template <class Near, class Matches>
 Reply judge_match(const Question& question, const Near& truth, const Matches& matches) {
@@ -86,6 +72,14 @@ Reply judge_same(const Question& question, const Attempt& attempt, const Target&
 template <class Pattern>
 Reply judge_point(const Question& question, const auto& pointed, const Target& truth) {
   return judge_match(question, std::get<Pattern>(truth), [&](const Pattern& one) { return one.matches(pointed); });
+}
+
+Reply judge_drawing(const Question& question, const std::vector<double>& drawn, const std::vector<double>& truth) {
+  Reply reply = judge_match(question, truth, [&](const std::vector<double>& series) {
+    return mean_distance(drawn, series) <= question.tolerance;
+  });
+  reply.off = mean_distance(drawn, truth);
+  return reply;
 }
 
 }  // namespace

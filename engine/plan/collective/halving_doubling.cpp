@@ -1,7 +1,6 @@
-#include "engine/plan/collective/halving_doubling.hpp"
+#include "engine/plan/collective/algorithms.hpp"
 
 #include "engine/plan/collective/list.hpp"
-#include "engine/plan/collective/tree.hpp"
 
 namespace rankscope {
 

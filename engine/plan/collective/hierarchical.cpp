@@ -1,4 +1,4 @@
-#include "engine/plan/collective/hierarchical.hpp"
+#include "engine/plan/collective/algorithms.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,6 @@
 
 #include "engine/op/words.hpp"
 #include "engine/plan/collective/list.hpp"
-#include "engine/plan/collective/ring.hpp"
 
 namespace rankscope {
 

@@ -1,4 +1,4 @@
-#include "engine/plan/collective/naive.hpp"
+#include "engine/plan/collective/algorithms.hpp"
 
 #include "engine/plan/collective/list.hpp"
 

@@ -1,4 +1,4 @@
-#include "engine/plan/collective/ring.hpp"
+#include "engine/plan/collective/algorithms.hpp"
 
 #include <algorithm>
 

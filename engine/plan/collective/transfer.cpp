@@ -6,10 +6,7 @@
 #include <string>
 
 #include "engine/op/words.hpp"
-#include "engine/plan/collective/halving_doubling.hpp"
-#include "engine/plan/collective/naive.hpp"
-#include "engine/plan/collective/ring.hpp"
-#include "engine/plan/collective/tree.hpp"
+#include "engine/plan/collective/algorithms.hpp"
 
 namespace rankscope {
 

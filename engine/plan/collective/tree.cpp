@@ -1,4 +1,4 @@
-#include "engine/plan/collective/tree.hpp"
+#include "engine/plan/collective/algorithms.hpp"
 
 #include "engine/plan/collective/list.hpp"
 

@@ -1,4 +1,4 @@
-#include "engine/plan/model/gpt.hpp"
+#include "engine/plan/model/architectures.hpp"
 
 #include <fmt/format.h>
 

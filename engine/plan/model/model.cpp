@@ -5,9 +5,8 @@
 #include <cassert>
 #include <stdexcept>
 
-#include "engine/plan/model/gpt.hpp"
+#include "engine/plan/model/architectures.hpp"
 #include "engine/plan/model/gpt_rows.hpp"
-#include "engine/plan/model/resnet.hpp"
 #include "engine/plan/model/resnet_rows.hpp"
 
 namespace rankscope {

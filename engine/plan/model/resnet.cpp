@@ -1,4 +1,4 @@
-#include "engine/plan/model/resnet.hpp"
+#include "engine/plan/model/architectures.hpp"
 
 #include <array>
 #include <stdexcept>

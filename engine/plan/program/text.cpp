@@ -71,7 +71,8 @@ class Parser {
       } else if (kind == "op") {
         op();
       } else {
-        fail("unknown item '" + kind + "'; known: rank, arena, scratch, host, host_scratch, arrivals, buffer, op");
+        fail("unknown item '" + kind +
+             "'; known: rank, arena, scratch, host, host_scratch, context, arrivals, buffer, op");
       }
     }
     if (!header) fail("a program begins with 'rankscope-program 1'");

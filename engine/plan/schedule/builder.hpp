@@ -1,5 +1,5 @@
-// Common code of schedule builders: the ids of a chunk's forward and backward, whole or split, the linear placement of
-// chunks, and the order common to the handcrafted zero-bubble schedules.
+// Common code of schedule builders: the ids of a chunk's forward and backward, whole or split, and the linear placement
+// of chunks.
 #pragma once
 #include <numeric>
 
@@ -26,9 +26,5 @@ inline ChunkSchedule empty_schedule(ScheduleKind kind, PipelineShape shape) {
   schedule.order.resize(static_cast<std::size_t>(shape.stages));
   return schedule;
 }
-
-/// One stage of ZB-H1 and ZB-H2: `warm_up` forwards; then a forward and an input gradient in turn, and after each of
-/// these input gradients one weight gradient if more than `deferred` of them are pending; at the end the rest.
-std::vector<OpId> zero_bubble_order(PipelineShape shape, int stage, int warm_up, int deferred);
 
 }  // namespace rankscope

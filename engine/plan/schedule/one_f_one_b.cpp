@@ -20,4 +20,10 @@ ChunkSchedule one_f_one_b_schedule(PipelineShape shape) {
   return schedule;
 }
 
+ChunkSchedule one_f_one_b_async_schedule(PipelineShape shape) {
+  ChunkSchedule schedule = one_f_one_b_schedule(shape);
+  schedule.kind = ScheduleKind::one_f_one_b_async;
+  return schedule;
+}
+
 }  // namespace rankscope

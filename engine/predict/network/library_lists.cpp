@@ -6,7 +6,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "engine/plan/collective/hierarchical.hpp"
+#include "engine/plan/collective/algorithms.hpp"
 
 namespace rankscope {
 namespace {

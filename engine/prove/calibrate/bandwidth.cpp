@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "engine/execute/run/clock.hpp"
+#include "engine/base/host/clock.hpp"
 
 namespace rankscope {
 namespace {

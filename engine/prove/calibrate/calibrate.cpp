@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "engine/base/host/clock.hpp"
 #include "engine/base/host/threads.hpp"
-#include "engine/execute/run/clock.hpp"
 #include "engine/execute/run/rank_run.hpp"
 #include "engine/predict/cost/collective_costs.hpp"
 #include "engine/predict/network/link.hpp"

@@ -1,19 +1,17 @@
 #include "engine/prove/calibrate/machine.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <fstream>
 
+#include "engine/base/host/provenance.hpp"
 #include "engine/op/words.hpp"
 
 namespace rankscope {
 
 Machine this_machine() {
   Machine machine;
-  char name[256] = "";
-  gethostname(name, sizeof name - 1);
-  machine.host = name;
+  machine.host = host_name();
   std::ifstream info("/proc/cpuinfo");
   for (std::string line; std::getline(info, line);) {
     machine.cores += line.starts_with("processor");

@@ -6,7 +6,7 @@
 #include <memory>
 #include <thread>
 
-#include "engine/execute/run/clock.hpp"
+#include "engine/base/host/clock.hpp"
 #include "kernels/tensor/element.hpp"
 #include "kernels/tensor/random.hpp"
 

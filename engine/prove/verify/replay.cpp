@@ -7,9 +7,9 @@
 #include <memory>
 #include <stdexcept>
 
+#include "engine/base/host/clock.hpp"
 #include "engine/execute/layers/initialise.hpp"
 #include "engine/execute/optimizer/optimizer.hpp"
-#include "engine/execute/run/clock.hpp"
 #include "kernels/device/host_tensor.hpp"
 #include "kernels/tensor/element.hpp"
 

@@ -6,10 +6,10 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "engine/base/host/provenance.hpp"
 #include "engine/op/words.hpp"
 #include "engine/prove/calibrate/stored_peak.hpp"
 #include "engine/worker/commands/command.hpp"
-#include "engine/worker/provenance.hpp"
 
 namespace rankscope::command {
 namespace {

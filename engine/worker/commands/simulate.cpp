@@ -2,6 +2,7 @@
 // its recording, labelled simulated.
 #include <map>
 
+#include "engine/base/host/provenance.hpp"
 #include "engine/execute/run/scratch.hpp"
 #include "engine/explain/facts/forecast.hpp"
 #include "engine/explain/facts/prediction.hpp"
@@ -13,7 +14,6 @@
 #include "engine/worker/commands/command.hpp"
 #include "engine/worker/plan_text.hpp"
 #include "engine/worker/print.hpp"
-#include "engine/worker/provenance.hpp"
 #include "engine/worker/stages.hpp"
 #include "telemetry/event/codec.hpp"
 #include "telemetry/trace/trace_writer.hpp"

@@ -39,13 +39,13 @@ std::shared_ptr<const StoreView> one_step(Obtained obtained, std::int64_t at_ns,
   filler.add(0, hello);
   const ClockDomain clock = obtained == Obtained::measured ? ClockDomain::wall : ClockDomain::device;
   SpanBatch spans{obtained, clock, {}};
-  spans.spans.push_back({0, 0, forward(0), at_ns, at_ns, at_ns + 40 * us});
-  spans.spans.push_back({0, 0, forward(1), at_ns + 50 * us, at_ns + 50 * us, at_ns + 100 * us});
+  spans.rows.push_back({0, 0, forward(0), at_ns, at_ns, at_ns + 40 * us});
+  spans.rows.push_back({0, 0, forward(1), at_ns + 50 * us, at_ns + 50 * us, at_ns + 100 * us});
   filler.add(0, spans);
   MemoryBatch memory{obtained, clock, {}};
-  memory.samples.push_back({0, 0, forward(0), at_ns, {400, 0, 0, 0, 0}});
-  memory.samples.push_back({0, 0, forward(1), at_ns + 50 * us, {400, 0, 0, activations, 0}});
-  memory.samples.push_back({0, 0, forward(1), at_ns + 80 * us, {400, 0, 0, 0, 0}});
+  memory.rows.push_back({0, 0, forward(0), at_ns, {400, 0, 0, 0, 0}});
+  memory.rows.push_back({0, 0, forward(1), at_ns + 50 * us, {400, 0, 0, activations, 0}});
+  memory.rows.push_back({0, 0, forward(1), at_ns + 80 * us, {400, 0, 0, 0, 0}});
   filler.add(0, memory);
   filler.add(-1, End{});
   return store.view();

@@ -96,7 +96,7 @@ TEST_CASE("The causes of the gap are shown completely, on more lines if space is
   publish_run(
       [&](int rank, Event event) {
         if (auto* batch = std::get_if<SpanBatch>(&event))
-          for (Span& span : batch->spans)
+          for (Span& span : batch->rows)
             for (std::int64_t* at : {&span.begin_ns, &span.active_ns, &span.end_ns}) *at = *at * 4 / 3;
         filler.add(rank, std::move(event));
       },
@@ -131,7 +131,7 @@ TEST_CASE("Every column of the shares is seen beside the gap, and no table's las
   publish_run(
       [&](int rank, Event event) {
         if (auto* batch = std::get_if<SpanBatch>(&event))
-          for (Span& span : batch->spans)
+          for (Span& span : batch->rows)
             for (std::int64_t* at : {&span.begin_ns, &span.active_ns, &span.end_ns}) *at = *at * 4 / 3;
         filler.add(rank, std::move(event));
       },

@@ -92,7 +92,7 @@ struct SlowMachine {
     for (int rank = 0; rank < hello.ranks; ++rank) {
       SpanBatch batch{Obtained::simulated, ClockDomain::device, {}};
       for (const Span& span : expected.spans)
-        if (span.rank == rank) batch.spans.push_back(span);
+        if (span.rank == rank) batch.rows.push_back(span);
       to(rank, batch);
     }
   }

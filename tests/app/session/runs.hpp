@@ -47,16 +47,16 @@ inline void publish_run(const std::function<void(int rank, Event event)>& publis
         span.begin_ns += shift;
         span.active_ns += shift;
         span.end_ns += shift;
-        batch.spans.push_back(span);
+        batch.rows.push_back(span);
       }
       MemoryBatch memory{Obtained::measured, ClockDomain::wall, {}};
-      memory.samples.push_back({rank,
-                                number,
-                                batch.spans.front().op,
-                                batch.spans.front().begin_ns,
-                                {1000, 1000, 2000, 500 * (rank + 1), 250}});
-      memory.samples.push_back(
-          {rank, number, batch.spans.back().op, batch.spans.back().begin_ns, {1000, 1000, 2000, 0, 250}});
+      memory.rows.push_back({rank,
+                             number,
+                             batch.rows.front().op,
+                             batch.rows.front().begin_ns,
+                             {1000, 1000, 2000, 500 * (rank + 1), 250}});
+      memory.rows.push_back(
+          {rank, number, batch.rows.back().op, batch.rows.back().begin_ns, {1000, 1000, 2000, 0, 250}});
       publish(rank, std::move(batch));
       publish(rank, std::move(memory));
       StepSummary summary;

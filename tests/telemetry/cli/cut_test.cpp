@@ -37,7 +37,7 @@ TEST_CASE("a cut by time keeps what overlaps it") {
   for (const Message& m : small_run(4000)) {
     sink.accept(m);
     if (const auto* batch = std::get_if<SpanBatch>(&m.event))
-      for (const Span& s : batch->spans) overlaps += s.end_ns >= 3'000'000 && s.begin_ns < 5'000'000;
+      for (const Span& s : batch->rows) overlaps += s.end_ns >= 3'000'000 && s.begin_ns < 5'000'000;
   }
   const auto view = part.view();
   REQUIRE(overlaps > 10);
@@ -57,7 +57,7 @@ TEST_CASE("a cut by time is one on rank 0's clock, whichever clock a rank has") 
     SpanBatch batch;
     for (std::uint32_t step = 0; step < 4; ++step) {
       const std::int64_t at = (19 + step) * second - rank * behind;
-      batch.spans.push_back({rank, step, OpId::of({.micro_batch = 0}), at, at, at + second / 2, -1});
+      batch.rows.push_back({rank, step, OpId::of({.micro_batch = 0}), at, at, at + second / 2, -1});
     }
     sink.accept({{}, rank, ++sequence, 0, batch});
     batch.obtained = Obtained::emulated;  // on no host's clock

@@ -60,7 +60,7 @@ TEST_CASE("info gives a run's time on one clock, also where the hosts' clocks ar
   for (Message& m : messages) {
     if (m.rank != 1) continue;
     if (auto* spans = std::get_if<SpanBatch>(&m.event); spans && spans->obtained == Obtained::measured)
-      for (Span& span : spans->spans) span.begin_ns += apart_ns, span.active_ns += apart_ns, span.end_ns += apart_ns;
+      for (Span& span : spans->rows) span.begin_ns += apart_ns, span.active_ns += apart_ns, span.end_ns += apart_ns;
     if (auto* summary = std::get_if<StepSummary>(&m.event)) summary->begin_ns += apart_ns, summary->end_ns += apart_ns;
   }
   for (std::int32_t rank = 0; rank < 4; ++rank) {

@@ -40,9 +40,9 @@ std::string text_of(std::span<const std::byte> bytes) {
 struct Counted : EventSink {
   std::int64_t rows = 0;
   void accept(const Message& message) override {
-    if (const auto* spans = std::get_if<SpanBatch>(&message.event)) rows += std::ssize(spans->spans);
-    if (const auto* memory = std::get_if<MemoryBatch>(&message.event)) rows += std::ssize(memory->samples);
-    if (const auto* phases = std::get_if<PhaseBatch>(&message.event)) rows += std::ssize(phases->phases);
+    if (const auto* spans = std::get_if<SpanBatch>(&message.event)) rows += std::ssize(spans->rows);
+    if (const auto* memory = std::get_if<MemoryBatch>(&message.event)) rows += std::ssize(memory->rows);
+    if (const auto* phases = std::get_if<PhaseBatch>(&message.event)) rows += std::ssize(phases->rows);
   }
 };
 

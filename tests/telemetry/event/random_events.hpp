@@ -109,7 +109,7 @@ class RandomEvents {
       case 4: return summary(rank, step);
       case 5: {
         SpanBatch batch{obtained, clock, {}};
-        for (auto n = rows; n > 0; --n) batch.spans.push_back(span(static_cast<std::int32_t>(number(0, 3)), step));
+        for (auto n = rows; n > 0; --n) batch.rows.push_back(span(static_cast<std::int32_t>(number(0, 3)), step));
         return batch;
       }
       case 6: {
@@ -117,7 +117,7 @@ class RandomEvents {
         for (auto n = rows; n > 0; --n) {
           MemorySample sample{rank, step, number(0, 5) == 0 ? OpId() : op(), time(), {}};
           for (auto& bytes : sample.bytes) bytes = some(std::int64_t{1} << 50);
-          batch.samples.push_back(sample);
+          batch.rows.push_back(sample);
         }
         return batch;
       }
@@ -125,10 +125,10 @@ class RandomEvents {
         PhaseBatch batch{obtained, clock, {}};
         for (auto n = rows; n > 0; --n) {
           const std::int64_t begin = time();
-          batch.phases.push_back({rank, step, op(), static_cast<std::int32_t>(number(0, 30)),
-                                  static_cast<std::int32_t>(number(0, 30)), static_cast<std::int32_t>(number(-1, 15)),
-                                  static_cast<std::int32_t>(number(-1, 15)), some(std::int64_t{1} << 40) - 1, begin,
-                                  begin + some(1 << 30)});
+          batch.rows.push_back({rank, step, op(), static_cast<std::int32_t>(number(0, 30)),
+                                static_cast<std::int32_t>(number(0, 30)), static_cast<std::int32_t>(number(-1, 15)),
+                                static_cast<std::int32_t>(number(-1, 15)), some(std::int64_t{1} << 40) - 1, begin,
+                                begin + some(1 << 30)});
         }
         return batch;
       }

@@ -32,7 +32,7 @@ TEST_CASE("viewer and tap get all messages of two ranks, each once, over ipc and
     CHECK(sink->all<Gap>().empty());
     const auto phases = sink->all<PhaseBatch>();
     REQUIRE(phases.size() == 1);
-    CHECK(phases[0].phases == std::vector<PhaseSpan>{an_unknown_phase(1, 99, 7)});
+    CHECK(phases[0].rows == std::vector<PhaseSpan>{an_unknown_phase(1, 99, 7)});
   }
   CHECK(eventually([&] { return viewer->status().state == ViewerState::ended; }));
   CHECK(viewer->status().garbage == 0);

@@ -174,8 +174,8 @@ inline Message numbered(int rank, std::uint64_t sequence, Event event) {
 inline void feed(RunStore& store, const std::vector<std::pair<Span, Obtained>>& spans, std::size_t most) {
   for (std::size_t i = 0; i < spans.size();) {
     SpanBatch batch{spans[i].second, ClockDomain::wall, {}};
-    for (; i < spans.size() && spans[i].second == batch.obtained && batch.spans.size() < most; ++i)
-      batch.spans.push_back(spans[i].first);
+    for (; i < spans.size() && spans[i].second == batch.obtained && batch.rows.size() < most; ++i)
+      batch.rows.push_back(spans[i].first);
     store.accept(message_of(std::move(batch)));
   }
 }

@@ -45,9 +45,9 @@ std::vector<Message> a_run() {
       MemoryBatch memory;
       for (const std::uint32_t s : {step, step + 1})
         for (int i = 0; i < 10; ++i) {
-          measured.spans.push_back(a_span(rank, s, i));
-          emulated.spans.push_back(a_span(rank, s, i));
-          memory.samples.push_back({rank, s, OpId(), s * 10'000 + i, {1, 2, 3, 4, i}});
+          measured.rows.push_back(a_span(rank, s, i));
+          emulated.rows.push_back(a_span(rank, s, i));
+          memory.rows.push_back({rank, s, OpId(), s * 10'000 + i, {1, 2, 3, 4, i}});
         }
       publish(rank, measured);
       publish(rank, emulated);

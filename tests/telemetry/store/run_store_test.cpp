@@ -148,8 +148,8 @@ TEST_CASE("memory keeps its peaks and valleys at every zoom") {
   RunStore store;
   for (std::size_t i = 0; i < shuffled.size(); i += 33) {
     MemoryBatch batch;
-    batch.samples.assign(shuffled.begin() + static_cast<std::ptrdiff_t>(i),
-                         shuffled.begin() + static_cast<std::ptrdiff_t>(std::min(i + 33, shuffled.size())));
+    batch.rows.assign(shuffled.begin() + static_cast<std::ptrdiff_t>(i),
+                      shuffled.begin() + static_cast<std::ptrdiff_t>(std::min(i + 33, shuffled.size())));
     store.accept(message_of(batch));
   }
   const auto view = store.view();
@@ -245,8 +245,8 @@ TEST_CASE("many late messages, merged rank by rank in parallel, give the same ru
   for (int rank = 0; rank < ranks; ++rank) {
     SpanBatch in_order, first, after;
     for (std::uint32_t step = 0; step < each; ++step) {
-      in_order.spans.push_back(span_of(rank, step, forward0, step * 100, step * 100 + 50));
-      (step % 10 == 3 ? after : first).spans.push_back(in_order.spans.back());
+      in_order.rows.push_back(span_of(rank, step, forward0, step * 100, step * 100 + 50));
+      (step % 10 == 3 ? after : first).rows.push_back(in_order.rows.back());
     }
     ordered.accept(message_of(in_order));
     late.accept(message_of(first));
@@ -269,7 +269,7 @@ TEST_CASE("what a store with a limit keeps does not shrink as a run goes on") {
       OpFields fields = forward0.fields();
       fields.block = block;
       const std::int64_t begin = step * 1000 + block * 10;
-      batch.spans.push_back(span_of(0, step, OpId::of(fields), begin, begin + 5));
+      batch.rows.push_back(span_of(0, step, OpId::of(fields), begin, begin + 5));
     }
     store.accept(message_of(batch));
     if (step == 5000) early = store.view()->event_count();
@@ -288,17 +288,17 @@ TEST_CASE("a store with a limit forgets the oldest detail, and says so") {
   SpanBatch batch;
   std::int64_t fed = 0;
   for (std::uint32_t step = 0; step < 3000; ++step) {
-    batch.spans.clear();
+    batch.rows.clear();
     for (int rank = 0; rank < 2; ++rank)
       for (const OpId op : {forward0, forward1, send0}) {
         const std::int64_t begin = step * 1000 + static_cast<int>(op.fields().micro_batch) * 100;
         for (int k = 0; k < 8; ++k) {
           OpFields fields = op.fields();
           fields.block = k;
-          batch.spans.push_back(span_of(rank, step, OpId::of(fields), begin + k * 10, begin + k * 10 + 5));
+          batch.rows.push_back(span_of(rank, step, OpId::of(fields), begin + k * 10, begin + k * 10 + 5));
         }
       }
-    fed += static_cast<std::int64_t>(batch.spans.size());
+    fed += static_cast<std::int64_t>(batch.rows.size());
     store.accept(message_of(batch));
     whole.accept(message_of(batch));
   }

@@ -67,7 +67,7 @@ TEST_CASE("the rows of two ranks' lanes are in two spools, complete and in seque
   CHECK_FALSE(sink.any_double());
   int phases = 0;
   for (const PhaseBatch& batch : sink.all<PhaseBatch>())
-    for (const PhaseSpan& phase : batch.phases) {
+    for (const PhaseSpan& phase : batch.rows) {
       REQUIRE(phase == an_unknown_phase(phase.rank, phase.step, std::int64_t{100} * phase.step));
       ++phases;
     }
@@ -154,7 +154,7 @@ TEST_CASE("keep every:N produces the detail of those steps alone, summaries alwa
     SpanBatch emulated{Obtained::emulated, ClockDomain::device, {}};
     for (std::uint32_t step = 0; step < 20; ++step) {
       lane.span(a_span(0, step, step));
-      emulated.spans.push_back(a_span(0, step, step));
+      emulated.rows.push_back(a_span(0, step, step));
       publisher.summary(a_summary(0, step));
     }
     CHECK(publisher.detail(0, emulated));
@@ -166,7 +166,7 @@ TEST_CASE("keep every:N produces the detail of those steps alone, summaries alwa
   CHECK(sink.summaries() == 20);
   std::multiset<std::uint32_t> steps;
   for (const SpanBatch& batch : sink.all<SpanBatch>())
-    for (const Span& span : batch.spans) steps.insert(span.step);
+    for (const Span& span : batch.rows) steps.insert(span.step);
   CHECK(steps == std::multiset<std::uint32_t>{0, 0, 5, 5, 10, 10, 15, 15});
 }
 
@@ -190,7 +190,7 @@ TEST_CASE("a batch larger than a message is split") {
   auto options = spool_only(directory);
   options.batch_rows = 100;
   SpanBatch batch{Obtained::emulated, ClockDomain::device, {}};
-  for (int i = 0; i < 1050; ++i) batch.spans.push_back(a_span(2, 1, i));
+  for (int i = 0; i < 1050; ++i) batch.rows.push_back(a_span(2, 1, i));
   {
     Publisher publisher(options);
     CHECK(publisher.detail(2, batch));
@@ -203,9 +203,9 @@ TEST_CASE("a batch larger than a message is split") {
   for (const SpanBatch& b : batches) {
     CHECK(b.obtained == Obtained::emulated);
     CHECK(b.clock == ClockDomain::device);
-    together.insert(together.end(), b.spans.begin(), b.spans.end());
+    together.insert(together.end(), b.rows.begin(), b.rows.end());
   }
-  CHECK(together == batch.spans);
+  CHECK(together == batch.rows);
 }
 
 TEST_CASE("batches of short steps do not wait for the next drain until there is no room for more") {

@@ -50,7 +50,7 @@ class Collector : public EventSink {
 
  private:
   void count_(const Message& m) {
-    if (const auto* batch = std::get_if<SpanBatch>(&m.event)) spans_ += static_cast<std::int64_t>(batch->spans.size());
+    if (const auto* batch = std::get_if<SpanBatch>(&m.event)) spans_ += static_cast<std::int64_t>(batch->rows.size());
     summaries_ += std::holds_alternative<StepSummary>(m.event);
     if (m.sequence != 0 && !seen_.insert({m.rank, m.sequence}).second) doubles_ = true;
   }

@@ -131,7 +131,7 @@ TEST_CASE("noise in the middle is skipped, and each rank's loss becomes a gap at
     // All missing spans of the rank are within its gap.
     for (std::uint64_t number = gap.first_sequence; number <= gap.last_sequence; ++number)
       if (const auto* batch = std::get_if<SpanBatch>(&written.at({gap.rank, number}).event))
-        for (const Span& span : batch->spans) {
+        for (const Span& span : batch->rows) {
           REQUIRE(span.begin_ns >= gap.begin_ns);
           REQUIRE(span.end_ns <= gap.end_ns);
         }
@@ -288,7 +288,7 @@ TEST_CASE("identical rows, which take almost no space in the file, do not exhaus
   SpanBatch batch;
   Span span;
   span.op = *parse_token("F:c0:m0");
-  batch.spans.assign(DecodeLimits().rows, span);
+  batch.rows.assign(DecodeLimits().rows, span);
   message.event = batch;
   {
     TraceWriter writer(folder / "alike.mcap");
@@ -301,7 +301,7 @@ TEST_CASE("identical rows, which take almost no space in the file, do not exhaus
   struct Counted : EventSink {
     std::size_t rows = 0;
     void accept(const Message& m) override {
-      if (const auto* spans = std::get_if<SpanBatch>(&m.event)) rows += spans->spans.size();
+      if (const auto* spans = std::get_if<SpanBatch>(&m.event)) rows += spans->rows.size();
     }
   } counted;
   DamageReport damage;

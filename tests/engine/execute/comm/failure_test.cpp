@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-std::int64_t now_ns() {
+std::int64_t monotonic_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
@@ -74,7 +74,7 @@ TEST_CASE("a rank that arrives after a time-out gets its reason instead of waiti
 }
 
 TEST_CASE("an abort ends every wait of every rank and lane with its reason, at once") {
-  const std::int64_t begin = now_ns();
+  const std::int64_t begin = monotonic_ns();
   const auto errors = run_ranks(6, {}, [&](World& world) {
     const auto data = world.group(first_ranks(6), Lane::data, "auto");
     const auto pipe = world.group(first_ranks(6), Lane::forward_send, "auto");
@@ -91,7 +91,7 @@ TEST_CASE("an abort ends every wait of every rank and lane with its reason, at o
     }
   });
   for (int rank = 0; rank < 5; ++rank) CHECK(errors[rank] == "rank 5 failed in F:c1:m2: not a number");
-  CHECK(now_ns() - begin < 10'000'000'000);  // the time limit is a minute
+  CHECK(monotonic_ns() - begin < 10'000'000'000);  // the time limit is a minute
 }
 
 TEST_CASE("after an abort nothing begins any more, also in groups made later") {
@@ -144,9 +144,9 @@ TEST_CASE("active splits waiting for the last participant from moving bytes") {
       const auto pair = world.rank() < 2 ? world.group({0, 1}, Lane::forward_send, "auto") : nullptr;
       float value = 1;
       auto measure = [&](Stamps& stamps, const std::function<CommResult()>& work) {
-        stamps.call = now_ns();
+        stamps.call = monotonic_ns();
         stamps.active = work().active_ns;
-        stamps.end = now_ns();
+        stamps.end = monotonic_ns();
       };
       measure(collective[world.rank()], [&] { return group->collective({OpKind::all_reduce, one(value)}); });
       if (world.rank() == 0) measure(message[0], [&] { return pair->send(one(value), 1); });

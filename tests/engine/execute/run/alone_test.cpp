@@ -1,7 +1,7 @@
 // Runs of a collective alone: every rank gets what the definition states, and missing data are detected.
 #include <thread>
 
-#include "engine/execute/run/clock.hpp"
+#include "engine/base/host/clock.hpp"
 #include "engine/execute/run/contents.hpp"
 #include "engine/execute/run/job.hpp"
 #include "engine/prove/verify/verify.hpp"

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <thread>
 
-#include "engine/execute/run/clock.hpp"
+#include "engine/base/host/clock.hpp"
 #include "engine/execute/run/scratch.hpp"
 #include "kernels/cuda/device.hpp"
 #include "tests/catch.hpp"

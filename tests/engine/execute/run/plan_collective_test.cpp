@@ -2,7 +2,7 @@
 // report.
 #include <mutex>
 
-#include "engine/execute/run/clock.hpp"
+#include "engine/base/host/clock.hpp"
 #include "engine/execute/run/job.hpp"
 #include "engine/explain/analyse/report.hpp"
 #include "engine/plan/collective/cost.hpp"

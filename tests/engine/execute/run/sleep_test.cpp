@@ -5,7 +5,7 @@
 #include <mutex>
 #include <thread>
 
-#include "engine/execute/run/clock.hpp"
+#include "engine/base/host/clock.hpp"
 #include "engine/execute/run/job.hpp"
 #include "engine/explain/analyse/step_analysis.hpp"
 #include "engine/predict/cost/modelled_costs.hpp"

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "engine/plan/collective/ring.hpp"
+#include "engine/plan/collective/algorithms.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/plan/collective/cases.hpp"
 

@@ -4,8 +4,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "engine/plan/collective/hierarchical.hpp"
-#include "engine/plan/collective/ring.hpp"
+#include "engine/plan/collective/algorithms.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/plan/collective/cases.hpp"
 

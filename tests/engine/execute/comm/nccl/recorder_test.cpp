@@ -21,7 +21,7 @@ using namespace rankscope::comm::profiler;
 
 namespace {
 
-std::int64_t now_ns() {
+std::int64_t monotonic_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
@@ -153,7 +153,7 @@ void check_channels(const char* symbol) {
     nccl.stop(to_7);
   }
   CHECK(recorder.awaits_more());
-  const std::int64_t begin = now_ns(), timer = begin - behind;
+  const std::int64_t begin = monotonic_ns(), timer = begin - behind;
   void* late = nccl.channel(to_7, 5, timer + 2000);
   void* a = nccl.channel(first, 0, timer - 3000);
   void* b = nccl.channel(first, 1, timer - 2500);
@@ -182,7 +182,7 @@ void check_channels(const char* symbol) {
   CHECK(phases[1].phase.end_ns - phases[1].phase.begin_ns == 2000);
   CHECK(phases[0].phase.begin_ns - phases[1].phase.begin_ns == 500);
   CHECK(phases[1].phase.begin_ns >= begin - 5000);
-  CHECK(phases[1].phase.end_ns <= now_ns());
+  CHECK(phases[1].phase.end_ns <= monotonic_ns());
   CHECK(recorder.take().empty());
 }
 

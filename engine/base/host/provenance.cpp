@@ -1,12 +1,16 @@
-#include "engine/worker/provenance.hpp"
+#include "engine/base/host/provenance.hpp"
+
+#include <unistd.h>
 
 #include <ctime>
 
-#include "engine/prove/calibrate/machine.hpp"
-
 namespace rankscope {
 
-std::string host_name() { return this_machine().host; }
+std::string host_name() {
+  char name[256] = "";
+  gethostname(name, sizeof name - 1);
+  return name;
+}
 
 std::string utc_now() {
   const std::time_t now = std::time(nullptr);
