@@ -203,11 +203,16 @@ class QueueDispatch final : public Dispatch {
   void report_until_end() {
     try {
       device_.use();
-      for (;;) {
+      for (bool closing = false;;) {
+        {
+          const std::lock_guard lock(mutex_);
+          closing = closing_;
+        }
+        // Only after the lanes have ended does "no op is pending" mean that none will be: lanes launch ops meanwhile.
         const bool all = collect();
         while (!events_.empty() && (all || events_.top().time_ns <= settled_ns_)) report_one();
         std::unique_lock lock(mutex_);
-        if (aborted_ || (all && closing_)) return;
+        if (aborted_ || (all && closing)) return;
         if (!closing_) wake_.wait_for(lock, poll_interval);
         const Mark last = closing_ ? newest_pending() : nullptr;
         lock.unlock();
