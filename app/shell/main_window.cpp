@@ -356,7 +356,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
 bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
   if (event->type() == QEvent::MouseButtonPress && watched->isWidgetType())
     notice_active(static_cast<QWidget*>(watched));
-  if (event->type() == QEvent::KeyPress && presentation_ != nullptr && isActiveWindow() &&
+  if (event->type() == QEvent::KeyPress && presenting() && isActiveWindow() &&
       static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape) {
     stop_presenting();
     return true;

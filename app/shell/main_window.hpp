@@ -78,7 +78,7 @@ class MainWindow : public QMainWindow {
   /// The same for the last row of a class: no letter of a view, the lesson or the plan below 24 px.
   void present(const QString& name);
   void stop_presenting();
-  bool presenting() const { return presentation_ != nullptr; }
+  bool presenting() const { return presented_ != nullptr; }
   /// Writes that view, or the complete window if `view` is empty, as .png, .svg or .csv. Returns the error, one line;
   /// empty: none.
   QString save(const QString& view, const QString& file);
@@ -217,7 +217,7 @@ class MainWindow : public QMainWindow {
   QPlainTextEdit* log_ = nullptr;
   std::map<QString, DataView*> views_;
   DataView* active_ = nullptr;
-  Presentation* presentation_ = nullptr;
+  Presentation* presentation_ = nullptr;  ///< from the first presentation on
   QWidget* presented_ = nullptr;
   bool lesson_used_ = false;  ///< after the active view
 };

@@ -70,7 +70,7 @@ QWidget* MainWindow::find_view(const QString& name) const {
 
 QWidget* MainWindow::view_named(const QString& name) {
   QWidget* view = find_view(name);
-  if (view != nullptr && presentation_ == nullptr) workspace_->bring(view);
+  if (view != nullptr && !presenting()) workspace_->bring(view);
   return view;
 }
 
@@ -117,7 +117,7 @@ DataView* MainWindow::active_view() const {
 }
 
 void MainWindow::present(const QString& name) {
-  if (presentation_ != nullptr) stop_presenting();
+  stop_presenting();
   QWidget* view = view_named(name);
   if (view == nullptr) return;
   auto* data_view = dynamic_cast<DataView*>(view);
@@ -148,20 +148,23 @@ void MainWindow::present(const QString& name) {
   QFont tip = interface_font();
   tip.setPixelSize(presented_pixels);
   QToolTip::setFont(tip);
-  presentation_ = new Presentation(centre_);
-  centre_->layout()->addWidget(presentation_);
+  if (presentation_ == nullptr) {
+    presentation_ = new Presentation(centre_);
+    centre_->layout()->addWidget(presentation_);
+  }
+  presentation_->show();
   presentation_->present(page);
   presentation_->setFocus();
   view->setFocus();
 }
 
 void MainWindow::stop_presenting() {
-  if (presentation_ == nullptr) return;
+  if (!presenting()) return;
   QWidget* page = presentation_->release();
   QWidget* view = std::exchange(presented_, nullptr);
   view->setParent(nullptr);
-  delete page;
-  delete std::exchange(presentation_, nullptr);
+  page->deleteLater();  // a button on it may have been pressed
+  presentation_->hide();
   if (auto* data_view = dynamic_cast<DataView*>(view))
     data_view->set_presentation(1);
   else
@@ -176,7 +179,7 @@ QString MainWindow::save(const QString& view, const QString& file) {
   if (view.isEmpty()) return save_view(*this, nullptr, file);
   QWidget* widget = view_named(view);
   if (widget == nullptr) return tr("%1: no such view").arg(view);
-  QWidget& painted = presentation_ != nullptr ? *static_cast<QWidget*>(presentation_) : *widget;
+  QWidget& painted = presenting() ? *static_cast<QWidget*>(presentation_) : *widget;
   return save_view(painted, dynamic_cast<const TableSource*>(widget), file);
 }
 

@@ -7,7 +7,8 @@
 
 namespace rankscope::app {
 
-Presentation::Presentation(QWidget* parent) : QGraphicsView(parent) {
+Presentation::Presentation(QWidget* parent) : QGraphicsView(parent), proxy_(new QGraphicsProxyWidget) {
+  scene_.addItem(proxy_);
   setScene(&scene_);
   setFrameShape(QFrame::NoFrame);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -17,26 +18,19 @@ Presentation::Presentation(QWidget* parent) : QGraphicsView(parent) {
   scale(scale_up(), scale_up());
 }
 
-Presentation::~Presentation() { release(); }
-
 double Presentation::scale_up() { return static_cast<double>(presented_pixels) / interface_pixels; }
 
 void Presentation::present(QWidget* page) {
   release();
-  proxy_ = new QGraphicsProxyWidget;
   proxy_->setWidget(page);
-  scene_.addItem(proxy_);
   fit();
   page->show();
   proxy_->setFocus();
 }
 
 QWidget* Presentation::release() {
-  if (proxy_ == nullptr) return nullptr;
   QWidget* page = proxy_->widget();
   proxy_->setWidget(nullptr);
-  delete proxy_;
-  proxy_ = nullptr;
   return page;
 }
 
@@ -48,7 +42,7 @@ void Presentation::resizeEvent(QResizeEvent* event) {
 void Presentation::fit() {
   const QSizeF size(std::floor(viewport()->width() / scale_up()), std::floor(viewport()->height() / scale_up()));
   scene_.setSceneRect(QRectF(QPointF(0, 0), size));
-  if (proxy_ != nullptr) proxy_->setGeometry(QRectF(QPointF(0, 0), size));
+  proxy_->setGeometry(QRectF(QPointF(0, 0), size));
 }
 
 }  // namespace rankscope::app

@@ -12,7 +12,6 @@ class Presentation : public QGraphicsView {
   Q_OBJECT
  public:
   explicit Presentation(QWidget* parent = nullptr);
-  ~Presentation() override;
 
   /// The factor of enlargement.
   static double scale_up();
@@ -28,7 +27,7 @@ class Presentation : public QGraphicsView {
   void fit();
 
   QGraphicsScene scene_;
-  QGraphicsProxyWidget* proxy_ = nullptr;
+  QGraphicsProxyWidget* proxy_;  ///< of every page: it may be passing on the event that ends the presentation
 };
 
 }  // namespace rankscope::app

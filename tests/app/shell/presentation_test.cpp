@@ -2,6 +2,7 @@
 #include "app/shell/presentation.hpp"
 
 #include <QLabel>
+#include <QPushButton>
 #include <QTest>
 #include <algorithm>
 #include <map>
@@ -115,6 +116,26 @@ TEST_CASE("A view that was presented is back in its dock, and a second one can b
     CHECK((name == std::string("lab") || window->workspace().in_front(view)));
     CHECK(view->isVisible());
   }
+}
+
+TEST_CASE("A button of a presented page may end the presentation") {
+  const auto window = window_on("recomputation");
+  window->present("lab");
+  settle(*window);
+  const auto* presentation = window->findChild<Presentation*>();
+  const auto buttons = window->view_named("lab")->findChildren<QPushButton*>();
+  const auto button = std::find_if(buttons.begin(), buttons.end(), [](const QPushButton* one) {
+    return one->isVisible() && !one->visibleRegion().isEmpty();
+  });
+  REQUIRE(button != buttons.end());
+  QObject::connect(*button, &QPushButton::clicked, window.get(), [&] { window->stop_presenting(); });
+  const QPoint inside = (*button)->mapTo((*button)->window(), (*button)->rect().center());
+  QTest::mouseClick(presentation->viewport(), Qt::LeftButton, {},
+                    QPoint(static_cast<int>(inside.x() * Presentation::scale_up()),
+                           static_cast<int>(inside.y() * Presentation::scale_up())));
+  CHECK_FALSE(window->presenting());
+  settle(*window);
+  CHECK(window->view_named("lab")->window() == window.get());
 }
 
 TEST_CASE("F11 presents what was clicked last: the lesson or a view") {

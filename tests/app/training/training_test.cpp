@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QGraphicsTextItem>
 #include <QGraphicsView>
+#include <QMouseEvent>
+#include <QWindow>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -329,4 +331,35 @@ TEST_CASE("Every curve that is known is drawn, however low the view is, with two
     CHECK(last == right);
   }
   CHECK(view.chart(Curve::tokens_per_s).value_labels().contains(QStringLiteral("20,000")));
+}
+
+TEST_CASE("A mouse button is pressed on a chart and released after the chart has changed") {
+  application();
+  CurveChart chart("loss", false, nullptr);
+  chart.set_colours(palette_of(Theme::light), 0xff0000ff, 0xff888888);
+  chart.resize(300, 200);
+  int step = 2;
+  const auto change = [&] {
+    CurveData data;
+    for (int i = 0; i < step; ++i) data.points.push_back({static_cast<double>(i), static_cast<double>(i * step)});
+    step = step == 2 ? 900 : 2;
+    chart.show_data(data);
+  };
+  change();
+  chart.show();
+  QWindow* const window = chart.windowHandle();
+  REQUIRE(window != nullptr);
+  const auto mouse = [&](QEvent::Type type, QPoint at) {
+    const Qt::MouseButton button = Qt::LeftButton;
+    QMouseEvent event(type, at, window->mapToGlobal(at), button,
+                      type == QEvent::MouseButtonPress ? Qt::MouseButtons(button) : Qt::NoButton, Qt::NoModifier);
+    QCoreApplication::sendEvent(window, &event);
+  };
+  for (int x = 5; x < chart.width(); x += 10)
+    for (int y = 5; y < chart.height(); y += 10) {
+      mouse(QEvent::MouseButtonPress, {x, y});
+      change();
+      mouse(QEvent::MouseButtonRelease, {x, y});
+    }
+  CHECK(chart.filled());
 }
