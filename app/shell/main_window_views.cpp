@@ -163,6 +163,7 @@ void MainWindow::stop_presenting() {
   QWidget* page = presentation_->release();
   QWidget* view = std::exchange(presented_, nullptr);
   view->setParent(nullptr);
+  page->setParent(presentation_);  // which deletes it, if the event loop ends first
   page->deleteLater();  // a button on it may have been pressed
   presentation_->hide();
   if (auto* data_view = dynamic_cast<DataView*>(view))
