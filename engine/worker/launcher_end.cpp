@@ -1,33 +1,18 @@
 #include "engine/worker/launcher_end.hpp"
 
-#include <fmt/format.h>
+#include <algorithm>
 
-#include <filesystem>
-#include <fstream>
-#include <string>
+#include "engine/worker/processes.hpp"
 
 namespace rankscope {
 namespace {
 
-/// A process that has ended and that its parent has not waited for does not run.
-bool runs(pid_t process) {
-  std::ifstream file(fmt::format("/proc/{}/stat", process));
-  std::string text;
-  std::getline(file, text);
-  const auto name_end = text.rfind(") ");
-  return name_end != std::string::npos && name_end + 2 < text.size() && text[name_end + 2] != 'Z';
-}
-
-/// Whether a child of any of its threads runs.
 bool has_running_child(pid_t process) {
-  std::error_code ignored;
-  for (std::filesystem::directory_iterator thread(fmt::format("/proc/{}/task", process), ignored), end;
-       !ignored && thread != end; thread.increment(ignored)) {
-    std::ifstream children(thread->path() / "children");
-    for (pid_t child = 0; children >> child;)
-      if (runs(child)) return true;
-  }
-  return false;
+  const auto children = children_of(process);
+  return std::any_of(children.begin(), children.end(), [](pid_t child) {
+    const auto state = state_of(child);
+    return state && !state->has_ended();
+  });
 }
 
 }  // namespace

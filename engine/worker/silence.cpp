@@ -4,77 +4,29 @@
 #include <time.h>
 
 #include <algorithm>
-#include <charconv>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
 
 #include "engine/op/contains.hpp"
 #include "engine/op/words.hpp"
+#include "engine/worker/processes.hpp"
 #include "engine/worker/step_marks.hpp"
 
 namespace rankscope {
 namespace {
 
-namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
 constexpr auto own_pause = 3s;  // between two polls: this process was stopped, or the machine is very busy
 
-struct ProcessState {
-  pid_t parent = 0;
-  char state = '?';
-};
-std::optional<ProcessState> state_of(pid_t process) {
-  std::ifstream file(fmt::format("/proc/{}/stat", process));
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const auto name_end = text.rfind(") ");
-  if (name_end == std::string::npos) return std::nullopt;
-  ProcessState of;
-  of.state = text[name_end + 2];
-  const char* begin = text.data() + name_end + 4;
-  std::from_chars(begin, text.data() + text.size(), of.parent);
-  return of;
-}
 bool is_stopped(char state) { return state == 'T'; }
 bool is_suspended(char state) { return state == 'T' || state == 't'; }  // by a signal, or by a debugger
-
-/// The value of the first of `names` that a process's environment has; empty: it has none.
-std::string variable_of(pid_t process, const std::vector<std::string>& names) {
-  std::ifstream file(fmt::format("/proc/{}/environ", process), std::ios::binary);
-  for (std::string variable; std::getline(file, variable, '\0');)
-    for (const std::string& name : names)
-      if (variable.starts_with(name + "=")) return variable.substr(name.size() + 1);
-  return {};
-}
 
 /// The rank of a process, from its launcher's environment variables; -1: unknown.
 int rank_of(pid_t process) {
   const std::string rank = variable_of(process, {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"});
   return rank.empty() ? -1 : std::atoi(rank.c_str());
-}
-
-std::map<pid_t, ProcessState> all_processes() {
-  std::map<pid_t, ProcessState> all;
-  std::error_code ignored;
-  for (fs::directory_iterator entry("/proc", ignored), end; !ignored && entry != end; entry.increment(ignored)) {
-    const std::string name = entry->path().filename().string();
-    pid_t process = 0;
-    if (std::from_chars(name.data(), name.data() + name.size(), process).ptr != name.data() + name.size()) continue;
-    if (const auto state = state_of(process)) all[process] = *state;
-  }
-  return all;
-}
-
-bool descends(pid_t process, pid_t ancestor, const std::map<pid_t, ProcessState>& all) {
-  for (int depth = 0; process != ancestor && process > 1 && depth < 16; ++depth) {
-    const auto found = all.find(process);
-    process = found == all.end() ? 0 : found->second.parent;
-  }
-  return process == ancestor;
 }
 
 struct RankProcess {

@@ -118,8 +118,9 @@ RankPlaces places_of(const RunRequest& request, pid_t child, const fs::path& dir
           directory};
 }
 
-/// Whether no rank runs on another host: mpirun starts daemons there and keeps no process for them here.
-bool all_may_have_ended(const SessionWatch& watch, const RankPlaces& places) {
+/// Whether mpirun's local processes show that the job has ended: of ranks on other hosts mpirun keeps no process here,
+/// so all ranks must have reported their ends.
+bool local_processes_decide(const SessionWatch& watch, const RankPlaces& places) {
   if (places.one_process || !places.launched_namespace.empty()) return false;
   return !places.other_hosts || (watch.greatest_step() >= 0 && watch.unended() == 0);
 }
@@ -180,7 +181,7 @@ ChildEnd run_child(ChildProcess& child, SessionWatch& watch, const RankPlaces& p
     if ((stop_asked && !asked) || gives_up) patience = std::chrono::steady_clock::now() + 3s;
     asked = stop_asked;
     if (std::chrono::steady_clock::now() > patience) child.signal(SIGKILL);
-    if (!end.launcher_hung && all_may_have_ended(watch, places) && launcher.is_overdue()) {
+    if (!end.launcher_hung && local_processes_decide(watch, places) && launcher.is_overdue()) {
       progress.make_room();
       report_hung_launcher(child.pid());
       end.launcher_hung = true;

@@ -77,7 +77,7 @@ class Device {
   /// Fits the device's clock to the host's again; later marks use the new fit. False: the device was busy, and the
   /// previous fit is kept.
   virtual bool fit_clock() = 0;
-  /// Largest error of Moment::time_ns by the latest fit.
+  /// Largest error of Moment::time_ns by any fit so far: the marks of a run belong to several fits.
   virtual std::int64_t clock_uncertainty_ns() const = 0;
   /// The device's profilers show the work that the calling thread enqueues between these two calls under this name.
   virtual void begin_range(const char*) {}

@@ -42,12 +42,11 @@ struct Stamp {
 struct Issued {
   OpIndex op = 0;
   std::uint32_t step = 0;
-  std::int64_t launched_ns = 0;  ///< when the host began to launch it
+  std::int64_t launched_ns = 0;  ///< when the host began to launch it: the ops before it on the host had ended
   std::vector<Mark> waits;       ///< of its queue for other lanes, directly before it
   Mark begin;                    ///< of an op that is measured alone: the host's clock is too inaccurate for its cost
   Stamp end;
   std::int64_t cpu_ns = 0;
-  bool alone = false;
   OpOutcome outcome;
 };
 
@@ -115,14 +114,15 @@ class QueueDispatch final : public Dispatch {
     for (const OpIndex before : op.after) wait_for(before, step);
     if (step > first_)
       for (const OpIndex before : op.after_previous) wait_for(before, step - 1);
-    issued.alone = observed_ && measures_alone_ && step - *measured_from_ < measured_steps && computes(op);
-    if (issued.alone) {
+    if (observed_ && measures_alone_ && step - *measured_from_ < measured_steps && computes(op)) {
       wait_on_host(queue.mark());  // for the ops before it, so that the device is free
       const std::lock_guard exclusive_mutex(device_.exclusive_mutex());
+      issued.launched_ns = monotonic_ns();
       issued.begin = queue.mark();
       launch(issued, queue);
       wait_on_host(issued.end.mark);
     } else {
+      issued.launched_ns = monotonic_ns();
       launch(issued, queue);
     }
     end_of(index, step) = issued.end.mark;
@@ -169,7 +169,6 @@ class QueueDispatch final : public Dispatch {
   Mark& end_of(OpIndex op, std::uint32_t step) { return ends_[op][step % kept_ends]; }
 
   void launch(Issued& issued, Queue& queue) {
-    issued.launched_ns = monotonic_ns();
     const std::int64_t cpu = thread_cpu_ns();
     device_.begin_range(tokens_[issued.op].c_str());
     issued.outcome = calls_.launch(issued.op, issued.step);
@@ -267,11 +266,11 @@ class QueueDispatch final : public Dispatch {
     auto done = std::make_shared<FinishedOp>();
     done->op = issued.op;
     done->outcome = std::move(issued.outcome);
-    // Two fits of the clock may differ within their error, so a mark may seem too early. It is moved so that the ops of
-    // a lane do not overlap and events are in order of time.
+    // Fits of the clock have errors, so a mark may seem too early. It is moved so that an op begins after the host
+    // launched it, the ops of a lane do not overlap, and events are in order of time.
     std::int64_t begin = std::max({issued.launched_ns, last_end_[lane], reported_ns_});
     for (const Mark& wait : issued.waits) begin = std::max(begin, wait->time_ns());
-    if (issued.begin) begin = std::max({issued.begin->time_ns(), last_end_[lane], reported_ns_});
+    if (issued.begin) begin = std::max(begin, issued.begin->time_ns());
     const std::int64_t end = std::max(issued.end.time_ns(), begin);
     OpOutcome& outcome = done->outcome;
     const std::int64_t active = outcome.active           ? outcome.active->time_ns()
@@ -291,7 +290,8 @@ class QueueDispatch final : public Dispatch {
                   std::clamp(active, begin, end) - start_ns_,
                   end - start_ns_,
                   issued.cpu_ns};
-    if (issued.alone) alone_ns_[issued.op] = end - begin;
+    if (issued.begin)  // both on the device's clock, without the corrections above
+      alone_ns_[issued.op] = std::max<std::int64_t>(0, issued.end.time_ns() - issued.begin->time_ns());
     if (!is_communication(done->span.op.kind()))  // the links determine the cost of a message
       done->cost_ns = alone_ns_[issued.op] >= 0 ? alone_ns_[issued.op] : end - begin;
     events_.push({begin, number_++, true, done});

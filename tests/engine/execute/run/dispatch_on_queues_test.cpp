@@ -3,7 +3,9 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <future>
+#include <map>
 #include <mutex>
 #include <thread>
 
@@ -61,36 +63,49 @@ class WorkEnd final : public Moment {
   HeldWork& work_;
 };
 
-class HeldQueue final : public Queue {
+/// A mark on a device whose clock is wrong by a fixed time.
+class WrongTime final : public Moment {
  public:
-  explicit HeldQueue(HeldWorks& works) : works_(works) {}
+  explicit WrongTime(std::int64_t error_ns) : time_ns_(monotonic_ns() + error_ns) {}
+  bool reached() const override { return true; }
+  void wait() const override {}
+  std::int64_t time_ns() const override { return time_ns_; }
+
+ private:
+  const std::int64_t time_ns_;
+};
+
+using MakeMark = std::function<Mark()>;
+
+class TestQueue final : public Queue {
+ public:
+  explicit TestQueue(MakeMark make_mark) : make_mark_(std::move(make_mark)) {}
   void* handle() const override { return nullptr; }
   void copy(void*, const void*, std::int64_t) override {}
   void fill(void*, std::uint8_t, std::int64_t) override {}
   void sum(DType, std::span<void* const>, std::span<const void* const>, std::int64_t) override {}
-  Mark mark() override { return std::make_shared<WorkEnd>(works_.at(marks_++)); }
+  Mark mark() override { return make_mark_(); }
   void wait_for(const Mark&) override {}
 
  private:
-  HeldWorks& works_;
-  std::size_t marks_ = 0;
+  const MakeMark make_mark_;
 };
 
-class HeldDevice final : public Device {
+class TestDevice final : public Device {
  public:
-  explicit HeldDevice(HeldWorks& works) : works_(works) {}
-  std::string_view name() const override { return "held"; }
+  explicit TestDevice(MakeMark make_mark) : make_mark_(std::move(make_mark)) {}
+  std::string_view name() const override { return "test"; }
   bool is_host() const override { return false; }
   void use() override {}
   Memory reserve(std::int64_t) override { return {}; }
   Memory reserve_host(std::int64_t) override { return {}; }
-  std::unique_ptr<Queue> make_queue() override { return std::make_unique<HeldQueue>(works_); }
+  std::unique_ptr<Queue> make_queue() override { return std::make_unique<TestQueue>(make_mark_); }
   std::int64_t context_bytes() const override { return 0; }
   bool fit_clock() override { return true; }
   std::int64_t clock_uncertainty_ns() const override { return 0; }
 
  private:
-  HeldWorks& works_;
+  const MakeMark make_mark_;
 };
 
 }  // namespace
@@ -100,7 +115,8 @@ TEST_CASE("a run on queues ends after the work of its last op, also if an op is 
   program.ops.push_back({*parse_token("F:c0:m0"), GroupKind::self, -1, {}, {}, {}});
   program.ops.push_back({*parse_token("B:c0:m0"), GroupKind::self, -1, {}, {}, {}});
   HeldWorks works;
-  HeldDevice device(works);
+  std::size_t marks = 0;
+  TestDevice device([&] { return std::make_shared<WorkEnd>(works.at(marks++)); });
   LaneQueues queues(device, program);
   std::atomic<int> reported = 0;
   DispatchCalls calls;
@@ -122,4 +138,32 @@ TEST_CASE("a run on queues ends after the work of its last op, also if an op is 
   works[1].done.give();
   end.get();
   CHECK(reported == 2);
+}
+
+TEST_CASE("an op begins after the ops that it depends on have ended, also if the device's clock is wrong") {
+  constexpr std::int64_t error_ns = -50'000'000;
+  RankProgram program;
+  program.ops.push_back({*parse_token("COPY.offload:c0:i0"), GroupKind::self, -1, {}, {}, {}});
+  program.ops.push_back({*parse_token("F:c0:m0"), GroupKind::self, -1, {}, {}, {0}});
+  TestDevice device([] { return std::make_shared<WrongTime>(error_ns); });
+  LaneQueues queues(device, program);
+  std::map<OpIndex, FinishedOp> finished;
+  DispatchCalls calls;
+  constexpr auto launch_time = 5ms;
+  calls.launch = [&](OpIndex, std::uint32_t) {
+    std::this_thread::sleep_for(launch_time);
+    return OpOutcome{};
+  };
+  calls.began = calls.ended = [](const Span&, OpIndex) {};
+  calls.done = [&](const FinishedOp& op) { finished[op.op] = op; };
+  const auto dispatch = dispatch_on_queues(program, 0, device, queues, true, calls);
+  dispatch->begin(0, true);
+  const std::int64_t begin = monotonic_ns();
+  dispatch->run(0, 0);
+  dispatch->run(1, 0);
+  dispatch->end(false);
+  CHECK(finished.at(0).span.begin_ns >= begin);
+  CHECK(finished.at(1).span.begin_ns >= finished.at(0).span.end_ns);
+  // Measured alone, between two marks of the same clock.
+  CHECK(finished.at(1).cost_ns >= std::chrono::nanoseconds(launch_time).count());
 }

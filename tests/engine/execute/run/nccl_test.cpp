@@ -77,11 +77,9 @@ std::int64_t now_ns() {
 class RunReports : public RankObserver {
  public:
   /// Called for every span.
-  std::function<void()> at_span = [] {};
   void memory(Lane, const MemorySample&) override {}
   void span(Lane, const Span& span) override {
     const std::lock_guard lock(mutex_);
-    at_span();
     spans[{span.rank, span.step, span.op}] = span;
   }
   void phase(Lane, const PhaseSpan& phase) override {
@@ -198,18 +196,14 @@ TEST_CASE("phases reported by NCCL belong to the op that called it, on every ran
     const std::lock_guard lock(mutex);
     return platforms.emplace_back(emulated_gpu(rank));
   };
-  // The largest uncertainty of all fits of the devices' clocks, because some are poor on a busy machine.
-  std::int64_t uncertainty_ns = 0;
   const emulated_nccl::ProfilerBehaviour telling;
   enable_nccl_profiler();
   settings.start_ns = now_ns();
   RunReports reports;
-  reports.at_span = [&] {
-    const std::lock_guard lock(mutex);
-    for (const auto& platform : platforms)
-      uncertainty_ns = std::max(uncertainty_ns, platform->device->clock_uncertainty_ns());
-  };
   run_loopback(step, settings, [&](int) { return &reports; });
+  std::int64_t uncertainty_ns = 0;
+  for (const auto& platform : platforms)
+    uncertainty_ns = std::max(uncertainty_ns, platform->device->clock_uncertainty_ns());
   unsetenv("NCCL_PROFILER_PLUGIN");
   std::size_t expected_ops = 0;
   for (const RankProgram& program : step.all_programs())
