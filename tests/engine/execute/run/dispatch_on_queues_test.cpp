@@ -145,7 +145,7 @@ TEST_CASE("an op begins after the ops that it depends on have ended, also if the
   RankProgram program;
   program.ops.push_back({*parse_token("COPY.offload:c0:i0"), GroupKind::self, -1, {}, {}, {}});
   program.ops.push_back({*parse_token("F:c0:m0"), GroupKind::self, -1, {}, {}, {0}});
-  TestDevice device([] { return std::make_shared<WrongTime>(error_ns); });
+  TestDevice device([&] { return std::make_shared<WrongTime>(error_ns); });
   LaneQueues queues(device, program);
   std::map<OpIndex, FinishedOp> finished;
   DispatchCalls calls;
