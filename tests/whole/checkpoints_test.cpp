@@ -102,7 +102,7 @@ TEST_CASE("a run that loses a rank continues by itself from the last checkpoint,
     CHECK(row.second == Approx(straight[static_cast<std::size_t>(row.first)].second).epsilon(1e-6));
   CHECK(std::filesystem::exists(folder / "t.mcap"));
   CHECK(std::filesystem::exists(folder / "t.2.mcap"));
-  CHECK(folder.processes_after(some_seconds).empty());
+  CHECK(folder.processes_after(a_minute).empty());
   CHECK(folder.sessions().empty());
 }
 
@@ -229,7 +229,7 @@ TEST_CASE("a second run in a checkpoint folder or a recording is refused with th
   }
   CHECK(std::filesystem::file_size(folder / "t.mcap") >= recorded);
   first.signal(SIGKILL);  // a lock ends with its process, in whatever way that ends
-  first.wait(some_seconds);
-  folder.processes_after(some_seconds);
+  first.wait(a_minute);
+  folder.processes_after(a_minute);
   CHECK(run(folder, {"--checkpoint", "c", "--record", "t.mcap"}).status == 0);
 }

@@ -201,7 +201,7 @@ TEST_CASE("a replay that stays open serves viewers that connect after its end, u
   const std::string file = recorded(folder, 10);
   Process replay(folder,
                  {RANKSCOPE_TRACE, "replay", file, "--speed", "max", "--stay", "--publish", "tcp://127.0.0.1:*"});
-  const std::string endpoint = replay.line_of_errors("replaying " + file + " at ", some_seconds);
+  const std::string endpoint = replay.line_of_errors("replaying " + file + " at ", a_minute);
   REQUIRE(!endpoint.empty());
   RunStore recorded_store;
   REQUIRE(read_trace(file, recorded_store));
@@ -210,10 +210,10 @@ TEST_CASE("a replay that stays open serves viewers that connect after its end, u
     ViewerClient client({.join = parse_join(endpoint), .limits = {}}, store);
     INFO("viewer " << viewer);
     CHECK(wait_until(a_minute, [&] { return store.view()->ends().size() == recorded_store.view()->ends().size(); }));
-    CHECK(wait_until(some_seconds, [&] { return store.view()->summaries(3).size() == 10; }));
+    CHECK(wait_until(a_minute, [&] { return store.view()->summaries(3).size() == 10; }));
   }
   replay.signal(SIGINT);
-  const Ended ended = replay.wait(some_seconds);
+  const Ended ended = replay.wait(a_minute);
   INFO(ended.err);
   CHECK(ended.in_time);
   CHECK(ended.status == 0);
@@ -225,7 +225,7 @@ TEST_CASE("a relay by itself passes on what workers send to viewers and to its r
                     worker_file = (folder / "worker").string();
   Process relay(folder, {RANKSCOPE_TRACE, "relay", "--publish", "tcp://127.0.0.1:*", "--join-file", viewer_file,
                          "--worker-join-file", worker_file, "--record", file});
-  REQUIRE(!relay.line_of_errors("relay at ", some_seconds).empty());
+  REQUIRE(!relay.line_of_errors("relay at ", a_minute).empty());
   RunStore seen;
   ViewerClient viewer({.join = read_join_file(viewer_file), .limits = {}}, seen);
   constexpr std::uint32_t steps = 50;
@@ -241,11 +241,11 @@ TEST_CASE("a relay by itself passes on what workers send to viewers and to its r
       summary.loss = 1.0 / (step + 1);
       CHECK(worker.summary(summary));
     }
-    CHECK(worker.close(some_seconds));
+    CHECK(worker.close(a_minute));
   }
-  CHECK(wait_until(some_seconds, [&] { return seen.view()->summaries(2).size() == steps; }));
+  CHECK(wait_until(a_minute, [&] { return seen.view()->summaries(2).size() == steps; }));
   relay.signal(SIGINT);
-  const Ended ended = relay.wait(some_seconds);
+  const Ended ended = relay.wait(a_minute);
   INFO(ended.err);
   CHECK(ended.status == 0);
   CHECK_THAT(ended.err, ContainsText("0 lost, 0 unreadable, 0 forged"));

@@ -37,7 +37,7 @@ std::string screen_with(const std::string& text, const Folder& folder, const std
     return screen.find(text) != std::string::npos;
   });
   terminal.signal(SIGTERM);
-  terminal.wait(some_seconds);
+  terminal.wait(a_minute);
   return screen;
 }
 
@@ -61,7 +61,7 @@ TEST_CASE("at a terminal every command that takes long shows how far it is, in o
   const std::string screen = screen_with(one.shown, folder, joined(engine_command(one.arguments)));
   CHECK(screen.find(one.shown) != std::string::npos);
   CHECK(screen.find("\033[K") != std::string::npos);  // the line before is erased
-  CHECK(folder.processes_after(some_seconds).empty());
+  CHECK(folder.processes_after(a_minute).empty());
 }
 
 TEST_CASE("the set-up scripts show how far they are") {
@@ -72,5 +72,5 @@ TEST_CASE("the set-up scripts show how far they are") {
   line += "/resources/setup/common.sh; count() { echo 1 4; }; with_progress building count sleep 60'";
   const std::string screen = screen_with("building, 1 of 4, about ", folder, line);
   CHECK(screen.find("\rbuilding, 1 of 4, about ") != std::string::npos);
-  CHECK(folder.processes_after(some_seconds).empty());
+  CHECK(folder.processes_after(a_minute).empty());
 }

@@ -91,7 +91,7 @@ TEST_CASE("a recording replayed to a viewer gives the viewer the recording's con
   const std::string file = (folder / "run.mcap").string();
   Process replay(folder,
                  {RANKSCOPE_TRACE, "replay", file, "--speed", "max", "--wait", "1", "--publish", "tcp://127.0.0.1:*"});
-  const std::string endpoint = replay.line_of_errors("replaying " + file + " at ", some_seconds);
+  const std::string endpoint = replay.line_of_errors("replaying " + file + " at ", a_minute);
   REQUIRE(!endpoint.empty());
   RunStore seen_store, recorded_store;
   ViewerClient viewer({.join = parse_join(endpoint), .limits = {}}, seen_store);
@@ -100,7 +100,7 @@ TEST_CASE("a recording replayed to a viewer gives the viewer the recording's con
   CHECK(ended.status == 0);
   REQUIRE(read_trace(file, recorded_store));
   const auto recorded = recorded_store.view();
-  CHECK(wait_until(some_seconds, [&] { return seen_store.view()->event_count() == recorded->event_count(); }));
+  CHECK(wait_until(a_minute, [&] { return seen_store.view()->event_count() == recorded->event_count(); }));
   const auto seen = seen_store.view();
   REQUIRE(seen->hello());
   CHECK(*seen->hello() == *recorded->hello());

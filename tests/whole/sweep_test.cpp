@@ -147,7 +147,7 @@ TEST_CASE("a sweep that is interrupted keeps what it has measured, and says what
       engine_command(small_sweep({"--over", "plan.data=1,2", "--repeat", "500", "--steps", "3", "--record", trace})));
   REQUIRE(!sweep.line_of_errors("3 of 1000: ", a_minute).empty());
   sweep.signal(SIGINT);
-  const Ended ended = sweep.wait(some_seconds);
+  const Ended ended = sweep.wait(a_minute);
   INFO(ended.err);
   INFO(ended.out);
   CHECK(ended.in_time);

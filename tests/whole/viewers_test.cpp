@@ -52,11 +52,11 @@ TEST_CASE("a late viewer gets everything that is recorded") {
   if (comm == "mpi" && !can_use_mpi()) return;
   INFO(comm);
   const std::string file = (folder / "run.mcap").string();
-  constexpr int steps = 100;
+  constexpr int steps = 400;
   Process run(folder, engine_command(with_small_model({"run", lab("pipeline-1f1b"), "--comm", comm, "--steps",
                                                        std::to_string(steps), "--json", "--record", file, "--publish",
                                                        "tcp://127.0.0.1:*"})));
-  const std::string endpoint = run.line_of_errors("viewers: ", some_seconds);
+  const std::string endpoint = run.line_of_errors("viewers: ", a_minute);
   REQUIRE(endpoint.starts_with("tcp://127.0.0.1:"));
   // A first one watches; when it has seen some steps, the second one connects.
   Viewer first(parse_join(endpoint));
@@ -68,7 +68,7 @@ TEST_CASE("a late viewer gets everything that is recorded") {
   const Ended ended = run.wait(a_minute);
   INFO(ended.err);
   REQUIRE(ended.status == 0);
-  CHECK(wait_until(some_seconds, [&] { return session_ended(*late.view()); }));
+  CHECK(wait_until(a_minute, [&] { return session_ended(*late.view()); }));
   RunStore recorded_store;
   REQUIRE(read_trace(file, recorded_store));
   const auto recorded = recorded_store.view(), seen = late.view();
@@ -97,15 +97,15 @@ TEST_CASE("viewers do not prevent a run from ending, however many") {
   const Folder folder;
   Process run(folder, engine_command(with_small_model(
                           {"run", lab("pipeline-1f1b"), "--steps", "30", "--publish", "tcp://127.0.0.1:*"})));
-  const std::string endpoint = run.line_of_errors("viewers: ", some_seconds);
+  const std::string endpoint = run.line_of_errors("viewers: ", a_minute);
   REQUIRE(!endpoint.empty());
   std::vector<std::unique_ptr<Viewer>> viewers;
   for (int i = 0; i < 8; ++i) viewers.push_back(std::make_unique<Viewer>(parse_join(endpoint)));
   const Ended ended = run.wait(a_minute);
   CHECK(ended.status == 0);
-  CHECK(ended.seconds < 20 * slowness);
+  CHECK(ended.seconds < some_seconds.count());
   for (const auto& viewer : viewers) {
-    CHECK(wait_until(some_seconds, [&] { return session_ended(*viewer->view()); }));
+    CHECK(wait_until(a_minute, [&] { return session_ended(*viewer->view()); }));
     CHECK(viewer->view()->summaries(3).size() == 30);
   }
 }
@@ -115,7 +115,7 @@ TEST_CASE("beyond this machine only a listed key is served, and no secret is in 
   const std::string join_file = (folder / "join").string();
   Process run(folder, engine_command(with_small_model({"run", lab("pipeline-1f1b"), "--steps", "100000", "--publish",
                                                        "tcp://0.0.0.0:*", "--join-file", join_file})));
-  const std::string endpoint = run.line_of_errors("viewers: ", some_seconds);
+  const std::string endpoint = run.line_of_errors("viewers: ", a_minute);
   REQUIRE(!endpoint.empty());
   const std::string port = endpoint.substr(endpoint.rfind(':'));
   struct stat info {};
@@ -144,25 +144,25 @@ TEST_CASE("beyond this machine only a listed key is served, and no secret is in 
       CHECK(arguments_of(process).find(key) == std::string::npos);
   }
   run.signal(SIGTERM);
-  CHECK(run.wait(some_seconds).status == 1);
+  CHECK(run.wait(a_minute).status == 1);
 }
 
 TEST_CASE("a run ignores noise on its socket") {
   const Folder folder;
   Process run(folder, engine_command(with_small_model(
                           {"run", lab("pipeline-1f1b"), "--steps", "60", "--publish", "tcp://127.0.0.1:*"})));
-  const std::string endpoint = run.line_of_errors("viewers: ", some_seconds);
+  const std::string endpoint = run.line_of_errors("viewers: ", a_minute);
   REQUIRE(!endpoint.empty());
   const std::string port = endpoint.substr(endpoint.rfind(':') + 1);
   const Ended noise =
       Process(folder, {"/bin/bash", "-c",
                        "for i in 1 2 3; do head -c 100000 /dev/urandom > /dev/tcp/127.0.0.1/" + port + "; done"})
-          .wait(some_seconds);
+          .wait(a_minute);
   CHECK(noise.in_time);
   Viewer viewer(parse_join(endpoint));
   const Ended ended = run.wait(a_minute);
   INFO(ended.err);
   CHECK(ended.status == 0);
-  CHECK(wait_until(some_seconds, [&] { return session_ended(*viewer.view()); }));
+  CHECK(wait_until(a_minute, [&] { return session_ended(*viewer.view()); }));
   CHECK(viewer.view()->summaries(0).size() == 60);
 }

@@ -18,7 +18,7 @@ TEST_CASE("the folder of a window's class is removed by the next run when the wi
   REQUIRE(wait_until(a_minute, [&] { return std::filesystem::exists(folder / "class.join"); }));
   REQUIRE(folder.sessions().size() == 1);
   window.signal(number);
-  CHECK(window.wait(some_seconds).in_time);
+  CHECK(window.wait(a_minute).in_time);
   for (const std::string& session : folder.sessions())
     std::filesystem::last_write_time(session, std::filesystem::file_time_type::clock::now() - 1h);
   CHECK(engine(folder, with_small_model({"run", lab("pipeline-1f1b"), "--steps", "1"})).status == 0);
@@ -34,8 +34,8 @@ TEST_CASE("a window that is killed while its run trains leaves no process, and t
   // The window's own session, and ranks that train.
   REQUIRE(wait_until(a_minute, [&] { return !folder.sessions().empty() && folder.processes().size() > 1; }));
   window.signal(number);
-  CHECK(window.wait(some_seconds).in_time);
-  CHECK(folder.processes_after(some_seconds).empty());
+  CHECK(window.wait(a_minute).in_time);
+  CHECK(folder.processes_after(a_minute).empty());
   for (const std::string& session : folder.sessions())
     std::filesystem::last_write_time(session, std::filesystem::file_time_type::clock::now() - 1h);
   CHECK(engine(folder, with_small_model({"run", lab("pipeline-1f1b"), "--steps", "1"})).status == 0);

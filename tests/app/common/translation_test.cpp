@@ -89,7 +89,7 @@ TEST_CASE("Every text of the sources is in each language's file") {
                             QStringLiteral("-locations"), QStringLiteral("none"), QStringLiteral("-no-obsolete"),
                             QStringLiteral("-silent"), QStringLiteral("-tr-function-alias"),
                             QStringLiteral(RANKSCOPE_TR_ALIASES), QStringLiteral("-ts"), copy});
-    REQUIRE(process.waitForFinished(60'000));
+    REQUIRE(process.waitForFinished(300'000));
     REQUIRE(process.exitCode() == 0);
     for (const Translated& message : messages_of(copy)) {
       INFO(name.toStdString() << " lacks '" << message.source.toStdString()

@@ -75,7 +75,13 @@ TEST_CASE("Both steps are shown whole, whichever is longer") {
   runs.view->open(longer_first ? without : with_bubbles);
   REQUIRE(wait_until(
       [&] { return runs.view->settled() && runs.view->other().figures().latest()->step.has_value(); }));
-  QTest::qWait(100);  // B's time line fits its own step after its first layout
+  // B's time line fits its own step after its first layout.
+  REQUIRE(wait_until([&] {
+    return runs.state.visible().length() == runs.view->other_state().visible().length() &&
+           runs.state.visible().end_ns >= runs.step_a().end_ns &&
+           runs.view->other_state().visible().end_ns >= runs.step_b().end_ns;
+  }));
+  QTest::qWait(100);  // and stays so
   const TimeRange a = runs.state.visible(), b = runs.view->other_state().visible();
   REQUIRE(runs.step_a().length() != runs.step_b().length());
   CHECK(a.begin_ns <= runs.step_a().begin_ns);

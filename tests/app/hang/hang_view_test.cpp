@@ -104,7 +104,7 @@ TEST_CASE("A live run with a missing rank is shown as a hang while it lasts, wit
   CHECK(wait_until([&] { return p.view.title().startsWith("Running, step "); }));
   CHECK(emitted.isEmpty());
   CHECK_FALSE(p.view.settled());  // it is not known yet whether it progresses
-  REQUIRE(wait_until([&] { return p.view.title().startsWith("Hang: no op has ended for 2"); }, 8000));
+  REQUIRE(wait_until([&] { return p.view.title().startsWith("Hang: no op has ended for "); }));
   CHECK(emitted.count() == 1);
   CHECK(emitted.last().first().toBool());
   INFO(p.view.words().toStdString());

@@ -271,7 +271,7 @@ TEST_CASE("The charts' points lie where the numbers say") {
   view.resize(900, 500);
   view.show();
   view.open_sweep(written(folder, known_sweep()));
-  REQUIRE(wait_until([&] { return view.settled() && !view.curves().points.empty(); }, 60000));
+  REQUIRE(wait_until([&] { return view.settled() && !view.curves().points.empty(); }));
   CHECK(view.rows().rowCount() == 4);
   const auto& charts = view.charts();
   // Efficiency has the range 0 to 105 %: 80 % of two ranks is 25/105 below the top, in the middle between 1 and 4.
@@ -316,7 +316,7 @@ TEST_CASE("The table has whole rows and no horizontal scroll bar, and a refusal 
   view.resize(size);
   view.show();
   view.open_sweep(written(folder, sweep));
-  REQUIRE(wait_until([&] { return view.settled() && !view.curves().points.empty(); }, 60000));
+  REQUIRE(wait_until([&] { return view.settled() && !view.curves().points.empty(); }));
   auto* table = view.findChild<QTableView*>();
   REQUIRE(table != nullptr);
   REQUIRE(table->isVisible());
@@ -383,7 +383,7 @@ TEST_CASE("A file that is not a sweep is refused with a message") {
   view.resize(900, 500);
   view.show();
   view.open_sweep("/nowhere/sweep.mcap");
-  REQUIRE(wait_until([&] { return view.settled() && !view.curves().failure.isEmpty(); }, 60000));
+  REQUIRE(wait_until([&] { return view.settled() && !view.curves().failure.isEmpty(); }));
   CHECK(view.curves().failure.contains("/nowhere/sweep.mcap"));
   CHECK_FALSE(is_sweep_file("/nowhere/sweep.mcap"));
 }

@@ -62,7 +62,7 @@ struct Shown : ShownView<SearchView> {
   void search(int budget = 40) {
     view.choose(budget, 1);
     view.start();
-    REQUIRE(wait_until([&] { return view.settled(); }, 120000));
+    REQUIRE(wait_until([&] { return view.settled(); }));
     REQUIRE(view.searcher().failure() == QString());
   }
   QPushButton* button(const QString& words) {

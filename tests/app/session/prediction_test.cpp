@@ -19,7 +19,7 @@ nlohmann::json simulated(const std::string& file, const std::vector<std::string>
   QStringList arguments{"simulate", QString::fromStdString(file), "--json"};
   for (const std::string& one : set) arguments << "--set" << QString::fromStdString(one);
   engine.start(QStringLiteral(RANKSCOPE_ENGINE), arguments);
-  REQUIRE(engine.waitForFinished(60'000));
+  REQUIRE(engine.waitForFinished(300'000));
   INFO(engine.readAllStandardError().toStdString());
   REQUIRE(engine.exitCode() == 0);
   return nlohmann::json::parse(engine.readAllStandardOutput().toStdString());

@@ -26,8 +26,8 @@ inline QApplication& application() {
   return instance;
 }
 
-/// Handles events until `condition` is true; false if it is not within the limit.
-inline bool wait_until(const std::function<bool()>& condition, int limit_ms = 30000) {
+/// Handles events until `condition` is true; false if it is not within the limit, which only ends what hangs.
+inline bool wait_until(const std::function<bool()>& condition, int limit_ms = 180'000) {
   application();
   QElapsedTimer since;
   since.start();

@@ -26,10 +26,10 @@ struct Place {
     return file.fileName();
   }
   QString scenario() const { return write("small.toml", QByteArray::fromStdString(to_toml(small_scenario()))); }
-  SessionOptions engine(const QByteArray& script) const {
+  SessionOptions engine(const QByteArray& script, int start_limit_ms = 60'000) const {
     SessionOptions options;
     options.engine = write("engine", "#!/bin/sh\n" + script, true);
-    options.start_limit_ms = 1500;
+    options.start_limit_ms = start_limit_ms;
     options.stop_grace_ms = 500;
     return options;
   }
@@ -125,7 +125,7 @@ TEST_CASE("An engine that dies before its first message fails the run, and the p
 TEST_CASE("An engine that reports nothing is ended after the time limit") {
   application();
   const Place place;
-  Session session(place.engine("sleep 60"));
+  Session session(place.engine("sleep 600", 1500));
   session.open({SourceKind::scenario, place.scenario()});
   REQUIRE(becomes(session, SessionState::ready));
   session.run();

@@ -119,7 +119,7 @@ TEST_CASE("Another command of the text runs beside the window, and its row has w
   auto* view = window->findChild<ExperimentsView*>();
   click_command(window->lab_panel(), "verify");
   REQUIRE(view->log().rows().size() == 1);
-  REQUIRE(wait_until([&] { return !view->log().busy(); }, 120000));
+  REQUIRE(wait_until([&] { return !view->log().busy(); }));
   CHECK(view->log().rows()[0].state == ExperimentRow::State::done);
   CHECK(view->log().rows()[0].output.contains("equals one rank"));
 }
@@ -130,7 +130,7 @@ TEST_CASE("A command that runs a plan runs it, and its row has what was obtained
   auto* view = window->findChild<ExperimentsView*>();
   click_command(window->lab_panel(), "run l --set micro_batches=2");
   const auto& rows = view->log().rows();
-  REQUIRE(wait_until([&] { return !rows.empty() && rows.back().obtained != Obtained::simulated; }, 120000));
+  REQUIRE(wait_until([&] { return !rows.empty() && rows.back().obtained != Obtained::simulated; }));
   CHECK(window->session().scenario()->plan.micro_batches == 2);
   CHECK(rows.back().name == "micro_batches=2");
   CHECK(rows.back().state == ExperimentRow::State::done);

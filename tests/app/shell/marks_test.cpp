@@ -7,6 +7,7 @@
 #include <QPushButton>
 
 #include "app/shell/banner.hpp"
+#include "app/shell/view_history.hpp"
 #include "app/views/timeline/timeline_view.hpp"
 #include "telemetry/trace/trace_reader.hpp"
 #include "tests/app/painted_text.hpp"
@@ -131,7 +132,7 @@ TEST_CASE("A mark is changed, deleted and restored, and the recording is changed
   press_mark(*window);  // the same range: the same mark
   write_note(*window, "second");
   CHECK(notes_in(*window, path) == Notes{"second"});
-  QTest::qWait(500);  // a state to return to
+  REQUIRE(wait_until([&] { return !window->findChild<ViewHistory*>()->pending(); }));  // a state to return to
   press_mark(*window);
   REQUIRE(open_dialog(*window) != nullptr);
   button_named(*open_dialog(*window), "Delete")->click();

@@ -37,7 +37,7 @@ class Person {
     environment.insert("XDG_CONFIG_HOME", folder_.path());
     process.setProcessEnvironment(environment);
     process.start(program, arguments);
-    const bool in_time = process.waitForFinished(60'000 * RANKSCOPE_SLOWNESS);
+    const bool in_time = process.waitForFinished(300'000);
     return {in_time && process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1,
             QString::fromUtf8(process.readAllStandardError())};
   }

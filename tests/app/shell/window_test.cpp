@@ -123,7 +123,7 @@ TEST_CASE(
   Scenario other = *window->session().scenario();
   other.plan.micro_batches *= 2;
   window->session().edit(other);
-  REQUIRE(wait_until([&] { return window->session().state() == SessionState::ready && window->settled(); }, 30000));
+  REQUIRE(wait_until([&] { return window->session().state() == SessionState::ready && window->settled(); }));
   for (std::size_t i = 0; i < answers.size(); ++i) CHECK(lab.answers()[i].result_number() == answers[i]);
 }
 

@@ -43,7 +43,7 @@ struct Fixture {
     settle();
   }
   void settle() {
-    REQUIRE(QTest::qWaitFor([&] { return view.settled(); }, 5000));
+    REQUIRE(QTest::qWaitFor([&] { return view.settled(); }, 60'000));
     picture = view.grab().toImage();
   }
   QColor colour(int rank, double us) {

@@ -114,7 +114,7 @@ TEST_CASE("A lesson's link chooses its table, also before the tables are known")
   view.resize(1280, 800);
   view.show_inputs({{"table", "bloom"}});
   view.show();
-  REQUIRE(wait_until([&] { return view.settled() && view.tables().rowCount() > 0; }, 60000));
+  REQUIRE(wait_until([&] { return view.settled() && view.tables().rowCount() > 0; }));
   CHECK(view.words().contains("bigscience"));
   view.show_inputs({{"table", "megatron-2019-scaling"}});
   CHECK(view.words().contains("Shoeybi"));
@@ -130,7 +130,7 @@ TEST_CASE("Every published table is listed with its error, and the keys choose o
   const QSize size = GENERATE(QSize(1280, 800), QSize(1040, 560));
   view.resize(size);
   view.show();
-  REQUIRE(wait_until([&] { return view.settled() && view.tables().rowCount() > 0; }, 60000));
+  REQUIRE(wait_until([&] { return view.settled() && view.tables().rowCount() > 0; }));
   const auto published = read_all_published();
   REQUIRE(view.tables().rowCount() == static_cast<int>(published.size()));
   CHECK(view.rows().rowCount() == static_cast<int>(published.front().rows.size()));

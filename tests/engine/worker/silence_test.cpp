@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-const SilenceLimits quick{1ms, 300ms * slowness, 200ms * slowness, 500ms * slowness, 60s};
+const SilenceLimits quick{1ms, 600ms * slowness, 200ms * slowness, 500ms * slowness, 60s};
 
 /// Two ranks; rank 1 has been silent since its third step.
 class Job {

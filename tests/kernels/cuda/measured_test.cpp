@@ -23,7 +23,7 @@ using namespace rankscope::kernels::test;
 
 namespace {
 
-constexpr int slow_us = 5000;
+constexpr int slow_us = 30'000;
 
 /// Restores the emulated library's default state at the end.
 struct Restored {

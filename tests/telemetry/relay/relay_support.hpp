@@ -74,10 +74,10 @@ class Stranger {
     socket_.connect(join.endpoint);
   }
   bool send(const link::Header& header, const std::string& body = {}) {
-    return eventually([&] { return link::send(socket_, header, std::as_bytes(std::span(body))); }, 5s);
+    return eventually([&] { return link::send(socket_, header, std::as_bytes(std::span(body))); });
   }
   void send_raw(const std::vector<std::string>& frames) {
-    socket_.set(zmq::sockopt::sndtimeo, 5000);
+    socket_.set(zmq::sockopt::sndtimeo, 60000);
     for (std::size_t i = 0; i < frames.size(); ++i)
       socket_.send(zmq::buffer(frames[i]), i + 1 < frames.size() ? zmq::send_flags::sndmore : zmq::send_flags::none);
   }
@@ -106,7 +106,7 @@ class Stranger {
   }
   // Receives messages until `enough` returns true, within a limit.
   template <class F>
-  bool await(F enough, std::chrono::milliseconds limit = 5s) {
+  bool await(F enough, std::chrono::milliseconds limit = 60s) {
     return eventually(
         [&] {
           link::Incoming incoming;

@@ -20,7 +20,7 @@ TEST_CASE("viewer and tap get all messages of two ranks, each once, over ipc and
   }
   run.worker->lane(1, Lane::data).phase(an_unknown_phase(1, 99, 7));
   for (std::int32_t rank : {0, 1}) run.worker->control(rank, End{rank, true, 99, "", false});
-  REQUIRE(run.worker->close(10s));
+  REQUIRE(run.worker->close(60s));
   run.relay->publish(End{-1, true, 99, "finished", false});
   REQUIRE(run.relay->finish(20s));
   for (Collector* sink : {&seen, &run.tap}) {
@@ -51,7 +51,7 @@ TEST_CASE(
     run.train(5, 100);
     std::this_thread::sleep_for(6ms);
   }
-  REQUIRE(eventually([&] { return run.tap.spans() == 2 * 200 * 100; }));
+  REQUIRE(eventually([&] { return run.tap.spans() == 2 * 200 * 100 && run.tap.summaries() == 400; }));
   Collector seen;
   const auto viewer = view(run.relay->join(), seen);
   REQUIRE(is_live(*viewer));
@@ -77,7 +77,7 @@ TEST_CASE("a run that is over before its viewer has joined stays open until the 
   run.start_worker();
   run.worker->control(0, a_hello(2));
   run.train(5, 100);
-  REQUIRE(run.worker->close(10s));
+  REQUIRE(run.worker->close(60s));
   run.relay->publish(End{-1, true, 4, "finished", false});
   CHECK_FALSE(run.relay->finish(200ms, 1));  // no viewer has joined
   Collector seen;
@@ -102,7 +102,7 @@ TEST_CASE("if the spools cannot be read, lost detail stays a gap that counts its
   Collector seen;
   const auto viewer = view(run.relay->join(), seen);
   REQUIRE(is_live(*viewer));
-  REQUIRE(run.worker->close(10s));
+  REQUIRE(run.worker->close(60s));
   REQUIRE(run.relay->finish(20s));
   std::int64_t missing = 0;
   for (const Gap& gap : seen.all<Gap>()) {

@@ -123,10 +123,11 @@ TEST_CASE("silent ranks are those that have reported, have not ended, and have n
 TEST_CASE("a heartbeat without an event ends a silence, and a mark of a finished step counts as a report") {
   Session s(2);
   s.steps(0, 3);
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  std::this_thread::sleep_for(std::chrono::milliseconds(400));
   s.watch.alive(1);
-  CHECK(s.watch.silent(std::chrono::milliseconds(10)) == std::vector<std::int32_t>{0});
-  CHECK(s.watch.silent(std::chrono::milliseconds(10), std::chrono::steady_clock::now()).empty());
+  CHECK(s.watch.silent(std::chrono::milliseconds(300)) == std::vector<std::int32_t>{0});
+  const auto not_before = std::chrono::steady_clock::now() + std::chrono::hours(1);
+  CHECK(s.watch.silent(std::chrono::milliseconds(300), not_before).empty());
   s.watch.finished(0, 7);
   s.watch.finished(0, 5);
   CHECK(s.watch.last_step(0) == 7);

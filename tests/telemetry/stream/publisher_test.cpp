@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <set>
 
@@ -34,15 +35,19 @@ TEST_CASE("the rows of two ranks' lanes are in two spools, complete and in seque
     Publisher publisher(spool_only(directory));
     REQUIRE(publisher.control(0, a_hello(2)));
     std::vector<std::thread> threads;
+    std::atomic<std::int64_t> written = 0;
     for (std::int32_t rank : {0, 1})
       for (Lane lane : {Lane::compute, Lane::data}) {
         LaneWriter& writer = publisher.lane(rank, lane);
-        threads.emplace_back([&writer, rank] {
+        threads.emplace_back([&, rank] {
           for (int i = 0; i < spans; ++i) {
             writer.span(a_span(rank, static_cast<std::uint32_t>(i / 100), i));
             if (i % 10 == 0) writer.memory({rank, 0, OpId(), i, {1, 2, 3, 4, i}});
             if (i % 100 == 0) writer.phase(an_unknown_phase(rank, static_cast<std::uint32_t>(i / 100), i));
-            if (i % 4096 == 0) std::this_thread::sleep_for(40ms);
+            if (i % 4000 < 3999) continue;
+            // A lane's ring has room for twice as many.
+            const std::int64_t all = written += 4000 + 4000 / 10 + 4000 / 100;
+            eventually([&] { return publisher.status().events >= all; });
           }
         });
       }
@@ -51,7 +56,7 @@ TEST_CASE("the rows of two ranks' lanes are in two spools, complete and in seque
       publisher.summary(a_summary(rank, 0));
       publisher.control(rank, End{rank, true, 0, "", false});
     }
-    REQUIRE(publisher.close(1s));
+    REQUIRE(publisher.close(60s));
     const auto status = publisher.status();
     CHECK(status.dropped_events == 0);
     CHECK(status.events == 4 * (spans + spans / 10 + spans / 100));
@@ -106,7 +111,7 @@ TEST_CASE("full rings drop without waiting, and every dropped row is in a gap, t
     const auto took = std::chrono::steady_clock::now() - begin;
     CHECK(took < 2s);  // waiting a period for room each time would take 31 s
     CHECK(lane.emitted() + lane.dropped() == spans);
-    publisher.close(1s);
+    publisher.close(60s);
     CHECK(publisher.status().dropped_events == lane.dropped());
   }
   Collector sink;
@@ -135,7 +140,7 @@ TEST_CASE("invalid rows are left out and counted, and the rest of their batch is
     nothing.op = OpId();
     lane.span(nothing);
     lane.memory({0, 0, OpId(), 5, {-1, 0, 0, 0, 0}});
-    publisher.close(1s);
+    publisher.close(60s);
     CHECK(publisher.status().malformed_events == 3);
     CHECK(publisher.status().dropped_events == 3);
   }
@@ -158,7 +163,7 @@ TEST_CASE("keep every:N produces the detail of those steps alone, summaries alwa
       publisher.summary(a_summary(0, step));
     }
     CHECK(publisher.detail(0, emulated));
-    publisher.close(1s);
+    publisher.close(60s);
     CHECK(publisher.status().dropped_events == 0);
   }
   Collector sink;
@@ -233,7 +238,7 @@ TEST_CASE("with no relay, control and summaries are kept up to the limit and the
   REQUIRE(eventually([&] { return publisher.status().waiting == 90; }));
   for (std::uint32_t step = 90; step < 140; ++step) publisher.summary(a_summary(0, step));
   REQUIRE(eventually([&] { return publisher.status().waiting == 100; }));
-  CHECK(publisher.status().reliable_lost == 40);
+  CHECK(eventually([&] { return publisher.status().reliable_lost == 40; }));
   CHECK_FALSE(publisher.status().connected);
   CHECK(std::chrono::steady_clock::now() - begin < 10s);
   CHECK_FALSE(publisher.close(50ms));  // reports that the relay did not get them
@@ -256,8 +261,10 @@ TEST_CASE("a disk that is full does not stop training, and is reported") {
   Publisher publisher(options);
   LaneWriter& lane = publisher.lane(0, Lane::compute);
   for (int i = 0; i < 100; ++i) lane.span(a_span(0, 0, i));
-  REQUIRE(eventually([&] { return publisher.status().spool_lost > 0; }));
-  CHECK(publisher.status().spool_error.find("No space left") != std::string::npos);
+  REQUIRE(eventually([&] {  // the error is shown for a second
+    const auto status = publisher.status();
+    return status.spool_lost > 0 && status.spool_error.find("No space left") != std::string::npos;
+  }));
   const std::lock_guard lock(mutex);
   CHECK(warnings.size() == 1);
 }
@@ -284,7 +291,7 @@ TEST_CASE("a process killed while it trains leaves a spool that lacks only the l
   }
   close(to_parent[1]);
   int step = 0;
-  while (step < 200) REQUIRE(read(to_parent[0], &step, sizeof step) == sizeof step);
+  while (step < 1500) REQUIRE(read(to_parent[0], &step, sizeof step) == sizeof step);
   kill(child, SIGKILL);
   int status = 0;
   REQUIRE(waitpid(child, &status, 0) == child);
@@ -293,8 +300,8 @@ TEST_CASE("a process killed while it trains leaves a spool that lacks only the l
   read_spool(directory.file("spool"), sink);
   const auto summaries = sink.all<StepSummary>();
   REQUIRE(!summaries.empty());
-  // The last drain is about 20 ms before the end, on a busy machine perhaps 100 ms; a step takes about a millisecond.
-  CHECK(summaries.back().step > 60);
+  // The last drain is about 20 ms before the end, and earlier on a busy machine; a step takes about a millisecond.
+  CHECK(summaries.back().step > 500);
   for (std::size_t i = 0; i < summaries.size(); ++i) REQUIRE(summaries[i].step == i);
   CHECK(sink.all<Hello>().size() == 1);
 }

@@ -72,9 +72,9 @@ class Directory {
   std::string file(const std::string& name) const { return path + "/" + name; }
 };
 
-// True as soon as `condition` is true; false after the limit.
+// True as soon as `condition` is true; false after the limit, which only ends what hangs.
 template <class F>
-bool eventually(F condition, std::chrono::milliseconds limit = std::chrono::seconds(20)) {
+bool eventually(F condition, std::chrono::milliseconds limit = std::chrono::seconds(60)) {
   return wait_until(limit, condition);
 }
 

@@ -59,7 +59,7 @@ def test(binary, folder):
         at_teacher.use()
         at_teacher.picture("class-teacher-answered")
         teacher.press("Run")
-        wait_label(teacher, "ENDED")
+        wait_label(teacher, "ENDED", seconds=600)
         at_teacher.picture("class-teacher-run")
         at_student.use()
         wait_for("the student's window says that the teacher has run", lambda: student.says("The teacher has run this lab"))

@@ -16,6 +16,7 @@ import time
 import traceback
 
 SKIPPED = 77  # the status that CTest reports as "skipped"
+LIMIT = 180  # seconds of a wait: it only ends what hangs, and a busy machine is several times slower than an idle one
 PROGRAMS = ("Xvfb", "openbox", "xdotool", "dbus-run-session", "dbus-daemon", "import", "xprop")
 
 
@@ -23,7 +24,7 @@ class Failed(Exception):
     pass
 
 
-def wait_for(what, condition, seconds=30):
+def wait_for(what, condition, seconds=LIMIT):
     """The first true value of `condition`, or Failed with what did not happen."""
     end = time.monotonic() + seconds
     pause = 0.01
@@ -45,7 +46,7 @@ def start(command, **options):
     return subprocess.Popen(command, preexec_fn=_end_with_parent, **options)
 
 
-def run(command, seconds=20, **options):
+def run(command, seconds=LIMIT, **options):
     return subprocess.run(command, timeout=seconds, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
 
 

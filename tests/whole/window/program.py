@@ -12,7 +12,7 @@ try:
 except (ImportError, ValueError):  # desktop.main() skips the test and says so
     Atspi = GLib = None
 
-from desktop import Failed, run, start, wait_for  # noqa: E402
+from desktop import LIMIT, Failed, run, start, wait_for  # noqa: E402
 
 TABS = ("Memory", "Range", "Collectives", "Training", "Scaling", "Search", "Roofline", "Paths", "Formats", "Puzzle", "Validation", "Grid",
         "Topology", "Program", "Hang", "Compare", "Experiments", "Log")
@@ -62,7 +62,7 @@ class Program:
         self.process = start([binary, *arguments], env=environment, cwd=profile, stdout=open(self.log, "w"),
                              stderr=open(self.log, "a"))
         self.application = None
-        self.frame = wait_for("a window opens", self._find_frame, 60)
+        self.frame = wait_for("a window opens", self._find_frame)
 
     def _find_frame(self):
         if self.process.poll() is not None:
@@ -120,7 +120,7 @@ class Program:
                 return part
         return None
 
-    def wait_for(self, name, role=None, seconds=30):
+    def wait_for(self, name, role=None, seconds=LIMIT):
         return wait_for(f"'{name}' is shown", lambda: self.find(name, role), seconds)
 
     def says(self, words, parts=None):
@@ -154,7 +154,7 @@ class Program:
         labels = [part for part in parts or self.parts() if part.role == "label" and part.height > 0]
         return max(labels, key=lambda part: part.y).name if labels else ""
 
-    def still(self, seconds=20):
+    def still(self, seconds=LIMIT):
         """All parts, once two consecutive looks find the same positions."""
         last = []
 
@@ -171,9 +171,21 @@ class Program:
         """Types into the command palette, which has every command of the menus, and runs the first that it finds."""
         self.desktop.key("ctrl+k")
         self.wait_for("Command", "dialog")
+        self.wait_for_focus()
         self.desktop.type(words)
         self.desktop.key("Return")
         wait_for("the command palette closes", lambda: not self.find("Command", "dialog"))
+
+    def wait_for_focus(self):
+        """Until a field of text has the keyboard: a window may be visible before."""
+        def focused():
+            try:
+                return any(part.role == "text" and part.node.get_state_set().contains(Atspi.StateType.FOCUSED)
+                           for part in self.parts())
+            except GLib.Error:
+                return False
+
+        wait_for("a field of text has the keyboard", focused)
 
     def has_popup(self):
         """Whether a second window of the program is visible: lists of fields are not in a screen reader's tree."""
@@ -183,10 +195,10 @@ class Program:
     def quit(self):
         self.desktop.key("ctrl+q")
         try:
-            self.process.wait(20)
+            self.process.wait(LIMIT)
         except Exception:
             self.process.kill()
-            raise Failed("Ctrl+Q did not end the program within 20 s")
+            raise Failed(f"Ctrl+Q did not end the program within {LIMIT} s")
         if self.process.returncode != 0:
             raise Failed(f"the program ended with {self.process.returncode}: {open(self.log).read()}")
 

@@ -65,7 +65,7 @@ def test(binary, folder):
         desktop.picture("puzzle-complete")
         program.press("Run it")
         wait_label(program, "LIVE", "ENDED")
-        wait_label(program, "ENDED", seconds=300)
+        wait_label(program, "ENDED", seconds=600)
         desktop.picture("puzzle-run")
         if not program.says("by-hand"):
             raise Failed("the plan does not have the schedule by-hand")

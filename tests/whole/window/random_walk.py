@@ -100,11 +100,11 @@ class Walk:
                 break
             self.random.choices([act for act, _ in actions], [weight for _, weight in actions])[0]()
             if number % 20 == 0:
-                wait_for("the window responds to a screen reader", self.responds, 120)
+                wait_for("the window responds to a screen reader", self.responds)
         if self.check_alive():
             self.desktop.key(*["Escape"] * 6)  # menus, dialogs, a presentation
             self.desktop.key("ctrl+q")
-            wait_for("Ctrl+Q ends the program", lambda: not self.check_alive(), 120)
+            wait_for("Ctrl+Q ends the program", lambda: not self.check_alive())
         return number
 
 

@@ -67,7 +67,7 @@ def check_view(program, name):
     """The view is in front and large enough, and so are all other visible ones."""
     view = wait_for(f"{name} is in front and {LEAST_SEEN} pixels high",
                     lambda: (lambda one: one if one and one.height >= LEAST_SEEN * program.scale - ROUNDING else None)(
-                        view_of(program, name)), 15)
+                        view_of(program, name)))
     parts = program.still()
     roomy = program.desktop.height / program.scale >= 700
     least = LEAST_WITH_ROOM if roomy else LEAST_SEEN
@@ -88,7 +88,7 @@ def check_tabs(program, with_pictures):
         view = check_view(program, name)
         if with_pictures:
             wait_for(f"{name} shows something",
-                     lambda: program.desktop.colours(view.x, view.y, view.width, view.height) >= 4, 15)
+                     lambda: program.desktop.colours(view.x, view.y, view.width, view.height) >= 4)
 
 
 def places(program):
@@ -106,13 +106,13 @@ def check_same(program, before, what):
         return {name: (place, now.get(name)) for name, place in before.items()
                 if now.get(name) is None or max(abs(a - b) for a, b in zip(place, now[name])) > ROUNDING}
 
-    wait_for(lambda: f"everything is where it was after {what}; not so: {difference()}", lambda: not difference(), 10)
+    wait_for(lambda: f"everything is where it was after {what}; not so: {difference()}", lambda: not difference())
 
 
 def check_presentation(program):
     before = places(program)
     program.desktop.key("F11")
-    wait_for("the presentation hides the plan", lambda: "Plan" not in places(program), 15)
+    wait_for("the presentation hides the plan", lambda: "Plan" not in places(program))
     program.desktop.key("Escape")
     check_same(program, before, "F11 and Esc")
 
@@ -123,7 +123,7 @@ def check_whole_middle(program, name):
     program.desktop.key("F9")
     view = wait_for(f"{name} has the whole middle",
                     lambda: (lambda one: one if one and "Time line" not in places(program) else None)(
-                        view_of(program, name)), 15)
+                        view_of(program, name)))
     check(view.height > before[name][3], f"{name} is not larger: {view}")
     check_places(program, program.still())
     program.desktop.key("Escape")
@@ -137,9 +137,9 @@ def check_mouse(program, number):
     view = check_view(program, TABS[number - 1])
     program.desktop.click(*tab.centre, times=2)
     wait_for("a double click on its tab makes it larger",
-             lambda: (view_of(program, TABS[number - 1]) or view).height > view.height, 15)
+             lambda: (view_of(program, TABS[number - 1]) or view).height > view.height)
     program.desktop.key("Escape")
-    wait_for("Esc brings the time line back", lambda: program.find("Time line", "filler"), 15)
+    wait_for("Esc brings the time line back", lambda: program.find("Time line", "filler"))
     more = program.find("More views", "push button")
     check(more is not None, "there is no list of the tabs that do not fit")
     program.desktop.click(*more.centre)
@@ -153,11 +153,11 @@ def check_panels(program):
     for key, name in (("ctrl+b", "Lesson"), ("ctrl+j", "Plan")):
         before = places(program)[name]
         program.desktop.key(key)
-        wait_for(f"{name} is folded or unfolded", lambda: abs(places(program)[name][2] - before[2]) > 100, 15)
+        wait_for(f"{name} is folded or unfolded", lambda: abs(places(program)[name][2] - before[2]) > 100)
         check_places(program, program.still())
         program.desktop.key(key)
         wait_for(f"{name} is again as wide as before",
-                 lambda: abs(places(program)[name][2] - before[2]) <= ROUNDING, 15)
+                 lambda: abs(places(program)[name][2] - before[2]) <= ROUNDING)
 
 
 def check_handle(program, name):
@@ -167,7 +167,7 @@ def check_handle(program, name):
     x, y = handle.centre
     program.desktop.drag(x, y, x, y - 24)
     wait_for("the lower view is higher after its edge was drawn up",
-             lambda: view_of(program, name).height >= before.height + 12, 15)
+             lambda: view_of(program, name).height >= before.height + 12)
     return places(program)
 
 
@@ -233,7 +233,7 @@ def check_becomes_small(program):
     found = run(["xdotool", "search", "--onlyvisible", "--pid", str(program.process.pid), "--name", "Rankscope"])
     window = found.stdout.split()[-1]
     run(["xdotool", "windowsize", window, "1024", "680"])
-    wait_for("the window is 1024 pixels wide", lambda: abs(program.window().width - 1024) <= ROUNDING, 15)
+    wait_for("the window is 1024 pixels wide", lambda: abs(program.window().width - 1024) <= ROUNDING)
     open_tab(program, 3)
     check_view(program, TABS[2])
 

@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 
-from desktop import Desktop, Failed, main, start, wait_for
+from desktop import LIMIT, Desktop, Failed, main, start, wait_for
 from program import Program, fresh_profile
 
 LAB = "pipeline-1f1b"
@@ -24,7 +24,7 @@ def step(program):
     return program.value(spin) if spin else None
 
 
-def wait_label(program, *wanted, seconds=90):
+def wait_label(program, *wanted, seconds=LIMIT):
     return wait_for(lambda: f"the window says one of {wanted}; it says '{label(program)}'",
                     lambda: label(program) in wanted, seconds)
 
@@ -38,7 +38,7 @@ def record(binary, folder):
     if os.path.exists(file):
         os.remove(file)
     result = subprocess.run(engine(binary, "run", LAB, "--steps", "6", "--record", file), stdout=subprocess.PIPE,
-                            stderr=subprocess.STDOUT, text=True, timeout=120)
+                            stderr=subprocess.STDOUT, text=True, timeout=LIMIT)
     if result.returncode != 0 or not os.path.exists(file):
         raise Failed(f"the engine recorded nothing: {result.stdout}")
     return file
@@ -82,6 +82,7 @@ def find_an_op(program, desktop):
     """A screen reader gets the name of Ctrl+F's list and its results."""
     desktop.key("ctrl+f")
     program.wait_for("Find", "dialog")
+    program.wait_for_focus()
     desktop.type("B:c1:m2 ")
 
     def first():
@@ -106,11 +107,12 @@ def run_and_change(binary, folder, desktop):
     program = Program(binary, desktop, fresh_profile(folder, "profile-run"), [LAB, "--run"])
     try:
         wait_label(program, "LIVE", "ENDED")
-        wait_label(program, "ENDED", seconds=400)  # half a minute on two idle cores
+        wait_label(program, "ENDED", seconds=600)  # half a minute on two idle cores
         field = program.wait_for("micro-batches", "spin button")
         if program.value(field) != 8:
             raise Failed(f"the lab has 8 micro-batches, the field {program.value(field)}")
-        desktop.click(*field.centre, times=3)
+        desktop.click(*field.centre)
+        desktop.key("ctrl+a")
         desktop.type("16")
         desktop.key("Return")
         wait_label(program, "SIMULATED")

@@ -93,13 +93,15 @@ class Lateness {
 constexpr double too_late = 0.01;
 constexpr int most_attempts = 8;
 
-/// Repeats a sleeping step until the machine was quiet during one, and checks the bubble of that step. The order of
-/// each step's lanes is always checked. At first, ops become longer with each attempt, so that late wake-ups matter
-/// less; then the test waits between attempts, because the host is busy.
+/// Repeats a sleeping step until the machine was quiet during one and its bubble is the ideal one. A single op that
+/// wakes up late changes the bubble, and the lateness of other threads does not always show it. The order of each
+/// step's lanes is always checked. At first, ops become longer with each attempt, so that late wake-ups matter less;
+/// then the test waits between attempts, because the host is busy.
 void check_bubble_asleep(const StepProgram& step, std::chrono::nanoseconds unit, const std::string& what) {
   const double ideal = ideal_bubble(step.schedule);
   const auto programs = step.all_programs();
   double share = 0;
+  std::vector<double> bubbles;  // of quiet steps
   for (int attempt = 0; attempt < most_attempts; ++attempt) {
     if (attempt > 0 && attempt < 4) unit *= 2;
     if (attempt >= 4) std::this_thread::sleep_for(500ms);
@@ -111,10 +113,11 @@ void check_bubble_asleep(const StepProgram& step, std::chrono::nanoseconds unit,
     }
     for (const RankProgram& program : programs) CHECK(recorder.executed[program.rank] == program.lanes());
     if (share > too_late) continue;
-    const double bubble = analyse_step(programs, step.grid, recorder.spans, step_range(recorder.spans, 0), 0).bubble;
-    CHECK(bubble == Approx(ideal).margin(bubble_tolerance));
-    return;
+    bubbles.push_back(analyse_step(programs, step.grid, recorder.spans, step_range(recorder.spans, 0), 0).bubble);
+    if (bubbles.back() == Approx(ideal).margin(bubble_tolerance)) return;
   }
+  CAPTURE(bubbles, ideal);
+  if (!bubbles.empty()) return FAIL("no step had the ideal bubble of " + what);
   test::not_judged("the bubble of " + what + ": this machine wakes threads late, by " + std::to_string(100 * share) +
                    " % of an op");
 }

@@ -159,19 +159,22 @@ TEST_CASE("a damaged store of peaks is ignored, and a store that cannot be writt
 TEST_CASE("memory bandwidth is that of a plain copy of the same size, and is stored with the peak") {
   const auto platform = open_platform("cpu");
   const BandwidthEffort effort;
-  const double measured = measure_memory_bandwidth(*platform, effort);
   std::vector<char> from(static_cast<std::size_t>(effort.bytes), 1), to(from.size());
-  double plain = 0;
-  for (int i = 0; i < 8; ++i) {
-    const auto begun = std::chrono::steady_clock::now();
-    std::copy(from.begin(), from.end(), to.begin());
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
-    plain = std::max(plain, 2 * static_cast<double>(from.size()) / took.count());
+  // Both are the best of several runs; other processes disturb some of them, perhaps all of one side.
+  double measured = 0, plain = 0;
+  const auto are_equal = [&] { return measured > plain / 2 && measured < plain * 2; };
+  for (int round = 0; round < 10 && !are_equal(); ++round) {
+    measured = std::max(measured, measure_memory_bandwidth(*platform, effort));
+    for (int i = 0; i < 8; ++i) {
+      const auto begun = std::chrono::steady_clock::now();
+      std::copy(from.begin(), from.end(), to.begin());
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
+      plain = std::max(plain, 2 * static_cast<double>(from.size()) / took.count());
+    }
   }
   REQUIRE(to.back() == 1);
   INFO("measured " << measured << ", plain " << plain);
-  CHECK(measured > plain / 2);  // both are the best of several runs; other processes disturb some of them
-  CHECK(measured < plain * 2);
+  CHECK(are_equal());
 
   const testing::TemporaryDirectory folder;
   const PeakStore store(folder.path() / "peaks.json");
