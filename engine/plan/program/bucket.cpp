@@ -171,13 +171,16 @@ BufferIndex add_base(RankProgram& program, const Bucket& bucket, std::string nam
   return base;
 }
 
-std::vector<BufferIndex> whole_buffers(const RankProgram& program, const Bucket& bucket, BufferRole role) {
-  std::vector<BufferIndex> buffers(bucket.entries.size());
-  for (std::size_t e = 0; e < buffers.size(); ++e)
-    for (BufferIndex b = 0; b < program.buffers.size(); ++b)
-      if (const Buffer& buffer = program.buffers[b]; buffer.role == role && !buffer.piece && buffer.persistent &&
-                                                     !buffer.host && buffer.parameter == bucket.entries[e].parameter)
-        buffers[e] = b;
+WholeBuffers::WholeBuffers(const RankProgram& program, BufferRole role) {
+  for (BufferIndex b = 0; b < program.buffers.size(); ++b)
+    if (const Buffer& buffer = program.buffers[b];
+        buffer.role == role && buffer.parameter >= 0 && !buffer.piece && buffer.persistent && !buffer.host)
+      of_parameter_[buffer.parameter] = b;
+}
+
+std::vector<BufferIndex> WholeBuffers::of(const Bucket& bucket) const {
+  std::vector<BufferIndex> buffers;
+  for (const BucketEntry& entry : bucket.entries) buffers.push_back(of_parameter_.at(entry.parameter));
   return buffers;
 }
 

@@ -1,6 +1,7 @@
 // Buckets: adjacent gradients that are reduced together. Without ZeRO they are PyTorch DDP's; with ZeRO they are
 // also cut into the data group's shards, and the parameters have the same order and places.
 #pragma once
+#include <map>
 #include <vector>
 
 #include "engine/plan/program/compile.hpp"
@@ -53,7 +54,15 @@ BufferIndex view_shard(RankProgram& program, const Bucket& bucket, BufferIndex b
 void add_pieces(RankProgram& program, const StepProgram& step, const Bucket& bucket, BufferIndex buffer, int shard,
                 int shards, const std::string& prefix);
 
-/// The rank's whole buffers of that role, parameters or gradients, for the bucket's entries, as created by expand.
-std::vector<BufferIndex> whole_buffers(const RankProgram& program, const Bucket& bucket, BufferRole role);
+/// A rank's whole buffers of its parameters or of its gradients, as created by expand: found once for all buckets.
+class WholeBuffers {
+ public:
+  WholeBuffers(const RankProgram& program, BufferRole role);
+  /// Parallel to the bucket's entries.
+  std::vector<BufferIndex> of(const Bucket& bucket) const;
+
+ private:
+  std::map<int, BufferIndex> of_parameter_;
+};
 
 }  // namespace rankscope

@@ -14,9 +14,10 @@ RankProgram add_gradient_reduction(RankProgram program, const StepProgram& step)
   const bool to_all = !step.scenario.plan.has_main_device(), updates = step.updates(program.rank);
   std::vector<Insertion> reductions;
   const int stage = step.grid.coordinates_of(program.rank).pipeline;
+  const WholeBuffers whole(program, BufferRole::gradient);
   for (const Bucket& bucket : buckets_of(step, stage)) {
     if (step.grid.data == 1 && bucket.summed == 0) continue;
-    const std::vector<BufferIndex> gradients = whole_buffers(program, bucket, BufferRole::gradient);
+    const std::vector<BufferIndex> gradients = whole.of(bucket);
     const BufferIndex base = add_base(program, bucket, fmt::format("gradients:bucket{}", bucket.index), gradients);
     if (step.grid.data > 1) {
       Op reduction{OpId::of({to_all ? OpKind::all_reduce : OpKind::reduce, Purpose::data_gradient, stage, -1, -1,

@@ -88,8 +88,9 @@ RankProgram replicate_parameters(RankProgram program, const StepProgram& step) {
   // The first forward's parameters, whose gradients the backward completes last, are sent first.
   std::vector<Bucket> buckets = buckets_of(step, step.grid.coordinates_of(program.rank).pipeline);
   std::reverse(buckets.begin(), buckets.end());
+  const WholeBuffers whole(program, BufferRole::parameter);
   for (const Bucket& bucket : buckets) {
-    const std::vector<BufferIndex> parameters = whole_buffers(program, bucket, BufferRole::parameter);
+    const std::vector<BufferIndex> parameters = whole.of(bucket);
     const BufferIndex all = add_base(program, bucket, fmt::format("parameters:bucket{}", bucket.index), parameters);
     broadcast(bucket.chunk, bucket.index, all);
   }

@@ -172,6 +172,7 @@ class OptimizerPass {
   /// Bucket by bucket: those that the next step's forward needs first, which were completed last, are first.
   void add_sharded_updates(const std::vector<Target>& targets, BufferIndex square) {
     const std::vector<Bucket> buckets = buckets_of(step_, at_.pipeline);
+    const WholeBuffers parameters(program_, BufferRole::parameter);
     for (auto bucket = buckets.rbegin(); bucket != buckets.rend(); ++bucket) {
       std::vector<Target> here;
       for (const Target& target : targets)
@@ -180,7 +181,7 @@ class OptimizerPass {
       // A shard may contain only padding.
       if (!here.empty()) program_.ops.push_back(update(op(Segment::update, bucket->index), here, square));
       if (step_.zero() == 3) continue;
-      const BufferIndex whole = whole_buffers(program_, *bucket, BufferRole::parameter).front();
+      const BufferIndex whole = parameters.of(*bucket).front();
       program_.ops.push_back({OpId::of({OpKind::all_gather, Purpose::zero_parameter, bucket->chunk, -1, -1,
                                         Segment::whole, bucket->index}),
                               GroupKind::data,

@@ -110,8 +110,8 @@ RankProgram push_and_pull(RankProgram program, const StepProgram& step) {
   const int servers = step.grid.servers, worker = program.rank;
   if (servers == 0) return program;
   const Bucket bucket = server_bucket(step);
-  const std::vector<BufferIndex> gradients = whole_buffers(program, bucket, BufferRole::gradient),
-                                 parameters = whole_buffers(program, bucket, BufferRole::parameter);
+  const std::vector<BufferIndex> gradients = WholeBuffers(program, BufferRole::gradient).of(bucket),
+                                 parameters = WholeBuffers(program, BufferRole::parameter).of(bucket);
   std::vector<Insertion> messages;
   std::vector<std::size_t> complete;
   for (int s = 0; s < servers; ++s)

@@ -36,7 +36,11 @@ Op collective(const OpFields& fields, std::vector<BufferUse> uses) {
 class GradientSharding {
  public:
   GradientSharding(RankProgram program, const StepProgram& step)
-      : program_(std::move(program)), step_(step), at_(step.grid.coordinates_of(program_.rank)) {}
+      : program_(std::move(program)),
+        step_(step),
+        at_(step.grid.coordinates_of(program_.rank)),
+        parameters_(program_, BufferRole::parameter),
+        gradients_(program_, BufferRole::gradient) {}
 
   RankProgram run() {
     const std::vector<Bucket> buckets = buckets_of(step_, at_.pipeline);
@@ -74,7 +78,7 @@ class GradientSharding {
 
   /// The rank's shard of the bucket's parameters: in stage 3 a buffer of its own, else a view in the whole.
   BufferIndex shard_parameters(const Bucket& bucket) {
-    const std::vector<BufferIndex> whole = whole_buffers(program_, bucket, BufferRole::parameter);
+    const std::vector<BufferIndex> whole = parameters_.of(bucket);
     if (step_.zero() == 3) return add_shard(bucket, "parameters", Buffer(program_.buffers[whole.front()]));
     const BufferIndex base = add_base(program_, bucket, name_of_base("parameters", bucket), whole);
     return own_shard(bucket, base, name_of_base("parameters", bucket, ":shard"));
@@ -88,7 +92,7 @@ class GradientSharding {
 
   /// Stage 1: the sum over all micro-batches, in place. Returns the shard.
   BufferIndex reduce_once(const Bucket& bucket) {
-    const std::vector<BufferIndex> gradients = whole_buffers(program_, bucket, BufferRole::gradient);
+    const std::vector<BufferIndex> gradients = gradients_.of(bucket);
     const std::size_t complete = after_last_use(program_, gradients);
     const BufferIndex base = add_base(program_, bucket, name_of_base("gradients", bucket), gradients);
     reduce_scatter(complete, bucket, -1, {{base, Access::accumulate}});
@@ -99,7 +103,7 @@ class GradientSharding {
   std::set<std::size_t> completions_of(const std::vector<Bucket>& buckets) const {
     std::map<BufferIndex, int> bucket_of;
     for (const Bucket& bucket : buckets)
-      for (const BufferIndex b : whole_buffers(program_, bucket, BufferRole::gradient)) bucket_of[b] = bucket.index;
+      for (const BufferIndex b : gradients_.of(bucket)) bucket_of[b] = bucket.index;
     std::map<std::pair<int, int>, std::size_t> last;
     for (std::size_t i = 0; i < program_.ops.size(); ++i)
       for (const BufferUse& use : program_.ops[i].uses)
@@ -127,7 +131,7 @@ class GradientSharding {
   /// Stages 2 and 3: every micro-batch has its own whole gradients, whose sum over the group is added to the shard.
   /// Returns the shard.
   BufferIndex reduce_each_micro_batch(const Bucket& bucket) {
-    const std::vector<BufferIndex> whole = whole_buffers(program_, bucket, BufferRole::gradient);
+    const std::vector<BufferIndex> whole = gradients_.of(bucket);
     const BufferIndex shard = add_shard(bucket, "gradients", Buffer(program_.buffers[whole.front()]));
     std::map<BufferIndex, std::size_t> entry_of;
     for (std::size_t e = 0; e < whole.size(); ++e) entry_of[whole[e]] = e;
@@ -194,6 +198,7 @@ class GradientSharding {
   RankProgram program_;
   const StepProgram& step_;
   Coordinates at_;
+  const WholeBuffers parameters_, gradients_;
   std::vector<Action> actions_;
   std::set<std::size_t> completions_;  ///< see completions_of
   std::vector<Insertion> insertions_;
@@ -217,8 +222,9 @@ class ParameterGathering {
         gathered_(buckets_.size()),
         shards_(buckets_.size()) {
     whole_.resize(program_.buffers.size(), false);
+    const WholeBuffers parameters(program_, BufferRole::parameter);
     for (std::size_t k = 0; k < buckets_.size(); ++k) {
-      const std::vector<BufferIndex> whole = whole_buffers(program_, buckets_[k], BufferRole::parameter);
+      const std::vector<BufferIndex> whole = parameters.of(buckets_[k]);
       for (std::size_t e = 0; e < whole.size(); ++e) {
         whole_[whole[e]] = true;
         place_of_[whole[e]] = {k, e};

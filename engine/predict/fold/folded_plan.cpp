@@ -46,7 +46,7 @@ const char* why_not_folded(const Scenario& scenario) {
   if (scenario.plan.updates_each_micro_batch()) return "stages update after each micro-batch";
   if (scenario.plan.collective != CollectiveChoice::automatic) return "the plan sets the algorithm of collectives";
   if (!has_topology(scenario.cluster))
-    return "the cluster does not describe the network between its nodes (cluster.rails)";
+    return "the cluster does not say how many network ports a node has (cluster.rails)";
   return "";
 }
 

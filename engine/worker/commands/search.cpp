@@ -1,6 +1,8 @@
 // `rankscope-engine search`: the best plans for a model on the same number of ranks. Nothing runs.
 #include "engine/predict/search/search.hpp"
 
+#include <fmt/format.h>
+
 #include <iostream>
 
 #include "engine/base/progress/progress_line.hpp"
@@ -25,6 +27,8 @@ inline constexpr auto word_table<SearchMethod> = word_list("auto", "bounded", na
 namespace rankscope::command {
 namespace {
 
+constexpr std::size_t many_plans = 1000;
+
 struct SearchRequest {
   Input input;
   Choice<SearchMethod> method = SearchMethod::automatic;
@@ -47,9 +51,9 @@ int search_plans(const SearchRequest& request) {
   if (scenario.cluster.lost_node >= 0 && !request.input.json)
     std::cout << "node " << scenario.cluster.lost_node << " is lost: plans of " << left.plan.ranks() << " ranks for "
               << left.train.global_batch << " samples a step\n";
+  const std::string why = why_not_folded(left);
   SearchMethod method = request.method;
-  if (method == SearchMethod::automatic)
-    method = std::string_view(why_not_folded(left)).empty() ? SearchMethod::bounded : SearchMethod::exhaustive;
+  if (method == SearchMethod::automatic) method = why.empty() ? SearchMethod::bounded : SearchMethod::exhaustive;
   if (method == SearchMethod::bounded) {
     const SearchResult result = [&] {
       ProgressLine line("search");
@@ -59,9 +63,17 @@ int search_plans(const SearchRequest& request) {
   }
   PlanSearch how = request.how;
   how.strategy = strategy_of(method);
+  const PlanTrials trials = trials_of(left, add_host_scratch);
+  if (how.strategy == Strategy::exhaustive && !why.empty() && trials.plans.size() > many_plans)
+    std::cerr
+        << fmt::format(
+               "rankscope-engine: search simulates {} plans op by op, because {}; \"--strategy bayes --budget 200\" "
+               "tries 200 of them",
+               trials.plans.size(), why)
+        << std::endl;
   const PlanSearchReport report = [&] {
     ProgressLine line("search");
-    return rankscope::search_plans(trials_of(left, add_host_scratch), how, line.progress());
+    return rankscope::search_plans(trials, how, line.progress());
   }();
   return print_found(report, request.input.json);
 }
