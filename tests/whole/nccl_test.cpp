@@ -243,7 +243,8 @@ TEST_CASE("a rank's process that dies over NCCL ends the run within seconds, wit
     const Ended ended = place.run(plan.with(
         {"run", "--comm", "nccl", "--steps", "1000", "--set", "fault.kill_rank=1", "--set", "fault.kill_step=3"}));
     check_end(ended, 1);
-    CHECK(ended.seconds < 60);
+    CHECK_THAT(ended.err, !ContainsText(" waited "));  // no rank reached its time limit, which is a minute
+    CHECK(ended.seconds < 120);
   }
   SECTION("from outside, in the midst of its steps") {
     const std::string file = (place.folder / "run.mcap").string();
@@ -262,7 +263,7 @@ TEST_CASE("a rank's process that dies over NCCL ends the run within seconds, wit
     REQUIRE(kill(ranks.at(victim), SIGKILL) == 0);
     const auto begin = std::chrono::steady_clock::now();
     const Ended ended = run.wait(a_minute);
-    CHECK(std::chrono::steady_clock::now() - begin < 2 * some_seconds);
+    CHECK(std::chrono::steady_clock::now() - begin < 5 * some_seconds);  // the ranks' time limit is a minute
     check_end(ended, victim);
   }
 }
@@ -274,6 +275,6 @@ TEST_CASE("ranks that have no GPU left end the run at once, with the first of th
       {"run", "--comm", "nccl", "--set", "plan.data=4", "--set", "plan.pipeline=2", "--set", "train.global_batch=8"});
   INFO(many.err);
   CHECK(many.status == 1);
-  CHECK(many.seconds < 30);
+  CHECK(many.seconds < 50);  // the ranks' time limit is a minute
   CHECK_THAT(many.err, ContainsText("the communicator 'nccl' needs a GPU for each rank"));
 }

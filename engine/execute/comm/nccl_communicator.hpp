@@ -34,10 +34,11 @@ class NcclCommunicator final : public GroupCommunicator {
 
   std::shared_ptr<NcclSession> session_;
   std::unique_ptr<GroupCommunicator> host_;
+  /// The received data of an added message before the addition. NCCL may write it until the communicator has ended.
+  GrowingMemory staging_;
   std::unique_ptr<NcclClique> clique_;  ///< null in a group of one
   std::vector<int> others_;             ///< world ranks
   std::optional<std::uint64_t> call_;   ///< the name of the current calls
-  GrowingMemory staging_;               ///< the received data of an added message before the addition
 };
 
 }  // namespace rankscope::comm

@@ -219,13 +219,14 @@ std::string NcclSession::fail(const std::string& why) {
   } catch (const CommError& error) {
     first = error.what();  // another rank's reason may have been reported first
   }
+  // A thread that learns of the failure waits in remove(): it cannot finalise a communicator that is not aborted yet.
+  const std::lock_guard cliques(cliques_mutex_);
   {
     const std::lock_guard lock(mutex_);
     if (failed_) return failure_;
     failed_ = true;
     failure_ = first;
   }
-  const std::lock_guard lock(cliques_mutex_);
   for (NcclClique* clique : cliques_) clique->abort();
   return first;
 }

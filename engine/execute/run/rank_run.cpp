@@ -27,8 +27,9 @@ std::shared_ptr<Device> in_use(std::shared_ptr<Device> device) {
   return device;
 }
 
-/// The pending reports of a library about the last step.
-constexpr std::chrono::milliseconds late_limit{250};
+/// The wait for a library's pending reports, once at the end of a run. It is so long only if a report is lost, or if
+/// the library's thread does not get a core.
+constexpr std::chrono::milliseconds late_limit{2000};
 
 }  // namespace
 

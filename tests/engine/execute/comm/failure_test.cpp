@@ -5,6 +5,7 @@
 #include "engine/execute/comm/loopback.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/execute/comm/ranks.hpp"
+#include "tests/wait_until.hpp"
 
 using namespace rankscope;
 using namespace rankscope::test;
@@ -30,16 +31,24 @@ View one(float& value) { return {&value, DType::f32, {1}}; }
 TEST_CASE("a time-out names the waiting rank, the time, the call, the lane, and the missing ranks") {
   SECTION("in a collective, library's or transparent") {
     for (const char* algorithm : {"auto", "ring"}) {
-      const auto errors = run_ranks(4, impatient(), [&](World& world) {
+      // Rank 2 calls one second after rank 0, and one second before rank 0's time limit: threads may be slow.
+      std::atomic<bool> rank_0_calls{false};
+      CommOptions options;
+      options.time_limit = 2s;
+      options.before = [&](int rank, Lane, const char*) {
+        if (rank == 0) rank_0_calls = true;
+      };
+      const auto errors = run_ranks(4, options, [&](World& world) {
         const auto group = world.group(first_ranks(4), Lane::data, algorithm);
         float value = 1;
         if (world.rank() == 0) group->collective({OpKind::all_reduce, one(value)});
         if (world.rank() == 2) {
-          std::this_thread::sleep_for(30ms);
+          wait_until(60s, [&] { return rank_0_calls.load(); });
+          std::this_thread::sleep_for(1s);
           group->collective({OpKind::all_reduce, one(value)});
         }
       });
-      CHECK(errors[0] == "rank 0 waited 100 ms in all_reduce on lane data for rank 1, rank 3");
+      CHECK(errors[0] == "rank 0 waited 2 s in all_reduce on lane data for rank 1, rank 3");
       CHECK(errors[2] == errors[0]);  // every rank gets the first reason
       CHECK(errors[1].empty());
     }
@@ -63,11 +72,17 @@ TEST_CASE("a time-out names the waiting rank, the time, the call, the lane, and 
 }
 
 TEST_CASE("a rank that arrives after a time-out gets its reason instead of waiting again") {
+  std::atomic<bool> rank_0_has_ended{false};
   const auto errors = run_ranks(2, impatient(), [&](World& world) {
     const auto group = world.group({0, 1}, Lane::data, "auto");
     float value = 1;
-    if (world.rank() == 1) std::this_thread::sleep_for(250ms);
-    group->collective({OpKind::all_reduce, one(value)});
+    if (world.rank() == 1) {
+      wait_until(60s, [&] { return rank_0_has_ended.load(); });
+      group->collective({OpKind::all_reduce, one(value)});
+    } else {
+      const SetAtEnd ended(rank_0_has_ended);
+      group->collective({OpKind::all_reduce, one(value)});
+    }
   });
   CHECK(errors[0] == "rank 0 waited 100 ms in all_reduce on lane data for rank 1");
   CHECK(errors[1] == errors[0]);

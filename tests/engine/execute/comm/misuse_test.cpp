@@ -1,4 +1,5 @@
 // Members that make different calls, and members that die during a collective: all ranks end, and know the reason.
+#include <atomic>
 #include <chrono>
 #include <random>
 
@@ -8,6 +9,7 @@
 #include "tests/engine/execute/comm/collective_calls.hpp"
 #include "tests/engine/execute/comm/collective_cases.hpp"
 #include "tests/engine/execute/comm/ranks.hpp"
+#include "tests/wait_until.hpp"
 
 using namespace rankscope;
 using namespace rankscope::test;
@@ -135,15 +137,21 @@ TEST_CASE("a member that hangs between two phases is named, not the one that wai
     int last = -1;
     for (const Transfer& t : transfers_of(OpKind::all_reduce, *algorithm_of(algorithm), n, 100))
       if (t.from == hanging || t.to == hanging) last = t.phase;
+    std::atomic<bool> is_reported{false};
     CommOptions options;
-    options.time_limit = 300ms;
+    options.time_limit = 2s;
     options.before_phase = [&](int rank, Lane, const char*, int phase) {
-      if (rank == hanging && phase == last) std::this_thread::sleep_for(900ms);
+      if (rank == hanging && phase == last) wait_until(60s, [&] { return is_reported.load(); });
     };
     const auto errors = run_ranks(n, options, [&](World& world) {
       const auto group = world.group(first_ranks(n), Lane::data, algorithm);
       Buffers b(OpKind::all_reduce, DType::f32, n, 100);
-      call(*group, b, 0);
+      try {
+        call(*group, b, 0);
+      } catch (const CommError&) {
+        is_reported = true;
+        throw;
+      }
     });
     int ended = 0;
     for (const std::string& error : errors) {
@@ -158,19 +166,30 @@ TEST_CASE("a member that hangs between two phases is named, not the one that wai
 
 TEST_CASE("a member that waits in a later phase lets earlier waits report the missing member first") {
   // Halving and doubling among four ranks. Rank 3 hangs before phase 1, where rank 2 waits for it, slightly late. Rank
-  // 0 has already waited longer for rank 2 in phase 3, and must not report first.
+  // 0 has already waited longer for rank 2 in phase 3, and must not report first. Its limit there is 800 ms longer:
+  // threads may be slow.
+  std::atomic<bool> rank_0_is_in_phase_3{false}, is_reported{false};
   CommOptions options;
-  options.time_limit = 800ms;
-  options.before_phase = [](int rank, Lane, const char*, int phase) {
-    if (rank == 3 && phase == 1) std::this_thread::sleep_for(1300ms);
-    if ((rank == 2 && phase == 1) || (rank == 1 && phase == 3)) std::this_thread::sleep_for(20ms);
+  options.time_limit = 6400ms;
+  options.before_phase = [&](int rank, Lane, const char*, int phase) {
+    if (rank == 0 && phase == 3) rank_0_is_in_phase_3 = true;
+    if (rank == 3 && phase == 1) wait_until(60s, [&] { return is_reported.load(); });
+    if ((rank == 2 && phase == 1) || (rank == 1 && phase == 3)) {
+      wait_until(60s, [&] { return rank_0_is_in_phase_3.load(); });
+      std::this_thread::sleep_for(20ms);
+    }
   };
   const auto errors = run_ranks(4, options, [&](World& world) {
     const auto group = world.group(first_ranks(4), Lane::data, "halving-doubling");
     Buffers b(OpKind::all_reduce, DType::f32, 4, 100);
-    call(*group, b, 0);
+    try {
+      call(*group, b, 0);
+    } catch (const CommError&) {
+      is_reported = true;
+      throw;
+    }
   });
-  for (const std::string& error : errors) CHECK(error == "rank 2 waited 850 ms in all_reduce on lane data for rank 3");
+  for (const std::string& error : errors) CHECK(error == "rank 2 waited 6800 ms in all_reduce on lane data for rank 3");
 }
 
 TEST_CASE("a rank's data, tensor and pipeline groups work at once, each on its lane, whatever is delayed") {

@@ -1,5 +1,5 @@
-// One rank of a world that mpirun has made; mpi_test starts it. The argument selects a case. Wrong results and the
-// errors that end a rank are printed, each line with the rank at its begin.
+// One rank of a world that mpirun has made; mpi_test starts it. The first argument selects a case, the second one is a
+// file for LastLines. Wrong results and the errors that end a rank are printed, each line with the rank at its begin.
 #include <unistd.h>
 
 #include <atomic>
@@ -7,8 +7,11 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <map>
+#include <optional>
 #include <thread>
 
 #include "engine/execute/comm/mpi.hpp"
@@ -17,6 +20,7 @@
 #include "kernels/device/host.hpp"
 #include "tests/engine/execute/comm/collective_calls.hpp"
 #include "tests/engine/execute/comm/collective_cases.hpp"
+#include "tests/wait_until.hpp"
 
 using namespace rankscope;
 using namespace rankscope::test;
@@ -25,6 +29,32 @@ using namespace std::chrono_literals;
 namespace {
 
 using Wrong = std::vector<std::string>;
+
+/// Ranks that print an error end the job only when all ranks have printed their last line. In this file, each rank adds
+/// one byte after its last line.
+class LastLines {
+ public:
+  void open(const std::string& file) { file_ = file; }
+  void done() const {
+    std::fflush(stdout);
+    std::ofstream(file_, std::ios::app) << '.';
+  }
+  bool are_all_printed(int ranks) const {
+    std::error_code error;
+    const auto bytes = std::filesystem::file_size(file_, error);
+    return !error && bytes >= static_cast<std::uintmax_t>(ranks);
+  }
+
+ private:
+  std::string file_;
+};
+LastLines last_lines;
+
+/// For its peers this rank is missing, but it is alive until they end the job.
+void hang() {
+  last_lines.done();
+  std::this_thread::sleep_for(100s);
+}
 
 constexpr DType types[] = {DType::f64, DType::f32, DType::bf16, DType::f16, DType::i32, DType::u8};
 
@@ -156,21 +186,27 @@ Wrong run_lanes(World& world) {
 Wrong run_late(World& world) {
   Wrong wrong;
   auto now = [] { return std::chrono::steady_clock::now().time_since_epoch().count(); };
-  auto expect_late = [&](const char* what, std::int64_t call_ns, std::int64_t active_ns) {
-    if (active_ns < call_ns + 60'000'000 || active_ns > now())
-      wrong.push_back(std::string(what) + " became active " + std::to_string(active_ns - call_ns) +
-                      " ns after the call");
+  // All ranks are on one host: they have the same clock.
+  auto expect_late = [&](const char* what, const std::function<std::optional<CommResult>()>& call) {
+    world.exchange("all begin together");
+    const std::int64_t begin_ns = now();
+    const auto result = call();
+    const std::int64_t end_ns = now();
+    const std::int64_t late_ns = std::stoll(world.exchange(std::to_string(begin_ns))[1]);  // when rank 1 called
+    if (result && (result->active_ns < late_ns + 100'000'000 || result->active_ns > end_ns))
+      wrong.push_back(std::string(what) + " became active " + std::to_string(result->active_ns - late_ns) +
+                      " ns after rank 1's call");
   };
   for (const char* algorithm : {"auto", "ring"}) {
     const auto group = world.group(everyone(world), Lane::data, algorithm);
     float value = 1;
-    world.exchange("all begin together");
-    std::int64_t call = now();
-    expect_late("an all_reduce", call, group->collective({OpKind::all_reduce, {&value, DType::f32, {1}}}).active_ns);
-    world.exchange("all begin together");
-    call = now();
-    if (world.rank() == 0) expect_late("a send", call, group->send({&value, DType::f32, {1}}, 1).active_ns);
-    if (world.rank() == 1) expect_late("a receive", call, group->receive({&value, DType::f32, {1}}, 0).active_ns);
+    const View data{&value, DType::f32, {1}};
+    expect_late("an all_reduce", [&] { return group->collective({OpKind::all_reduce, data}); });
+    expect_late("a message", [&]() -> std::optional<CommResult> {
+      if (world.rank() == 0) return group->send(data, 1);
+      if (world.rank() == 1) return group->receive(data, 0);
+      return std::nullopt;
+    });
   }
   return wrong;
 }
@@ -178,16 +214,16 @@ Wrong run_late(World& world) {
 Wrong run_missing(World& world) {
   const auto group = world.group(everyone(world), Lane::data, "auto");
   float value = 1;
-  if (world.rank() != 1 && world.rank() != 3) group->collective({OpKind::all_reduce, {&value, DType::f32, {1}}});
-  std::this_thread::sleep_for(2s);  // missing, but alive
+  if (world.rank() == 1 || world.rank() == 3) hang();
+  group->collective({OpKind::all_reduce, {&value, DType::f32, {1}}});
   return {};
 }
 
 Wrong run_missing_receiver(World& world) {
   const auto group = world.group(everyone(world), Lane::forward_send, "auto");
   float value = 1;
-  if (world.rank() == 0) group->send({&value, DType::f32, {1}}, 1);
-  std::this_thread::sleep_for(2s);
+  if (world.rank() == 1) hang();
+  group->send({&value, DType::f32, {1}}, 1);
   return {};
 }
 
@@ -214,9 +250,9 @@ Wrong run_different_ends(World& world) {
 }
 
 // Rank 2 is killed, or hangs, between two phases of a ring: see main.
-Wrong run_in_ring(World& world) {
+Wrong run_in_ring(World& world, OpKind kind) {
   const auto group = world.group(everyone(world), Lane::data, "ring");
-  Buffers b(OpKind::all_reduce, DType::f32, world.size(), 1000);
+  Buffers b(kind, DType::f32, world.size(), 1000);
   call(*group, b, 0);
   return {};
 }
@@ -253,8 +289,8 @@ const std::map<std::string, std::function<Wrong(World&)>> modes = {
     {"bytes", run_bytes},
     {"different-kind", run_different_kind},
     {"different-ends", run_different_ends},
-    {"killed-in-ring", run_in_ring},
-    {"missing-in-ring", run_in_ring},
+    {"killed-in-ring", [](World& world) { return run_in_ring(world, OpKind::all_reduce); }},
+    {"missing-in-ring", [](World& world) { return run_in_ring(world, OpKind::all_gather); }},
     {"abort", run_abort},
     {"killed", run_killed},
 };
@@ -263,17 +299,18 @@ const std::map<std::string, std::function<Wrong(World&)>> modes = {
 
 int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
+  if (argc > 2) last_lines.open(argv[2]);
   CommOptions options;
-  if (mode.starts_with("missing")) options.time_limit = 500ms;
+  if (mode.starts_with("missing")) options.time_limit = mode == "missing-in-ring" ? 6000ms : 2500ms;
   if (mode == "late")
     options.before = [](int rank, Lane, const char*) {
       if (rank == 1) std::this_thread::sleep_for(100ms);
     };
   if (mode.ends_with("in-ring"))
     options.before_phase = [&](int rank, Lane, const char*, int phase) {
-      if (rank != 2 || phase != 3) return;
-      if (mode == "killed-in-ring") std::raise(SIGKILL);
-      std::this_thread::sleep_for(4s);
+      if (rank != 2) return;
+      if (mode == "killed-in-ring" && phase == 3) std::raise(SIGKILL);
+      if (mode == "missing-in-ring" && phase == 1) hang();
     };
   int status = 0;
   std::unique_ptr<World> world;
@@ -283,11 +320,21 @@ int main(int argc, char** argv) {
       std::printf("rank %d: %s\n", world->rank(), line.c_str());
       status = 1;
     }
+    last_lines.done();
   } catch (const std::exception& error) {
     std::printf("rank %d ends: %s\n", world ? world->rank() : -1, error.what());
-    std::fflush(stdout);
-    if (world) world->abort("rank " + std::to_string(world->rank()) + " failed: " + error.what());
-    std::this_thread::sleep_for(1s);  // like a worker: other ranks can still print their last messages
+    last_lines.done();
+    if (world) {
+      world->abort("rank " + std::to_string(world->rank()) + " failed: " + error.what());
+      wait_until(60s, [&] {
+        try {
+          world->throw_if_failed();  // MPI can send the reason to the others in such a call
+        } catch (const CommError&) {
+        }
+        return last_lines.are_all_printed(world->size());
+      });
+    }
+    std::this_thread::sleep_for(1s);  // mpirun can still pass the lines on
     mpi_abort(1);
   }
   return status;

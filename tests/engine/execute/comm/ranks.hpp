@@ -1,5 +1,6 @@
 // Runs a body as each rank of a loopback world, in a thread each.
 #pragma once
+#include <atomic>
 #include <functional>
 #include <string>
 #include <thread>
@@ -15,6 +16,18 @@ inline std::vector<int> first_ranks(int n) {
   for (int r = 0; r < n; ++r) ranks.push_back(r);
   return ranks;
 }
+
+/// Sets a flag when its scope ends, also by an exception.
+class SetAtEnd {
+ public:
+  explicit SetAtEnd(std::atomic<bool>& flag) : flag_(flag) {}
+  ~SetAtEnd() { flag_ = true; }
+  SetAtEnd(const SetAtEnd&) = delete;
+  SetAtEnd& operator=(const SetAtEnd&) = delete;
+
+ private:
+  std::atomic<bool>& flag_;
+};
 
 /// Returns each rank's error text, empty where the body returned.
 inline std::vector<std::string> run_ranks(int n, const CommOptions& options, const std::function<void(World&)>& body) {

@@ -1,5 +1,6 @@
 #include "tests/engine/execute/comm/nccl/emulated_communicator.hpp"
 
+#include <chrono>
 #include <map>
 #include <thread>
 
@@ -16,6 +17,18 @@ std::string function_of(const std::string& name) {
                                                             {"reduce_scatter", "ReduceScatter"}};
   return functions.at(name);
 }
+
+/// Counts during its lifetime.
+class Running {
+ public:
+  explicit Running(std::atomic<int>& count) : count_(count) { ++count_; }
+  ~Running() { --count_; }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+ private:
+  std::atomic<int>& count_;
+};
 
 }  // namespace
 
@@ -72,7 +85,14 @@ NcclResult Communicator::enqueue(std::vector<ProfiledWork> works, Run run, void*
   return NcclResult::success;
 }
 
+void Communicator::abort() {
+  aborted_ = true;
+  while (running_ > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  rendezvous_.remove_name();
+}
+
 void Communicator::launch(std::vector<ProfiledWork> works, const Run& run) {
+  const Running running(running_);
   if (aborted_ || error_ != NcclResult::success) return;
   for (ProfiledWork& work : works)
     if (profiler_) profiler_->began(work);

@@ -25,10 +25,8 @@ class Communicator {
   /// Of one group.
   NcclResult enqueue(const std::vector<Post>& posts, void* stream);
   bool has_work_on_streams() const { return on_streams_ > 0; }
-  void abort() {
-    aborted_ = true;
-    rendezvous_.remove_name();
-  }
+  /// As under NCCL, nothing reads or writes the member's memory when it returns.
+  void abort();
 
   std::atomic<bool> finalised{false};
   std::atomic<int> inside{0};  ///< calls under way
@@ -46,6 +44,7 @@ class Communicator {
   std::atomic<NcclResult> error_{NcclResult::success};
   std::atomic<bool> aborted_{false};
   std::atomic<int> on_streams_{0}, off_streams_{0};
+  std::atomic<int> running_{0};  ///< works that have begun
 };
 
 }  // namespace emulated_nccl

@@ -53,28 +53,42 @@ class ProxyThread {
     }
     changed_.notify_all();
   }
+  void hold(bool hold) {
+    {
+      const std::lock_guard lock(mutex_);
+      is_held_ = hold;
+    }
+    changed_.notify_all();
+  }
+  bool has_done_all() {
+    const std::lock_guard lock(mutex_);
+    return due_.empty() && !is_busy_;
+  }
 
  private:
   void run() {
     std::unique_lock lock(mutex_);
     for (;;) {
       const std::int64_t now = host_ns();
-      if (due_.empty()) {
+      if (due_.empty() || is_held_) {
         changed_.wait(lock);
       } else if (const auto next = due_.begin(); next->first > now) {
         changed_.wait_for(lock, std::chrono::nanoseconds(next->first - now));
       } else {
         const auto work = std::move(next->second);
         due_.erase(next);
+        is_busy_ = true;
         lock.unlock();
         work();
         lock.lock();
+        is_busy_ = false;
       }
     }
   }
   std::mutex mutex_;
   std::condition_variable changed_;
   std::multimap<std::int64_t, std::function<void()>> due_;
+  bool is_held_ = false, is_busy_ = false;
 };
 ProxyThread& proxy_thread() {
   static ProxyThread* const one = new ProxyThread;  // outlives the program's statics
@@ -281,4 +295,6 @@ void emulated_nccl_reported(std::vector<emulated_nccl::ReportedEvent>& reported)
   const std::lock_guard lock(emulated_nccl::notebook().mutex);
   reported = std::exchange(emulated_nccl::notebook().reported, {});
 }
+bool emulated_nccl_has_reported_all() { return emulated_nccl::proxy_thread().has_done_all(); }
+void emulated_nccl_hold_reports(bool hold) { emulated_nccl::proxy_thread().hold(hold); }
 }

@@ -16,6 +16,7 @@
 #include "tests/engine/execute/comm/nccl/emulated.hpp"
 #include "tests/engine/execute/comm/nccl/ranks.hpp"
 #include "tests/engine/execute/comm/nccl/stream_device.hpp"
+#include "tests/wait_until.hpp"
 
 using namespace rankscope;
 using namespace rankscope::test;
@@ -38,6 +39,12 @@ std::vector<ReportedEvent> reported() {
   emulated_function<decltype(emulated_nccl_reported)>("emulated_nccl_reported")(events);
   return events;
 }
+bool has_reported_all() {
+  return emulated_function<decltype(emulated_nccl_has_reported_all)>("emulated_nccl_has_reported_all")();
+}
+void hold_reports(bool hold) {
+  emulated_function<decltype(emulated_nccl_hold_reports)>("emulated_nccl_hold_reports")(hold);
+}
 
 /// Sets NCCL_PROFILER_PLUGIN during its lifetime.
 class ProfilerSetting {
@@ -50,6 +57,7 @@ class ProfilerSetting {
   }
   ~ProfilerSetting() {
     unsetenv("NCCL_PROFILER_PLUGIN");
+    hold_reports(false);
     set_behaviour({});
   }
 };
@@ -64,8 +72,10 @@ CommOptions recording() {
 struct Known {
   std::vector<LatePhase> phases;
   std::size_t at_the_end = 0;
+  bool awaits_more = false;  ///< still, after the library has reported everything
 };
 
+/// Held reports are released when all ranks know what was reported at the end of their calls.
 std::map<int, Known> run_calls(const std::string& algorithm, int n,
                                const std::function<void(Communicator& group, StreamQueue& queue)>& calls) {
   std::map<int, Known> known;
@@ -82,9 +92,11 @@ std::map<int, Known> run_calls(const std::string& algorithm, int n,
     Known mine;
     mine.phases = group->late_phases();
     mine.at_the_end = mine.phases.size();
-    const auto deadline = std::chrono::steady_clock::now() + 20s;
-    while (group->awaits_late_phases() && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(1ms);
-    std::this_thread::sleep_for(20ms);  // the number of transfers is not known in advance
+    world.exchange("all have looked");
+    hold_reports(false);
+    // The number of transfers is not known in advance: only the library knows when there are no more.
+    if (!wait_until(60s, has_reported_all)) throw std::runtime_error("the library does not end its reports");
+    mine.awaits_more = group->awaits_late_phases();
     for (const LatePhase& late : group->late_phases()) mine.phases.push_back(late);
     {
       const std::lock_guard lock(mutex);
@@ -93,6 +105,7 @@ std::map<int, Known> run_calls(const std::string& algorithm, int n,
     world.exchange("nobody leaves before all are done");
   });
   CHECK(errors == std::vector<std::string>(static_cast<std::size_t>(n)));
+  for (const auto& [rank, of_rank] : known) CHECK_FALSE(of_rank.awaits_more);
   return known;
 }
 
@@ -188,6 +201,7 @@ TEST_CASE("phases are reported after the call has returned and the device is don
   behaviour.channels = 8;
   behaviour.latest_us = 50'000;
   set_behaviour(behaviour);
+  hold_reports(true);
   const auto known = run_calls("auto", 2, [](Communicator& group, StreamQueue& queue) {
     static thread_local std::vector<float> data(10);
     for (std::uint64_t i = 0; i < 3; ++i) {
