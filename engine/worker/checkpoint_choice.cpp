@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "engine/base/host/excerpt.hpp"
 #include "engine/op/words.hpp"
 #include "engine/plan/scenario/read.hpp"
 
@@ -44,7 +45,7 @@ FileLock lock_checkpoints(const std::string& folder) {
 
 void report_choice(const WholeCheckpoint& found) {
   for (const std::string& damage : found.passed_over)
-    std::cerr << "rankscope-engine: passed over a damaged checkpoint: " << damage << std::endl;
+    std::cerr << "rankscope-engine: passed over a damaged checkpoint: " << message_line(damage) << std::endl;
   if (found.checkpoint && !found.checkpoint->has_checked_headers())
     std::cerr << "rankscope-engine: " << found.checkpoint->directory()
               << ": written before manifests had the headers' crc32: the bytes of tensors are checked, their names and "

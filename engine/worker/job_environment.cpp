@@ -30,6 +30,29 @@ void for_each_field(auto& job, const auto& field) {
   field("refused", job.refused);
 }
 
+/// Any bytes, such as those of a path, as text that JSON can have, which must be UTF-8: each byte as the character of
+/// its number.
+std::string as_characters(const std::string& bytes) {
+  std::string text;
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x80) text += static_cast<char>(0xC0U | (byte >> 6U));
+    text += byte < 0x80 ? c : static_cast<char>(0x80U | (byte & 0x3FU));
+  }
+  return text;
+}
+std::string as_bytes(const std::string& text) {
+  std::string bytes;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (byte < 0x80 || i + 1 == text.size())
+      bytes += text[i];
+    else
+      bytes += static_cast<char>((byte << 6U) | (static_cast<unsigned char>(text[++i]) & 0x3FU));
+  }
+  return bytes;
+}
+
 struct ToJson {
   nlohmann::json& json;
   void operator()(const char* name, const auto& value) const { json[name] = value; }
@@ -37,6 +60,7 @@ struct ToJson {
   void operator()(const char* name, const Choice<E>& value) const {
     json[name] = value.name();
   }
+  void operator()(const char* name, const std::string& value) const { json[name] = as_characters(value); }
 };
 struct FromJson {
   const nlohmann::json& json;
@@ -45,6 +69,7 @@ struct FromJson {
   void operator()(const char* name, Choice<E>& value) const {
     value = json.at(name).template get<std::string>();
   }
+  void operator()(const char* name, std::string& value) const { value = as_bytes(json.at(name).get<std::string>()); }
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "engine/base/host/excerpt.hpp"
 #include "engine/base/host/memory.hpp"
+#include "engine/base/host/write_watch.hpp"
 #include "engine/execute/checkpoint/checkpoint.hpp"
 #include "engine/execute/data/dataset.hpp"
 #include "engine/op/words.hpp"
@@ -106,7 +107,8 @@ int run_program(int argc, char** argv) {
 int main(int argc, char** argv) {
   end_when_memory_runs_out();
   report_once();
-  const int status = run_program(argc, argv);
+  WriteWatch output(std::cout);
+  const int status = status_with_output(run_program(argc, argv), output, "rankscope-engine");
   if (status != 0) let_rank_0_report();
   return status;
 }

@@ -11,6 +11,7 @@
 #include "engine/base/progress/progress_line.hpp"
 #include "engine/explain/facts/sweep_file.hpp"
 #include "engine/worker/launch.hpp"
+#include "engine/worker/print.hpp"
 #include "engine/worker/run_size.hpp"
 #include "engine/worker/supervise.hpp"
 #include "telemetry/trace/output_file.hpp"
@@ -118,7 +119,7 @@ int run_sweep(const SweepRequest& request, const ExtraCheck& extra_check) {
     std::cerr << "rankscope-engine: stopped by request; the measurements so far are saved" << std::endl;
   const ScalingTable table = scaling_table(sweep);
   if (request.json)
-    std::cout << to_json(sweep, table).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+    print_json(to_json(sweep, table));
   else
     std::cout << (sweep.runs.empty() ? "" : "\n") << to_text(sweep, table);
   return table.complete() && !stop_was_asked() && not_recorded.empty() ? 0 : 1;

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -12,6 +14,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "engine/base/host/write_watch.hpp"
 #include "engine/lesson/lab/lab.hpp"
 #include "engine/plan/program/program.hpp"
 #include "telemetry/cli/commands.hpp"
@@ -59,6 +62,17 @@ CutLimits limits_of(const CutRequest& request) {
   return limits;
 }
 
+/// A cut without a span would be a recording of nothing.
+void refuse_nothing(const CutRequest& request, const StepsSeen& seen) {
+  if (seen.any_within || !seen.first) return;
+  const std::string by = request.steps.empty() ? "" : "--steps " + request.steps;
+  const std::string time =
+      (request.from.empty() ? "" : " --from " + request.from) + (request.to.empty() ? "" : " --to " + request.to);
+  throw InputError(fmt::format("{}: it has nothing within {}; its steps are {} to {}{}", request.trace,
+                               by.empty() ? time.substr(1) : by + time, *seen.first, *seen.last,
+                               time.empty() ? "" : ", and rankscope-trace info shows its times"));
+}
+
 /// The origin of the spans: as requested, or else as the run's headline.
 Obtained one_obtained(const StoreView& run, const ExportOptions& options) {
   if (options.obtained) return *options.obtained;
@@ -72,6 +86,11 @@ Obtained one_obtained(const StoreView& run, const ExportOptions& options) {
   return Obtained::simulated;
 }
 
+void check_written(const std::string& file, WriteWatch& watch) {
+  if (const std::string why = watch.failure(); !why.empty())
+    throw std::runtime_error(file + ": cannot be written: " + why);
+}
+
 /// A file for each rank.
 void export_folder(const StoreView& run, const std::string& folder, ExportOptions options, const std::string& trace) {
   options.obtained = one_obtained(run, options);
@@ -83,11 +102,12 @@ void export_folder(const StoreView& run, const std::string& folder, ExportOption
   std::filesystem::create_directories(folder, failed_to_make);
   if (failed_to_make) throw InputError(folder + ": cannot be created: " + failed_to_make.message());
   for (const int rank : ranks) {
-    OutputFile output(fmt::format("{}/rank-{}.json", folder, rank), {trace});
+    const std::string name = fmt::format("{}/rank-{}.json", folder, rank);
+    OutputFile output(name, {trace});
     std::ofstream file(output.path(), std::ios::binary | std::ios::trunc);
+    WriteWatch watch(file);
     export_profiler(run, rank, file, options);
-    file.close();
-    if (!file) throw std::runtime_error(output.path() + ": writing failed");
+    check_written(name, watch);
     output.commit();
   }
 }
@@ -157,9 +177,11 @@ int export_trace(const ExportRequest& request) {
     return 0;
   }
   std::ofstream file;
+  std::optional<WriteWatch> watch;
   if (output) {
     file.open(output->path(), std::ios::binary | std::ios::trunc);
-    if (!file) throw InputError(request.output + ": cannot be written");
+    if (!file) throw InputError(request.output + ": cannot be written: " + std::strerror(errno));
+    watch.emplace(file);
   }
   std::ostream& out = output ? file : std::cout;
   switch (request.format) {
@@ -168,9 +190,9 @@ int export_trace(const ExportRequest& request) {
     case ExportFormat::chrome: export_chrome(*view, out, options); break;
     case ExportFormat::hta: break;  // written above
   }
-  out.flush();
-  if (!out) throw std::runtime_error((output ? request.output : "standard output") + ": writing failed");
-  if (output) output->commit();
+  if (!output) return 0;  // main checks standard output
+  check_written(request.output, *watch);
+  output->commit();
   return 0;
 }
 
@@ -185,6 +207,7 @@ int cut(const CutRequest& request) {
   for (TraceMark& mark : read_trace_info(request.trace).marks)
     if (sink.includes(mark)) writer.mark(std::move(mark));
   print_damage(request.trace, damage);
+  refuse_nothing(request, sink.steps());
   if (!writer.close()) throw std::runtime_error(writer.error());
   output.commit();
   return 0;

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -73,7 +72,9 @@ TraceInfo on_common_clock(TraceInfo info) {
   return info;
 }
 
-void line(const char* name, const std::string& value) { std::printf("%-12s %s\n", name, value.c_str()); }
+void line(const char* name, const std::string& value) {
+  std::cout << fmt::format("{:<12} {}\n", name, printable(value));
+}
 
 std::string seconds(std::int64_t ns) { return fmt::format("{:.6f} s", static_cast<double>(ns) * 1e-9); }
 
@@ -122,8 +123,8 @@ int show_info(const std::string& trace, bool json) {
   if (info.forged > 0)
     line("forged", fmt::format("{} of no worker of the run, ignored", counted(info.forged, "message")));
   for (const TraceTopic& topic : info.topics)
-    std::printf("             %8lld  %s%s%s\n", static_cast<long long>(topic.messages), topic.name.c_str(),
-                topic.encoding.empty() ? "" : ", ", topic.encoding.c_str());
+    std::cout << fmt::format("             {:8}  {}{}{}\n", topic.messages, printable(topic.name),
+                             topic.encoding.empty() ? "" : ", ", printable(topic.encoding));
   for (const TraceMark& mark : info.marks) line("mark", in_words(mark));
   for (const std::string& note : info.damage.notes) line("damage", note);
   return 0;
@@ -141,8 +142,8 @@ int recover(const std::string& trace, const std::string& output, bool json) {
     return 0;
   }
   print_damage(trace, damage);
-  std::printf("%s: %lld messages, %s\n", output.c_str(), static_cast<long long>(info.messages),
-              damage.data_lost() ? "without the damaged parts" : "all of them");
+  std::cout << fmt::format("{}: {} messages, {}\n", output, info.messages,
+                           damage.data_lost() ? "without the damaged parts" : "all of them");
   return 0;
 }
 

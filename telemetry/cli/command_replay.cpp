@@ -121,8 +121,9 @@ int run_relay(const ServeRequest& request) {
 
 int revoke(const std::string& join_file, const std::string& name_or_key) {
   const std::string key = revoke_key(join_file, name_or_key);
-  std::printf("revoked: %s%s; connections with this key are closed within a second\n", key.c_str(),
-              name_or_key.empty() || name_or_key == key ? "" : (" (" + name_or_key + ")").c_str());
+  std::cout << "revoked: " << key
+            << (name_or_key.empty() || name_or_key == key ? std::string() : " (" + name_or_key + ")")
+            << "; connections with this key are closed within a second\n";
   return 0;
 }
 

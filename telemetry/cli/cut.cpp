@@ -1,5 +1,7 @@
 #include "telemetry/cli/cut.hpp"
 
+#include <algorithm>
+
 #include "telemetry/event/message_time.hpp"
 
 namespace rankscope {
@@ -18,15 +20,22 @@ bool CutSink::includes(const TraceMark& mark) const {
 
 void CutSink::accept(const Message& message) {
   Message part = message;
+  const auto keeps = [&](std::uint32_t step, TimeRange time, std::int64_t offset_ns) {
+    steps_.first = std::min(steps_.first.value_or(step), step);
+    steps_.last = std::max(steps_.last.value_or(step), step);
+    const bool within = overlaps(step, time, offset_ns);
+    steps_.any_within |= within;
+    return within;
+  };
   const auto by = [&](std::int32_t rank) { return offset_of(offsets_, rank, message.event); };
   const bool any = std::visit(
       [&](auto& e) {
         using E = std::decay_t<decltype(e)>;
         if constexpr (IsBatch<E>) {
-          std::erase_if(e.rows, [&](const auto& row) { return !overlaps(row.step, time_of(row), by(row.rank)); });
+          std::erase_if(e.rows, [&](const auto& row) { return !keeps(row.step, time_of(row), by(row.rank)); });
           return !e.rows.empty();
         } else if constexpr (std::is_same_v<E, StepSummary>) {
-          return overlaps(e.step, {e.begin_ns, e.end_ns}, by(e.rank));
+          return keeps(e.step, {e.begin_ns, e.end_ns}, by(e.rank));
         } else if constexpr (std::is_same_v<E, Gap>) {
           // A gap has no step; it is dropped only if its time is outside.
           return (!limits_.from_ns || e.end_ns + by(e.rank) >= *limits_.from_ns) &&

@@ -15,6 +15,12 @@ struct CutLimits {
   std::optional<std::int64_t> from_ns, to_ns;          ///< events that overlap [from, to) on rank 0's clock
 };
 
+/// The steps of what a recording has.
+struct StepsSeen {
+  std::optional<std::uint32_t> first, last;  ///< empty: nothing with a step
+  bool any_within = false;                   ///< something with a step was within the limits
+};
+
 /// Passes on all control messages, and the summaries and detail within the limits.
 class CutSink : public EventSink {
  public:
@@ -23,12 +29,14 @@ class CutSink : public EventSink {
   void accept(const Message& message) override;
   /// Whether a mark belongs to this part. A mark outside all steps belongs to no part that is cut by steps.
   bool includes(const TraceMark& mark) const;
+  const StepsSeen& steps() const { return steps_; }
 
  private:
   bool overlaps(std::uint32_t step, TimeRange time, std::int64_t offset_ns) const;
   EventSink& to_;
   const CutLimits limits_;
   const ClockOffsets offsets_;
+  StepsSeen steps_;
 };
 
 }  // namespace rankscope

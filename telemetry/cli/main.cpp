@@ -5,7 +5,9 @@
 
 #include "engine/base/host/excerpt.hpp"
 #include "engine/base/host/memory.hpp"
+#include "engine/base/host/write_watch.hpp"
 #include "engine/plan/scenario/choice_option.hpp"
+#include "engine/plan/scenario/whole_number_option.hpp"
 #include "telemetry/cli/commands.hpp"
 #include "telemetry/stream/join.hpp"
 
@@ -70,8 +72,7 @@ CLI::App* add_replay(CLI::App& app, ServeRequest& request) {
   add_trace(command, request.trace);
   add_serving(command, request);
   command->add_option("--speed", request.speed, "speed factor, or max");
-  command->add_option("--wait", request.wait, "begin when this many viewers have joined")
-      ->check(CLI::NonNegativeNumber);
+  command->add_option("--wait", request.wait, "begin when this many viewers have joined")->check(whole_number(0));
   command->add_flag("--stay", request.stay, "serve late joiners after the end, until interrupted");
   return command;
 }
@@ -133,13 +134,7 @@ int run(int argc, char** argv) {
   return run_relay(serving);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  end_when_memory_runs_out();
-  std::signal(SIGINT, ask_to_stop);
-  std::signal(SIGTERM, ask_to_stop);
-  if (std::signal(SIGHUP, ask_to_stop) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // `nohup` stays
+int run_program(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const rankscope::InputError& error) {
@@ -155,4 +150,15 @@ int main(int argc, char** argv) {
     std::cerr << "rankscope-trace: " << message_line(error.what()) << std::endl;
     return failed;
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  end_when_memory_runs_out();
+  std::signal(SIGINT, ask_to_stop);
+  std::signal(SIGTERM, ask_to_stop);
+  if (std::signal(SIGHUP, ask_to_stop) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // `nohup` stays
+  WriteWatch output(std::cout);
+  return status_with_output(run_program(argc, argv), output, "rankscope-trace");
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "telemetry/export/selection.hpp"
@@ -73,22 +74,45 @@ class ProfilerTrace {
   bool first_ = true;
 };
 
+/// A step's ops on one rank.
+struct StepOps {
+  std::optional<std::int64_t> computes_ns;  ///< begin of the first on the compute lane
+  TimeRange time;                           ///< of all lanes
+};
+
+/// The steps' ranges as a profiler has them, which never overlap: each ends where the next one begins to compute. What
+/// the lanes of communication do for the next step before that counts for the earlier one, as with a profiler.
+std::map<std::uint32_t, TimeRange> without_overlaps(const std::map<std::uint32_t, StepOps>& steps) {
+  std::map<std::uint32_t, TimeRange> ranges;
+  TimeRange* earlier = nullptr;
+  for (const auto& [number, ops] : steps) {
+    std::int64_t begin = ops.time.begin_ns;
+    if (earlier) begin = std::max(earlier->begin_ns, ops.computes_ns.value_or(begin));
+    if (earlier) earlier->end_ns = begin;
+    earlier = &ranges.emplace_hint(ranges.end(), number, TimeRange{begin, std::max(begin, ops.time.end_ns)})->second;
+  }
+  return ranges;
+}
+
 }  // namespace
 
 void export_profiler(const StoreView& run, int rank, std::ostream& out, const ExportOptions& options) {
   const Hello* hello = run.hello();
   ProfilerTrace trace(out, rank, hello != nullptr ? hello->ranks : 0);
-  std::map<std::uint32_t, TimeRange> steps;
+  std::map<std::uint32_t, StepOps> steps;
   for (const LaneKey& lane : lanes_of(run, options)) {
     if (lane.rank != rank) continue;
     const int stream = first_stream + static_cast<int>(lane.lane);
     for (const Span& span : run.spans(lane, range_of(run, lane.obtained, options), 0, SIZE_MAX)) {
       trace.op(span, stream, lane.obtained, options.bytes ? options.bytes(rank, span.op) : std::nullopt);
       const TimeRange time{span.begin_ns, span.end_ns};
-      steps.try_emplace(span.step, time).first->second.include(time);
+      StepOps& step = steps.try_emplace(span.step, StepOps{{}, time}).first->second;
+      step.time.include(time);
+      if (lane.lane == Lane::compute)
+        step.computes_ns = std::min(step.computes_ns.value_or(span.begin_ns), span.begin_ns);
     }
   }
-  for (const auto& [number, range] : steps) trace.step(number, range.begin_ns, range.end_ns);
+  for (const auto& [number, range] : without_overlaps(steps)) trace.step(number, range.begin_ns, range.end_ns);
   trace.end();
 }
 

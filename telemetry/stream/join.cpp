@@ -13,7 +13,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "engine/base/host/provenance.hpp"
 #include "engine/op/words.hpp"
@@ -84,7 +83,13 @@ bool is_loopback_host(std::string host) {
   return dots == 3 && starts(host, "127.");
 }
 
-std::string read_all(std::istream& in) { return {std::istreambuf_iterator<char>(in), {}}; }
+/// As much as a join file may have, and more: any file may be given for one.
+std::string begin_of(std::istream& in) {
+  std::string text(4096, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  return text;
+}
 
 }  // namespace
 
@@ -167,12 +172,14 @@ void write_join_file(const std::string& path, const Join& join) { write_private_
 Join read_join_file(const std::string& path) {
   std::ifstream in(path);
   if (!in) throw JoinError(system_error(path));
-  const std::string text = read_all(in);
+  const std::string text = begin_of(in);
   Join join;
   try {
     join = parse_join(text);
   } catch (const JoinError& e) {
-    throw JoinError(path + ": " + e.what());
+    const std::string first = trimmed(text);
+    const bool is_join = starts(first, scheme) || starts(first, "tcp://") || starts(first, "ipc://");
+    throw JoinError(is_join ? path + ": " + e.what() : path + " is not a join file; give the file from --join-file");
   }
   struct stat info {};
   if (join.holds_secret() && stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
@@ -196,7 +203,7 @@ void check_publishable(const std::string& endpoint, bool has_keys) {
   if (!is_this_machine(endpoint))
     throw JoinError(
         "'" + endpoint +
-        "' is visible to other machines, and there are no keys; create them (a join file), or use ipc:// or "
+        "' is visible to other machines, and there are no keys; create them with --join-file FILE, or use ipc:// or "
         "tcp://127.0.0.1:PORT and an ssh tunnel");
   if (!starts(endpoint, "ipc://")) return;
   const std::string path = endpoint.substr(6);

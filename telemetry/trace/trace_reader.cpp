@@ -298,7 +298,11 @@ void recover_trace(const std::string& from, const std::string& to, DamageReport*
                    const ReadTraceOptions& options) {
   OutputFile output(to, {from});
   TraceWriter writer(output.path());
-  read_trace(from, writer, options, damage);
+  DamageReport found;
+  read_trace(from, writer, options, &found);
+  if (writer.messages() == 0 && found.any())
+    throw std::runtime_error(from + ": nothing could be recovered: it has no complete message");
+  if (damage) *damage = std::move(found);
   TraceInfo info = read_trace_info(from);
   if (info.forged >= 0) writer.count_forged(info.forged);
   for (TraceMark& mark : info.marks) writer.mark(std::move(mark));

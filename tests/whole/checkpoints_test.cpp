@@ -190,6 +190,48 @@ TEST_CASE("the newest complete checkpoint is used, and damaged ones are named wi
     CHECK(refused.err.find(name) != std::string::npos);
 }
 
+TEST_CASE("a checkpoint folder may have any name, also one that is not UTF-8") {
+  const Folder folder;
+  folder.file("s.toml", scenario());
+  for (const char* communicator : {"loopback", "mpi"}) {
+    if (std::string(communicator) == "mpi" && !can_use_mpi()) continue;
+    const std::string name = std::string("ck\xff\xc3\xa4") + communicator;
+    const Ended ended = run(folder, {"--checkpoint", name, "--steps", "4", "--comm", communicator});
+    INFO(ended.err);
+    REQUIRE(ended.status == 0);
+    CHECK(losses(ended).size() == 4);
+    CHECK(std::filesystem::exists(checkpoint(folder, name, 4) / "manifest.json"));
+    CHECK(losses(run(folder, {"--resume", name, "--steps", "6", "--comm", communicator})).size() == 2);
+    const Ended exported = engine(folder, {"export", name, name + ".hf", "--json"});
+    INFO(exported.err);
+    CHECK(exported.status == 0);
+    CHECK(parse_json(exported.out).at("steps_done") == 4);
+  }
+}
+
+TEST_CASE("a damaged manifest is named with its place, and its text is not printed") {
+  const Folder folder;
+  folder.file("s.toml", scenario());
+  REQUIRE(run(folder, {"--checkpoint", "a", "--steps", "2"}).status == 0);
+  const std::filesystem::path manifest = checkpoint(folder, "a", 2) / "manifest.json";
+  std::string content = content_of(manifest);
+  const std::size_t at = content.find("vocabulary");
+  REQUIRE(at != std::string::npos);
+  content[at] = '\xff';
+  write_to(manifest, content);
+  const Arguments export_it{"export", "a", "hf"};
+  const Ended resumed = run(folder, {"--resume", "a", "--checkpoint-every", "0"});
+  for (const Ended& ended :
+       {resumed, run(folder, {"--resume", "a/step-00000002", "--checkpoint-every", "0"}), engine(folder, export_it)}) {
+    INFO(ended.err);
+    CHECK(ended.status == 2);
+    CHECK(std::count(ended.err.begin(), ended.err.end(), '\n') == 1);
+    CHECK(ended.err.find("step-00000002/manifest.json: is damaged: line 5, column ") != std::string::npos);
+    CHECK(ended.err.size() < 300);
+    CHECK(ended.err.find('\xff') == std::string::npos);
+  }
+}
+
 TEST_CASE("a restart skips a damaged checkpoint and replaces it by a complete one") {
   const Folder folder;
   folder.file("s.toml", scenario());

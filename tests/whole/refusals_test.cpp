@@ -128,6 +128,16 @@ TEST_CASE("invalid options are refused by name, with valid ones") {
        {"unknown command 'frobnicate'",
         "plan, simulate, run, verify, sweep, validate, search, paths, peak, export, export-torch and lessons"}},
       {{"search", file, "--best", "0"}, "rankscope-engine: --best: ", {"'0'", "from 1"}},
+      {{"search", file, "--budget", "5"}, "--budget: ", {"--strategy bayes", "leave it out"}},
+      {{"search", file, "--seed", "1", "--strategy", "exhaustive"}, "--seed: ", {"--strategy random"}},
+      {{"simulate", file, "--tokens", "300B"},
+       "rankscope-engine: --tokens: '300B' is not a number of tokens; write 300e9",
+       {}},
+      {{"simulate", file, "--tokens", "1.5T"}, "rankscope-engine: --tokens: ", {"write 1.5e12"}},
+      {{"simulate", file, "--tokens", "inf"}, "rankscope-engine: --tokens: ", {"not a number of tokens"}},
+      {{"simulate", file, "--tokens", "1e300"}, "rankscope-engine: --tokens: ", {"out of range", "1e18"}},
+      {{"simulate", file, "--tokens=-1"}, "rankscope-engine: --tokens: ", {"out of range"}},
+      {{"simulate", file, "--tokens", "0"}, "rankscope-engine: --tokens: ", {"out of range"}},
       {{"search", file, "--strategy", "clever"}, "rankscope-engine: --strategy: ", {"clever", "bayes"}},
       {{"run"}, "rankscope-engine: ", {"SCENARIO is required"}},
       {{"plan", file, "more"}, "rankscope-engine: ", {"more"}},
@@ -189,7 +199,7 @@ TEST_CASE("a scenario without a PyTorch script is refused by its key, and a file
        {"plan.schedule: there is no PyTorch script of \"zb-h1\"", "\"1f1b\""}},
       {{"export-torch", pipeline, "--set", "precision=bf16"}, "--set precision=bf16: ", {"\"fp32\" or \"fp64\""}},
       {{"export-torch", pipeline, "--set", "layers=1"}, "--set layers=1: ", {"layers"}},
-      {{"export-torch", pipeline, "-o", "DIR"}, "rankscope-engine: -o DIR: ", {"cannot be written"}},
+      {{"export-torch", pipeline, "-o", "DIR"}, "rankscope-engine: -o DIR: ", {"cannot be written: Is a directory"}},
       {{"export-torch"}, "rankscope-engine: ", {"SCENARIO is required"}},
   };
   for (const Refused& row : rows) check(folder, row);
@@ -199,7 +209,9 @@ TEST_CASE("invalid endpoints, and those open to others without keys, are refused
   const Folder folder;
   const std::string file = lab("pipeline-1f1b");
   const std::vector<Refused> rows{
-      {{"run", file, "--publish", "tcp://0.0.0.0:7788"}, "rankscope-engine: ", {"other machines", "no keys", "ssh"}},
+      {{"run", file, "--publish", "tcp://0.0.0.0:7788"},
+       "rankscope-engine: ",
+       {"other machines", "no keys", "--join-file FILE", "ssh"}},
       {{"run", file, "--publish", "tcp://*:7788"}, "rankscope-engine: ", {"other machines"}},
       {{"run", file, "--publish", "tcp://127.evil.example:7788"}, "rankscope-engine: ", {"other machines"}},
       {{"run", file, "--publish", "ipc:///tmp/relay"}, "rankscope-engine: ", {"others can enter /tmp"}},

@@ -13,6 +13,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "engine/base/host/excerpt.hpp"
 #include "engine/op/words.hpp"
 #include "engine/plan/model/part.hpp"
 #include "engine/plan/scenario/read.hpp"
@@ -83,7 +84,7 @@ void sync_directory(const fs::path& path) {
 }
 
 std::uint32_t crc_of(const nlohmann::ordered_json& manifest) {
-  const std::string text = manifest.dump();
+  const std::string text = manifest.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   return libdeflate_crc32(0, text.data(), text.size());
 }
 
@@ -106,7 +107,7 @@ bool write_manifest(const fs::path& directory, const Scenario& scenario, std::in
                                     {"scenario", to_toml(scenario)},
                                     {"files", files}};
     manifest[manifest_crc] = crc_of(manifest);
-    text = manifest.dump(2) + "\n";
+    text = manifest.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   } catch (...) {
     close(manifest_file);
     throw;
@@ -235,8 +236,10 @@ Checkpoint::Checkpoint(const std::string& directory) : directory_(directory) {
     }
   } catch (const CheckpointError&) {
     throw;
+  } catch (const nlohmann::json::exception& e) {
+    fail(path, "is damaged: " + json_fault(e.what()));
   } catch (const std::exception& e) {
-    fail(path, std::string("is damaged: ") + e.what());
+    fail(path, "is damaged: " + excerpt(e.what(), 200));
   }
   std::map<std::string, int> index;
   for (std::size_t p = 0; p < model_.parameters.size(); ++p) index[model_.parameters[p].name] = static_cast<int>(p);

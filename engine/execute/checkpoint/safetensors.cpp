@@ -13,6 +13,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "engine/base/host/excerpt.hpp"
 #include "engine/op/words.hpp"
 
 namespace rankscope {
@@ -172,7 +173,7 @@ SafetensorsFile::SafetensorsFile(std::string path) : path_(std::move(path)) {
   } catch (const nlohmann::json::parse_error& e) {
     fail(path_, fmt::format("is no safetensors file, or damaged: its header is no JSON from byte {} on", e.byte));
   } catch (const nlohmann::json::exception& e) {
-    fail(path_, std::string("is no safetensors file, or damaged: ") + e.what());
+    fail(path_, std::string("is no safetensors file, or damaged: ") + json_fault(e.what()));
   }
 }
 

@@ -183,7 +183,10 @@ void add_bubbles(Report& report, const RunFacts& facts, const RunTotals& totals)
   if (facts.programs.empty()) return;
   const auto analyse = [&](const std::optional<Simulation>& simulation) -> std::optional<StepAnalysis> {
     if (!simulation || simulation->spans.empty()) return std::nullopt;
-    return analyse_simulation(facts.programs, facts.grid, *simulation);
+    StepAnalysis analysis = analyse_simulation(facts.programs, facts.grid, *simulation);
+    // A part of a recording may have spans of the prediction, but not those of its steady step.
+    if (analysis.range.empty()) return std::nullopt;
+    return analysis;
   };
   if (const auto ideal = analyse(facts.ideal)) report.bubble_span.ideal = ideal->bubble_span;
   report.predicted = analyse(facts.predicted);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "engine/base/host/excerpt.hpp"
 #include "engine/explain/analyse/magnitudes.hpp"
 #include "engine/explain/analyse/report.hpp"
 #include "engine/op/words.hpp"
@@ -17,7 +18,9 @@ using figure::duration;
 using figure::number;
 using figure::percent;
 
-std::string row(std::string_view label, const std::string& value) { return fmt::format("{:<22} {}\n", label, value); }
+std::string row(std::string_view label, const std::string& value) {
+  return fmt::format("{:<22} {}\n", label, printable(value));
+}
 
 /// Unknown values are omitted; `ran`: how the run's value was obtained.
 std::string bubble_row(std::string_view label, const Bubble& bubble, Obtained ran) {
@@ -35,7 +38,7 @@ std::string bubble_row(std::string_view label, const Bubble& bubble, Obtained ra
 std::string head(const Report& report) {
   const PlanSpec& p = report.plan;
   std::string text;
-  if (!report.title.empty()) text += report.title + "\n";
+  if (!report.title.empty()) text += printable(report.title) + "\n";
   text += row("plan", !report.task.empty()
                           ? report.task
                           : fmt::format("data {} x tensor {} x pipeline {}, {}, {}, {}", p.data, p.tensor, p.pipeline,

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 
+#include "engine/base/host/excerpt.hpp"
 #include "engine/explain/analyse/scaling.hpp"
 #include "engine/op/words.hpp"
 #include "engine/plan/scenario/read.hpp"
@@ -119,7 +120,7 @@ std::string batch_words(const Sweep& sweep) {
 std::string head(const Sweep& sweep, const ScalingTable& table) {
   std::string over;
   for (const Axis& axis : sweep.axes) over += (over.empty() ? "" : " and ") + axis.key;
-  std::string text = sweep.title.empty() ? "" : sweep.title + "\n";
+  std::string text = sweep.title.empty() ? "" : printable(sweep.title) + "\n";
   text += line(std::string(name_of(sweep.scaling)) + " scaling", "over " + over + batch_words(sweep));
   const std::string each_rank = sweep.threads > 1 ? "each rank's " + counted(sweep.threads, "thread") : "each rank";
   text += line("times are", sweep.clock == ClockDomain::device

@@ -13,6 +13,7 @@
 #include "engine/plan/scenario/data_source.hpp"
 #include "engine/plan/scenario/keys.hpp"
 #include "engine/plan/scenario/read.hpp"
+#include "engine/plan/scenario/usual_names.hpp"
 
 namespace rankscope {
 namespace {
@@ -50,7 +51,8 @@ std::optional<Complaint> complaint_about_files(const Scenario& scenario) {
 Complaint unknown_name(const std::string& key, const std::string& name) {
   std::vector<std::string> known = choices(key);
   std::erase(known, "");
-  const std::string near = nearest(name, known);
+  std::string near(value_called(key, name));
+  if (near.empty()) near = nearest(name, known);
   return {{key},
           "unknown " + key.substr(key.find('.') + 1) + " '" + name + "'; " +
               (near.empty() ? "" : "did you mean '" + near + "'? ") + "there is " + listed(known)};

@@ -176,17 +176,18 @@ const Key keys[] = {
 #undef KEY
 #undef FIELD
 
-/// Levenshtein's distance.
+/// Levenshtein's distance, in which also two letters in the wrong order are one edit.
 std::size_t edits(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
+  std::vector<std::size_t> row(b.size() + 1), above, above_that;
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
+    above_that = std::move(above);
+    above = row;
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substituted = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], above_that[j - 2] + 1);
     }
   }
   return row[b.size()];
@@ -243,7 +244,7 @@ std::string nearest(std::string_view given_word, const std::vector<std::string>&
   // Known words are in lower case.
   const std::string word = lowered(given_word);
   std::string best;
-  std::size_t fewest = word.size() / 3 + 2;  // with more edits it is another word
+  std::size_t fewest = word.size() / 3 + 1;  // with as many edits it is another word
   for (const std::string& candidate : known) {
     // A prefix of a known word counts as that word: "micro" for "micro_batches".
     const bool begins = word.size() >= 3 && word.size() < candidate.size() && candidate.starts_with(word);

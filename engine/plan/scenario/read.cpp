@@ -16,6 +16,7 @@
 #include "engine/plan/scenario/keys.hpp"
 #include "engine/plan/scenario/measured.hpp"
 #include "engine/plan/scenario/resources.hpp"
+#include "engine/plan/scenario/usual_names.hpp"
 
 namespace rankscope {
 namespace {
@@ -80,6 +81,9 @@ std::vector<std::string> all_tables() {
 /// The correction for an unknown key.
 std::string suggestion(std::string_view name, std::string_view table) {
   if (const auto others = tables_with(name); !others.empty()) return "it belongs in " + listed(bracketed(others));
+  if (const Key* key = find_key(key_called(name)))
+    return "did you mean '" + std::string(key->name) + "'" +
+           (key->table == table ? "?" : " of [" + std::string(key->table) + "]?");
   const std::vector<std::string> known = keys_of(table);
   if (const std::string near = nearest(name, known); !near.empty()) return "did you mean '" + near + "'?";
   if (const std::string near = nearest(name, keys_of(software_table)); table == cluster_table && !near.empty())
@@ -219,6 +223,8 @@ const Key& key_of(const Override& given, const std::string& at) {
       for (const std::string& table : tables) paths.push_back(table + "." + given.key);
       refuse(at, "several tables have a key '" + given.key + "'; write " + listed(paths) + ", so give the table");
     }
+    if (const Key* key = find_key(key_called(given.key)))
+      refuse(at, "unknown key '" + given.key + "'; did you mean '" + std::string(key->name) + "'?");
     std::vector<std::string> names;
     for (const Key& key : scenario_keys()) names.emplace_back(key.name);
     refuse(at, "unknown key '" + given.key + "'; " +

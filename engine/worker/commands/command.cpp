@@ -52,15 +52,6 @@ void add_any_size(CLI::App* line, RunRequest& request) {
   line->add_flag(any_size_option, request.any_size, "start even if more memory is needed than is available");
 }
 
-CLI::Validator whole_number(int least) {
-  return CLI::Validator(
-      [least](std::string& text) -> std::string {
-        if (const auto value = number_in<int>(text); value && *value >= least) return {};
-        return fmt::format("'{}' is no whole number from {} up", text, least);
-      },
-      "", "");
-}
-
 std::vector<Override> overrides_of(const Input& input) {
   std::vector<Override> overrides;
   for (const std::string& text : input.set) overrides.push_back(parse_override(text));

@@ -11,6 +11,7 @@
 #include "engine/plan/program/compile.hpp"
 #include "engine/plan/scenario/choice_option.hpp"
 #include "engine/plan/scenario/read.hpp"
+#include "engine/plan/scenario/whole_number_option.hpp"
 #include "engine/worker/worker.hpp"
 
 namespace rankscope::command {
@@ -52,8 +53,6 @@ void add_how(CLI::App* line, RunRequest& request);
 void add_without(CLI::App* line, RunRequest& request);
 /// The option to skip check_fits (engine/worker/run_size.hpp).
 void add_any_size(CLI::App* line, RunRequest& request);
-/// An integer from `least`; CLI11's own message for an invalid one contains the limits of double.
-CLI::Validator whole_number(int least);
 
 std::vector<Override> overrides_of(const Input& input);
 /// The file; or that of the lab or model of this name, if there is no such file.

@@ -6,6 +6,7 @@
 #include "engine/op/words.hpp"
 #include "engine/worker/checkpoint_choice.hpp"
 #include "engine/worker/commands/command.hpp"
+#include "engine/worker/print.hpp"
 
 namespace rankscope::command {
 namespace {
@@ -23,13 +24,11 @@ int export_checkpoint(const ExportLine& given) {
   report_choice(found);
   const SavedModel saved = write_hugging_face(checkpoint, given.folder);
   if (given.json)
-    std::cout << nlohmann::ordered_json{{"folder", given.folder},
-                                        {"checkpoint", checkpoint.directory()},
-                                        {"steps_done", checkpoint.steps_done()},
-                                        {"parameters", saved.parameters},
-                                        {"bytes", saved.bytes}}
-                     .dump(2)
-              << "\n";
+    print_json(nlohmann::ordered_json{{"folder", given.folder},
+                                      {"checkpoint", checkpoint.directory()},
+                                      {"steps_done", checkpoint.steps_done()},
+                                      {"parameters", saved.parameters},
+                                      {"bytes", saved.bytes}});
   else
     std::cout << given.folder << ": " << saved.parameters << " parameters after " << checkpoint.steps_done()
               << " steps, fp32, " << fmt::format("{:.1f} MiB", static_cast<double>(saved.bytes) / (1 << 20))

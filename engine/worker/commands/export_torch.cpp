@@ -1,9 +1,13 @@
 // `rankscope-engine export-torch`: the scenario's training as a script for PyTorch.
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 
+#include "engine/base/host/excerpt.hpp"
+#include "engine/base/host/write_watch.hpp"
 #include "engine/lesson/torch/torch_script.hpp"
 #include "engine/worker/commands/command.hpp"
 
@@ -25,11 +29,15 @@ int export_script(const ExportTorchLine& given) {
     return 0;
   }
   std::ofstream file(given.file);
-  file << script;
-  file.close();
-  if (!file) {
-    std::cerr << "rankscope-engine: -o " << given.file << ": cannot be written; give a file in an existing folder"
-              << std::endl;
+  std::string why = file ? "" : std::strerror(errno);
+  if (file) {
+    WriteWatch watch(file);
+    file << script;
+    why = watch.failure();
+  }
+  if (!why.empty()) {
+    std::cerr << "rankscope-engine: -o " << message_line(given.file) << ": cannot be written: " << why
+              << "; give a file in a folder that exists and may be written" << std::endl;
     return bad_input;
   }
   const int ranks = scenario.plan.ranks();

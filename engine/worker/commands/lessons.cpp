@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/host/excerpt.hpp"
+#include "engine/base/host/write_watch.hpp"
 #include "engine/lesson/handout/gift.hpp"
 #include "engine/lesson/handout/words.hpp"
 #include "engine/lesson/lab/check.hpp"
@@ -19,6 +20,7 @@
 #include "engine/plan/scenario/resources.hpp"
 #include "engine/worker/commands/command.hpp"
 #include "engine/worker/lesson_predictions.hpp"
+#include "engine/worker/print.hpp"
 #include "telemetry/trace/output_file.hpp"
 #include "telemetry/trace/trace_error.hpp"
 
@@ -85,7 +87,7 @@ nlohmann::ordered_json json_of(const Library& library) {
 int list_lessons(const LessonsRequest& request) {
   const Library library = read_library(request.language);
   if (request.json) {
-    std::cout << json_of(library).dump(2) << "\n";
+    print_json(json_of(library));
     return 0;
   }
   report_refused(library);
@@ -191,9 +193,10 @@ std::string file_of(const Sheet& sheet, const Picture& picture) {
 void write_file(const fs::path& path, const std::string& text) try {
   OutputFile output(path.string(), {});
   std::ofstream file(output.path(), std::ios::binary | std::ios::trunc);
+  WriteWatch watch(file);
   file << text;
-  file.close();
-  if (!file) throw ScenarioError(path.string() + ": writing failed");
+  if (const std::string why = watch.failure(); !why.empty())
+    throw ScenarioError(path.string() + ": cannot be written: " + why);
   output.commit();
 } catch (const TraceError& error) {
   throw ScenarioError(error.what());
@@ -337,12 +340,10 @@ int check_lessons(const LessonsRequest& request) {
   if (request.files.empty()) check_glossary(against, checked);
   for (const std::string& file : files) check_file(file, against, checked);
   if (request.json) {
-    std::cout << nlohmann::ordered_json{{"lessons", checked.lessons},
-                                        {"courses", checked.courses},
-                                        {"translations", checked.translations},
-                                        {"faults", checked.faults}}
-                     .dump(2)
-              << "\n";
+    print_json(nlohmann::ordered_json{{"lessons", checked.lessons},
+                                      {"courses", checked.courses},
+                                      {"translations", checked.translations},
+                                      {"faults", checked.faults}});
   } else {
     for (const std::string& fault : checked.faults) std::cout << message_line(fault) << "\n";
     std::cerr << counted(checked.lessons, "lesson") << ", " << counted(checked.courses, "course") << " and "

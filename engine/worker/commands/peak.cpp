@@ -10,6 +10,7 @@
 #include "engine/op/words.hpp"
 #include "engine/prove/calibrate/stored_peak.hpp"
 #include "engine/worker/commands/command.hpp"
+#include "engine/worker/print.hpp"
 
 namespace rankscope::command {
 namespace {
@@ -74,7 +75,7 @@ int print_peaks(const PeakRequest& request) {
   if (request.json) {
     nlohmann::json json = nlohmann::json::array();
     for (const MachinePeak& one : found) json.push_back(to_json(one));
-    std::cout << json.dump(2) << "\n";
+    print_json(json);
     return 0;
   }
   std::cout << "machine   " << this_machine().host << ": " << describe(this_machine()) << "\n"

@@ -33,6 +33,7 @@ struct SearchRequest {
   Input input;
   Choice<SearchMethod> method = SearchMethod::automatic;
   PlanSearch how;
+  std::string for_draws;  ///< the option given, if any, that only strategies that draw plans have
 };
 
 template <class Result>
@@ -46,11 +47,20 @@ Strategy strategy_of(SearchMethod method) {
   return method == SearchMethod::bayes ? Strategy::bayes : Strategy::exhaustive;
 }
 
+void refuse_unused(const SearchRequest& request) {
+  const SearchMethod method = request.method;
+  if (request.for_draws.empty() || method == SearchMethod::random || method == SearchMethod::bayes) return;
+  throw ScenarioError(request.for_draws +
+                      ": only a strategy that draws plans has it; add --strategy bayes or --strategy random, or leave "
+                      "it out");
+}
+
 int search_plans(const SearchRequest& request) {
   const Scenario scenario = read(request.input), left = left_to_search(scenario);
   if (scenario.cluster.lost_node >= 0 && !request.input.json)
     std::cout << "node " << scenario.cluster.lost_node << " is lost: plans of " << left.plan.ranks() << " ranks for "
               << left.train.global_batch << " samples a step\n";
+  refuse_unused(request);
   const std::string why = why_not_folded(left);
   SearchMethod method = request.method;
   if (method == SearchMethod::automatic) method = why.empty() ? SearchMethod::bounded : SearchMethod::exhaustive;
@@ -94,7 +104,11 @@ Command search(CLI::App& app) {
   line->add_option("--budget", given->how.how.budget, "for random and bayes: number of plans to try")
       ->check(whole_number(1));
   line->add_option("--seed", given->how.how.seed, "for random and bayes: seed of the choice of plans");
-  return {line, [given] { return search_plans(*given); }};
+  return {line, [given, line] {
+            for (const char* option : {"--budget", "--seed"})
+              if (line->count(option) > 0) given->for_draws = option;
+            return search_plans(*given);
+          }};
 }
 
 }  // namespace rankscope::command

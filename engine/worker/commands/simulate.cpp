@@ -1,7 +1,10 @@
 // `rankscope-engine simulate`: a step predicted from a cluster's figures, or from the costs of ops on this machine; and
 // its recording, labelled simulated.
+#include <array>
+#include <cmath>
 #include <map>
 
+#include "engine/base/host/excerpt.hpp"
 #include "engine/base/host/provenance.hpp"
 #include "engine/execute/run/scratch.hpp"
 #include "engine/explain/facts/forecast.hpp"
@@ -28,6 +31,32 @@ struct SimulateRequest {
   int threads = 1;
   std::string record;
 };
+
+/// "300e9" of "300B", as papers write it; an example if the text is no such number.
+std::string as_typed(const std::string& text) {
+  constexpr std::string_view suffixes = "KkMmBbGgTt";
+  constexpr std::array exponents{3, 6, 9, 9, 12};
+  const std::size_t suffix = text.empty() ? std::string_view::npos : suffixes.find(text.back());
+  if (suffix == std::string_view::npos) return "300e9";
+  const std::string number = text.substr(0, text.size() - 1);
+  if (number.size() > 12 || number.find_first_not_of("0123456789.") != std::string::npos || !number_in<double>(number))
+    return "300e9";
+  return fmt::format("{}e{}", number, exponents[suffix / 2]);
+}
+
+/// CLI11's own message for an invalid number contains the limits of double.
+CLI::Validator number_of_tokens() {
+  constexpr double most = 1e18;
+  return CLI::Validator(
+      [](std::string& text) -> std::string {
+        const auto tokens = number_in<double>(text);
+        if (!tokens || !std::isfinite(*tokens))
+          return fmt::format("'{}' is not a number of tokens; write {}", excerpt(text), as_typed(text));
+        if (*tokens >= 1 && *tokens <= most) return {};
+        return fmt::format("'{}' is out of range; a training run has 1 to 1e18 tokens, such as 300e9", excerpt(text));
+      },
+      "", "");
+}
 
 /// The costs of the plan's ops on this machine's CPU, measured now; and its peak on the same clock.
 OtherCosts costs_here(const Scenario& scenario, int threads) {
@@ -90,7 +119,7 @@ Command simulate(CLI::App& app) {
   add_input(line, given->input);
   line->add_option("--tokens", given->tokens,
                    "tokens of a whole training run, such as 300e9: predict its days and energy")
-      ->check(CLI::PositiveNumber);
+      ->check(number_of_tokens());
   auto* here = line->add_flag("--here", given->here,
                               "with costs of the plan's ops on this machine's CPU, measured now in some tenths of a "
                               "second, instead of the cluster's figures; links are still the cluster's");

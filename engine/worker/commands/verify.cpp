@@ -11,6 +11,7 @@
 #include "engine/explain/facts/prediction.hpp"
 #include "engine/worker/commands/command.hpp"
 #include "engine/worker/plan_text.hpp"
+#include "engine/worker/print.hpp"
 #include "engine/worker/run_size.hpp"
 #include "engine/worker/stages.hpp"
 #include "engine/worker/supervise.hpp"
@@ -45,7 +46,7 @@ int verify_plan(const Input& input, const RunRequest& request) {
   if (input.json) {
     nlohmann::json json = rankscope::to_json(predict_step(step, add_host_scratch));
     json["verify"] = rankscope::to_json(result);
-    std::cout << json.dump(2) << "\n";
+    print_json(json);
   } else {
     std::cout << to_text(result);
   }

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "telemetry/store/run_store.hpp"
 #include "tests/catch.hpp"
 #include "tests/telemetry/trace/trace_files.hpp"
 
@@ -40,13 +41,15 @@ TEST_CASE("bad input is one line on standard error and exit status 2") {
        {"info " + none, "info " + text, "stats " + trace, "export " + none, "export " + trace + " --as html",
         "recover " + text + " -o " + (folder / "o"), "cut " + trace + " -o " + (folder / "o"),
         "cut " + trace + " --steps 5:2 -o " + (folder / "o"), "cut " + trace + " --from x -o " + (folder / "o"),
-        "replay " + trace + " --speed fast", "replay " + none, "replay " + trace + " --publish tcp://0.0.0.0:5555",
-        "export " + trace + " --format pdf", std::string("polish"), std::string()}) {
+        "replay " + trace + " --speed fast", "replay " + trace + " --wait -1", "replay " + trace + " --wait x",
+        "replay " + none, "replay " + trace + " --publish tcp://0.0.0.0:5555", "export " + trace + " --format pdf",
+        std::string("polish"), std::string()}) {
     const Run result = run(folder, arguments);
     CAPTURE(arguments, result.errors);
     CHECK(result.status == 2);
     CHECK(result.output.empty());
     CHECK(lines(result.errors) == 1);
+    CHECK(result.errors.size() < 300);
   }
 }
 
@@ -139,6 +142,51 @@ TEST_CASE("info lists the marks, cut keeps those of its part, and recover all") 
   CHECK(read_trace_info(part).marks == marks);
 }
 
+TEST_CASE("a cut of steps that do not exist is refused with those that do, and writes nothing") {
+  const TemporaryDirectory folder;
+  const std::string trace = folder / "run.mcap", part = folder / "part.mcap";
+  write_trace(trace, small_run());
+  RunStore store;
+  read_trace(trace, store);
+  const auto steps = store.view()->steps(Obtained::measured);
+  for (const std::string limits : {"--steps 1000:2000", "--steps 1000:", "--from 1000 --to 2000"}) {
+    const Run result = run(folder, "cut " + trace + " " + limits + " -o " + part);
+    CAPTURE(limits, result.errors);
+    CHECK(result.status == 2);
+    CHECK(lines(result.errors) == 1);
+    CHECK(result.errors.find(limits) != std::string::npos);
+    CHECK(result.errors.find("its steps are " + std::to_string(steps.front()) + " to " +
+                             std::to_string(steps.back())) != std::string::npos);
+    CHECK_FALSE(std::filesystem::exists(part));
+  }
+}
+
+TEST_CASE("a file in which no message is complete cannot be recovered, and no recording is written") {
+  const TemporaryDirectory folder;
+  const std::string trace = folder / "run.mcap", head = folder / "head.mcap", whole = folder / "whole.mcap";
+  write_trace(trace, small_run());
+  put_contents(head, contents(trace).substr(0, 8));
+  const Run result = run(folder, "recover " + head + " -o " + whole);
+  CAPTURE(result.errors);
+  CHECK(result.status == 1);
+  CHECK(result.output.empty());
+  CHECK(result.errors.find("head.mcap: nothing could be recovered: ") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(whole));
+}
+
+TEST_CASE("control characters of a run's title reach no terminal") {
+  const TemporaryDirectory folder;
+  const std::string trace = folder / "run.mcap";
+  std::vector<Message> messages = small_run();
+  for (Message& m : messages)
+    if (auto* hello = std::get_if<Hello>(&m.event)) hello->title = "a\nb\x1b[31mred\xc2\x9b\xff";
+  write_trace(trace, messages);
+  const Run words = run(folder, "info " + trace);
+  CHECK(words.output.find("title        a b [31mred ?\n") != std::string::npos);
+  const auto json = nlohmann::json::parse(run(folder, "info --json " + trace).output);
+  CHECK(json["run"]["title"].get<std::string>().find("a\nb\x1b[31mred") == 0);
+}
+
 TEST_CASE("an output that is the input is refused, under any name, and the input is unchanged") {
   const TemporaryDirectory folder;
   const std::string trace = folder / "run.mcap", link = folder / "link.mcap", hard = folder / "hard.mcap";
@@ -199,6 +247,14 @@ TEST_CASE("revoke says what it has done, and what it cannot do in one line") {
   const Run open = run(folder, "revoke " + (folder / "open.join"));
   CHECK(open.status == 2);
   CHECK(lines(open.errors) == 1);
+  for (const std::string& content : {std::string("title = \"mine\"\n"), std::string("\x89MCAP0\r\n\x01\xff\x00", 12),
+                                     std::string(100'000, 'x'), std::string()}) {
+    put_contents(folder / "other", content);
+    const Run other = run(folder, "revoke " + (folder / "other"));
+    CHECK(other.status == 2);
+    CHECK(other.errors ==
+          "rankscope-trace: " + (folder / "other") + " is not a join file; give the file from --join-file\n");
+  }
   CHECK(run(folder, "--help").output.find("revoke") != std::string::npos);
 }
 

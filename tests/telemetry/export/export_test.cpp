@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -119,6 +121,45 @@ TEST_CASE("the profiler's form has every span of a rank once as a kernel, joined
     CHECK(found.size() == expected.size());
     CHECK((found == expected));
   }
+}
+
+TEST_CASE("the profiler's steps do not overlap, and each compute op is within its own") {
+  const OpId forward = *parse_token("F:c0:m0"), reduce = *parse_token("ALLREDUCE.data_gradient:c0:i0");
+  RunStore store;
+  SpanBatch batch;
+  const auto add = [&](std::uint32_t step, OpId op, std::int64_t begin_us, std::int64_t end_us) {
+    batch.rows.push_back({0, step, op, begin_us * 1000, begin_us * 1000, end_us * 1000, -1});
+  };
+  add(0, reduce, 5, 8);  // before the first op of the run
+  add(0, forward, 10, 40);
+  add(0, reduce, 30, 70);  // goes on while the next step computes
+  add(1, reduce, 35, 38);  // a receive that is posted early
+  add(1, forward, 50, 60);
+  add(2, forward, 60, 90);
+  add(2, reduce, 80, 120);
+  for (std::size_t i = 0; i < batch.rows.size(); ++i)  // ops of a step differ
+    if (batch.rows[i].op == reduce) batch.rows[i].op = *parse_token(fmt::format("ALLREDUCE.data_gradient:c0:i{}", i));
+  store.accept(message_of(batch));
+  std::ostringstream out;
+  export_profiler(*store.view(), 0, out, {});
+  std::map<std::string, std::pair<int, int>> steps;
+  const auto trace = nlohmann::json::parse(out.str());
+  for (const auto& event : trace["traceEvents"])
+    if (event["cat"] == "user_annotation") {
+      const int begin = event["ts"];
+      steps[event["name"]] = {begin, begin + event["dur"].get<int>()};
+    }
+  CHECK(steps == std::map<std::string, std::pair<int, int>>{
+                     {"ProfilerStep#0", {5, 50}}, {"ProfilerStep#1", {50, 60}}, {"ProfilerStep#2", {60, 120}}});
+  int compute = 0;
+  for (const auto& event : trace["traceEvents"]) {
+    if (event["cat"] != "kernel" || !event["args"]["op"].get<std::string>().starts_with("F:")) continue;
+    const auto [begin, end] = steps.at("ProfilerStep#" + std::to_string(event["args"]["step"].get<int>()));
+    CHECK(event["ts"].get<int>() >= begin);
+    CHECK(event["ts"].get<int>() + event["dur"].get<int>() <= end);
+    ++compute;
+  }
+  CHECK(compute == 3);
 }
 
 TEST_CASE("the CSV has a line for each span, and a choice of what is exported") {

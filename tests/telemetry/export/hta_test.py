@@ -35,7 +35,10 @@ with tempfile.TemporaryDirectory() as folder:
             check(kernel["args"]["stream"] > 0, f"{file}: streams")
             check(isinstance(kernel["ts"], int) and kernel["dur"] >= 0, f"{file}: times")
             check(host[kernel["args"]["correlation"]]["name"] == kernel["args"]["op"], f"{file}: correlations")
-        check(any(e["name"].startswith("ProfilerStep#") for e in events), f"{file}: steps")
+        steps = sorted((e for e in events if e["name"].startswith("ProfilerStep#")), key=lambda e: e["ts"])
+        check(steps, f"{file}: steps")
+        for step, later in zip(steps, steps[1:]):
+            check(step["ts"] + step["dur"] == later["ts"], f"{file}: {step['name']} ends where the next one begins")
 
     if judged == "structure":
         sys.exit(0)

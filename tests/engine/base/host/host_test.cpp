@@ -1,12 +1,15 @@
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "engine/base/host/excerpt.hpp"
 #include "engine/base/host/file_lock.hpp"
 #include "engine/base/host/memory.hpp"
 #include "engine/base/host/threads.hpp"
+#include "engine/base/host/write_watch.hpp"
 #include "tests/catch.hpp"
 
 using namespace rankscope;
@@ -27,6 +30,21 @@ TEST_CASE("an excerpt keeps both ends of a long value and says how long it is") 
     REQUIRE(middle != std::string::npos);
     CHECK(middle % 2 == 0);
   }
+}
+
+TEST_CASE("printable text has no control characters and only complete UTF-8") {
+  CHECK(printable("a\nb\x1b[31mred\x7f") == "a b [31mred ");
+  CHECK(printable("\xc3\xa4 … \xf0\x9f\x98\x80") == "\xc3\xa4 … \xf0\x9f\x98\x80");
+  CHECK(printable("\xff \xc3") == "? ?");
+  CHECK(printable("\xe2\x82 \xc0\x80") == "?? ??");
+  CHECK(printable("\xc2\x9b[31m") == " [31m");
+}
+
+TEST_CASE("of a JSON parser's message the place is kept, without the text that it quotes") {
+  CHECK(json_fault("[json.exception.parse_error.101] parse error at line 5, column 1936: syntax error while parsing "
+                   "value - invalid string; last read: '\"title…'") == "line 5, column 1936");
+  CHECK(json_fault("[json.exception.out_of_range.403] key 'ranks' not found") == "key 'ranks' not found");
+  CHECK(json_fault(std::string(3000, 'x')).size() < 250);
 }
 
 TEST_CASE("a message is one line of bounded length, and apostrophes are no quotes") {
@@ -76,4 +94,27 @@ TEST_CASE("threads that can be made are made, and helpers may be fewer") {
     CHECK(helpers.size() == 3);
   }
   CHECK(count == 3);
+}
+
+TEST_CASE("a watched stream says why not all was written, also when a later part would fit") {
+  std::ofstream full("/dev/full");
+  REQUIRE(full);
+  {
+    WriteWatch watch(full);
+    CHECK(watch.failure().empty());
+    full << std::string(100'000, 'x');
+    errno = 0;
+    full << "more";
+    CHECK(watch.failure() == "No space left on device");
+    CHECK(!watch.is_unread());
+  }
+  CHECK(!full);
+  std::ostringstream text;
+  {
+    WriteWatch watch(text);
+    text << 'a' << "bc" << std::flush << 12;
+    CHECK(watch.failure().empty());
+  }
+  text << "d";
+  CHECK(text.str() == "abc12d");
 }

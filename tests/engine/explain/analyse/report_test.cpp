@@ -157,6 +157,19 @@ TEST_CASE("simulated data are predictions, and nothing is measured") {
   CHECK(std::isnan(report.hfu));
 }
 
+TEST_CASE("a prediction without its steady step, as in a part of a recording, predicts no time") {
+  RunFacts facts = facts_of(4);
+  REQUIRE(make_report(facts).predicted_step_seconds > 0);
+  std::erase_if(facts.predicted->spans, [](const Span& span) { return span.step < 2; });
+  REQUIRE_FALSE(facts.predicted->spans.empty());
+  const Report report = make_report(facts);
+  CHECK(std::isnan(report.predicted_step_seconds));
+  CHECK(std::isnan(report.bubble.predicted));
+  CHECK_FALSE(report.predicted);
+  CHECK(to_json(report)["predicted_step_seconds"].is_null());
+  CHECK(to_text(report).find("predicted 0") == std::string::npos);
+}
+
 TEST_CASE("an MFU above 1 is reported as a measurement fault, with the values that it was computed from") {
   RunFacts facts = facts_of(3);
   const Report possible = make_report(facts);

@@ -34,6 +34,12 @@ TEST_CASE("the plan in --json has every key of the scenario's plan") {
   CHECK(plan["bucket_mib"] == 25.0);
 }
 
+TEST_CASE("the text is one of lines, whatever characters the title and other words of a recording have") {
+  RunFacts facts = facts_of(2);
+  facts.title = "a\nb\x1b[31mred";
+  CHECK(to_text(make_report(facts)).starts_with("a b [31mred\n"));
+}
+
 TEST_CASE("--json has every key of the design, null where nothing is known, and nothing else") {
   const auto keys_of = [](const nlohmann::json& object) {
     std::vector<std::string> keys;
