@@ -244,7 +244,7 @@ std::string nearest(std::string_view given_word, const std::vector<std::string>&
   // Known words are in lower case.
   const std::string word = lowered(given_word);
   std::string best;
-  std::size_t fewest = word.size() / 3 + 1;  // with as many edits it is another word
+  std::size_t fewest = (word.size() + 1) / 3 + 1;  // with as many edits it is another word
   for (const std::string& candidate : known) {
     // A prefix of a known word counts as that word: "micro" for "micro_batches".
     const bool begins = word.size() >= 3 && word.size() < candidate.size() && candidate.starts_with(word);
