@@ -26,6 +26,7 @@ class Reader {
   }
 
   ChunkSchedule read(std::string_view text) {
+    if (schedule_.shape.micro_batches < 1) throw std::invalid_argument("an order needs at least one micro-batch");
     while (!text.empty()) {
       ++line_;
       const auto end = text.find_first_of("\n;");

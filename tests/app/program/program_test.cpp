@@ -67,6 +67,14 @@ TEST_CASE("A valid order has the bubble of its layout") {
   CHECK(check.ideal_bubble == Approx(1.0 / 3));  // (p - 1)/(m + p - 1)
 }
 
+TEST_CASE("An order for no micro-batch is refused, not laid out") {
+  PlanSpec none = two_stages();
+  none.micro_batches = 0;
+  const OrderCheck check = check_order("stage 0:\nstage 1:\n", none);
+  CHECK_FALSE(check.ok);
+  CHECK(check.message == "an order needs at least one micro-batch");
+}
+
 TEST_CASE("An order's picture is the textbook's time line, and a click on a box finds the op in the text") {
   const OrderCheck check = check_order(hand, two_stages());
   std::string drawn;

@@ -56,6 +56,7 @@ TEST_CASE("an invalid order is refused with its line") {
   CHECK(complaint(first + "stage 1: F:c1:m0:b0").starts_with("line 2: 'F:c1:m0:b0' is not what a schedule"));
   CHECK(complaint(first + "stage 1: F:c1:m0 B:c1:m0 F:c1:m1") == "B:c1:m1 is missing");
   CHECK(complaint("") == "F:c0:m0 is missing");
+  CHECK(complaint("stage 0:\nstage 1:\n", {2, 1, 0}) == "an order needs at least one micro-batch");
   CHECK(complaint(first + "stage 1: F:c1:m0 B:c1:m1 F:c1:m1 B:c1:m0") ==
         "the schedule 'by-hand' never gets to B:c0:m0");
 }
