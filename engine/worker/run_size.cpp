@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "engine/base/host/memory.hpp"
 #include "engine/execute/run/platform.hpp"
@@ -20,6 +21,7 @@ namespace rankscope {
 namespace {
 
 constexpr double few_ops = 3e4;        // programs that are built within a second
+constexpr double many_ops = 6e4;       // within some seconds
 constexpr double bytes_per_op = 1000;  // of a program with its costs and spans in transfer, in supervisor and worker
 
 /// fp32 weights and gradients would be twice this: the minimum of any plan, over all ranks.
@@ -31,21 +33,47 @@ double parameter_bytes(const StepProgram& step) {
   return once * step.grid.tensor * (step.zero() > 0 ? 1 : step.grid.data);
 }
 
-double tensor_bytes(const StepProgram& step, RankRange here, bool on_gpu, bool& is_exact) {
+/// A rank, and the number of ranks that need as much memory.
+struct Representative {
+  int rank = 0, count = 1;
+};
+
+/// Tensor ranks need the same memory, and so do data ranks, but the first one if that updates for the others.
+std::vector<Representative> representatives(const StepProgram& step) {
+  const RankGrid& grid = step.grid;
+  std::vector<Representative> all;
+  for (int stage = 0; stage < grid.pipeline; ++stage) {
+    all.push_back({grid.rank_of({0, 0, stage}), grid.tensor});
+    if (grid.data > 1) all.push_back({grid.rank_of({0, 1, stage}), grid.tensor * (grid.data - 1)});
+  }
+  if (grid.servers > 0) all.push_back({grid.workers(), grid.servers});
+  return all;
+}
+
+/// `is_estimate`: not of the programs, but counted stage by stage.
+double tensor_bytes(const StepProgram& step, RankRange here, bool on_gpu, bool& is_estimate) {
+  const auto bytes_of_rank = [&](int rank) {
+    const RankProgram program = step.program_for(rank);
+    return static_cast<double>(program.host_bytes + (on_gpu ? 0 : program.arena_bytes));
+  };
   double bytes = 0;
-  if (count_ops(step) <= few_ops) {
-    is_exact = true;
-    for (int rank = here.first; rank < here.end; ++rank) {
-      const RankProgram program = step.program_for(rank);
-      bytes += static_cast<double>(program.host_bytes + (on_gpu ? 0 : program.arena_bytes));
-    }
+  const double ops_of_rank = count_ops(step) / step.grid.size();
+  if (ops_of_rank * here.count() <= few_ops) {
+    for (int rank = here.first; rank < here.end; ++rank) bytes += bytes_of_rank(rank);
     return bytes;
   }
-  if (on_gpu) return 0;
   const double share = static_cast<double>(here.count()) / step.grid.size();
-  if (!std::string_view(why_not_folded(step.scenario)).empty()) return parameter_bytes(step) * share;
-  for (const StageMemory& stage : fold_memory(step.scenario, step.model, step.schedule, step.first_segment))
-    bytes += static_cast<double>(stage.peak()) * step.grid.tensor * step.grid.data;
+  Scenario own = step.scenario;
+  own.cluster.software = {};  // this engine's, whatever the cluster runs
+  if (!on_gpu && std::string_view(why_not_folded(own)).empty()) {
+    is_estimate = true;
+    for (const StageMemory& stage : fold_memory(own, step.model, step.schedule, step.first_segment))
+      bytes += static_cast<double>(stage.peak()) * step.grid.tensor * step.grid.data;
+    return bytes * share;
+  }
+  const std::vector<Representative> some = representatives(step);
+  if (ops_of_rank * static_cast<double>(some.size()) > many_ops) return on_gpu ? 0 : parameter_bytes(step) * share;
+  for (const auto& [rank, count] : some) bytes += bytes_of_rank(rank) * count;
   return bytes * share;
 }
 
@@ -77,7 +105,7 @@ std::string least_time(const StepProgram& step, double flops, DeviceKind device,
 
 RunSize size_of_run(const StepProgram& step, Choice<DeviceKind> device, RankRange here) {
   RunSize size;
-  size.bytes = tensor_bytes(step, here, device == DeviceKind::cuda, size.is_exact) + count_ops(step) * bytes_per_op;
+  size.bytes = tensor_bytes(step, here, device == DeviceKind::cuda, size.is_estimate) + count_ops(step) * bytes_per_op;
   size.step_flops = step_flops(step);
   return size;
 }
@@ -94,7 +122,7 @@ void check_fits(const StepProgram& step, const RunRequest& request) {
       "plan, use `simulate` to see it on another cluster, or start anyway with {}",
       here->count() == step.grid.size() ? "the run's " + counted(step.grid.size(), "rank")
                                         : fmt::format("ranks {} to {} of the run", here->first, here->end - 1),
-      agreeing(here->count(), "needs", "need"), size.is_exact ? "at least" : "about", figure::bytes(size.bytes),
+      agreeing(here->count(), "needs", "need"), size.is_estimate ? "about" : "at least", figure::bytes(size.bytes),
       figure::bytes(static_cast<double>(available.bytes)), available.limited_by,
       least_time(step, size.step_flops, request.device, request.threads), any_size_option));
 }

@@ -11,8 +11,10 @@
 namespace rankscope {
 
 struct RunSize {
-  double bytes = 0;       ///< of this host's memory: tensors of its ranks, and all ranks' programs
-  bool is_exact = false;  ///< tensors as the programs place them; else counted stage by stage, or only parameters
+  double bytes = 0;  ///< of this host's memory: tensors of its ranks, and all ranks' programs
+  /// Tensors are counted stage by stage; else as the programs place them or, of very large plans that cannot be counted
+  /// so, only parameters and gradients: a lower bound.
+  bool is_estimate = false;
   double step_flops = 0;  ///< of the model, over all ranks
 };
 

@@ -75,6 +75,14 @@ TEST_CASE("in a run over several hosts, memory is counted for the ranks on this 
   for (int rank = 0; rank < 4; ++rank) sum += size_of_run(step, "cpu", {rank, rank + 1}).bytes - none.bytes;
   CHECK(all.bytes - none.bytes == Approx(sum));
   CHECK(size_of_run(step, "cpu", {0, 1}).bytes < 0.6 * all.bytes);
+  // A large plan is counted by some of its ranks, whatever cluster its predictions are for.
+  Scenario large = scenario;
+  large.plan.data = 500;
+  large.train.global_batch = 500 * scenario.train.global_batch;
+  const double per_replica = size_of_run(compile(large), "cpu", {0, 2000}).bytes / 500;
+  CHECK(per_replica == Approx(all.bytes).epsilon(0.02));
+  large.cluster = read_scenario(std::string(RANKSCOPE_SOURCE_DIR) + "/scenarios/models/gpt3-175b.toml").cluster;
+  CHECK(size_of_run(compile(large), "cpu", {0, 2000}).bytes == Approx(500 * per_replica).epsilon(0.05));
   // Launchers report how many ranks are here.
   RunRequest request;
   request.communicator = "mpi";
