@@ -133,7 +133,8 @@ struct DeviceFit {
   double bytes = 0;    ///< of the device
   double context = 0;  ///< used by driver and libraries
   double slack = 0;    ///< share that the allocator loses
-  double needed = 0;   ///< the rank's peak with slack, and context
+  double needed = 0;   ///< `reserved` with slack, and context
+  double reserved = 0;  ///< the sum of each class's own peak: freed blocks stay reserved for their class
   std::int32_t rank = 0;
   bool fits() const { return needed <= bytes; }
 };

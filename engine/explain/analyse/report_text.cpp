@@ -217,8 +217,10 @@ std::string fit_lines(const Report& report) {
     const DeviceFit& d = *report.device;
     text +=
         row("device memory",
-            fmt::format("{} of {} on rank {}, with {} for context and {:.0f} % allocator slack: {}", bytes(d.needed),
-                        bytes(d.bytes), d.rank, bytes(d.context), 100 * d.slack, d.fits() ? "fits" : "does not fit"));
+            fmt::format(
+                "{} of {} on rank {}: {} (each class at its own peak), {:.0f} % allocator slack, {} for context: {}",
+                bytes(d.needed), bytes(d.bytes), d.rank, bytes(d.reserved), 100 * d.slack, bytes(d.context),
+                d.fits() ? "fits" : "does not fit"));
     for (const MemoryRow& r : report.memory)
       if (r.rank == d.rank && r.predicted && r.predicted->at_peak) {
         std::string parts;

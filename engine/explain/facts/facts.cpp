@@ -1,10 +1,14 @@
 #include "engine/explain/facts/facts.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <map>
 #include <stdexcept>
 
 #include "engine/explain/facts/forecast.hpp"
+#include "engine/op/words.hpp"
 #include "engine/plan/program/passes.hpp"
 #include "engine/plan/scenario/read.hpp"
 #include "engine/plan/scenario/run_choices.hpp"
@@ -75,7 +79,16 @@ RunContext context_of(const StoreView& store) {
 }
 
 std::string costs_of_cluster(const ClusterSpec& cluster) {
-  return "cluster '" + cluster.spec + "', not measured on this machine";
+  constexpr std::size_t most_named = 3;
+  const std::vector<ChangedFigure> changed = changed_figures(cluster);
+  std::vector<std::string> words;
+  for (const ChangedFigure& figure : changed) words.push_back(fmt::format("{} = {}", figure.name, figure.value));
+  std::string with;
+  if (!changed.empty())
+    with = changed.size() <= most_named
+               ? fmt::format(" with {}", fmt::join(words, ", "))
+               : fmt::format(" with {} of the scenario's own", counted(changed.size(), "figure"));
+  return fmt::format("cluster '{}'{}, not measured on this machine", cluster.spec, with);
 }
 
 std::string costs_measured_on(const std::string& host, const ClusterSpec& links) {

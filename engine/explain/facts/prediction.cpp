@@ -7,7 +7,6 @@
 #include "engine/plan/scenario/lost_node.hpp"
 #include "engine/plan/scenario/read.hpp"
 #include "engine/predict/cost/goodput.hpp"
-#include "engine/predict/cost/host_copies.hpp"
 #include "engine/predict/cost/modelled_costs.hpp"
 #include "engine/predict/fold/folded.hpp"
 
@@ -29,6 +28,7 @@ void add_device(Report& report, const ClusterSpec& cluster) {
     const double needed = reserved * (1 + fit.slack) + fit.context;
     if (needed <= fit.needed) continue;
     fit.needed = needed;
+    fit.reserved = reserved;
     fit.rank = row.rank;
   }
   report.device = fit;
@@ -102,27 +102,21 @@ double count_ops(const StepProgram& step) {
 }
 
 void check_size(const StepProgram& step) {
-  if (const double ops = count_ops(step); ops > too_many_ops)
-    throw PlanError(
-        fmt::format("the programs of the plan's {} have some {} million ops, more than can be laid out one by one",
-                    counted(step.grid.size(), "rank"), std::llround(ops / 1e6)));
+  const double ops = count_ops(step);
+  if (ops <= too_many_ops) return;
+  std::string why = why_not_folded(step.scenario);
+  if (!why.empty()) why = ", and identical ranks cannot be folded into one: " + why;
+  throw PlanError(
+      fmt::format("the programs of the plan's {} have some {} million ops, more than can be laid out one by one{}",
+                  counted(step.grid.size(), "rank"), std::llround(ops / 1e6), why));
 }
 
 bool is_folded(const StepProgram& step) {
-  return (uses_host_otherwise(step.scenario) || count_ops(step) > many_ops) &&
-         std::string_view(why_not_folded(step.scenario)).empty();
+  const bool has_other_software = step.scenario.cluster.software != SoftwareSpec{};
+  return (has_other_software || count_ops(step) > many_ops) && std::string_view(why_not_folded(step.scenario)).empty();
 }
 
 namespace {
-
-void check_foldable(const StepProgram& step) {
-  try {
-    check_size(step);
-  } catch (const PlanError& too_big) {
-    throw PlanError(std::string(too_big.what()) +
-                    ", and identical ranks cannot be folded into one: " + why_not_folded(step.scenario));
-  }
-}
 
 StepPrediction predict_in_full(const StepProgram& step, const Prepare& prepare, const std::optional<OtherCosts>& other,
                                const std::function<bool(const StepProgram&)>& folds) {
@@ -135,7 +129,7 @@ StepPrediction predict_in_full(const StepProgram& step, const Prepare& prepare, 
                       counted(step.grid.size(), "rank"), std::llround(count_ops(step) / 1e6)));
     predicted.report = folded_report(step);
   } else {
-    check_foldable(step);
+    check_size(step);
     const auto context = std::make_shared<RunContext>(context_of(step.scenario));
     if (prepare) prepare(context->step, context->programs);
     predicted.context = context;

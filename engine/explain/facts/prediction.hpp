@@ -16,8 +16,9 @@ double count_ops(const StepProgram& step);
 /// Throws PlanError if there are too many to create, check and lay out individually.
 void check_size(const StepProgram& step);
 
-/// True if predict_step folds: the plan has more ops than can be laid out in a second or two, or keeps data on the
-/// host that this engine's programs do not keep there; and its ranks are identical.
+/// True if predict_step folds: the plan has more ops than can be laid out in a second or two, or the cluster runs other
+/// software than this engine, whose memory and messages this engine's programs do not have; and its ranks are
+/// identical.
 bool is_folded(const StepProgram& step);
 
 /// Adds facts to programs that only other rooms have: kernels' scratch (engine/execute/run/scratch.hpp). Not called for

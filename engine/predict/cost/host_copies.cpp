@@ -24,11 +24,6 @@ bool keeps_gradients_on_host(const Scenario& scenario) {
   return scenario.plan.offload == Offload::optimizer && scenario.cluster.software.host_gradients;
 }
 
-bool uses_host_otherwise(const Scenario& scenario) {
-  const bool keeps_inputs = scenario.plan.recompute == Recompute::blocks || scenario.plan.recompute == Recompute::sqrt;
-  return keeps_gradients_on_host(scenario) || (scenario.cluster.software.host_checkpoints && keeps_inputs);
-}
-
 double host_gradient_bytes(DType type, double elements, bool is_first) {
   return elements * element_bytes(type) * (is_first ? 1 : 2);
 }

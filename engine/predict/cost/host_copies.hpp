@@ -9,8 +9,6 @@ namespace rankscope {
 
 /// Whether a plan's optimizer is on the host as above, not in this engine's way (software.host_gradients).
 bool keeps_gradients_on_host(const Scenario& scenario);
-/// Whether the host stores data that this engine's programs do not store there.
-bool uses_host_otherwise(const Scenario& scenario);
 
 /// Bytes between device and host for this number of gradients of a micro-batch, one direction after the other.
 double host_gradient_bytes(DType type, double elements, bool is_first);
