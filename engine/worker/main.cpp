@@ -27,7 +27,7 @@ std::vector<Command> add_commands(CLI::App& app) {
   return {command::plan(app),  command::simulate(app),     command::run(app),          command::verify(app),
           command::sweep(app), command::validate(app),     command::search(app),       command::paths(app),
           command::peak(app),  command::export_model(app), command::export_torch(app), command::lessons(app),
-          command::worker(app)};
+          command::keys(app),  command::worker(app)};
 }
 
 /// The names of the listed commands: "plan, simulate and run".

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "engine/plan/program/compile.hpp"
+#include "engine/plan/scenario/keys.hpp"
 #include "engine/plan/scenario/read.hpp"
 #include "telemetry/store/run_store.hpp"
 #include "telemetry/stream/publisher.hpp"
@@ -64,6 +65,25 @@ std::set<std::uint32_t> detailed_steps(const std::string& file) {
 }
 
 }  // namespace
+
+TEST_CASE("every key of a scenario file is listed with its meaning, its default and what it accepts") {
+  const Folder folder;
+  const Ended all = engine(folder, {"keys"});
+  CHECK(all.status == 0);
+  for (const Key& key : scenario_keys()) {
+    INFO(key.path());
+    CHECK(all.out.find(std::string("\n") + std::string(key.name) + " = ") != std::string::npos);
+    CHECK(all.out.find("\n    " + std::string(key.meaning) + "\n") != std::string::npos);
+    CHECK_FALSE(key.meaning.empty());
+  }
+  const Ended train = engine(folder, {"keys", "train"});
+  CHECK(train.out.starts_with("[train]\nglobal_batch = "));
+  CHECK(train.out.find("    integer from 1\n") != std::string::npos);
+  CHECK(train.out.find("[plan]") == std::string::npos);
+  const Ended unknown = engine(folder, {"keys", "plans"});
+  CHECK(unknown.status == 2);
+  CHECK(unknown.err.find("'plans' is no table of a scenario file; the tables are ") != std::string::npos);
+}
 
 TEST_CASE("a model learns a text and a file of tokens, and the same tokens give the same losses") {
   const Folder folder;

@@ -36,6 +36,7 @@ Command peak(CLI::App& app);
 Command export_model(CLI::App& app);
 Command export_torch(CLI::App& app);
 Command lessons(CLI::App& app);
+Command keys(CLI::App& app);
 Command worker(CLI::App& app);
 
 /// The options of commands on a scenario.
