@@ -16,7 +16,7 @@ namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Answer", text); }
 
-QString plain_number(double value) { return QString::number(value, 'g', 6); }
+QString plain_number(double value) { return QString::number(value, 'g', 9); }
 
 /// "2.7 points", "3.4 MiB".
 QString off_text(const Question& question, double off) {
@@ -108,9 +108,10 @@ std::optional<double> Answer::result_number() const {
 }
 
 QString value_text(const Question& question, double value) {
-  const QString number = question.is_percentage()   ? QString::number(value, 'f', 1)
-                         : question.unit == "steps" ? QString::number(value, 'f', value == std::round(value) ? 0 : 1)
-                                                    : text::number(value);
+  // Rounding must not turn the right answer into a wrong one.
+  constexpr double share_of_tolerance = 0.1;
+  const QString number = question.is_percentage() ? QString::number(value, 'f', 1)
+                                                  : text::number_within(value, question.tolerance * share_of_tolerance);
   return question.unit.empty() ? number : number + QChar(0xA0) + QString::fromStdString(question.unit);
 }
 

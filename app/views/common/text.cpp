@@ -83,6 +83,20 @@ QString number(double value) {
   return three_digits(value);
 }
 
+QString number_within(double value, double error) {
+  constexpr double most_grouped = 1e15;
+  constexpr int most_digits = 12;
+  if (!std::isfinite(value)) return unknown();
+  const QLocale grouped(QLocale::English, QLocale::UnitedStates);
+  if (value == std::round(value) && std::fabs(value) < most_grouped) return grouped.toString(value, 'f', 0);
+  if (std::fabs(value) < 1e-3 || std::fabs(value) >= most_grouped) return plain().toString(value, 'g', most_digits / 2);
+  const double allowed = std::max(error, std::fabs(value) * std::pow(10.0, -most_digits));
+  int decimals = std::max(0, 2 - static_cast<int>(std::floor(std::log10(std::fabs(value)))));
+  const auto rounded = [&] { return std::round(value * std::pow(10.0, decimals)) / std::pow(10.0, decimals); };
+  while (std::fabs(rounded() - value) > allowed && decimals < most_digits) ++decimals;
+  return grouped.toString(value, 'f', decimals);
+}
+
 QString rate_name(const ModelSpec& model) { return model.is_resnet() ? tr("images / s") : tr("tokens / s"); }
 
 QString bandwidth(double bytes_per_second) {

@@ -35,6 +35,8 @@ QString power_of_two(int exponent);
 QString count(std::int64_t number);
 /// Three digits, grouped from 1,000 on: "47,200", "3.12", "0.00031" is "3.1e-4".
 QString number(double value);
+/// With as many digits, at least three, as rounding by at most `error` needs; whole numbers without decimals.
+QString number_within(double value, double error);
 /// The unit of a plan's rate: "tokens / s", of a resnet "images / s".
 QString rate_name(const ModelSpec& model);
 /// Bytes per second: "1.21 GB/s" (decimal, as usual for bandwidths).

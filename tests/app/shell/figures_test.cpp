@@ -55,6 +55,14 @@ TEST_CASE("Numbers have three digits, their unit, and an en dash where they are 
   CHECK(text::percent(0.3104) == u("31.0\u00A0%"));
   CHECK(text::count(1284310) == "1,284,310");
   CHECK(text::number(48612) == "48,600");
+  // Rounding by at most an error: a right answer stays right.
+  CHECK(text::number_within(2.015625, 0) == "2.015625");
+  CHECK(text::number_within(196608, 0) == "196,608");
+  CHECK(text::number_within(18, 0.5) == "18");
+  CHECK(text::number_within(1.0 / 3, 0.01) == "0.333");
+  CHECK(text::number_within(1.0 / 3, 1e-6) == "0.333333");
+  CHECK(text::number_within(-1234.567, 10) == "-1,235");
+  CHECK(text::number_within(0.00031, 0) == "0.00031");
   CHECK(text::number(0.00031) == "0.00031");
   CHECK(text::bandwidth(1.21e9) == u("1.21\u00A0GB/s"));
 }
