@@ -14,8 +14,9 @@ struct Density {
 };
 constexpr Density densities[] = {
     {64, 14, 10, 4, 28, true}, {52, 12, 9, 3, 24, true}, {40, 10, 8, 3, 18, true}, {32, 9, 7, 2, 14, true},
-    {26, 8, 5, 2, 10, true},   {20, 6, 4, 1, 8, true},   {18, 6, 0, 2, 8, true},   {18, 5, 0, 1, 5, true},
-    {16, 0, 0, 0, 5, false},   {12, 0, 0, 0, 3, false},  {8, 0, 0, 0, 2, false},
+    {26, 8, 5, 2, 10, true},   {20, 6, 4, 1, 8, true},   {18, 5, 4, 1, 5, true},   {18, 4, 3, 1, 3, true},
+    {18, 4, 2, 0, 3, true},    {18, 6, 0, 2, 8, true},   {18, 5, 0, 1, 5, true},   {16, 0, 0, 0, 5, false},
+    {12, 0, 0, 0, 3, false},   {8, 0, 0, 0, 2, false},
 };
 constexpr Density largest{96, 14, 10, 4, 48, true};  // larger rows do not help
 constexpr Density opened_by_hand{32, 9, 7, 2, 14, true};

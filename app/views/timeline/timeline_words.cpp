@@ -58,7 +58,14 @@ double TimelinePainter::legend(QRect area, double from, double right) {
 QString TimelinePainter::hint() const {
   const QString keys = app::text::tr(
       "W S zoom · A D move · F fit · . , next and previous op · [ ] step · shift-drag selects a range · G groups");
-  return s_.rows->groups.empty() ? keys : app::text::tr("a group's row: heights are shares of its ranks · ") + keys;
+  if (!s_.rows->groups.empty()) return app::text::tr("a group's row: heights are shares of its ranks · ") + keys;
+  const bool communicates = std::any_of(s_.legend.begin(), s_.legend.end(), [](const LegendEntry& entry) {
+    return entry.kind == SpanClass::transfer || entry.kind == SpanClass::collective;
+  });
+  const bool shown = std::any_of(s_.rows->rows.begin(), s_.rows->rows.end(),
+                                 [](const TimelineRow& row) { return row.kind == RowKind::communication; });
+  return communicates && !shown ? app::text::tr("communication is hidden: make the time line higher (F9) · ") + keys
+                                : keys;
 }
 
 void TimelinePainter::details() {

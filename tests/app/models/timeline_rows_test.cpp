@@ -77,6 +77,22 @@ TEST_CASE("four ranks fit into a laptop's window, and thirty-two as heat rows") 
   CHECK(lay_out_rows(pipeline_ranks(200), true, {}, 360).height > 360);  // scrolls
 }
 
+TEST_CASE("communication lanes become thin before they are omitted: four ranks show them on a laptop") {
+  constexpr int on_laptop = 136;  // of a time line over a lower view at 1366 x 768
+  const auto communicates = [](const TimelineRows& rows) {
+    return std::any_of(rows.rows.begin(), rows.rows.end(),
+                       [](const TimelineRow& row) { return row.kind == RowKind::communication; });
+  };
+  const TimelineRows pipeline = lay_out_rows(pipeline_ranks(4), true, {}, on_laptop);
+  CHECK(pipeline.height <= on_laptop);
+  CHECK(communicates(pipeline));
+  std::vector<LaneSet> replicas;
+  for (int r = 0; r < 4; ++r) replicas.push_back({r, {Lane::data}});
+  const TimelineRows data = lay_out_rows(replicas, true, {}, on_laptop);
+  CHECK(data.height <= on_laptop);
+  CHECK(communicates(data));
+}
+
 TEST_CASE("a higher window gives taller rows") {
   int before = 0;
   for (int height = 100; height < 1500; height += 50) {
