@@ -7,6 +7,7 @@
 #include <QTimer>
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include "app/lesson/lesson_text.hpp"
@@ -180,6 +181,19 @@ void LabPanel::rebuild() {
   QTimer::singleShot(0, page_, [this] { verticalScrollBar()->setValue(*std::exchange(place_, std::nullopt)); });
 }
 
+bool LabPanel::scroll_by_key(int key) {
+  using Action = QAbstractSlider::SliderAction;
+  static const std::map<int, Action> actions{
+      {Qt::Key_PageDown, Action::SliderPageStepAdd}, {Qt::Key_Space, Action::SliderPageStepAdd},
+      {Qt::Key_PageUp, Action::SliderPageStepSub},   {Qt::Key_Backspace, Action::SliderPageStepSub},
+      {Qt::Key_Down, Action::SliderSingleStepAdd},   {Qt::Key_Up, Action::SliderSingleStepSub},
+      {Qt::Key_End, Action::SliderToMaximum},        {Qt::Key_Home, Action::SliderToMinimum}};
+  const auto found = actions.find(key);
+  if (found == actions.end()) return false;
+  verticalScrollBar()->triggerAction(found->second);
+  return true;
+}
+
 // The narrowest width without a broken word or a cut number. Only a word longer than the widest panel is broken.
 void LabPanel::fit_width() {
   int needed = narrowest_lesson;
@@ -256,7 +270,9 @@ QString LabPanel::source_name(const Answer& answer) const {
 
 bool LabPanel::answered_by_looking() const {
   return simulated_ || std::all_of(answers_.begin(), answers_.end(), [](const Answer& answer) {
-           return answer.of_paths() || (answer.question.variant && !answer.question.variant->runs);
+           const Question& question = answer.question;
+           const bool needs_nothing = question.answer_from.empty() && known_answer(question).has_value();
+           return answer.of_paths() || needs_nothing || (question.variant && !question.variant->runs);
          });
 }
 

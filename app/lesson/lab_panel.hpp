@@ -30,6 +30,8 @@ class LabPanel : public QScrollArea {
  public:
   /// `room` may be null: then there is no class.
   explicit LabPanel(FiguresModel& figures, ClassRoom* room = nullptr, QWidget* parent = nullptr);
+  /// Scrolls with the keys of a page, as a presenter's remote control sends them. False: it is another key.
+  bool scroll_by_key(int key);
 
   /// Null: the scenario has no lesson; `title` and `summary` are still shown.
   void set_lab(const std::optional<Lab>& lab, const QString& title, const QString& summary);

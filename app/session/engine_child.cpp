@@ -93,9 +93,10 @@ void EngineChild::drain(QProcess::ProcessChannel channel, QByteArray& rest, bool
       if (!last || begin >= rest.size()) break;
       end = rest.size();
     }
-    const QString text = QString::fromUtf8(rest.mid(begin, end - begin)).trimmed();
+    QString text = QString::fromUtf8(rest.mid(begin, end - begin));  // with the spaces before a table's columns
     begin = end + 1;
-    if (text.isEmpty()) continue;
+    while (!text.isEmpty() && text.back().isSpace()) text.chop(1);
+    if (text.trimmed().isEmpty()) continue;
     if (error) {
       last_errors_.append(text);
       while (last_errors_.size() > kept_error_lines) last_errors_.removeFirst();

@@ -65,7 +65,8 @@ void Session::run() {
   seen_revision_ = analysed_revision_ = 0;
   emit log(command.program + QLatin1Char(' ') + command.arguments.join(QLatin1Char(' ')), false);
   engine_ = std::make_unique<EngineChild>(std::move(command), options_.stop_grace_ms);
-  connect(engine_.get(), &EngineChild::line, this, &Session::log);
+  // Progress and remarks are on standard error, too. The reason of a failure is logged when the engine has ended.
+  connect(engine_.get(), &EngineChild::line, this, [this](const QString& text, bool) { emit log(text, false); });
   connect(engine_.get(), &EngineChild::ended, this,
           [this](bool ok, int, const QString& reason) { on_engine_ended(ok, reason); });
   set_state(SessionState::starting);

@@ -332,7 +332,7 @@ void MainWindow::take_answers() {
 
 void MainWindow::add_log(const QString& text, bool bad) {
   const Palette& palette = palette_of(theme_);
-  log_->appendHtml(QStringLiteral("<span style=\"color:%1\">%2</span>")
+  log_->appendHtml(QStringLiteral("<span style=\"color:%1; white-space:pre\">%2</span>")
                        .arg(color(bad ? palette.bad : palette.text).name(), text.toHtmlEscaped()));
 }
 
@@ -377,12 +377,22 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
   if (event->type() == QEvent::KeyPress && isActiveWindow()) {
     auto* key = static_cast<QKeyEvent*>(event);
     QWidget* focus = QApplication::focusWidget();
-    const bool typing = qobject_cast<QLineEdit*>(focus) || qobject_cast<QAbstractSpinBox*>(focus) ||
-                        qobject_cast<QComboBox*>(focus) || qobject_cast<QPlainTextEdit*>(focus) ||
-                        (focus != nullptr && focus->property(own_keys_property).toBool());
+    const auto takes_keys = [](const QWidget* widget) {
+      return qobject_cast<const QLineEdit*>(widget) || qobject_cast<const QAbstractSpinBox*>(widget) ||
+             qobject_cast<const QComboBox*>(widget) || qobject_cast<const QPlainTextEdit*>(widget) ||
+             (widget != nullptr && widget->property(own_keys_property).toBool());
+    };
+    const bool typing = takes_keys(focus);
     const bool presses = focus != nullptr && focus->inherits("QAbstractButton") && key->key() == Qt::Key_Space;
     const bool plain = (key->modifiers() & ~(Qt::ShiftModifier | Qt::KeypadModifier)) == Qt::NoModifier;
     const bool ours = focus != nullptr && focus->window() == this && watched == focus;
+    // The time line behind a presented lesson does not move.
+    if (presented_ == lab_ && presenting()) {
+      const QWidget* inner = lab_->window()->focusWidget();
+      const bool typing_inside = inner != nullptr && inner->hasFocus() && takes_keys(inner);
+      const bool scrolls = plain && !typing && !typing_inside && !presses && watched == focus;
+      return (scrolls && lab_->scroll_by_key(key->key())) || QMainWindow::eventFilter(watched, event);
+    }
     if (plain && ours && !typing && !presses && !is_played_by(focus, key->key()) && focus != timeline_ &&
         timeline_->press(key->key()))
       return true;

@@ -141,8 +141,12 @@ QList<QAction*> MainWindow::make_view_actions() {
   QList<QAction*> views;
   int number = 1;
   for (QWidget* view : workspace_->tabs()) {
-    QAction* action = add_action(tr("Show %1").arg(workspace_->title_of(view)), {},
-                                 [this, view] { presenting() ? present(name_of(view)) : workspace_->bring(view); });
+    QAction* action = add_action(tr("Show %1").arg(workspace_->title_of(view)), {}, [this, view] {
+      if (presenting()) return present(name_of(view));
+      workspace_->bring(view);
+      active_ = dynamic_cast<DataView*>(view);
+      lesson_used_ = false;
+    });
     if (number <= 10) action->setShortcut(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_0 + number++ % 10));
     views << action;
   }

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/shell/presentation.hpp"
 
+#include <QAction>
 #include <QLabel>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QTest>
 #include <algorithm>
 #include <map>
 
+#include "app/lesson/lab_panel.hpp"
 #include "app/shell/command_line.hpp"
 #include "app/shell/main_window.hpp"
 #include "app/shell/top_bar.hpp"
@@ -138,6 +141,28 @@ TEST_CASE("A button of a presented page may end the presentation") {
   CHECK(window->view_named("lab")->window() == window.get());
 }
 
+TEST_CASE("The keys of a page scroll a presented lesson, and the time line behind it does not move") {
+  const auto window = window_on("recomputation");
+  window->present("lab");
+  settle(*window);
+  auto* presentation = window->findChild<Presentation*>();
+  auto* lab = static_cast<LabPanel*>(window->view_named("lab"));
+  const TimeRange seen = window->state().visible();
+  const auto at_after = [&](Qt::Key key) {
+    QTest::keyClick(presentation, key);
+    return lab->verticalScrollBar()->value();
+  };
+  CHECK(at_after(Qt::Key_Home) == 0);
+  const int one_page = at_after(Qt::Key_PageDown);
+  CHECK(one_page > 0);
+  CHECK(at_after(Qt::Key_Space) > one_page);
+  CHECK(at_after(Qt::Key_PageUp) == one_page);
+  CHECK(at_after(Qt::Key_End) == lab->verticalScrollBar()->maximum());
+  at_after(Qt::Key_Right);
+  at_after(Qt::Key_W);
+  CHECK(window->state().visible() == seen);
+}
+
 TEST_CASE("F11 presents what was clicked last: the lesson or a view") {
   const auto window = window_on("recomputation");
   QWidget* lab = window->view_named("lab");
@@ -153,6 +178,16 @@ TEST_CASE("F11 presents what was clicked last: the lesson or a view") {
   CHECK(presented(lab) == std::pair{true, false});
   CHECK(presented(grid) == std::pair{false, true});
   CHECK(presented(lab->findChild<QLabel*>()) == std::pair{true, false});
+  // A view that is opened by its command was used last, too.
+  const auto actions = window->findChildren<QAction*>();
+  const auto shows_grid = std::find_if(actions.begin(), actions.end(), [&](const QAction* action) {
+    return action->text() == "Show " + window->workspace().title_of(grid);
+  });
+  REQUIRE(shows_grid != actions.end());
+  (*shows_grid)->trigger();
+  QTest::keyClick(window.get(), Qt::Key_F11);
+  CHECK(grid->window() != window.get());
+  window->stop_presenting();
 }
 
 TEST_CASE("A presented view says how what it shows was obtained: as the open run was, or in its own words") {
