@@ -76,10 +76,25 @@ double loss_of(const Figures& figures) {
   return figures.run->steps.back().loss;
 }
 
+/// "emulated, device clock"
+QString origin_of(const Figures& figures) {
+  const Report& report = *figures.shown();
+  return tr("%1, %2 clock").arg(text::words(name_of(report.obtained)), text::words(name_of(report.clock)));
+}
+
+bool same_origin(const Figures& a, const Figures& b) {
+  return a.shown()->obtained == b.shown()->obtained && a.shown()->clock == b.shown()->clock;
+}
+
 std::vector<std::vector<Cell>> summary_rows(const Figures& a, const Figures& b) {
   const Report &of_a = *a.shown(), &of_b = *b.shown();
   const auto number = [](double value) { return text::number(value); };
   std::vector<std::vector<Cell>> rows;
+  const auto origin = [&](const Figures& of) {
+    const QString words = origin_of(of);
+    return Cell{text::words(name_of(of.shown()->obtained)), same_origin(a, b) ? Tone::dim : Tone::text, words};
+  };
+  rows.push_back({{tr("times are")}, origin(a), origin(b), {QString()}, {QString()}});
   rows.push_back(row(tr("median step"), of_a.step_seconds, of_b.step_seconds, text::seconds, Better::less));
   const ModelSpec model = a.scenario ? a.scenario->model : ModelSpec{};
   rows.push_back(row(text::rate_name(model), tokens_per_second(a, of_a.step_seconds),
@@ -163,9 +178,10 @@ QString compare_sentence(const Figures& a, const Figures& b) {
   const double difference = step_b->seconds() - step_a->seconds();
   if (std::fabs(difference) < 0.005 * step_a->seconds())
     return tr("Both steps take %1.").arg(text::seconds(step_b->seconds()));
-  QString words = tr("B's step is %1 %2 than A's (%3)")
+  QString words = tr("The shown step of B is %1 %2 than that of A (%3)")
                       .arg(text::seconds(std::fabs(difference)), difference > 0 ? tr("longer") : tr("shorter"),
                            relative(step_a->seconds(), step_b->seconds()));
+  if (!same_origin(a, b)) words += tr("; A is %1, B is %2").arg(origin_of(a), origin_of(b));
   QStringList reasons;
   for (const DifferenceRow& item : differences(a, b)) {
     if (item.kind != DifferenceKind::time || reasons.size() == most_reasons) break;
