@@ -4,6 +4,7 @@
 #include <QCoreApplication>
 #include <algorithm>
 
+#include "app/views/common/text.hpp"
 #include "engine/lesson/lab/attempt_text.hpp"
 #include "engine/lesson/lab/translation.hpp"
 
@@ -140,7 +141,7 @@ std::vector<std::vector<Cell>> class_rows(std::vector<Student> students, const s
   std::vector<std::vector<Cell>> rows(class_summary_rows);
   rows[0].push_back({in_table("answered"), Tone::text, {}});
   rows[1].push_back({in_table("right"), Tone::text, {}});
-  std::vector<int> answered(questions.size()), right(questions.size());
+  std::vector<int> answered(questions.size()), judged(questions.size()), right(questions.size());
   for (const Student& student : students) {
     std::vector<Cell>& row = rows.emplace_back();
     row.push_back({QString::fromStdString(student.name), student.here ? Tone::text : Tone::dim,
@@ -149,6 +150,7 @@ std::vector<std::vector<Cell>> class_rows(std::vector<Student> students, const s
       const Tries* tries = tries_of(student, lab, static_cast<int>(i));
       const AnswerState state = tries != nullptr ? answer_state_of(questions[i], *tries) : AnswerState::not_yet;
       answered[i] += tries != nullptr;
+      judged[i] += tries != nullptr && state != AnswerState::waits;
       right[i] += is_right(state);
       row.push_back({words_of(state), tone_of(state), tries != nullptr ? help_of(questions[i], *tries) : QString()});
     }
@@ -156,7 +158,9 @@ std::vector<std::vector<Cell>> class_rows(std::vector<Student> students, const s
   for (std::size_t i = 0; i < questions.size(); ++i) {
     const QString ask = QString::fromStdString(questions[i].question.ask);
     rows[0].push_back({in_table("%1 of %2").arg(answered[i]).arg(students.size()), Tone::text, ask});
-    rows[1].push_back({in_table("%1 of %2").arg(right[i]).arg(answered[i]), Tone::text, ask});
+    // An answer that waits for a run is neither right nor wrong.
+    rows[1].push_back(
+        {judged[i] == 0 ? text::unknown() : in_table("%1 of %2").arg(right[i]).arg(judged[i]), Tone::text, ask});
   }
   return rows;
 }

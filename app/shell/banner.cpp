@@ -47,7 +47,9 @@ void Banner::show_message(const QString& subject, BannerKind kind, const QString
   line.label->setTextFormat(Qt::PlainText);
   line.label->setWordWrap(true);
   line.label->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  line.label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  QSizePolicy as_wide_as_given(QSizePolicy::Ignored, QSizePolicy::Minimum);
+  as_wide_as_given.setHeightForWidth(true);  // it may need two lines
+  line.label->setSizePolicy(as_wide_as_given);
   row->addWidget(line.label, 1);
   for (std::size_t i = 0; i < line.actions->size(); ++i) {
     QPushButton* button = make_button((*line.actions)[i].name, line.frame);

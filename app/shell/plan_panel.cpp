@@ -78,6 +78,7 @@ PlanPanel::PlanPanel(Session& session, QWidget* parent) : QScrollArea(parent), s
   column->addLayout(form);
   note_ = make_cell({}, "bad", page);
   note_->setWordWrap(true);
+  note_->setTextFormat(Qt::PlainText);  // it may quote what was typed
   note_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   column->addWidget(note_);
 
@@ -321,13 +322,11 @@ void PlanPanel::edit(const std::function<void(Scenario&)>& change) {
 
 void PlanPanel::take_scenario() {
   filling_ = true;
-  if (session_.scenario()) {
-    for (const Row& field : fields_) {
-      const bool applies = !field.applies || field.applies(*session_.scenario());
-      field.label->setVisible(applies);
-      field.box->setVisible(applies);
-      field.show(*session_.scenario());
-    }
+  for (const Row& field : fields_) {
+    const bool applies = session_.scenario() && (!field.applies || field.applies(*session_.scenario()));
+    field.label->setVisible(applies);
+    field.box->setVisible(applies);
+    if (session_.scenario()) field.show(*session_.scenario());
   }
   fit_width();
   adviser_.drop();

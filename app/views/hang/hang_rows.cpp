@@ -199,7 +199,7 @@ HangHeadline headline_of(const HangPicture& picture, bool live, double quiet_s) 
     headline = {tr("No hang"), tr("Every lane has finished all steps, and no rank waits."), Tone::good};
   } else {
     headline = {picture.over ? tr("Stopped in step %1").arg(picture.last_step)
-                             : tr("The recording ends in step %1").arg(picture.last_step),
+                             : tr("The data ends in step %1").arg(picture.last_step),
                 tr("Below: the state of every lane at that time. Some waiting is normal during a run."), Tone::dim};
   }
   headline.words += lost;

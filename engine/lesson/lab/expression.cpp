@@ -154,9 +154,11 @@ std::optional<double> evaluate(std::string_view text, std::string* why) {
   if (!value && why != nullptr) {
     const std::string rest = plain.substr(std::min(plain.size(), reader.stopped_at()));
     *why = rest.empty() ? fmt::format("'{}' is not a finite number", text)
+           : rest == plain
+               ? fmt::format("'{}' is not a number; write a number, or arithmetic such as 3/11 or 2 * 7/8", text)
            : rest[0] == ','
                ? fmt::format("'{}' has a comma that does not separate thousands; write a decimal point: 27.3", text)
-               : fmt::format("'{}' is not valid arithmetic from '{}'; write it as 3/11 or 2 * 7/8", text, rest);
+               : fmt::format("'{}' is not arithmetic: '{}' cannot be read; write it as 3/11 or 2 * 7/8", text, rest);
   }
   return value;
 }

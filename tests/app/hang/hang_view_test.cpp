@@ -139,7 +139,7 @@ TEST_CASE("Every lane shows its last finished op and its current op") {
   }
   CHECK(found);
   // A recording with this end is not a live hang: the view shows where it ends.
-  CHECK(p.view.title().startsWith("The recording ends in step "));
+  CHECK(p.view.title().startsWith("The data ends in step "));
   // A click on a lane selects the last op that it left.
   QTest::mouseClick(p.view.lane_table()->viewport(), Qt::LeftButton, {},
                     p.view.lane_table()->visualRect(lanes.index(0, 0)).center());

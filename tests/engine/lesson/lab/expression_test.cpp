@@ -47,8 +47,8 @@ TEST_CASE("What is not valid arithmetic is refused with the place where it ends"
   const Row rows[] = {
       {"", "'' is not a finite number"},
       {"3/", "'3/' is not a finite number"},
-      {"about 3", "'about 3' is not valid arithmetic from 'about 3'; write it as 3/11 or 2 * 7/8"},
-      {"3 %", "'3 %' is not valid arithmetic from '%'; write it as 3/11 or 2 * 7/8"},
+      {"about 3", "'about 3' is not a number; write a number, or arithmetic such as 3/11 or 2 * 7/8"},
+      {"3 %", "'3 %' is not arithmetic: '%' cannot be read; write it as 3/11 or 2 * 7/8"},
       {"1/0", "'1/0' is not a finite number"},
       {"2,5", "'2,5' has a comma that does not separate thousands; write a decimal point: 27.3"},
       {"1,0000", "'1,0000' has a comma that does not separate thousands; write a decimal point: 27.3"},
