@@ -859,7 +859,7 @@ Schritt %3, vorhergesagt %4
     </message>
     <message>
         <source>median step</source>
-        <translation>mittlerer Schritt (Median)</translation>
+        <translation>Schritt (Median)</translation>
     </message>
     <message>
         <source>Of a step over the median step</source>
@@ -920,10 +920,6 @@ Schritt %3, vorhergesagt %4
     <message>
         <source>Both steps take %1.</source>
         <translation>Beide Schritte dauern %1.</translation>
-    </message>
-    <message>
-        <source>B&apos;s step is %1 %2 than A&apos;s (%3)</source>
-        <translation>Der Schritt von B ist %1 %2 als der von A (%3)</translation>
     </message>
     <message>
         <source>longer</source>
@@ -1088,10 +1084,6 @@ Schritt %3, vorhergesagt %4
     <message>
         <source>Stopped in step %1</source>
         <translation>In Schritt %1 angehalten</translation>
-    </message>
-    <message>
-        <source>The recording ends in step %1</source>
-        <translation>Die Aufzeichnung endet in Schritt %1</translation>
     </message>
     <message>
         <source>until %1</source>
@@ -1850,6 +1842,26 @@ ausgehend %2, eingehend %3 je Schritt
     <message>
         <source>kernel workspace on the host</source>
         <translation>Arbeitsspeicher der Kernel auf dem Host</translation>
+    </message>
+    <message>
+        <source>%1, %2 clock</source>
+        <translation>%1, %2-Uhr</translation>
+    </message>
+    <message>
+        <source>times are</source>
+        <translation>Zeiten sind</translation>
+    </message>
+    <message>
+        <source>The shown step of B is %1 %2 than that of A (%3)</source>
+        <translation>Der gezeigte Schritt von B ist %1 %2 als der von A (%3)</translation>
+    </message>
+    <message>
+        <source>; A is %1, B is %2</source>
+        <translation>; A ist %1, B ist %2</translation>
+    </message>
+    <message>
+        <source>The data ends in step %1</source>
+        <translation>Die Daten enden in Schritt %1</translation>
     </message>
 </context>
 <context>
@@ -3403,7 +3415,7 @@ ab %3, mit allen Stellen ab %4, unter %5
     </message>
     <message>
         <source>Run</source>
-        <translation>Lauf</translation>
+        <translation>Starten</translation>
     </message>
     <message>
         <source>Stop</source>
@@ -5302,8 +5314,8 @@ Schritt %1, Speicher %2</translation>
         <translation>Noch keine Suche</translation>
     </message>
     <message>
-        <source>Search predicts plans for the same training on %1 ranks, by random, Bayesian and exhaustive search, and shows each plan as a point: time against memory. Nothing runs.</source>
-        <translation>Die Suche sagt Pläne für das gleiche Training auf %1 Ranks voraus, zufällig, bayessch und vollständig, und zeigt jeden Plan als Punkt: Zeit gegen Speicher. Nichts läuft.</translation>
+        <source>Search predicts plans for the same training on the same number of ranks (%1), by random, Bayesian and exhaustive search, and shows each plan as a point: time against memory. Nothing runs.</source>
+        <translation>Die Suche sagt Pläne für das gleiche Training auf der gleichen Zahl von Ranks (%1) voraus, zufällig, bayessch und vollständig, und zeigt jeden Plan als Punkt: Zeit gegen Speicher. Nichts läuft.</translation>
     </message>
 </context>
 <context>
@@ -5853,7 +5865,7 @@ Länge des letzten Schritts %5, Rate %6</translation>
     </message>
     <message>
         <source>Run</source>
-        <translation>Lauf</translation>
+        <translation>Starten</translation>
     </message>
     <message>
         <source>Stop</source>
@@ -7006,6 +7018,10 @@ Schneller, als der Speicher erlaubt: Die Operanden lagen im Cache</translation>
     <message>
         <source>large copies</source>
         <translation>große Kopien</translation>
+    </message>
+    <message>
+        <source>communication is hidden: make the time line higher (F9) · </source>
+        <translation>Kommunikation ist verborgen: die Zeitleiste höher machen (F9) · </translation>
     </message>
 </context>
 <context>

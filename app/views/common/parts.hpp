@@ -9,6 +9,7 @@
 #include <QTimer>
 #include <QToolButton>
 #include <QVariant>
+#include <algorithm>
 
 namespace rankscope::app {
 
@@ -33,6 +34,16 @@ inline QLabel* make_label(const QString& words, const char* role, QWidget* paren
   label->setWordWrap(true);
   label->setProperty("role", QLatin1String(role));
   return label;
+}
+
+/// At least `least`, and wide enough for every number of the box with its words, which depend on the language.
+template <class Box>
+int width_of_box(const Box& box, int least) {
+  QString number = QString::number(box.maximum());
+  if constexpr (requires { box.decimals(); }) number = QString::number(box.maximum(), 'f', box.decimals());
+  const QString longest = box.prefix() + number + box.suffix();
+  constexpr int frame = 20;
+  return std::max(least, box.fontMetrics().horizontalAdvance(longest) + frame);
 }
 
 /// Enter also presses it while it has the focus.

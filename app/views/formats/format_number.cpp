@@ -13,9 +13,13 @@ QString few_digits(double value) {
   return QString::number(value, 'g', 2).replace(QLatin1Char('-'), QChar(0x2212));
 }
 
-/// Of a share: also 0.002 % has two digits.
+/// Of a share: also 0.002 % has two digits, and 100 % has no exponent.
 QString signed_percent(double share) {
-  return (share > 0 ? QStringLiteral("+") : QString()) + few_digits(100 * share) + QStringLiteral("\u00A0%");
+  const double percent = 100 * share;
+  const QString digits = std::fabs(percent) < 99.5 || std::fabs(percent) >= 1e6
+                             ? few_digits(percent)
+                             : QString::number(percent, 'f', 0).replace(QLatin1Char('-'), QChar(0x2212));
+  return (share > 0 ? QStringLiteral("+") : QString()) + digits + QStringLiteral("\u00A0%");
 }
 
 }  // namespace

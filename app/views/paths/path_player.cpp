@@ -23,6 +23,7 @@ PathPlayer::PathPlayer(QWidget* parent)
       words_(new QLabel(this)) {
   slider_->setAccessibleName(tr("Step of the paths"));
   slider_->setRange(0, 0);
+  slider_->setMinimumWidth(1);  // in a narrow view the words stay whole
   words_->setProperty("role", QStringLiteral("dim"));
   words_->setFont(number_font());
   words_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);

@@ -232,8 +232,9 @@ void PathsView::arrange() {
     control->setGeometry(x, 6, wide, control_height);
     x += wide + control_gap;
   };
-  constexpr int list_wide = 172, list_least = 100, condition_wide = 84, steps_wide = 104, noise_wide = 112,
-                reset_width = 84;
+  constexpr int list_wide = 172, list_least = 100, condition_wide = 84, least_reset = 84;
+  const int steps_wide = width_of_box(*steps_, 104), noise_wide = width_of_box(*noise_, 112),
+            reset_width = std::max(least_reset, reset_->sizeHint().width());
   const bool has_condition = make_surface(surface_name()).has_condition;
   const int others = (has_condition ? condition_wide + control_gap : 0) + steps_wide + noise_wide + 2 * control_gap;
   // In a narrow view the list of surfaces becomes narrower, not the numbers.

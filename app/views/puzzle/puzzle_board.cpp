@@ -15,7 +15,7 @@
 namespace rankscope::app {
 namespace {
 
-constexpr double label_width = 142, least_row = 26, most_row = 34, row_gap = 6, axis_height = 26;
+constexpr double label_width = 160, least_row = 26, most_row = 34, row_gap = 6, axis_height = 26;
 constexpr double board_margin = 4, widest_unit = 34, widest_tray_box = 34, tray_gap = 4;
 constexpr std::int64_t tick_steps[] = {1, 2, 5, 10, 20, 50};
 

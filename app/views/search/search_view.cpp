@@ -211,9 +211,9 @@ void SearchView::arrange() {
     control->setGeometry(x, 6, wide, control_height);
     x += wide + gap;
   };
-  place(search_, 84);
-  place(budget_, 96);
-  place(seed_, 96);
+  place(search_, std::max(84, search_->sizeHint().width()));
+  place(budget_, width_of_box(*budget_, 96));
+  place(seed_, std::min(width_of_box(*seed_, 96), 120));
   words_->setVisible(shown && width() - x > 80);
   words_->setGeometry(x, 6, std::max(0, width() - x - view_margin), control_height);
   const bool has_room_for_source = there && !presents() && height() >= least_for_source;
@@ -275,8 +275,8 @@ void SearchView::paint(QPainter& painter) {
     return paint_empty(painter, below, colours(), tr("No plan is open"), tr("Open a scenario to search its plans."));
   paint_empty(
       painter, below, colours(), tr("No search yet"),
-      tr("Search predicts plans for the same training on %1 ranks, by random, Bayesian and exhaustive search, and "
-         "shows each plan as a point: time against memory. Nothing runs.")
+      tr("Search predicts plans for the same training on the same number of ranks (%1), by random, Bayesian and "
+         "exhaustive search, and shows each plan as a point: time against memory. Nothing runs.")
           .arg(session_.scenario()->plan.ranks()));
 }
 
