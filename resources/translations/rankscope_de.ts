@@ -3159,7 +3159,7 @@ ab %3, mit allen Stellen ab %4, unter %5
     </message>
     <message>
         <source>This scenario has no lesson. Change the plan on the right, or press Run.</source>
-        <translation>Dieses Szenario hat keine Lektion. Ändern Sie rechts den Plan, oder drücken Sie „Starten“.</translation>
+        <translation>Dieses Szenario hat keine Lektion. Ändern Sie rechts den Plan, oder drücken Sie „Lauf“.</translation>
     </message>
     <message>
         <source>before you look</source>
@@ -3227,11 +3227,11 @@ ab %3, mit allen Stellen ab %4, unter %5
     </message>
     <message>
         <source>Reset the plan to the lesson&apos;s and press Run to check.</source>
-        <translation>Setzen Sie den Plan auf den der Lektion zurück, und drücken Sie „Starten“, um zu prüfen.</translation>
+        <translation>Setzen Sie den Plan auf den der Lektion zurück, und drücken Sie „Lauf“, um zu prüfen.</translation>
     </message>
     <message>
         <source>Press Run to check.</source>
-        <translation>Drücken Sie „Starten“, um zu prüfen.</translation>
+        <translation>Drücken Sie „Lauf“, um zu prüfen.</translation>
     </message>
     <message>
         <source>Hidden until you answer the question on the left.</source>
@@ -3415,7 +3415,7 @@ ab %3, mit allen Stellen ab %4, unter %5
     </message>
     <message>
         <source>Run</source>
-        <translation>Starten</translation>
+        <translation>Lauf</translation>
     </message>
     <message>
         <source>Stop</source>
@@ -3703,7 +3703,7 @@ ab %3, mit allen Stellen ab %4, unter %5
     </message>
     <message>
         <source>The teacher has run this lab. Your window shows a prediction: press Run to train it here.</source>
-        <translation>Die Lehrperson hat dieses Lab ausgeführt. Ihr Fenster zeigt eine Vorhersage: Drücken Sie „Starten“, um es hier zu trainieren.</translation>
+        <translation>Die Lehrperson hat dieses Lab ausgeführt. Ihr Fenster zeigt eine Vorhersage: Drücken Sie „Lauf“, um es hier zu trainieren.</translation>
     </message>
     <message>
         <source>Opening</source>
@@ -3739,7 +3739,7 @@ ab %3, mit allen Stellen ab %4, unter %5
     </message>
     <message>
         <source>Press Run to train this scenario.</source>
-        <translation>Drücken Sie „Starten“, um dieses Szenario zu trainieren.</translation>
+        <translation>Drücken Sie „Lauf“, um dieses Szenario zu trainieren.</translation>
     </message>
     <message>
         <source>Open</source>
@@ -3851,7 +3851,7 @@ ab %3, mit allen Stellen ab %4, unter %5
     </message>
     <message>
         <source>Press Run to compare it with a run.</source>
-        <translation>Drücken Sie „Starten“, um sie mit einem Lauf zu vergleichen.</translation>
+        <translation>Drücken Sie „Lauf“, um sie mit einem Lauf zu vergleichen.</translation>
     </message>
     <message>
         <source>The first step has not arrived yet.</source>
@@ -5865,7 +5865,7 @@ Länge des letzten Schritts %5, Rate %6</translation>
     </message>
     <message>
         <source>Run</source>
-        <translation>Starten</translation>
+        <translation>Lauf</translation>
     </message>
     <message>
         <source>Stop</source>
@@ -6280,7 +6280,7 @@ je Rank</translation>
     </message>
     <message>
         <source>Press Run.</source>
-        <translation>Drücken Sie „Starten“.</translation>
+        <translation>Drücken Sie „Lauf“.</translation>
     </message>
     <message>
         <source>A run&apos;s loss, gradient norm and tokens per second appear here step by step. A prediction alone has no loss.</source>

@@ -126,7 +126,7 @@ TEST_CASE("invalid options are refused by name, with valid ones") {
       {{"frobnicate"},
        "rankscope-engine: ",
        {"unknown command 'frobnicate'",
-        "plan, simulate, run, verify, sweep, validate, search, paths, peak, export, export-torch and lessons"}},
+        "plan, simulate, run, verify, sweep, validate, search, paths, peak, export, export-torch, lessons and keys"}},
       {{"search", file, "--best", "0"}, "rankscope-engine: --best: ", {"'0'", "from 1"}},
       {{"search", file, "--budget", "5"}, "--budget: ", {"--strategy bayes", "leave it out"}},
       {{"search", file, "--seed", "1", "--strategy", "exhaustive"}, "--seed: ", {"--strategy random"}},

@@ -195,7 +195,8 @@ TEST_CASE("the chosen plan becomes the session's, and the results stay") {
   REQUIRE(wait_until([&] { return shown.session.settled(); }));
   CHECK(shown.session.scenario()->plan ==
         with_values(before, shown.view.found().knobs, shown.view.found().points[fastest].values));
-  CHECK(shown.session.refusal() == QString());
+  // It is not an error that the cluster's software is not here.
+  CHECK(shown.session.refusal().contains("belong to a machine that is not here"));
   CHECK_FALSE(shown.view.found().empty());
   // Another batch is another training: the results are not valid for it.
   Scenario other = *shown.session.scenario();

@@ -10,7 +10,7 @@ from ten_minutes import wait_label
 
 BOARD = "Board of the puzzle"
 # The board's geometry, in pixels: rows of stages, then the axis, then the boxes to place.
-LEFT, TOP, AXIS, BOX_STEP = 12 + 142, 4, 26, 38
+LEFT, TOP, AXIS, BOX_STEP = 12 + 160, 4, 26, 38
 STAGES = 3
 
 
