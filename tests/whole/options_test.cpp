@@ -80,6 +80,10 @@ TEST_CASE("every key of a scenario file is listed with its meaning, its default 
   CHECK(train.out.starts_with("[train]\nglobal_batch = "));
   CHECK(train.out.find("    integer from 1\n") != std::string::npos);
   CHECK(train.out.find("[plan]") == std::string::npos);
+  // A figure of the default cluster is that of its file.
+  const Ended cluster = engine(folder, {"keys", "cluster"});
+  CHECK(cluster.out.starts_with("[cluster]\nspec = \"laptop\"\n"));
+  CHECK(cluster.out.find("\npeak_flops_fp32 = 0\n") == std::string::npos);
   const Ended unknown = engine(folder, {"keys", "plans"});
   CHECK(unknown.status == 2);
   CHECK(unknown.err.find("'plans' is no table of a scenario file; the tables are ") != std::string::npos);

@@ -51,7 +51,7 @@ int print_keys(const std::string& table) {
   if (!table.empty() && std::find(tables.begin(), tables.end(), table) == tables.end())
     throw ScenarioError(
         fmt::format("'{}' is no table of a scenario file; the tables are {}", table, fmt::join(tables, ", ")));
-  Scenario defaults;
+  Scenario defaults = parse_scenario("", "the defaults");  // with the figures of the default cluster's file
   std::string_view last;
   for (const Key& key : scenario_keys()) {
     if (!table.empty() && key.table != table) continue;
