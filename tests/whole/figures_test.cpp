@@ -132,6 +132,11 @@ TEST_CASE("simulate says whose costs it used: the cluster's, or with --here this
   CHECK(cluster.out.find(", not measured on this machine\n") != std::string::npos);
   const json here = only_object(
       engine(folder, with_small_model({"simulate", lab("data-parallel"), "--here", "--json"}), with_cache(folder)));
+  const Ended elsewhere =
+      engine(folder, with_small_model({"simulate", lab("data-parallel"), "--here", "--set", "cluster.spec=selene"}),
+             with_cache(folder));
+  CHECK(elsewhere.status == 0);  // whatever software that cluster runs
+  CHECK(elsewhere.out.find("links of cluster 'selene'") != std::string::npos);
   CHECK(here["obtained"] == "simulated");
   CHECK(here["costs"].get<std::string>().find("measured on ") == 0);
   CHECK(here["costs"].get<std::string>().find("links of cluster 'laptop'") != std::string::npos);

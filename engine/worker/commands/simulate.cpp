@@ -96,7 +96,8 @@ void record(const SimulateRequest& request, const Scenario& predicted, const Ste
 }
 
 int print_simulation(const SimulateRequest& request) {
-  const Scenario scenario = with_stages(read(request.input), request.here, DeviceKind::cpu, request.threads);
+  Scenario scenario = with_stages(read(request.input), request.here, DeviceKind::cpu, request.threads);
+  if (request.here) scenario.cluster.software = {};  // the costs are of this engine's ops
   const StepProgram step = compile_rest(scenario);
   if (!is_folded(step)) check_runs(step);
   std::optional<OtherCosts> other;

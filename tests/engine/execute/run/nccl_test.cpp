@@ -40,7 +40,7 @@ Function* emulated_function(const char* name) {
 }
 std::string misuse() { return emulated_function<decltype(emulated_nccl_misuse)>("emulated_nccl_misuse")(); }
 
-/// All events that the library has told of since the last time.
+/// All events that the library has reported since the last call.
 std::vector<emulated_nccl::ReportedEvent> reported_events() {
   const auto has_reported_all =
       emulated_function<decltype(emulated_nccl_has_reported_all)>("emulated_nccl_has_reported_all");

@@ -47,9 +47,9 @@ extern "C" {
 void emulated_nccl_behave(const emulated_nccl::ProfilerBehaviour& behaviour);
 /// Since the last time.
 void emulated_nccl_reported(std::vector<emulated_nccl::ReportedEvent>& reported);
-/// True: plug-ins were told of everything that has happened, and emulated_nccl_reported() has it.
+/// True if every event so far has been reported to the plug-ins, and emulated_nccl_reported() contains it.
 bool emulated_nccl_has_reported_all();
-/// From now on plug-ins are told of nothing that happens inside of works; false: they are told all of it then.
+/// True: events inside collectives are held back from now on. False: all held events are reported at once.
 void emulated_nccl_hold_reports(bool hold);
 /// Everything that was done against NCCL's rules since the last call, a line each; empty when nothing was.
 const char* emulated_nccl_misuse();
