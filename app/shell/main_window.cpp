@@ -175,6 +175,7 @@ void MainWindow::make_layout() {
   });
   log_ = new QPlainTextEdit(workspace_);
   log_->setReadOnly(true);
+  log_->setFont(fixed_font());  // its tables have columns
   log_->setMaximumBlockCount(kept_log_lines);
   log_->setFrameShape(QFrame::NoFrame);
   log_->setPlaceholderText(tr("The engine's output appears here."));
