@@ -46,6 +46,14 @@ with_progress() {
 # "DONE TOTAL" of the last "[DONE/TOTAL]" that ninja has written to $log.
 count_steps() { tr '\r' '\n' <"$log" | sed -n 's|^\[\([0-9]*\)/\([0-9]*\)\].*|\1 \2|p' | tail -n 1; }
 
+# How many files are compiled at once: one on each core, and each with the memory that the largest of them needs.
+count_jobs() {
+  local largest=1300000 free cores  # KiB
+  cores=$(nproc)
+  free=$(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo)
+  echo $((free / largest < 1 ? 1 : free / largest < cores ? free / largest : cores))
+}
+
 # Configures a preset and builds targets of it (none: all) in build/PRESET of the repository. The compiler's output is
 # shown only when something fails.
 #   build PRESET [-D…]… [TARGET…]
@@ -63,8 +71,10 @@ build() {
     cat "$log" >&2
     fail "configuring build/$preset failed (above)"
   }
-  say "building build/$preset with $(nproc) cores (details: build/$preset.log)"
-  compile() { (cd "$root" && cmake --build --preset "$preset" --parallel "$(nproc)" "${targets[@]}" -- -k 0) >>"$log" 2>&1; }
+  local jobs
+  jobs=$(count_jobs)
+  say "building build/$preset with $jobs at a time (details: build/$preset.log)"
+  compile() { (cd "$root" && cmake --build --preset "$preset" --parallel "$jobs" "${targets[@]}" -- -k 0) >>"$log" 2>&1; }
   with_progress "building build/$preset" count_steps compile || {
     grep -E '^FAILED|error:|undefined reference|No space|Killed' "$log" | cut -c 1-300 | head -n 60 >&2
     fail "building build/$preset failed (above; full log: $log)"

@@ -10,6 +10,7 @@
 #include "tests/comparison.hpp"
 #include "tests/oracle/fingerprint.hpp"
 #include "tests/oracle/whole_run.hpp"
+#include "tests/places.hpp"
 #include "tests/whole/json.hpp"
 
 using namespace rankscope;
@@ -18,7 +19,7 @@ using oracle::Fingerprint;
 
 namespace {
 
-std::string here(const std::string& name) { return std::string(RANKSCOPE_SOURCE_DIR) + "/tests/oracle/" + name; }
+std::string here(const std::string& name) { return source_folder() + "/tests/oracle/" + name; }
 
 json reference(const std::string& name) {
   std::ifstream file(here("references/" + name + ".json"));

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 #include "tests/whole/json.hpp"
 #include "tests/whole/process.hpp"
 
@@ -26,7 +27,7 @@ std::string scenario() {
 }
 
 Ended run(const Folder& folder, const Arguments& more) {
-  Arguments command{RANKSCOPE_ENGINE, "run", (folder / "s.toml").string(), "--json"};
+  Arguments command{program("rankscope-engine"), "run", (folder / "s.toml").string(), "--json"};
   command.insert(command.end(), more.begin(), more.end());
   return Process(folder, command).wait(a_minute);
 }
@@ -44,10 +45,6 @@ std::filesystem::path checkpoint(const Folder& folder, const std::string& name, 
   return folder / name / ("step-0000000" + std::to_string(steps));
 }
 
-std::string content_of(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 void write_to(const std::filesystem::path& file, const std::string& content) {
   std::ofstream(file, std::ios::binary) << content;
 }
@@ -252,7 +249,7 @@ TEST_CASE("a restart skips a damaged checkpoint and replaces it by a complete on
 TEST_CASE("a second run in a checkpoint folder or a recording is refused with the holder's name") {
   const Folder folder;
   folder.file("s.toml", scenario());
-  const Arguments at_work{RANKSCOPE_ENGINE, "run", (folder / "s.toml").string(), "--steps", "100000",
+  const Arguments at_work{program("rankscope-engine"), "run", (folder / "s.toml").string(), "--steps", "100000",
                           "--checkpoint",   "c",   "--checkpoint-every",         "50000",   "--record",
                           "t.mcap"};
   Process first(folder, at_work);

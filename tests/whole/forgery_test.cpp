@@ -11,6 +11,7 @@
 #include "telemetry/event/codec.hpp"
 #include "telemetry/stream/link.hpp"
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 #include "tests/whole/json.hpp"
 #include "tests/whole/process.hpp"
 
@@ -182,7 +183,7 @@ TEST_CASE("a worker that has another secret than the run's says once why it is n
   join.replace(join.size() - 40, 40, std::string(40, 'x'));
   job["join"] = join;
   job["directory"] = (folder / "none").string();
-  Process stranger(folder, {RANKSCOPE_ENGINE, "worker"}, {.environment = {"RANKSCOPE_JOB=" + job.dump()}, .input = {}});
+  Process stranger(folder, {program("rankscope-engine"), "worker"}, {.environment = {"RANKSCOPE_JOB=" + job.dump()}, .input = {}});
   const std::string line = stranger.line_of_errors("rankscope-engine: not accepted: ", a_minute);
   CHECK_THAT(line, ContainsText("this peer does not know the secret of the run"));
   std::this_thread::sleep_for(std::chrono::seconds(1));  // five more attempts

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 #include "tests/whole/process.hpp"
 
 using namespace rankscope::test;
@@ -17,9 +18,10 @@ Ended typed(const Folder& folder, const std::string& line) {
 
 TEST_CASE("standard output on a full disk is an error of every command, in one line") {
   const Folder folder;
-  const std::string engine_program = RANKSCOPE_ENGINE, trace_program = RANKSCOPE_TRACE, file = lab("pipeline-1f1b");
+  const std::string engine_program = quoted({program("rankscope-engine")});
+  const std::string trace_program = quoted({program("rankscope-trace")}), file = quoted({lab("pipeline-1f1b")});
   const std::string recording = (folder / "run.mcap").string();
-  REQUIRE(engine(folder, {"simulate", file, "--record", recording}).status == 0);
+  REQUIRE(engine(folder, {"simulate", lab("pipeline-1f1b"), "--record", recording}).status == 0);
   const std::string small = " --set layers=4 --set width=32 --set context=16 --steps 2 ";
   const std::vector<std::pair<std::string, std::string>> lines{
       {"rankscope-engine", engine_program + " --help"},
@@ -35,11 +37,11 @@ TEST_CASE("standard output on a full disk is an error of every command, in one l
       {"rankscope-trace", trace_program + " stats " + recording},
       {"rankscope-trace", trace_program + " stats --json " + recording},
       {"rankscope-trace", trace_program + " export " + recording + " --format csv"}};
-  for (const auto& [program, line] : lines) {
+  for (const auto& [name, line] : lines) {
     const Ended ended = typed(folder, line + " > /dev/full");
     INFO(line << ": " << ended.err);
     CHECK(ended.status == 1);
-    CHECK(ended.err.ends_with(program + ": standard output: No space left on device\n"));
+    CHECK(ended.err.ends_with(name + ": standard output: No space left on device\n"));
   }
 }
 
@@ -65,7 +67,7 @@ TEST_CASE("a file on a full disk is refused with the system's reason") {
 
 TEST_CASE("a reader that closes the pipe ends a command without a message") {
   const Folder folder;
-  const std::string engine_program = RANKSCOPE_ENGINE, file = lab("pipeline-1f1b");
+  const std::string engine_program = quoted({program("rankscope-engine")}), file = quoted({lab("pipeline-1f1b")});
   for (const char* before : {"", "trap '' PIPE; "}) {  // as a parent may have it, so that writing fails instead
     const Ended ended = typed(folder, before + engine_program + " plan " + file + " --program 0 | head -n 1");
     INFO(ended.err);

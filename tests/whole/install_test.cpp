@@ -3,24 +3,16 @@
 #include <iterator>
 
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 #include "tests/whole/process.hpp"
 
 using namespace rankscope::test;
-
-namespace {
-
-std::string content_of(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-}  // namespace
 
 TEST_CASE("an installation has its programs and scenarios, and its labs are found by name") {
   const Folder folder;
   const std::filesystem::path prefix = folder / "prefix";
   const Ended installed =
-      Process(folder, {RANKSCOPE_CMAKE, "--install", RANKSCOPE_BUILD_DIR, "--prefix", prefix.string()}).wait(a_minute);
+      Process(folder, {RANKSCOPE_CMAKE, "--install", std::filesystem::path(program("..")).lexically_normal().string(), "--prefix", prefix.string()}).wait(a_minute);
   INFO(installed.out << installed.err);
   REQUIRE(installed.status == 0);
   for (const char* program : {"rankscope-engine", "rankscope-trace"})

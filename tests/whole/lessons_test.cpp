@@ -14,10 +14,6 @@ using namespace rankscope::test;
 
 namespace {
 
-std::string contents(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 bool has(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
 
@@ -94,7 +90,7 @@ TEST_CASE("a hand-out has pictures and no answers, the instructor's edition has 
   const std::string file = folder.file("small.toml", small_lab("100 * 1/5", "")),
                     page = (folder / "small.html").string();
   REQUIRE(engine(folder, {"lessons", "export", file, "-o", page}).status == 0);
-  const std::string sheet = contents(page);
+  const std::string sheet = content_of(page);
   CHECK(has(sheet, "What share of the step is bubble?"));
   CHECK_FALSE(has(sheet, "One fifth"));
   CHECK(has(sheet, "Time line of a step; simulated"));
@@ -103,8 +99,8 @@ TEST_CASE("a hand-out has pictures and no answers, the instructor's edition has 
   CHECK(has(answers.out, "Answer: 20 %"));
   CHECK(has(answers.out, "One fifth"));
   REQUIRE(engine(folder, {"lessons", "export", file, "--as", "md", "-o", (folder / "small.md").string()}).status == 0);
-  CHECK(has(contents((folder / "small.md").string()), "](small.pictures/small-timeline.svg)"));
-  CHECK(has(contents((folder / "small.pictures/small-memory.svg").string()), "<svg"));
+  CHECK(has(content_of((folder / "small.md").string()), "](small.pictures/small-timeline.svg)"));
+  CHECK(has(content_of((folder / "small.pictures/small-memory.svg").string()), "<svg"));
 }
 
 TEST_CASE("the whole natural course is a hand-out and a quiz") {

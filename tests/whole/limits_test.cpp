@@ -10,6 +10,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/judged.hpp"
+#include "tests/places.hpp"
 #include "tests/whole/process.hpp"
 
 using namespace rankscope::test;
@@ -18,18 +19,19 @@ namespace {
 
 using Arguments = std::vector<std::string>;
 
-/// The engine, limited to this number of further processes and threads. As an ordinary user: root has no such limit.
+/// The engine, limited to this number of further processes and threads. As an ordinary user, since root has no such
+/// limit; but one who may read a checkout that is closed to others.
 Ended with_threads(const Folder& folder, int threads, const Arguments& arguments) {
   std::filesystem::permissions(folder.path(), std::filesystem::perms::all);
-  std::string line = "ulimit -u " + std::to_string(threads) + "; exec " + RANKSCOPE_ENGINE;
-  for (const std::string& argument : arguments) line += " '" + argument + "'";
-  Arguments command{"/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "/bin/bash", "-c", line};
+  const std::string line = "ulimit -u " + std::to_string(threads) + "; exec " + quoted(engine_command(arguments));
+  Arguments command{"/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"};
+  for (const char* set : {"--inh-caps", "--ambient-caps"}) command.insert(command.end(), {set, "-all,+dac_override"});
+  command.insert(command.end(), {"/bin/bash", "-c", line});
   return Process(folder, command).wait(a_minute);
 }
 
 Ended with_address_space(const Folder& folder, int mib, const Arguments& arguments) {
-  std::string line = "ulimit -v " + std::to_string(mib * 1024) + "; exec " + RANKSCOPE_ENGINE;
-  for (const std::string& argument : arguments) line += " '" + argument + "'";
+  const std::string line = "ulimit -v " + std::to_string(mib * 1024) + "; exec " + quoted(engine_command(arguments));
   return Process(folder, {"/bin/bash", "-c", line}).wait(a_minute);
 }
 
@@ -87,7 +89,7 @@ TEST_CASE("an mpirun that hangs after its ranks have ended is killed, and what t
   std::filesystem::permissions(hanging, std::filesystem::perms::owner_all);
   const int stop_at = GENERATE(-1, 1);  // a rank of the second run is killed
   Arguments command =
-      with_small_model({"/usr/bin/env", "PATH=" + folder.path().string() + ":" + std::getenv("PATH"), RANKSCOPE_ENGINE,
+      with_small_model({"/usr/bin/env", "PATH=" + folder.path().string() + ":" + std::getenv("PATH"), program("rankscope-engine"),
                         "run", lab("pipeline-1f1b"), "--steps", "3", "--comm", "mpi"});
   if (stop_at >= 0) command.insert(command.end(), {"--set", "fault.kill_rank=1", "--set", "fault.kill_step=1"});
   const Ended ended = Process(folder, command).wait(a_minute);

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 #include "tests/whole/json.hpp"
 #include "tests/whole/process.hpp"
 
@@ -11,18 +12,18 @@ using namespace rankscope::test;
 
 namespace {
 
-struct Plan {
+struct ResidentPlan {
   const char* name;
   int ranks;
   std::vector<std::string> overrides;
 };
 
 /// The memory reported by each rank (see resident_rank.cpp).
-std::vector<json> memory_of_ranks(const Folder& folder, const Plan& plan) {
+std::vector<json> memory_of_ranks(const Folder& folder, const ResidentPlan& plan) {
   std::vector<std::string> command{RANKSCOPE_MPIEXEC, "-n",        std::to_string(plan.ranks),
                                    "--oversubscribe", "--bind-to", "none"};
   if (geteuid() == 0) command.emplace_back("--allow-run-as-root");
-  command.insert(command.end(), {RANKSCOPE_RESIDENT_RANK, lab("data-parallel")});
+  command.insert(command.end(), {program("resident_rank"), lab("data-parallel")});
   // Some hundreds of MiB per rank, so that the 13 MB of code and of MPI are well below 5%; and little to compute.
   command.insert(command.end(), {"width=512", "heads=8", "layers=12", "context=32", "global_batch=4", "data=1"});
   command.insert(command.end(), plan.overrides.begin(), plan.overrides.end());
@@ -47,11 +48,11 @@ std::vector<json> memory_of_ranks(const Folder& folder, const Plan& plan) {
 TEST_CASE("a rank process's resident memory grows by its ledger's peak, within 5%, and then no more") {
   const Folder folder;
   const auto plan = GENERATE(
-      Plan{"pipeline", 2, {"pipeline=2", "micro_batches=4"}}, Plan{"data parallel", 2, {"data=2", "layers=9"}},
-      Plan{"ZeRO-3", 2, {"data=2", "zero=3", "bucket_mib=25", "layers=15"}}, Plan{"tensor", 2, {"tensor=2"}},
-      Plan{"zero bubble", 2, {"pipeline=2", "micro_batches=4", "schedule=zb-h1"}},
-      Plan{"offload", 2, {"data=2", "zero=2", "layers=12", "offload=optimizer", "precision=bf16"}},
-      Plan{"parameter server", 3, {"data=2", "layers=9", "data_parallel=parameter-server", "collective=auto"}});
+      ResidentPlan{"pipeline", 2, {"pipeline=2", "micro_batches=4"}}, ResidentPlan{"data parallel", 2, {"data=2", "layers=9"}},
+      ResidentPlan{"ZeRO-3", 2, {"data=2", "zero=3", "bucket_mib=25", "layers=15"}}, ResidentPlan{"tensor", 2, {"tensor=2"}},
+      ResidentPlan{"zero bubble", 2, {"pipeline=2", "micro_batches=4", "schedule=zb-h1"}},
+      ResidentPlan{"offload", 2, {"data=2", "zero=2", "layers=12", "offload=optimizer", "precision=bf16"}},
+      ResidentPlan{"parameter server", 3, {"data=2", "layers=9", "data_parallel=parameter-server", "collective=auto"}});
   INFO(plan.name);
   for (const json& rank : memory_of_ranks(folder, plan)) {
     INFO(to_text(rank));

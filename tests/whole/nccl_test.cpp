@@ -11,6 +11,7 @@
 #include "telemetry/store/run_store.hpp"
 #include "telemetry/trace/trace_reader.hpp"
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 #include "tests/whole/json.hpp"
 #include "tests/whole/process.hpp"
 
@@ -45,7 +46,7 @@ global_batch = 4
 steps = 4
 optimizer = "sgd"
 )")) {
-    fs::create_symlink(RANKSCOPE_EMULATED_NCCL, folder / "libnccl.so.2");
+    fs::create_symlink(program("librankscope_emulated_nccl.so"), folder / "libnccl.so.2");
     const char* const others = std::getenv("LD_LIBRARY_PATH");
     options.environment = {
         "LD_LIBRARY_PATH=" + folder.path().string() + (others != nullptr ? std::string(":") + others : ""),
@@ -55,7 +56,7 @@ optimizer = "sgd"
   Arguments command(Arguments arguments) const {
     arguments.insert(arguments.begin() + 1, {scenario, "--device", "cuda", "--json"});
     if (!measures) arguments.insert(arguments.end(), {"--without", "measured"});
-    arguments.insert(arguments.begin(), RANKSCOPE_ENGINE_ON_EMULATED_GPUS);
+    arguments.insert(arguments.begin(), program("rankscope-engine-on-emulated-gpus"));
     return arguments;
   }
   Ended run(const Arguments& arguments) const {
@@ -74,7 +75,7 @@ optimizer = "sgd"
   bool measures = false;  ///< products at the start: slow on a host that emulates a GPU
 };
 
-struct Plan {
+struct NcclPlan {
   int data, pipeline;
   int ranks() const { return data * pipeline; }
   Arguments with(Arguments arguments) const {
@@ -107,7 +108,7 @@ std::map<int, pid_t> ranks_of(const Folder& folder) {
 
 TEST_CASE("ranks as processes over NCCL have the losses of ranks as threads that share a GPU") {
   if (!can_use_mpi()) return;
-  const Plan plan = GENERATE(Plan{2, 1}, Plan{1, 2}, Plan{2, 2});
+  const NcclPlan plan = GENERATE(NcclPlan{2, 1}, NcclPlan{1, 2}, NcclPlan{2, 2});
   INFO("data " << plan.data << ", pipeline " << plan.pipeline);
   Place place;
   place.measures = plan.pipeline == 1;  // and rank 0 sends its choices to the others
@@ -174,7 +175,7 @@ TEST_CASE(
     place.options.environment.emplace_back("CUDA_DEVICE_MAX_CONNECTIONS=16");
     expected = "connections 16";
   }
-  const Ended ended = place.run(Plan{2, 1}.with(arguments));
+  const Ended ended = place.run(NcclPlan{2, 1}.with(arguments));
   INFO(ended.err);
   CHECK(ended.status == 0);
   std::ifstream file(notes);
@@ -216,7 +217,7 @@ TEST_CASE(
 }
 
 TEST_CASE("verify over NCCL, with ranks as threads that have a GPU each, proves the same plans") {
-  const Plan plan = GENERATE(Plan{2, 1}, Plan{1, 2}, Plan{2, 2});
+  const NcclPlan plan = GENERATE(NcclPlan{2, 1}, NcclPlan{1, 2}, NcclPlan{2, 2});
   INFO("data " << plan.data << ", pipeline " << plan.pipeline);
   const Place place;
   const Ended proven = place.run(plan.with({"verify", "--comm", "nccl"}));
@@ -231,7 +232,7 @@ TEST_CASE("verify over NCCL, with ranks as threads that have a GPU each, proves 
 
 TEST_CASE("a rank's process that dies over NCCL ends the run within seconds, with its name") {
   if (!can_use_mpi()) return;
-  const Plan plan = GENERATE(Plan{2, 1}, Plan{2, 2});
+  const NcclPlan plan = GENERATE(NcclPlan{2, 1}, NcclPlan{2, 2});
   const Place place;
   const auto check_end = [&](const Ended& ended, int victim) {
     INFO(ended.err);

@@ -17,6 +17,7 @@
 #include "telemetry/trace/trace_reader.hpp"
 #include "tests/catch.hpp"
 #include "tests/comparison.hpp"
+#include "tests/places.hpp"
 #include "tests/whole/json.hpp"
 #include "tests/whole/process.hpp"
 
@@ -224,7 +225,7 @@ TEST_CASE("a replay that stays open serves viewers that connect after its end, u
   const Folder folder;
   const std::string file = recorded(folder, 10);
   Process replay(folder,
-                 {RANKSCOPE_TRACE, "replay", file, "--speed", "max", "--stay", "--publish", "tcp://127.0.0.1:*"});
+                 {program("rankscope-trace"), "replay", file, "--speed", "max", "--stay", "--publish", "tcp://127.0.0.1:*"});
   const std::string endpoint = replay.line_of_errors("replaying " + file + " at ", a_minute);
   REQUIRE(!endpoint.empty());
   RunStore recorded_store;
@@ -247,7 +248,7 @@ TEST_CASE("a relay by itself passes on what workers send to viewers and to its r
   const Folder folder;
   const std::string file = (folder / "relay.mcap").string(), viewer_file = (folder / "viewer").string(),
                     worker_file = (folder / "worker").string();
-  Process relay(folder, {RANKSCOPE_TRACE, "relay", "--publish", "tcp://127.0.0.1:*", "--join-file", viewer_file,
+  Process relay(folder, {program("rankscope-trace"), "relay", "--publish", "tcp://127.0.0.1:*", "--join-file", viewer_file,
                          "--worker-join-file", worker_file, "--record", file});
   REQUIRE(!relay.line_of_errors("relay at ", a_minute).empty());
   RunStore seen;

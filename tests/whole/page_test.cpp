@@ -17,10 +17,6 @@ using namespace rankscope::test;
 
 namespace {
 
-std::string contents(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 /// A run of the small 1F1B lab, on four ranks.
 std::string recording(const Folder& folder, int steps) {
@@ -41,7 +37,7 @@ std::string exported(const Folder& folder, const std::string& trace) {
 }
 
 json data_in(const std::string& page) {
-  const std::string text = contents(page), begin = "id=\"data\">";
+  const std::string text = content_of(page), begin = "id=\"data\">";
   const std::size_t at = text.find(begin);
   REQUIRE(at != std::string::npos);
   return parse_json(text.substr(at + begin.size(), text.find("</script>", at) - at - begin.size()));
@@ -190,7 +186,7 @@ TEST_CASE("a page has every span of the steps that it shows, and its memory adds
 
 TEST_CASE("a page loads no other files, and contains no text that could end its script") {
   const Folder folder;
-  const std::string text = contents(exported(folder, recording(folder, 3)));
+  const std::string text = content_of(exported(folder, recording(folder, 3)));
   for (const char* outside : {"http://", "https://", "src=", "@import", "url(", "fetch(", "XMLHttpRequest", "<link"}) {
     INFO(outside);
     CHECK(text.find(outside) == std::string::npos);
@@ -292,7 +288,7 @@ const act = i => {
 };
 act(0);
 </script></body>)";
-  std::string text = contents(page);
+  std::string text = content_of(page);
   text.replace(text.rfind("</body>"), 7, acts);
   // Without a display a browser draws few frames.
   text.insert(text.find("<body>") + 6, "<script>window.requestAnimationFrame = draw => setTimeout(draw, 16);</script>");

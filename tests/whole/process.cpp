@@ -1,3 +1,4 @@
+#include "tests/places.hpp"
 #include "tests/whole/process.hpp"
 
 #include <dirent.h>
@@ -26,11 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string content_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 /// The parts of a /proc file between its zero bytes.
 std::vector<std::string> pieces_of(const fs::path& path) {
   std::vector<std::string> pieces;
@@ -58,6 +54,11 @@ int open_or_throw(const fs::path& path, int flags) {
 }
 
 }  // namespace
+
+std::string content_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
 
 Folder::Folder() {
   // Orphans of a killed supervisor become children of this process, which then sees them end.
@@ -196,7 +197,7 @@ std::string Process::line_of_errors(const std::string& beginning, std::chrono::m
 }
 
 std::vector<std::string> engine_command(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), RANKSCOPE_ENGINE);
+  arguments.insert(arguments.begin(), program("rankscope-engine"));
   return arguments;
 }
 
@@ -205,12 +206,18 @@ Ended engine(const Folder& folder, std::vector<std::string> arguments, const Sta
 }
 
 Ended trace_tool(const Folder& folder, std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), RANKSCOPE_TRACE);
+  arguments.insert(arguments.begin(), program("rankscope-trace"));
   return Process(folder, arguments).wait(a_minute);
 }
 
+std::string quoted(const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words) line += (line.empty() ? "'" : " '") + word + "'";
+  return line;
+}
+
 std::string lab(const std::string& name) {
-  return std::string(RANKSCOPE_SOURCE_DIR) + "/scenarios/labs/" + name + ".toml";
+  return source_folder() + "/scenarios/labs/" + name + ".toml";
 }
 
 std::vector<std::string> with_small_model(std::vector<std::string> arguments, int layers) {

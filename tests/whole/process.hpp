@@ -42,6 +42,9 @@ class Folder {
   std::filesystem::path path_;
 };
 
+/// The file's bytes.
+std::string content_of(const std::filesystem::path& file);
+
 /// How a program ended, and its output.
 struct Ended {
   int status = -1;  ///< of exit(); -1 with a signal
@@ -83,6 +86,9 @@ Ended engine(const Folder& folder, std::vector<std::string> arguments, const Sta
 std::vector<std::string> engine_command(std::vector<std::string> arguments);
 /// rankscope-trace.
 Ended trace_tool(const Folder& folder, std::vector<std::string> arguments);
+
+/// "'a' 'b'": a command or its arguments for a shell.
+std::string quoted(const std::vector<std::string>& words);
 
 /// Path of an installed lab, such as lab("pipeline-1f1b").
 std::string lab(const std::string& name);

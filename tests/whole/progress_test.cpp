@@ -5,6 +5,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/judged.hpp"
+#include "tests/places.hpp"
 #include "tests/whole/process.hpp"
 
 using namespace rankscope::test;
@@ -17,12 +18,6 @@ bool has_terminal() {
   const bool there = std::filesystem::exists(script);
   if (!there) not_judged("what a terminal shows: there is no script (bsdutils) here");
   return there;
-}
-
-std::string joined(const std::vector<std::string>& command) {
-  std::string line;
-  for (const std::string& word : command) line += (line.empty() ? "'" : " '") + word + "'";
-  return line;
 }
 
 /// The terminal's text as soon as it contains that text, or after the limit. The command is then ended.
@@ -58,7 +53,7 @@ TEST_CASE("at a terminal every command that takes long shows how far it is, in o
       {{"validate", "--own"}, "\rvalidate: "},
   }));
   INFO(one.arguments.front());
-  const std::string screen = screen_with(one.shown, folder, joined(engine_command(one.arguments)));
+  const std::string screen = screen_with(one.shown, folder, quoted(engine_command(one.arguments)));
   CHECK(screen.find(one.shown) != std::string::npos);
   CHECK(screen.find("\033[K") != std::string::npos);  // the line before is erased
   CHECK(folder.processes_after(a_minute).empty());
@@ -67,9 +62,8 @@ TEST_CASE("at a terminal every command that takes long shows how far it is, in o
 TEST_CASE("the set-up scripts show how far they are") {
   if (!has_terminal()) return;
   const Folder folder;
-  std::string line = "bash -c '. ";
-  line += RANKSCOPE_SOURCE_DIR;
-  line += "/resources/setup/common.sh; count() { echo 1 4; }; with_progress building count sleep 60'";
+  const std::string line = "bash -c '. \"" + source_folder() +
+                           "/resources/setup/common.sh\"; count() { echo 1 4; }; with_progress building count sleep 60'";
   const std::string screen = screen_with("building, 1 of 4, about ", folder, line);
   CHECK(screen.find("\rbuilding, 1 of 4, about ") != std::string::npos);
   CHECK(folder.processes_after(a_minute).empty());

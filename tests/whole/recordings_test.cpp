@@ -7,6 +7,7 @@
 #include "telemetry/stream/viewer_client.hpp"
 #include "telemetry/trace/trace_reader.hpp"
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 #include "tests/whole/json.hpp"
 #include "tests/whole/process.hpp"
 
@@ -90,7 +91,7 @@ TEST_CASE("a recording replayed to a viewer gives the viewer the recording's con
   recorded_run(folder);
   const std::string file = (folder / "run.mcap").string();
   Process replay(folder,
-                 {RANKSCOPE_TRACE, "replay", file, "--speed", "max", "--wait", "1", "--publish", "tcp://127.0.0.1:*"});
+                 {program("rankscope-trace"), "replay", file, "--speed", "max", "--wait", "1", "--publish", "tcp://127.0.0.1:*"});
   const std::string endpoint = replay.line_of_errors("replaying " + file + " at ", a_minute);
   REQUIRE(!endpoint.empty());
   RunStore seen_store, recorded_store;

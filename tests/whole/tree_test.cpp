@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path root = RANKSCOPE_SOURCE_DIR;
+const fs::path root = rankscope::test::source_folder();
 
 const std::map<std::string, int> floors = {{"base", 0},    {"op", 0},      {"plan", 1},  {"predict", 2}, {"lesson", 2},
                                            {"explain", 3}, {"execute", 3}, {"prove", 4}, {"worker", 5}};

@@ -10,6 +10,7 @@
 #include "telemetry/store/run_store.hpp"
 #include "telemetry/trace/trace_reader.hpp"
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 #include "tests/whole/json.hpp"
 #include "tests/whole/process.hpp"
 
@@ -234,9 +235,7 @@ TEST_CASE("a run does not read its caller's standard input") {
   const std::string comm = GENERATE(as<std::string>{}, "loopback", "mpi");
   if (comm == "mpi" && !can_use_mpi()) return;
   const Arguments run = with_small_model({"run", lab("pipeline-1f1b"), "--steps", "1", "--comm", comm});
-  std::string line = RANKSCOPE_ENGINE;
-  for (const std::string& argument : run) line += " '" + argument + "'";
-  const Ended ended = Process(folder, {"/bin/sh", "-c", line + " >/dev/null && cat"},
+  const Ended ended = Process(folder, {"/bin/sh", "-c", quoted(engine_command(run)) + " >/dev/null && cat"},
                               {.environment = {}, .input = "the rest of a script"})
                           .wait(a_minute);
   INFO(ended.err);
@@ -247,10 +246,10 @@ TEST_CASE("a full disk ends the recording, with a message, and not the training"
   const Folder folder;
   const std::string file = (folder / "run.mcap").string();
   // No file of this run may grow beyond 80 blocks of 512 bytes.
-  std::string line = std::string("ulimit -f 80; trap '' XFSZ; exec ") + RANKSCOPE_ENGINE;
-  for (const std::string& argument :
-       with_small_model({"run", lab("pipeline-1f1b"), "--steps", "100", "--json", "--record", file}))
-    line += " '" + argument + "'";
+  const std::string line =
+      "ulimit -f 80; trap '' XFSZ; exec " +
+      quoted(engine_command(
+          with_small_model({"run", lab("pipeline-1f1b"), "--steps", "100", "--json", "--record", file})));
   const Ended ended = Process(folder, {"/bin/sh", "-c", line}).wait(a_minute);
   INFO(ended.err);
   CHECK(ended.status == 1);

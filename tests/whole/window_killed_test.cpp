@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 #include "tests/whole/process.hpp"
 
 using namespace rankscope::test;
@@ -13,7 +14,7 @@ TEST_CASE("the folder of a window's class is removed by the next run when the wi
   const Folder folder;
   const int number = GENERATE(SIGKILL, SIGTERM, SIGHUP);
   INFO("signal " << number);
-  Process window(folder, {RANKSCOPE_WINDOW, "--teach", (folder / "class.join").string()},
+  Process window(folder, {program("rankscope"), "--teach", (folder / "class.join").string()},
                  {.environment = {"QT_QPA_PLATFORM=offscreen", "HOME=" + folder.path().string()}, .input = {}});
   REQUIRE(wait_until(a_minute, [&] { return std::filesystem::exists(folder / "class.join"); }));
   REQUIRE(folder.sessions().size() == 1);
@@ -29,7 +30,7 @@ TEST_CASE("a window that is killed while its run trains leaves no process, and t
   const Folder folder;
   const int number = GENERATE(SIGKILL, SIGTERM, SIGHUP);
   INFO("signal " << number);
-  Process window(folder, {RANKSCOPE_WINDOW, lab("pipeline-1f1b"), "--run"},
+  Process window(folder, {program("rankscope"), lab("pipeline-1f1b"), "--run"},
                  {.environment = {"QT_QPA_PLATFORM=offscreen", "HOME=" + folder.path().string()}, .input = {}});
   // The window's own session, and ranks that train.
   REQUIRE(wait_until(a_minute, [&] { return !folder.sessions().empty() && folder.processes().size() > 1; }));

@@ -84,8 +84,9 @@ void record_values(BufferHistories& into, const RankRun& run) {
 }
 
 void Losses::step_done(const StepSummary& summary, const StepTrace&) {
-  if (summary.tokens == 0) return;
   const std::lock_guard lock(mutex_);
+  summaries_.push_back(summary);
+  if (summary.tokens == 0) return;
   sum_[summary.step] += summary.loss * static_cast<double>(summary.tokens);
   tokens_[summary.step] += summary.tokens;
 }

@@ -50,16 +50,19 @@ void change_roundings(RankRun& run, const Model& model, int twin);
 /// Determines the direction for one element of a parameter.
 std::uint64_t draw_of(int twin, int parameter, std::int64_t element);
 
-/// Sums, by step, of the losses that all ranks report.
+/// What all ranks report: their summaries, and by step the sums of their losses.
 class Losses : public RankObserver {
  public:
   void step_done(const StepSummary& summary, const StepTrace&) override;
   double mean(std::uint32_t step) const { return sum_[step] / static_cast<double>(tokens_[step]); }
+  /// In no order of ranks.
+  const std::vector<StepSummary>& summaries() const { return summaries_; }
 
  private:
   std::mutex mutex_;
   std::vector<double> sum_ = std::vector<double>(steps, 0.0);
   std::vector<std::int64_t> tokens_ = std::vector<std::int64_t>(steps, 0);
+  std::vector<StepSummary> summaries_;
 };
 
 /// The part of a complete parameter that a rank with that coordinate in its tensor group holds as `held`.

@@ -178,6 +178,7 @@ ParityRun run_parity(Scenario scenario, const RunSettings& settings, std::string
     count.begin(result.optimizer + ", the plan and a replay of its arrivals");
     const ComparedArrivals compared(step, settings, gradient_steps);
     result.errors = compared.errors();
+    result.summaries = compared.summaries();
     judge_by_twins(result, most_twins, [&](int twin) { return compared.twin_errors(twin); });
   } else {
     const StepProgram alone = compile(reference_of(scenario));
@@ -189,6 +190,7 @@ ParityRun run_parity(Scenario scenario, const RunSettings& settings, std::string
     count.begin(result.optimizer + ", the plan");
     record(step, settings, run, count);
     result.errors = compare(run, reference, step, gradient_steps);
+    result.summaries = run.losses.summaries();
     judge_by_twins(result, most_twins, [&](int twin) {
       Recording changed;
       count.begin(result.optimizer + ", one rank with weights changed by one rounding");

@@ -78,6 +78,8 @@ struct ParityRun {
   Outcome outcome = Outcome::not_shown;
   bool passed = false;  ///< equal
   std::string reason;   ///< of any other outcome than equal
+  /// What the plan's ranks reported of each step, in no order of ranks: their memory and traffic, too.
+  std::vector<StepSummary> summaries;
 };
 
 /// Of a single collective, which trains nothing: the ranks' results are compared with its definition.

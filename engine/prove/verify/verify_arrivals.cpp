@@ -132,6 +132,8 @@ ComparedArrivals::ComparedArrivals(const StepProgram& step, const RunSettings& s
 
 ComparedArrivals::~ComparedArrivals() = default;
 
+const std::vector<StepSummary>& ComparedArrivals::summaries() const { return both_->watched.losses.summaries(); }
+
 ParityErrors ComparedArrivals::errors() const {
   const auto& [step, settings, gradient_steps, watched, served, truth] = *both_;
   const int workers = step.grid.workers();

@@ -23,6 +23,8 @@ class ComparedArrivals {
   ParityErrors errors() const;
   /// The same for another replay, the twin of that number (parity::change_roundings).
   ParityErrors twin_errors(int twin) const;
+  /// ParityRun::summaries.
+  const std::vector<StepSummary>& summaries() const;
 
  private:
   struct Both;

@@ -11,7 +11,7 @@
 
 #include "app/views/common/rows_table.hpp"
 #include "app/views/common/style.hpp"
-#include "tests/app/timeline/application.hpp"
+#include "tests/app/session/qt_application.hpp"
 #include "tests/catch.hpp"
 
 using namespace rankscope;

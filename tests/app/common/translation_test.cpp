@@ -12,15 +12,16 @@
 #include <vector>
 
 #include "app/views/common/language.hpp"
-#include "tests/app/timeline/application.hpp"
+#include "tests/app/session/qt_application.hpp"
 #include "tests/catch.hpp"
 #include "tests/judged.hpp"
+#include "tests/places.hpp"
 
 using namespace rankscope::app;
 
 namespace {
 
-const QDir translations(QStringLiteral(RANKSCOPE_SOURCE_DIR "/resources/translations"));
+const QDir translations(QString::fromStdString(rankscope::test::source_folder() + "/resources/translations"));
 
 struct Translated {
   QString source, comment, translation;
@@ -84,7 +85,7 @@ TEST_CASE("Every text of the sources is in each language's file") {
     const QString copy = folder.filePath(name);
     REQUIRE(QFile::copy(translations.filePath(name), copy));
     QProcess process;
-    process.setWorkingDirectory(QStringLiteral(RANKSCOPE_SOURCE_DIR));
+    process.setWorkingDirectory(QString::fromStdString(rankscope::test::source_folder()));
     process.start(lupdate, {QStringLiteral("app"), QStringLiteral("-I"), QStringLiteral("."),
                             QStringLiteral("-locations"), QStringLiteral("none"), QStringLiteral("-no-obsolete"),
                             QStringLiteral("-silent"), QStringLiteral("-tr-function-alias"),
@@ -100,7 +101,7 @@ TEST_CASE("Every text of the sources is in each language's file") {
 }
 
 TEST_CASE("The window's words, plurals and numbers are of the language that is installed") {
-  QCoreApplication& here = rankscope::application();
+  QCoreApplication& here = rankscope::app::application();
   if (!window_languages().contains(QStringLiteral("de")))
     return test::not_judged("the installed language: the program was built without Qt's linguist tools");
   install_language(here, QStringLiteral("de"));

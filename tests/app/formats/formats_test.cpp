@@ -10,6 +10,7 @@
 #include "kernels/tensor/magnitude.hpp"
 #include "tests/app/painted_text.hpp"
 #include "tests/app/session/qt_application.hpp"
+#include "tests/app/session/sources.hpp"
 #include "tests/catch.hpp"
 
 using namespace rankscope;
@@ -17,22 +18,14 @@ using namespace rankscope::app;
 
 namespace {
 
-class EmptySource : public SnapshotSource {
- public:
-  std::shared_ptr<const StoreView> view() const override { return view_; }
-
- private:
-  std::shared_ptr<const StoreView> view_ = RunStore().view();
-};
-
-struct Shown {
+struct ShownFormats {
   QApplication& program = application();
   SharedState state;
   EmptySource source;
   FiguresModel figures;
   FormatsView view{state, source, figures};
 
-  explicit Shown(QSize size = {1100, 620}) {
+  explicit ShownFormats(QSize size = {1100, 620}) {
     view.resize(size);
     view.show();
   }
@@ -80,7 +73,7 @@ std::shared_ptr<const Figures> counted() {
 }  // namespace
 
 TEST_CASE("A typed number is rounded to every format, and an update that is too small is lost") {
-  Shown shown;
+  ShownFormats shown;
   CHECK(shown.value(NumberFormat::fp16) == 1.0009765625);
   CHECK(shown.value(NumberFormat::bf16) == 1);
   CHECK(shown.value(NumberFormat::e4m3) == 1);
@@ -101,7 +94,7 @@ TEST_CASE("A typed number is rounded to every format, and an update that is too 
 }
 
 TEST_CASE("Invalid input is reported, and the rows keep the last number") {
-  Shown shown;
+  ShownFormats shown;
   shown.view.value_field()->setText("0.5");
   for (const char* wrong : {"", "abc", "0x", "0x1234567890", "fp8:0x1", "bf16:1", "bf16:0x1ffff", "1/0"}) {
     INFO(wrong);
@@ -116,7 +109,7 @@ TEST_CASE("Invalid input is reported, and the rows keep the last number") {
 }
 
 TEST_CASE("A click on a bit flips it, and the number follows in every format") {
-  Shown shown;
+  ShownFormats shown;
   shown.view.value_field()->setText("1");
   shown.click(NumberFormat::bf16, 0);
   CHECK(shown.view.value_field()->text() == "bf16:0x3f81");
@@ -137,7 +130,7 @@ TEST_CASE("A click on a bit flips it, and the number follows in every format") {
 }
 
 TEST_CASE("Arrow keys choose a bit, and Space flips it") {
-  Shown shown;
+  ShownFormats shown;
   shown.view.value_field()->setText("1");
   FormatRows& rows = shown.view.rows();
   for (int i = 0; i < 3; ++i) QTest::keyClick(&rows, Qt::Key_Down);  // fp16
@@ -153,7 +146,7 @@ TEST_CASE("Arrow keys choose a bit, and Space flips it") {
 }
 
 TEST_CASE("int8 is a whole number times its scale") {
-  Shown shown;
+  ShownFormats shown;
   shown.view.value_field()->setText("0.304");
   CHECK(shown.value(NumberFormat::int8) == Approx(0.3));
   shown.view.int8_scale()->setValue(0.001);
@@ -180,7 +173,7 @@ TEST_CASE("Each bit belongs to sign, exponent or mantissa") {
 }
 
 TEST_CASE("A lesson's link types a number, an update, and turns the page") {
-  Shown shown;
+  ShownFormats shown;
   shown.view.show_inputs({{"value", "2^-15"}, {"update", "2^-30"}});
   CHECK(shown.view.page() == FormatsView::Page::number);
   CHECK(shown.view.number().value() == 0x1p-15);
@@ -191,7 +184,7 @@ TEST_CASE("A lesson's link types a number, an update, and turns the page") {
 }
 
 TEST_CASE("Without counted gradients the page says what would fill it; with them it shows their shares") {
-  Shown shown;
+  ShownFormats shown;
   shown.view.show_page(FormatsView::Page::gradients);
   CHECK(shown.contains("No gradients are counted"));
   CHECK(shown.contains("magnitudes_every"));
@@ -210,7 +203,7 @@ TEST_CASE("Without counted gradients the page says what would fill it; with them
 }
 
 TEST_CASE("A scale of 2^k moves the gradients into the range, and each format's largest leaves nothing beyond") {
-  Shown shown;
+  ShownFormats shown;
   shown.figures.set(counted());
   shown.view.show_page(FormatsView::Page::gradients);
   const auto fit = [&](NumberFormat format) {
@@ -232,7 +225,7 @@ TEST_CASE("A scale of 2^k moves the gradients into the range, and each format's 
 }
 
 TEST_CASE("The page of scales uses example tensors and says so") {
-  Shown shown;
+  ShownFormats shown;
   shown.view.show_page(FormatsView::Page::scales);
   CHECK(shown.contains("Not from a run"));
   const auto& rows = shown.view.scales().rows();

@@ -10,20 +10,13 @@
 #include "engine/explain/facts/facts.hpp"
 #include "tests/app/painted_text.hpp"
 #include "tests/app/session/qt_application.hpp"
+#include "tests/app/session/sources.hpp"
 #include "tests/catch.hpp"
 
 using namespace rankscope;
 using namespace rankscope::app;
 
 namespace {
-
-class EmptySource : public SnapshotSource {
- public:
-  std::shared_ptr<const StoreView> view() const override { return view_; }
-
- private:
-  std::shared_ptr<const StoreView> view_ = RunStore().view();
-};
 
 /// data 2 × pipeline 2; rank r computes (r + 1) · 20 % of its step.
 std::shared_ptr<Figures> four_ranks() {

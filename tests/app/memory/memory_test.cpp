@@ -8,6 +8,7 @@
 #include "tests/app/painted_text.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/app/session/runs.hpp"
+#include "tests/app/session/sources.hpp"
 #include "tests/catch.hpp"
 
 using namespace rankscope;
@@ -16,17 +17,6 @@ using namespace rankscope::app;
 namespace {
 
 constexpr std::int64_t us = 1000;
-
-class HeldSource : public SnapshotSource {
- public:
-  HeldSource(std::shared_ptr<const StoreView> run, std::shared_ptr<const StoreView> prediction)
-      : run_(std::move(run)), prediction_(std::move(prediction)) {}
-  std::shared_ptr<const StoreView> view() const override { return run_; }
-  std::shared_ptr<const StoreView> prediction() const override { return prediction_; }
-
- private:
-  std::shared_ptr<const StoreView> run_, prediction_;
-};
 
 OpId forward(int micro_batch) { return OpId::of({.kind = OpKind::forward, .chunk = 0, .micro_batch = micro_batch}); }
 

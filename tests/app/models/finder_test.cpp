@@ -6,6 +6,7 @@
 #include "engine/plan/program/compile.hpp"
 #include "engine/plan/scenario/read.hpp"
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 
 using namespace rankscope;
 
@@ -13,7 +14,7 @@ namespace {
 
 /// Four stages under 1F1B, with every rank's program.
 struct Compiled {
-  StepProgram step = compile(read_scenario(std::string(RANKSCOPE_SOURCE_DIR) + "/scenarios/labs/pipeline-1f1b.toml"));
+  StepProgram step = compile(read_scenario(test::source_folder() + "/scenarios/labs/pipeline-1f1b.toml"));
   RunPlan plan{step.scenario, step.grid};
   ProgramOf program_of = [this](std::int32_t rank) {
     return std::make_shared<const RankProgram>(step.program_for(rank));

@@ -11,6 +11,7 @@
 #include "tests/app/painted_text.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 
 using namespace rankscope;
 using namespace rankscope::app;
@@ -18,13 +19,13 @@ using namespace rankscope::app;
 namespace {
 
 /// The view with the engine behind it, shown, and with its first paths.
-struct Shown {
+struct ShownPaths {
   SharedState state;
   NoRun source;
   PathCache cache;
   PathsView view;
 
-  explicit Shown(const QString& engine = QStringLiteral(RANKSCOPE_ENGINE), QSize size = {1280, 800})
+  explicit ShownPaths(const QString& engine = QString::fromStdString(test::program("rankscope-engine")), QSize size = {1280, 800})
       : cache((application(), [engine] { return engine; })), view(state, source, cache) {
     view.resize(size);
     view.show();
@@ -114,7 +115,7 @@ TEST_CASE("Optimizers differ in colour, also with colour blindness, and in shape
 }
 
 TEST_CASE("The view shows the engine's own paths: on the ravine, with four optimizers ticked") {
-  Shown shown;
+  ShownPaths shown;
   PathsView& view = shown.view;
   REQUIRE(view.paths());
   CHECK(view.paths()->request.surface == "ravine");
@@ -146,7 +147,7 @@ TEST_CASE("The view shows the engine's own paths: on the ravine, with four optim
 }
 
 TEST_CASE("Keys step through the paths, and the table shows the position of each") {
-  Shown shown;
+  ShownPaths shown;
   PathsView& view = shown.view;
   QTest::keyClick(&view, Qt::Key_Home);
   CHECK(view.player().step() == 0);
@@ -170,7 +171,7 @@ TEST_CASE("Keys step through the paths, and the table shows the position of each
 }
 
 TEST_CASE("A rate is typed in the table, and an invalid rate is refused") {
-  Shown shown;
+  ShownPaths shown;
   PathsView& view = shown.view;
   view.optimizers().setCurrentIndex(shown.index("sgd", PathsModel::rate));
   view.optimizers().edit(shown.index("sgd", PathsModel::rate));
@@ -194,7 +195,7 @@ TEST_CASE("A rate is typed in the table, and an invalid rate is refused") {
 }
 
 TEST_CASE("Surface, condition number, steps, noise and start are passed to the engine, separately for each surface") {
-  Shown shown;
+  ShownPaths shown;
   PathsView& view = shown.view;
   view.condition()->setValue(200);
   view.steps()->setValue(40);
@@ -224,7 +225,7 @@ TEST_CASE("Surface, condition number, steps, noise and start are passed to the e
 }
 
 TEST_CASE("A repeated request is answered from the cache, and a pending request keeps the old paths visible") {
-  Shown shown;
+  ShownPaths shown;
   PathsView& view = shown.view;
   const auto ravine = view.paths();
   choose(view, "beale");
@@ -236,7 +237,7 @@ TEST_CASE("A repeated request is answered from the cache, and a pending request 
 }
 
 TEST_CASE("Check boxes choose which paths are drawn; without any the view says so") {
-  Shown shown;
+  ShownPaths shown;
   PathsView& view = shown.view;
   CHECK(view.model().setData(shown.index("sophia", PathsModel::optimizer), Qt::Checked, Qt::CheckStateRole));
   CHECK(view.model().drawn().count("sophia") == 1);
@@ -250,11 +251,11 @@ TEST_CASE("Check boxes choose which paths are drawn; without any the view says s
 }
 
 TEST_CASE("The view reports a missing engine, or one that refuses") {
-  Shown none{QString()};
+  ShownPaths none{QString()};
   CHECK_FALSE(none.view.paths());
   CHECK(none.contains("No paths"));
   CHECK(none.contains("rankscope-engine is neither in the folder of this program nor on PATH."));
-  Shown refused;
+  ShownPaths refused;
   refused.view.show_request({.surface = "ravine", .settings = {"momentum=2"}});
   refused.settle();
   CHECK_FALSE(refused.view.paths());
@@ -265,7 +266,7 @@ TEST_CASE("The view reports a missing engine, or one that refuses") {
 }
 
 TEST_CASE("While a question about it is open the view shows nothing") {
-  Shown shown;
+  ShownPaths shown;
   shown.view.set_veiled(true);
   CHECK(shown.contains("Hidden until you answer the questions on the left."));
   CHECK_FALSE(shown.contains("momentum"));
@@ -276,7 +277,7 @@ TEST_CASE("While a question about it is open the view shows nothing") {
 }
 
 TEST_CASE("The paths of a lesson are shown: its surface, its rates, and only its optimizers") {
-  Shown shown;
+  ShownPaths shown;
   shown.view.show_request({.surface = "ravine", .condition = 40, .optimizers = {"sgd"}, .rates = {{"sgd", 0.04}}});
   shown.settle();
   CHECK(shown.view.model().drawn() == std::set<std::string>{"sgd"});
@@ -287,7 +288,7 @@ TEST_CASE("The paths of a lesson are shown: its surface, its rates, and only its
 
 TEST_CASE("Nothing is cut or overlaps at any size of the view") {
   const QSize size = GENERATE(QSize(1920, 1080), QSize(1024, 640), QSize(690, 300), QSize(460, 260));
-  Shown shown(QStringLiteral(RANKSCOPE_ENGINE), size);
+  ShownPaths shown(QString::fromStdString(test::program("rankscope-engine")), size);
   PathsView& view = shown.view;
   choose(view, "rosenbrock");
   shown.settle();

@@ -15,7 +15,7 @@ using namespace rankscope::app;
 
 namespace {
 
-PlanSpec two_stages(int micro_batches = 2) {
+PlanSpec plan_of_two_stages(int micro_batches = 2) {
   PlanSpec plan;
   plan.pipeline = 2;
   plan.micro_batches = micro_batches;
@@ -60,7 +60,7 @@ struct Editing {
 }  // namespace
 
 TEST_CASE("A valid order has the bubble of its layout") {
-  const OrderCheck check = check_order(hand, two_stages());
+  const OrderCheck check = check_order(hand, plan_of_two_stages());
   CHECK(check.ok);
   CHECK(check.units.size() == 8);
   CHECK(check.ideal_bubble == Approx(ideal_bubble(by_hand_schedule(hand, {2, 1, 2}))));
@@ -68,7 +68,7 @@ TEST_CASE("A valid order has the bubble of its layout") {
 }
 
 TEST_CASE("An order for no micro-batch is refused, not laid out") {
-  PlanSpec none = two_stages();
+  PlanSpec none = plan_of_two_stages();
   none.micro_batches = 0;
   const OrderCheck check = check_order("stage 0:\nstage 1:\n", none);
   CHECK_FALSE(check.ok);
@@ -76,7 +76,7 @@ TEST_CASE("An order for no micro-batch is refused, not laid out") {
 }
 
 TEST_CASE("An order's picture is the textbook's time line, and a click on a box finds the op in the text") {
-  const OrderCheck check = check_order(hand, two_stages());
+  const OrderCheck check = check_order(hand, plan_of_two_stages());
   std::string drawn;
   for (const UnitOp& op : check.units)
     drawn += to_token(op.op) + " " + std::to_string(op.begin) + "-" + std::to_string(op.end) + " ";
@@ -85,7 +85,7 @@ TEST_CASE("An order's picture is the textbook's time line, and a click on a box 
   Editing editing;
   OrderPicture& picture = editing.view->picture();
   REQUIRE(picture.isVisible());
-  const auto units = check_order(to_text(gpipe_schedule({2, 1, 2})), two_stages()).units;
+  const auto units = check_order(to_text(gpipe_schedule({2, 1, 2})), plan_of_two_stages()).units;
   const UnitOp last = units.back();  // of stage 1: the second micro-batch's backward
   const QRectF box = picture.box_of(last), first = picture.box_of(units.front());
   CHECK(box.width() == Approx(2 * first.width()).margin(2));
@@ -97,21 +97,21 @@ TEST_CASE("An order's picture is the textbook's time line, and a click on a box 
 }
 
 TEST_CASE("An error in an order is reported with its line and its op") {
-  const OrderCheck doubled = check_order("stage 0: F:c0:m0 F:c0:m0", two_stages());
+  const OrderCheck doubled = check_order("stage 0: F:c0:m0 F:c0:m0", plan_of_two_stages());
   CHECK_FALSE(doubled.ok);
   CHECK(doubled.line == 1);
   CHECK(doubled.token == "F:c0:m0");
-  const OrderCheck unknown = check_order(std::string(hand) + "stage 7: F:c0:m0", two_stages());
+  const OrderCheck unknown = check_order(std::string(hand) + "stage 7: F:c0:m0", plan_of_two_stages());
   CHECK(unknown.line == 3);
   CHECK(unknown.message.find("stage N") != std::string::npos);
-  const OrderCheck missing = check_order("stage 0: F:c0:m0\n", two_stages(1));
+  const OrderCheck missing = check_order("stage 0: F:c0:m0\n", plan_of_two_stages(1));
   CHECK(missing.line == 0);
   CHECK(missing.message.find("missing") != std::string::npos);
-  CHECK_FALSE(check_order("", two_stages()).ok);
+  CHECK_FALSE(check_order("", plan_of_two_stages()).ok);
 }
 
 TEST_CASE("Choosing \"by hand\" begins with the present order, and leaving it removes the order") {
-  PlanSpec plan = two_stages();
+  PlanSpec plan = plan_of_two_stages();
   plan.schedule = "gpipe";
   choose_schedule(plan, ScheduleKind::by_hand);
   CHECK(plan.order == to_text(gpipe_schedule({2, 1, 2})));

@@ -9,20 +9,21 @@
 #include "tests/app/painted_text.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 
 using namespace rankscope;
 using namespace rankscope::app;
 
 namespace {
 
-struct Shown {
+struct ShownPuzzle {
   QApplication& program = application();
   SharedState state;
   Session session;
   PuzzleView view{state, session};
   PuzzleBoard& board = view.board();
 
-  explicit Shown(QSize size = {1100, 520}) {
+  explicit ShownPuzzle(QSize size = {1100, 520}) {
     view.resize(size);
     view.show();
     QTest::qWait(10);
@@ -59,7 +60,7 @@ struct Shown {
 }  // namespace
 
 TEST_CASE("Clicks place ready boxes at the end of their rows; a box that is not ready says what it needs") {
-  Shown shown;
+  ShownPuzzle shown;
   shown.rules(2, 2);
   shown.click(forward_of(1, 0));
   CHECK(shown.board.puzzle().placed_count() == 0);
@@ -78,7 +79,7 @@ TEST_CASE("Clicks place ready boxes at the end of their rows; a box that is not 
 }
 
 TEST_CASE("A box is dragged into its row, within it, and out of it; a wrong row and a full memory refuse it") {
-  Shown shown;
+  ShownPuzzle shown;
   shown.rules(2, 3, 2);
   const auto row = [&](int stage, double x) {
     return QPointF(shown.board.row_rect(stage).left() + x, shown.board.row_rect(stage).center().y()).toPoint();
@@ -103,7 +104,7 @@ TEST_CASE("A box is dragged into its row, within it, and out of it; a wrong row 
 }
 
 TEST_CASE("Keys choose, place, move and take back") {
-  Shown shown;
+  ShownPuzzle shown;
   shown.rules(2, 2);
   shown.board.setFocus();
   QTest::keyClick(&shown.board, Qt::Key_Return);  // F0 of stage 0
@@ -123,7 +124,7 @@ TEST_CASE("Keys choose, place, move and take back") {
 }
 
 TEST_CASE("A known order is put on the board, and a complete one is offered to be trained with") {
-  Shown shown;
+  ShownPuzzle shown;
   shown.rules(4, 8);
   QTest::mouseClick(shown.view.run_button(), Qt::LeftButton);
   CHECK(shown.view.second_words() == "Place all boxes first.");
@@ -155,7 +156,7 @@ TEST_CASE("A known order is put on the board, and a complete one is offered to b
 }
 
 TEST_CASE("A lesson's link sets the rules and begins with an empty board; what it leaves out is free") {
-  Shown shown;
+  ShownPuzzle shown;
   shown.view.show_inputs({{"stages", "3"}, {"micro_batches", "6"}, {"kept", "2"}, {"halves", "1"}});
   CHECK(shown.board.puzzle().rules() == PuzzleRules{3, 6, true, 2});
   CHECK(shown.view.kept_box()->value() == 2);
@@ -167,8 +168,8 @@ TEST_CASE("A lesson's link sets the rules and begins with an empty board; what i
 }
 
 TEST_CASE("The rules are those of the open plan while nothing is on the board") {
-  Shown shown;
-  const std::string file = std::string(RANKSCOPE_SOURCE_DIR) + "/scenarios/labs/schedule-by-hand.toml";
+  ShownPuzzle shown;
+  const std::string file = test::source_folder() + "/scenarios/labs/schedule-by-hand.toml";
   shown.session.open({SourceKind::scenario, QString::fromStdString(file)});
   REQUIRE(wait_until([&] { return shown.session.scenario().has_value(); }));
   CHECK(shown.board.puzzle().rules() == PuzzleRules{2, 4, false, 0});
@@ -177,7 +178,7 @@ TEST_CASE("The rules are those of the open plan while nothing is on the board") 
 TEST_CASE("No text of the puzzle is cut or covered, with few boxes and with many") {
   const QSize size = GENERATE(QSize(1366, 500), QSize(904, 433), QSize(640, 420));
   const PuzzleRules rules = GENERATE(PuzzleRules{2, 4, false, 0}, PuzzleRules{6, 8, true, 6});
-  Shown shown(size);
+  ShownPuzzle shown(size);
   shown.rules(rules.stages, rules.micro_batches, rules.kept, rules.halves);
   shown.view.known_menu()->actions()[3]->trigger();
   const auto texts = painted_texts(shown.board);

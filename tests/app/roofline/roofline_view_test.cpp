@@ -10,7 +10,7 @@ using namespace rankscope::app;
 
 namespace {
 
-struct Shown : ShownView<RooflineView> {
+struct ShownRoofline : ShownView<RooflineView> {
   void open(const QByteArray& cluster = "spec = \"laptop\"\n") {
     ShownView::open(
         "title = \"two stages\"\n[model]\nlayers = 4\nwidth = 64\nheads = 2\ncontext = 32\nvocabulary = 128\n"
@@ -22,7 +22,7 @@ struct Shown : ShownView<RooflineView> {
 }  // namespace
 
 TEST_CASE("a prediction's kernels are rings under the roof of the cluster's file") {
-  Shown shown;
+  ShownRoofline shown;
   CHECK(shown.view.picture().empty());
   CHECK(shown.view.picture().missing.contains("Open a scenario"));
   shown.open();
@@ -50,7 +50,7 @@ TEST_CASE("a prediction's kernels are rings under the roof of the cluster's file
 }
 
 TEST_CASE("without a launch's cost every predicted kernel lies on the roof") {
-  Shown shown;
+  ShownRoofline shown;
   shown.open("spec = \"laptop\"\nop_overhead_s = 0\n");
   REQUIRE(wait_until([&] { return !shown.view.picture().empty(); }));
   const RooflinePicture& picture = shown.view.picture();
@@ -61,7 +61,7 @@ TEST_CASE("without a launch's cost every predicted kernel lies on the roof") {
 }
 
 TEST_CASE("the roofline's table for a file has every kind of op with its FLOPs and bytes") {
-  Shown shown;
+  ShownRoofline shown;
   shown.open();
   REQUIRE(wait_until([&] { return !shown.view.picture().empty(); }));
   const ViewTable table = shown.view.table();

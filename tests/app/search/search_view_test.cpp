@@ -51,7 +51,7 @@ QString words_of_row(const std::vector<std::vector<Cell>>& rows, const QString& 
   return QStringLiteral("no row ") + name;
 }
 
-struct Shown : ShownView<SearchView> {
+struct ShownSearch : ShownView<SearchView> {
   /// Eight ranks of a described cluster with so little memory that many plans do not fit.
   void open() {
     ShownView::open(
@@ -125,7 +125,7 @@ TEST_CASE("the table for a file has every point, its fate and its knobs") {
 }
 
 TEST_CASE("an empty search view explains how to fill it") {
-  Shown shown;
+  ShownSearch shown;
   CHECK(shown.button("Search") != nullptr);
   CHECK_FALSE(shown.button("Search")->isEnabled());
   shown.open();
@@ -136,7 +136,7 @@ TEST_CASE("an empty search view explains how to fill it") {
 }
 
 TEST_CASE("a search finds plans by three strategies; the runner-up is shown first, and a click chooses another") {
-  Shown shown;
+  ShownSearch shown;
   shown.open();
   shown.search();
   const FoundPlans& found = shown.view.found();
@@ -184,7 +184,7 @@ TEST_CASE("a search finds plans by three strategies; the runner-up is shown firs
 }
 
 TEST_CASE("the chosen plan becomes the session's, and the results stay") {
-  Shown shown;
+  ShownSearch shown;
   shown.open();
   shown.search(20);
   const std::size_t fastest = shown.view.found().best.front();
@@ -207,7 +207,7 @@ TEST_CASE("the chosen plan becomes the session's, and the results stay") {
 }
 
 TEST_CASE("a stopped search keeps its results, and another can begin") {
-  Shown shown;
+  ShownSearch shown;
   shown.open();
   shown.view.choose(10000, 1);
   shown.view.start();
@@ -239,7 +239,7 @@ TEST_CASE("changes that keep training and number of ranks keep the search's resu
 }
 
 TEST_CASE("no part of the search view overlaps another, at any size") {
-  Shown shown;
+  ShownSearch shown;
   shown.open();
   shown.search(15);
   for (const QSize size : {QSize(1366, 520), QSize(1000, 300), QSize(760, 300), QSize(560, 220), QSize(340, 160)}) {

@@ -7,6 +7,7 @@
 #include "engine/plan/scenario/resources.hpp"
 #include "tests/app/session/runs.hpp"
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 
 using namespace rankscope;
 using namespace rankscope::app;
@@ -18,7 +19,7 @@ nlohmann::json simulated(const std::string& file, const std::vector<std::string>
   QProcess engine;
   QStringList arguments{"simulate", QString::fromStdString(file), "--json"};
   for (const std::string& one : set) arguments << "--set" << QString::fromStdString(one);
-  engine.start(QStringLiteral(RANKSCOPE_ENGINE), arguments);
+  engine.start(QString::fromStdString(test::program("rankscope-engine")), arguments);
   REQUIRE(engine.waitForFinished(300'000));
   INFO(engine.readAllStandardError().toStdString());
   REQUIRE(engine.exitCode() == 0);

@@ -11,6 +11,7 @@
 #include <map>
 
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 
 namespace {
 
@@ -30,7 +31,7 @@ class Person {
     file.write(content);
     return file.fileName();
   }
-  Ended run(const QStringList& arguments, const QString& program = RANKSCOPE_WINDOW) const {
+  Ended run(const QStringList& arguments, const QString& program = QString::fromStdString(rankscope::test::program("rankscope"))) const {
     QProcess process;
     QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
     environment.insert("XDG_RUNTIME_DIR", folder_.path());
@@ -56,7 +57,8 @@ class Person {
   /// A short run of a lab, recorded.
   QString recording(const QString& lab) const {
     const QString file = path(lab + ".mcap");
-    const Ended ended = run({"run", lab, "--steps", "12", "--record", file}, RANKSCOPE_ENGINE);
+    const Ended ended = run({"run", lab, "--steps", "12", "--record", file},
+                            QString::fromStdString(rankscope::test::program("rankscope-engine")));
     INFO(ended.errors.toStdString());
     REQUIRE(ended.status == 0);
     return file;

@@ -24,6 +24,7 @@
 #include "tests/app/painted_text.hpp"
 #include "tests/app/session/recording.hpp"
 #include "tests/app/shell/window.hpp"
+#include "tests/places.hpp"
 
 using namespace rankscope;
 using namespace rankscope::app;
@@ -99,7 +100,7 @@ TEST_CASE("A viewer that leaves a run is detached: the run continues, and it can
   const QString scenario = write_file(folder, "plain.toml", small_plan(1000000));
   QProcess engine;
   const QString endpoint = "ipc://" + folder.filePath("run");
-  engine.start(QStringLiteral(RANKSCOPE_ENGINE), {"run", scenario, "--publish", endpoint});
+  engine.start(QString::fromStdString(test::program("rankscope-engine")), {"run", scenario, "--publish", endpoint});
   REQUIRE(engine.waitForStarted());
   const auto window = empty_window();
   window->open(endpoint);
@@ -367,7 +368,7 @@ TEST_CASE("A plan that cannot run says so and why, and a plan too large to run s
 TEST_CASE("A recorded prediction says that nothing ran, and how many ranks it is of") {
   const QTemporaryDir folder;
   const QString file = folder.filePath("predicted.mcap");
-  REQUIRE(QProcess::execute(RANKSCOPE_ENGINE, {"simulate", large_plan(folder), "--record", file}) == 0);
+  REQUIRE(QProcess::execute(QString::fromStdString(test::program("rankscope-engine")), {"simulate", large_plan(folder), "--record", file}) == 0);
   const auto window = empty_window();
   window->workspace().set_shares_open(true);
   window->open(file);

@@ -12,6 +12,7 @@
 #include "app/views/common/style.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 
 namespace rankscope::app {
 
@@ -116,7 +117,7 @@ inline void answer_all(LabPanel& lab, double number) {
 
 inline SessionOptions real_engine() {
   SessionOptions options;
-  options.engine = QStringLiteral(RANKSCOPE_ENGINE);
+  options.engine = QString::fromStdString(test::program("rankscope-engine"));
   options.start_limit_ms = 60000;
   return options;
 }

@@ -4,10 +4,12 @@
 
 #include "app/models/steps.hpp"
 #include "tests/app/models/known_run.hpp"
-#include "tests/app/timeline/application.hpp"
+#include "tests/app/session/qt_application.hpp"
+#include "tests/app/session/sources.hpp"
 #include "tests/catch.hpp"
 
 using namespace rankscope;
+using namespace rankscope::app;
 
 namespace {
 

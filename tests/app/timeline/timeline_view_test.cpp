@@ -9,7 +9,8 @@
 
 #include "tests/app/models/known_run.hpp"
 #include "tests/app/painted_text.hpp"
-#include "tests/app/timeline/application.hpp"
+#include "tests/app/session/qt_application.hpp"
+#include "tests/app/session/sources.hpp"
 #include "tests/catch.hpp"
 
 using namespace rankscope;

@@ -13,6 +13,7 @@
 #include "app/views/training/training_view.hpp"
 #include "kernels/tensor/magnitude.hpp"
 #include "tests/app/session/qt_application.hpp"
+#include "tests/app/session/sources.hpp"
 #include "tests/catch.hpp"
 
 using namespace rankscope;
@@ -40,14 +41,6 @@ class KnownSource : public SnapshotSource {
 
  private:
   RunStore store_;
-};
-
-class EmptySource : public SnapshotSource {
- public:
-  std::shared_ptr<const StoreView> view() const override { return view_; }
-
- private:
-  std::shared_ptr<const StoreView> view_ = RunStore().view();
 };
 
 std::vector<CurvePoint> wave(int count) {

@@ -8,6 +8,7 @@
 #include "engine/worker/launch.hpp"
 #include "engine/worker/run_size.hpp"
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 #include "tests/temporary_directory.hpp"
 
 using namespace rankscope;
@@ -81,7 +82,7 @@ TEST_CASE("in a run over several hosts, memory is counted for the ranks on this 
   large.train.global_batch = 500 * scenario.train.global_batch;
   const double per_replica = size_of_run(compile(large), "cpu", {0, 2000}).bytes / 500;
   CHECK(per_replica == Approx(all.bytes).epsilon(0.02));
-  large.cluster = read_scenario(std::string(RANKSCOPE_SOURCE_DIR) + "/scenarios/models/gpt3-175b.toml").cluster;
+  large.cluster = read_scenario(test::source_folder() + "/scenarios/models/gpt3-175b.toml").cluster;
   CHECK(size_of_run(compile(large), "cpu", {0, 2000}).bytes == Approx(500 * per_replica).epsilon(0.05));
   // Launchers report how many ranks are here.
   RunRequest request;

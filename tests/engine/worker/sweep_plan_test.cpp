@@ -3,6 +3,7 @@
 
 #include "engine/worker/sweep.hpp"
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 
 using namespace rankscope;
 
@@ -10,7 +11,7 @@ namespace {
 
 SweepRequest over(const std::vector<std::string>& axes, const std::string& lab = "data-parallel") {
   SweepRequest request;
-  request.scenario = std::string(RANKSCOPE_SOURCE_DIR) + "/scenarios/labs/" + lab + ".toml";
+  request.scenario = test::source_folder() + "/scenarios/labs/" + lab + ".toml";
   request.over = axes;
   return request;
 }

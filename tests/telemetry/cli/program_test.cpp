@@ -7,6 +7,7 @@
 
 #include "telemetry/store/run_store.hpp"
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 #include "tests/telemetry/trace/trace_files.hpp"
 
 namespace rankscope::testing {
@@ -18,7 +19,7 @@ struct Run {
 };
 Run run(const TemporaryDirectory& folder, const std::string& arguments) {
   const std::string errors = folder / "errors";
-  const std::string command = std::string(RANKSCOPE_TRACE_PROGRAM) + " " + arguments + " 2>" + errors;
+  const std::string command = "'" + test::program("rankscope-trace") + "' " + arguments + " 2>" + errors;
   Run result;
   FILE* pipe = popen(command.c_str(), "r");
   if (!pipe) return result;

@@ -2,7 +2,7 @@
 // runs, its memory and traffic are those predicted to the byte, and verify finds no difference
 // unless it reports stale weights.
 //
-//   plan_fuzz [--seed N] [--count N] [--only I]
+//   plan_fuzz [--seed N] [--count N] [--only I]      15 plans; in a long run of the tests 200
 //
 // Prints each fault with the plan that has it (--only I repeats that plan alone), and at the end a summary. Exit
 // status 1 if there was a fault.
@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "tests/long.hpp"
 #include "tests/whole/plans/advice.hpp"
 #include "tests/whole/process.hpp"
 
@@ -206,7 +207,7 @@ class Fuzz {
 
 int main(int argc, char** argv) {
   std::uint64_t seed = 1;
-  int count = 40, only = -1;
+  int count = is_long() ? 200 : 15, only = -1;
   for (int i = 1; i + 1 < argc; i += 2) {
     const long value = std::strtol(argv[i + 1], nullptr, 10);
     if (std::strcmp(argv[i], "--seed") == 0) seed = static_cast<std::uint64_t>(value);

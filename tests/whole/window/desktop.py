@@ -24,6 +24,11 @@ class Failed(Exception):
     pass
 
 
+def is_long():
+    """Whether `bash tests/run.sh --long` runs."""
+    return "RANKSCOPE_LONG_TESTS" in os.environ
+
+
 def wait_for(what, condition, seconds=LIMIT):
     """The first true value of `condition`, or Failed with what did not happen."""
     end = time.monotonic() + seconds

@@ -13,7 +13,7 @@ import string
 import sys
 import time
 
-from desktop import Desktop, Failed, main, run, wait_for
+from desktop import Desktop, Failed, is_long, main, run, wait_for
 from program import Program, fresh_profile
 
 WIDTH, HEIGHT = 1366, 768
@@ -109,6 +109,8 @@ class Walk:
 
 
 def test(binary, folder, seed="1", seconds="30"):
+    if is_long():
+        seconds = 60
     desktop = Desktop(folder, WIDTH, HEIGHT)
     until = time.monotonic() + float(seconds)
     actions = programs = 0

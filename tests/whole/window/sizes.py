@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every tab at every size and scale: nothing is too small, cut or off the screen; the same after a presentation, after
-Reset layout, and after a restart."""
+"""Every tab at every size: nothing is too small, cut or off the screen; the same after a presentation, after Reset
+layout, and after a restart. In a long run of the tests at every size and scale, else at one scale for each size."""
 
 import os
 import re
 import sys
 
-from desktop import Desktop, Failed, main, run, wait_for
+from desktop import Desktop, Failed, is_long, main, run, wait_for
 from program import LOG, TABS, Program, fresh_profile
 
 LESSON = "pipeline-1f1b"
@@ -14,6 +14,7 @@ LESSON = "pipeline-1f1b"
 SCREENS = ((1366, 768), (1024, 700), (1920, 1080))
 SCALES = (1.0, 1.5, 2.0)
 THOROUGH = ((1366, 768, 1.0), (1024, 700, 1.0), (1920, 1080, 2.0))
+ALWAYS_THOROUGH = THOROUGH[0]
 LEAST_SEEN = 180  # least height of any visible view, in logical pixels
 LEAST_WITH_ROOM = 250  # and of a lower view, if the screen has 700
 ROUNDING = 3  # pixels: positions are reported in whole logical pixels
@@ -262,7 +263,10 @@ def test(binary, folder, *chosen):
         desktop = Desktop(folder, width, height)
         try:
             for scale in SCALES:
-                one = thorough if (width, height, scale) in THOROUGH else quick
+                case = (width, height, scale)
+                if not is_long() and case not in THOROUGH:
+                    continue
+                one = thorough if case == ALWAYS_THOROUGH or (is_long() and case in THOROUGH) else quick
                 print(f"{width} x {height}, scale {scale}", flush=True)
                 one(binary, folder, width, height, scale, desktop)
         finally:

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 #include "tests/temporary_directory.hpp"
 
 namespace {
@@ -24,7 +25,7 @@ Ended run(const std::string& mode, int ranks) {
   const std::string command =
       "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 "
       "ASAN_OPTIONS=detect_leaks=0 " RANKSCOPE_MPIEXEC " -n " +
-      std::to_string(ranks) + " " RANKSCOPE_MPI_RANK " " + mode + " '" + folder / "last_lines" + "' 2>&1";
+      std::to_string(ranks) + " '" + rankscope::test::program("comm_mpi_rank") + "' " + mode + " '" + folder / "last_lines" + "' 2>&1";
   Ended ended;
   const auto begin = std::chrono::steady_clock::now();
   FILE* pipe = popen(command.c_str(), "r");

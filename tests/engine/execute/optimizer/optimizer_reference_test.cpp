@@ -12,6 +12,7 @@
 #include "tests/catch.hpp"
 #include "tests/comparison.hpp"
 #include "tests/engine/execute/optimizer/optimizer_states.hpp"
+#include "tests/places.hpp"
 
 using namespace rankscope;
 
@@ -26,7 +27,7 @@ struct Case {
 };
 
 std::vector<Case> read_cases() {
-  std::ifstream file(std::string(RANKSCOPE_SOURCE_DIR) + "/tests/engine/execute/optimizer/reference.txt");
+  std::ifstream file(test::source_folder() + "/tests/engine/execute/optimizer/reference.txt");
   std::vector<Case> cases;
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line);

@@ -7,6 +7,7 @@
 
 #include "engine/execute/power/power.hpp"
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 
 using namespace rankscope;
 namespace fs = std::filesystem;
@@ -51,7 +52,7 @@ class Powercap {
 
 TEST_CASE("a step's energy on a GPU is the increase of NVML's counter since the previous step") {
   std::string why;
-  auto meter = open_nvml_meter("0000:3b:00.0", &why, RANKSCOPE_FAKE_NVML);
+  auto meter = open_nvml_meter("0000:3b:00.0", &why, test::program("librankscope_fake_nvml.so"));
   INFO(why);
   REQUIRE(meter != nullptr);
   StepEnergy energy(std::move(meter));
@@ -69,15 +70,15 @@ TEST_CASE("without NVML, a driver, the GPU or its counter the energy is unknown,
   CHECK_THAT(why, ContainsText("NVML was not found (/nowhere/libnvidia-ml.so.1"));
   CHECK(open_nvml_meter("0000:3b:00.0", &why, "libm.so.6") == nullptr);
   CHECK(why == "the GPU's energy is unknown: NVML has no counter of energy");
-  CHECK(open_nvml_meter("0000:af:00.0", &why, RANKSCOPE_FAKE_NVML) == nullptr);
+  CHECK(open_nvml_meter("0000:af:00.0", &why, test::program("librankscope_fake_nvml.so")) == nullptr);
   CHECK(why == "the GPU's energy is unknown: NVML, of 0000:af:00.0: Not Found");
   {
     const Environment driver("FAKE_NVML_NO_DRIVER", "1");
-    CHECK(open_nvml_meter("0000:3b:00.0", &why, RANKSCOPE_FAKE_NVML) == nullptr);
+    CHECK(open_nvml_meter("0000:3b:00.0", &why, test::program("librankscope_fake_nvml.so")) == nullptr);
     CHECK(why == "the GPU's energy is unknown: NVML: Driver Not Loaded");
   }
   const Environment old("FAKE_NVML_OLD", "1");
-  CHECK(open_nvml_meter("0000:3b:00.0", &why, RANKSCOPE_FAKE_NVML) == nullptr);
+  CHECK(open_nvml_meter("0000:3b:00.0", &why, test::program("librankscope_fake_nvml.so")) == nullptr);
   CHECK(why == "the GPU's energy is unknown: NVML, of 0000:3b:00.0: Not Supported");
 }
 

@@ -5,6 +5,7 @@
 #include "engine/execute/run/scratch.hpp"
 #include "engine/plan/scenario/read.hpp"
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 
 using namespace rankscope;
 
@@ -58,7 +59,7 @@ void check_memory(const Scenario& scenario) {
 }  // namespace
 
 TEST_CASE("the ranks of every lab that runs here hold what was predicted, to the byte") {
-  const auto folder = std::filesystem::path(RANKSCOPE_SOURCE_DIR) / "scenarios" / "labs";
+  const auto folder = std::filesystem::path(test::source_folder()) / "scenarios" / "labs";
   int labs = 0;
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
     if (!file.is_regular_file()) continue;  // folders contain translations

@@ -25,6 +25,7 @@
 #include "tests/engine/execute/comm/nccl/emulated.hpp"
 #include "tests/engine/execute/run/on_queues.hpp"
 #include "tests/kernels/cuda/emulated/runtime.hpp"
+#include "tests/places.hpp"
 #include "tests/wait_until.hpp"
 
 using namespace rankscope;
@@ -35,7 +36,7 @@ namespace {
 
 template <class Function>
 Function* emulated_function(const char* name) {
-  void* library = dlopen(RANKSCOPE_EMULATED_NCCL, RTLD_NOW | RTLD_LOCAL);
+  void* library = dlopen(test::program("librankscope_emulated_nccl.so").c_str(), RTLD_NOW | RTLD_LOCAL);
   return reinterpret_cast<Function*>(dlsym(library, name));
 }
 std::string misuse() { return emulated_function<decltype(emulated_nccl_misuse)>("emulated_nccl_misuse")(); }
@@ -75,7 +76,7 @@ RunSettings over_emulated_nccl(std::uint32_t steps) {
   settings.platform = nullptr;
   settings.platform_of = emulated_gpu;
   settings.over = [comm = settings.comm](std::unique_ptr<World> threads) {
-    return nccl_world(std::move(threads), comm, {RANKSCOPE_EMULATED_NCCL});
+    return nccl_world(std::move(threads), comm, {test::program("librankscope_emulated_nccl.so")});
   };
   return settings;
 }
@@ -142,7 +143,7 @@ TEST_CASE("GPU memory that NCCL allocates at its start is workspace, not context
   const StepProgram step = compile(scenario_of({"1f1b", 2, 1, 1, 0, "auto"}));
   RunSettings settings = over_emulated_nccl(2);
   settings.over = [](std::unique_ptr<World> threads) {
-    return std::make_unique<TakingWorld>(nccl_world(std::move(threads), {}, {RANKSCOPE_EMULATED_NCCL}));
+    return std::make_unique<TakingWorld>(nccl_world(std::move(threads), {}, {test::program("librankscope_emulated_nccl.so")}));
   };
   RunReports reports;
   TakingWorld::groups = 0;
@@ -166,7 +167,7 @@ TEST_CASE("over nccl every plan trains the same model as one rank, with a GPU fo
   settings.over = [rendezvous](std::unique_ptr<World> threads) {
     CommOptions comm;
     comm.stamp_arrivals = rendezvous;
-    return nccl_world(std::move(threads), comm, {RANKSCOPE_EMULATED_NCCL});
+    return nccl_world(std::move(threads), comm, {test::program("librankscope_emulated_nccl.so")});
   };
   settings.stress.poison = true;
   const VerifyResult result = verify(scenario_of(plan), settings);
@@ -199,7 +200,7 @@ TEST_CASE("phases reported by NCCL belong to the op that called it, on every ran
   settings.over = [](std::unique_ptr<World> threads) {
     CommOptions comm;
     comm.record_phases = true;
-    return nccl_world(std::move(threads), comm, {RANKSCOPE_EMULATED_NCCL});
+    return nccl_world(std::move(threads), comm, {test::program("librankscope_emulated_nccl.so")});
   };
   std::mutex mutex;
   std::vector<std::shared_ptr<const Platform>> platforms;
@@ -268,7 +269,7 @@ TEST_CASE("the plan over nccl whose edges between streams the environment select
 TEST_CASE("with every edge between streams missing, plans over nccl do not train the same model") {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   const auto trains_the_same = [&](const std::string& environment) {
-    return std::system((environment + " '" + self + "' '[edges]' > /dev/null 2>&1").c_str()) == 0;
+    return std::system((environment + " '" + self + "' -# '[edges][#nccl_test]' > /dev/null 2>&1").c_str()) == 0;
   };
   CHECK(trains_the_same(""));
   CHECK_FALSE(trains_the_same("RANKSCOPE_TEST_EDGES_MISSING=1"));
@@ -283,7 +284,7 @@ TEST_CASE("a rank that fails in the midst of a run over nccl ends the others, st
     comm.before = [&calls](int rank, Lane lane, const char*) {
       if (rank == 1 && lane == Lane::data && ++calls == 20) throw std::runtime_error("planted");
     };
-    return nccl_world(std::move(threads), comm, {RANKSCOPE_EMULATED_NCCL});
+    return nccl_world(std::move(threads), comm, {test::program("librankscope_emulated_nccl.so")});
   };
   const auto begin = std::chrono::steady_clock::now();
   int failed = -1;
@@ -311,7 +312,7 @@ TEST_CASE("a peer lost while its collective is on the device ends the run with t
     comm.before = [&](int rank, Lane lane, const char*) {
       if (rank == 1 && lane == Lane::data && ++calls == 20) lose(1);
     };
-    return nccl_world(std::move(threads), comm, {RANKSCOPE_EMULATED_NCCL});
+    return nccl_world(std::move(threads), comm, {test::program("librankscope_emulated_nccl.so")});
   };
   std::string why;
   try {
@@ -368,7 +369,7 @@ TEST_CASE("a collective that needs more memory than the one before does not wait
       try {
         const auto device = kernels::cuda_device(rank);
         device->use();
-        const auto mine = nccl_world(world(hub, rank), comm, {RANKSCOPE_EMULATED_NCCL});
+        const auto mine = nccl_world(world(hub, rank), comm, {test::program("librankscope_emulated_nccl.so")});
         const auto other = mine->group({0, 1}, Lane::zero_gather, "auto"),
                    ring = mine->group({0, 1}, Lane::data, "ring");
         const auto other_queue = device->make_queue(), ring_queue = device->make_queue();

@@ -6,13 +6,14 @@
 #include "engine/explain/facts/prediction.hpp"
 #include "engine/plan/scenario/read.hpp"
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 
 using namespace rankscope;
 
 namespace {
 
 Scenario lab(const char* name, const std::vector<Override>& overrides = {}) {
-  return read_scenario(std::string(RANKSCOPE_SOURCE_DIR) + "/scenarios/labs/" + name, overrides);
+  return read_scenario(test::source_folder() + "/scenarios/labs/" + name, overrides);
 }
 
 const Alternative* named(const std::vector<Alternative>& all, const std::string& change) {

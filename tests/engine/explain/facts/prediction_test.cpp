@@ -9,6 +9,7 @@
 #include "engine/predict/fold/folded.hpp"
 #include "engine/predict/layout/simulate.hpp"
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 
 using namespace rankscope;
 
@@ -16,7 +17,7 @@ namespace {
 
 Scenario on_selene(int data, int tensor, int pipeline, int micro_batches) {
   Scenario s =
-      parse_scenario("[cluster]\nspec = \"selene\"\n", std::string(RANKSCOPE_SOURCE_DIR) + "/scenarios/labs/x.toml");
+      parse_scenario("[cluster]\nspec = \"selene\"\n", test::source_folder() + "/scenarios/labs/x.toml");
   s.model = {"gpt", 32, 4096, 32, 2048, 51200, true, 0.1};
   s.plan.data = data;
   s.plan.tensor = tensor;
@@ -136,7 +137,7 @@ TEST_CASE("a plan of too many ops whose ranks differ is refused with the reason"
 
 TEST_CASE("folded and unfolded reports of one plan have the same traffic") {
   for (const int zero : {0, 1, 3}) {
-    Scenario s = parse_scenario("[cluster]\nspec = \"h100\"\n", RANKSCOPE_SOURCE_DIR "/scenarios/labs/x.toml");
+    Scenario s = parse_scenario("[cluster]\nspec = \"h100\"\n", test::source_folder() + "/scenarios/labs/x.toml");
     s.model = {"gpt", 8, 1024, 16, 512, 2048, true, 0.0};
     s.plan.precision = "bf16";
     s.plan.data = s.plan.tensor = 2;
@@ -217,7 +218,7 @@ TEST_CASE("a prediction is of a steady step that has a successor: without clippi
   const std::string name = GENERATE(as<std::string>{}, "1f1b", "zb-h1", "zb-h2", "zb-2p", "zb-v");
   CAPTURE(name);
   Scenario s =
-      parse_scenario("[cluster]\nspec = \"laptop\"\n", std::string(RANKSCOPE_SOURCE_DIR) + "/scenarios/labs/x.toml");
+      parse_scenario("[cluster]\nspec = \"laptop\"\n", test::source_folder() + "/scenarios/labs/x.toml");
   s.plan.schedule = name;
   s.plan.pipeline = 4;
   s.plan.virtual_stages = name == "zb-v" ? 2 : 1;

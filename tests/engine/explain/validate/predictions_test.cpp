@@ -14,13 +14,14 @@
 #include "engine/explain/validate/validate.hpp"
 #include "engine/plan/scenario/keys.hpp"
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 
 using namespace rankscope;
 
 namespace {
 
 const std::filesystem::path kept_file =
-    std::filesystem::path(RANKSCOPE_SOURCE_DIR) / "tests/engine/explain/validate/predictions.tsv";
+    std::filesystem::path(test::source_folder()) / "tests/engine/explain/validate/predictions.tsv";
 
 struct Range {
   double low = 0, high = 0;
@@ -30,7 +31,7 @@ using Predictions = std::multimap<std::string, Range>;
 
 Predictions predict_all() {
   Predictions all;
-  for (const auto& entry : std::filesystem::directory_iterator(RANKSCOPE_SOURCE_DIR "/scenarios/published"))
+  for (const auto& entry : std::filesystem::directory_iterator(test::source_folder() + "/scenarios/published"))
     for (const ValidatedTable& table : {validate(read_published(entry.path()))})
       for (const ValidatedRow& row : table.rows) all.insert({table.file + "\t" + row.name, {row.low, row.high}});
   return all;
@@ -115,7 +116,7 @@ bool depends(const PublishedRow& row, Quantity quantity, const Key& key) {
 
 TEST_CASE("every switch of a cluster's software is one that some published row's prediction depends on") {
   std::vector<PublishedTable> tables;
-  for (const auto& entry : std::filesystem::directory_iterator(RANKSCOPE_SOURCE_DIR "/scenarios/published"))
+  for (const auto& entry : std::filesystem::directory_iterator(test::source_folder() + "/scenarios/published"))
     tables.push_back(read_published(entry.path()));
   std::vector<std::string> lost;
   int switches = 0;

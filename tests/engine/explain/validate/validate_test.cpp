@@ -9,6 +9,7 @@
 #include "engine/explain/validate/leave_one_out.hpp"
 #include "engine/plan/scenario/read.hpp"
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 #include "tests/temporary_directory.hpp"
 
 using namespace rankscope;
@@ -17,7 +18,7 @@ namespace {
 
 std::vector<PublishedTable> tables() {
   std::vector<PublishedTable> all;
-  for (const auto& entry : std::filesystem::directory_iterator(RANKSCOPE_SOURCE_DIR "/scenarios/published"))
+  for (const auto& entry : std::filesystem::directory_iterator(test::source_folder() + "/scenarios/published"))
     all.push_back(read_published(entry.path()));
   return all;
 }

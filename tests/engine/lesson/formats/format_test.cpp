@@ -15,6 +15,7 @@
 
 #include "kernels/tensor/random.hpp"
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 
 using namespace rankscope;
 
@@ -139,7 +140,7 @@ TEST_CASE("a number becomes the nearest one of its format, and a tie the even on
 }
 
 TEST_CASE("conversions to and from fp8 agree with ml_dtypes") {
-  std::ifstream file(RANKSCOPE_REFERENCE);
+  std::ifstream file(test::source_folder() + "/tests/engine/lesson/formats/ml_dtypes.txt");
   REQUIRE(file);
   int patterns = 0, roundings = 0, wrong = 0, part = 0;
   const auto number = [](const std::string& word) { return std::strtod(word.c_str(), nullptr); };

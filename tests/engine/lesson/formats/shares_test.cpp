@@ -12,6 +12,7 @@
 #include "kernels/tensor/magnitude.hpp"
 #include "kernels/tensor/random.hpp"
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 
 using namespace rankscope;
 
@@ -105,7 +106,7 @@ TEST_CASE("the example tensors match their descriptions") {
 }
 
 TEST_CASE("the losses of scales on the example tensors agree with numpy and ml_dtypes") {
-  std::ifstream file(RANKSCOPE_SCALES);
+  std::ifstream file(test::source_folder() + "/tests/engine/lesson/formats/scales.txt");
   REQUIRE(file);
   const std::vector<StatedTensor> tensors = stated_tensors();
   const std::map<std::string, Scaling> scalings{

@@ -8,6 +8,7 @@
 #include "engine/plan/scenario/keys.hpp"
 #include "engine/plan/scenario/read.hpp"
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 
 using namespace rankscope;
 
@@ -18,7 +19,7 @@ using Settings = std::vector<std::string>;
 Scenario lab(const std::string& name, const Settings& settings = {}) {
   std::vector<Override> overrides;
   for (const std::string& setting : settings) overrides.push_back(parse_override(setting));
-  return read_scenario(std::string(RANKSCOPE_SOURCE_DIR) + "/scenarios/labs/" + name + ".toml", overrides);
+  return read_scenario(test::source_folder() + "/scenarios/labs/" + name + ".toml", overrides);
 }
 
 bool holds(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
@@ -33,7 +34,7 @@ std::string join(const Settings& settings) {
 
 TEST_CASE("every lab has a script, or one line that names the key for which it has none") {
   int scripts = 0, refused = 0;
-  for (const auto& file : std::filesystem::directory_iterator(std::string(RANKSCOPE_SOURCE_DIR) + "/scenarios/labs")) {
+  for (const auto& file : std::filesystem::directory_iterator(test::source_folder() + "/scenarios/labs")) {
     if (file.path().extension() != ".toml") continue;
     INFO(file.path().filename());
     const Scenario scenario = read_scenario(file.path().string());

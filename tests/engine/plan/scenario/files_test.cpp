@@ -11,12 +11,13 @@
 #include "engine/plan/scenario/resources.hpp"
 #include "engine/plan/schedule/schedule.hpp"
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 
 using namespace rankscope;
 
 namespace {
 
-const std::filesystem::path folder = std::filesystem::path(RANKSCOPE_SOURCE_DIR) / "scenarios";
+const std::filesystem::path folder = std::filesystem::path(test::source_folder()) / "scenarios";
 
 std::vector<std::string> toml_files_below(const std::string& below) {
   std::vector<std::string> files;

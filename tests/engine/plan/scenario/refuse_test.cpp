@@ -14,6 +14,7 @@
 #include "kernels/tensor/random.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/plan/scenario/refusal.hpp"
+#include "tests/places.hpp"
 
 using namespace rankscope;
 using namespace rankscope::test;
@@ -405,7 +406,7 @@ TEST_CASE("a cluster file is checked by the same rules, with its own positions")
 }
 
 TEST_CASE("a damaged file is read or refused in one line, never anything else") {
-  std::ifstream file(std::string(RANKSCOPE_SOURCE_DIR) + "/scenarios/labs/pipeline-1f1b.toml");
+  std::ifstream file(source_folder() + "/scenarios/labs/pipeline-1f1b.toml");
   const std::string good{std::istreambuf_iterator<char>(file), {}};
   REQUIRE(good.size() > 1000);
   const std::string bytes("\0\n=[]{}\"'#.,-\\ e9\xff\xc3", 20);

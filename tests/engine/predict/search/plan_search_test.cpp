@@ -7,6 +7,7 @@
 #include "engine/plan/scenario/read.hpp"
 #include "engine/predict/search/plan_space.hpp"
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 
 using namespace rankscope;
 
@@ -14,7 +15,7 @@ namespace {
 
 /// Eight ranks with little memory: half of the plans do not fit.
 Scenario eight_ranks() {
-  Scenario s = parse_scenario("[cluster]\nspec = \"selene\"\n", RANKSCOPE_SOURCE_DIR "/scenarios/labs/x.toml");
+  Scenario s = parse_scenario("[cluster]\nspec = \"selene\"\n", test::source_folder() + "/scenarios/labs/x.toml");
   s.model = {"gpt", 12, 2048, 16, 1024, 32000, true, 0.1};
   s.plan.data = 8;
   s.plan.precision = "fp16";

@@ -7,6 +7,7 @@
 #include "engine/plan/scenario/read.hpp"
 #include "engine/predict/fold/plan_folder.hpp"
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 
 using namespace rankscope;
 
@@ -14,7 +15,7 @@ namespace {
 
 Scenario small(const std::string& cluster, int ranks, int layers = 12) {
   Scenario s = parse_scenario("[cluster]\nspec = \"" + cluster + "\"\n",
-                              std::string(RANKSCOPE_SOURCE_DIR) + "/scenarios/labs/x.toml");
+                              test::source_folder() + "/scenarios/labs/x.toml");
   s.model = {"gpt", layers, 2048, 16, 1024, 32000, true, 0.1};
   s.plan.data = ranks;
   s.plan.precision = "fp16";
@@ -203,7 +204,7 @@ TEST_CASE("the settings of a plan give that plan again") {
     for (const char* rest : {"plan.precision=fp16", "model.layers=12", "model.heads=16", "model.width=2048",
                              "train.global_batch=64", "cluster.spec=selene"})
       overrides.push_back(parse_override(rest));
-    CHECK(parse_scenario("", std::string(RANKSCOPE_SOURCE_DIR) + "/scenarios/labs/x.toml", overrides).plan == plan);
+    CHECK(parse_scenario("", test::source_folder() + "/scenarios/labs/x.toml", overrides).plan == plan);
   }
   CHECK(by_cost > 0);  // the head of 32,000 words costs as much as a block or two
 }

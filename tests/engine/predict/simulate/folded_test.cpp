@@ -9,6 +9,7 @@
 #include "engine/predict/cost/software.hpp"
 #include "engine/predict/layout/simulate.hpp"
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 #include "tests/slowness.hpp"
 
 using namespace rankscope;
@@ -17,7 +18,7 @@ namespace {
 
 Scenario on(const std::string& cluster, ModelSpec model, PlanSpec plan, int batch) {
   Scenario s = parse_scenario("[cluster]\nspec = \"" + cluster + "\"\n",
-                              std::string(RANKSCOPE_SOURCE_DIR) + "/scenarios/labs/x.toml");
+                              test::source_folder() + "/scenarios/labs/x.toml");
   s.model = std::move(model);
   s.plan = std::move(plan);
   s.plan.precision = "fp16";

@@ -8,6 +8,7 @@
 #include "engine/predict/fold/folded.hpp"
 #include "engine/predict/network/network.hpp"
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 
 using namespace rankscope;
 
@@ -18,7 +19,7 @@ constexpr int layers = 6;
 
 Scenario offloaded(int micro_batches, bool overlap) {
   Scenario s = parse_scenario("[cluster]\nspec = \"v100-dgx2h\"\n",
-                              std::string(RANKSCOPE_SOURCE_DIR) + "/scenarios/labs/x.toml");
+                              test::source_folder() + "/scenarios/labs/x.toml");
   s.model = {"gpt", layers, 1024, 16, 256, 512, true, 0.0};
   s.plan.precision = "fp16";
   s.plan.recompute = "blocks";

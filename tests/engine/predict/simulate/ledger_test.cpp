@@ -7,6 +7,7 @@
 #include "engine/plan/scenario/read.hpp"
 #include "engine/predict/fold/folded.hpp"
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 
 using namespace rankscope;
 
@@ -15,7 +16,7 @@ namespace {
 Scenario on(const std::string& cluster, ModelSpec model, const std::string& schedule, int tensor, int pipeline,
             int chunks, int micro_batches) {
   Scenario s = parse_scenario("[cluster]\nspec = \"" + cluster + "\"\n",
-                              std::string(RANKSCOPE_SOURCE_DIR) + "/scenarios/labs/x.toml");
+                              test::source_folder() + "/scenarios/labs/x.toml");
   s.model = std::move(model);
   s.plan.schedule = schedule;
   s.plan.tensor = tensor;

@@ -3,6 +3,7 @@
 #include "engine/plan/scenario/read.hpp"
 #include "engine/predict/fold/folded.hpp"
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 
 using namespace rankscope;
 
@@ -11,7 +12,7 @@ namespace {
 /// Tensor 4 on nodes of eight: two replicas of a stage share a node, and a stage has four nodes.
 Scenario eight_replicas() {
   Scenario s =
-      parse_scenario("[cluster]\nspec = \"selene\"\n", std::string(RANKSCOPE_SOURCE_DIR) + "/scenarios/labs/x.toml");
+      parse_scenario("[cluster]\nspec = \"selene\"\n", test::source_folder() + "/scenarios/labs/x.toml");
   s.model = {"gpt", 16, 4096, 32, 2048, 51200, true, 0.1};
   s.plan.data = 8;
   s.plan.tensor = 4;

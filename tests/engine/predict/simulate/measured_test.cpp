@@ -8,6 +8,7 @@
 #include "engine/predict/cost/kernels.hpp"
 #include "engine/predict/cost/modelled_costs.hpp"
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 #include "tests/temporary_directory.hpp"
 
 using namespace rankscope;
@@ -74,7 +75,7 @@ TEST_CASE("attention's cost also depends on its heads' strides if that was measu
 }
 
 TEST_CASE("measured ops take precedence over the model, in programs and folded") {
-  Scenario s = parse_scenario("[cluster]\nspec = \"selene\"\n", RANKSCOPE_SOURCE_DIR "/scenarios/labs/x.toml");
+  Scenario s = parse_scenario("[cluster]\nspec = \"selene\"\n", test::source_folder() + "/scenarios/labs/x.toml");
   s.model = {"gpt", 2, 1024, 16, 512, 512, true, 0.0};
   s.plan.precision = "fp16";
   const StepProgram step = compile(s);

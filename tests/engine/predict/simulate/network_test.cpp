@@ -5,6 +5,7 @@
 #include "engine/plan/mesh/rank_grid.hpp"
 #include "engine/plan/scenario/read.hpp"
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 
 using namespace rankscope;
 
@@ -36,7 +37,7 @@ std::vector<int> ranks(int n, int stride = 1, int first = 0) {
 
 ClusterSpec spec(const std::string& name) {
   return parse_scenario("[cluster]\nspec = \"" + name + "\"\n",
-                        std::string(RANKSCOPE_SOURCE_DIR) + "/scenarios/labs/x.toml")
+                        test::source_folder() + "/scenarios/labs/x.toml")
       .cluster;
 }
 

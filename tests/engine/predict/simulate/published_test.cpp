@@ -6,6 +6,7 @@
 #include "engine/plan/scenario/read.hpp"
 #include "engine/predict/fold/folded.hpp"
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 
 using namespace rankscope;
 
@@ -13,7 +14,7 @@ namespace {
 
 Scenario selene(ModelSpec model) {
   Scenario s =
-      parse_scenario("[cluster]\nspec = \"selene\"\n", std::string(RANKSCOPE_SOURCE_DIR) + "/scenarios/labs/x.toml");
+      parse_scenario("[cluster]\nspec = \"selene\"\n", test::source_folder() + "/scenarios/labs/x.toml");
   s.model = std::move(model);
   s.plan.precision = "fp16";
   return s;

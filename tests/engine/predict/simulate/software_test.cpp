@@ -10,6 +10,7 @@
 #include "engine/predict/fold/plan_folder.hpp"
 #include "engine/predict/layout/simulate.hpp"
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 
 using namespace rankscope;
 
@@ -21,7 +22,7 @@ constexpr double rows = context;  // one sample a micro-batch
 /// Four blocks with the software of 64 A100s, without gaps between kernels, in bf16.
 Scenario small_cluster(int data = 1, int tensor = 1) {
   Scenario s =
-      parse_scenario("[cluster]\nspec = \"selene\"\n", std::string(RANKSCOPE_SOURCE_DIR) + "/scenarios/labs/x.toml");
+      parse_scenario("[cluster]\nspec = \"selene\"\n", test::source_folder() + "/scenarios/labs/x.toml");
   s.model = {"gpt", 4, 2048, 16, 1024, 51200, false, 0.0};
   s.plan.data = data;
   s.plan.tensor = tensor;

@@ -11,6 +11,7 @@
 #include "tests/catch.hpp"
 #include "tests/engine/predict/simulate/bubble_span.hpp"
 #include "tests/engine/predict/simulate/pipelines.hpp"
+#include "tests/places.hpp"
 
 using namespace rankscope;
 
@@ -107,7 +108,7 @@ TEST_CASE("bubbles of folded stages with stated times are those of their program
     for (const std::string name : {"1f1b", "interleaved", "zb-h1", "zb-h2", "zb-2p"}) {
       CAPTURE(row.p, row.m, name);
       Scenario s = parse_scenario("[cluster]\nspec = \"selene\"\noverlap = true\n",
-                                  std::string(RANKSCOPE_SOURCE_DIR) + "/scenarios/labs/x.toml");
+                                  test::source_folder() + "/scenarios/labs/x.toml");
       s.plan.schedule = name;
       s.plan.pipeline = row.p;
       s.plan.virtual_stages = name == "interleaved" ? (row.layers + 2) / row.p : 1;

@@ -15,6 +15,7 @@
 #include "tests/engine/execute/comm/nccl/emulated.hpp"
 #include "tests/engine/execute/comm/nccl/ranks.hpp"
 #include "tests/engine/execute/comm/nccl/stream_device.hpp"
+#include "tests/places.hpp"
 #include "tests/wait_until.hpp"
 
 using namespace rankscope;
@@ -27,7 +28,7 @@ constexpr DType types[] = {DType::f64, DType::f32, DType::bf16, DType::f16, DTyp
 
 template <class Function>
 Function* emulated_function(const char* name) {
-  void* library = dlopen(RANKSCOPE_EMULATED_NCCL, RTLD_NOW | RTLD_LOCAL);
+  void* library = dlopen(program("librankscope_emulated_nccl.so").c_str(), RTLD_NOW | RTLD_LOCAL);
   return reinterpret_cast<Function*>(dlsym(library, name));
 }
 std::string misuse() { return emulated_function<decltype(emulated_nccl_misuse)>("emulated_nccl_misuse")(); }
@@ -314,7 +315,7 @@ TEST_CASE("a wait on a device's queue for a missing rank ends at the time limit,
 }
 
 TEST_CASE("the emulated library finds what breaks NCCL's rules") {
-  const auto nccl = comm::open_nccl(RANKSCOPE_EMULATED_NCCL);
+  const auto nccl = comm::open_nccl(program("librankscope_emulated_nccl.so"));
   const auto make = [&] {
     comm::NcclUniqueId id;
     comm::NcclConfig config(nccl->version);

@@ -16,6 +16,7 @@
 #include "tests/engine/execute/comm/nccl/emulated.hpp"
 #include "tests/engine/execute/comm/nccl/ranks.hpp"
 #include "tests/engine/execute/comm/nccl/stream_device.hpp"
+#include "tests/places.hpp"
 #include "tests/wait_until.hpp"
 
 using namespace rankscope;
@@ -28,7 +29,7 @@ namespace {
 
 template <class Function>
 Function* emulated_function(const char* name) {
-  void* library = dlopen(RANKSCOPE_EMULATED_NCCL, RTLD_NOW | RTLD_LOCAL);
+  void* library = dlopen(program("librankscope_emulated_nccl.so").c_str(), RTLD_NOW | RTLD_LOCAL);
   return reinterpret_cast<Function*>(dlsym(library, name));
 }
 void set_behaviour(const ProfilerBehaviour& behaviour) {

@@ -2,10 +2,11 @@
 #pragma once
 #include "engine/execute/comm/nccl.hpp"
 #include "tests/engine/execute/comm/ranks.hpp"
+#include "tests/places.hpp"
 
 namespace rankscope::test {
 
-inline NcclOptions emulated() { return {RANKSCOPE_EMULATED_NCCL}; }
+inline NcclOptions emulated() { return {program("librankscope_emulated_nccl.so")}; }
 
 inline std::vector<std::string> run_nccl_ranks(int n, const CommOptions& options,
                                                const std::function<void(World&)>& body) {

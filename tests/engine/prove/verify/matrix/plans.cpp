@@ -4,12 +4,14 @@
 
 #include "engine/plan/program/compile.hpp"
 #include "engine/plan/scenario/check.hpp"
+#include "tests/long.hpp"
+#include "tests/places.hpp"
 
 namespace rankscope::testing {
 namespace {
 
 constexpr int most_ranks = 16;
-constexpr std::size_t least_plans = 150;
+constexpr std::size_t least_plans_of_triples = 250;
 constexpr std::uint64_t matrix_seed = 20;
 
 bool makes_sense(const Row& row) {
@@ -104,7 +106,7 @@ std::string describe(const Pair& pair) {
 }
 
 std::map<std::string, std::string> impossible_pairs() {
-  std::ifstream file(std::string(RANKSCOPE_SOURCE_DIR) + "/tests/engine/prove/verify/matrix/impossible.txt");
+  std::ifstream file(test::source_folder() + "/tests/engine/prove/verify/matrix/impossible.txt");
   std::map<std::string, std::string> pairs;
   std::string reason;
   for (std::string line; std::getline(file, line);) {
@@ -120,7 +122,7 @@ const CoveringArray& plan_matrix() {
   static const CoveringArray matrix = [] {  // this takes seconds
     std::vector<int> values;
     for (const PlanOption& option : plan_options()) values.push_back(static_cast<int>(option.values.size()));
-    return covering_array(values, makes_sense, least_plans, matrix_seed);
+    return covering_array(values, makes_sense, test::is_long() ? least_plans_of_triples : 0, matrix_seed);
   }();
   return matrix;
 }

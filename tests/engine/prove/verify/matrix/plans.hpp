@@ -24,7 +24,7 @@ std::string describe(const Row& row);
 std::string describe(const Pair& pair);
 /// The pairs in impossible.txt, described as above, with the reason of each.
 std::map<std::string, std::string> impossible_pairs();
-/// The matrix: every possible pair of values, and at least 150 plans.
+/// The matrix: every possible pair of values; in a long run of the tests also many triples.
 const CoveringArray& plan_matrix();
 
 }  // namespace rankscope::testing
