@@ -134,7 +134,7 @@ TEST_CASE("without the edges between streams, plans do not train the same model"
 }
 
 TEST_CASE("a missing edge in a program is detected on streams as on threads") {
-  Scenario scenario = scenario_of({"1f1b", 4, 1, 1, 3});
+  Scenario scenario = scenario_of({"1f1b", 2, 1, 1, 3});
   scenario.fault.plant = "early_gather_read";
   RunSettings settings = on_gpu();
   settings.stress.greatest_delay_ns = 2'000'000;  // also of gathers: an op that does not wait for them is too early

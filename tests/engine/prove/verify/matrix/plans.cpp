@@ -1,5 +1,6 @@
 #include "tests/engine/prove/verify/matrix/plans.hpp"
 
+#include <algorithm>
 #include <fstream>
 
 #include "engine/plan/program/compile.hpp"
@@ -84,6 +85,7 @@ Scenario scenario_of(const Row& row) {
   const auto& options = plan_options();
   for (std::size_t o = 0; o < options.size(); ++o)
     options[o].set(s, options[o].values[static_cast<std::size_t>(row[o])]);
+  s.model.layers = std::max(4, s.plan.pipeline * s.plan.virtual_stages);  // few, so that all these plans take a minute
   s.train.global_batch = s.plan.data * s.plan.micro_batches;
   s.train.steps = 5;
   return s;
