@@ -49,7 +49,7 @@ endif()
 
 if(RANKSCOPE_CUDA_FOUND)
   if(CCACHE AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
-    set(CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE})
+    set(CMAKE_CUDA_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
   endif()
   # NCCL and NVML are loaded when a run asks for them, so their absence here is only what this machine will not do.
   find_path(NCCL_INCLUDE_DIR nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS})

@@ -249,8 +249,16 @@ TEST_CASE("a restart skips a damaged checkpoint and replaces it by a complete on
 TEST_CASE("a second run in a checkpoint folder or a recording is refused with the holder's name") {
   const Folder folder;
   folder.file("s.toml", scenario());
-  const Arguments at_work{program("rankscope-engine"), "run", (folder / "s.toml").string(), "--steps", "100000",
-                          "--checkpoint",   "c",   "--checkpoint-every",         "50000",   "--record",
+  const Arguments at_work{program("rankscope-engine"),
+                          "run",
+                          (folder / "s.toml").string(),
+                          "--steps",
+                          "100000",
+                          "--checkpoint",
+                          "c",
+                          "--checkpoint-every",
+                          "50000",
+                          "--record",
                           "t.mcap"};
   Process first(folder, at_work);
   REQUIRE(wait_until(a_minute, [&] {

@@ -55,8 +55,7 @@ TEST_CASE("where mpirun started the ranks, too, one that is killed is named and 
   const std::string file = (folder / "run.mcap").string();
   const std::string line =
       "set -o pipefail\nmpirun -n 4 " + lab_run({"--steps", "100000", "--record", file}) + " 2>&1 >/dev/null | cat >&2";
-  Process run(folder, {"/bin/bash", folder.file("script", line)},
-              job_environment());
+  Process run(folder, {"/bin/bash", folder.file("script", line)}, job_environment());
   // Rank 0 is the worker that the supervisor started; mpirun started the others.
   const int victim = GENERATE(0, 2);
   INFO("killed rank " << victim);

@@ -100,9 +100,9 @@ TEST_CASE("forged workers and sequence numbers change nothing in a run, and are 
     forger.send({link::Type::worker_messages, 7, ++number, 1}, piece_of({session, 3, sequence, 0, summary}));
   }
   forger.send({link::Type::worker_messages, 7, ++number, 1},
-             piece_of({session, 3, 401, 0, End{3, false, 0, "forged", false}}));
+              piece_of({session, 3, 401, 0, End{3, false, 0, "forged", false}}));
   forger.send({link::Type::worker_messages, 7, ++number, 1},
-             piece_of({session, -1, 1, 0, End{-1, false, 0, "forged", false}}));
+              piece_of({session, -1, 1, 0, End{-1, false, 0, "forged", false}}));
   bool refused = false;
   for (int i = 0; i < 20 && !refused; ++i)
     if (const auto received = forger.await()) refused = received->first.type == link::Type::refused;
@@ -183,7 +183,8 @@ TEST_CASE("a worker that has another secret than the run's says once why it is n
   join.replace(join.size() - 40, 40, std::string(40, 'x'));
   job["join"] = join;
   job["directory"] = (folder / "none").string();
-  Process stranger(folder, {program("rankscope-engine"), "worker"}, {.environment = {"RANKSCOPE_JOB=" + job.dump()}, .input = {}});
+  Process stranger(folder, {program("rankscope-engine"), "worker"},
+                   {.environment = {"RANKSCOPE_JOB=" + job.dump()}, .input = {}});
   const std::string line = stranger.line_of_errors("rankscope-engine: not accepted: ", a_minute);
   CHECK_THAT(line, ContainsText("this peer does not know the secret of the run"));
   std::this_thread::sleep_for(std::chrono::seconds(1));  // five more attempts

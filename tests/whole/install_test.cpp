@@ -12,7 +12,9 @@ TEST_CASE("an installation has its programs and scenarios, and its labs are foun
   const Folder folder;
   const std::filesystem::path prefix = folder / "prefix";
   const Ended installed =
-      Process(folder, {RANKSCOPE_CMAKE, "--install", std::filesystem::path(program("..")).lexically_normal().string(), "--prefix", prefix.string()}).wait(a_minute);
+      Process(folder, {RANKSCOPE_CMAKE, "--install", std::filesystem::path(program("..")).lexically_normal().string(),
+                       "--prefix", prefix.string()})
+          .wait(a_minute);
   INFO(installed.out << installed.err);
   REQUIRE(installed.status == 0);
   for (const char* program : {"rankscope-engine", "rankscope-trace"})

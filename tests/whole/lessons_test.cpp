@@ -14,7 +14,6 @@ using namespace rankscope::test;
 
 namespace {
 
-
 bool has(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
 
 /// A lesson whose formula agrees with the result of its simulation.

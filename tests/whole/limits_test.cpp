@@ -89,8 +89,8 @@ TEST_CASE("an mpirun that hangs after its ranks have ended is killed, and what t
   std::filesystem::permissions(hanging, std::filesystem::perms::owner_all);
   const int stop_at = GENERATE(-1, 1);  // a rank of the second run is killed
   Arguments command =
-      with_small_model({"/usr/bin/env", "PATH=" + folder.path().string() + ":" + std::getenv("PATH"), program("rankscope-engine"),
-                        "run", lab("pipeline-1f1b"), "--steps", "3", "--comm", "mpi"});
+      with_small_model({"/usr/bin/env", "PATH=" + folder.path().string() + ":" + std::getenv("PATH"),
+                        program("rankscope-engine"), "run", lab("pipeline-1f1b"), "--steps", "3", "--comm", "mpi"});
   if (stop_at >= 0) command.insert(command.end(), {"--set", "fault.kill_rank=1", "--set", "fault.kill_step=1"});
   const Ended ended = Process(folder, command).wait(a_minute);
   INFO(ended.err);

@@ -29,9 +29,9 @@ std::vector<json> memory_of_ranks(const Folder& folder, const ResidentPlan& plan
   command.insert(command.end(), plan.overrides.begin(), plan.overrides.end());
   // Memory that a kernel's library has allocated and freed (oneDNN without AVX-512 packs operands, up to 1.3 MB a call)
   // must return to the system immediately: memory kept by malloc is not held by the rank.
-  const StartOptions returned{.environment = {"MALLOC_ARENA_MAX=1", "MALLOC_MMAP_THRESHOLD_=131072",
-                                              "MALLOC_TRIM_THRESHOLD_=131072"},
-                              .input = {}};
+  const StartOptions returned{
+      .environment = {"MALLOC_ARENA_MAX=1", "MALLOC_MMAP_THRESHOLD_=131072", "MALLOC_TRIM_THRESHOLD_=131072"},
+      .input = {}};
   const Ended ended = Process(folder, command, returned).wait(a_minute);
   INFO(ended.out);
   INFO(ended.err);
@@ -48,8 +48,10 @@ std::vector<json> memory_of_ranks(const Folder& folder, const ResidentPlan& plan
 TEST_CASE("a rank process's resident memory grows by its ledger's peak, within 5%, and then no more") {
   const Folder folder;
   const auto plan = GENERATE(
-      ResidentPlan{"pipeline", 2, {"pipeline=2", "micro_batches=4"}}, ResidentPlan{"data parallel", 2, {"data=2", "layers=9"}},
-      ResidentPlan{"ZeRO-3", 2, {"data=2", "zero=3", "bucket_mib=25", "layers=15"}}, ResidentPlan{"tensor", 2, {"tensor=2"}},
+      ResidentPlan{"pipeline", 2, {"pipeline=2", "micro_batches=4"}},
+      ResidentPlan{"data parallel", 2, {"data=2", "layers=9"}},
+      ResidentPlan{"ZeRO-3", 2, {"data=2", "zero=3", "bucket_mib=25", "layers=15"}},
+      ResidentPlan{"tensor", 2, {"tensor=2"}},
       ResidentPlan{"zero bubble", 2, {"pipeline=2", "micro_batches=4", "schedule=zb-h1"}},
       ResidentPlan{"offload", 2, {"data=2", "zero=2", "layers=12", "offload=optimizer", "precision=bf16"}},
       ResidentPlan{"parameter server", 3, {"data=2", "layers=9", "data_parallel=parameter-server", "collective=auto"}});

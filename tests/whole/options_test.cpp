@@ -224,8 +224,8 @@ TEST_CASE("export --obtained has only the spans obtained in that way") {
 TEST_CASE("a replay that stays open serves viewers that connect after its end, until it is interrupted") {
   const Folder folder;
   const std::string file = recorded(folder, 10);
-  Process replay(folder,
-                 {program("rankscope-trace"), "replay", file, "--speed", "max", "--stay", "--publish", "tcp://127.0.0.1:*"});
+  Process replay(folder, {program("rankscope-trace"), "replay", file, "--speed", "max", "--stay", "--publish",
+                          "tcp://127.0.0.1:*"});
   const std::string endpoint = replay.line_of_errors("replaying " + file + " at ", a_minute);
   REQUIRE(!endpoint.empty());
   RunStore recorded_store;
@@ -248,8 +248,8 @@ TEST_CASE("a relay by itself passes on what workers send to viewers and to its r
   const Folder folder;
   const std::string file = (folder / "relay.mcap").string(), viewer_file = (folder / "viewer").string(),
                     worker_file = (folder / "worker").string();
-  Process relay(folder, {program("rankscope-trace"), "relay", "--publish", "tcp://127.0.0.1:*", "--join-file", viewer_file,
-                         "--worker-join-file", worker_file, "--record", file});
+  Process relay(folder, {program("rankscope-trace"), "relay", "--publish", "tcp://127.0.0.1:*", "--join-file",
+                         viewer_file, "--worker-join-file", worker_file, "--record", file});
   REQUIRE(!relay.line_of_errors("relay at ", a_minute).empty());
   RunStore seen;
   ViewerClient viewer({.join = read_join_file(viewer_file), .limits = {}}, seen);

@@ -17,7 +17,6 @@ using namespace rankscope::test;
 
 namespace {
 
-
 /// A run of the small 1F1B lab, on four ranks.
 std::string recording(const Folder& folder, int steps) {
   const std::string file = (folder / "run.mcap").string();
@@ -206,8 +205,8 @@ TEST_CASE("a page shows the last steps of a long recording, and says so") {
   CHECK(kind["spans"].get<int>() <= 20'000);
   CHECK(kind["spans"].get<int>() > 15'000);
   const std::string limits = data["limits"];
-  CHECK(limits.find("The recording has 120 steps; this page shows the last " +
-                    std::to_string(kind["steps"].size())) == 0);
+  CHECK(limits.find("The recording has 120 steps; this page shows the last " + std::to_string(kind["steps"].size())) ==
+        0);
 }
 
 TEST_CASE("the page of a recorded prediction says that nothing ran") {

@@ -1,5 +1,5 @@
-#include "tests/places.hpp"
 #include "tests/whole/process.hpp"
+#include "tests/places.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -216,9 +216,7 @@ std::string quoted(const std::vector<std::string>& words) {
   return line;
 }
 
-std::string lab(const std::string& name) {
-  return source_folder() + "/scenarios/labs/" + name + ".toml";
-}
+std::string lab(const std::string& name) { return source_folder() + "/scenarios/labs/" + name + ".toml"; }
 
 std::vector<std::string> with_small_model(std::vector<std::string> arguments, int layers) {
   for (const std::string& set :

@@ -62,8 +62,9 @@ TEST_CASE("at a terminal every command that takes long shows how far it is, in o
 TEST_CASE("the set-up scripts show how far they are") {
   if (!has_terminal()) return;
   const Folder folder;
-  const std::string line = "bash -c '. \"" + source_folder() +
-                           "/resources/setup/common.sh\"; count() { echo 1 4; }; with_progress building count sleep 60'";
+  const std::string line =
+      "bash -c '. \"" + source_folder() +
+      "/resources/setup/common.sh\"; count() { echo 1 4; }; with_progress building count sleep 60'";
   const std::string screen = screen_with("building, 1 of 4, about ", folder, line);
   CHECK(screen.find("\rbuilding, 1 of 4, about ") != std::string::npos);
   CHECK(folder.processes_after(a_minute).empty());

@@ -90,8 +90,8 @@ TEST_CASE("a recording replayed to a viewer gives the viewer the recording's con
   const Folder folder;
   recorded_run(folder);
   const std::string file = (folder / "run.mcap").string();
-  Process replay(folder,
-                 {program("rankscope-trace"), "replay", file, "--speed", "max", "--wait", "1", "--publish", "tcp://127.0.0.1:*"});
+  Process replay(folder, {program("rankscope-trace"), "replay", file, "--speed", "max", "--wait", "1", "--publish",
+                          "tcp://127.0.0.1:*"});
   const std::string endpoint = replay.line_of_errors("replaying " + file + " at ", a_minute);
   REQUIRE(!endpoint.empty());
   RunStore seen_store, recorded_store;

@@ -246,10 +246,9 @@ TEST_CASE("a full disk ends the recording, with a message, and not the training"
   const Folder folder;
   const std::string file = (folder / "run.mcap").string();
   // No file of this run may grow beyond 80 blocks of 512 bytes.
-  const std::string line =
-      "ulimit -f 80; trap '' XFSZ; exec " +
-      quoted(engine_command(
-          with_small_model({"run", lab("pipeline-1f1b"), "--steps", "100", "--json", "--record", file})));
+  const std::string line = "ulimit -f 80; trap '' XFSZ; exec " +
+                           quoted(engine_command(with_small_model(
+                               {"run", lab("pipeline-1f1b"), "--steps", "100", "--json", "--record", file})));
   const Ended ended = Process(folder, {"/bin/sh", "-c", line}).wait(a_minute);
   INFO(ended.err);
   CHECK(ended.status == 1);

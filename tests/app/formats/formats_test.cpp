@@ -55,7 +55,8 @@ std::shared_ptr<const Figures> counted() {
   const auto counts = [](int middle) {
     auto bins = std::make_shared<std::vector<std::int64_t>>(magnitude_bins);
     (*bins)[zero_bin] = 10;
-    for (int e = -2; e <= 2; ++e) (*bins)[static_cast<std::size_t>(bin_of_exponent(middle + e))] = 100 - 20 * std::abs(e);
+    for (int e = -2; e <= 2; ++e)
+      (*bins)[static_cast<std::size_t>(bin_of_exponent(middle + e))] = 100 - 20 * std::abs(e);
     return bins;
   };
   auto figures = std::make_shared<Figures>();
@@ -206,9 +207,7 @@ TEST_CASE("A scale of 2^k moves the gradients into the range, and each format's 
   ShownFormats shown;
   shown.figures.set(counted());
   shown.view.show_page(FormatsView::Page::gradients);
-  const auto fit = [&](NumberFormat format) {
-    return shown.view.ranges().fits()[static_cast<std::size_t>(format)];
-  };
+  const auto fit = [&](NumberFormat format) { return shown.view.ranges().fits()[static_cast<std::size_t>(format)]; };
   CHECK(fit(NumberFormat::fp16).shares.below > 0.5);
   shown.view.power()->setValue(12);
   CHECK(fit(NumberFormat::fp16).shares.below == 0);

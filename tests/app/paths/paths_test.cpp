@@ -25,7 +25,8 @@ struct ShownPaths {
   PathCache cache;
   PathsView view;
 
-  explicit ShownPaths(const QString& engine = QString::fromStdString(test::program("rankscope-engine")), QSize size = {1280, 800})
+  explicit ShownPaths(const QString& engine = QString::fromStdString(test::program("rankscope-engine")),
+                      QSize size = {1280, 800})
       : cache((application(), [engine] { return engine; })), view(state, source, cache) {
     view.resize(size);
     view.show();

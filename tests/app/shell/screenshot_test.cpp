@@ -31,7 +31,8 @@ class Person {
     file.write(content);
     return file.fileName();
   }
-  Ended run(const QStringList& arguments, const QString& program = QString::fromStdString(rankscope::test::program("rankscope"))) const {
+  Ended run(const QStringList& arguments,
+            const QString& program = QString::fromStdString(rankscope::test::program("rankscope"))) const {
     QProcess process;
     QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
     environment.insert("XDG_RUNTIME_DIR", folder_.path());

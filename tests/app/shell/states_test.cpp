@@ -368,7 +368,8 @@ TEST_CASE("A plan that cannot run says so and why, and a plan too large to run s
 TEST_CASE("A recorded prediction says that nothing ran, and how many ranks it is of") {
   const QTemporaryDir folder;
   const QString file = folder.filePath("predicted.mcap");
-  REQUIRE(QProcess::execute(QString::fromStdString(test::program("rankscope-engine")), {"simulate", large_plan(folder), "--record", file}) == 0);
+  REQUIRE(QProcess::execute(QString::fromStdString(test::program("rankscope-engine")),
+                            {"simulate", large_plan(folder), "--record", file}) == 0);
   const auto window = empty_window();
   window->workspace().set_shares_open(true);
   window->open(file);

@@ -18,7 +18,8 @@ std::string lab_run(const Arguments& more);
 StartOptions job_environment();
 /// A shell script's run in that environment; `before`: a command that starts it.
 Ended script(const Folder& folder, const std::string& text, const Arguments& before = {});
-/// The same inside what hosts.sh or slurm.sh makes. None, with a message, if it cannot be made here: which is tried once.
+/// The same inside what hosts.sh or slurm.sh makes. None, with a message, if it cannot be made here: which is tried
+/// once.
 std::optional<Ended> script_on(const std::string& cluster, const Folder& folder, const std::string& text);
 
 std::vector<double> losses(const json& report);

@@ -220,6 +220,7 @@ int main(int argc, char** argv) {
   std::cout << fmt::format(
       "{} plans: {} refused at first ({} refusals, {} advices followed); {} ran; verify: {} equal, {} not shown, {} "
       "judged against a twin, {} with stale weights; {} killed as asked; {} faults\n",
-      c.plans, c.refused, c.refusals, c.advice, c.ran, c.equal, c.shown_nothing, c.against_twin, c.stale, c.killed, c.faults);
+      c.plans, c.refused, c.refusals, c.advice, c.ran, c.equal, c.shown_nothing, c.against_twin, c.stale, c.killed,
+      c.faults);
   return c.faults > 0 ? 1 : 0;
 }

@@ -25,7 +25,8 @@ Ended run(const std::string& mode, int ranks) {
   const std::string command =
       "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 "
       "ASAN_OPTIONS=detect_leaks=0 " RANKSCOPE_MPIEXEC " -n " +
-      std::to_string(ranks) + " '" + rankscope::test::program("comm_mpi_rank") + "' " + mode + " '" + folder / "last_lines" + "' 2>&1";
+      std::to_string(ranks) + " '" + rankscope::test::program("comm_mpi_rank") + "' " + mode + " '" +
+      folder / "last_lines" + "' 2>&1";
   Ended ended;
   const auto begin = std::chrono::steady_clock::now();
   FILE* pipe = popen(command.c_str(), "r");
@@ -90,7 +91,7 @@ TEST_CASE("processes that call different operations get an error that says so") 
   CHECK(ended.status != 0);
   for (const char* rank : {"0", "1", "2"})
     CHECK(ended.printed(std::string("rank ") + rank +
-                     " ends: rank 0 calls all_reduce of 1 fp32, rank 2 all_reduce of 2 fp32, on lane data"));
+                        " ends: rank 0 calls all_reduce of 1 fp32, rank 2 all_reduce of 2 fp32, on lane data"));
 }
 
 TEST_CASE("processes that call different collectives, or disagree on a message, get an error that says so") {
@@ -100,7 +101,7 @@ TEST_CASE("processes that call different collectives, or disagree on a message, 
     CHECK(ended.status != 0);
     for (const char* rank : {"0", "1", "2"})
       CHECK(ended.printed(std::string("rank ") + rank +
-                       " ends: rank 0 calls reduce_scatter of 4 fp32, rank 1 all_gather of 4 fp32, on lane tensor"));
+                          " ends: rank 0 calls reduce_scatter of 4 fp32, rank 1 all_gather of 4 fp32, on lane tensor"));
   }
   SECTION("messages") {
     const Ended ended = run("different-ends", 2);
@@ -108,7 +109,7 @@ TEST_CASE("processes that call different collectives, or disagree on a message, 
     CHECK(ended.status != 0);
     for (const char* rank : {"0", "1"})
       CHECK(ended.printed(std::string("rank ") + rank +
-                       " ends: rank 0 sends 12 bytes to rank 1, which expects 8, on lane forward_send"));
+                          " ends: rank 0 sends 12 bytes to rank 1, which expects 8, on lane forward_send"));
   }
 }
 

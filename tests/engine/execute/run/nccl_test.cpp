@@ -143,7 +143,8 @@ TEST_CASE("GPU memory that NCCL allocates at its start is workspace, not context
   const StepProgram step = compile(scenario_of({"1f1b", 2, 1, 1, 0, "auto"}));
   RunSettings settings = over_emulated_nccl(2);
   settings.over = [](std::unique_ptr<World> threads) {
-    return std::make_unique<TakingWorld>(nccl_world(std::move(threads), {}, {test::program("librankscope_emulated_nccl.so")}));
+    return std::make_unique<TakingWorld>(
+        nccl_world(std::move(threads), {}, {test::program("librankscope_emulated_nccl.so")}));
   };
   RunReports reports;
   TakingWorld::groups = 0;

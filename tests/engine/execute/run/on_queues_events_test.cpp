@@ -127,7 +127,8 @@ TEST_CASE("the plan on streams whose edges the environment selects", "[.][edges]
 TEST_CASE("without the edges between streams, plans do not train the same model") {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   const auto trains_the_same = [&](const std::string& environment) {
-    return std::system((environment + " '" + self + "' -# '[edges][#on_queues_events_test]' > /dev/null 2>&1").c_str()) == 0;
+    return std::system(
+               (environment + " '" + self + "' -# '[edges][#on_queues_events_test]' > /dev/null 2>&1").c_str()) == 0;
   };
   CHECK(trains_the_same(""));
   CHECK_FALSE(trains_the_same("RANKSCOPE_TEST_EDGES_MISSING=1"));

@@ -16,8 +16,7 @@ using namespace rankscope;
 namespace {
 
 Scenario on_selene(int data, int tensor, int pipeline, int micro_batches) {
-  Scenario s =
-      parse_scenario("[cluster]\nspec = \"selene\"\n", test::source_folder() + "/scenarios/labs/x.toml");
+  Scenario s = parse_scenario("[cluster]\nspec = \"selene\"\n", test::source_folder() + "/scenarios/labs/x.toml");
   s.model = {"gpt", 32, 4096, 32, 2048, 51200, true, 0.1};
   s.plan.data = data;
   s.plan.tensor = tensor;
@@ -217,8 +216,7 @@ TEST_CASE("the report after the loss of a node is that of the remaining replicas
 TEST_CASE("a prediction is of a steady step that has a successor: without clipping, ranks run into the next step") {
   const std::string name = GENERATE(as<std::string>{}, "1f1b", "zb-h1", "zb-h2", "zb-2p", "zb-v");
   CAPTURE(name);
-  Scenario s =
-      parse_scenario("[cluster]\nspec = \"laptop\"\n", test::source_folder() + "/scenarios/labs/x.toml");
+  Scenario s = parse_scenario("[cluster]\nspec = \"laptop\"\n", test::source_folder() + "/scenarios/labs/x.toml");
   s.plan.schedule = name;
   s.plan.pipeline = 4;
   s.plan.virtual_stages = name == "zb-v" ? 2 : 1;

@@ -14,8 +14,8 @@ using namespace rankscope;
 namespace {
 
 Scenario small(const std::string& cluster, int ranks, int layers = 12) {
-  Scenario s = parse_scenario("[cluster]\nspec = \"" + cluster + "\"\n",
-                              test::source_folder() + "/scenarios/labs/x.toml");
+  Scenario s =
+      parse_scenario("[cluster]\nspec = \"" + cluster + "\"\n", test::source_folder() + "/scenarios/labs/x.toml");
   s.model = {"gpt", layers, 2048, 16, 1024, 32000, true, 0.1};
   s.plan.data = ranks;
   s.plan.precision = "fp16";

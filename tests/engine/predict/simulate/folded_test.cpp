@@ -17,8 +17,8 @@ using namespace rankscope;
 namespace {
 
 Scenario on(const std::string& cluster, ModelSpec model, PlanSpec plan, int batch) {
-  Scenario s = parse_scenario("[cluster]\nspec = \"" + cluster + "\"\n",
-                              test::source_folder() + "/scenarios/labs/x.toml");
+  Scenario s =
+      parse_scenario("[cluster]\nspec = \"" + cluster + "\"\n", test::source_folder() + "/scenarios/labs/x.toml");
   s.model = std::move(model);
   s.plan = std::move(plan);
   s.plan.precision = "fp16";

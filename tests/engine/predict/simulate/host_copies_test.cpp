@@ -18,8 +18,7 @@ constexpr double pcie = 2e9, host_memory = 50e9;
 constexpr int layers = 6;
 
 Scenario offloaded(int micro_batches, bool overlap) {
-  Scenario s = parse_scenario("[cluster]\nspec = \"v100-dgx2h\"\n",
-                              test::source_folder() + "/scenarios/labs/x.toml");
+  Scenario s = parse_scenario("[cluster]\nspec = \"v100-dgx2h\"\n", test::source_folder() + "/scenarios/labs/x.toml");
   s.model = {"gpt", layers, 1024, 16, 256, 512, true, 0.0};
   s.plan.precision = "fp16";
   s.plan.recompute = "blocks";

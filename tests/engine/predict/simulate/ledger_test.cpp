@@ -15,8 +15,8 @@ namespace {
 
 Scenario on(const std::string& cluster, ModelSpec model, const std::string& schedule, int tensor, int pipeline,
             int chunks, int micro_batches) {
-  Scenario s = parse_scenario("[cluster]\nspec = \"" + cluster + "\"\n",
-                              test::source_folder() + "/scenarios/labs/x.toml");
+  Scenario s =
+      parse_scenario("[cluster]\nspec = \"" + cluster + "\"\n", test::source_folder() + "/scenarios/labs/x.toml");
   s.model = std::move(model);
   s.plan.schedule = schedule;
   s.plan.tensor = tensor;

@@ -11,8 +11,7 @@ namespace {
 
 /// Tensor 4 on nodes of eight: two replicas of a stage share a node, and a stage has four nodes.
 Scenario eight_replicas() {
-  Scenario s =
-      parse_scenario("[cluster]\nspec = \"selene\"\n", test::source_folder() + "/scenarios/labs/x.toml");
+  Scenario s = parse_scenario("[cluster]\nspec = \"selene\"\n", test::source_folder() + "/scenarios/labs/x.toml");
   s.model = {"gpt", 16, 4096, 32, 2048, 51200, true, 0.1};
   s.plan.data = 8;
   s.plan.tensor = 4;

@@ -36,8 +36,7 @@ std::vector<int> ranks(int n, int stride = 1, int first = 0) {
 }
 
 ClusterSpec spec(const std::string& name) {
-  return parse_scenario("[cluster]\nspec = \"" + name + "\"\n",
-                        test::source_folder() + "/scenarios/labs/x.toml")
+  return parse_scenario("[cluster]\nspec = \"" + name + "\"\n", test::source_folder() + "/scenarios/labs/x.toml")
       .cluster;
 }
 

@@ -13,8 +13,7 @@ using namespace rankscope;
 namespace {
 
 Scenario selene(ModelSpec model) {
-  Scenario s =
-      parse_scenario("[cluster]\nspec = \"selene\"\n", test::source_folder() + "/scenarios/labs/x.toml");
+  Scenario s = parse_scenario("[cluster]\nspec = \"selene\"\n", test::source_folder() + "/scenarios/labs/x.toml");
   s.model = std::move(model);
   s.plan.precision = "fp16";
   return s;

@@ -21,8 +21,7 @@ constexpr double rows = context;  // one sample a micro-batch
 
 /// Four blocks with the software of 64 A100s, without gaps between kernels, in bf16.
 Scenario small_cluster(int data = 1, int tensor = 1) {
-  Scenario s =
-      parse_scenario("[cluster]\nspec = \"selene\"\n", test::source_folder() + "/scenarios/labs/x.toml");
+  Scenario s = parse_scenario("[cluster]\nspec = \"selene\"\n", test::source_folder() + "/scenarios/labs/x.toml");
   s.model = {"gpt", 4, 2048, 16, 1024, 51200, false, 0.0};
   s.plan.data = data;
   s.plan.tensor = tensor;

@@ -254,7 +254,7 @@ TEST_CASE("a peer lost while NCCL waits for it on the device ends all ranks, wit
   CHECK_THAT(errors[0], ContainsText("all_reduce on lane zero_reduce with rank "));
   CHECK_THAT(errors[0], ContainsText("remote process exited"));
   CHECK(std::chrono::steady_clock::now() - begin < 50s);  // the time limit is a minute
-  misuse();  // rank 1 could not leave cleanly
+  misuse();                                               // rank 1 could not leave cleanly
 }
 
 TEST_CASE("on a device's queue calls return before they are done, and are done in the queue's order") {

@@ -1,5 +1,6 @@
 // Every plan of the matrix trains the same model as one rank, under delays and with all unused memory poisoned; and it
-// uses the memory that its program states. The plans cover all pairs of options; in a long run of the tests, triples too.
+// uses the memory that its program states. The plans cover all pairs of options; in a long run of the tests, triples
+// too.
 #include <array>
 #include <condition_variable>
 #include <map>
@@ -95,7 +96,8 @@ TEST_CASE("the pairs of options that no plan of the matrix has are those that ar
 }
 
 TEST_CASE(
-    "every plan of the matrix trains the same model as one rank, and every rank of it holds and sends the bytes that its "
+    "every plan of the matrix trains the same model as one rank, and every rank of it holds and sends the bytes that "
+    "its "
     "program states, whatever is delayed") {
   const CoveringArray& matrix = plan_matrix();
   std::set<int> ranks;
