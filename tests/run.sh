@@ -48,9 +48,9 @@ details=$root/build/$preset/Testing/Temporary/LastTest.log
 result=0
 # "DONE TOTAL" of the last finished test.
 count_tests() { sed -n 's|^ *\([0-9]*\)/\([0-9]*\) Test .*|\1 \2|p' "$log" | tail -n 1; }
-# Many tests wait for programs that they have started, so there is one more of them than there are cores.
+# Many tests wait for what they have started, so there are two more of them than there are cores.
 run_tests() {
-  ctest --test-dir "$root/build/$preset" --parallel "$(($(nproc) + 1))" --output-on-failure --no-tests=error "$@" >"$log" 2>&1
+  ctest --test-dir "$root/build/$preset" --parallel "$(($(nproc) + 2))" --output-on-failure --no-tests=error "$@" >"$log" 2>&1
 }
 # What skipped tests say themselves of what they did not judge, and what would be needed; each once, with their names.
 list_skipped() {
