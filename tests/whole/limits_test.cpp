@@ -24,7 +24,7 @@ using Arguments = std::vector<std::string>;
 Ended with_threads(const Folder& folder, int threads, const Arguments& arguments) {
   std::filesystem::permissions(folder.path(), std::filesystem::perms::all);
   Arguments run = engine_command(arguments);
-  const std::string copy = (folder / "rankscope-engine").string();
+  const std::string copy = (folder / "engine").string();
   std::filesystem::copy_file(run.front(), copy);  // mpirun asks for the rights of the user without further ones
   run.front() = copy;
   Arguments command{"/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"};
