@@ -1,5 +1,4 @@
-// Where tests find the checkout that they are from, and the programs of their build. Functions, since what is compiled
-// is then the same in every checkout.
+// Where tests find the checkout that they are from, and the programs of their build.
 #pragma once
 #include <string>
 
