@@ -229,6 +229,22 @@ TEST_CASE("a damaged manifest is named with its place, and its text is not print
   }
 }
 
+TEST_CASE("a manifest in which a digit has changed is refused, although it can be read") {
+  const Folder folder;
+  folder.file("s.toml", scenario());
+  REQUIRE(run(folder, {"--checkpoint", "a", "--steps", "2"}).status == 0);
+  const std::filesystem::path manifest = checkpoint(folder, "a", 2) / "manifest.json";
+  std::string content = content_of(manifest);
+  const std::size_t digit = content.find_first_of("12345678", content.find("vocabulary"));
+  REQUIRE(digit != std::string::npos);
+  ++content[digit];
+  write_to(manifest, content);
+  const Ended ended = run(folder, {"--resume", "a/step-00000002", "--checkpoint-every", "0"});
+  INFO(ended.err);
+  CHECK(ended.status == 2);
+  CHECK(ended.err.find("step-00000002/manifest.json: is damaged: it does not have the crc32") != std::string::npos);
+}
+
 TEST_CASE("a restart skips a damaged checkpoint and replaces it by a complete one") {
   const Folder folder;
   folder.file("s.toml", scenario());

@@ -24,11 +24,13 @@ namespace {
 std::string command_of(const std::string& process) {
   std::ifstream file("/proc/" + process + "/cmdline", std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), {}};
+  // The program without its folder, in whose name spaces may be.
+  if (const std::size_t slash = text.substr(0, text.find('\0')).rfind('/'); slash != std::string::npos)
+    text.erase(0, slash + 1);
   for (char& c : text)
     if (c == '\0' || c == '\n') c = ' ';
   while (!text.empty() && text.back() == ' ') text.pop_back();
-  const std::size_t slash = text.substr(0, text.find(' ')).rfind('/');
-  return slash == std::string::npos ? text : text.substr(slash + 1);
+  return text;
 }
 
 std::string described(const std::string& process) {

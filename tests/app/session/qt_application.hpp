@@ -3,6 +3,7 @@
 #pragma once
 #include <QApplication>
 #include <QElapsedTimer>
+#include <QLocale>
 #include <cstdio>
 #include <functional>
 
@@ -21,6 +22,7 @@ inline QApplication& application() {
   static const bool offscreen = qputenv("QT_QPA_PLATFORM", "offscreen");
   // Never destroyed: at exit Qt's own statics, which its destructor uses, may already be destroyed.
   static QApplication& instance = *new QApplication(argc, argv);
+  QLocale::setDefault(QLocale::c());  // like the program (app/views/common/language.cpp), whatever the system's is
   static_cast<void>(offscreen);
   static_cast<void>(before);
   return instance;

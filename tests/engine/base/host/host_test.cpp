@@ -1,3 +1,5 @@
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,6 +13,8 @@
 #include "engine/base/host/threads.hpp"
 #include "engine/base/host/write_watch.hpp"
 #include "tests/catch.hpp"
+#include "tests/temporary_directory.hpp"
+#include "tests/wait_until.hpp"
 
 using namespace rankscope;
 
@@ -78,6 +82,25 @@ TEST_CASE("only one process can lock a file, and the lock is free when the holde
   std::filesystem::remove(path);
   CHECK(!FileLock::take("/nonexistent/lock", trouble).is_held());
   CHECK(trouble.find("/nonexistent/lock: No such file") == 0);
+}
+
+TEST_CASE("the holder of a lock is named without its folder, in whose name spaces may be") {
+  const testing::TemporaryDirectory folder;
+  const std::string path = folder / "locked", program = folder / "a b/holder";
+  std::filesystem::create_directory(folder / "a b");
+  std::filesystem::copy_file("/usr/bin/flock", program);
+  const pid_t holder = fork();
+  if (holder == 0) {
+    setpgid(0, 0);
+    execl(program.c_str(), program.c_str(), path.c_str(), "sleep", "100", nullptr);
+    _exit(127);
+  }
+  std::string trouble;
+  CHECK(test::wait_until(std::chrono::seconds(60), [&] { return !FileLock::take(path, trouble).is_held(); }));
+  CHECK(trouble.find("(holder " + path + " sleep 100)") != std::string::npos);
+  kill(-holder, SIGKILL);
+  kill(holder, SIGKILL);
+  waitpid(holder, nullptr, 0);
 }
 
 TEST_CASE("available memory is more than nothing and says what limits it") {
