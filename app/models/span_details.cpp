@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/models/span_details.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "app/models/steps.hpp"
 #include "app/models/time_axis.hpp"
@@ -44,10 +45,7 @@ std::string cargo_of(Purpose purpose) {
 std::string difference_text(std::int64_t run_ns, std::int64_t predicted_ns) {
   if (predicted_ns <= 0) return {};
   const double percent = 100 * (static_cast<double>(run_ns) / static_cast<double>(predicted_ns) - 1);
-  char text[32];
-  std::snprintf(text, sizeof text, ", %s%.*f %%", percent < 0 ? "−" : "+", std::fabs(percent) < 10 ? 1 : 0,
-                std::fabs(percent));
-  return text;
+  return fmt::format(", {}{:.{}f} %", percent < 0 ? "−" : "+", std::fabs(percent), std::fabs(percent) < 10 ? 1 : 0);
 }
 
 std::optional<std::int64_t> predicted_length(const StoreView& run, const StoreView* prediction, LaneKey lane,
@@ -220,11 +218,7 @@ std::string step_summary(std::uint32_t step, std::int32_t ranks, TimeRange range
   if (!insight || !std::isfinite(insight->run.bubble)) return text;
   text += " · " + (serves ? translated("bubble %1 of the workers' step", percent_text(insight->run.bubble))
                           : translated("bubble %1 of the step", percent_text(insight->run.bubble)));
-  const auto number = [](double share) {
-    char digits[16];
-    std::snprintf(digits, sizeof digits, "%.1f", share * 100);
-    return std::string(digits);
-  };
+  const auto number = [](double share) { return fmt::format("{:.1f}", share * 100); };
   std::string beside;
   if (std::isfinite(insight->ideal_bubble)) beside = translated("ideal %1", number(insight->ideal_bubble));
   if (insight->predicted && std::isfinite(insight->predicted->bubble))

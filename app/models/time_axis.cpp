@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/models/time_axis.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 
 namespace rankscope {
@@ -31,9 +32,7 @@ int decimals_for(Unit unit, std::int64_t interval_ns) {
 }
 
 std::string number(double value, int decimals) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", decimals, value);
-  return text;
+  return fmt::format("{:.{}f}", value, decimals);  // with a point in every locale, unlike printf
 }
 
 // Smallest 1, 2 or 5 times a power of ten that is at least `ns`.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -140,11 +139,7 @@ json json_of(const Welcome&) { return {{"kind", "welcome"}}; }
 json json_of(const Refused& refused) { return {{"kind", "refused"}, {"why", refused.why}}; }
 
 /// A drawing's digits after the seventh are insignificant, and would double the size of the message.
-double rounded(double value) {
-  char digits[32];
-  std::snprintf(digits, sizeof digits, "%.7g", value);
-  return std::strtod(digits, nullptr);
-}
+double rounded(double value) { return number_in<double>(fmt::format("{:.7g}", value)).value_or(value); }
 
 json json_of(const Answer& answer) {
   Attempt attempt = answer.attempt;

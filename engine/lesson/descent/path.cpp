@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <string_view>
 
 #include "engine/op/contains.hpp"
+#include "engine/op/words.hpp"
 #include "engine/plan/optimizer_rule/rule.hpp"
 
 namespace rankscope {
@@ -20,12 +20,12 @@ constexpr std::array<std::string_view, 8> values_of_path = {
 
 /// The shortest text that parses to the same value.
 std::string exact(double value) {
-  std::array<char, 32> text{};
+  std::string text;
   for (int digits = 6; digits <= 17; ++digits) {
-    std::snprintf(text.data(), text.size(), "%.*g", digits, value);
-    if (std::strtod(text.data(), nullptr) == value) break;
+    text = fmt::format("{:.{}g}", value, digits);  // with a point in every locale, unlike printf
+    if (number_in<double>(text) == value) break;
   }
-  return text.data();
+  return text;
 }
 
 }  // namespace
