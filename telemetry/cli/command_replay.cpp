@@ -7,6 +7,7 @@
 #include <memory>
 #include <thread>
 
+#include "engine/op/words.hpp"
 #include "telemetry/cli/commands.hpp"
 #include "telemetry/cli/replayer.hpp"
 #include "telemetry/relay/revoked_keys.hpp"
@@ -18,11 +19,10 @@ using namespace std::chrono_literals;
 
 double speed_of(const std::string& text) {
   if (text == "max") return 0;
-  char* end = nullptr;
-  const double speed = std::strtod(text.c_str(), &end);
-  if (end == text.c_str() || *end != '\0' || !std::isfinite(speed) || speed <= 0)
+  const auto speed = number_in<double>(text);
+  if (!speed || !std::isfinite(*speed) || *speed <= 0)
     throw InputError("--speed '" + text + "': a factor such as 1 or 0.1, or max");
-  return speed;
+  return *speed;
 }
 
 // The endpoint to serve: the requested one, or a private socket of this user, whose directory is removed at the end.
@@ -79,10 +79,10 @@ int replay_trace(const ServeRequest& request) {
   };
   const ReplayResult result = replay(request.trace, options);
   print_damage(request.trace, result.damage);
-  std::fprintf(stderr, "%lld messages in %.1f s%s\n", static_cast<long long>(result.messages), result.seconds,
-               stop_asked        ? ", stopped"
-               : result.finished ? ""
-                                 : "; a viewer did not receive everything");
+  fmt::print(stderr, "{} messages in {:.1f} s{}\n", result.messages, result.seconds,
+             stop_asked        ? ", stopped"
+             : result.finished ? ""
+                               : "; a viewer did not receive everything");
   return result.finished || stop_asked ? 0 : failed;
 }
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <regex>
 #include <set>
 #include <string>
 #include <vector>
@@ -108,6 +109,21 @@ TEST_CASE("kernels include nothing but kernels, and only the window includes the
     for (const auto& [file, included] : includes_below(folder)) {
       INFO(file << " includes " << included);
       CHECK_FALSE(included.starts_with("app/"));
+    }
+}
+
+TEST_CASE("no number is written by printf or read by strtod, whose decimal point is the locale's") {
+  // %f, %.1f, %.*g, ...
+  const std::regex by_locale("\\b(strto|sto)(d|f|ld)\\(|printf\\(.*%[-+ #0]*[.*0-9]*[fgeFGE]");
+  for (const char* folder : {"app", "engine", "telemetry"})
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+      const std::string end = entry.path().extension().string();
+      if (end != ".cpp" && end != ".hpp") continue;
+      std::ifstream text(entry.path());
+      for (std::string line; std::getline(text, line);) {
+        INFO(fs::relative(entry.path(), root).string() << ": " << line);
+        CHECK_FALSE(std::regex_search(line, by_locale));
+      }
     }
 }
 
