@@ -46,7 +46,7 @@ with_progress() {
 # "DONE TOTAL" of the last "[DONE/TOTAL]" that ninja has written to $log.
 count_steps() { tr '\r' '\n' <"$log" | sed -n 's|^\[\([0-9]*\)/\([0-9]*\)\].*|\1 \2|p' | tail -n 1; }
 
-# How many files are compiled at once: one on each core, and each with the memory that the largest of them needs.
+# How many files are compiled at once: one on each core, if there is twice the memory that the largest was seen to need.
 count_jobs() {
   local largest=1300000 free cores  # KiB
   cores=$(nproc)

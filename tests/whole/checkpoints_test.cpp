@@ -49,6 +49,13 @@ void write_to(const std::filesystem::path& file, const std::string& content) {
   std::ofstream(file, std::ios::binary) << content;
 }
 
+/// The manifest of a run in that folder, of a checkpoint after its second step.
+std::filesystem::path manifest_after_two_steps(const Folder& folder) {
+  folder.file("s.toml", scenario());
+  REQUIRE(run(folder, {"--checkpoint", "a", "--steps", "2"}).status == 0);
+  return checkpoint(folder, "a", 2) / "manifest.json";
+}
+
 void flip_last_byte(const std::filesystem::path& file) {
   std::string content = content_of(file);
   content.back() = static_cast<char>(content.back() ^ 1);
@@ -208,9 +215,7 @@ TEST_CASE("a checkpoint folder may have any name, also one that is not UTF-8") {
 
 TEST_CASE("a damaged manifest is named with its place, and its text is not printed") {
   const Folder folder;
-  folder.file("s.toml", scenario());
-  REQUIRE(run(folder, {"--checkpoint", "a", "--steps", "2"}).status == 0);
-  const std::filesystem::path manifest = checkpoint(folder, "a", 2) / "manifest.json";
+  const std::filesystem::path manifest = manifest_after_two_steps(folder);
   std::string content = content_of(manifest);
   const std::size_t at = content.find("vocabulary");
   REQUIRE(at != std::string::npos);
@@ -231,9 +236,7 @@ TEST_CASE("a damaged manifest is named with its place, and its text is not print
 
 TEST_CASE("a manifest in which a digit has changed is refused, although it can be read") {
   const Folder folder;
-  folder.file("s.toml", scenario());
-  REQUIRE(run(folder, {"--checkpoint", "a", "--steps", "2"}).status == 0);
-  const std::filesystem::path manifest = checkpoint(folder, "a", 2) / "manifest.json";
+  const std::filesystem::path manifest = manifest_after_two_steps(folder);
   std::string content = content_of(manifest);
   const std::size_t digit = content.find_first_of("12345678", content.find("vocabulary"));
   REQUIRE(digit != std::string::npos);

@@ -139,9 +139,9 @@ void change_roundings(RankRun& run, const Model& model, int twin) {
     if (!holds_weights(buffer) || buffer.within >= 0) continue;
     run.change(b, [&](const View& values) {
       for (std::int64_t i = 0; i < values.elements(); ++i)
-        set_element(
-            values, i,
-            with_other_rounding(element(values, i), model.type, draw_of(twin, buffer.parameter, buffer.first + i)));
+        set_element(values, i,
+                    with_other_rounding(element(values, i), model.type,
+                                        draw_of(twin, buffer.parameter, buffer.first + i)));
     });
   }
 }

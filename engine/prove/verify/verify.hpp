@@ -97,8 +97,8 @@ struct VerifyResult {
   bool passed = false;    ///< equal
   std::vector<ParityRun> runs;
   std::optional<ContentsProof> contents{};  ///< in place of runs
-  bool by_micro_batch = false;              ///< the plan and the one rank update after each micro-batch
-  std::string stale_weights;                ///< why a plan that does so is another training; empty: not for this reason
+  bool by_micro_batch = false;  ///< the plan and the one rank update after each micro-batch
+  std::string stale_weights;    ///< why a plan that does so is another training; empty: not for this reason
 };
 
 /// Runs the scenario's plan and its reference for five steps at a constant rate: with SGD at a rate that changes every
