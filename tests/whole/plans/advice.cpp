@@ -101,7 +101,11 @@ std::vector<Advice> advice_in(const Refusal& refusal) {
       for (const std::string& word : words_listed(found[2]))
         if (word.find("FILE") == std::string::npos && word != "or" && word != "by-hand")  // this value needs an order
           advice.push_back({{refusal.key, as_toml(refusal.key, word), true}});
+  const std::size_t before = advice.size();
   add_settings(refusal, right, advice);
+  if (right.starts_with("it takes "))  // then an example of the type
+    for (std::size_t i = before; i < advice.size(); ++i)
+      for (Change& change : advice[i]) change.of_list = true;
   if (std::regex_search(right, found, std::regex(R"((\w+) at most (\d+))")))
     if (const std::string path = path_of(found[1], refusal.key); !path.empty())
       advice.push_back({Change{path, found[2].str()}});

@@ -20,7 +20,8 @@ std::optional<Refusal> read_refusal(const std::string& text, const std::string& 
 
 struct Change {
   std::string path, value;  ///< in TOML's form; empty: the key is removed
-  /// From the list of all values, whatever the plan: it may need another value, or another key as well.
+  /// From the list of all values or an example of the type, whatever the plan: it may need another value, or another
+  /// key as well.
   bool of_list = false;
 };
 /// Changes that are to be made together.

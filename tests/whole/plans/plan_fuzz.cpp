@@ -37,7 +37,8 @@ struct Counts {
 bool same_mean(double a, double b) { return std::abs(a - b) <= 1e-12 * std::abs(b); }
 
 bool names_what_there_is(const Refusal& refusal) {
-  return refusal.what.starts_with("unknown ") || refusal.what.find(" is out of range; ") != std::string::npos;
+  return refusal.what.starts_with("unknown ") || refusal.what.find(" is out of range; ") != std::string::npos ||
+         refusal.what.find("; it takes ") != std::string::npos;
 }
 
 /// Whether the refusal after a change is about the change itself. Of the list of all values, this plan may need
