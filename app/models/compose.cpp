@@ -253,7 +253,9 @@ void compose_lane(const FrameRequest& request, std::size_t row_index, const RowC
   if (reuse) fill(canvas, window.first, window.last, 0, canvas.height, colours.ground);
   if (compute && !request.overview) {
     hatch_idle(request, canvas, colours, window);
-    if (row.rank_count == 1) explain(request, row_index, canvas, colours, window, parts);
+    // Idle is when none of a rank's compute lanes works: it is explained on the first of them.
+    const bool first = !is_observed(row.lane) || row.lane == observed_lane(LaneUse::compute, 0);
+    if (row.rank_count == 1 && first) explain(request, row_index, canvas, colours, window, parts);
   }
   std::vector<PixelShare> shares = row_shares(request, row, window);
   Coverage coverage(shares, window.first);

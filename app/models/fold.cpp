@@ -170,7 +170,7 @@ PartLengths part_lengths(const StoreView& view, Obtained obtained) {
   if (!range) return lengths;
   std::vector<LaneKey> lanes;
   for (const LaneKey& key : view.lanes())
-    if (key.lane == Lane::compute && key.obtained == obtained) lanes.push_back(key);
+    if (is_compute(key.lane) && key.obtained == obtained) lanes.push_back(key);
   PartLengths sums, counts;
   const std::size_t stride = std::max<std::size_t>(1, (lanes.size() + most_sampled_lanes - 1) / most_sampled_lanes);
   for (std::size_t i = 0; i < lanes.size(); i += stride) {

@@ -24,7 +24,7 @@ RangeStatistics statistics_of(const StoreView& view, Obtained obtained, TimeRang
     RankShare& rank = ranks[lane.rank];
     rank.rank = lane.rank;
     const auto of = [&](SpanClass kind) { return static_cast<double>(share.busy[static_cast<std::size_t>(kind)]); };
-    if (lane.lane == Lane::compute) {
+    if (is_compute(lane.lane)) {
       for (std::size_t c = 0; c < span_class_count; ++c) rank.compute[c] = static_cast<double>(share.busy[c]);
       rank.unknown = static_cast<double>(share.unknown);
     } else {

@@ -7,9 +7,14 @@
 namespace rankscope {
 namespace {
 
-// Ranks that may have the other end of a message of `rank`: its pipeline, if the plan is known.
-std::vector<std::int32_t> partners(const StoreView& view, const RunPlan* plan, std::int32_t rank, GroupKind group) {
-  if (plan && rank < plan->grid.size()) return plan->grid.group_of(rank, group);
+GroupKind group_of(Purpose purpose);
+
+// Ranks that may have the other end of a message of `rank`, or a part of its collective: its group, if the plan or, of
+// an imported run, the op's facts tell it.
+std::vector<std::int32_t> partners(const StoreView& view, const RunPlan* plan, std::int32_t rank, OpId op) {
+  if (const StepFacts* facts = view.facts(rank))
+    if (const StepFacts::Group* group = facts->group_of(op)) return group->ranks;
+  if (plan && rank < plan->grid.size()) return plan->grid.group_of(rank, group_of(op.fields().purpose));
   std::vector<std::int32_t> ranks;
   for (const LaneKey& lane : view.lanes())
     if (ranks.empty() || ranks.back() != lane.rank) ranks.push_back(lane.rank);
@@ -101,10 +106,11 @@ std::optional<Span> other_end(const StoreView& view, const RunPlan* plan, Obtain
   if (!span.op.valid()) return std::nullopt;
   const OpFields f = span.op.fields();
   if (f.kind != OpKind::send && f.kind != OpKind::receive) return std::nullopt;
+  const bool planned = !span.op.is_observed();
   const bool onward = (f.purpose != Purpose::pipeline_backward) == (f.kind == OpKind::send);
-  if (f.chunk < 0 || (!onward && f.chunk == 0)) return std::nullopt;
+  if (planned && (f.chunk < 0 || (!onward && f.chunk == 0))) return std::nullopt;
   const OpId other = counterpart(span.op);
-  for (const std::int32_t rank : partners(view, plan, span.rank, group_of(f.purpose)))
+  for (const std::int32_t rank : partners(view, plan, span.rank, span.op))
     if (auto found = view.find(rank, span.step, other, obtained)) return found;
   return std::nullopt;
 }
@@ -117,7 +123,7 @@ std::vector<MessageLink> links_of(const StoreView& view, const RunPlan* plan, Ob
     add_message(links, view, plan, obtained, span);
   } else if (is_collective(f.kind)) {
     std::optional<Span> before;
-    for (const std::int32_t rank : partners(view, plan, span.rank, group_of(f.purpose)))
+    for (const std::int32_t rank : partners(view, plan, span.rank, span.op))
       if (auto member = view.find(rank, span.step, span.op, obtained)) {
         if (before) links.push_back({{before->rank, *before}, {member->rank, *member}});
         before = member;

@@ -10,6 +10,7 @@
 #include "app/models/time_axis.hpp"
 #include "app/models/translated.hpp"
 #include "engine/op/words.hpp"
+#include "telemetry/store/names.hpp"
 
 namespace rankscope {
 namespace {
@@ -123,6 +124,8 @@ std::vector<std::string> cause_labels(const BubbleStretch& stretch) {
       return {translated("slow rank")};
     case BubbleCause::workers: return {translated("waiting for workers"), translated("waiting")};
     case BubbleCause::overhead:
+      if (stretch.time == TimeClass::bubble && stretch.waits_for_rank >= 0)  // the other rank's
+        return {translated("waiting for rank %1", stretch.waits_for_rank), translated("waiting")};
       return {stretch.time == TimeClass::optimizer ? translated("update") : translated("overhead")};
     case BubbleCause::unknown: return {translated("unknown")};
   }
@@ -132,7 +135,7 @@ std::vector<std::string> cause_labels(const BubbleStretch& stretch) {
 SpanDetails details_of(const StoreView& run, const StoreView* prediction, const StepInsight* insight,
                        const RunPlan* plan, LaneKey lane, const Box& box) {
   SpanDetails details;
-  details.title = to_token(box.op) + " · " + translated("rank %1", lane.rank);
+  details.title = name_of_op(run, lane.rank, box.op) + " · " + translated("rank %1", lane.rank);
   const OpFields f = box.op.valid() ? box.op.fields() : OpFields{};
   if (f.micro_batch >= 0) details.title += " · " + translated("micro-batch %1", f.micro_batch);
   std::string what = phrase_of(box.op);
@@ -152,7 +155,7 @@ SpanDetails details_of(const StoreView& run, const StoreView* prediction, const 
     span.op = box.op;
     const auto other = other_end(run, plan, lane.obtained, span);
     details.lines.push_back(waited_text(box.active_ns - box.begin_ns, other ? other->rank : -1, {}));
-  } else if (insight && lane.lane == Lane::compute) {
+  } else if (insight && is_compute(lane.lane)) {
     std::int64_t waited = 0;
     const BubbleStretch* longest = nullptr;
     for (const BubbleStretch& stretch : insight->run.stretches)
@@ -171,7 +174,8 @@ bool is_wait(const std::string& line) {
   return false;
 }
 
-SpanDetails details_of(const IdleStretch& stretch, const StepInsight* insight, std::int64_t time_ns) {
+SpanDetails details_of(const StoreView& run, const IdleStretch& stretch, const StepInsight* insight,
+                       std::int64_t time_ns) {
   SpanDetails details;
   const BubbleStretch& main = stretch.main();
   const std::string what = main.cause == BubbleCause::unknown ? translated("not known")
@@ -195,10 +199,10 @@ SpanDetails details_of(const IdleStretch& stretch, const StepInsight* insight, s
       if (piece.rank == stretch.rank && piece.begin_ns <= time_ns && time_ns < piece.end_ns) here = &piece;
   if (here && here->waits_for_rank >= 0) {
     std::string text = translated("here it waits for rank %1", here->waits_for_rank);
-    if (here->waits_for_op.valid()) text += ": " + to_token(here->waits_for_op);
+    if (here->waits_for_op.valid()) text += ": " + name_of_op(run, here->waits_for_rank, here->waits_for_op);
     details.lines.push_back(text);
   }
-  if (stretch.next.valid()) details.lines.push_back(translated("then %1", to_token(stretch.next)));
+  if (stretch.next.valid()) details.lines.push_back(translated("then %1", name_of_op(run, stretch.rank, stretch.next)));
   return details;
 }
 

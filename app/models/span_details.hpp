@@ -20,7 +20,8 @@ struct SpanDetails {
 SpanDetails details_of(const StoreView& run, const StoreView* prediction, const StepInsight* insight,
                        const RunPlan* plan, LaneKey lane, const Box& box);
 /// Of an idle stretch: its causes, and what is waited for at `time_ns`.
-SpanDetails details_of(const IdleStretch& stretch, const StepInsight* insight, std::int64_t time_ns);
+SpanDetails details_of(const StoreView& run, const IdleStretch& stretch, const StepInsight* insight,
+                       std::int64_t time_ns);
 
 /// Whether a line states what an op waited for.
 bool is_wait(const std::string& line);

@@ -63,13 +63,18 @@ class Layout {
     for (RankBand& band : rows_.bands) band.pinned = true;
   }
 
+  Lane first_lane(std::int32_t rank) const {
+    const auto at = static_cast<std::size_t>(rank);
+    return at < ranks_.size() ? ranks_[at].compute.front() : Lane::compute;
+  }
+
   void add_group(int index, const Density& general, std::pair<int, int> group_row) {
     const RankGroup& group = choice_.groups[static_cast<std::size_t>(index)];
     const auto chosen = choice_.open_groups.find(group.name);
     const bool open = chosen == choice_.open_groups.end() ? choice_.groups_open : chosen->second;
     RankBand band{group.first, y_, open ? open_group_row : group_row.first, open, rows_.rows.size(), 1, index};
     rows_.rows.push_back(
-        {RowKind::compute, group.first, group.count, Lane::compute, y_, band.height, group.stride, false});
+        {RowKind::compute, group.first, group.count, first_lane(group.first), y_, band.height, group.stride, false});
     y_ += band.height + (open ? under_open_group : group_row.second);
     rows_.bands.push_back(band);
     if (!open) return;
@@ -94,7 +99,7 @@ class Layout {
       rows_.rows.push_back({kind, rank, 1, lane, y_, height});
       y_ += height;
     };
-    add(RowKind::compute, Lane::compute, look.compute);
+    for (const Lane lane : lanes.compute) add(RowKind::compute, lane, look.compute);
     if (with_prediction_) add(RowKind::ghost, Lane::compute, look.ghost);
     for (const Lane lane : lanes.communication) add(RowKind::communication, lane, look.communication);
     // An open band is high enough for two lines of label (rank, stage).
@@ -132,7 +137,8 @@ std::optional<std::size_t> TimelineRows::band_at(int y) const {
 std::optional<std::size_t> TimelineRows::find(std::int32_t rank, RowKind kind, Lane lane) const {
   std::optional<std::size_t> among;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i].kind != kind || rows[i].lane != lane || !rows[i].contains(rank)) continue;
+    const bool first_compute = kind == RowKind::compute && lane == Lane::compute;
+    if (rows[i].kind != kind || (rows[i].lane != lane && !first_compute) || !rows[i].contains(rank)) continue;
     if (rows[i].rank_count == 1) return i;
     if (!among) among = i;
   }
@@ -154,10 +160,20 @@ std::vector<LaneSet> lane_sets(const std::vector<LaneKey>& lanes, Obtained obtai
     if (key.obtained == obtained) count = std::max(count, key.rank + 1);
   std::vector<LaneSet> result(static_cast<std::size_t>(std::max(count, 0)));
   for (std::size_t r = 0; r < result.size(); ++r) result[r].rank = static_cast<std::int32_t>(r);
-  for (const LaneKey& key : lanes)
-    if (key.obtained == obtained && key.rank >= 0 && key.lane != Lane::compute)
-      result[static_cast<std::size_t>(key.rank)].communication.push_back(key.lane);
-  for (LaneSet& set : result) std::sort(set.communication.begin(), set.communication.end());
+  for (const LaneKey& key : lanes) {
+    if (key.obtained != obtained || key.rank < 0) continue;
+    LaneSet& set = result[static_cast<std::size_t>(key.rank)];
+    if (!is_compute(key.lane))
+      set.communication.push_back(key.lane);
+    else if (is_observed(key.lane) && set.compute.front() == Lane::compute)
+      set.compute = {key.lane};
+    else if (is_observed(key.lane))
+      set.compute.push_back(key.lane);
+  }
+  for (LaneSet& set : result) {
+    std::sort(set.compute.begin(), set.compute.end());
+    std::sort(set.communication.begin(), set.communication.end());
+  }
   return result;
 }
 
@@ -191,7 +207,7 @@ TimelineRows lay_out_rows(const std::vector<LaneSet>& ranks, bool with_predictio
   return chosen.of(fitted, group_rows[0], available);
 }
 
-TimelineRows lay_out_overview(std::int32_t ranks, int height) {
+TimelineRows lay_out_overview(std::int32_t ranks, int height, Lane lane) {
   TimelineRows result;
   result.height = height;
   if (ranks <= 0 || height <= 0) return result;
@@ -200,7 +216,7 @@ TimelineRows lay_out_overview(std::int32_t ranks, int height) {
     const std::int32_t first = ranks * i / count, last = ranks * (i + 1) / count;
     const int y = height * i / count, bottom = height * (i + 1) / count;
     const int gap = bottom - y > 3 ? 1 : 0;
-    result.rows.push_back({RowKind::compute, first, last - first, Lane::compute, y, bottom - y - gap});
+    result.rows.push_back({RowKind::compute, first, last - first, lane, y, bottom - y - gap});
   }
   return result;
 }

@@ -62,7 +62,7 @@ struct TimelineRows {
   std::optional<std::size_t> row_at(int y) const;
   /// The band at that height; the gap under a band belongs to it.
   std::optional<std::size_t> band_at(int y) const;
-  /// The rank's own row; if it has none, that of its group.
+  /// The rank's own row; if it has none, that of its group. A compute row of Lane::compute: its first one.
   std::optional<std::size_t> find(std::int32_t rank, RowKind kind, Lane lane) const;
   /// The rank's own band; if it has none, that of its group.
   const RankBand* band_of(std::int32_t rank) const;
@@ -72,6 +72,7 @@ struct TimelineRows {
 struct LaneSet {
   std::int32_t rank = 0;
   std::vector<Lane> communication;  ///< lanes with events, in the order of Lane
+  std::vector<Lane> compute{Lane::compute};  ///< of an imported run those with events: several streams or threads
   bool operator==(const LaneSet&) const = default;
 };
 
@@ -92,8 +93,8 @@ struct RowChoice {
 TimelineRows lay_out_rows(const std::vector<LaneSet>& ranks, bool with_prediction, const RowChoice& choice,
                           int available, int text_height = 16);
 
-/// Rows of the overview: only compute, in `height` pixels; several ranks share a row when there are more ranks than
+/// Rows of the overview: only this lane, in `height` pixels; several ranks share a row when there are more ranks than
 /// pixels.
-TimelineRows lay_out_overview(std::int32_t ranks, int height);
+TimelineRows lay_out_overview(std::int32_t ranks, int height, Lane lane = Lane::compute);
 
 }  // namespace rankscope

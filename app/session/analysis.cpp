@@ -5,6 +5,7 @@
 
 #include "app/models/steps.hpp"
 #include "app/session/forecast.hpp"
+#include "engine/explain/facts/imported.hpp"
 #include "engine/explain/facts/prediction.hpp"
 
 namespace rankscope::app {
@@ -83,6 +84,23 @@ void analyse_run(const AnalysisRequest& request, InsightContext& context, Figure
   if (figures.step && figures.forecast) figures.gap = explain_gap(*figures.forecast, *figures.step);
 }
 
+/// Another program's run: no plan, no prediction.
+void analyse_import(const AnalysisRequest& request, InsightContext& context, Figures& figures) {
+  const StoreView& run = *request.run;
+  context.imported = step_facts(run);
+  const RunFacts facts = facts_of_import(run, context.imported, steps_taken_apart(run, request.over));
+  figures.run = make_report(facts);
+  figures.totals = facts.totals;
+  figures.device = run.hello()->device;
+  const std::uint32_t step = request.step.value_or(last_whole_step(run, Obtained::measured).value_or(0));
+  if (auto own = imported_step(run, context.imported, step)) {
+    figures.step = analyse_step(*own->linked, own->spans, own->range, step);
+    figures.step_spans = run.step_spans(Obtained::measured, step);
+  }
+  for (int rank = 0; rank < run.hello()->ranks; ++rank)
+    if (auto summary = run.summary(rank, step)) figures.summaries.push_back(std::move(*summary));
+}
+
 void analyse_plan(const AnalysisRequest& request, InsightContext& context, Figures& figures) {
   const Prediction& prediction = *request.prediction;
   if (prediction.left) figures.scenario = prediction.left;
@@ -122,7 +140,9 @@ Analysis analyse(const AnalysisRequest& request) {
   context->prediction = request.prediction;
   const bool predicted = request.prediction && request.prediction->refusal.empty();
   if (predicted) figures->predicted = request.prediction->report;
-  if (has_data(request.run.get()) && is_forecast(*request.run)) {
+  if (has_data(request.run.get()) && is_imported(*request.run)) {
+    analyse_import(request, *context, *figures);
+  } else if (has_data(request.run.get()) && is_forecast(*request.run)) {
     analyse_recorded_forecast(request, *context, *figures);
   } else if (has_data(request.run.get())) {
     *context = request.known && request.known->complete ? *request.known : make_context(request);

@@ -12,9 +12,13 @@ StepInsight take_apart(const StoreView& run, const InsightContext& context, Obta
   StepInsight insight;
   if (obtained != Obtained::simulated) insight.predicted = context.forecast_step;
   insight.ideal_bubble = context.ideal_bubble;
-  if (const auto range = run.step_range(obtained, step))
+  if (!context.imported.empty()) {
+    if (const auto own = imported_step(run, context.imported, step))
+      insight.run = analyse_step(*own->linked, own->spans, own->range, step);
+  } else if (const auto range = run.step_range(obtained, step)) {
     insight.run = analyse_step(context.run->programs, context.run->step.grid,
                                spans_around(run, *context.run, obtained, step), *range, step);
+  }
   return insight;
 }
 
@@ -44,7 +48,7 @@ std::shared_ptr<const StepInsight> InsightCache::insight(const std::shared_ptr<c
   const Key key{obtained, step};
   const auto range = run->step_range(obtained, step);
   const std::lock_guard lock(mutex_);
-  if (veiled_ || !context_ || !context_->run || !range) return nullptr;
+  if (veiled_ || !context_ || (!context_->run && context_->imported.empty()) || !range) return nullptr;
   std::shared_ptr<const StepInsight> known;
   const auto found =
       std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.key == key; });

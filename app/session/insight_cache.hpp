@@ -7,15 +7,18 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "app/models/bubble_source.hpp"
 #include "app/session/prediction.hpp"
+#include "engine/explain/facts/imported.hpp"
 
 namespace rankscope::app {
 
 /// The data besides spans for the analysis of a run's steps; constant during the run. Immutable.
 struct InsightContext {
   std::shared_ptr<const RunContext> run;         ///< null: nothing is known
+  std::vector<StepFacts> imported;               ///< [rank], of an imported run, which has no context
   std::shared_ptr<const Prediction> prediction;  ///< of the plan; may be null
   std::shared_ptr<const StoreView> forecast;     ///< shown under the run as a ghost; may be null
   std::optional<StepAnalysis> forecast_step;     ///< its steady step

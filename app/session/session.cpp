@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/explain/facts/facts.hpp"
+#include "engine/explain/facts/imported.hpp"
 #include "engine/plan/scenario/read.hpp"
 
 namespace rankscope::app {
@@ -286,7 +287,7 @@ void Session::poll() {
     return;
   }
   seen_revision_ = run_view_->revision();
-  if (!scenario_ && run_view_->hello() != nullptr) learn_scenario();
+  if (!scenario_ && run_view_->hello() != nullptr && !is_imported(*run_view_)) learn_scenario();
   emit changed();
   if (reading && !since_analysis_.isValid()) since_analysis_.start();
   if (!since_analysis_.isValid() || since_analysis_.elapsed() > analysis_interval) request_figures();
@@ -294,6 +295,11 @@ void Session::poll() {
 
 void Session::learn_scenario() {
   const Hello& hello = *run_view_->hello();
+  if (is_imported(*run_view_)) {  // another program's: it has none
+    scenario_.reset();
+    emit scenario_changed();
+    return;
+  }
   try {
     use_scenario(parse_recorded_scenario(hello.scenario_toml), false);
   } catch (const ScenarioError& error) {

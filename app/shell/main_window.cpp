@@ -37,6 +37,7 @@
 #include "app/views/scaling/scaling_view.hpp"
 #include "app/views/timeline/timeline_view.hpp"
 #include "app/views/training/training_view.hpp"
+#include "engine/explain/facts/imported.hpp"
 #include "engine/lesson/lab/translation.hpp"
 #include "engine/op/contains.hpp"
 #include "engine/plan/scenario/read.hpp"
@@ -252,11 +253,16 @@ void MainWindow::take_lab() {
   if (scenario && session_.spec().kind != SourceKind::scenario && (lab = lab_->lab_titled(scenario->title)))
     lab->questions.clear();
   const Hello* hello = view->hello();
+  if (!scenario && hello != nullptr) title = QString::fromStdString(hello->title);
   const bool elsewhere = hello != nullptr && session_.spec().kind != SourceKind::scenario;
   if (elsewhere && session_.label() == SourceLabel::simulated)
     summary = tr("A prediction of %1 steps over %2 ranks. Nothing ran.")
                   .arg(hello->steps)
                   .arg(text::count(scenario ? scenario->plan.ranks() : hello->ranks));
+  else if (elsewhere && is_imported(*view))
+    summary = tr("The run of another program on %1, %2 ranks (%3, %4). It has no plan, so nothing is predicted.")
+                  .arg(QString::fromStdString(hello->host), text::count(hello->ranks),
+                       QString::fromStdString(hello->communicator), QString::fromStdString(hello->device));
   else if (elsewhere)
     summary = tr("Ran on %1, %2 steps planned over %3 ranks (%4, %5), started %6.")
                   .arg(QString::fromStdString(hello->host))

@@ -7,7 +7,7 @@ namespace rankscope {
 constexpr auto op_kind_names =
     word_list("forward", "backward", "input_gradient", "weight_gradient", "recompute", "send", "receive", "broadcast",
               "scatter", "reduce", "all_reduce", "gather", "all_gather", "reduce_scatter", "all_to_all", "copy",
-              "optimizer", "load_batch", "checkpoint", "check");
+              "optimizer", "load_batch", "checkpoint", "check", "compute");
 static_assert(op_kind_names.size() == op_kind_count);
 std::string_view name_of(OpKind kind) { return word_at(op_kind_names, kind); }
 
@@ -39,7 +39,11 @@ bool is_communication(OpKind kind) { return kind == OpKind::send || kind == OpKi
 
 bool moves_bytes(OpKind kind) { return is_communication(kind) || kind == OpKind::copy; }
 
-bool is_on_host(Lane lane) { return lane == Lane::host; }
+bool is_compute(Lane lane) {
+  return lane == Lane::compute || (is_observed(lane) && lane < observed_lane(LaneUse::communication, 0));
+}
+
+bool is_on_host(Lane lane) { return lane == Lane::host || lane >= observed_lane(LaneUse::host, 0); }
 
 bool may_have(OpKind kind, Purpose purpose) {
   if (is_communication(kind)) return purpose != Purpose::none && purpose != Purpose::offload;

@@ -27,9 +27,10 @@ enum class OpKind : std::uint8_t {
   optimizer,
   load_batch,
   checkpoint,
-  check,  ///< compares the result of a single collective with its definition
+  check,    ///< compares the result of a single collective with its definition
+  compute,  ///< a computation whose part of the step is unknown: of imported runs only
 };
-inline constexpr int op_kind_count = 20;
+inline constexpr int op_kind_count = 21;
 
 /// Ops of one lane run in order; ops of different lanes only by dependency. A lane is a thread on the CPU and a stream
 /// on a GPU, and each communication lane has its own communicators: with a single in-order communication lane 1F1B
@@ -50,6 +51,23 @@ enum class Lane : std::uint8_t {
   host,        ///< the host's part of a step: updates whose states are in host memory
 };
 inline constexpr int lane_count = 13;
+
+/// Lanes of imported runs are numbers from first_observed_lane on, which tell only what is done there: streams that
+/// compute, then communication, then the host's threads. Their names are in the rank's StepFacts (engine/step).
+inline constexpr int first_observed_lane = 16, observed_compute_lanes = 24, observed_communication_lanes = 24,
+                     observed_host_lanes = 16;
+/// The size of tables by lane that hold any run.
+inline constexpr int lane_slots =
+    first_observed_lane + observed_compute_lanes + observed_communication_lanes + observed_host_lanes;
+enum class LaneUse : std::uint8_t { compute, communication, host };
+/// The n-th observed lane of that use.
+constexpr Lane observed_lane(LaneUse use, int n) {
+  const int skipped = use == LaneUse::compute         ? 0
+                      : use == LaneUse::communication ? observed_compute_lanes
+                                                      : observed_compute_lanes + observed_communication_lanes;
+  return static_cast<Lane>(first_observed_lane + skipped + n);
+}
+constexpr bool is_observed(Lane lane) { return static_cast<int>(lane) >= first_observed_lane; }
 
 /// Why bytes move.
 enum class Purpose : std::uint8_t {
@@ -103,6 +121,7 @@ enum class Segment : std::uint8_t {
   shortcut_sum,  ///< batch norm, the sum with the block's input, ReLU
   classifier,    ///< mean over the pixels, the product with the classes and the cross-entropy
   stash,         ///< of an optimizer op: weights that a pending backward needs are copied before an update changes them
+  // 31 marks ids of imported runs, which have no segments (ObservedOp in op_id.hpp).
 };
 inline constexpr int segment_count = 26;
 
@@ -151,6 +170,8 @@ bool may_have(OpKind kind, Purpose purpose);
 /// True for ops that move bytes from one memory to another: a communication between ranks, or a copy between host and
 /// device.
 bool moves_bytes(OpKind kind);
+/// True for a lane of the model's computations.
+bool is_compute(Lane lane);
 /// True for a lane whose ops the host runs, on its own memory.
 bool is_on_host(Lane lane);
 /// True for ops that only check a single collective: on the device clock, where a step is just the collective,

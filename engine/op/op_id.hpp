@@ -15,6 +15,7 @@
 //   COPY.offload:c2:i1               bucket 1's gradients to the host, for OPT.offload:c2:.update:i1, whose parameters
 //   COPY.offload:c2:.update:i1       are copied back by this op
 // LOAD.alone  ALLTOALL.alone  CHECK       a collective alone: its input, the collective, the check of its result
+//   B:l16:n7:i2        of an imported run: name 7 on lane 16, the third time in the step
 #pragma once
 #include <compare>
 #include <cstdint>
@@ -39,16 +40,32 @@ struct OpFields {
   bool operator==(const OpFields&) const = default;
 };
 
+/// The fields of an op of an imported run, which no program of ours describes: what is known of it, and which of the
+/// rank's ops of a step it is. Names, and lanes of communication, have the same numbers on all ranks (StepFacts), so
+/// that a collective has the same id on every member here, too.
+struct ObservedOp {
+  OpKind kind = OpKind::compute;
+  Purpose purpose = Purpose::none;  ///< of a communication, as far as it is known
+  Lane lane = observed_lane(LaneUse::compute, 0);
+  int name = 0;        ///< 0 … 1048575: into StepFacts::names
+  int occurrence = 0;  ///< of that name on that lane in the step, 0 … 16777215
+  bool operator==(const ObservedOp&) const = default;
+};
+
 class OpId {
  public:
   constexpr OpId() = default;
   constexpr explicit OpId(std::uint64_t value) : value_(value) {}
   /// Packs the fields; throws std::out_of_range when one does not fit.
   static OpId of(const OpFields& fields);
+  static OpId of_observed(const ObservedOp& op);
 
   constexpr std::uint64_t value() const { return value_; }
   /// False for bit patterns that no fields pack to (say, from a damaged file).
   bool valid() const;
+  /// Of an imported run: then fields() has only its kind and purpose.
+  bool is_observed() const;
+  ObservedOp observed() const;
   OpFields fields() const;
   OpKind kind() const { return fields().kind; }
   Lane lane() const;

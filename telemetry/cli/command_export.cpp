@@ -141,6 +141,9 @@ std::string lesson_of(const StoreView& run) {
 
 std::string page_for(const StoreView& run, const ExportRequest& request, const ExportOptions& options) {
   check_explained(run, request.trace);
+  if (is_imported(run))
+    throw InputError(request.trace +
+                     ": it is another program's run, and a page shows a plan; chrome, csv and hta work");
   PageOptions page;
   page.file = std::filesystem::path(request.trace).filename().string();
   page.lesson = lesson_of(run);

@@ -31,6 +31,11 @@ struct ExportRequest {
   std::string trace, output, obtained;
   Choice<ExportFormat> format = ExportFormat::chrome;
 };
+struct ImportRequest {
+  std::vector<std::string> inputs;  ///< files, and folders of files
+  std::string output;
+  bool json = false;
+};
 struct CutRequest {
   std::string trace, output, steps, from, to;
 };
@@ -45,6 +50,8 @@ struct ServeRequest {
 int show_info(const std::string& trace, bool json);
 int show_stats(const std::string& trace, bool json);
 int export_trace(const ExportRequest& request);
+/// Other programs' traces of one run, as a recording.
+int import_traces(const ImportRequest& request);
 int recover(const std::string& trace, const std::string& output, bool json);
 int cut(const CutRequest& request);
 int replay_trace(const ServeRequest& request);

@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "engine/explain/facts/imported.hpp"
 #include "engine/plan/program/compile.hpp"
 #include "engine/plan/scenario/read.hpp"
 #include "telemetry/cli/commands.hpp"
@@ -14,7 +15,7 @@ namespace rankscope {
 inline void check_explained(const StoreView& run, const std::string& trace) {
   if (!run.hello())
     throw InputError(trace + ": the first message of the run is missing, so there are no valid figures");
-  if (run.hello()->scenario_toml.empty())
+  if (run.hello()->scenario_toml.empty() && !is_imported(run))
     throw InputError(trace + ": it contains no scenario, so there is no prediction to compare with");
 }
 

@@ -57,6 +57,15 @@ CLI::App* add_export(CLI::App& app, ExportRequest& request) {
   return command;
 }
 
+CLI::App* add_import(CLI::App& app, ImportRequest& request) {
+  auto* command = app.add_subcommand(
+      "import", "write the traces of a run of PyTorch (torch.profiler's, one of each rank) as a recording");
+  command->add_option("TRACE", request.inputs, "trace (.json or .json.gz), or a folder of them")->required();
+  add_output(command, request.output);
+  add_json(command, request.json);
+  return command;
+}
+
 CLI::App* add_cut(CLI::App& app, CutRequest& request) {
   auto* command = app.add_subcommand("cut", "write a part of a recording");
   add_trace(command, request.trace);
@@ -93,6 +102,7 @@ int run(int argc, char** argv) {
   std::string trace, output, join_file, revoked;
   bool json = false;
   ExportRequest exporting;
+  ImportRequest importing;
   CutRequest cutting;
   ServeRequest serving;
 
@@ -103,6 +113,7 @@ int run(int argc, char** argv) {
   add_trace(stats, trace);
   add_json(stats, json);
   auto* export_command = add_export(app, exporting);
+  auto* import_command = add_import(app, importing);
   auto* recover_command = app.add_subcommand("recover", "rewrite a damaged or unfinished recording as a complete one");
   add_trace(recover_command, trace);
   add_output(recover_command, output);
@@ -127,6 +138,7 @@ int run(int argc, char** argv) {
   if (*info) return show_info(trace, json);
   if (*stats) return show_stats(trace, json);
   if (*export_command) return export_trace(exporting);
+  if (*import_command) return import_traces(importing);
   if (*recover_command) return recover(trace, output, json);
   if (*cut_command) return cut(cutting);
   if (*revoke_command) return revoke(join_file, revoked);

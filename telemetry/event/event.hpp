@@ -65,7 +65,7 @@ struct TrafficRow {
   Purpose purpose = Purpose::none;
   OpKind kind = OpKind::send;
   std::int64_t count = 0;
-  std::int64_t payload_bytes = 0;
+  std::int64_t payload_bytes = 0;     ///< -1: unknown (of an imported run)
   std::int64_t wire_bytes = -1;       ///< sent, counted at the transport; -1 if it can't be counted
   GroupKind group = GroupKind::self;  ///< of a collective; self for other ops, and in recordings without it
   bool operator==(const TrafficRow&) const = default;

@@ -225,7 +225,7 @@ std::vector<EncodedMessage::StepExtent> step_extents(const Spans& spans, const D
       if (extents.empty() || extents.back().rank != rank || extents.back().step != step)
         extents.push_back({rank, step, INT64_MAX, INT64_MAX, INT64_MIN});
       EncodedMessage::StepExtent& extent = extents.back();
-      if (b[i] < extent.first_compute_ns && op_of(o[i]).lane() == Lane::compute) extent.first_compute_ns = b[i];
+      if (b[i] < extent.first_compute_ns && is_compute(op_of(o[i]).lane())) extent.first_compute_ns = b[i];
       extent.first_ns = std::min(extent.first_ns, b[i]);
       extent.last_end_ns = std::max(extent.last_end_ns, b[i] + w[i] + d[i]);
     }

@@ -86,10 +86,11 @@ Event read(const wire::Summary& t, const DecodeLimits& limits) {
     for (const wire::TrafficRow* row : *traffic) {
       if (row->purpose() >= purpose_count || row->kind() >= op_kind_count || row->group() >= group_kind_count)
         continue;  // of a newer build
-      e.traffic.push_back(
-          {static_cast<Purpose>(row->purpose()), static_cast<OpKind>(row->kind()),
-           within(row->count(), 0, greatest_bytes, "count"), within(row->payload_bytes(), 0, greatest_bytes, "payload"),
-           within(row->wire_bytes(), -1, greatest_bytes, "wire bytes"), static_cast<GroupKind>(row->group())});
+      e.traffic.push_back({static_cast<Purpose>(row->purpose()), static_cast<OpKind>(row->kind()),
+                           within(row->count(), 0, greatest_bytes, "count"),
+                           within(row->payload_bytes(), -1, greatest_bytes, "payload"),
+                           within(row->wire_bytes(), -1, greatest_bytes, "wire bytes"),
+                           static_cast<GroupKind>(row->group())});
     }
   }
   if (const auto* sent = t.sent()) {

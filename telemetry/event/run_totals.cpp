@@ -61,6 +61,7 @@ void RunTotals::add(const StepSummary& summary, std::int64_t offset_ns) {
     if (row.kind == OpKind::receive || row.count == 0) continue;
     TrafficTotals& sum = traffic[{row.purpose, row.kind, row.group}];
     sum.count += row.count;
+    sum.payload_bytes = row.payload_bytes < 0 || sum.payload_bytes < 0 ? -1 : sum.payload_bytes + row.payload_bytes;
     sum.wire_bytes += std::max<std::int64_t>(row.wire_bytes, 0);
     sum.opaque |= row.wire_bytes < 0;
     ++sum.rows;

@@ -51,6 +51,7 @@ struct RankTotals {
 /// Bytes moved for one purpose by one kind of op, over all ranks and steps.
 struct TrafficTotals {
   std::int64_t count = 0, wire_bytes = 0;
+  std::int64_t payload_bytes = 0;  ///< -1: of some of them unknown
   std::int64_t rows = 0;  ///< ranks × steps that have any
   bool opaque = false;    ///< not all bytes could be counted
 };

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "telemetry/export/selection.hpp"
+#include "telemetry/store/names.hpp"
 
 namespace rankscope {
 namespace {
@@ -58,9 +59,9 @@ class ChromeTrace {
     event() << R"({"ph":"M","name":"thread_sort_index","pid":)" << rank << R"(,"tid":)" << row
             << R"(,"args":{"sort_index":)" << row << "}}";
   }
-  void span(const Span& span, int row, Obtained obtained, std::optional<std::int64_t> bytes) {
+  void span(const Span& span, const std::string& name, int row, Obtained obtained, std::optional<std::int64_t> bytes) {
     const OpId op = span.op;
-    event() << R"({"ph":"X","name":)" << json_text(to_token(op)) << R"(,"cat":")"
+    event() << R"({"ph":"X","name":)" << json_text(name) << R"(,"cat":")"
             << (op.valid() ? name_of(op.kind()) : "unknown") << R"(","pid":)" << span.rank << R"(,"tid":)" << row
             << R"(,"ts":)" << microseconds(span.begin_ns) << R"(,"dur":)" << microseconds(span.end_ns - span.begin_ns)
             << R"(,"args":{"step":)" << span.step << R"(,"obtained":")" << name_of(obtained) << R"(","waiting_us":)"
@@ -138,7 +139,7 @@ void export_chrome(const StoreView& run, std::ostream& out, const ExportOptions&
         }
     }
     const int first_row = (static_cast<int>(lane.obtained) * lane_count + static_cast<int>(lane.lane)) * rows_per_lane;
-    const std::string name = std::string(name_of(lane.lane)) + " (" + std::string(name_of(lane.obtained)) + ")";
+    const std::string name = name_of_lane(run, lane.rank, lane.lane) + " (" + std::string(name_of(lane.obtained)) + ")";
     Rows rows;
     int rows_named = 0;
     auto spans = run.spans(lane, range_of(run, lane.obtained, options), 0, SIZE_MAX);
@@ -148,10 +149,10 @@ void export_chrome(const StoreView& run, std::ostream& out, const ExportOptions&
       for (; rows_named <= row; ++rows_named)
         trace.name_thread(lane.rank, first_row + rows_named,
                           rows_named == 0 ? name : fmt::format("{}, overlapping {}", name, rows_named));
-      trace.span(span, first_row + row, lane.obtained,
+      trace.span(span, name_of_op(run, span.rank, span.op), first_row + row, lane.obtained,
                  options.bytes ? options.bytes(span.rank, span.op) : std::nullopt);
     }
-    if (lane.lane != Lane::compute) continue;
+    if (!is_compute(lane.lane)) continue;
     const auto range = range_of(run, lane.obtained, options);
     for (const MemorySample& sample : run.memory(lane.rank, lane.obtained, range, memory_buckets))
       trace.memory(sample, lane.obtained);

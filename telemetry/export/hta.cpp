@@ -6,6 +6,7 @@
 #include <string>
 
 #include "telemetry/export/selection.hpp"
+#include "telemetry/store/names.hpp"
 
 namespace rankscope {
 namespace {
@@ -18,8 +19,9 @@ std::int64_t whole_microseconds(std::int64_t ns) { return ns >= 0 ? ns / 1000 : 
 
 // The analysis classifies kernels by name: NCCL's begin with "nccl" and contain "Kernel", copies begin with "Memcpy",
 // everything else is compute. All micro-batches and blocks share one name, as kernels do.
-std::string kernel_name(OpId op) {
+std::string kernel_name(OpId op, const std::string& name_in_run) {
   if (!op.valid()) return "unknown";
+  if (op.is_observed() && !moves_bytes(op.kind())) return name_in_run;
   const OpFields fields = op.fields();
   std::string name(name_of(fields.kind));
   if (fields.purpose != Purpose::none) name += "." + std::string(name_of(fields.purpose));
@@ -38,16 +40,17 @@ class ProfilerTrace {
   }
   void end() { out_ << "\n]}\n"; }
 
-  void op(const Span& span, int stream, Obtained obtained, std::optional<std::int64_t> bytes) {
+  /// `token`: the op's, or its name in an imported run.
+  void op(const Span& span, const std::string& token, int stream, Obtained obtained,
+          std::optional<std::int64_t> bytes) {
     const int correlation = ++correlations_;
-    const std::string token = to_token(span.op);
     const bool moves = span.op.valid() && is_communication(span.op.kind());
     // A communication waits for its peers within its kernel, as NCCL's do; compute does not.
     const std::int64_t begin = whole_microseconds(moves ? span.begin_ns : span.active_ns);
     const std::int64_t end = std::max(begin, whole_microseconds(span.end_ns));
     event("cpu_op", token, host_process + rank_, stream, whole_microseconds(span.begin_ns), end);
     out_ << ",\"args\":{\"External id\":" << correlation << ",\"correlation\":" << correlation << "}}";
-    event("kernel", kernel_name(span.op), rank_, stream, begin, end);
+    event("kernel", kernel_name(span.op, token), rank_, stream, begin, end);
     out_ << ",\"args\":{\"device\":" << rank_ << ",\"stream\":" << stream << ",\"External id\":" << correlation
          << ",\"correlation\":" << correlation << ",\"op\":" << json_text(token) << ",\"step\":" << span.step
          << ",\"obtained\":\"" << name_of(obtained) << "\"";
@@ -104,12 +107,12 @@ void export_profiler(const StoreView& run, int rank, std::ostream& out, const Ex
     if (lane.rank != rank) continue;
     const int stream = first_stream + static_cast<int>(lane.lane);
     for (const Span& span : run.spans(lane, range_of(run, lane.obtained, options), 0, SIZE_MAX)) {
-      trace.op(span, stream, lane.obtained, options.bytes ? options.bytes(rank, span.op) : std::nullopt);
+      trace.op(span, name_of_op(run, rank, span.op), stream, lane.obtained,
+               options.bytes ? options.bytes(rank, span.op) : std::nullopt);
       const TimeRange time{span.begin_ns, span.end_ns};
       StepOps& step = steps.try_emplace(span.step, StepOps{{}, time}).first->second;
       step.time.include(time);
-      if (lane.lane == Lane::compute)
-        step.computes_ns = std::min(step.computes_ns.value_or(span.begin_ns), span.begin_ns);
+      if (is_compute(lane.lane)) step.computes_ns = std::min(step.computes_ns.value_or(span.begin_ns), span.begin_ns);
     }
   }
   for (const auto& [number, range] : without_overlaps(steps)) trace.step(number, range.begin_ns, range.end_ns);

@@ -25,7 +25,8 @@ SpanClass class_of(OpId op) {
     case OpKind::optimizer: return SpanClass::optimizer;
     case OpKind::load_batch:
     case OpKind::checkpoint:
-    case OpKind::check: return SpanClass::other;
+    case OpKind::check:
+    case OpKind::compute: return SpanClass::other;
   }
   return SpanClass::other;
 }

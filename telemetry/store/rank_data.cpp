@@ -1,6 +1,7 @@
 #include "telemetry/store/rank_data.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 #include <tuple>
 
 #include "engine/op/contains.hpp"
@@ -47,7 +48,7 @@ bool RankData::add(std::span<const Span> spans, Obtained obtained) {
     if (!column) column = std::make_unique<LaneColumn>(LaneKey{rank_, lane, obtained});
     if (!column->add(span)) continue;
     changed = true;
-    if (lane == Lane::compute) times.first_compute_ns = std::min(times.first_compute_ns, span.begin_ns);
+    if (is_compute(lane)) times.first_compute_ns = std::min(times.first_compute_ns, span.begin_ns);
     times.first_ns = std::min(times.first_ns, span.begin_ns);
     times.last_end_ns = std::max(times.last_end_ns, span.end_ns);
   }
@@ -132,6 +133,11 @@ bool RankData::add(const ProgramRecord& record, std::uint64_t sequence) {
   if (program_ && (sequence < program_sequence_ || record == *program_)) return false;
   program_ = std::make_shared<const ProgramRecord>(record);
   program_sequence_ = sequence;
+  facts_.reset();
+  if (is_facts(record.text)) try {
+      facts_ = std::make_shared<const StepFacts>(parse_facts(record.text));
+    } catch (const std::invalid_argument&) {  // then its ops are shown without names
+    }
   view_.reset();
   return true;
 }
@@ -188,6 +194,7 @@ std::shared_ptr<const RankView> RankData::view() {
   if (view_) return view_;
   auto view = std::make_shared<RankView>();
   view->program = program_;
+  view->facts = facts_;
   view->clock = clock_;
   view->summaries = summaries_.share();
   view->phases = phases_.share();
@@ -199,7 +206,7 @@ std::shared_ptr<const RankView> RankData::view() {
       view->memory[way] = memory_[way]->view();
       view->events += view->memory[way]->count;
     }
-    for (std::size_t lane = 0; lane < lane_count; ++lane)
+    for (std::size_t lane = 0; lane < lane_slots; ++lane)
       if (lanes_[way][lane]) {
         view->lanes[way][lane] = lanes_[way][lane]->view();
         view->events += view->lanes[way][lane]->count;

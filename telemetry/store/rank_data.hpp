@@ -44,12 +44,13 @@ struct StepPhases {
 
 struct RankView {
   std::shared_ptr<const ProgramRecord> program;
+  std::shared_ptr<const StepFacts> facts;  ///< if the program record has facts
   std::optional<ClockRecord> clock;
   StepMap<std::shared_ptr<const StepSummary>> summaries;
   StepMap<StepPhases> phases;
   std::array<StepMap<StepTimes>, obtained_count> steps;
   std::array<std::shared_ptr<const MemoryView>, obtained_count> memory;
-  std::array<std::array<std::shared_ptr<const LaneView>, lane_count>, obtained_count> lanes;
+  std::array<std::array<std::shared_ptr<const LaneView>, lane_slots>, obtained_count> lanes;
   std::vector<Gap> gaps;           ///< not filled yet, in order of begin
   std::vector<TimeRange> unknown;  ///< the gaps' union, in order of begin
   std::int64_t events = 0, lost = 0, evicted = 0;
@@ -94,6 +95,7 @@ class RankData {
 
   std::int32_t rank_;
   std::shared_ptr<const ProgramRecord> program_;
+  std::shared_ptr<const StepFacts> facts_;
   std::uint64_t program_sequence_ = 0;
   std::optional<ClockRecord> clock_;
   StepMap<std::shared_ptr<const StepSummary>> summaries_;
@@ -103,7 +105,7 @@ class RankData {
   std::int64_t phase_count_ = 0, outlined_ = 0;
   std::array<StepMap<StepTimes>, obtained_count> steps_;
   std::array<std::unique_ptr<MemoryColumn>, obtained_count> memory_;
-  std::array<std::array<std::unique_ptr<LaneColumn>, lane_count>, obtained_count> lanes_;
+  std::array<std::array<std::unique_ptr<LaneColumn>, lane_slots>, obtained_count> lanes_;
   std::vector<Gap> gaps_;
   std::optional<Gap> evicted_;
   SequenceSet sequences_;

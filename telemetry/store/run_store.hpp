@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/step/facts.hpp"
 #include "telemetry/event/encoded.hpp"
 #include "telemetry/event/run_totals.hpp"
 #include "telemetry/event/time_range.hpp"
@@ -55,6 +56,7 @@ class StoreView {
   virtual ~StoreView() = default;
   virtual const Hello* hello() const = 0;                    ///< null until it arrives
   virtual const ProgramRecord* program(int rank) const = 0;  ///< null until it arrives
+  virtual const StepFacts* facts(int rank) const = 0;        ///< of an imported run; else null
   virtual std::vector<ClockRecord> clocks() const = 0;       ///< latest per rank
   virtual std::vector<End> ends() const = 0;                 ///< by rank
   virtual std::vector<LaneKey> lanes() const = 0;            ///< those with events, ordered

@@ -62,7 +62,7 @@ class View final : public StoreView {
       events_ += data->events;
       lost_ += data->lost;
       evicted_ += data->evicted;
-      for (std::size_t lane = 0; lane < lane_count; ++lane)
+      for (std::size_t lane = 0; lane < lane_slots; ++lane)
         for (std::size_t way = 0; way < obtained_count; ++way)
           if (data->lanes[way][lane]) lanes_.push_back({rank, static_cast<Lane>(lane), static_cast<Obtained>(way)});
     }
@@ -72,6 +72,10 @@ class View final : public StoreView {
   const ProgramRecord* program(int rank) const override {
     const RankView* data = find_rank(rank);
     return data ? data->program.get() : nullptr;
+  }
+  const StepFacts* facts(int rank) const override {
+    const RankView* data = find_rank(rank);
+    return data ? data->facts.get() : nullptr;
   }
   std::vector<ClockRecord> clocks() const override {
     std::vector<ClockRecord> clocks;

@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 
 const fs::path root = rankscope::test::source_folder();
 
-const std::map<std::string, int> floors = {{"base", 0},    {"op", 0},      {"plan", 1},  {"predict", 2}, {"lesson", 2},
-                                           {"explain", 3}, {"execute", 3}, {"prove", 4}, {"worker", 5}};
+const std::map<std::string, int> floors = {{"base", 0},   {"op", 0},      {"step", 1},    {"plan", 2},  {"predict", 3},
+                                           {"lesson", 3}, {"explain", 4}, {"execute", 4}, {"prove", 5}, {"worker", 6}};
 
 struct Include {
   std::string file;      ///< from the root

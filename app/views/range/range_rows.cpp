@@ -8,6 +8,7 @@
 #include "app/models/run_plan.hpp"
 #include "app/models/steps.hpp"
 #include "app/views/common/text.hpp"
+#include "engine/explain/facts/imported.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -17,11 +18,19 @@ constexpr std::size_t most_reasons = 60;
 
 using text::tr;
 
-std::optional<AnalysedStep> analysed(const StoreView& view, Obtained obtained, const RunContext& context,
+std::optional<AnalysedStep> analysed(const StoreView& view, Obtained obtained, const RunContext* planned,
                                      std::uint32_t step) {
   const auto range = view.step_range(obtained, step);
   if (!range) return std::nullopt;
   AnalysedStep result;
+  if (planned == nullptr) {
+    auto own = imported_step(view, step_facts(view), step);
+    if (!own) return std::nullopt;
+    result.spans = std::move(own->spans);
+    result.analysis = analyse_step(*own->linked, result.spans, *range, step);
+    return result;
+  }
+  const RunContext& context = *planned;
   // Ops of neighbouring steps that overlap this step are part of its time.
   result.spans = spans_around(view, context, obtained, step);
   result.analysis = analyse_step(context.programs, context.step.grid, result.spans, *range, step);
@@ -53,8 +62,9 @@ RangeTime sum_of(std::span<const RangeRow> rows, const RangeTime* (*pick)(const 
 
 class Rows {
  public:
-  Rows(const RangeAnalysis& analysis, const RunContext& context, Obtained shown) : analysis_(analysis), shown_(shown) {
-    const RunPlan plan{context.step.scenario, context.step.grid};
+  Rows(const RangeAnalysis& analysis, const RunContext* context, Obtained shown) : analysis_(analysis), shown_(shown) {
+    RunPlan plan;  // of an imported run without places
+    if (context != nullptr) plan = {context->step.scenario, context->step.grid};
     for (const RangeRow& row : analysis.ranks) {
       names_.push_back(text::rank_name(plan, row.rank));
       for (const RangeTime* time : {&row.measured, row.predicted ? &*row.predicted : nullptr})
@@ -121,7 +131,7 @@ class Rows {
 
 RangePicture range_picture_of(const RangeRequest& request) {
   RangePicture picture;
-  if (!request.context || !request.run) return picture;
+  if (!request.run || (!request.context && !is_imported(*request.run))) return picture;
   std::optional<std::uint32_t> number = request.step;
   if (!request.range.empty()) {
     const std::int64_t middle = request.range.begin_ns + request.range.length() / 2;
@@ -129,14 +139,14 @@ RangePicture range_picture_of(const RangeRequest& request) {
     number = at ? std::optional(at->step) : std::nullopt;
   }
   if (!number) return picture;
-  const auto measured = analysed(*request.run, request.shown, *request.context, *number);
+  const auto measured = analysed(*request.run, request.shown, request.context.get(), *number);
   if (!measured || measured->analysis.range.empty()) return picture;
   const StoreView& there = request.prediction ? *request.prediction : *request.run;
   std::optional<AnalysedStep> predicted;
-  if (request.shown != Obtained::simulated)
+  if (request.shown != Obtained::simulated && request.context)
     if (const auto under = predicted_for(there, {*number, measured->analysis.range}))
-      predicted = analysed(there, Obtained::simulated, *request.context, under->predicted_step);
-  const auto ideal = ideal_of(*request.context);
+      predicted = analysed(there, Obtained::simulated, request.context.get(), under->predicted_step);
+  const auto ideal = request.context ? ideal_of(*request.context) : std::nullopt;
   RangeAnalysis analysis =
       analyse_range(*measured, predicted ? &*predicted : nullptr, ideal ? &*ideal : nullptr, request.range);
 
@@ -146,7 +156,7 @@ RangePicture range_picture_of(const RangeRequest& request) {
                       ? tr("Whole step %1: %2").arg(*number).arg(text::seconds(length))
                       : tr("%1 of step %2, %3 of it").arg(text::seconds(length)).arg(*number).arg(text::percent(share));
   // Asynchronous workers are at different steps: steps overlap, so a step's length does not give the rate.
-  const bool asynchronous = steps_apart(request.context->programs) > 1;
+  const bool asynchronous = request.context && steps_apart(request.context->programs) > 1;
   if (asynchronous) {
     picture.words = tr("No worker waits for the others, so this step overlaps several of theirs.");
     analysis.gap.clear();
@@ -160,7 +170,7 @@ RangePicture range_picture_of(const RangeRequest& request) {
     if (!picture.words.isEmpty()) picture.words += QLatin1Char(' ');
     picture.words += tr("Shift and drag in the time line to select a range.");
   }
-  const Rows rows(analysis, *request.context, request.shown);
+  const Rows rows(analysis, request.context.get(), request.shown);
   picture.titles = rows.titles();
   picture.shares = rows.rows();
   for (const GapItem& item : analysis.gap) {

@@ -16,7 +16,7 @@ namespace rankscope::app {
 struct RangeRequest {
   std::shared_ptr<const StoreView> run;
   std::shared_ptr<const StoreView> prediction;  ///< null: simulated spans of `run`
-  std::shared_ptr<const RunContext> context;    ///< null: nothing is known
+  std::shared_ptr<const RunContext> context;    ///< null: nothing is known, unless the run is imported
   Obtained shown = Obtained::measured;
   TimeRange range;                    ///< empty: the complete step
   std::optional<std::uint32_t> step;  ///< of an empty range

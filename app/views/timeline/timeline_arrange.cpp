@@ -11,6 +11,7 @@
 #include "app/models/translated.hpp"
 #include "app/views/common/text.hpp"
 #include "app/views/timeline/timeline_view.hpp"
+#include "telemetry/store/names.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -116,7 +117,7 @@ const RankBand* TimelineView::band_at(int y) const {
 
 void TimelineView::fill_op_menu(QMenu& menu, const ShownBox& box) {
   select(box);
-  const QString name = QString::fromStdString(to_token(box.box.op));
+  const QString name = QString::fromStdString(name_of_op(*source().view(), box.lane.rank, box.box.op));
   menu.addSection(tr("%1 · rank %2").arg(name).arg(box.lane.rank));
   menu.addAction(tr("Copy its details"), this, [this] { QGuiApplication::clipboard()->setText(selected_text()); });
   menu.addAction(tr("Zoom to it"), this, [this] { navigator_.fit(); });
@@ -196,10 +197,11 @@ ViewTable TimelineView::rows_shown() const {
   for (const LaneKey& lane : view->lanes()) {
     if (lane.obtained != state().shown()) continue;
     for (const Span& span : view->spans(lane, state().visible(), 0, most_table_rows - table.rows.size()))
-      table.rows.push_back({plain(std::int64_t{lane.rank}), text::utf8(rankscope::name_of(lane.lane)),
-                            plain(std::int64_t{span.step}), QString::fromStdString(to_token(span.op)),
-                            text::utf8(rankscope::name_of(lane.obtained)), plain(span.begin_ns), plain(span.active_ns),
-                            plain(span.end_ns)});
+      table.rows.push_back(
+          {plain(std::int64_t{lane.rank}), QString::fromStdString(name_of_lane(*view, lane.rank, lane.lane)),
+           plain(std::int64_t{span.step}), QString::fromStdString(name_of_op(*view, span.rank, span.op)),
+           text::utf8(rankscope::name_of(lane.obtained)), plain(span.begin_ns), plain(span.active_ns),
+           plain(span.end_ns)});
     if (table.rows.size() >= most_table_rows) break;
   }
   return table;

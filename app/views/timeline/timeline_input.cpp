@@ -29,8 +29,9 @@ void TimelineView::hover(QPoint at) {
   } else if (const auto box = box_at(at)) {
     scene_.hover = HoverCard{at, details_of_box(*box), box};
   } else if (const FrameBubble* bubble = bubble_at(at)) {
-    scene_.hover =
-        HoverCard{at, details_of(bubble->stretch, insight_of(bubble->step).get(), time_at(at.x() + 0.5)), std::nullopt};
+    scene_.hover = HoverCard{
+        at, details_of(*source().view(), bubble->stretch, insight_of(bubble->step).get(), time_at(at.x() + 0.5)),
+        std::nullopt};
   } else {
     scene_.hover = group_card(at);
   }
@@ -219,7 +220,7 @@ void TimelineView::step_op(int by) {
   const auto view = source().view();
   if (!scene_.selected) {
     // The first op on the screen, of the first rank.
-    const LaneKey lane{0, Lane::compute, state().shown()};
+    const LaneKey lane{0, first_lane(), state().shown()};
     const auto first = view->spans(lane, state().visible(), 0, 1);
     if (!first.empty()) select({lane, RowKind::compute, drawn_box(*view, lane, first.front(), fold_scale())});
     return;
@@ -252,7 +253,7 @@ void TimelineView::step_rank(int by) {
   const ShownBox from = *scene_.selected;
   const std::int32_t rank = from.lane.rank + by;
   if (rank < 0 || rank >= static_cast<std::int32_t>(lanes_.size())) return;
-  const LaneKey lane{rank, Lane::compute, state().shown()};
+  const LaneKey lane{rank, first_lane(rank), state().shown()};
   const std::int64_t middle = from.box.begin_ns + from.box.length_ns() / 2;
   auto span = view->span_at(lane, middle);
   if (!span) {

@@ -13,6 +13,7 @@
 #include "app/views/common/style.hpp"
 #include "app/views/common/text.hpp"
 #include "app/views/timeline/timeline_painter.hpp"
+#include "telemetry/store/names.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -102,6 +103,8 @@ std::size_t form_of_lane(std::vector<LabelFit> fits) {
 // If ranks are at different steps at the same time, a micro-batch's number alone would seem to belong to the step in
 // the header.
 std::vector<std::string> TimelinePainter::labels_on(const FrameBox& box) const {
+  const std::int32_t rank = s_.rows->rows[box.row].rank;
+  if (box.box.op.is_observed() && s_.run) return forms_of_op(*s_.run, rank, box.box.op);
   std::vector<std::string> labels = labels_of(box.box);
   const bool asynchronous = s_.plan && s_.plan->grid.servers > 0 && s_.plan->scenario.plan.staleness > 0;
   if (!asynchronous || s_.rows->rows[box.row].kind != RowKind::compute) return labels;
@@ -246,7 +249,9 @@ void TimelinePainter::bands() {
           s_.rows->rows[band.first_row + i + 1].y - row.y < tiny)
         break;
       const QString words = row.kind == RowKind::ghost ? app::text::tr("predicted")
-                                                       : QString::fromStdString(translated(name_of_row(row.lane)));
+                            : is_observed(row.lane) && s_.run
+                                ? QString::fromStdString(name_of_lane(*s_.run, row.rank, row.lane))
+                                : QString::fromStdString(translated(name_of_row(row.lane)));
       const double middle = area.top() + s_.rows->view_y(row, s_.scroll) + row.height / 2.0;
       const double from = middle - tiny / 2;
       const bool beside = from < label_bottom;

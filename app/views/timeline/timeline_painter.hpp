@@ -98,6 +98,7 @@ struct TimelineScene {
   std::shared_ptr<const TimelineRows> rows;
   std::shared_ptr<const Frame> frame, overview;
   std::shared_ptr<const RunPlan> plan;
+  std::shared_ptr<const StoreView> run;  ///< for the names of an imported run's ops and lanes
   QString summary, details;
   std::vector<LegendEntry> legend;
   std::optional<ShownBox> selected;

@@ -115,6 +115,7 @@ void TimelineView::take_in() {
     scene_.plan = plan_of(*view);
     parts_measured_at_ = 0;
   }
+  scene_.run = view;
   measure_parts(*view);
   const auto lanes = view->lanes();
   const std::int32_t ranks = view->hello() ? std::clamp(view->hello()->ranks, 0, 1 << 16) : 0;
@@ -193,8 +194,8 @@ void TimelineView::compose_overview() {
   request.theme = colours().theme;
   request.overview = true;
   const auto [last, number] = overview_composer_->latest();
-  request.rows =
-      std::make_shared<TimelineRows>(lay_out_overview(static_cast<std::int32_t>(lanes_.size()), area.height() - 2));
+  request.rows = std::make_shared<TimelineRows>(
+      lay_out_overview(static_cast<std::int32_t>(lanes_.size()), area.height() - 2, first_lane()));
   // The extent may be known before the lanes: later the same snapshot has other rows.
   const bool same = last && last->request.rows->rows == request.rows->rows &&
                     last->request.run->revision() == view->revision() && last->request.run == view &&
@@ -265,6 +266,11 @@ QString TimelineView::selected_text() const {
 
 std::int64_t TimelineView::time_at(double x) const { return scene_.scale().time_at(x - scene_.layout.plot.left()); }
 
+Lane TimelineView::first_lane(std::int32_t rank) const {
+  const auto at = static_cast<std::size_t>(rank);
+  return at < lanes_.size() ? lanes_[at].compute.front() : Lane::compute;
+}
+
 QPoint TimelineView::point_of(std::int32_t rank, std::int64_t time_ns) const {
   const auto row = scene_.rows->find(rank, RowKind::compute, Lane::compute);
   const TimelineRow* found = row ? &scene_.rows->rows[*row] : nullptr;
@@ -332,7 +338,7 @@ std::optional<ShownBox> TimelineView::box_of(const SpanRef& ref) const {
   const auto span = view->find(ref.rank, ref.step, ref.op, ref.obtained);
   if (!span) return std::nullopt;
   const LaneKey lane{ref.rank, ref.op.lane(), ref.obtained};
-  return ShownBox{lane, lane.lane == Lane::compute ? RowKind::compute : RowKind::communication,
+  return ShownBox{lane, is_compute(lane.lane) ? RowKind::compute : RowKind::communication,
                   drawn_box(*view, lane, *span, fold_scale())};
 }
 

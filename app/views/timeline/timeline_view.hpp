@@ -108,6 +108,8 @@ class TimelineView : public DataView {
   std::shared_ptr<const StepInsight> insight_of(std::uint32_t step) const;
   SpanDetails details_of_box(const ShownBox& box) const;
   std::int64_t time_at(double x) const;
+  /// The lane of a rank's first compute row.
+  Lane first_lane(std::int32_t rank = 0) const;
   void measure_parts(const StoreView& view);
   FoldScale fold_scale() const;  ///< of the picture of the current range
 

@@ -73,7 +73,8 @@ class KernelDevice : public ComputeDevice {
       case OpKind::all_to_all:
       case OpKind::load_batch:
       case OpKind::checkpoint:
-      case OpKind::check: break;
+      case OpKind::check:
+      case OpKind::compute: break;
     }
     throw kernels::Unsupported("the kernel set '" + kernels_.name + "' cannot run " + to_token(op.id));
   }

@@ -76,7 +76,7 @@ void add_server(const StepIndex& index, int rank, TimeRange step, SpanAt last, s
     if (span.end_ns <= free || span.begin_ns >= step.end_ns) continue;
     const bool lost = span.begin_ns > free && index.holder_of(at).missing;
     add(span.begin_ns, lost ? BubbleCause::unknown : BubbleCause::workers, TimeClass::other);
-    if (span.op.lane() == Lane::compute) {
+    if (is_compute(span.op.lane())) {
       free = std::max(free, std::min(span.end_ns, step.end_ns));
     } else if (is_communication(span.op.kind())) {
       add(index.active_ns(at), BubbleCause::workers, TimeClass::other);
@@ -103,11 +103,11 @@ SpanAt last_of_step(const StepIndex& index, TimeRange step) {
   return last;
 }
 
-/// Program positions between which a lost op of this step may have run in the idle time between two spans. Positions
-/// outside the program represent spans of other steps, or none.
+/// Places between which a lost op of this step may have run in the idle time between two spans. Places outside
+/// the order represent spans of other steps, or none.
 bool may_have_lost(const StepIndex& index, int rank, SpanAt before, SpanAt next) {
   const auto step = static_cast<std::int64_t>(index.step());
-  const auto end = static_cast<std::int32_t>(index.program(rank).ops.size());
+  const auto end = index.ops(rank);
   const std::int64_t step_before = before == none ? step - 1 : index[before].step;
   const std::int64_t step_next = next == none ? step + 1 : index[next].step;
   if (step_before > step || step_next < step) return false;
@@ -207,14 +207,14 @@ IdleTimes idle_times(const StepIndex& index, TimeRange step) {
   std::vector<BubbleStretch>& stretches = result.stretches;
   const SpanAt last = last_of_step(index, step);
   for (int rank = 0; rank < index.ranks(); ++rank)
-    (index.grid().is_server(rank) ? add_server : add_rank)(index, rank, step, last, stretches);
+    (index.serves(rank) ? add_server : add_rank)(index, rank, step, last, stretches);
   const bool waits = std::ranges::any_of(stretches, [](const BubbleStretch& s) { return is_phase(s.cause); });
-  if (waits) {
+  if (waits && index.planned()) {
     Counterfactual layouts = lay_out_again(index);
     stretches = refine(stretches, layouts);
     result.slowness = std::move(layouts.slowness);
   }
-  if (index.grid().pipeline > 1) return result;
+  if (index.linked().has_pipeline) return result;
   for (BubbleStretch& stretch : stretches)
     if (is_phase(stretch.cause)) stretch.cause = BubbleCause::peers;
   return result;

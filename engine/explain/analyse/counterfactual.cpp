@@ -13,11 +13,14 @@ namespace {
 using OpTimes = std::vector<std::vector<std::int64_t>>;  ///< [rank][op]
 using Signatures = std::vector<std::vector<OpSignature>>;
 
+const RankProgram& program_of(const StepIndex& index, int rank) { return (*index.planned()->programs)[rank]; }
+
 Signatures signatures_of(const StepIndex& index) {
   Signatures signatures(static_cast<std::size_t>(index.ranks()));
   for (int rank = 0; rank < index.ranks(); ++rank)
-    for (const Op& op : index.program(rank).ops)
-      signatures[rank].push_back(op.lane() == Lane::compute ? signature_of(index.program(rank), op) : OpSignature{});
+    for (const Op& op : program_of(index, rank).ops)
+      signatures[rank].push_back(op.lane() == Lane::compute ? signature_of(program_of(index, rank), op)
+                                                            : OpSignature{});
   return signatures;
 }
 
@@ -29,7 +32,7 @@ OpTimes measured_times(const StepIndex& index, const Signatures& signatures) {
     const auto rank = static_cast<int>(r);
     times[r].assign(signatures[r].size(), 0);
     for (std::size_t i = 0; i < times[r].size(); ++i) {
-      if (index.program(rank).ops[i].lane() != Lane::compute) continue;
+      if (program_of(index, rank).ops[i].lane() != Lane::compute) continue;
       const SpanAt at = index.find(rank, static_cast<std::int32_t>(i), index.step());
       times[r][i] = at == none ? -1 : index[at].end_ns - index[at].begin_ns;
       if (at != none) known[signatures[r][i]].push_back(times[r][i]);
@@ -42,7 +45,7 @@ OpTimes measured_times(const StepIndex& index, const Signatures& signatures) {
 }
 
 bool is_model_op(const StepIndex& index, std::size_t rank, std::size_t op) {
-  return is_model_compute(index.program(static_cast<int>(rank)).ops[op].id.kind());
+  return is_model_compute(program_of(index, static_cast<int>(rank)).ops[op].id.kind());
 }
 
 /// Each rank's time for work that other ranks do as well, relative to the median of those ranks.
@@ -92,15 +95,15 @@ void balance(const StepIndex& index, OpTimes& times) {
 }
 
 /// A single step laid out with these times and free communication: all its idle time is waiting for others' compute.
-std::vector<IdleByPhase> idle_of(const std::vector<RankProgram>& programs, const RankGrid& grid, const OpTimes& times) {
+std::vector<IdleByPhase> idle_of(const StepIndex& original, const OpTimes& times) {
   const Costs costs{[&](const RankProgram& program, const Op& op) {
                       const auto i = static_cast<std::size_t>(&op - program.ops.data());
                       return times[program.rank][i];
                     },
                     {},
                     {}};
-  const Simulation simulation = simulate(programs, grid, costs);
-  const StepIndex index(programs, grid, simulation.spans, 0);
+  const Simulation simulation = simulate(*original.planned()->programs, original.planned()->grid, costs);
+  const StepIndex index(original.linked(), simulation.spans, 0);
   std::vector<IdleByPhase> idle;
   for (int rank = 0; rank < index.ranks(); ++rank) {
     const RankPhases phases = phases_of(index, rank);
@@ -146,11 +149,10 @@ RankPhases phases_of(const StepIndex& index, int rank) {
 }
 
 Counterfactual lay_out_again(const StepIndex& index) {
-  std::vector<RankProgram> const& programs = index.programs();
   const Signatures signatures = signatures_of(index);
   OpTimes times = measured_times(index, signatures);
   Counterfactual result;
-  result.as_measured = idle_of(programs, index.grid(), times);
+  result.as_measured = idle_of(index, times);
   const std::vector<double> slowness = slowness_of(index, signatures, times);
   bool slow = false;
   for (std::size_t r = 0; r < slowness.size(); ++r)
@@ -158,9 +160,9 @@ Counterfactual lay_out_again(const StepIndex& index) {
       scale_model_compute(index, times, r, 1.0 / slowness[r]);
       slow = true;
     }
-  result.without_stragglers = slow ? idle_of(programs, index.grid(), times) : result.as_measured;
+  result.without_stragglers = slow ? idle_of(index, times) : result.as_measured;
   balance(index, times);
-  result.balanced = idle_of(programs, index.grid(), times);
+  result.balanced = idle_of(index, times);
   result.slowness = slowness;
   return result;
 }

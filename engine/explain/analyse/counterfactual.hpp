@@ -36,6 +36,7 @@ struct Counterfactual {
   std::vector<IdleByPhase> balanced;            ///< and all ranks have the same sum of model compute
   std::vector<double> slowness;                 ///< StepAnalysis::slowness
 };
+/// The step must have been planned.
 Counterfactual lay_out_again(const StepIndex& index);
 
 }  // namespace rankscope::analysis

@@ -12,7 +12,7 @@ namespace {
 std::vector<Span> compute_of(const AnalysedStep& step, int rank) {
   std::vector<Span> spans;
   for (const Span& span : step.spans)
-    if (span.rank == rank && span.op.valid() && span.op.lane() == Lane::compute) spans.push_back(span);
+    if (span.rank == rank && span.op.valid() && is_compute(span.op.lane())) spans.push_back(span);
   std::stable_sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) { return a.begin_ns < b.begin_ns; });
   return spans;
 }

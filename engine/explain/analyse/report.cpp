@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "engine/explain/analyse/observed_step.hpp"
 #include "engine/explain/analyse/scaling.hpp"
 #include "engine/explain/analyse/traffic.hpp"
 #include "engine/op/not_known.hpp"
@@ -124,7 +125,7 @@ void add_steps(Report& report, const RunFacts& facts, const RunTotals& totals) {
   totals.steps.for_each([&](std::uint32_t number, const StepTotals& step) {
     StepRow& row = rows.emplace_hint(rows.end(), number, StepRow{})->second;
     row.loss = step.loss();
-    if (step.ranks == report.ranks) row.grad_norm = std::sqrt(step.square_norm);
+    if (step.ranks == report.ranks && !facts.is_imported) row.grad_norm = std::sqrt(step.square_norm);
     if (step.ranks == report.ranks) row.magnitudes = step.magnitudes;
     row.loss_scale = step.loss_scale;
     row.skipped = step.skips_update();
@@ -159,7 +160,8 @@ std::vector<StepAnalysis> steady_steps(const RunFacts& facts, const RunTotals& t
   for (const auto& [number, step] : observed) {
     if (step->spans.empty() || (number == first && observed.size() > 1)) continue;
     if (const TimeRange range = range_of(*step); !range.empty())
-      steady.push_back(analyse_step(facts.programs, facts.grid, step->spans, range, number));
+      steady.push_back(step->linked ? analyse_step(*step->linked, step->spans, range, number)
+                                    : analyse_step(facts.programs, facts.grid, step->spans, range, number));
   }
   return steady;
 }
@@ -176,11 +178,24 @@ std::optional<SlowRank> slow_rank_of(const StepAnalysis& step) {
   return slow;
 }
 
+/// Nothing if the others wait less than a hundredth of the step for every rank.
+std::optional<AwaitedRank> awaited_rank_of(const RunFacts& facts, const StepAnalysis& analysis) {
+  constexpr double noticed = 0.01;
+  for (const ObservedStep& step : facts.observed) {
+    if (step.step != analysis.step || !step.linked) continue;
+    const std::vector<double> awaited = awaited_seconds(*step.linked, step.spans, step.step);
+    const auto most = std::max_element(awaited.begin(), awaited.end());
+    if (most == awaited.end() || *most < noticed * analysis.seconds()) return std::nullopt;
+    return AwaitedRank{static_cast<std::int32_t>(most - awaited.begin()), *most, *most / analysis.seconds()};
+  }
+  return std::nullopt;
+}
+
 void add_bubbles(Report& report, const RunFacts& facts, const RunTotals& totals) {
   report.time.share.fill(not_known);
   report.time.unknown = not_known;
   report.bubble.ideal = facts.ideal_bubble;
-  if (facts.programs.empty()) return;
+  if (facts.programs.empty() && !facts.is_imported) return;
   const auto analyse = [&](const std::optional<Simulation>& simulation) -> std::optional<StepAnalysis> {
     if (!simulation || simulation->spans.empty()) return std::nullopt;
     StepAnalysis analysis = analyse_simulation(facts.programs, facts.grid, *simulation);
@@ -214,6 +229,7 @@ void add_bubbles(Report& report, const RunFacts& facts, const RunTotals& totals)
   }
   if (report.representative) report.time = report.representative->average;
   if (report.representative) report.slow = slow_rank_of(*report.representative);
+  if (report.representative && facts.is_imported) report.awaited = awaited_rank_of(facts, *report.representative);
   if (std::isnan(report.step_seconds) && facts.obtained == Obtained::simulated)
     report.step_seconds = report.predicted_step_seconds;
 }
@@ -304,7 +320,8 @@ RateInputs add_rates(Report& report, const RunFacts& facts, const RunTotals& tot
 void add_memory(Report& report, const RunFacts& facts, const RunTotals& totals) {
   for (std::int32_t rank = 0; rank < report.ranks; ++rank) {
     MemoryRow row{rank, std::nullopt, std::nullopt};
-    if (const auto of_rank = totals.ranks.find(rank); of_rank != totals.ranks.end())
+    if (const auto of_rank = totals.ranks.find(rank);
+        of_rank != totals.ranks.end() && (!facts.is_imported || of_rank->second.peak_total_bytes > 0))
       row.measured = {of_rank->second.peak_bytes, of_rank->second.peak_total_bytes, std::nullopt};
     if (static_cast<std::size_t>(rank) < facts.programs.size()) {
       const MemoryProfile profile = memory_profile(facts.programs[rank]);
@@ -332,6 +349,11 @@ void add_telemetry(Report& report, const RunFacts& facts, const RunTotals& total
 
 std::string to_text(const SlowRank& slow) {
   return fmt::format("rank {} takes {:.2f} times as long as the others for equal work", slow.rank, slow.factor);
+}
+
+std::string to_text(const AwaitedRank& awaited) {
+  return fmt::format("the others wait {} for rank {} in collectives, {} of the step", figure::duration(awaited.seconds),
+                     awaited.rank, figure::percent(awaited.share));
 }
 
 double sent_by_busiest(std::span<const LinkReport> links, bool predicted) {

@@ -29,6 +29,8 @@ struct ObservedStep {
   /// The step's, and those of neighbouring steps that ran meanwhile (analyse_step); empty if only the range is
   /// kept.
   std::vector<Span> spans;
+  /// Of an imported run, in place of programs.
+  std::shared_ptr<const Step> linked{};
 };
 
 /// What a report states of its run, or of a plan that has not run yet, as it was given.
@@ -36,6 +38,7 @@ struct RunDescription {
   std::string title;
   std::string token_word = "token";  ///< unit of tokens: images for a resnet (ModelSpec::token_word)
   std::string task;                  ///< of a single collective: its description; it trains nothing
+  bool is_imported = false;          ///< another program's run: it has no plan, and nothing is predicted
   PlanSpec plan;
   /// How the run's headline numbers are obtained, and their clock.
   Obtained obtained = Obtained::measured;
@@ -96,6 +99,15 @@ struct Bubble {
   double predicted = not_known;
   double measured = not_known;  ///< or emulated: see Report::obtained
 };
+
+/// The rank for which the others wait longest in their collectives, in the representative step.
+struct AwaitedRank {
+  std::int32_t rank = 0;
+  double seconds = 0;  ///< a mean over the others (awaited_seconds)
+  double share = 0;    ///< of the step
+};
+/// "the others wait 12.3 ms for rank 2 in collectives, 8.1 % of the step".
+std::string to_text(const AwaitedRank& awaited);
 
 struct StepRow {
   std::uint32_t step = 0;
@@ -167,6 +179,7 @@ struct TrafficReport {
   OpKind collective = OpKind::send;   ///< send, copy, or one of the eight
   GroupKind group = GroupKind::self;  ///< of a collective; else self
   double count = 0;                   ///< ops of one rank in one step
+  double payload_per_rank = not_known;  ///< what the rank contributes; NaN if no rank reported it
   double bytes_per_rank = not_known;  ///< sent, counted at the transport; NaN if it
                                       ///< is opaque
   double predicted = not_known;       ///< by plan.collective; "auto" is loopback's
@@ -227,6 +240,7 @@ struct Report : RunDescription {
   double tflops_per_device = not_known;  ///< model FLOPs, as mfu
 
   std::optional<SlowRank> slow;  ///< of the representative step
+  std::optional<AwaitedRank> awaited;  ///< of an imported run
   /// Impossible figures, one line each with the numbers they were computed from; they are NaN above.
   std::vector<std::string> faults;
 

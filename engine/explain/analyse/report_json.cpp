@@ -136,12 +136,13 @@ nlohmann::json to_json(const Report& report) {
                        {"group", row.group == GroupKind::self ? Json(nullptr) : Json(name_of(row.group))},
                        {"count", row.count},
                        {"bytes_per_rank", known(row.bytes_per_rank)},
+                       {"payload_per_rank", known(row.payload_per_rank)},
                        {"predicted", known(row.predicted)}});
   for (const LinkReport& link : report.links)
     links.push_back(
         {{"from", link.from}, {"to", link.to}, {"bytes", known(link.bytes)}, {"predicted", known(link.predicted)}});
   return {
-      {"plan", plan_json(report.plan)},
+      {"plan", report.is_imported ? Json(nullptr) : plan_json(report.plan)},
       {"ranks", report.ranks},
       {"clock", name_of(report.clock)},
       {"obtained", name_of(report.obtained)},
@@ -168,6 +169,10 @@ nlohmann::json to_json(const Report& report) {
       {"folded", report.folded},
       {"costs", report.costs.empty() ? Json(nullptr) : Json(report.costs)},
       {"slow_rank", report.slow ? Json{{"rank", report.slow->rank}, {"factor", report.slow->factor}} : Json(nullptr)},
+      {"awaited_rank", report.awaited ? Json{{"rank", report.awaited->rank},
+                                             {"seconds", report.awaited->seconds},
+                                             {"share", report.awaited->share}}
+                                      : Json(nullptr)},
       {"others_cpu_share", known(report.others_share)},
       {"faults", report.faults},
       {"device_memory", device_json(report.device)},

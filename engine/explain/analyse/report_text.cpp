@@ -39,7 +39,8 @@ std::string head(const Report& report) {
   const PlanSpec& p = report.plan;
   std::string text;
   if (!report.title.empty()) text += printable(report.title) + "\n";
-  text += row("plan", !report.task.empty()
+  text += row("plan", report.is_imported ? "none: the run of another program, imported"
+                      : !report.task.empty()
                           ? report.task
                           : fmt::format("data {} x tensor {} x pipeline {}, {}, {}, {}", p.data, p.tensor, p.pipeline,
                                         p.schedule.name(), counted(p.micro_batches, "micro-batch", ending_es),
@@ -57,6 +58,7 @@ constexpr double nvml_renewed_s = 0.1;
 std::string energy_line(const Report& report) {
   const EnergyReport& e = report.energy;
   if (report.obtained == Obtained::simulated) return "";  // a prediction has no counts; see `whole run`
+  if (e.source == PowerSource::none && report.is_imported) return "";
   if (e.source == PowerSource::none) return row("energy", e.unknown);
   std::string text = fmt::format("{:.4g} J per step, {:.4g} W on average", e.joules_per_step, e.watts);
   if (!std::isnan(e.joules_per_token)) text += fmt::format(", {:.4g} J per ", e.joules_per_token) + report.token_word;
@@ -80,7 +82,7 @@ std::string numbers(const Report& report) {
   if (report.steady_steps > 1 && report.representative)
     text += row("", fmt::format("bubble of step {} (median of {} steady steps)", report.representative->step,
                                 report.steady_steps));
-  if (report.task.empty())
+  if (report.task.empty() && !report.is_imported)
     text += row("MFU, HFU", percent(report.mfu) + ", " + percent(report.hfu) + ", " +
                                 number(report.tflops_per_device, "{:.4g}") + " TFLOP/s per device");
   if (report.task.empty() && report.peak_spread > steady_peak_spread)
@@ -90,6 +92,7 @@ std::string numbers(const Report& report) {
                             percent(report.peak_spread)));
   text += energy_line(report);
   if (report.slow) text += row("slow rank", to_text(*report.slow));
+  if (report.awaited) text += row("awaited", to_text(*report.awaited));
   constexpr double noticed = 0.02;
   if (report.clock == ClockDomain::wall && report.others_share > noticed)
     text += row("contention", "other programs had " + percent(report.others_share) +
@@ -266,14 +269,15 @@ std::string busiest_link(const Report& report) {
 
 std::string traffic_table(const Report& report) {
   if (report.traffic.empty()) return "";
-  std::string text = "\ntraffic per step       collective     over          count   bytes/rank    predicted\n";
+  std::string text =
+      "\ntraffic per step       collective     over          count      payload   bytes/rank    predicted\n";
   for (const TrafficReport& r : report.traffic)
     text +=
-        fmt::format("  {:<20} {:<14} {:<10} {:8.4g} {:>12} {:>12}\n", std::string(name_of(r.purpose)),
+        fmt::format("  {:<20} {:<14} {:<10} {:8.4g} {:>12} {:>12} {:>12}\n", std::string(name_of(r.purpose)),
                     std::string(name_of(r.collective)), r.group == GroupKind::self ? "" : std::string(name_of(r.group)),
-                    r.count, bytes(r.bytes_per_rank), bytes(r.predicted));
+                    r.count, bytes(r.payload_per_rank), bytes(r.bytes_per_rank), bytes(r.predicted));
   const auto is_one = [](const TrafficReport& r) { return is_collective(r.collective); };
-  if (std::any_of(report.traffic.begin(), report.traffic.end(), is_one))
+  if (!report.is_imported && std::any_of(report.traffic.begin(), report.traffic.end(), is_one))
     text += "  collectives by plan.collective: " + report.plan.collective.name() + "\n";
   return text + busiest_link(report);
 }

@@ -1,16 +1,13 @@
 #include "engine/explain/analyse/step_analysis.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cassert>
 #include <numeric>
 #include <span>
-#include <stdexcept>
 
 #include "engine/explain/analyse/causes.hpp"
 #include "engine/op/word_list.hpp"
-#include "engine/op/words.hpp"
+#include "engine/plan/program/link.hpp"
 
 namespace rankscope {
 namespace {
@@ -106,7 +103,8 @@ TimeClass time_class_of(OpKind kind) {
     case OpKind::forward:
     case OpKind::backward:
     case OpKind::input_gradient:
-    case OpKind::weight_gradient: return TimeClass::compute;
+    case OpKind::weight_gradient:
+    case OpKind::compute: return TimeClass::compute;
     case OpKind::recompute: return TimeClass::recompute;
     case OpKind::optimizer: return TimeClass::optimizer;
     case OpKind::send:
@@ -129,17 +127,16 @@ TimeClass time_class_of(OpKind kind) {
 
 double StepShares::sum() const { return std::accumulate(share.begin(), share.end(), 0.0); }
 
-StepAnalysis analyse_step(const std::vector<RankProgram>& programs, const RankGrid& grid,
-                          const std::vector<Span>& spans, TimeRange range, std::uint32_t step) {
-  if (static_cast<int>(programs.size()) != grid.size())
-    throw std::invalid_argument(fmt::format("analysis of step {}: {} for {}", step, counted(programs.size(), "program"),
-                                            counted(grid.size(), "rank")));
+namespace {
+
+StepAnalysis analyse(const Step& linked, std::optional<analysis::Planned> planned, const std::vector<Span>& spans,
+                     TimeRange range, std::uint32_t number) {
   StepAnalysis result;
-  result.step = step;
+  result.step = number;
   result.range = range;
-  result.workers = grid.workers();
+  result.workers = static_cast<int>(linked.workers());
   if (range.empty()) return result;
-  const analysis::StepIndex index(programs, grid, spans, step);
+  const analysis::StepIndex index(linked, spans, number, planned);
   result.missing_spans = index.missing();
 
   std::int64_t bubble = 0, bubble_inside = 0, inside = 0;
@@ -153,7 +150,7 @@ StepAnalysis analyse_step(const std::vector<RankProgram>& programs, const RankGr
     const std::span<const BubbleStretch> stretches(first, next);
     RankTime time = rank_time(index, rank, range, stretches);
     result.ranks.push_back(shares_of(time, range));
-    if (grid.is_server(rank)) continue;  // it has no model to compute: its idle time is not bubble
+    if (index.serves(rank)) continue;  // it has no model to compute: its idle time is not bubble
     bubble += time[TimeClass::bubble];
     if (const TimeRange own = own_span(index, rank, range); !own.empty()) {
       inside += own.length();
@@ -163,17 +160,28 @@ StepAnalysis analyse_step(const std::vector<RankProgram>& programs, const RankGr
               std::max<std::int64_t>(0, std::min(s.end_ns, own.end_ns) - std::max(s.begin_ns, own.begin_ns));
     }
   }
-  result.average = average_of({result.ranks.begin(), result.ranks.begin() + grid.workers()});
-  result.bubble = static_cast<double>(bubble) / (static_cast<double>(range.length()) * grid.workers());
+  result.average = average_of({result.ranks.begin(), result.ranks.begin() + result.workers});
+  result.bubble = static_cast<double>(bubble) / (static_cast<double>(range.length()) * result.workers);
   if (inside > 0) result.bubble_span = static_cast<double>(bubble_inside) / static_cast<double>(inside);
   return result;
+}
+
+}  // namespace
+
+StepAnalysis analyse_step(const Step& linked, const std::vector<Span>& spans, TimeRange range, std::uint32_t number) {
+  return analyse(linked, {}, spans, range, number);
+}
+
+StepAnalysis analyse_step(const std::vector<RankProgram>& programs, const RankGrid& grid,
+                          const std::vector<Span>& spans, TimeRange range, std::uint32_t step) {
+  return analyse(link(programs, grid), analysis::Planned{&programs, grid}, spans, range, step);
 }
 
 TimeRange step_range(const std::vector<Span>& spans, std::uint32_t step) {
   constexpr auto never = std::numeric_limits<std::int64_t>::max();
   std::int64_t begin = never, next = never, end = std::numeric_limits<std::int64_t>::min();
   for (const Span& span : spans) {
-    const bool compute = span.op.lane() == Lane::compute;
+    const bool compute = is_compute(span.op.lane());
     if (span.step == step) {
       end = std::max(end, span.end_ns);
       if (compute) begin = std::min(begin, span.begin_ns);

@@ -13,6 +13,7 @@
 #include "engine/op/time_class.hpp"
 #include "engine/plan/program/program.hpp"
 #include "engine/predict/layout/simulate.hpp"
+#include "engine/step/step.hpp"
 #include "telemetry/event/event.hpp"
 #include "telemetry/event/time_range.hpp"
 
@@ -94,6 +95,10 @@ struct StepAnalysis {
 /// for each other (see causes.hpp).
 StepAnalysis analyse_step(const std::vector<RankProgram>& programs, const RankGrid& grid,
                           const std::vector<Span>& spans, TimeRange range, std::uint32_t step);
+
+/// The same of a step that need not have been planned: then no cause is found by laying it out again (imbalance,
+/// stragglers), and `slowness` is empty.
+StepAnalysis analyse_step(const Step& linked, const std::vector<Span>& spans, TimeRange range, std::uint32_t number);
 
 /// From the step's first compute op on any rank to the next step's, or to the last end of its own ops where `spans` has
 /// no later step. Empty when the step has no compute op here.

@@ -13,29 +13,24 @@ bool before_in_time(const Span& a, const Span& b) {
   return a.step != b.step ? a.step < b.step : a.end_ns < b.end_ns;
 }
 
-bool have_same_ids(const RankProgram& a, const RankProgram& b) {
-  return std::equal(a.ops.begin(), a.ops.end(), b.ops.begin(), b.ops.end(),
-                    [](const Op& x, const Op& y) { return x.id == y.id; });
-}
-
 }  // namespace
 
-StepIndex::StepIndex(const std::vector<RankProgram>& programs, const RankGrid& grid, const std::vector<Span>& spans,
-                     std::uint32_t step)
-    : programs_(programs), grid_(grid), step_(step), apart_(steps_apart(programs)) {
-  const std::size_t ranks = programs.size();
+StepIndex::StepIndex(const Step& linked, const std::vector<Span>& spans, std::uint32_t number,
+                     std::optional<Planned> planned)
+    : linked_(linked), planned_(planned), step_(number), apart_(linked.steps_apart) {
+  const std::size_t ranks = linked.ranks();
   span_of_.resize(ranks);
   compute_.resize(ranks);
   beside_.resize(ranks);
   missing_compute_.resize(ranks);
   for (std::size_t r = 0; r < ranks; ++r)
-    span_of_[r].assign(static_cast<std::size_t>(2 * apart_ + 1), std::vector<SpanAt>(programs[r].ops.size(), none));
+    span_of_[r].assign(static_cast<std::size_t>(2 * apart_ + 1), std::vector<SpanAt>(linked.ids_of(r).size(), none));
   take_spans(spans);
   share_places();
 
   op_of_.assign(spans_.size(), -1);
   previous_.assign(spans_.size(), none);
-  std::array<SpanAt, lane_count> last{};
+  std::array<SpanAt, lane_slots> last{};
   for (SpanAt at = 0; at < static_cast<SpanAt>(spans_.size()); ++at) {
     const Span& span = (*this)[at];
     const auto rank = static_cast<std::size_t>(span.rank);
@@ -43,20 +38,19 @@ StepIndex::StepIndex(const std::vector<RankProgram>& programs, const RankGrid& g
     const auto lane = static_cast<std::size_t>(span.op.lane());
     previous_[at] = last[lane];
     last[lane] = at;
-    (span.op.lane() == Lane::compute ? compute_ : beside_)[rank].push_back(at);
+    (is_compute(span.op.lane()) ? compute_ : beside_)[rank].push_back(at);
     const OpPlaces& places = places_[places_of_[rank]];
     const auto found = places.find(span.op);
     if (found == places.end()) continue;
     op_of_[at] = found->second;
-    span_of_[rank][static_cast<std::int64_t>(span.step) - step + apart_][found->second] = at;
+    span_of_[rank][static_cast<std::int64_t>(span.step) - step_ + apart_][found->second] = at;
   }
   for (std::size_t r = 0; r < ranks; ++r)
-    for (std::size_t i = 0; i < programs[r].ops.size(); ++i) {
+    for (std::size_t i = 0; i < linked.ids_of(r).size(); ++i) {
       if (span_of_[r][apart_][i] != none) continue;
       ++missing_;
-      if (programs[r].ops[i].lane() == Lane::compute) missing_compute_[r].push_back(static_cast<std::int32_t>(i));
+      if (is_compute(linked.ids_of(r)[i].lane())) missing_compute_[r].push_back(static_cast<std::int32_t>(i));
     }
-  find_groups();
   note_meetings();
 }
 
@@ -66,7 +60,7 @@ void StepIndex::take_spans(const std::vector<Span>& spans) {
     return span.rank >= 0 && span.rank < ranks() && span.end_ns >= span.begin_ns &&
            std::abs(static_cast<std::int64_t>(span.step) - step_) <= apart_;
   };
-  std::vector<std::size_t> begin(programs_.size() + 1, 0);  // of each rank's
+  std::vector<std::size_t> begin(linked_.ranks() + 1, 0);  // of each rank's
   for (const Span& span : spans)
     if (is_kept(span)) ++begin[span.rank + 1];
   std::partial_sum(begin.begin(), begin.end(), begin.begin());
@@ -74,7 +68,7 @@ void StepIndex::take_spans(const std::vector<Span>& spans) {
   std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
   for (const Span& span : spans)
     if (is_kept(span)) spans_[next[span.rank]++] = span;
-  for (std::size_t r = 0; r < programs_.size(); ++r) {
+  for (std::size_t r = 0; r < linked_.ranks(); ++r) {
     const auto first = spans_.begin() + static_cast<std::ptrdiff_t>(begin[r]);
     const auto end = spans_.begin() + static_cast<std::ptrdiff_t>(begin[r + 1]);
     if (!std::is_sorted(first, end, before_in_time)) std::stable_sort(first, end, before_in_time);
@@ -83,12 +77,13 @@ void StepIndex::take_spans(const std::vector<Span>& spans) {
 
 void StepIndex::share_places() {
   std::unordered_map<std::uint64_t, std::vector<std::size_t>> known;  // ranks with their own table, by their ids' hash
-  for (std::size_t r = 0; r < programs_.size(); ++r) {
-    std::uint64_t hash = programs_[r].ops.size();
-    for (const Op& op : programs_[r].ops) hash = (hash ^ op.id.value()) * 0x9E3779B97F4A7C15U;
+  for (std::size_t r = 0; r < linked_.ranks(); ++r) {
+    const std::span<const OpId> ids = linked_.ids_of(r);
+    std::uint64_t hash = ids.size();
+    for (const OpId id : ids) hash = (hash ^ id.value()) * 0x9E3779B97F4A7C15U;
     auto& equal_hash = known[hash];
     const auto same = std::find_if(equal_hash.begin(), equal_hash.end(),
-                                   [&](std::size_t other) { return have_same_ids(programs_[other], programs_[r]); });
+                                   [&](std::size_t other) { return std::ranges::equal(linked_.ids_of(other), ids); });
     if (same != equal_hash.end()) {
       places_of_.push_back(places_of_[*same]);
       continue;
@@ -96,21 +91,8 @@ void StepIndex::share_places() {
     equal_hash.push_back(r);
     places_of_.push_back(places_.size());
     OpPlaces& places = places_.emplace_back();
-    places.reserve(programs_[r].ops.size());
-    for (std::size_t i = 0; i < programs_[r].ops.size(); ++i)
-      places.emplace(programs_[r].ops[i].id, static_cast<std::int32_t>(i));
-  }
-}
-
-void StepIndex::find_groups() {
-  for (const RankProgram& program : programs_)
-    for (const Op& op : program.ops)
-      if (is_collective(op.id.kind())) first_of_group_[op.group];
-  for (auto& [kind, first] : first_of_group_) {
-    first.assign(programs_.size(), -1);
-    for (int rank = 0; rank < ranks(); ++rank)
-      if (first[rank] < 0)
-        for (const int member : grid_.group_of(rank, kind)) first[member] = rank;
+    places.reserve(ids.size());
+    for (std::size_t i = 0; i < ids.size(); ++i) places.emplace(ids[i], static_cast<std::int32_t>(i));
   }
 }
 
@@ -119,9 +101,9 @@ void StepIndex::note_meetings() {
   const auto begin_of = [&](SpanAt at) { return (*this)[at].begin_ns; };
   for (SpanAt at = 0; at < static_cast<SpanAt>(spans_.size()); ++at) {
     const Span& span = (*this)[at];
-    if (op_index(at) < 0 || !is_collective(span.op.kind()) || find(span.rank, op_index(at), span.step) != at) continue;
-    const Op& op = program(span.rank).ops[op_index(at)];
-    Latest& latest = exchanges_[{first_of_group(span.rank, op.group), span.op, span.step}];
+    const ExchangeIndex exchange = exchange_of(at);
+    if (exchange == nobody || find(span.rank, op_index(at), span.step) != at) continue;
+    Latest& latest = meetings_[{exchange, span.step}];
     if (latest.last == none || begin_of(at) > begin_of(latest.last))
       latest = {at, latest.last};
     else if (latest.before == none || begin_of(at) > begin_of(latest.before))
@@ -129,20 +111,22 @@ void StepIndex::note_meetings() {
   }
 }
 
-int StepIndex::first_of_group(int rank, GroupKind kind) const { return first_of_group_.at(kind)[rank]; }
+ExchangeIndex StepIndex::exchange_of(SpanAt at) const {
+  return op_index(at) < 0 ? nobody : linked_.exchange[linked_.first[(*this)[at].rank] + op_index(at)];
+}
+
+bool StepIndex::takes_part(int rank, SpanAt communication) const {
+  const ExchangeIndex exchange = exchange_of(communication);
+  return exchange != nobody && std::ranges::any_of(linked_.members[exchange], [&](Node member) {
+           return member >= linked_.first[rank] && member < linked_.first[rank + 1];
+         });
+}
 
 SpanAt StepIndex::find(int rank, std::int32_t op, std::int64_t step) const {
   const std::int64_t beside = step - step_ + apart_;
   if (rank < 0 || rank >= ranks() || op < 0 || beside < 0 || beside > 2 * apart_) return none;
   const auto& of_step = span_of_[rank][beside];
   return static_cast<std::size_t>(op) < of_step.size() ? of_step[op] : none;
-}
-
-SpanAt StepIndex::find(int rank, OpId op, std::int64_t step) const {
-  if (rank < 0 || rank >= ranks()) return none;
-  const OpPlaces& places = places_[places_of_[rank]];
-  const auto found = places.find(op);
-  return found == places.end() ? none : find(rank, found->second, step);
 }
 
 Holder StepIndex::holder_of(SpanAt at) const {
@@ -153,26 +137,24 @@ Holder StepIndex::holder_of(SpanAt at) const {
     if (holder.span == none || (*this)[before].end_ns > (*this)[holder.span].end_ns) holder.span = before;
   };
   consider(lane_previous(at));
-  if (op_index(at) < 0) return {holder.span, true};
-  const Op& op = program(span.rank).ops[op_index(at)];
-  for (const OpIndex before : op.after) {
-    const SpanAt found = find(span.rank, static_cast<std::int32_t>(before), span.step);
+  // A program would have the op; of an imported run's other steps nothing more is known.
+  if (op_index(at) < 0) return {holder.span, planned_.has_value()};
+  const Node first = linked_.first[span.rank], node = first + op_index(at);
+  for (const Node before : linked_.after[node]) {
+    const SpanAt found = find(span.rank, static_cast<std::int32_t>(before - first), span.step);
     consider(found);
     holder.missing |= found == none;
   }
   // The previous step may not be among the spans at all; then none of its spans counts as missing.
-  for (const OpIndex before : op.after_previous)
-    consider(find(span.rank, static_cast<std::int32_t>(before), static_cast<std::int64_t>(span.step) - 1));
+  for (const Node before : linked_.after_previous[node])
+    consider(find(span.rank, static_cast<std::int32_t>(before - first), static_cast<std::int64_t>(span.step) - 1));
   return holder;
 }
 
 SpanAt StepIndex::last_to_arrive(SpanAt at) const {
   const Span& span = (*this)[at];
-  if (!is_communication(span.op.kind()) || op_index(at) < 0) return none;
-  const Op& op = program(span.rank).ops[op_index(at)];
-  if (!is_collective(op.id.kind())) return find(op.peer, counterpart(op.id), span.step);
-  const auto found = exchanges_.find({first_of_group(span.rank, op.group), op.id, span.step});
-  if (found == exchanges_.end()) return none;
+  const auto found = meetings_.find({exchange_of(at), span.step});
+  if (found == meetings_.end()) return none;
   const Latest& latest = found->second;
   return latest.last != none && (*this)[latest.last].rank == span.rank ? latest.before : latest.last;
 }

@@ -75,6 +75,7 @@ std::vector<TrafficReport> traffic_of(const RunFacts& facts, const RunTotals& to
     TrafficReport& row = rows[key];
     const auto reports = static_cast<double>(sum.rows);
     row.count = static_cast<double>(sum.count) / reports;
+    if (sum.payload_bytes >= 0) row.payload_per_rank = static_cast<double>(sum.payload_bytes) / reports;
     if (!sum.opaque) row.bytes_per_rank = static_cast<double>(sum.wire_bytes) / reports;
   }
   std::vector<TrafficReport> traffic;

@@ -147,12 +147,13 @@ class Walk {
       }
       ran = false;
       const Span& span = index_[at];
-      if (span.op.lane() == Lane::compute || is_on_host(span.op.lane())) {
+      if (is_compute(span.op.lane()) || is_on_host(span.op.lane())) {
         give(span.begin_ns, PieceKind::peer_compute, at);
       } else if (span.op.kind() == OpKind::copy) {
         give(span.begin_ns, PieceKind::peer_transfer, at);
       } else if (is_communication(span.op.kind())) {
-        give(index_.active_ns(at), takes_part(at) ? PieceKind::own_transfer : PieceKind::peer_transfer, at);
+        give(index_.active_ns(at), index_.takes_part(rank_, at) ? PieceKind::own_transfer : PieceKind::peer_transfer,
+             at);
         if (stop() || time_ <= span.begin_ns) continue;
         const SpanAt other = index_.last_to_arrive(at);
         if (other == none)
@@ -163,15 +164,6 @@ class Walk {
         give(span.begin_ns, PieceKind::peer_overhead, at);
       }
     }
-  }
-
-  /// Whether this rank is the other end of another rank's message, or a member of its collective.
-  bool takes_part(SpanAt at) const {
-    const std::int32_t op_index = index_.op_index(at);
-    if (op_index < 0) return false;
-    const Op& op = index_.program(index_[at].rank).ops[op_index];
-    if (!is_collective(op.id.kind())) return op.peer == rank_;
-    return index_.first_of_group(index_[at].rank, op.group) == index_.first_of_group(rank_, op.group);
   }
 
   const StepIndex& index_;

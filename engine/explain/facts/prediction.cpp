@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/explain/facts/imported.hpp"
 #include "engine/op/words.hpp"
 #include "engine/plan/scenario/lost_node.hpp"
 #include "engine/plan/scenario/read.hpp"
@@ -176,6 +177,7 @@ Report report_of(const StoreView& recording) {
     const Scenario scenario = parse_recorded_scenario(hello->scenario_toml);
     if (hello->ranks < scenario.plan.ranks()) return predict_step(compile(scenario));
   }
+  if (is_imported(recording)) return make_report(facts_of_import(recording, step_facts(recording)));
   return make_report(facts_of_run(recording, context_of(recording)));
 }
 

@@ -70,7 +70,8 @@ Rule rule_of(OpKind kind, bool is_root) {
     case OpKind::optimizer:
     case OpKind::load_batch:
     case OpKind::checkpoint:
-    case OpKind::check: break;
+    case OpKind::check:
+    case OpKind::compute: break;
   }
   return {nullptr, nullptr, "is no communication"};
 }

@@ -23,18 +23,18 @@ struct Emulator::State {
 
 namespace {
 
-simulation::Rows lane_rows(const simulation::Graph& graph, const ExecutedStep& step) {
+Rows lane_rows(const simulation::Graph& graph, const ExecutedStep& step) {
   const auto refuse = [&](std::size_t rank, const std::string& why) {
     throw std::invalid_argument(fmt::format("executed order of step {}, rank {}: {}", step.step, rank, why));
   };
   if (step.order.size() != graph.ranks())
     refuse(0, fmt::format("there are orders of {}", counted(step.order.size(), "rank")));
-  simulation::Rows rows;
+  Rows rows;
   std::vector<bool> seen(graph.nodes());
   for (std::size_t rank = 0; rank < graph.ranks(); ++rank)
     for (std::size_t lane = 0; lane < lane_count; ++lane) {
       for (const OpIndex op : step.order[rank][lane]) {
-        const simulation::Node node = graph.first[rank] + op;
+        const Node node = graph.first[rank] + op;
         if (node >= graph.first[rank + 1] || graph.lane[node] != rank * lane_count + lane || seen[node])
           refuse(rank, fmt::format("op {} is not of this lane, or ran twice", op));
         seen[node] = true;
@@ -44,7 +44,7 @@ simulation::Rows lane_rows(const simulation::Graph& graph, const ExecutedStep& s
     }
   for (std::size_t node = 0; node < seen.size(); ++node)
     if (!seen[node]) {
-      const auto missing = static_cast<simulation::Node>(node);
+      const auto missing = static_cast<Node>(node);
       refuse(graph.rank_of(missing), to_token(graph.op(missing).id) + " did not run");
     }
   return rows;
@@ -75,14 +75,14 @@ Emulator& Emulator::operator=(Emulator&&) noexcept = default;
 
 Simulation Emulator::lay_out(const ExecutedStep& step) {
   const simulation::Graph& graph = state_->graph;
-  simulation::Rows rows = lane_rows(graph, step);
+  Rows rows = lane_rows(graph, step);
   simulation::StepCosts costs{{}, state_->transfer_ns};
   for (const auto& of_rank : step.cost_ns) costs.op.insert(costs.op.end(), of_rank.begin(), of_rank.end());
   if (costs.op.size() != graph.nodes())
     throw std::invalid_argument(
         fmt::format("there are costs for {} of {}", costs.op.size(), counted(graph.nodes(), "op")));
-  for (simulation::Node node = 0; node < costs.op.size(); ++node)
-    if (costs.op[node] < 0 && graph.exchange[node] == simulation::nobody)
+  for (Node node = 0; node < costs.op.size(); ++node)
+    if (costs.op[node] < 0 && graph.exchange[node] == nobody)
       throw std::invalid_argument(
           fmt::format("rank {}, {} has no cost", graph.rank_of(node), to_token(graph.op(node).id)));
   state_->layout.add(step.step, std::move(rows), std::move(costs), arrivals_of(graph, step));

@@ -133,7 +133,7 @@ void Layout::advance(LaneNumber number) {
     const Node node = now.lanes[number][lane.next];
     if (!arrives_last(number, node)) return;
     now.begin[node] = lane.ready;
-    const Exchange exchange = graph_.exchange[node];
+    const ExchangeIndex exchange = graph_.exchange[node];
     if (exchange == nobody) {
       finish(number, node, lane.ready, lane.ready + now.costs.op[node]);
       continue;

@@ -254,3 +254,21 @@ TEST_CASE("the overview holds every rank once, several in a row when they are ma
     CHECK(free_from <= 18);
   }
 }
+
+TEST_CASE("an imported run has a row for each stream that computes, and is found by its first one") {
+  const Lane first = observed_lane(LaneUse::compute, 0), second = observed_lane(LaneUse::compute, 1),
+             group = observed_lane(LaneUse::communication, 0), thread = observed_lane(LaneUse::host, 0);
+  std::vector<LaneKey> lanes;
+  for (const Lane lane : {group, second, thread, first}) lanes.push_back({0, lane, Obtained::measured});
+  const std::vector<LaneSet> sets = lane_sets(lanes, Obtained::measured, 2);
+  REQUIRE(sets.size() == 2);
+  CHECK(sets[0].compute == std::vector<Lane>{first, second});
+  CHECK(sets[0].communication == std::vector<Lane>{group, thread});
+  CHECK(sets[1].compute == std::vector<Lane>{Lane::compute});  // nothing is known of it yet
+  const TimelineRows rows = lay_out_rows(sets, false, {}, 600);
+  const auto found = rows.find(0, RowKind::compute, Lane::compute);
+  REQUIRE(found);
+  CHECK(rows.rows[*found].lane == first);
+  CHECK(rows.find(0, RowKind::compute, second) == *found + 1);
+  CHECK(rows.find(0, RowKind::communication, thread));
+}

@@ -97,3 +97,35 @@ TEST_CASE("the data of each member before and after each collective") {
     CHECK_FALSE(has_parts(other));
   }
 }
+
+TEST_CASE("an op of an imported run keeps its fields, its lane and its kind, and has no place in a model") {
+  for (const OpKind kind : {OpKind::compute, OpKind::backward, OpKind::all_reduce, OpKind::send})
+    for (const int name : {0, 1, 0xfffff})
+      for (const int occurrence : {0, 2047, 2048, 0xffffff})
+        for (const LaneUse use : {LaneUse::compute, LaneUse::communication, LaneUse::host}) {
+          const ObservedOp op{kind, Purpose::tensor, observed_lane(use, 15), name, occurrence};
+          const OpId id = OpId::of_observed(op);
+          REQUIRE(id.valid());
+          REQUIRE(id.is_observed());
+          REQUIRE(id.observed() == op);
+          REQUIRE(id.lane() == op.lane);
+          REQUIRE(id.fields() == OpFields{kind, Purpose::tensor, -1, -1, -1, Segment::whole, -1});
+          REQUIRE(parse_token(to_token(id)) == id);
+          REQUIRE(folded_to_chunk(id) == id);
+          REQUIRE(counterpart(counterpart(id)) == id);
+          REQUIRE(is_compute(id.lane()) == (use == LaneUse::compute));
+          REQUIRE(is_on_host(id.lane()) == (use == LaneUse::host));
+        }
+  CHECK_FALSE(parse_token("F:c1:m0")->is_observed());
+  CHECK(counterpart(*parse_token("SEND.pipeline_forward:l40:n3:i5")) ==
+        *parse_token("RECV.pipeline_forward:l40:n3:i5"));
+  CHECK_THROWS_AS(OpId::of_observed({OpKind::compute, Purpose::none, observed_lane(LaneUse::compute, 0), 1 << 20, 0}),
+                  std::out_of_range);
+  for (const char* token : {"F:l16", "F:l16:n1", "F:l16:n1:i1:c2", "F:n1:l16:i1", "F:l15:n1:i1", "F:l80:n1:i1",
+                            "F:l16:n1:i16777216", "F:c1:n1"}) {
+    std::string error;
+    INFO(token);
+    CHECK_FALSE(parse_token(token, &error).has_value());
+    CHECK_FALSE(error.empty());
+  }
+}

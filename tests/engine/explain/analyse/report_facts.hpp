@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "engine/explain/analyse/report.hpp"
+#include "engine/predict/cost/modelled_costs.hpp"
 #include "engine/predict/layout/simulate.hpp"
 #include "tests/engine/explain/analyse/timelines.hpp"
 

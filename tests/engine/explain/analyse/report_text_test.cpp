@@ -46,7 +46,8 @@ TEST_CASE("--json has every key of the design, null where nothing is known, and 
     for (const auto& [key, value] : object.items()) keys.push_back(key);
     return keys;
   };
-  const std::vector<std::string> keys = {"bubble",
+  const std::vector<std::string> keys = {"awaited_rank",
+                                         "bubble",
                                          "bubble_span",
                                          "budget",
                                          "clock",
@@ -93,7 +94,8 @@ TEST_CASE("--json has every key of the design, null where nothing is known, and 
                                                                "optimizer", "parameters", "peak", "predicted", "rank",
                                                                "ranks_alike", "workspace"});
   CHECK(keys_of(full["traffic"][0]) ==
-        std::vector<std::string>{"bytes_per_rank", "collective", "count", "group", "predicted", "purpose"});
+        std::vector<std::string>{"bytes_per_rank", "collective", "count", "group", "payload_per_rank", "predicted",
+                                 "purpose"});
   // From recordings made before ranks reported the receivers of their bytes.
   CHECK(keys_of(full["links"][0]) == std::vector<std::string>{"bytes", "from", "predicted", "to"});
   CHECK(full["links"][0]["bytes"].is_null());

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "engine/plan/program/compile.hpp"
+#include "engine/plan/program/link.hpp"
 #include "engine/plan/scenario/read.hpp"
 #include "engine/predict/cost/modelled_costs.hpp"
 #include "engine/predict/layout/simulate.hpp"
@@ -22,6 +23,7 @@ struct Simulated {
                              "global_batch = 18\n",
                              "s.toml"));
   std::vector<RankProgram> programs = step.all_programs();
+  Step linked = link(programs, step.grid);
   std::vector<Span> spans = simulate(programs, step.grid, modelled_costs(step.scenario, step.model), 2).spans;
 };
 
@@ -37,17 +39,20 @@ TEST_CASE(
     span.begin_ns = span.active_ns = 1000 * static_cast<std::int64_t>(random() % 50);
     span.end_ns = span.begin_ns + length;
   }
-  const StepIndex index(s.programs, s.step.grid, s.spans, 0);
+  const StepIndex index(s.linked, s.spans, 0);
   int meetings = 0;
   for (SpanAt at = 0; at < static_cast<SpanAt>(index.spans().size()); ++at) {
     const Span& span = index[at];
     if (!is_collective(span.op.kind())) continue;
-    const Op& op = index.program(span.rank).ops[static_cast<std::size_t>(index.op_index(at))];
+    const Op& op = s.programs[static_cast<std::size_t>(span.rank)].ops[static_cast<std::size_t>(index.op_index(at))];
     const std::vector<int> group = s.step.grid.group_of(span.rank, op.group);
-    CHECK(index.first_of_group(span.rank, op.group) == group.front());
+    CHECK(std::ranges::all_of(group, [&](int member) { return index.takes_part(member, at); }));
     SpanAt last = none;
     for (const int member : group) {
-      const SpanAt theirs = member == span.rank ? none : index.find(member, op.id, span.step);
+      const auto& ops = s.programs[static_cast<std::size_t>(member)].ops;
+      const auto place = std::ranges::find(ops, op.id, &Op::id) - ops.begin();
+      const SpanAt theirs =
+          member == span.rank ? none : index.find(member, static_cast<std::int32_t>(place), span.step);
       if (theirs != none && (last == none || index[theirs].begin_ns > index[last].begin_ns)) last = theirs;
     }
     REQUIRE(index.last_to_arrive(at) == last);
@@ -58,9 +63,9 @@ TEST_CASE(
 
 TEST_CASE("the index does not depend on the order of spans") {
   Simulated s;
-  const StepIndex ordered(s.programs, s.step.grid, s.spans, 1);
+  const StepIndex ordered(s.linked, s.spans, 1);
   std::shuffle(s.spans.begin(), s.spans.end(), std::mt19937(3));
-  const StepIndex index(s.programs, s.step.grid, s.spans, 1);
+  const StepIndex index(s.linked, s.spans, 1);
   CHECK(index.missing() == 0);
   for (int rank = 0; rank < index.ranks(); ++rank) {
     const auto& compute = index.compute(rank);
@@ -72,20 +77,16 @@ TEST_CASE("the index does not depend on the order of spans") {
   }
 }
 
-TEST_CASE("every op is found by its number and by its id, on the ranks that have it") {
+TEST_CASE("every op of a step is found by its place in its rank's order") {
   Simulated s;
-  const StepIndex index(s.programs, s.step.grid, s.spans, 1);
+  const StepIndex index(s.linked, s.spans, 1);
   for (int rank = 0; rank < index.ranks(); ++rank)
-    for (std::size_t i = 0; i < index.program(rank).ops.size(); ++i) {
-      const OpId id = index.program(rank).ops[i].id;
+    for (std::size_t i = 0; i < s.programs[static_cast<std::size_t>(rank)].ops.size(); ++i) {
       const SpanAt at = index.find(rank, static_cast<std::int32_t>(i), 1);
       REQUIRE(at != none);
-      REQUIRE(index[at].op == id);
+      REQUIRE(index[at].op == s.programs[static_cast<std::size_t>(rank)].ops[i].id);
       REQUIRE(index[at].rank == rank);
-      REQUIRE(index.find(rank, id, 1) == at);
     }
-  const OpId first_stage = s.programs.front().ops.front().id;
-  CHECK(index.find(0, first_stage, 1) != none);
-  CHECK(index.find(index.ranks() - 1, first_stage, 1) == none);
-  CHECK(index.find(index.ranks(), first_stage, 1) == none);
+  CHECK(index.find(0, 1 << 20, 1) == none);
+  CHECK(index.find(index.ranks(), 0, 1) == none);
 }

@@ -1,0 +1,337 @@
+#include "telemetry/import/join.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "engine/op/words.hpp"
+
+namespace rankscope::import {
+namespace {
+
+constexpr int most_ranks = 1 << 16;
+constexpr std::size_t spans_per_batch = 4096;
+
+/// Numbers in order of first use.
+template <class Key>
+class Numbers {
+ public:
+  int of(const Key& key) { return numbers_.try_emplace(key, static_cast<int>(numbers_.size())).first->second; }
+
+ private:
+  std::map<Key, int> numbers_;
+};
+
+/// A place in the run that all members of an exchange share: they count occurrences from the same first one.
+using Series = std::tuple<int, std::uint32_t>;  ///< name and step
+
+void sort_by_rank(std::vector<RankTrace>& traces) {
+  if (traces.empty()) throw ImportError("there is no trace to import");
+  if (traces.size() == 1 && traces[0].rank < 0) traces[0].rank = 0;
+  for (const RankTrace& trace : traces) {
+    if (trace.rank < 0)
+      throw ImportError(
+          fmt::format("{}: its rank is unknown: neither distributedInfo nor its name (such as "
+                      "rank0.json) says it",
+                      trace.file));
+    if (trace.rank >= most_ranks)
+      throw ImportError(
+          fmt::format("{}: it is of rank {}; there may be {}", trace.file, trace.rank, counted(most_ranks, "rank")));
+  }
+  std::stable_sort(traces.begin(), traces.end(), [](const auto& a, const auto& b) { return a.rank < b.rank; });
+  for (std::size_t t = 1; t < traces.size(); ++t) {
+    const RankTrace &before = traces[t - 1], &trace = traces[t];
+    if (before.rank == trace.rank)
+      throw ImportError(fmt::format("{} and {} are both of rank {}; give one trace of each rank", before.file,
+                                    trace.file, trace.rank));
+    if (before.world_size >= 0 && trace.world_size >= 0 && before.world_size != trace.world_size)
+      throw ImportError(fmt::format("{} is of {} and {} of {}: they are not of one run", before.file,
+                                    counted(before.world_size, "rank"), trace.file, trace.world_size));
+  }
+}
+
+/// What a communication is for, as far as its group's name and its kind say. All-reduces of a data group carry
+/// gradients; gathers and reduce-scatters are those of sharded parameters; messages to a higher rank are a pipeline's
+/// activations.
+Purpose purpose_of(OpKind kind, const TracedGroup* group, int rank, int peer) {
+  const std::string name = group == nullptr ? "" : lowered(group->name + " " + group->description);
+  const auto says = [&](std::string_view word) { return name.find(word) != std::string::npos; };
+  if (kind == OpKind::send || kind == OpKind::receive)
+    return (kind == OpKind::send) == (rank < peer) || peer < 0 ? Purpose::pipeline_forward : Purpose::pipeline_backward;
+  if (says("tp") || says("tensor")) return Purpose::tensor;
+  if (kind == OpKind::all_gather) return Purpose::zero_parameter;
+  if (kind == OpKind::reduce_scatter) return Purpose::zero_gradient;
+  return Purpose::data_gradient;
+}
+
+class Joiner {
+ public:
+  explicit Joiner(std::vector<RankTrace> traces) : traces_(std::move(traces)) {
+    sort_by_rank(traces_);
+    ranks_ = traces_.back().rank + 1;
+    for (const RankTrace& trace : traces_) ranks_ = std::max(ranks_, trace.world_size);
+    if (ranks_ > most_ranks) throw ImportError(fmt::format("{}: its world has {} ranks", traces_[0].file, ranks_));
+  }
+
+  ImportedRun join() {
+    const std::vector<ClockFit> fits = align(traces_);
+    run_.facts.resize(static_cast<std::size_t>(ranks_));
+    run_.clocks.resize(static_cast<std::size_t>(ranks_));
+    for (int rank = 0; rank < ranks_; ++rank) run_.facts[static_cast<std::size_t>(rank)].rank = rank;
+    for (std::size_t t = 0; t < traces_.size(); ++t) {
+      run_.clocks[static_cast<std::size_t>(traces_[t].rank)] = fits[t];
+      for (const TracedSpan& span : traces_[t].spans) first_ns_ = std::min(first_ns_, fits[t].aligned(span.begin_ns));
+    }
+    find_first_sequences();
+    for (std::size_t t = 0; t < traces_.size(); ++t) add(traces_[t], fits[t]);
+    find_waiting();
+    describe(fits);
+    return std::move(run_);
+  }
+
+ private:
+  /// In a group of two the other one, if the trace does not say it; −1: unknown.
+  static int peer_of(const RankTrace& trace, const TracedExchange& exchange) {
+    if (exchange.peer >= 0 || exchange.group < 0) return exchange.peer;
+    const std::vector<int>& ranks = trace.groups[static_cast<std::size_t>(exchange.group)].ranks;
+    return ranks.size() == 2 ? ranks[ranks[0] == trace.rank ? 1 : 0] : -1;
+  }
+
+  /// Groups of equal ranks and name are one. A message's is its two ends.
+  int group_of(const RankTrace& trace, const TracedSpan& span, StepFacts::Group& group) {
+    if (span.exchange < 0) return -1;
+    const TracedExchange& exchange = trace.exchanges[static_cast<std::size_t>(span.exchange)];
+    if (span.kind == OpKind::send || span.kind == OpKind::receive) {
+      const int peer = peer_of(trace, exchange);
+      if (peer < 0) return -1;
+      const bool sends = span.kind == OpKind::send;
+      const int from = sends ? trace.rank : peer, to = sends ? peer : trace.rank;
+      group = {fmt::format("rank {} to {}", from, to), {from, to}};
+    } else {
+      if (exchange.group < 0) return -1;
+      const TracedGroup& traced = trace.groups[static_cast<std::size_t>(exchange.group)];
+      group = {traced.description.empty() ? traced.name : traced.description, traced.ranks};
+    }
+    return groups_.of({group.name, group.ranks});
+  }
+  int name_of(const RankTrace& trace, const TracedSpan& span, int group) {
+    const bool message = group >= 0 && (span.kind == OpKind::send || span.kind == OpKind::receive);
+    return names_.of({message ? "message" : trace.names[span.name], group});
+  }
+  std::int64_t sequence_of(const RankTrace& trace, const TracedSpan& span) const {
+    return span.exchange < 0 ? -1 : trace.exchanges[static_cast<std::size_t>(span.exchange)].sequence;
+  }
+
+  /// Where all members know sequence numbers, each once, an occurrence is counted from the step's first one.
+  void find_first_sequences() {
+    for (const RankTrace& trace : traces_) {
+      std::map<Series, std::set<std::int64_t>> own;
+      for (const TracedSpan& span : trace.spans) {
+        StepFacts::Group group;
+        const int number = group_of(trace, span, group);
+        if (number < 0) continue;
+        const Series series{name_of(trace, span, number), span.step};
+        const std::int64_t sequence = sequence_of(trace, span);
+        if (sequence < 0 || !own[series].insert(sequence).second) unordered_.insert(series);
+        const auto [first, fresh] = first_sequence_.try_emplace(series, sequence);
+        if (!fresh) first->second = std::min(first->second, sequence);
+      }
+    }
+  }
+
+  Lane lane_of(const RankTrace& trace, const TracedLane& lane, std::map<std::string, Lane>& own) {
+    const rankscope::LaneUse use = lane.use == LaneUse::compute ? rankscope::LaneUse::compute
+                                   : lane.use == LaneUse::host  ? rankscope::LaneUse::host
+                                                                : rankscope::LaneUse::communication;
+    const int most = use == rankscope::LaneUse::compute ? observed_compute_lanes
+                     : use == rankscope::LaneUse::host  ? observed_host_lanes
+                                                        : observed_communication_lanes;
+    if (const auto known = own.find(lane.name); known != own.end()) return known->second;
+    // Members of a collective must agree on its lane; the numbers of other lanes are the rank's own matter.
+    int number =
+        use == rankscope::LaneUse::communication ? communication_lanes_.of(lane.name) : used_[{trace.rank, use}]++;
+    if (number >= most) {
+      number = most - 1;
+      remark(trace.rank, fmt::format("it has more than {}: those beyond share the last row",
+                                     counted(most, use == rankscope::LaneUse::host ? "thread" : "stream")));
+    }
+    const Lane result = observed_lane(use, number);
+    own.emplace(lane.name, result);
+    run_.facts[static_cast<std::size_t>(trace.rank)].lanes.emplace(result, lane.name);
+    return result;
+  }
+
+  void add(const RankTrace& trace, const ClockFit& clock) {
+    StepFacts& facts = run_.facts[static_cast<std::size_t>(trace.rank)];
+    std::map<std::string, Lane> own;
+    std::vector<Lane> lanes;
+    for (const TracedLane& lane : trace.lanes) lanes.push_back(lane_of(trace, lane, own));
+    std::map<std::tuple<Lane, int, std::uint32_t>, int> next;
+    std::map<std::uint32_t, StepSummary> summaries;
+    for (const TracedStep& step : trace.steps) {
+      StepSummary& summary = summaries[step.number];
+      summary.rank = trace.rank;
+      summary.learning_rate = std::numeric_limits<double>::quiet_NaN();
+      summary.step = step.number;
+      summary.begin_ns = clock.aligned(step.begin_ns) - first_ns_;
+      summary.end_ns = clock.aligned(step.end_ns) - first_ns_;
+    }
+    for (const TracedSpan& traced : trace.spans) {
+      StepFacts::Group group;
+      const int number = group_of(trace, traced, group);
+      const int name = name_of(trace, traced, number);
+      facts.names.try_emplace(name, StepFacts::Name{trace.names[traced.name], number});
+      if (number >= 0) facts.groups.try_emplace(number, group);
+      const Lane lane = lanes[traced.lane];
+      const Series series{name, traced.step};
+      const int counted_up = next[{lane, name, traced.step}]++;
+      const std::int64_t sequence = sequence_of(trace, traced);
+      ObservedOp op{traced.kind, Purpose::none, lane, name, counted_up};
+      if (number >= 0 && sequence >= 0 && !unordered_.contains(series))
+        op.occurrence = static_cast<int>(sequence - first_sequence_.at(series));
+      if (is_communication(traced.kind)) {
+        const TracedExchange& exchange = trace.exchanges[static_cast<std::size_t>(traced.exchange)];
+        const int at = exchange.group;
+        op.purpose = purpose_of(traced.kind, at < 0 ? nullptr : &trace.groups[static_cast<std::size_t>(at)], trace.rank,
+                                peer_of(trace, exchange));
+        count(summaries, trace, traced, op.purpose);
+      }
+      Span span;
+      span.rank = trace.rank;
+      span.step = traced.step;
+      try {
+        span.op = OpId::of_observed(op);
+      } catch (const std::out_of_range& error) {
+        throw ImportError(fmt::format("{}: too many ops in step {}: {}", trace.file, traced.step, error.what()));
+      }
+      span.begin_ns = span.active_ns = clock.aligned(traced.begin_ns) - first_ns_;
+      span.end_ns = std::max(span.begin_ns, clock.aligned(traced.end_ns) - first_ns_);
+      run_.spans.push_back(span);
+    }
+    for (auto& [number, summary] : summaries) run_.summaries.push_back(std::move(summary));
+    for (const std::string& text : trace.remarks) remark(trace.rank, text);
+  }
+
+  static void count(std::map<std::uint32_t, StepSummary>& summaries, const RankTrace& trace, const TracedSpan& span,
+                    Purpose purpose) {
+    const auto found = summaries.find(span.step);
+    if (found == summaries.end() || span.kind == OpKind::receive) return;
+    auto& rows = found->second.traffic;
+    auto row = std::find_if(rows.begin(), rows.end(),
+                            [&](const TrafficRow& r) { return r.purpose == purpose && r.kind == span.kind; });
+    if (row == rows.end()) row = rows.insert(rows.end(), TrafficRow{purpose, span.kind, 0, 0, -1, GroupKind::self});
+    ++row->count;
+    const std::int64_t bytes = trace.exchanges[static_cast<std::size_t>(span.exchange)].bytes;
+    row->payload_bytes = bytes < 0 || row->payload_bytes < 0 ? -1 : row->payload_bytes + bytes;
+  }
+
+  /// No bytes of a collective move before its last member is there; of a message, before both ends are.
+  void find_waiting() {
+    std::map<std::pair<OpId, std::uint32_t>, std::vector<Span*>> members;
+    for (Span& span : run_.spans) {
+      if (!is_communication(span.op.kind())) continue;
+      const OpId id = span.op.kind() == OpKind::receive ? counterpart(span.op) : span.op;
+      const StepFacts::Group* group = run_.facts[static_cast<std::size_t>(span.rank)].group_of(span.op);
+      if (group != nullptr && group->ranks.size() > 1) members[{id, span.step}].push_back(&span);
+    }
+    for (auto& [key, spans] : members) {
+      const auto& facts = run_.facts[static_cast<std::size_t>(spans.front()->rank)];
+      if (spans.size() != facts.group_of(spans.front()->op)->ranks.size()) continue;
+      std::int64_t last = INT64_MIN;
+      for (const Span* span : spans) last = std::max(last, span->begin_ns);
+      for (Span* span : spans) span->active_ns = std::clamp(last, span->begin_ns, span->end_ns);
+    }
+  }
+
+  /// Ranks say the same with different counts at its begin: these are added up.
+  void remark(int rank, const std::string& text) {
+    const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+    Said& said = said_[text.substr(digits)];
+    said.ranks.insert(rank);
+    if (const auto count = number_in<std::int64_t>(std::string_view(text).substr(0, digits)))
+      said.count = said.count.value_or(0) + *count;
+  }
+
+  void describe(const std::vector<ClockFit>& fits) {
+    Hello& hello = run_.hello;
+    const RankTrace& first = traces_.front();
+    hello.ranks = ranks_;
+    hello.communicator = first.backend;
+    hello.device = first.device;
+    hello.host = first.host;
+    std::uint32_t last_step = 0;
+    for (const StepSummary& summary : run_.summaries) last_step = std::max(last_step, summary.step);
+    hello.steps = static_cast<std::int32_t>(std::min<std::uint32_t>(last_step, INT32_MAX - 1)) + 1;
+    std::vector<int> missing;
+    for (int rank = 0; rank < ranks_; ++rank)
+      if (std::ranges::none_of(traces_, [&](const RankTrace& trace) { return trace.rank == rank; }))
+        missing.push_back(rank);
+    for (const auto& [text, said] : said_)
+      run_.remarks.push_back(fmt::format("{}{}: {}{}", agreeing(said.ranks.size(), "rank ", "ranks "),
+                                         listed_up_to(8, std::vector<int>(said.ranks.begin(), said.ranks.end())),
+                                         said.count ? fmt::to_string(*said.count) : "", text));
+    if (!missing.empty())
+      run_.remarks.push_back(fmt::format("the {} of {} {} missing: what they did, and who waited for them, is unknown",
+                                         agreeing(missing.size(), "trace", "traces"),
+                                         (missing.size() == 1 ? "rank " : "ranks ") + listed_up_to(8, missing),
+                                         agreeing(missing.size(), "is", "are")));
+    for (std::size_t t = 1; t < traces_.size(); ++t)
+      if (fits[t].points == 0 && (traces_[t].host.empty() || traces_[t].host != traces_[0].host))
+        run_.remarks.push_back(fmt::format(
+            "rank {}: it shares no collective with the others, so its clock is as traced", traces_[t].rank));
+  }
+
+  std::vector<RankTrace> traces_;  ///< by rank
+  int ranks_ = 0;
+  std::int64_t first_ns_ = INT64_MAX;
+  Numbers<std::pair<std::string, std::vector<int>>> groups_;
+  Numbers<std::pair<std::string, int>> names_;
+  Numbers<std::string> communication_lanes_;
+  std::map<std::pair<int, rankscope::LaneUse>, int> used_;
+  std::map<Series, std::int64_t> first_sequence_;
+  std::set<Series> unordered_;
+  struct Said {
+    std::set<int> ranks;
+    std::optional<std::int64_t> count;
+  };
+  std::map<std::string, Said> said_;  ///< by its text
+  ImportedRun run_;
+};
+
+}  // namespace
+
+ImportedRun join(std::vector<RankTrace> traces) { return Joiner(std::move(traces)).join(); }
+
+void publish(const ImportedRun& run, const std::function<void(int rank, Event event)>& to) {
+  to(-1, run.hello);
+  for (const StepFacts& facts : run.facts) {
+    ProgramRecord record{facts.rank, 0, to_text(facts)};
+    to(facts.rank, std::move(record));
+    // Stamps are aligned already: the record says how well.
+    const ClockFit& clock = run.clocks[static_cast<std::size_t>(facts.rank)];
+    if (facts.rank > 0) to(facts.rank, ClockRecord{facts.rank, 0, 0, clock.is_shared ? 0 : clock.uncertainty_ns});
+  }
+  for (std::size_t begin = 0; begin < run.spans.size();) {
+    std::size_t end = begin;
+    while (end < run.spans.size() && end - begin < spans_per_batch && run.spans[end].rank == run.spans[begin].rank)
+      ++end;
+    to(run.spans[begin].rank, SpanBatch{Obtained::measured,
+                                        ClockDomain::wall,
+                                        {run.spans.begin() + static_cast<std::ptrdiff_t>(begin),
+                                         run.spans.begin() + static_cast<std::ptrdiff_t>(end)}});
+    begin = end;
+  }
+  std::int64_t last_step = -1;
+  for (const StepSummary& summary : run.summaries) {
+    to(summary.rank, summary);
+    last_step = std::max<std::int64_t>(last_step, summary.step);
+  }
+  to(-1, End{-1, true, last_step, {}, false});
+}
+
+}  // namespace rankscope::import

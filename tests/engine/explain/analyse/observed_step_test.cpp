@@ -1,0 +1,121 @@
+// Steps of imported runs: figures by hand.
+#include "engine/explain/analyse/observed_step.hpp"
+
+#include "engine/explain/analyse/step_analysis.hpp"
+#include "tests/catch.hpp"
+
+using namespace rankscope;
+
+namespace {
+
+constexpr Lane stream = observed_lane(LaneUse::compute, 0), second = observed_lane(LaneUse::compute, 1),
+               group = observed_lane(LaneUse::communication, 0), thread = observed_lane(LaneUse::host, 0);
+enum Name { product, reduction, message, launch };
+
+std::vector<StepFacts> facts_by_hand(int ranks) {
+  std::vector<StepFacts> all;
+  for (int rank = 0; rank < ranks; ++rank) {
+    StepFacts& facts = all.emplace_back();
+    facts.rank = rank;
+    for (int member = 0; member < ranks; ++member) facts.groups[0].ranks.push_back(member);
+    facts.groups[1].ranks = {1, 0};
+    facts.names = {
+        {product, {"mm", -1}}, {reduction, {"all_reduce", 0}}, {message, {"message", 1}}, {launch, {"l", -1}}};
+  }
+  return all;
+}
+
+Span span(int rank, OpKind kind, Lane lane, Name name, int occurrence, std::int64_t begin, std::int64_t end) {
+  Span result;
+  result.rank = rank;
+  const Purpose purpose = is_communication(kind) ? Purpose::data_gradient : Purpose::none;
+  result.op = OpId::of_observed({kind, purpose, lane, name, occurrence});
+  result.begin_ns = result.active_ns = begin;
+  result.end_ns = end;
+  return result;
+}
+
+/// Rank 1 computes three times as long, so rank 0 waits for it in the all-reduce.
+std::vector<Span> late_second_rank() {
+  return {span(0, OpKind::backward, stream, product, 0, 0, 10),
+          span(0, OpKind::all_reduce, group, reduction, 0, 10, 40),
+          span(0, OpKind::optimizer, stream, product, 1, 40, 50),
+          span(1, OpKind::backward, stream, product, 0, 0, 30),
+          span(1, OpKind::all_reduce, group, reduction, 0, 30, 40),
+          span(1, OpKind::optimizer, stream, product, 1, 40, 50)};
+}
+
+}  // namespace
+
+TEST_CASE("waiting in a collective is bubble until the last member arrives, and exposed communication after") {
+  const std::vector<Span> spans = late_second_rank();
+  const Step step = observed_step(facts_by_hand(2), spans, 0);
+  CHECK(step.members.size() == 1);
+  const StepAnalysis a = analyse_step(step, spans, {0, 50}, 0);
+  REQUIRE(a.ranks.size() == 2);
+  CHECK(a.ranks[0][TimeClass::compute] == Approx(0.2));
+  CHECK(a.ranks[0][TimeClass::bubble] == Approx(0.4));
+  CHECK(a.ranks[0][TimeClass::data] == Approx(0.2));
+  CHECK(a.ranks[0][TimeClass::optimizer] == Approx(0.2));
+  CHECK(a.ranks[1][TimeClass::compute] == Approx(0.6));
+  CHECK(a.ranks[1][TimeClass::bubble] == 0);
+  CHECK(a.ranks[1][TimeClass::data] == Approx(0.2));
+  CHECK(a.bubble == Approx(0.2));
+  REQUIRE_FALSE(a.stretches.empty());
+  CHECK(a.stretches[0].cause == BubbleCause::peers);
+  CHECK(a.stretches[0].waits_for_rank == 1);
+  CHECK(a.missing_spans == 0);
+  const std::vector<double> awaited = awaited_seconds(step, spans, 0);
+  CHECK(awaited[0] == 0);
+  CHECK(awaited[1] == Approx(20e-9));
+}
+
+TEST_CASE("waiting for a rank in two collectives at once counts once") {
+  std::vector<Span> spans = late_second_rank();
+  spans.push_back(span(0, OpKind::all_reduce, group, reduction, 1, 20, 45));
+  spans.push_back(span(1, OpKind::all_reduce, group, reduction, 1, 35, 45));
+  const Step step = observed_step(facts_by_hand(2), spans, 0);
+  CHECK(awaited_seconds(step, spans, 0)[1] == Approx(25e-9));  // from 10 to 30, and from 20 to 35
+}
+
+TEST_CASE("a collective without all its members is joined to none, and its waiting is unknown") {
+  std::vector<Span> spans = late_second_rank();
+  std::erase_if(spans, [](const Span& s) { return s.rank == 1; });
+  const Step step = observed_step(facts_by_hand(2), spans, 0);
+  CHECK(step.members.size() == 0);
+  const StepAnalysis a = analyse_step(step, spans, {0, 50}, 0);
+  CHECK(a.ranks[0][TimeClass::data] == Approx(0.6));  // it moved bytes or waited: nobody can tell
+  CHECK(awaited_seconds(step, spans, 0) == std::vector<double>{0, 0});
+}
+
+TEST_CASE("a message joins its two ends in the direction of its group") {
+  const std::vector<Span> spans{span(0, OpKind::receive, group, message, 0, 0, 30),
+                                span(1, OpKind::send, group, message, 0, 20, 30)};
+  const Step step = observed_step(facts_by_hand(2), spans, 0);
+  REQUIRE(step.members.size() == 1);
+  CHECK(step.rank_of(step.members[0][0]) == 1);
+  CHECK(step.rank_of(step.members[0][1]) == 0);
+}
+
+TEST_CASE("time in which several streams work counts once, and the host's threads explain nothing") {
+  const std::vector<Span> spans{
+      span(0, OpKind::forward, stream, product, 0, 0, 40), span(0, OpKind::forward, second, product, 0, 20, 60),
+      span(0, OpKind::compute, thread, launch, 0, 60, 80), span(0, OpKind::forward, stream, product, 1, 80, 100)};
+  const Step step = observed_step(facts_by_hand(1), spans, 0);
+  const StepAnalysis a = analyse_step(step, spans, {0, 100}, 0);
+  CHECK(a.ranks[0][TimeClass::compute] == Approx(0.8));
+  CHECK(a.ranks[0][TimeClass::other] == Approx(0.2));
+  CHECK(a.ranks[0].unknown == 0);
+  CHECK(a.bubble == 0);
+}
+
+TEST_CASE("ops of other steps and of ranks that are not there are left out, in any order of spans") {
+  std::vector<Span> spans = late_second_rank();
+  spans.push_back(span(0, OpKind::forward, stream, product, 7, 50, 60));
+  spans.back().step = 1;
+  spans.push_back(span(5, OpKind::forward, stream, product, 0, 0, 10));
+  std::reverse(spans.begin(), spans.end());
+  const Step step = observed_step(facts_by_hand(2), spans, 0);
+  CHECK(step.nodes() == 6);
+  CHECK(step.members.size() == 1);
+}

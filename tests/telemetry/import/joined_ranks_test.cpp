@@ -1,0 +1,203 @@
+// Ranks' traces as one run: ids, groups, waiting and clocks, on traces made by hand.
+#include "telemetry/import/join.hpp"
+
+#include <cmath>
+#include <random>
+
+#include "engine/explain/facts/imported.hpp"
+#include "telemetry/store/names.hpp"
+#include "tests/catch.hpp"
+
+using namespace rankscope;
+namespace imported = rankscope::import;
+using imported::ImportedRun;
+using imported::ImportError;
+using imported::RankTrace;
+
+namespace {
+
+constexpr std::int64_t ms = 1'000'000, start = 1'700'000'000'000 * ms;
+
+/// `steps` steps of 10 ms: a product, then an all-reduce in which all members end together. The given rank computes
+/// longer. Times are on a clock that is ahead by `offset` and runs fast by `drift`.
+RankTrace trace_of(int rank, int ranks, int steps, std::int64_t product_ns, std::int64_t offset = 0, double drift = 0,
+                   std::int64_t spread = 0) {
+  std::mt19937 random(static_cast<std::mt19937::result_type>(rank));
+  const auto raw = [&](std::int64_t t) { return start + t + offset + std::llround(drift * static_cast<double>(t)); };
+  RankTrace trace;
+  trace.file = "rank" + std::to_string(rank) + ".json";
+  trace.rank = rank;
+  trace.world_size = ranks;
+  trace.host = "node" + std::to_string(rank);
+  trace.backend = "nccl";
+  trace.lanes = {{"stream 7", imported::LaneUse::compute}, {"collectives of pg", imported::LaneUse::communication}};
+  trace.names = {"mm", "all_reduce"};
+  trace.groups = {{"pg", "", {}}};
+  for (int r = 0; r < ranks; ++r) trace.groups[0].ranks.push_back(r);
+  trace.marks_steps = true;
+  for (int s = 0; s < steps; ++s) {
+    const std::int64_t begin = s * 10 * ms;
+    const auto number = static_cast<std::uint32_t>(s);
+    const std::int64_t late = spread == 0 ? 0 : static_cast<std::int64_t>(random() % static_cast<unsigned>(spread));
+    trace.steps.push_back({number, raw(begin), raw(begin + 10 * ms)});
+    trace.spans.push_back({0, 0, OpKind::backward, number, -1, raw(begin), raw(begin + product_ns)});
+    trace.spans.push_back({1, 1, OpKind::all_reduce, number, s, raw(begin + product_ns), raw(begin + 9 * ms + late)});
+    trace.exchanges.push_back({0, s, -1, 4096});
+  }
+  return trace;
+}
+
+const Span& find(const ImportedRun& run, int rank, OpKind kind, std::uint32_t step) {
+  for (const Span& span : run.spans)
+    if (span.rank == rank && span.op.kind() == kind && span.step == step) return span;
+  throw std::runtime_error("no such span");
+}
+
+}  // namespace
+
+TEST_CASE("a collective has one id on all ranks, and its members wait for the last to arrive") {
+  const ImportedRun run = imported::join({trace_of(1, 2, 3, 6 * ms), trace_of(0, 2, 3, 2 * ms)});
+  CHECK(run.hello.ranks == 2);
+  CHECK(run.hello.steps == 3);
+  for (std::uint32_t step = 0; step < 3; ++step) {
+    const Span &mine = find(run, 0, OpKind::all_reduce, step), &theirs = find(run, 1, OpKind::all_reduce, step);
+    CHECK(mine.op == theirs.op);
+    CHECK(mine.op.observed().occurrence == 0);
+    CHECK(mine.active_ns == theirs.begin_ns);
+    CHECK(theirs.active_ns == theirs.begin_ns);
+    CHECK(mine.begin_ns == step * 10 * ms + 2 * ms);
+  }
+  CHECK(run.facts[0].group_of(find(run, 0, OpKind::all_reduce, 1).op)->ranks == std::vector<int>{0, 1});
+  CHECK(run.facts[1].name_of(find(run, 1, OpKind::backward, 1).op)->text == "mm");
+  REQUIRE(run.summaries.size() == 6);
+  CHECK(run.summaries[0].traffic.size() == 1);
+  CHECK(run.summaries[0].traffic[0].payload_bytes == 4096);
+  CHECK(run.remarks.empty());
+}
+
+TEST_CASE("a rank that misses a collective keeps the ids of the others in step, by their sequence numbers") {
+  RankTrace first = trace_of(0, 2, 1, 2 * ms), second = trace_of(1, 2, 1, 2 * ms);
+  for (int i = 1; i < 4; ++i)
+    for (RankTrace* trace : {&first, &second}) {
+      if (trace == &second && i == 2) continue;  // its event was lost
+      trace->spans.push_back({1, 1, OpKind::all_reduce, 0, static_cast<int>(trace->exchanges.size()),
+                              start + (9 + i) * ms, start + (9 + i) * ms + ms / 2});
+      trace->exchanges.push_back({0, i, -1, 4096});
+    }
+  const ImportedRun run = imported::join({first, second});
+  std::vector<int> occurrences[2];
+  for (const Span& span : run.spans)
+    if (span.op.kind() == OpKind::all_reduce) occurrences[span.rank].push_back(span.op.observed().occurrence);
+  CHECK(occurrences[0] == std::vector<int>{0, 1, 2, 3});
+  CHECK(occurrences[1] == std::vector<int>{0, 1, 3});
+}
+
+TEST_CASE("clocks that differ by an offset and a drift are aligned by the ends of collectives, within what is said") {
+  constexpr std::int64_t offset = 50 * ms, spread = 100'000;
+  constexpr double drift = 100e-6;
+  const ImportedRun run =
+      imported::join({trace_of(0, 2, 300, 2 * ms, 0, 0, spread), trace_of(1, 2, 300, 2 * ms, offset, drift, spread)});
+  const imported::ClockFit& clock = run.clocks[1];
+  CHECK(clock.points == 300);
+  CHECK(std::abs(clock.drift - drift) < 2e-5);
+  CHECK(clock.uncertainty_ns > 0);
+  CHECK(clock.uncertainty_ns <= spread);
+  for (const std::uint32_t step : {0U, 150U, 299U})
+    CHECK(std::abs(find(run, 1, OpKind::backward, step).begin_ns - find(run, 0, OpKind::backward, step).begin_ns) <
+          100'000);
+}
+
+TEST_CASE("ranks of one host share its clock, however their collectives end") {
+  RankTrace first = trace_of(0, 2, 20, 2 * ms, 0, 0, 400'000), second = trace_of(1, 2, 20, 2 * ms, 0, 0, 400'000);
+  first.host = second.host = "node";
+  const ImportedRun run = imported::join({first, second});
+  CHECK(run.clocks[1].is_shared);
+  CHECK(find(run, 1, OpKind::backward, 5).begin_ns == find(run, 0, OpKind::backward, 5).begin_ns);
+  // A trace whose times were moved is no longer on it.
+  RankTrace moved = trace_of(1, 2, 20, 2 * ms, 50 * ms, 0, 400'000);
+  moved.host = "node";
+  const ImportedRun aligned = imported::join({first, moved});
+  CHECK_FALSE(aligned.clocks[1].is_shared);
+  CHECK(std::abs(aligned.clocks[1].offset_ns - 50 * ms) < 400'000);
+}
+
+TEST_CASE("traces that cannot be of one run are refused in a line") {
+  CHECK_THROWS_AS(imported::join({}), ImportError);
+  CHECK_THROWS_WITH(imported::join({trace_of(1, 2, 1, ms), trace_of(1, 2, 1, ms)}),
+                    ContainsText("rank1.json and rank1.json are both of rank 1"));
+  CHECK_THROWS_WITH(imported::join({trace_of(0, 2, 1, ms), trace_of(1, 4, 1, ms)}), ContainsText("not of one run"));
+  RankTrace unknown = trace_of(0, 2, 1, ms), known = trace_of(1, 2, 1, ms);
+  unknown.rank = -1;
+  CHECK_THROWS_WITH(imported::join({unknown, known}), ContainsText("its rank is unknown"));
+  known.rank = 1 << 20;
+  CHECK_THROWS_WITH(imported::join({known}), ContainsText("there may be 65536 ranks"));
+}
+
+TEST_CASE("a remark of several ranks is said once, with the sum of its counts") {
+  RankTrace first = trace_of(0, 2, 1, ms), second = trace_of(1, 2, 1, ms);
+  first.remarks = {"3 operations are left out", "no step is marked"};
+  second.remarks = {"4 operations are left out"};
+  const ImportedRun run = imported::join({first, second});
+  CHECK(run.remarks == std::vector<std::string>{"ranks 0 and 1: 7 operations are left out", "rank 0: no step is marked"});
+}
+
+TEST_CASE("missing ranks are said, and have a place") {
+  const ImportedRun run = imported::join({trace_of(0, 4, 2, ms), trace_of(2, 4, 2, ms)});
+  CHECK(run.hello.ranks == 4);
+  CHECK(run.facts.size() == 4);
+  REQUIRE(run.remarks.size() == 1);
+  CHECK_THAT(run.remarks[0], ContainsText("ranks 1 and 3"));
+}
+
+TEST_CASE("an imported run in the store has names, steps and figures") {
+  const ImportedRun run = imported::join({trace_of(0, 2, 5, 2 * ms), trace_of(1, 2, 5, 6 * ms)});
+  RunStore store;
+  std::map<int, std::uint64_t> sent;
+  imported::publish(run, [&](int rank, Event event) {
+    Message message;
+    message.rank = rank;
+    message.sequence = ++sent[rank];
+    message.event = std::move(event);
+    store.accept(message);
+  });
+  const auto view = store.view();
+  REQUIRE(is_imported(*view));
+  CHECK(view->steps(Obtained::measured).size() == 5);
+  const Span& reduce = find(run, 0, OpKind::all_reduce, 2);
+  CHECK(name_of_op(*view, 0, reduce.op) == "all_reduce");
+  CHECK(forms_of_op(*view, 0, reduce.op).front() == "all_reduce · pg");
+  CHECK(name_of_lane(*view, 0, reduce.op.lane()) == "collectives of pg");
+  const Report report = make_report(facts_of_import(*view, step_facts(*view)));
+  CHECK(report.is_imported);
+  CHECK(report.step_seconds == Approx(0.010));
+  CHECK(report.time[TimeClass::compute] == Approx(0.4));  // 2 and 6 of 10 ms
+  CHECK(report.time[TimeClass::bubble] == Approx(0.2));   // rank 0 waits 4 of 10 ms
+  REQUIRE(report.awaited);
+  CHECK(report.awaited->rank == 1);
+  CHECK(report.awaited->seconds == Approx(0.004));
+  REQUIRE(report.traffic.size() == 1);
+  CHECK(report.traffic[0].payload_per_rank == 4096);
+}
+
+TEST_CASE("the short forms of a kernel's name leave out what the compiler adds") {
+  const auto forms = [](const std::string& name) {
+    RankTrace trace = trace_of(0, 1, 1, ms);
+    trace.names[0] = name;
+    const ImportedRun run = imported::join({trace});
+    RunStore store;
+    imported::publish(run, [&](int rank, Event event) {
+      Message message;
+      message.rank = rank;
+      message.event = std::move(event);
+      store.accept(message);
+    });
+    return forms_of_op(*store.view(), 0, find(run, 0, OpKind::backward, 0).op);
+  };
+  CHECK(forms("void at::native::vectorized<4, at::Add<float>>(int, float)") ==
+        std::vector<std::string>{"void at::native::vectorized<4, at::Add<float>>(int, float)", "at::native::vectorized",
+                                 "vectorized"});
+  CHECK(forms("sm80_xmma_gemm") == std::vector<std::string>{"sm80_xmma_gemm"});
+  CHECK(forms("(anonymous namespace)::softmax") ==
+        std::vector<std::string>{"(anonymous namespace)::softmax", "softmax"});
+  CHECK(forms("operator<<") == std::vector<std::string>{"operator<<", "operator"});
+}
