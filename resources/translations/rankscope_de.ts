@@ -1860,6 +1860,10 @@ ausgehend %2, eingehend %3 je Schritt
         <translation>; A ist %1, B ist %2</translation>
     </message>
     <message>
+        <source>The ranks&apos; programs are not known, so it cannot be said whether one waits for another.</source>
+        <translation>Die Programme der Ranks sind nicht bekannt, also lässt sich nicht sagen, ob einer auf einen anderen wartet.</translation>
+    </message>
+    <message>
         <source>The data ends in step %1</source>
         <translation>Die Daten enden in Schritt %1</translation>
     </message>

@@ -195,6 +195,9 @@ HangHeadline headline_of(const HangPicture& picture, bool live, double quiet_s) 
                 Tone::good};
   } else if (picture.failed) {
     headline = {tr("The run failed in step %1").arg(picture.last_step), picture.sentence, Tone::bad};
+  } else if (picture.still.lanes.empty()) {  // an imported run, or one whose plan cannot be read
+    headline = {tr("The data ends in step %1").arg(picture.last_step),
+                tr("The ranks' programs are not known, so it cannot be said whether one waits for another."), Tone::dim};
   } else if (picture.still.pending.empty()) {
     headline = {tr("No hang"), tr("Every lane has finished all steps, and no rank waits."), Tone::good};
   } else {
