@@ -9,6 +9,7 @@
 #include "app/models/steps.hpp"
 #include "app/models/time_axis.hpp"
 #include "app/models/translated.hpp"
+#include "engine/op/contains.hpp"
 #include "engine/op/words.hpp"
 #include "telemetry/store/names.hpp"
 
@@ -208,7 +209,9 @@ SpanDetails details_of(const StoreView& run, const IdleStretch& stretch, const S
 
 std::string step_summary(std::uint32_t step, std::int32_t ranks, TimeRange range, const StepInsight* insight) {
   // Servers compute no model: the bubble is averaged over the workers, and the line names them.
-  const bool serves = insight != nullptr && insight->run.workers > 0 &&
+  const bool some = insight != nullptr && contains(insight->run.absent, true);  // ranks without a trace
+  if (some) ranks = insight->run.workers;
+  const bool serves = insight != nullptr && !some && insight->run.workers > 0 &&
                       insight->run.workers < static_cast<std::int32_t>(insight->run.ranks.size());
   const auto of = [](std::int32_t count, const char* one, const char* many) {
     return count == 1 ? translated(one) : translated(many, count);

@@ -9,7 +9,8 @@ std::size_t Step::rank_of(Node node) const {
 }
 
 std::size_t Step::workers() const {
-  return ranks() - static_cast<std::size_t>(std::count(serves.begin(), serves.end(), true));
+  return ranks() - static_cast<std::size_t>(std::count(serves.begin(), serves.end(), true)) -
+         static_cast<std::size_t>(std::count(absent.begin(), absent.end(), true));
 }
 
 }  // namespace rankscope

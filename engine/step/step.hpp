@@ -33,6 +33,7 @@ struct Step {
   std::vector<ExchangeIndex> exchange;  ///< [node]; `nobody` for an op that communicates with no other op
   Rows members;                         ///< [exchange] → nodes, by rank; of a message the sender, then the receiver
   std::vector<bool> serves;             ///< [rank]: a parameter server, which has no model to compute
+  std::vector<bool> absent;             ///< [rank]: of an imported run, without a trace; empty: none is
   bool has_pipeline = true;             ///< so that idle time has a phase: filling, draining
   int steps_apart = 1;                  ///< the greatest distance between steps whose ops run at the same time
 
@@ -44,6 +45,8 @@ struct Step {
   std::span<const OpId> ids_of(std::size_t rank) const {
     return {ids.data() + first[rank], ids.data() + first[rank + 1]};
   }
+  bool is_absent(std::size_t rank) const { return rank < absent.size() && absent[rank]; }
+  /// Ranks that have a model to compute, and are not absent.
   std::size_t workers() const;
 };
 

@@ -85,8 +85,10 @@ int import_traces(const ImportRequest& request) {
   } catch (const import::ImportError& error) {
     throw InputError(error.what());
   }
-  const fs::path first = fs::path(request.inputs[0]).lexically_normal();
-  run.hello.title = (first.has_filename() ? first : first.parent_path()).filename().string();
+  // Of several files their folder's name.
+  fs::path named = fs::absolute(request.inputs[0]).lexically_normal();
+  if (!named.has_filename() || (files.size() > 1 && !fs::is_directory(named))) named = named.parent_path();
+  run.hello.title = named.filename().string();
   TraceWriter writer(request.output);
   Sender send(writer);
   import::publish(run, std::ref(send));

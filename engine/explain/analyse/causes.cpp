@@ -206,8 +206,14 @@ IdleTimes idle_times(const StepIndex& index, TimeRange step) {
   IdleTimes result;
   std::vector<BubbleStretch>& stretches = result.stretches;
   const SpanAt last = last_of_step(index, step);
-  for (int rank = 0; rank < index.ranks(); ++rank)
+  for (int rank = 0; rank < index.ranks(); ++rank) {
+    if (index.linked().is_absent(static_cast<std::size_t>(rank))) {
+      const Piece unknown{step.begin_ns, step.end_ns, PieceKind::own_unknown, Purpose::none, -1, OpId{}};
+      stretches.push_back(stretch_of(unknown, rank, OpId{}, RankPhases{}));
+      continue;
+    }
     (index.serves(rank) ? add_server : add_rank)(index, rank, step, last, stretches);
+  }
   const bool waits = std::ranges::any_of(stretches, [](const BubbleStretch& s) { return is_phase(s.cause); });
   if (waits && index.planned()) {
     Counterfactual layouts = lay_out_again(index);

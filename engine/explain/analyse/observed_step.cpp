@@ -85,6 +85,7 @@ Step observed_step(std::span<const StepFacts> facts, const std::vector<Span>& sp
   Step step;
   step.has_pipeline = false;  // unknown: idle time has no phase
   step.serves.assign(facts.size(), false);
+  for (const StepFacts& of_rank : facts) step.absent.push_back(of_rank.names.empty());
   Nodes nodes(facts.size());
   const std::vector<Spans> of_rank = by_rank(facts.size(), spans, number);
   for (std::size_t rank = 0; rank < of_rank.size(); ++rank) {

@@ -130,6 +130,7 @@ RangeAnalysis analyse_range(const AnalysedStep& measured, const AnalysedStep* pr
   const bool compares = predicted != nullptr && predicted->analysis.ranks.size() == measured.analysis.ranks.size();
   for (std::size_t r = 0; r < measured.analysis.ranks.size(); ++r) {
     const int rank = static_cast<int>(r);
+    if (r < measured.analysis.absent.size() && measured.analysis.absent[r]) continue;
     RangeRow row;
     row.rank = rank;
     row.measured = time_in(measured, rank, result.range);

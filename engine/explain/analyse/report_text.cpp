@@ -104,9 +104,12 @@ std::string numbers(const Report& report) {
 
 std::string time_table(const Report& report) {
   std::string text = "\ntime                   share";
-  // Parameter servers have no model to compute, so these shares and the bubble are not of all ranks.
+  // Parameter servers have no model to compute, and of ranks without a trace nothing is known, so these shares and the
+  // bubble are not of all ranks.
   if (report.representative && report.representative->workers < report.ranks)
-    text += fmt::format(", mean over the {}", counted(report.representative->workers, "worker"));
+    text += report.is_imported ? fmt::format(", mean over the ranks with a trace: {} of {}",
+                                             report.representative->workers, report.ranks)
+                               : fmt::format(", mean over the {}", counted(report.representative->workers, "worker"));
   text += "\n";
   for (int c = 0; c < time_class_count; ++c) {
     const auto which = static_cast<TimeClass>(c);

@@ -139,6 +139,7 @@ StepAnalysis analyse(const Step& linked, std::optional<analysis::Planned> planne
   const analysis::StepIndex index(linked, spans, number, planned);
   result.missing_spans = index.missing();
 
+  std::vector<StepShares> workers;
   std::int64_t bubble = 0, bubble_inside = 0, inside = 0;
   analysis::IdleTimes idle = analysis::idle_times(index, range);
   result.stretches = std::move(idle.stretches);
@@ -150,7 +151,10 @@ StepAnalysis analyse(const Step& linked, std::optional<analysis::Planned> planne
     const std::span<const BubbleStretch> stretches(first, next);
     RankTime time = rank_time(index, rank, range, stretches);
     result.ranks.push_back(shares_of(time, range));
+    result.absent.push_back(linked.is_absent(static_cast<std::size_t>(rank)));
+    if (result.absent.back()) continue;
     if (index.serves(rank)) continue;  // it has no model to compute: its idle time is not bubble
+    workers.push_back(result.ranks.back());
     bubble += time[TimeClass::bubble];
     if (const TimeRange own = own_span(index, rank, range); !own.empty()) {
       inside += own.length();
@@ -160,7 +164,7 @@ StepAnalysis analyse(const Step& linked, std::optional<analysis::Planned> planne
               std::max<std::int64_t>(0, std::min(s.end_ns, own.end_ns) - std::max(s.begin_ns, own.begin_ns));
     }
   }
-  result.average = average_of({result.ranks.begin(), result.ranks.begin() + result.workers});
+  result.average = average_of(workers);
   result.bubble = static_cast<double>(bubble) / (static_cast<double>(range.length()) * result.workers);
   if (inside > 0) result.bubble_span = static_cast<double>(bubble_inside) / static_cast<double>(inside);
   return result;

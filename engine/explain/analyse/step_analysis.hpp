@@ -73,7 +73,8 @@ struct StepAnalysis {
   std::uint32_t step = 0;
   TimeRange range;
   std::vector<StepShares> ranks;  ///< [rank]
-  int workers = 0;                ///< ranks that have a model to compute: parameter servers have none
+  std::vector<bool> absent;       ///< [rank]: of an imported run, without a trace: all of its time is unknown
+  int workers = 0;                ///< ranks that have a model to compute: parameter servers have none, nor absent ranks
   StepShares average;             ///< over the workers
   /// Share of (step time × workers) that compute is idle while waiting for a peer.
   double bubble = not_known;

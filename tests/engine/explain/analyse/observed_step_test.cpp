@@ -88,6 +88,19 @@ TEST_CASE("a collective without all its members is joined to none, and its waiti
   CHECK(awaited_seconds(step, spans, 0) == std::vector<double>{0, 0});
 }
 
+TEST_CASE("of a rank without a trace everything is unknown, and it is in no average") {
+  const std::vector<Span> spans = late_second_rank();
+  std::vector<StepFacts> facts = facts_by_hand(2);
+  facts.emplace_back().rank = 2;
+  const StepAnalysis a = analyse_step(observed_step(facts, spans, 0), spans, {0, 50}, 0);
+  CHECK(a.workers == 2);
+  REQUIRE(a.ranks.size() == 3);
+  CHECK(a.ranks[2].unknown == Approx(1));
+  CHECK(a.ranks[2][TimeClass::bubble] == 0);
+  CHECK(a.average[TimeClass::compute] == Approx(0.4));
+  CHECK(a.bubble == Approx(0.2));
+}
+
 TEST_CASE("a message joins its two ends in the direction of its group") {
   const std::vector<Span> spans{span(0, OpKind::receive, group, message, 0, 0, 30),
                                 span(1, OpKind::send, group, message, 0, 20, 30)};
