@@ -64,6 +64,14 @@ QString time_words(const QString& iso) {
              : iso;
 }
 
+/// Those that are not empty: "node7, nccl, NVIDIA H100".
+QString known_of(const std::string& host, const std::string& communicator, const std::string& device) {
+  QStringList known;
+  for (const std::string* text : {&host, &communicator, &device})
+    if (!text->empty()) known << QString::fromStdString(*text);
+  return known.join(QStringLiteral(", "));
+}
+
 }  // namespace
 
 MainWindow::MainWindow(SessionOptions options, Theme theme, bool remember, QWidget* parent)
@@ -260,9 +268,8 @@ void MainWindow::take_lab() {
                   .arg(hello->steps)
                   .arg(text::count(scenario ? scenario->plan.ranks() : hello->ranks));
   else if (elsewhere && is_imported(*view))
-    summary = tr("The run of another program on %1, %2 ranks (%3, %4). It has no plan, so nothing is predicted.")
-                  .arg(QString::fromStdString(hello->host), text::count(hello->ranks),
-                       QString::fromStdString(hello->communicator), QString::fromStdString(hello->device));
+    summary = tr("The run of another program: %1 ranks (%2). It has no plan, so nothing is predicted.")
+                  .arg(text::count(hello->ranks), known_of(hello->host, hello->communicator, hello->device));
   else if (elsewhere)
     summary = tr("Ran on %1, %2 steps planned over %3 ranks (%4, %5), started %6.")
                   .arg(QString::fromStdString(hello->host))

@@ -3394,8 +3394,8 @@ ab %3, mit allen Stellen ab %4, unter %5
         <translation>Stopp (Strg+.)</translation>
     </message>
     <message>
-        <source>The run of another program on %1, %2 ranks (%3, %4). It has no plan, so nothing is predicted.</source>
-        <translation>Der Lauf eines anderen Programms auf %1, %2 Ranks (%3, %4). Er hat keinen Plan, also ist nichts vorhergesagt.</translation>
+        <source>The run of another program: %1 ranks (%2). It has no plan, so nothing is predicted.</source>
+        <translation>Der Lauf eines anderen Programms: %1 Ranks (%2). Er hat keinen Plan, also ist nichts vorhergesagt.</translation>
     </message>
     <message>
         <source>Ran on %1, %2 steps planned over %3 ranks (%4, %5), started %6.</source>
