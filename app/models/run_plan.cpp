@@ -7,20 +7,6 @@
 namespace rankscope {
 namespace {
 
-GroupKind group_of(Purpose purpose);
-
-// Ranks that may have the other end of a message of `rank`, or a part of its collective: its group, if the plan or, of
-// an imported run, the op's facts tell it.
-std::vector<std::int32_t> partners(const StoreView& view, const RunPlan* plan, std::int32_t rank, OpId op) {
-  if (const StepFacts* facts = view.facts(rank))
-    if (const StepFacts::Group* group = facts->group_of(op)) return group->ranks;
-  if (plan && rank < plan->grid.size()) return plan->grid.group_of(rank, group_of(op.fields().purpose));
-  std::vector<std::int32_t> ranks;
-  for (const LaneKey& lane : view.lanes())
-    if (ranks.empty() || ranks.back() != lane.rank) ranks.push_back(lane.rank);
-  return ranks;
-}
-
 GroupKind group_of(Purpose purpose) {
   switch (purpose) {
     case Purpose::data_gradient:
@@ -41,6 +27,18 @@ GroupKind group_of(Purpose purpose) {
     case Purpose::server: return GroupKind::world;
   }
   return GroupKind::world;
+}
+
+// Ranks that may have the other end of a message of `rank`, or a part of its collective: its group, if the plan or, of
+// an imported run, the op's facts tell it.
+std::vector<std::int32_t> partners(const StoreView& view, const RunPlan* plan, std::int32_t rank, OpId op) {
+  if (const StepFacts* facts = view.facts(rank))
+    if (const StepFacts::Group* group = facts->group_of(op)) return group->ranks;
+  if (plan && rank < plan->grid.size()) return plan->grid.group_of(rank, group_of(op.fields().purpose));
+  std::vector<std::int32_t> ranks;
+  for (const LaneKey& lane : view.lanes())
+    if (ranks.empty() || ranks.back() != lane.rank) ranks.push_back(lane.rank);
+  return ranks;
 }
 
 OpId transfer(OpKind kind, Purpose purpose, int chunk, int micro_batch) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/session/forecast.hpp"
 
-#include "app/session/store_filler.hpp"
+#include "telemetry/event/event_sender.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -9,7 +9,7 @@ namespace {
 template <class Forecast>
 std::shared_ptr<const StoreView> filled(const Forecast& forecast) {
   RunStore store;
-  StoreFiller filler(store);
+  EventSender filler(store);
   forecast([&](int rank, Event event) { filler.add(rank, std::move(event)); });
   return store.view();
 }

@@ -9,6 +9,7 @@
 #include "engine/op/words.hpp"
 #include "telemetry/cli/commands.hpp"
 #include "telemetry/event/codec.hpp"
+#include "telemetry/event/event_sender.hpp"
 #include "telemetry/import/join.hpp"
 #include "telemetry/import/kineto.hpp"
 #include "telemetry/trace/trace_writer.hpp"
@@ -32,30 +33,6 @@ std::vector<fs::path> traces_at(const std::string& input) {
   std::sort(files.begin(), files.end());
   return files;
 }
-
-/// Numbers the messages of each sender.
-class Sender {
- public:
-  explicit Sender(EventSink& to) : to_(to), session_(new_session_id()) {}
-  void operator()(int rank, Event event) {
-    Count& count = counts_[rank];
-    Message message;
-    message.session = session_;
-    message.rank = rank;
-    message.sequence = ++count.all;
-    message.control_sequence = count.control += is_control(event);
-    message.event = std::move(event);
-    to_.accept(message);
-  }
-
- private:
-  struct Count {
-    std::uint64_t all = 0, control = 0;
-  };
-  EventSink& to_;
-  SessionId session_;
-  std::map<int, Count> counts_;
-};
 
 nlohmann::json clock_json(int rank, const import::ClockFit& clock) {
   return {{"rank", rank},
@@ -90,8 +67,9 @@ int import_traces(const ImportRequest& request) {
   if (!named.has_filename() || (files.size() > 1 && !fs::is_directory(named))) named = named.parent_path();
   run.hello.title = named.filename().string();
   TraceWriter writer(request.output);
-  Sender send(writer);
-  import::publish(run, std::ref(send));
+  EventSender sender(writer, new_session_id());
+  import::publish(run, [&](int rank, Event event) { sender.add(rank, std::move(event));
+});
   if (!writer.close()) throw TraceError(request.output + ": " + writer.error());
   if (request.json) {
     nlohmann::json clocks = nlohmann::json::array();

@@ -71,22 +71,6 @@ std::optional<KernelCommunication> communication_of_kernel(std::string_view name
   return {};
 }
 
-std::string_view exchange_name(OpKind kind, bool is_barrier) {
-  if (is_barrier) return "barrier";
-  switch (kind) {
-    case OpKind::send: return "send";
-    case OpKind::receive: return "receive";
-    case OpKind::broadcast: return "broadcast";
-    case OpKind::scatter: return "scatter";
-    case OpKind::reduce: return "reduce";
-    case OpKind::gather: return "gather";
-    case OpKind::all_gather: return "all_gather";
-    case OpKind::reduce_scatter: return "reduce_scatter";
-    case OpKind::all_to_all: return "all_to_all";
-    default: return "all_reduce";
-  }
-}
-
 int bytes_of_type(std::string_view type) {
   const std::string text = plain(type.substr(type.starts_with("c10::") ? 5 : 0));
   if (text.starts_with("float8")) return 1;

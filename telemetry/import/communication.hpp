@@ -21,9 +21,6 @@ struct KernelCommunication {
 /// By a kernel's name alone; empty if it computes.
 std::optional<KernelCommunication> communication_of_kernel(std::string_view name);
 
-/// "all_reduce", "receive" or "barrier": what an exchange is called in RankTrace::names.
-std::string_view exchange_name(OpKind kind, bool is_barrier);
-
 /// Of "Float", "c10::BFloat16" or "long int"; 0: unknown.
 int bytes_of_type(std::string_view type);
 

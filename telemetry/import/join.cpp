@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "engine/op/words.hpp"
+#include "telemetry/event/waiting.hpp"
 
 namespace rankscope::import {
 namespace {
@@ -144,33 +145,29 @@ class Joiner {
     }
   }
 
-  Lane lane_of(const RankTrace& trace, const TracedLane& lane, std::map<std::string, Lane>& own) {
-    const rankscope::LaneUse use = lane.use == LaneUse::compute ? rankscope::LaneUse::compute
-                                   : lane.use == LaneUse::host  ? rankscope::LaneUse::host
-                                                                : rankscope::LaneUse::communication;
-    const int most = use == rankscope::LaneUse::compute ? observed_compute_lanes
-                     : use == rankscope::LaneUse::host  ? observed_host_lanes
-                                                        : observed_communication_lanes;
-    if (const auto known = own.find(lane.name); known != own.end()) return known->second;
+  Lane lane_of(const RankTrace& trace, const TracedLane& lane) {
+    const LaneUse use = lane.use == TracedUse::compute ? LaneUse::compute
+                        : lane.use == TracedUse::host  ? LaneUse::host
+                                                       : LaneUse::communication;
+    const int most = use == LaneUse::compute ? observed_compute_lanes
+                     : use == LaneUse::host  ? observed_host_lanes
+                                             : observed_communication_lanes;
     // Members of a collective must agree on its lane; the numbers of other lanes are the rank's own matter.
-    int number =
-        use == rankscope::LaneUse::communication ? communication_lanes_.of(lane.name) : used_[{trace.rank, use}]++;
+    int number = use == LaneUse::communication ? communication_lanes_.of(lane.name) : used_[{trace.rank, use}]++;
     if (number >= most) {
       number = most - 1;
       remark(trace.rank, fmt::format("it has more than {}: those beyond share the last row",
-                                     counted(most, use == rankscope::LaneUse::host ? "thread" : "stream")));
+                                     counted(most, use == LaneUse::host ? "thread" : "stream")));
     }
     const Lane result = observed_lane(use, number);
-    own.emplace(lane.name, result);
     run_.facts[static_cast<std::size_t>(trace.rank)].lanes.emplace(result, lane.name);
     return result;
   }
 
   void add(const RankTrace& trace, const ClockFit& clock) {
     StepFacts& facts = run_.facts[static_cast<std::size_t>(trace.rank)];
-    std::map<std::string, Lane> own;
     std::vector<Lane> lanes;
-    for (const TracedLane& lane : trace.lanes) lanes.push_back(lane_of(trace, lane, own));
+    for (const TracedLane& lane : trace.lanes) lanes.push_back(lane_of(trace, lane));
     std::map<std::tuple<Lane, int, std::uint32_t>, int> next;
     std::map<std::uint32_t, StepSummary> summaries;
     for (const TracedStep& step : trace.steps) {
@@ -230,7 +227,6 @@ class Joiner {
     row->payload_bytes = bytes < 0 || row->payload_bytes < 0 ? -1 : row->payload_bytes + bytes;
   }
 
-  /// No bytes of a collective move before its last member is there; of a message, before both ends are.
   void find_waiting() {
     std::map<std::pair<OpId, std::uint32_t>, std::vector<Span*>> members;
     for (Span& span : run_.spans) {
@@ -242,9 +238,7 @@ class Joiner {
     for (auto& [key, spans] : members) {
       const auto& facts = run_.facts[static_cast<std::size_t>(spans.front()->rank)];
       if (spans.size() != facts.group_of(spans.front()->op)->ranks.size()) continue;
-      std::int64_t last = INT64_MIN;
-      for (const Span* span : spans) last = std::max(last, span->begin_ns);
-      for (Span* span : spans) span->active_ns = std::clamp(last, span->begin_ns, span->end_ns);
+      set_waiting(spans);
     }
   }
 
@@ -292,7 +286,7 @@ class Joiner {
   Numbers<std::pair<std::string, std::vector<int>>> groups_;
   Numbers<std::pair<std::string, int>> names_;
   Numbers<std::string> communication_lanes_;
-  std::map<std::pair<int, rankscope::LaneUse>, int> used_;
+  std::map<std::pair<int, LaneUse>, int> used_;
   std::map<Series, std::int64_t> first_sequence_;
   std::set<Series> unordered_;
   struct Said {

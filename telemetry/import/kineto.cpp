@@ -47,6 +47,11 @@ Role role_of(std::string_view name) {
 }
 constexpr bool gives_context(Role role) { return role >= Role::backward && role <= Role::load_batch; }
 
+/// What an exchange is called in RankTrace::names.
+std::string exchange_name(OpKind kind, std::string_view said) {
+  return std::string(said.find("barrier") == std::string_view::npos ? name_of(kind) : "barrier");
+}
+
 struct Change {
   std::int64_t time_ns = 0;
   Role context = Role::other;
@@ -262,7 +267,7 @@ class Interpreter {
     OpKind kind = launch != nullptr ? kind_at(launch->row, time, *step) : OpKind::compute;
     const std::string& name = in_.names[e.name];
     if (e.kind == KinetoKind::memcpy && name.find("DtoD") == std::string::npos) kind = OpKind::copy;
-    const LaneUse use = rows_[e.row].has_kernels ? LaneUse::compute : LaneUse::copy;
+    const TracedUse use = rows_[e.row].has_kernels ? TracedUse::compute : TracedUse::copy;
     add_span(lane_of(stream_name(e), use, "other streams"), e, e.name, kind, *step);
   }
   std::string stream_name(const KinetoEvent& e) const {
@@ -312,7 +317,7 @@ class Interpreter {
     std::optional<OpKind> kind = kind_of_communication(said);
     if (!kind && hints.annotation != nullptr) kind = kind_of_communication(said = in_.names[hints.annotation->name]);
     if (!kind && named) kind = named->kind;
-    std::string name(exchange_name(kind.value_or(OpKind::send), said.find("barrier") != std::string_view::npos));
+    std::string name = exchange_name(kind.value_or(OpKind::send), said);
     if (!kind) {
       name = in_.names[e.name];
       kind = OpKind::send;
@@ -348,7 +353,7 @@ class Interpreter {
     const std::string name_of_lane = exchange.group >= 0    ? communication_lane(exchange.group)
                                      : is_on_device(e.kind) ? stream_name(e) + " (unknown group)"
                                                             : "collectives of unknown groups";
-    const std::uint32_t lane = lane_of(name_of_lane, LaneUse::communication, "other groups");
+    const std::uint32_t lane = lane_of(name_of_lane, TracedUse::communication, "other groups");
     add_span(lane, e, label(name), kind, step, static_cast<std::int32_t>(out_.exchanges.size()));
     out_.exchanges.push_back(exchange);
   }
@@ -475,7 +480,7 @@ class Interpreter {
         leave_out();
         continue;
       }
-      if (!lane) lane = lane_of(thread_name(r), has_device_ ? LaneUse::host : LaneUse::compute, "other threads");
+      if (!lane) lane = lane_of(thread_name(r), has_device_ ? TracedUse::host : TracedUse::compute, "other threads");
       add_span(*lane, e, e.name, kind_at(r, e.begin_ns, *step), *step);
     }
   }
@@ -496,10 +501,10 @@ class Interpreter {
           c.destination = c.source = ranks[static_cast<std::size_t>(issued->third_input)];
       }
     }
-    add_exchange(e, std::string(exchange_name(*kind, text.find("barrier") != std::string::npos)), *kind, &c, *step);
+    add_exchange(e, exchange_name(*kind, text), *kind, &c, *step);
   }
 
-  std::uint32_t lane_of(const std::string& name, LaneUse use, const std::string& rest) {
+  std::uint32_t lane_of(const std::string& name, TracedUse use, const std::string& rest) {
     if (const auto known = lanes_.find(name); known != lanes_.end()) return known->second;
     // The last three places are for what is shared.
     if (out_.lanes.size() + 3 >= most_lanes && name != rest) {

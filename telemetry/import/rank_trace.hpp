@@ -15,7 +15,7 @@ struct ImportError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-enum class LaneUse : std::uint8_t {
+enum class TracedUse : std::uint8_t {
   compute,        ///< a stream of kernels; without a GPU a thread that computes
   copy,           ///< a stream of copies only
   communication,  ///< of one process group's collectives or messages
@@ -25,7 +25,7 @@ enum class LaneUse : std::uint8_t {
 /// on all members.
 struct TracedLane {
   std::string name;  ///< "stream 7", "thread 4711", "autograd thread", "collectives of default_pg"
-  LaneUse use = LaneUse::compute;
+  TracedUse use = TracedUse::compute;
   bool operator==(const TracedLane&) const = default;
 };
 

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "engine/plan/program/communication.hpp"
+#include "telemetry/event/waiting.hpp"
 
 namespace rankscope {
 namespace {
@@ -75,16 +76,6 @@ void set_waiting_of(GroupExchange& exchange) {
 }
 
 }  // namespace
-
-void set_waiting(std::span<Span*> members) {
-  std::int64_t last = INT64_MIN;
-  for (const Span* span : members) {
-    if (span->active_ns > span->begin_ns) return;
-    last = std::max(last, span->begin_ns);
-  }
-  for (Span* span : members)
-    if (last < span->end_ns) span->active_ns = last;
-}
 
 bool GroupExchange::sums() const { return is_sum(kind); }
 

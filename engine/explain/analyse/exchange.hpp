@@ -49,11 +49,6 @@ struct GroupExchange {
   bool sums() const;
 };
 
-/// One exchange's spans, of all its members. No bytes move before the last of them has arrived, but not every
-/// communicator reports that time: an NCCL kernel waits inside. If no span has a wait but different begins,
-/// each gets its wait for the last member, unless it had ended by then (a sender whose message was buffered).
-void set_waiting(std::span<Span*> members);
-
 /// The exchange that op `op` of `rank` is part of. `spans` are the step's, obtained one way; `phases` those of all its
 /// members, in any order (duplicates are allowed). `algorithm` as in the plan; empty: the communicator's own. Nothing
 /// if `rank`'s program does not have the op, if it is no communication or if its group has one member.

@@ -9,6 +9,7 @@
 #include "engine/op/not_known.hpp"
 #include "engine/plan/collective/cost.hpp"
 #include "engine/plan/program/communication.hpp"
+#include "telemetry/event/waiting.hpp"
 
 namespace rankscope {
 namespace {

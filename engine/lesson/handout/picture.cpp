@@ -101,7 +101,7 @@ struct Stretch {
 std::vector<Stretch> stretches_of(const DrawnStep& step, int rank, bool compute) {
   std::vector<Span> spans;
   for (const Span& span : step.spans) {
-    if (span.rank != rank || !span.op.valid() || (is_compute(span.op.lane())) != compute) continue;
+    if (span.rank != rank || !span.op.valid() || is_compute(span.op.lane()) != compute) continue;
     if (span.end_ns > step.range.begin_ns && span.begin_ns < step.range.end_ns) spans.push_back(span);
   }
   std::stable_sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) { return a.begin_ns < b.begin_ns; });

@@ -2,9 +2,9 @@
 #include <QPixmap>
 #include <set>
 
-#include "app/session/store_filler.hpp"
 #include "app/views/common/style.hpp"
 #include "app/views/memory/memory_view.hpp"
+#include "telemetry/event/event_sender.hpp"
 #include "tests/app/painted_text.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/app/session/runs.hpp"
@@ -23,7 +23,7 @@ OpId forward(int micro_batch) { return OpId::of({.kind = OpKind::forward, .chunk
 /// One rank, one step of 100 µs: 400 bytes of parameters all the time; 600 bytes of activations from 50 µs to 80 µs.
 std::shared_ptr<const StoreView> one_step(Obtained obtained, std::int64_t at_ns, std::int64_t activations = 600) {
   RunStore store;
-  StoreFiller filler(store);
+  EventSender filler(store);
   Hello hello;
   hello.ranks = 1;
   filler.add(0, hello);
@@ -79,7 +79,7 @@ TEST_CASE("The predicted memory is drawn under the run's step, independent of th
 
 TEST_CASE("Memory measured on the wall clock is placed on the device clock with its op") {
   RunStore store;
-  StoreFiller filler(store);
+  EventSender filler(store);
   Hello hello;
   hello.ranks = 1;
   hello.headline = ClockDomain::device;

@@ -92,7 +92,7 @@ TEST_CASE("The causes of the gap are shown completely, on more lines if space is
   Place p;
   // Every op took a third longer than predicted.
   auto store = std::make_shared<RunStore>();
-  StoreFiller filler(*store);
+  EventSender filler(*store);
   publish_run(
       [&](int rank, Event event) {
         if (auto* batch = std::get_if<SpanBatch>(&event))
@@ -127,7 +127,7 @@ TEST_CASE("Every column of the shares is seen beside the gap, and no table's las
   const std::string plan = GENERATE("pipeline = 2", "data = 2\npipeline = 2", "data = 4\npipeline = 4");
   Place p(small_scenario(plan + "\nmicro_batches = 4"));
   auto store = std::make_shared<RunStore>();
-  StoreFiller filler(*store);
+  EventSender filler(*store);
   publish_run(
       [&](int rank, Event event) {
         if (auto* batch = std::get_if<SpanBatch>(&event))

@@ -98,7 +98,7 @@ struct SlowMachine {
   }
   std::shared_ptr<const StoreView> view() const {
     RunStore store;
-    StoreFiller filler(store);
+    EventSender filler(store);
     publish([&](int rank, Event event) { filler.add(rank, std::move(event)); });
     return store.view();
   }
@@ -211,7 +211,7 @@ TEST_CASE("Costs that are not measured on a machine are not applied to other pla
   const SlowMachine machine;
   const auto has_costs = [&](const std::function<bool(int rank, Event& event)>& keep) {
     RunStore store;
-    StoreFiller filler(store);
+    EventSender filler(store);
     machine.publish([&](int rank, Event event) {
       if (keep(rank, event)) filler.add(rank, std::move(event));
     });

@@ -4,12 +4,12 @@
 #include "app/models/run_plan.hpp"
 #include "app/session/analysis.hpp"
 #include "app/session/prediction.hpp"
-#include "app/session/store_filler.hpp"
 #include "engine/explain/facts/forecast.hpp"
 #include "engine/explain/facts/prediction.hpp"
 #include "engine/plan/scenario/read.hpp"
 #include "engine/plan/scenario/resources.hpp"
 #include "engine/predict/fold/folded.hpp"
+#include "telemetry/event/event_sender.hpp"
 #include "tests/catch.hpp"
 
 using namespace rankscope;
@@ -121,7 +121,7 @@ TEST_CASE("Shares of a folded plan's step are shown, and those of a recording of
 
   // Every event of the prediction, as `simulate --record` writes them.
   auto store = std::make_shared<RunStore>();
-  StoreFiller filler(*store);
+  EventSender filler(*store);
   const EventPublisher publish = [&](int rank, Event event) { filler.add(rank, std::move(event)); };
   Hello hello;
   hello.device = simulated_device;

@@ -4,8 +4,8 @@
 #include <functional>
 
 #include "app/session/prediction.hpp"
-#include "app/session/store_filler.hpp"
 #include "engine/plan/scenario/read.hpp"
+#include "telemetry/event/event_sender.hpp"
 
 namespace rankscope::app {
 
@@ -74,7 +74,7 @@ inline void publish_run(const std::function<void(int rank, Event event)>& publis
 
 inline std::shared_ptr<RunStore> known_run(const Scenario& scenario, int steps) {
   auto store = std::make_shared<RunStore>();
-  StoreFiller filler(*store);
+  EventSender filler(*store);
   publish_run([&](int rank, Event event) { filler.add(rank, std::move(event)); }, scenario, steps);
   return store;
 }

@@ -7,11 +7,11 @@
 #include <cmath>
 #include <numeric>
 
-#include "app/session/store_filler.hpp"
 #include "app/views/common/text.hpp"
 #include "app/views/training/curve_chart.hpp"
 #include "app/views/training/training_view.hpp"
 #include "kernels/tensor/magnitude.hpp"
+#include "telemetry/event/event_sender.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/app/session/sources.hpp"
 #include "tests/catch.hpp"
@@ -25,7 +25,7 @@ namespace {
 class KnownSource : public SnapshotSource {
  public:
   KnownSource() {
-    StoreFiller filler(store_);
+    EventSender filler(store_);
     Hello hello;
     hello.ranks = 1;
     hello.peak_flops = 1e9;

@@ -30,7 +30,7 @@ RankTrace trace_of(int rank, int ranks, int steps, std::int64_t product_ns, std:
   trace.world_size = ranks;
   trace.host = "node" + std::to_string(rank);
   trace.backend = "nccl";
-  trace.lanes = {{"stream 7", imported::LaneUse::compute}, {"collectives of pg", imported::LaneUse::communication}};
+  trace.lanes = {{"stream 7", imported::TracedUse::compute}, {"collectives of pg", imported::TracedUse::communication}};
   trace.names = {"mm", "all_reduce"};
   trace.groups = {{"pg", "", {}}};
   for (int r = 0; r < ranks; ++r) trace.groups[0].ranks.push_back(r);

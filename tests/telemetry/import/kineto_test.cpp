@@ -19,7 +19,7 @@ using imported::ImportError;
 using imported::RankTrace;
 using imported::TracedSpan;
 using testing::TemporaryDirectory;
-using Use = imported::LaneUse;
+using Use = imported::TracedUse;
 
 namespace {
 
