@@ -194,8 +194,11 @@ void TimelineView::compose_overview() {
   request.theme = colours().theme;
   request.overview = true;
   const auto [last, number] = overview_composer_->latest();
-  request.rows = std::make_shared<TimelineRows>(
-      lay_out_overview(static_cast<std::int32_t>(lanes_.size()), area.height() - 2, first_lane()));
+  // Of an imported run the first ranks may be without a trace.
+  const auto seen = std::ranges::find_if(lanes_, [](const LaneSet& set) { return is_observed(set.compute.front()); });
+  request.rows =
+      std::make_shared<TimelineRows>(lay_out_overview(static_cast<std::int32_t>(lanes_.size()), area.height() - 2,
+                                                      seen == lanes_.end() ? Lane::compute : seen->compute.front()));
   // The extent may be known before the lanes: later the same snapshot has other rows.
   const bool same = last && last->request.rows->rows == request.rows->rows &&
                     last->request.run->revision() == view->revision() && last->request.run == view &&
