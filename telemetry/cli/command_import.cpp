@@ -10,29 +10,11 @@
 #include "telemetry/cli/commands.hpp"
 #include "telemetry/event/codec.hpp"
 #include "telemetry/event/event_sender.hpp"
-#include "telemetry/import/join.hpp"
-#include "telemetry/import/kineto.hpp"
+#include "telemetry/import/import.hpp"
 #include "telemetry/trace/trace_writer.hpp"
 
 namespace rankscope {
 namespace {
-
-namespace fs = std::filesystem;
-
-/// The traces among the files of a folder, or the file itself.
-std::vector<fs::path> traces_at(const std::string& input) {
-  std::error_code error;
-  if (!fs::exists(input, error)) throw InputError(input + ": there is no such file or folder");
-  if (!fs::is_directory(input, error)) return {input};
-  std::vector<fs::path> files;
-  for (const fs::directory_entry& entry : fs::directory_iterator(input, error))
-    if (entry.is_regular_file(error) && import::looks_like_trace(entry.path())) files.push_back(entry.path());
-  if (files.empty())
-    throw InputError(input +
-                     ": there is no trace in it (.json or .json.gz, as torch.profiler writes them, one of each rank)");
-  std::sort(files.begin(), files.end());
-  return files;
-}
 
 nlohmann::json clock_json(int rank, const import::ClockFit& clock) {
   return {{"rank", rank},
@@ -46,26 +28,16 @@ nlohmann::json clock_json(int rank, const import::ClockFit& clock) {
 }  // namespace
 
 int import_traces(const ImportRequest& request) {
-  std::vector<fs::path> files;
-  for (const std::string& input : request.inputs)
-    for (fs::path& file : traces_at(input)) files.push_back(std::move(file));
+  std::vector<std::filesystem::path> files;
   import::ImportedRun run;
   try {
-    std::vector<import::RankTrace> traces;
+    for (const std::string& input : request.inputs)
+      for (auto& file : import::traces_at(input)) files.push_back(std::move(file));
     ProgressLine line("reading");
-    const auto show = line.progress();
-    for (std::size_t i = 0; i < files.size(); ++i) {
-      show(files[i].filename().string(), static_cast<double>(i) / static_cast<double>(files.size()));
-      traces.push_back(import::read_kineto(files[i]));
-    }
-    run = import::join(std::move(traces));
+    run = import::import_run(files, line.progress());
   } catch (const import::ImportError& error) {
     throw InputError(error.what());
   }
-  // Of several files their folder's name.
-  fs::path named = fs::absolute(request.inputs[0]).lexically_normal();
-  if (!named.has_filename() || (files.size() > 1 && !fs::is_directory(named))) named = named.parent_path();
-  run.hello.title = named.filename().string();
   TraceWriter writer(request.output);
   EventSender sender(writer, new_session_id());
   import::publish(run, [&](int rank, Event event) { sender.add(rank, std::move(event));

@@ -16,7 +16,7 @@ namespace rankscope::import {
 namespace {
 
 constexpr int most_ranks = 1 << 16;
-constexpr std::size_t spans_per_batch = 4096;
+constexpr std::size_t rows_per_batch = 4096;
 
 /// Numbers in order of first use.
 template <class Key>
@@ -198,6 +198,8 @@ class Joiner {
                                 peer_of(trace, exchange));
         count(summaries, trace, traced, op.purpose);
       }
+      const std::int64_t given =
+          traced.exchange < 0 ? -1 : trace.exchanges[static_cast<std::size_t>(traced.exchange)].bytes;
       Span span;
       span.rank = trace.rank;
       span.step = traced.step;
@@ -209,9 +211,51 @@ class Joiner {
       span.begin_ns = span.active_ns = clock.aligned(traced.begin_ns) - first_ns_;
       span.end_ns = std::max(span.begin_ns, clock.aligned(traced.end_ns) - first_ns_);
       run_.spans.push_back(span);
+      if (given >= 0)
+        run_.given.push_back(
+            {trace.rank, span.step, span.op, 0, 0, trace.rank, trace.rank, given, span.begin_ns, span.end_ns});
     }
+    add_memory(trace, clock, summaries);
     for (auto& [number, summary] : summaries) run_.summaries.push_back(std::move(summary));
     for (const std::string& text : trace.remarks) remark(trace.rank, text);
+  }
+
+  /// A step's peak is also that of the level with which it begins.
+  void add_memory(const RankTrace& trace, const ClockFit& clock, std::map<std::uint32_t, StepSummary>& summaries) {
+    if (summaries.empty() || trace.memory.empty()) return;
+    constexpr auto unclassified = static_cast<std::size_t>(MemoryClass::unclassified);
+    auto step = summaries.begin();
+    std::int64_t level = 0;
+    const auto reach = [&] {
+      StepSummary& summary = step->second;
+      summary.peak_total_bytes = summary.peak_bytes[unclassified] = std::max(summary.peak_total_bytes, level);
+    };
+    const auto add = [&](std::int64_t time_ns) {
+      reach();
+      MemorySample& sample = run_.memory.emplace_back();
+      sample.rank = trace.rank;
+      sample.step = step->first;
+      sample.time_ns = time_ns;
+      sample.bytes[unclassified] = level;
+    };
+    for (const TracedMemory& traced : trace.memory) {
+      const std::int64_t time = clock.aligned(traced.time_ns) - first_ns_;
+      if (time >= step->second.begin_ns) {
+        const bool first = run_.memory.empty() || run_.memory.back().rank != trace.rank;
+        if (first && level > 0) add(step->second.begin_ns);
+        for (auto next = std::next(step); next != summaries.end() && next->second.begin_ns <= time; ++next) {
+          reach();
+          step = next;
+          reach();
+        }
+      }
+      level = std::max<std::int64_t>(traced.allocated, 0);
+      if (time >= step->second.begin_ns) add(time);
+    }
+    for (auto next = std::next(step); next != summaries.end(); ++next) {
+      step = next;
+      reach();
+    }
   }
 
   static void count(std::map<std::uint32_t, StepSummary>& summaries, const RankTrace& trace, const TracedSpan& span,
@@ -242,12 +286,12 @@ class Joiner {
     }
   }
 
-  /// Ranks say the same with different counts at its begin: these are added up.
+  /// Ranks say the same with different counts at its end: these are added up.
   void remark(int rank, const std::string& text) {
-    const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-    Said& said = said_[text.substr(digits)];
+    const std::size_t digits = text.find_last_not_of("0123456789") + 1;
+    Said& said = said_[text.substr(0, digits)];
     said.ranks.insert(rank);
-    if (const auto count = number_in<std::int64_t>(std::string_view(text).substr(0, digits)))
+    if (const auto count = number_in<std::int64_t>(std::string_view(text).substr(digits)))
       said.count = said.count.value_or(0) + *count;
   }
 
@@ -267,8 +311,8 @@ class Joiner {
         missing.push_back(rank);
     for (const auto& [text, said] : said_)
       run_.remarks.push_back(fmt::format("{}{}: {}{}", agreeing(said.ranks.size(), "rank ", "ranks "),
-                                         listed_up_to(8, std::vector<int>(said.ranks.begin(), said.ranks.end())),
-                                         said.count ? fmt::to_string(*said.count) : "", text));
+                                         listed_up_to(8, std::vector<int>(said.ranks.begin(), said.ranks.end())), text,
+                                         said.count ? fmt::to_string(*said.count) : ""));
     if (!missing.empty())
       run_.remarks.push_back(fmt::format("the {} of {} {} missing: what they did, and who waited for them, is unknown",
                                          agreeing(missing.size(), "trace", "traces"),
@@ -301,6 +345,24 @@ class Joiner {
 
 ImportedRun join(std::vector<RankTrace> traces) { return Joiner(std::move(traces)).join(); }
 
+namespace {
+
+/// In batches of one rank each.
+template <class Row>
+void publish_rows(const std::vector<Row>& rows, const std::function<void(int rank, Event event)>& to) {
+  for (std::size_t begin = 0; begin < rows.size();) {
+    std::size_t end = begin;
+    while (end < rows.size() && end - begin < rows_per_batch && rows[end].rank == rows[begin].rank) ++end;
+    to(rows[begin].rank, Batch<Row>{Obtained::measured,
+                                    ClockDomain::wall,
+                                    {rows.begin() + static_cast<std::ptrdiff_t>(begin),
+                                     rows.begin() + static_cast<std::ptrdiff_t>(end)}});
+    begin = end;
+  }
+}
+
+}  // namespace
+
 void publish(const ImportedRun& run, const std::function<void(int rank, Event event)>& to) {
   to(-1, run.hello);
   for (const StepFacts& facts : run.facts) {
@@ -310,16 +372,9 @@ void publish(const ImportedRun& run, const std::function<void(int rank, Event ev
     const ClockFit& clock = run.clocks[static_cast<std::size_t>(facts.rank)];
     if (facts.rank > 0) to(facts.rank, ClockRecord{facts.rank, 0, 0, clock.is_shared ? 0 : clock.uncertainty_ns});
   }
-  for (std::size_t begin = 0; begin < run.spans.size();) {
-    std::size_t end = begin;
-    while (end < run.spans.size() && end - begin < spans_per_batch && run.spans[end].rank == run.spans[begin].rank)
-      ++end;
-    to(run.spans[begin].rank, SpanBatch{Obtained::measured,
-                                        ClockDomain::wall,
-                                        {run.spans.begin() + static_cast<std::ptrdiff_t>(begin),
-                                         run.spans.begin() + static_cast<std::ptrdiff_t>(end)}});
-    begin = end;
-  }
+  publish_rows(run.spans, to);
+  publish_rows(run.given, to);
+  publish_rows(run.memory, to);
   std::int64_t last_step = -1;
   for (const StepSummary& summary : run.summaries) {
     to(summary.rank, summary);

@@ -554,9 +554,7 @@ class Interpreter {
       if (fresh) out_.names.push_back(in_.names[span.name]);
       span.name = at->second;
     }
-    if (left_out_ > 0)
-      remark(fmt::format("{} before the first or after the last marked step {} left out",
-                         counted(left_out_, "operation"), agreeing(left_out_, "is", "are")));
+    if (left_out_ > 0) remark(fmt::format("operations outside the marked steps are left out: {}", left_out_));
     if (!has_device_ && std::ranges::any_of(in_.events, [&](const KinetoEvent& e) {
           return e.kind == KinetoKind::runtime || in_.names[e.name].starts_with("nccl:");
         }))

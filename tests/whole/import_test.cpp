@@ -78,7 +78,7 @@ TEST_CASE("what is no trace, or no run, is refused in one line") {
   };
   check_refused(import({(folder / "nothing").string()}), "there is no such file or folder");
   fs::create_directories(folder / "empty");
-  check_refused(import({(folder / "empty").string()}), "there is no trace in it");
+  check_refused(import({(folder / "empty").string()}), "there is no trace in this folder");
   check_refused(import({folder.file("text.json", "no JSON")}), "text.json: ");
   check_refused(import({folder.file("other.json", "{\"a\": 1}")}), "traceEvents");
   check_refused(import({traces, traces}), "are both of rank 0");

@@ -52,7 +52,21 @@ void add_edges(Step& step, const Spans& own, Node first) {
   }
 }
 
-void join(Step& step, std::span<const StepFacts> facts, const Nodes& nodes) {
+/// Of the message, of the tensor, or of the whole of all members' parts; -1: unknown.
+std::int64_t whole_of(const Step& step, const std::vector<Node>& members, const GivenBytes& given) {
+  if (!given) return -1;
+  const OpKind kind = step.ids[members.front()].kind();
+  std::int64_t sum = 0;
+  for (const Node member : members) {
+    const std::int64_t bytes = given(static_cast<int>(step.rank_of(member)), step.ids[member]);
+    // Parts may differ in size, so that they are added up. Others give the same; of a message only the sender gives.
+    if (bytes < 0 || !gathers_parts(kind)) return bytes;
+    sum += bytes;
+  }
+  return sum;
+}
+
+void join(Step& step, std::span<const StepFacts> facts, const Nodes& nodes, const GivenBytes& given) {
   step.exchange.assign(step.nodes(), nobody);
   const auto find = [&](int rank, OpId id) {
     if (rank < 0 || static_cast<std::size_t>(rank) >= nodes.size()) return nobody;
@@ -76,15 +90,18 @@ void join(Step& step, std::span<const StepFacts> facts, const Nodes& nodes) {
       for (const Node member : members) step.exchange[member] = static_cast<ExchangeIndex>(step.members.size());
       step.members.items.insert(step.members.items.end(), members.begin(), members.end());
       step.members.close_row();
+      step.exchanges.emplace_back().bytes = whole_of(step, members, given);
     }
 }
 
 }  // namespace
 
-Step observed_step(std::span<const StepFacts> facts, const std::vector<Span>& spans, std::uint32_t number) {
+Step observed_step(std::span<const StepFacts> facts, const std::vector<Span>& spans, std::uint32_t number,
+                   const GivenBytes& given) {
   Step step;
   step.has_pipeline = false;  // unknown: idle time has no phase
   step.serves.assign(facts.size(), false);
+  step.arrivals_ahead.assign(facts.size(), std::nullopt);
   for (const StepFacts& of_rank : facts) step.absent.push_back(of_rank.names.empty());
   Nodes nodes(facts.size());
   const std::vector<Spans> of_rank = by_rank(facts.size(), spans, number);
@@ -97,7 +114,7 @@ Step observed_step(std::span<const StepFacts> facts, const std::vector<Span>& sp
     add_edges(step, of_rank[rank], first);
     step.first.push_back(static_cast<Node>(step.ids.size()));
   }
-  join(step, facts, nodes);
+  join(step, facts, nodes, given);
   return step;
 }
 

@@ -135,10 +135,11 @@ TEST_CASE("traces that cannot be of one run are refused in a line") {
 
 TEST_CASE("a remark of several ranks is said once, with the sum of its counts") {
   RankTrace first = trace_of(0, 2, 1, ms), second = trace_of(1, 2, 1, ms);
-  first.remarks = {"3 operations are left out", "no step is marked"};
-  second.remarks = {"4 operations are left out"};
+  first.remarks = {"operations are left out: 3", "no step is marked"};
+  second.remarks = {"operations are left out: 4"};
   const ImportedRun run = imported::join({first, second});
-  CHECK(run.remarks == std::vector<std::string>{"ranks 0 and 1: 7 operations are left out", "rank 0: no step is marked"});
+  CHECK(run.remarks ==
+        std::vector<std::string>{"rank 0: no step is marked", "ranks 0 and 1: operations are left out: 7"});
 }
 
 TEST_CASE("missing ranks are said, and have a place") {
@@ -200,4 +201,33 @@ TEST_CASE("the short forms of a kernel's name leave out what the compiler adds")
   CHECK(forms("(anonymous namespace)::softmax") ==
         std::vector<std::string>{"(anonymous namespace)::softmax", "softmax"});
   CHECK(forms("operator<<") == std::vector<std::string>{"operator<<", "operator"});
+}
+
+TEST_CASE("what ranks give to a collective is recorded with each op") {
+  const ImportedRun run = imported::join({trace_of(0, 2, 2, 2 * ms), trace_of(1, 2, 2, 2 * ms)});
+  REQUIRE(run.given.size() == 4);
+  for (const PhaseSpan& given : run.given) {
+    CHECK(given.is_given());
+    CHECK(given.op == find(run, given.rank, OpKind::all_reduce, given.step).op);
+    CHECK(given.bytes == 4096);
+  }
+}
+
+TEST_CASE("the allocator's bytes belong to their steps, which begin with the level that they found") {
+  RankTrace trace = trace_of(0, 1, 4, 2 * ms);
+  // Before the first step; twice in step 0; none in step 1; in step 2, and none in step 3.
+  trace.memory = {
+      {start - ms, 100, 500}, {start + ms, 900, 900}, {start + 2 * ms, 300, 900}, {start + 25 * ms, 200, 900}};
+  const ImportedRun run = imported::join({trace});
+  std::vector<std::pair<std::int64_t, std::int64_t>> levels;
+  for (const MemorySample& sample : run.memory) {
+    CHECK(device_sum(sample.bytes) == sample.bytes[static_cast<std::size_t>(MemoryClass::unclassified)]);
+    levels.emplace_back(sample.time_ns, device_sum(sample.bytes));
+  }
+  CHECK(levels ==
+        std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 100}, {ms, 900}, {2 * ms, 300}, {25 * ms, 200}});
+  CHECK(run.memory.back().step == 2);
+  std::vector<std::int64_t> peaks;
+  for (const StepSummary& summary : run.summaries) peaks.push_back(summary.peak_total_bytes);
+  CHECK(peaks == std::vector<std::int64_t>{900, 300, 300, 200});
 }

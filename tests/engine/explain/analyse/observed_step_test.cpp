@@ -1,6 +1,7 @@
 // Steps of imported runs: figures by hand.
 #include "engine/explain/analyse/observed_step.hpp"
 
+#include "engine/explain/analyse/exchange.hpp"
 #include "engine/explain/analyse/step_analysis.hpp"
 #include "tests/catch.hpp"
 
@@ -131,4 +132,49 @@ TEST_CASE("ops of other steps and of ranks that are not there are left out, in a
   const Step step = observed_step(facts_by_hand(2), spans, 0);
   CHECK(step.nodes() == 6);
   CHECK(step.members.size() == 1);
+}
+
+TEST_CASE("the size of an exchange is what a member gives, and of gathered parts their sum") {
+  std::vector<Span> spans = late_second_rank();
+  for (const int rank : {0, 1}) spans.push_back(span(rank, OpKind::all_gather, group, reduction, 1, 50, 60));
+  spans.push_back(span(1, OpKind::send, group, message, 0, 60, 70));
+  spans.push_back(span(0, OpKind::receive, group, message, 0, 60, 70));
+  const GivenBytes given = [](int rank, OpId op) -> std::int64_t {
+    return op.kind() == OpKind::send ? 7 : op.kind() == OpKind::receive ? -1 : 1000 + rank;
+  };
+  const Step step = observed_step(facts_by_hand(2), spans, 0, given);
+  const auto bytes_of = [&](OpKind kind) {
+    for (ExchangeIndex i = 0; i < step.members.size(); ++i)
+      if (step.ids[step.members[i].front()].kind() == kind) return step.exchanges[i].bytes;
+    return std::int64_t{-2};
+  };
+  CHECK(bytes_of(OpKind::all_reduce) == 1000);
+  CHECK(bytes_of(OpKind::all_gather) == 2001);
+  CHECK(bytes_of(OpKind::send) == 7);
+  const Step unsized = observed_step(facts_by_hand(2), spans, 0);
+  CHECK(unsized.exchanges.at(0).bytes == -1);
+}
+
+TEST_CASE("an imported run's exchanges have members, waits and, with a size, a bandwidth") {
+  std::vector<Span> spans = late_second_rank();
+  for (Span& span : spans) {
+    span.begin_ns *= 1000;
+    span.active_ns *= 1000;
+    span.end_ns *= 1000;
+  }
+  const Step step = observed_step(facts_by_hand(2), spans, 0, [](int, OpId) { return std::int64_t{4000}; });
+  const auto times = exchange_times(step, spans);
+  REQUIRE(times.size() == 1);
+  CHECK(times[0].members == 2);
+  CHECK(times[0].waiting_s == Approx(10e-6));    // rank 0 waits 20 µs, rank 1 not at all
+  CHECK(times[0].bus_bandwidth == Approx(4e8));  // 4,000 bytes · 2(n−1)/n in 10 µs
+  const auto exchange = exchange_of(step, {}, spans, {}, 1, 0, spans[4].op);
+  REQUIRE(exchange);
+  CHECK(exchange->ranks == std::vector<int>{0, 1});
+  CHECK(exchange->opaque);
+  CHECK(exchange->bytes == 4000);
+  CHECK(exchange->spans[0]->active_ns == 30'000);
+  const TrafficMatrix matrix = traffic_matrix(step, {});
+  CHECK(matrix.total == 0);
+  CHECK(matrix.hides(0, 1));
 }

@@ -92,7 +92,7 @@ TEST_CASE("--json has every key of the design, null where nothing is known, and 
                                                               "seconds", "skipped", "step", "tokens_per_s"});
   CHECK(keys_of(full["memory"][0]) == std::vector<std::string>{"activations", "buffers", "context", "gradients", "host",
                                                                "optimizer", "parameters", "peak", "predicted", "rank",
-                                                               "ranks_alike", "workspace"});
+                                                               "ranks_alike", "unclassified", "workspace"});
   CHECK(keys_of(full["traffic"][0]) ==
         std::vector<std::string>{"bytes_per_rank", "collective", "count", "group", "payload_per_rank", "predicted",
                                  "purpose"});
