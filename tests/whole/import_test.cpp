@@ -85,4 +85,11 @@ TEST_CASE("what is no trace, or no run, is refused in one line") {
   const std::string whole = content_of(fs::path(traces) / "ddp2_rank0.json.gz");
   check_refused(import({folder.file("cut.json.gz", whole.substr(0, whole.size() / 2))}), "cut.json.gz: ");
   CHECK_FALSE(fs::exists(run));
+  // A trace is never overwritten, and a folder may have other files, too.
+  const Ended over = trace_tool(folder, {"import", traces, "-o", (fs::path(traces) / "ddp2_rank1.json.gz").string()});
+  check_refused(over, "it is one of the traces");
+  std::ofstream(fs::path(traces) / "ds_config.json") << "{\"a\": 1}";
+  const Ended imported = import({traces});
+  CHECK(imported.status == 0);
+  CHECK_THAT(imported.err, ContainsText("left out: ds_config.json"));
 }

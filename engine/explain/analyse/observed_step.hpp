@@ -22,7 +22,8 @@ Step observed_step(std::span<const StepFacts> facts, const std::vector<Span>& sp
                    const GivenBytes& given = {});
 
 /// Of each rank, for how long other members of its collectives waited until it arrived as the last one, in seconds: the
-/// mean over those that ever waited for it, in step `number`. Messages do not count: in a pipeline waiting is the rule.
+/// mean over those that ever waited for it, in step `number`. What it waited itself meanwhile, for others, is not its
+/// own. Messages do not count: in a pipeline waiting is the rule.
 std::vector<double> awaited_seconds(const Step& linked, const std::vector<Span>& spans, std::uint32_t number);
 
 }  // namespace rankscope

@@ -130,7 +130,9 @@ void add_steps(Report& report, const RunFacts& facts, const RunTotals& totals) {
     if (step.ranks == report.ranks) row.magnitudes = step.magnitudes;
     row.loss_scale = step.loss_scale;
     row.skipped = step.skips_update();
-    if (facts.obtained == Obtained::measured) row.seconds = wall_seconds(totals.steps, number, report.ranks);
+    // An imported run's steps are as the traces mark them, also where some ranks have none.
+    if (facts.obtained == Obtained::measured && !facts.is_imported)
+      row.seconds = wall_seconds(totals.steps, number, report.ranks);
   });
   for (const auto& [number, step] : observed) {
     StepRow& row = rows[number];
@@ -211,8 +213,10 @@ void add_bubbles(Report& report, const RunFacts& facts, const Step* linked, cons
   std::vector<StepAnalysis> steady = steady_steps(facts, linked, totals);
   if (!steady.empty()) {
     const auto middle = steady.begin() + static_cast<std::ptrdiff_t>((steady.size() - 1) / 2);
-    std::nth_element(steady.begin(), middle, steady.end(),
-                     [](const StepAnalysis& a, const StepAnalysis& b) { return a.bubble < b.bubble; });
+    // Without its collectives' members an imported run has no bubble: its typical step is the one of median length.
+    std::nth_element(steady.begin(), middle, steady.end(), [&](const StepAnalysis& a, const StepAnalysis& b) {
+      return facts.is_imported ? a.range.length() < b.range.length() : a.bubble < b.bubble;
+    });
     report.steady_steps = static_cast<int>(steady.size());
     report.representative = std::move(*middle);
   }

@@ -178,3 +178,38 @@ TEST_CASE("an imported run's exchanges have members, waits and, with a size, a b
   CHECK(matrix.total == 0);
   CHECK(matrix.hides(0, 1));
 }
+
+TEST_CASE("idle time in which bytes move is communication, whatever the next op waits for") {
+  // Both ranks' second product begins late because their hosts launch it late; the all-reduce ends long before.
+  std::vector<Span> spans;
+  for (const int rank : {0, 1}) {
+    spans.push_back(span(rank, OpKind::backward, stream, product, 0, 0, 10));
+    spans.push_back(span(rank, OpKind::all_reduce, group, reduction, 0, rank == 0 ? 5 : 20, 40));
+    spans.push_back(span(rank, OpKind::optimizer, stream, product, 1, 90, 100));
+  }
+  const StepAnalysis a = analyse_step(observed_step(facts_by_hand(2), spans, 0), spans, {0, 100}, 0);
+  CHECK(a.ranks[0][TimeClass::bubble] == Approx(0.1));  // from 10 to 20, when the other one arrives
+  CHECK(a.ranks[0][TimeClass::data] == Approx(0.2));
+  CHECK(a.ranks[0][TimeClass::other] == Approx(0.5));
+  CHECK(a.ranks[1][TimeClass::bubble] == 0);
+  CHECK(a.ranks[1][TimeClass::data] == Approx(0.2));
+  CHECK(a.ranks[1][TimeClass::other] == Approx(0.6));
+}
+
+TEST_CASE("a rank that itself waits for a third one meanwhile is not the one that is waited for") {
+  // Rank 2 comes to its collective with rank 1 at 60; only then rank 1 comes to that with rank 0.
+  std::vector<StepFacts> facts = facts_by_hand(3);
+  for (StepFacts& of_rank : facts) {
+    of_rank.groups[2].ranks = {0, 1};
+    of_rank.groups[3].ranks = {1, 2};
+    of_rank.names[10] = {"first", 3};
+    of_rank.names[11] = {"second", 2};
+  }
+  const std::vector<Span> spans{span(1, OpKind::all_reduce, group, static_cast<Name>(10), 0, 10, 62),
+                                span(2, OpKind::all_reduce, group, static_cast<Name>(10), 0, 60, 62),
+                                span(0, OpKind::all_reduce, group, static_cast<Name>(11), 0, 10, 70),
+                                span(1, OpKind::all_reduce, group, static_cast<Name>(11), 0, 65, 70)};
+  const std::vector<double> awaited = awaited_seconds(observed_step(facts, spans, 0), spans, 0);
+  CHECK(awaited[2] == Approx(50e-9));
+  CHECK(awaited[1] == Approx(5e-9));  // rank 0 waited 55 for it, but it waited 50 of them itself
+}

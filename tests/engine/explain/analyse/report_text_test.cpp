@@ -46,7 +46,8 @@ TEST_CASE("--json has every key of the design, null where nothing is known, and 
     for (const auto& [key, value] : object.items()) keys.push_back(key);
     return keys;
   };
-  const std::vector<std::string> keys = {"awaited_rank",
+  const std::vector<std::string> keys = {"analysed_step",
+                                         "awaited_rank",
                                          "bubble",
                                          "bubble_span",
                                          "budget",
