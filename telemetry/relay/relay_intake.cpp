@@ -44,22 +44,19 @@ bool Relay::State::receive(Incoming& in) {
   int parts = 1;
   for (bool more = frame.more(); more && router.recv(frame, zmq::recv_flags::dontwait);) {
     more = frame.more();
-    ++parts;
-    if (parts == 2) {
-      const std::span bytes(static_cast<const std::byte*>(frame.data()), frame.size());
-      in.header = link::unpack(bytes);
-      if (link::is_outdated(bytes)) refuse_outdated(in.peer, bytes);
-      if (door) in.caller = caller_of(user_of(frame));
-    } else if (parts == 3) {
-      in.frame = std::make_shared<zmq::message_t>(std::move(frame));
-    }
+    if (++parts > 2) continue;
+    const std::span bytes(static_cast<const std::byte*>(frame.data()), frame.size());
+    in.header = link::unpack(bytes);
+    if (link::is_outdated(bytes)) refuse_outdated(in.peer, bytes);
+    if (door) in.caller = caller_of(user_of(frame));
+    if (in.header) in.frame = std::make_shared<zmq::message_t>(std::move(frame));
   }
-  if (parts != 3) in.header.reset();
+  if (parts != 2) in.header.reset();
   return true;
 }
 
 void Relay::State::refuse_outdated(const std::string& peer, std::span<const std::byte> header) {
-  constexpr std::string_view why = "this relay uses version 2 of the link; use the Rankscope version of the run";
+  constexpr std::string_view why = "this relay uses version 3 of the link; use the Rankscope version of the run";
   const auto answer = link::pack_outdated_refusal(header);
   try {
     if (router.send(zmq::buffer(peer), zmq::send_flags::sndmore | zmq::send_flags::dontwait) &&

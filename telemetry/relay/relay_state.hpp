@@ -41,9 +41,10 @@ struct Relay::State {
     std::string peer;
     std::optional<AdmittedKey> caller;  // nullopt: without encryption
     std::optional<link::Header> header;
-    std::shared_ptr<zmq::message_t> frame;  // null: no body
+    std::shared_ptr<zmq::message_t> frame;  // with the header; null: it is not of the protocol
     std::span<const std::byte> body() const {
-      return frame ? std::span(static_cast<const std::byte*>(frame->data()), frame->size()) : std::span<std::byte>();
+      return frame ? std::span(static_cast<const std::byte*>(frame->data()), frame->size()).subspan(link::header_bytes)
+                   : std::span<const std::byte>();
     }
   };
 

@@ -1,5 +1,6 @@
 #include "telemetry/stream/link.hpp"
 
+#include <algorithm>
 #include <zmq.hpp>
 
 #include "telemetry/stream/spool_format.hpp"
@@ -21,7 +22,8 @@ void handed_over(void*) {}
 void taken_over(void*) {}
 #endif
 
-constexpr std::uint32_t magic = 0x324C5352, magic_1 = 0x314C5352;  // "RSL2", "RSL1"
+constexpr std::uint32_t magic = 0x334C5352;  // "RSL3"
+constexpr std::uint32_t earlier_magics[] = {0x314C5352, 0x324C5352};
 
 // Of a piece: length, segment and offset in the spool, eight bytes each.
 constexpr std::size_t piece_head_bytes = 24, piece_alignment = 8;
@@ -70,7 +72,7 @@ std::array<std::byte, header_bytes> pack(const Header& header) {
 }
 
 std::optional<Header> unpack(std::span<const std::byte> bytes) {
-  if (bytes.size() != header_bytes || spool_format::get<std::uint32_t>(bytes.data()) != magic) return std::nullopt;
+  if (bytes.size() < header_bytes || spool_format::get<std::uint32_t>(bytes.data()) != magic) return std::nullopt;
   const auto type = spool_format::get<std::uint32_t>(bytes.data() + 4);
   if (type < static_cast<std::uint32_t>(Type::worker_hello) || type > static_cast<std::uint32_t>(last_type))
     return std::nullopt;
@@ -81,28 +83,28 @@ std::optional<Header> unpack(std::span<const std::byte> bytes) {
 }
 
 bool is_outdated(std::span<const std::byte> bytes) {
-  return bytes.size() == header_bytes && spool_format::get<std::uint32_t>(bytes.data()) == magic_1;
+  return bytes.size() == header_bytes &&
+         std::ranges::count(earlier_magics, spool_format::get<std::uint32_t>(bytes.data())) > 0;
 }
 
 std::array<std::byte, header_bytes> pack_outdated_refusal(std::span<const std::byte> its_header) {
   auto bytes = pack({Type::refused, spool_format::get<std::uint64_t>(its_header.data() + 8)});
-  spool_format::put(bytes.data(), magic_1);
+  std::copy_n(its_header.begin(), sizeof magic, bytes.begin());
   return bytes;
 }
 
 bool send(zmq::socket_t& socket, const Header& header, std::span<const std::byte> body) {
-  const auto bytes = pack(header);
-  if (!socket.send(zmq::const_buffer(bytes.data(), bytes.size()), zmq::send_flags::sndmore | zmq::send_flags::dontwait))
-    return false;
-  // ZeroMQ accepts all parts of a multi-part message once it accepted the first one.
-  return socket.send(zmq::const_buffer(body.data(), body.size()), zmq::send_flags::dontwait).has_value();
+  zmq::message_t message(header_bytes + body.size());
+  const auto head = pack(header);
+  std::copy(head.begin(), head.end(), static_cast<std::byte*>(message.data()));
+  std::copy(body.begin(), body.end(), static_cast<std::byte*>(message.data()) + header_bytes);
+  return socket.send(message, zmq::send_flags::dontwait).has_value();
 }
 
-bool send_whole(zmq::socket_t& socket, const Header& header, std::vector<std::byte> body) {
-  const auto bytes = pack(header);
-  if (!socket.send(zmq::const_buffer(bytes.data(), bytes.size()), zmq::send_flags::sndmore | zmq::send_flags::dontwait))
-    return false;
-  auto owner = std::make_unique<std::vector<std::byte>>(std::move(body));
+bool send_whole(zmq::socket_t& socket, const Header& header, std::vector<std::byte> message) {
+  const auto head = pack(header);
+  std::copy(head.begin(), head.end(), message.begin());
+  auto owner = std::make_unique<std::vector<std::byte>>(std::move(message));
   zmq::message_t frame(
       owner->data(), owner->size(),
       [](void*, void* vector) {
@@ -117,14 +119,13 @@ bool send_whole(zmq::socket_t& socket, const Header& header, std::vector<std::by
 bool receive(zmq::socket_t& socket, Incoming& incoming) {
   zmq::message_t frame;
   if (!socket.recv(frame, zmq::recv_flags::dontwait)) return false;
-  incoming.header = unpack({static_cast<const std::byte*>(frame.data()), frame.size()});
-  incoming.body.clear();
-  int parts = 1;
-  while (frame.more()) {
-    if (!socket.recv(frame, zmq::recv_flags::dontwait)) break;
-    if (++parts == 2) incoming.body.assign(static_cast<const char*>(frame.data()), frame.size());
-  }
-  if (parts != 2) incoming.header.reset();
+  const auto* const bytes = static_cast<const char*>(frame.data());
+  incoming.header = unpack({reinterpret_cast<const std::byte*>(bytes), frame.size()});
+  if (frame.more()) incoming.header.reset();  // its other frames follow, as messages that are not of this protocol
+  if (incoming.header)
+    incoming.body.assign(bytes + header_bytes, frame.size() - header_bytes);
+  else
+    incoming.body.clear();
   return true;
 }
 

@@ -1,5 +1,6 @@
-// The protocol of relay, workers and viewers around the telemetry messages: two ZeroMQ frames, a fixed header
-// and a body. Workers and viewers are DEALERs that connect; the relay is one ROUTER.
+// The protocol of relay, workers and viewers around the telemetry messages: one ZeroMQ frame, a fixed header and then
+// a body. Workers and viewers are DEALERs that connect; the relay is one ROUTER. (One frame, because libzmq 4.3 ends
+// the process if a connection is lost between two frames of a message that is being received.)
 //
 //   worker                                        relay
 //     worker_hello(generation; session)      →
@@ -18,8 +19,9 @@
 //                                            ←     unknown_peer()       an identity the relay does not know (any more)
 //                                            ←     refused(; why)
 //
-// Version 2 of the link. A peer without proof of being a worker can only read: its worker messages are counted,
-// answered by refused() or unknown_peer(), and have no effect. A relay answers version 1 by refused() in that version.
+// Version 3 of the link. A peer without proof of being a worker can only read: its worker messages are counted,
+// answered by refused() or unknown_peer(), and have no effect. A relay answers earlier versions by refused() in their
+// version, in two frames.
 //
 // `generation` distinguishes answers to this connection from late ones to an earlier one. `position` counts the relay's
 // log of reliable messages: a viewer that reconnects to the same relay instance continues at its position, any other
@@ -81,17 +83,18 @@ void append(std::vector<std::byte>& body, const Piece& piece);
 std::optional<std::vector<Piece>> pieces_of(std::span<const std::byte> body);
 
 std::array<std::byte, header_bytes> pack(const Header& header);
-/// nullopt for anything but a header of this version.
+/// Of a message: nullopt for anything that does not begin with a header of this version.
 std::optional<Header> unpack(std::span<const std::byte> bytes);
-/// True for a header of an earlier version of the link.
+/// Of a message's first frame: true for a header of an earlier version of the link.
 bool is_outdated(std::span<const std::byte> bytes);
 /// The answer that such a peer understands: refused(), in its version.
 std::array<std::byte, header_bytes> pack_outdated_refusal(std::span<const std::byte> its_header);
 
 /// Sends without waiting; false if there is no space or no peer.
 bool send(zmq::socket_t& socket, const Header& header, std::span<const std::byte> body = {});
-/// The same without copying the body, which is consumed also if it could not be sent.
-bool send_whole(zmq::socket_t& socket, const Header& header, std::vector<std::byte> body);
+/// The same without copying: the message's first header_bytes are left for the header. It is consumed also if it could
+/// not be sent.
+bool send_whole(zmq::socket_t& socket, const Header& header, std::vector<std::byte> message);
 
 /// One message of a DEALER. `header` is empty if it is not of this protocol. Returns false if there is no message.
 struct Incoming {

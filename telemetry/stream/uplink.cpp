@@ -112,7 +112,7 @@ struct Uplink::State {
   bool send_some() {
     const std::uint64_t number_before = number;
     const std::size_t reliable_before = reliable.sent, detail_before = detail.sent;
-    std::vector<std::byte> body;
+    std::vector<std::byte> body(link::header_bytes);
     while (number < allowed && body.size() < body_bytes) {
       Entry* const control = reliable.first_unsent();
       Entry* const data = detail.first_unsent();

@@ -29,16 +29,14 @@ class Attacker {
     socket_.connect(endpoint);
   }
   void send(const link::Header& header, const std::string& body) {
-    const auto head = link::pack(header);
-    socket_.send(zmq::buffer(head), zmq::send_flags::sndmore);
-    socket_.send(zmq::buffer(body));
+    link::send(socket_, header, std::as_bytes(std::span(body)));
   }
   /// The next message's header and body, if one arrives soon.
   std::optional<std::pair<link::Header, std::string>> await() {
-    zmq::message_t head, body;
-    if (!socket_.recv(head) || !head.more() || !socket_.recv(body)) return std::nullopt;
-    const auto header = link::unpack({static_cast<const std::byte*>(head.data()), head.size()});
-    return header ? std::optional(std::pair(*header, body.to_string())) : std::nullopt;
+    zmq::message_t message;
+    if (!socket_.recv(message)) return std::nullopt;
+    const auto header = link::unpack({static_cast<const std::byte*>(message.data()), message.size()});
+    return header ? std::optional(std::pair(*header, message.to_string().substr(link::header_bytes))) : std::nullopt;
   }
 
  private:
@@ -220,8 +218,7 @@ TEST_CASE("a viewer's key that is revoked during the run is rejected, and the ru
     socket.set(zmq::sockopt::rcvtimeo, 2000);
     socket.connect(join.endpoint);
     const auto head = link::pack({link::Type::viewer_hello, 1, 0, 0, 0});
-    socket.send(zmq::buffer(head), zmq::send_flags::sndmore);
-    socket.send(zmq::const_buffer());
+    socket.send(zmq::buffer(head));
     zmq::message_t answer;
     return socket.recv(answer).has_value();
   };

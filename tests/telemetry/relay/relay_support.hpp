@@ -104,6 +104,17 @@ class Stranger {
     });
     return granted;
   }
+  /// The frames of the next message.
+  std::vector<std::string> await_frames() {
+    socket_.set(zmq::sockopt::rcvtimeo, 60000);
+    std::vector<std::string> frames;
+    zmq::message_t frame;
+    while (socket_.recv(frame)) {
+      frames.push_back(frame.to_string());
+      if (!frame.more()) break;
+    }
+    return frames;
+  }
   // Receives messages until `enough` returns true, within a limit.
   template <class F>
   bool await(F enough, std::chrono::milliseconds limit = 60s) {

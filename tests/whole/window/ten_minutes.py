@@ -14,7 +14,8 @@ LAB = "pipeline-1f1b"
 def label(program, parts=None):
     """The word for the source of the shown data."""
     for part in parts or program.parts():
-        if part.role == "label" and part.name in ("SIMULATED", "LIVE", "RECORDED", "ENDED", "DETACHED"):
+        if part.role == "label" and part.name in ("SIMULATED", "LIVE", "NO DATA", "CONNECTION LOST", "RECORDED",
+                                                     "ENDED", "DETACHED"):
             return part.name
     return ""
 

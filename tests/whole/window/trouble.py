@@ -2,9 +2,12 @@
 """Damaged, missing and unreachable sources: the window shows the error in a visible place, and continues."""
 
 import os
+import signal
+import subprocess
 import sys
+import time
 
-from desktop import Desktop, Failed, main, wait_for
+from desktop import Desktop, Failed, main, start, wait_for
 from program import Program, fresh_profile
 from sizes import check_places
 from ten_minutes import label, record
@@ -59,9 +62,46 @@ def stays_open(binary, folder, desktop, recording):
         program.kill()
 
 
+def loses_its_run(binary, folder, desktop):
+    """A viewer that was stopped, as in a laptop that slept, continues; and what is no longer the present is not LIVE."""
+    engine = os.path.join(os.path.dirname(binary), "rankscope-engine")
+    log = open(os.path.join(folder, "watched.log"), "w+")
+    run = start([engine, "run", "pipeline-1f1b", "--steps", "100000000", "--publish", "tcp://127.0.0.1:*"], stdout=log,
+                stderr=subprocess.STDOUT)
+
+    def endpoint():
+        log.seek(0)
+        return next((line.split()[1] for line in log if line.startswith("viewers: ")), None)
+
+    program = None
+    try:
+        source = wait_for("the run is published", endpoint)
+        program = Program(binary, desktop, fresh_profile(folder, "profile-watch"), [source])
+        wait_for("the run is watched", lambda: label(program) == "LIVE")
+        program.process.send_signal(signal.SIGSTOP)
+        time.sleep(6)  # longer than the relay and the window wait for each other
+        program.process.send_signal(signal.SIGCONT)
+        wait_for("the window continues", lambda: label(program) == "LIVE")
+        run.kill()
+        run.wait()
+        wait_for("the loss is said", lambda: label(program) == "CONNECTION LOST")
+        wait_for("since when", lambda: program.says("is lost: nothing has arrived since "))
+        check_places(program, program.still())
+        program.quit()
+    except Exception:
+        desktop.picture("trouble-lost")
+        raise
+    finally:
+        run.kill()
+        if program is not None:
+            program.kill()
+        log.close()
+
+
 def test(binary, folder):
     desktop = Desktop(folder, 1366, 768)
     try:
+        loses_its_run(binary, folder, desktop)
         recording = record(binary, folder)
         whole = open(recording, "rb").read()
         files = {"cut.mcap": whole[: len(whole) // 2], "noise.mcap": os.urandom(4096), "empty.mcap": b"",
