@@ -47,6 +47,7 @@ namespace {
     QT_TRANSLATE_NOOP("Models", "buffers"),
     QT_TRANSLATE_NOOP("Models", "workspace"),
     QT_TRANSLATE_NOOP("Models", "context"),
+    QT_TRANSLATE_NOOP("Models", "unclassified"),
     QT_TRANSLATE_NOOP("Models", "host"),
     // purposes
     QT_TRANSLATE_NOOP("Models", "data gradient"),

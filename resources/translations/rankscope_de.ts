@@ -361,6 +361,10 @@
         <source>save</source>
         <translation>sichern</translation>
     </message>
+    <message>
+        <source>unclassified</source>
+        <translation>nicht zugeordnet</translation>
+    </message>
 </context>
 <context>
     <name>QDialog</name>
@@ -498,6 +502,21 @@ Schritt %3, vorhergesagt %4
     <message>
         <source>, and the receiver stores it</source>
         <translation>, und der Empfänger speichert sie</translation>
+    </message>
+</context>
+<context>
+    <name>TrafficView</name>
+    <message>
+        <source>%1 from rank %2</source>
+        <translation>%1 von Rank %2</translation>
+    </message>
+    <message>
+        <source>%1, number %2</source>
+        <translation>%1, Nummer %2</translation>
+    </message>
+    <message>
+        <source>%1, number %2, %3</source>
+        <translation>%1, Nummer %2, %3</translation>
     </message>
 </context>
 <context>
@@ -1867,6 +1886,10 @@ ausgehend %2, eingehend %3 je Schritt
         <source>The data ends in step %1</source>
         <translation>Die Daten enden in Schritt %1</translation>
     </message>
+    <message>
+        <source>the trace does not say it; over %1 ranks</source>
+        <translation>das Trace nennt sie nicht; über %1 Ranks</translation>
+    </message>
 </context>
 <context>
     <name>rankscope::app::AlternativesList</name>
@@ -2371,6 +2394,10 @@ Leerlauf %1</translation>
     <message>
         <source>A cell is a chunk of the buffer (%1 here). It is full if the rank has it.</source>
         <translation>Eine Zelle ist ein Chunk des Puffers (hier %1). Sie ist voll, wenn der Rank ihn hat.</translation>
+    </message>
+    <message>
+        <source>Phases unknown: the trace has only when each rank was in the op.</source>
+        <translation>Phasen unbekannt: Das Trace enthält nur, wann jeder Rank in der Op war.</translation>
     </message>
 </context>
 <context>
@@ -3004,6 +3031,10 @@ ab %3, mit allen Stellen ab %4, unter %5
         <source>%1 per step, counted; dotted: not counted, predicted</source>
         <translation>%1 je Schritt, gezählt; gepunktet: nicht gezählt, vorhergesagt</translation>
     </message>
+    <message>
+        <source>%1 per step in messages; the collectives&apos; own bytes are not known</source>
+        <translation>%1 je Schritt in Nachrichten; die Bytes der Kollektiven selbst sind nicht bekannt</translation>
+    </message>
 </context>
 <context>
     <name>rankscope::app::HelpSheet</name>
@@ -3138,6 +3169,13 @@ ab %3, mit allen Stellen ab %4, unter %5
     <message>
         <source>clear selection</source>
         <translation>Auswahl aufheben</translation>
+    </message>
+</context>
+<context>
+    <name>rankscope::app::ImportFeed</name>
+    <message>
+        <source>%1: reading was cancelled</source>
+        <translation>%1: Das Lesen wurde abgebrochen</translation>
     </message>
 </context>
 <context>
@@ -3314,6 +3352,14 @@ ab %3, mit allen Stellen ab %4, unter %5
     <message>
         <source>%1 messages could not be read and were skipped: %2</source>
         <translation>%1 Nachrichten waren nicht lesbar und wurden ausgelassen: %2</translation>
+    </message>
+    <message>
+        <source>connection lost: nothing has arrived for %1 s</source>
+        <translation>Verbindung verloren: seit %1 s ist nichts angekommen</translation>
+    </message>
+    <message>
+        <source>connected again</source>
+        <translation>wieder verbunden</translation>
     </message>
 </context>
 <context>
@@ -3754,10 +3800,6 @@ ab %3, mit allen Stellen ab %4, unter %5
         <translation>Öffnen</translation>
     </message>
     <message>
-        <source>Scenarios and recordings (*.toml *.mcap);;All files (*)</source>
-        <translation>Szenarien und Aufzeichnungen (*.toml *.mcap);;Alle Dateien (*)</translation>
-    </message>
-    <message>
         <source>Nothing yet</source>
         <translation>Noch nichts</translation>
     </message>
@@ -3884,6 +3926,22 @@ ab %3, mit allen Stellen ab %4, unter %5
     <message>
         <source>Present the lesson</source>
         <translation>Lektion präsentieren</translation>
+    </message>
+    <message>
+        <source>The connection to %1 is lost: nothing has arrived since %2. What arrived before is shown, and the window tries to connect again.</source>
+        <translation>Die Verbindung zu %1 ist verloren: Seit %2 ist nichts angekommen. Gezeigt wird, was vorher ankam; das Fenster versucht, sich wieder zu verbinden.</translation>
+    </message>
+    <message>
+        <source>Stop watching</source>
+        <translation>Nicht mehr beobachten</translation>
+    </message>
+    <message>
+        <source>Detached from %1: %2. The run continues there.</source>
+        <translation>Von %1 getrennt: %2. Der Lauf geht dort weiter.</translation>
+    </message>
+    <message>
+        <source>Scenarios, recordings and PyTorch traces (*.toml *.mcap *.json *.json.gz);;All files (*)</source>
+        <translation>Szenarien, Aufzeichnungen und PyTorch-Traces (*.toml *.mcap *.json *.json.gz);;Alle Dateien (*)</translation>
     </message>
 </context>
 <context>
@@ -5360,6 +5418,10 @@ Schritt %1, Speicher %2</translation>
         <source>the run continues</source>
         <translation>der Lauf geht weiter</translation>
     </message>
+    <message>
+        <source>%1; the run continues</source>
+        <translation>%1; der Lauf geht weiter</translation>
+    </message>
 </context>
 <context>
     <name>rankscope::app::ShareGuess</name>
@@ -5514,6 +5576,10 @@ Schritt %1, Speicher %2</translation>
     <message>
         <source>cannot run here</source>
         <translation>kann hier nicht laufen</translation>
+    </message>
+    <message>
+        <source>no data for %1 s</source>
+        <translation>seit %1 s keine Daten</translation>
     </message>
 </context>
 <context>
@@ -5927,6 +5993,14 @@ Länge des letzten Schritts %5, Rate %6</translation>
         <source>Play in slow motion (Space)</source>
         <translation>In Zeitlupe abspielen (Leertaste)</translation>
     </message>
+    <message>
+        <source>NO DATA</source>
+        <translation>KEINE DATEN</translation>
+    </message>
+    <message>
+        <source>CONNECTION LOST</source>
+        <translation>VERBINDUNG VERLOREN</translation>
+    </message>
 </context>
 <context>
     <name>rankscope::app::TopologyView</name>
@@ -6068,6 +6142,16 @@ per rank</source>
         <translation>Transfer
 je Rank</translation>
     </message>
+    <message>
+        <source>given
+per rank</source>
+        <translation>gegeben
+je Rank</translation>
+    </message>
+    <message>
+        <source>Bytes that one rank gives to these ops in one step, as the trace says: the size of its messages, or of its part in the collectives; a library may send more or fewer</source>
+        <translation>Bytes, die ein Rank diesen Ops in einem Schritt gibt, wie das Trace sagt: die Größe seiner Nachrichten oder seines Teils der Kollektiven; eine Bibliothek sendet vielleicht mehr oder weniger</translation>
+    </message>
 </context>
 <context>
     <name>rankscope::app::TrafficView</name>
@@ -6112,10 +6196,6 @@ je Rank</translation>
         <translation>aller Verkehr</translation>
     </message>
     <message>
-        <source>%1 from rank %2</source>
-        <translation>%1 von Rank %2</translation>
-    </message>
-    <message>
         <source>No traffic to show yet</source>
         <translation>Noch kein Verkehr zu zeigen</translation>
     </message>
@@ -6154,6 +6234,10 @@ je Rank</translation>
     <message>
         <source>A run or a prediction fills this view: every transfer and collective of a step by purpose, its bytes, the predicted bytes, the time spent waiting and the time in which bytes moved.</source>
         <translation>Ein Lauf oder eine Vorhersage füllt diese Ansicht: jede Übertragung und jedes Kollektiv eines Schritts nach Zweck, die Bytes, die vorhergesagten Bytes, die Wartezeit und die Zeit, in der Bytes übertragen wurden.</translation>
+    </message>
+    <message>
+        <source>given per rank, bytes</source>
+        <translation>gegeben je Rank, Bytes</translation>
     </message>
 </context>
 <context>

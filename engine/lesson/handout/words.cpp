@@ -71,6 +71,7 @@ constexpr WordsIn translated_words[] = {
     {"buffers", "Puffer"},
     {"workspace", "Arbeitsspeicher"},
     {"context", "Kontext"},
+    {"unclassified", "nicht zugeordnet"},
     {"Time line of a step{}; {}. A number is the micro-batch; the thin boxes move bytes.",
      "Zeitleiste eines Schritts{}; {}. Eine Zahl ist der Micro-Batch; die dünnen Kästen übertragen Bytes."},
     {", the first {} of {} ranks", ", die ersten {} von {} Ranks"},
