@@ -1,5 +1,6 @@
 #include "engine/worker/checkpoint_choice.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 
@@ -12,9 +13,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// A folder that exists and is empty but for its lock, or the one that this run itself will write: a job script that is
+/// queued again and again has the same words the first time. A folder of another name may be a slip of the pen.
+bool has_not_begun(const RunRequest& request) {
+  std::error_code error;
+  if (!checkpoints_in(request.resume).empty()) return false;
+  if (!fs::exists(request.resume, error)) return fs::absolute(request.resume) == fs::path(request.checkpoint);
+  return fs::is_directory(request.resume, error) &&
+         std::ranges::all_of(fs::directory_iterator(request.resume, error),
+                             [](const fs::directory_entry& entry) { return entry.path().filename() == "lock"; });
+}
+
 /// The checkpoint that `request.resume` names, or the newest complete one of the folder that it names, if the scenario
-/// can continue from it. Throws ScenarioError.
+/// can continue from it; none if that folder has not had any yet. Throws ScenarioError.
 RunRequest resumed(const Scenario& scenario, RunRequest request) {
+  if (has_not_begun(request)) {
+    std::cerr << "rankscope-engine: --resume " << request.resume
+              << ": there is no checkpoint yet, so training begins at step 0" << std::endl;
+    request.resume.clear();
+    return request;
+  }
   const WholeCheckpoint found = newest_whole_checkpoint(fs::absolute(request.resume).string());
   if (!found.checkpoint) throw ScenarioError("--resume " + no_whole_checkpoint(request.resume, found));
   const Checkpoint& checkpoint = *found.checkpoint;

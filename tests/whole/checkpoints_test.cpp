@@ -123,6 +123,22 @@ TEST_CASE("a run continues under another plan, and for more steps than planned")
     CHECK(loss == Approx(straight[static_cast<std::size_t>(step)].second).epsilon(1e-5));
 }
 
+TEST_CASE("a job script can be queued again and again: --resume of a folder without a checkpoint yet begins afresh") {
+  const Folder folder;
+  folder.file("s.toml", scenario());
+  std::filesystem::create_directories(folder / "empty");
+  for (const std::string name : {"new", "empty"}) {
+    INFO(name);
+    const Ended first = run(folder, {"--resume", name, "--checkpoint", name, "--steps", "4"});
+    INFO(first.err);
+    CHECK(first.status == 0);
+    CHECK(first.err.find("--resume " + name + ": there is no checkpoint yet, so training begins at step 0") !=
+          std::string::npos);
+    const Ended second = run(folder, {"--resume", name, "--checkpoint", name, "--steps", "6"});
+    CHECK(losses(second).size() == 2);
+  }
+}
+
 TEST_CASE("checkpoints that do not fit are refused before anything starts") {
   const Folder folder;
   folder.file("s.toml", scenario());

@@ -105,7 +105,8 @@ Command run(CLI::App& app) {
       ->check(whole_number(0));
   line->add_option(
       "--resume", request.resume,
-      "continue from this checkpoint, or from the newest complete one in this folder, with this scenario's plan");
+      "continue from this checkpoint, or from the newest complete one in this folder, with this scenario's plan; if an "
+      "empty folder or the run's own has none yet, begin at step 0");
   line->add_option("--restarts", request.restarts,
                    "when a rank is lost, continue from the newest complete checkpoint, at most N times")
       ->check(whole_number(0));
