@@ -16,11 +16,17 @@ struct StepInsight {
   StepAnalysis run;
   std::optional<StepAnalysis> predicted;
   double ideal_bubble = std::numeric_limits<double>::quiet_NaN();
+  std::shared_ptr<const Step> linked;  ///< of the run
 };
 
 class BubbleSource {
  public:
   virtual ~BubbleSource() = default;
+  /// The ops of a step with what each depends on; null if they are not known (yet). Any thread; never waits.
+  virtual std::shared_ptr<const Step> linked(std::uint32_t step) {
+    static_cast<void>(step);
+    return nullptr;
+  }
   /// The program of a rank; null if it is not known (yet). Any thread; never waits.
   virtual std::shared_ptr<const RankProgram> program(int rank) {
     static_cast<void>(rank);

@@ -7,6 +7,7 @@
 #include "app/models/span_details.hpp"
 #include "app/models/time_axis.hpp"
 #include "app/models/translated.hpp"
+#include "telemetry/store/names.hpp"
 
 namespace rankscope {
 namespace {
@@ -56,9 +57,9 @@ std::optional<Span> last_before(const StoreView& view, const LaneKey& lane, cons
 }
 
 /// "send of activations, micro-batch 0, rank 0 (began 100 µs later)".
-std::string in_words(const Dependency& d, const Span& span) {
+std::string in_words(const StoreView& view, const Dependency& d, const Span& span) {
   const OpFields op = d.op.fields();
-  std::string words = phrase_of(d.op);
+  std::string words = d.op.is_observed() ? name_of_op(view, d.rank, d.op) : phrase_of(d.op);
   if (op.micro_batch >= 0) words += translated(", micro-batch %1", op.micro_batch);
   if (op.block >= 0) words += translated(", block %1", op.block);
   if (d.rank != span.rank) words += translated(", rank %1", d.rank);
@@ -74,15 +75,14 @@ std::string in_words(const Dependency& d, const Span& span) {
 
 }  // namespace
 
-std::vector<Dependency> dependencies_of(const StoreView& view, const RankProgram& program, const RunPlan* plan,
-                                        Obtained obtained, const Span& span) {
+std::vector<Dependency> dependencies_of(const StoreView& view, const Step& linked, Obtained obtained,
+                                        const Span& span) {
   std::vector<Dependency> result;
-  const auto found =
-      std::find_if(program.ops.begin(), program.ops.end(), [&](const Op& op) { return op.id == span.op; });
-  if (found == program.ops.end()) return result;
-  const auto add = [&](Needs needs, std::int32_t rank, std::uint32_t step, OpId op) {
-    Dependency dependency{needs, rank, step, op, false, 0};
-    if (const auto there = view.find(rank, step, op, obtained)) {
+  const Node node = linked.find(span.rank, span.op);
+  if (node == nobody) return result;
+  const auto add = [&](Needs needs, std::uint32_t step, Node other) {
+    Dependency dependency{needs, static_cast<std::int32_t>(linked.rank_of(other)), step, linked.ids[other], false, 0};
+    if (const auto there = view.find(dependency.rank, step, dependency.op, obtained)) {
       dependency.here = true;
       dependency.time_ns = needs == Needs::peer ? there->begin_ns : there->end_ns;
     }
@@ -90,24 +90,20 @@ std::vector<Dependency> dependencies_of(const StoreView& view, const RankProgram
   };
   if (const auto before = view.previous_span({span.rank, span.op.lane(), obtained}, span))
     result.push_back({Needs::lane, span.rank, before->step, before->op, true, before->end_ns});
-  for (const OpIndex before : found->after) add(Needs::data, span.rank, span.step, program.ops[before].id);
+  for (const Node before : linked.after[node]) add(Needs::data, span.step, before);
   if (span.step > 0)
-    for (const OpIndex before : found->after_previous)
-      add(Needs::before, span.rank, span.step - 1, program.ops[before].id);
-  if (is_collective(span.op.kind())) {
-    if (plan != nullptr && span.rank < plan->grid.size())
-      for (const int member : plan->grid.group_of(span.rank, found->group))
-        if (member != span.rank) add(Needs::peer, member, span.step, span.op);
-  } else if (is_communication(span.op.kind())) {
-    add(Needs::peer, found->peer, span.step, counterpart(span.op));
-  }
+    for (const Node before : linked.after_previous[node]) add(Needs::before, span.step - 1, before);
+  if (linked.exchange[node] != nobody)
+    for (const Node member : linked.members[linked.exchange[node]])
+      if (member != node) add(Needs::peer, span.step, member);
   std::stable_sort(result.begin(), result.end(), [](const Dependency& a, const Dependency& b) {
     return std::pair(a.here, a.time_ns) > std::pair(b.here, b.time_ns);
   });
   return result;
 }
 
-std::vector<std::string> dependency_lines(const std::vector<Dependency>& dependencies, const Span& span) {
+std::vector<std::string> dependency_lines(const StoreView& view, const std::vector<Dependency>& dependencies,
+                                          const Span& span) {
   std::vector<std::string> lines;
   for (const Dependency& d : dependencies) {
     if (lines.size() == most_lines) {
@@ -116,7 +112,7 @@ std::vector<std::string> dependency_lines(const std::vector<Dependency>& depende
     }
     const std::string before =
         d.needs == Needs::lane ? translated("previous op on this lane: ") : translated("also after: ");
-    lines.push_back((lines.empty() ? translated("waited for: ") : before) + in_words(d, span));
+    lines.push_back((lines.empty() ? translated("waited for: ") : before) + in_words(view, d, span));
   }
   return lines;
 }

@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/models/run_plan.hpp"
-#include "engine/plan/program/program.hpp"
+#include "engine/step/step.hpp"
 #include "telemetry/store/run_store.hpp"
 
 namespace rankscope {
@@ -27,13 +26,13 @@ struct Dependency {
   std::int64_t time_ns = 0;  ///< when it ended; a peer: when it arrived
 };
 
-/// All that `span` had to wait for, the latest first, those without a span at the end. `program` is its rank's.
-std::vector<Dependency> dependencies_of(const StoreView& view, const RankProgram& program, const RunPlan* plan,
-                                        Obtained obtained, const Span& span);
+/// All that `span` had to wait for, the latest first, those without a span at the end. `linked` is its step.
+std::vector<Dependency> dependencies_of(const StoreView& view, const Step& linked, Obtained obtained, const Span& span);
 
 /// Lines such as "waited for: receive of activations, micro-batch 0 (ended 3 µs earlier)", "previous op on this lane:
 /// forward, micro-batch 0 (ended 1.2 ms earlier)" and "also after: …".
-std::vector<std::string> dependency_lines(const std::vector<Dependency>& dependencies, const Span& span);
+std::vector<std::string> dependency_lines(const StoreView& view, const std::vector<Dependency>& dependencies,
+                                          const Span& span);
 
 /// The op of any rank and lane that begins next (`by` > 0) or before; if several begin at once, by rank and lane.
 std::optional<std::pair<LaneKey, Span>> in_time(const StoreView& view, Obtained obtained, LaneKey lane,

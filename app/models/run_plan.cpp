@@ -1,56 +1,49 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/models/run_plan.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "app/models/translated.hpp"
 #include "engine/plan/scenario/read.hpp"
 
 namespace rankscope {
 namespace {
 
-GroupKind group_of(Purpose purpose) {
-  switch (purpose) {
-    case Purpose::data_gradient:
-    case Purpose::data_parameter:
-    case Purpose::batch:
-    case Purpose::alone:
-    case Purpose::replica_loss:
-    case Purpose::zero_parameter:
-    case Purpose::zero_gradient: return GroupKind::data;
-    case Purpose::tensor:
-    case Purpose::loss: return GroupKind::tensor;
-    case Purpose::pipeline_forward:
-    case Purpose::pipeline_backward: return GroupKind::pipeline;
-    case Purpose::embedding: return GroupKind::embedding;
-    case Purpose::offload: return GroupKind::self;
-    case Purpose::none:
-    case Purpose::norm:
-    case Purpose::server: return GroupKind::world;
+/// The spans of the other members of an op's message or collective, and its own, by rank; of a message the sender's
+/// first.
+std::vector<Span> members_of(const StoreView& view, const Step* linked, Obtained obtained, const Span& span) {
+  std::vector<Span> spans;
+  const auto add = [&](int rank, OpId op) {
+    if (auto found = view.find(rank, span.step, op, obtained)) spans.push_back(std::move(*found));
+  };
+  const Node node = linked == nullptr ? nobody : linked->find(span.rank, span.op);
+  if (node != nobody) {
+    if (linked->exchange[node] != nobody)
+      for (const Node member : linked->members[linked->exchange[node]])
+        add(static_cast<int>(linked->rank_of(member)), linked->ids[member]);
+    return spans;
   }
-  return GroupKind::world;
-}
-
-// Ranks that may have the other end of a message of `rank`, or a part of its collective: its group, if the plan or, of
-// an imported run, the op's facts tell it.
-std::vector<std::int32_t> partners(const StoreView& view, const RunPlan* plan, std::int32_t rank, OpId op) {
-  if (const StepFacts* facts = view.facts(rank))
-    if (const StepFacts::Group* group = facts->group_of(op)) return group->ranks;
-  if (plan && rank < plan->grid.size()) return plan->grid.group_of(rank, group_of(op.fields().purpose));
-  std::vector<std::int32_t> ranks;
+  const bool is_message = !is_collective(span.op.kind());
+  const OpId other = is_message ? counterpart(span.op) : span.op;
+  if (is_message) spans.push_back(span);
+  std::int32_t last = -1;
   for (const LaneKey& lane : view.lanes())
-    if (ranks.empty() || ranks.back() != lane.rank) ranks.push_back(lane.rank);
-  return ranks;
+    if (lane.rank != std::exchange(last, lane.rank) && !(is_message && lane.rank == span.rank)) add(lane.rank, other);
+  if (is_message) {
+    spans.resize(std::min<std::size_t>(spans.size(), 2));
+    if (span.op.kind() == OpKind::receive) std::reverse(spans.begin(), spans.end());
+  }
+  return spans;
 }
 
 OpId transfer(OpKind kind, Purpose purpose, int chunk, int micro_batch) {
   return OpId::of({kind, purpose, chunk, micro_batch, -1, Segment::whole, -1});
 }
 
-void add_message(std::vector<MessageLink>& links, const StoreView& view, const RunPlan* plan, Obtained obtained,
-                 const Span& span) {
-  const auto other = other_end(view, plan, obtained, span);
-  if (!other) return;
-  const MessageEnd here{span.rank, span}, there{other->rank, *other};
-  links.push_back(span.op.kind() == OpKind::send ? MessageLink{here, there} : MessageLink{there, here});
+void add_links(std::vector<MessageLink>& links, const std::vector<Span>& spans) {
+  for (std::size_t i = 1; i < spans.size(); ++i)
+    links.push_back({{spans[i - 1].rank, spans[i - 1]}, {spans[i].rank, spans[i]}});
 }
 
 }  // namespace
@@ -60,7 +53,7 @@ std::shared_ptr<const RunPlan> plan_of(const StoreView& view) {
   if (!hello || hello->scenario_toml.empty()) return nullptr;
   try {
     auto plan = std::make_shared<RunPlan>();
-    plan->scenario = parse_scenario(hello->scenario_toml, "the session's scenario");
+    plan->scenario = parse_recorded_scenario(hello->scenario_toml);
     PlanSpec& whole = plan->scenario.plan;
     if (hello->ranks == whole.pipeline && hello->ranks < whole.ranks()) {
       plan->identical_ranks = whole.ranks() / whole.pipeline;
@@ -100,38 +93,25 @@ std::string folded_words(const RunPlan& plan, std::int32_t rank) {
                                    : translated("%1 identical ranks", static_cast<int>(plan.identical_ranks));
 }
 
-std::optional<Span> other_end(const StoreView& view, const RunPlan* plan, Obtained obtained, const Span& span) {
-  if (!span.op.valid()) return std::nullopt;
-  const OpFields f = span.op.fields();
-  if (f.kind != OpKind::send && f.kind != OpKind::receive) return std::nullopt;
-  const bool planned = !span.op.is_observed();
-  const bool onward = (f.purpose != Purpose::pipeline_backward) == (f.kind == OpKind::send);
-  if (planned && (f.chunk < 0 || (!onward && f.chunk == 0))) return std::nullopt;
-  const OpId other = counterpart(span.op);
-  for (const std::int32_t rank : partners(view, plan, span.rank, span.op))
-    if (auto found = view.find(rank, span.step, other, obtained)) return found;
+std::optional<Span> other_end(const StoreView& view, const Step* linked, Obtained obtained, const Span& span) {
+  if (!span.op.valid() || !is_communication(span.op.kind()) || is_collective(span.op.kind())) return std::nullopt;
+  for (const Span& end : members_of(view, linked, obtained, span))
+    if (end.op != span.op) return end;
   return std::nullopt;
 }
 
-std::vector<MessageLink> links_of(const StoreView& view, const RunPlan* plan, Obtained obtained, const Span& span) {
+std::vector<MessageLink> links_of(const StoreView& view, const Step* linked, Obtained obtained, const Span& span) {
   std::vector<MessageLink> links;
   if (!span.op.valid()) return links;
   const OpFields f = span.op.fields();
-  if (f.kind == OpKind::send || f.kind == OpKind::receive) {
-    add_message(links, view, plan, obtained, span);
-  } else if (is_collective(f.kind)) {
-    std::optional<Span> before;
-    for (const std::int32_t rank : partners(view, plan, span.rank, span.op))
-      if (auto member = view.find(rank, span.step, span.op, obtained)) {
-        if (before) links.push_back({{before->rank, *before}, {member->rank, *member}});
-        before = member;
-      }
+  if (is_communication(f.kind)) {
+    add_links(links, members_of(view, linked, obtained, span));
   } else if (is_model_compute(f.kind) && f.chunk >= 0 && f.micro_batch >= 0) {
     const bool forward = f.kind == OpKind::forward || f.kind == OpKind::recompute;
     const Purpose purpose = forward ? Purpose::pipeline_forward : Purpose::pipeline_backward;
     for (const OpKind kind : {OpKind::receive, OpKind::send})
       if (auto mine = view.find(span.rank, span.step, transfer(kind, purpose, f.chunk, f.micro_batch), obtained))
-        add_message(links, view, plan, obtained, *mine);
+        add_links(links, members_of(view, linked, obtained, *mine));
   }
   return links;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The plan of a session: the stage of each rank, and the ranks that it exchanges messages with.
+// The plan of a session: the stage of each rank; and what an op's partners did.
 #pragma once
 #include <memory>
 #include <string>
@@ -7,6 +7,7 @@
 
 #include "engine/plan/mesh/rank_grid.hpp"
 #include "engine/plan/scenario/scenario.hpp"
+#include "engine/step/step.hpp"
 #include "telemetry/store/run_store.hpp"
 
 namespace rankscope {
@@ -41,10 +42,11 @@ struct MessageLink {
 };
 
 /// What the selected op exchanged: of a send or receive its message; of a model op the messages it waited for and sent;
-/// of a collective one link from each member to the next. `plan` may be null: then all ranks are searched.
-std::vector<MessageLink> links_of(const StoreView& view, const RunPlan* plan, Obtained obtained, const Span& span);
+/// of a collective one link from each member to the next. `linked` is the span's step; null while it is not known: then
+/// all ranks are searched.
+std::vector<MessageLink> links_of(const StoreView& view, const Step* linked, Obtained obtained, const Span& span);
 
-/// The spans of that send's or receive's other end, if the store has them.
-std::optional<Span> other_end(const StoreView& view, const RunPlan* plan, Obtained obtained, const Span& span);
+/// The span of that send's or receive's other end, if the store has it.
+std::optional<Span> other_end(const StoreView& view, const Step* linked, Obtained obtained, const Span& span);
 
 }  // namespace rankscope

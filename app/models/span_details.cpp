@@ -134,7 +134,7 @@ std::vector<std::string> cause_labels(const BubbleStretch& stretch) {
 }
 
 SpanDetails details_of(const StoreView& run, const StoreView* prediction, const StepInsight* insight,
-                       const RunPlan* plan, LaneKey lane, const Box& box) {
+                       const Step* linked, LaneKey lane, const Box& box) {
   SpanDetails details;
   details.title = name_of_op(run, lane.rank, box.op) + " · " + translated("rank %1", lane.rank);
   const OpFields f = box.op.valid() ? box.op.fields() : OpFields{};
@@ -154,7 +154,7 @@ SpanDetails details_of(const StoreView& run, const StoreView* prediction, const 
     span.rank = lane.rank;
     span.step = box.step;
     span.op = box.op;
-    const auto other = other_end(run, plan, lane.obtained, span);
+    const auto other = other_end(run, linked, lane.obtained, span);
     details.lines.push_back(waited_text(box.active_ns - box.begin_ns, other ? other->rank : -1, {}));
   } else if (insight && is_compute(lane.lane)) {
     std::int64_t waited = 0;

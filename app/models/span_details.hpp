@@ -16,9 +16,9 @@ struct SpanDetails {
   std::vector<std::string> lines;  ///< "2.71 ms, predicted 2.58 ms, +5.0 %"; "waited 0.15 ms for rank 3: imbalance"
 };
 
-/// Of a box as drawn. `prediction` may be null (then simulated spans of `run` are used), `insight` and `plan` too.
+/// Of a box as drawn. `prediction` may be null (then simulated spans of `run` are used), `insight` and `linked` too.
 SpanDetails details_of(const StoreView& run, const StoreView* prediction, const StepInsight* insight,
-                       const RunPlan* plan, LaneKey lane, const Box& box);
+                       const Step* linked, LaneKey lane, const Box& box);
 /// Of an idle stretch: its causes, and what is waited for at `time_ns`.
 SpanDetails details_of(const StoreView& run, const IdleStretch& stretch, const StepInsight* insight,
                        std::int64_t time_ns);

@@ -75,8 +75,8 @@ void analyse_run(const AnalysisRequest& request, InsightContext& context, Figure
   const auto last = last_whole_step(run, obtained);
   const std::uint32_t step = request.step.value_or(last.value_or(0));
   if (const auto range = run.step_range(obtained, step); range && last) {
-    figures.step = analyse_step(context.run->programs, context.run->step.grid,
-                                spans_around(run, *context.run, obtained, step), *range, step);
+    figures.step = analyse_step(*context.run->linked, spans_around(run, *context.run, obtained, step), *range, step,
+                                context.run->planned());
     figures.step_spans = run.step_spans(obtained, step);
   }
   for (int rank = 0; rank < context.run->step.grid.size(); ++rank)
@@ -95,6 +95,7 @@ void analyse_import(const AnalysisRequest& request, InsightContext& context, Fig
   const std::uint32_t step = request.step.value_or(last_whole_step(run, Obtained::measured).value_or(0));
   if (auto own = imported_step(run, context.imported, step)) {
     figures.step = analyse_step(*own->linked, own->spans, own->range, step);
+    figures.linked = own->linked;
     figures.step_spans = run.step_spans(Obtained::measured, step);
   }
   for (int rank = 0; rank < run.hello()->ranks; ++rank)
@@ -152,6 +153,7 @@ Analysis analyse(const AnalysisRequest& request) {
     analyse_plan(request, *context, *figures);
   }
   figures->context = context->run;
+  if (context->run) figures->linked = context->run->linked;
   return {request.run_number, std::move(figures), std::move(context)};
 }
 

@@ -33,5 +33,9 @@ class Feed : public QObject {
 std::unique_ptr<Feed> make_live_feed(const SourceSpec& endpoint, std::shared_ptr<RunStore> store);
 /// A recording, read as fast as the disk gives it.
 std::unique_ptr<Feed> make_trace_feed(const QString& path, std::shared_ptr<RunStore> store);
+/// Another program's traces: a file or a folder of them.
+std::unique_ptr<Feed> make_import_feed(const QString& path, std::shared_ptr<RunStore> store);
+/// Of a source of that kind.
+std::unique_ptr<Feed> make_feed(const SourceSpec& spec, std::shared_ptr<RunStore> store);
 
 }  // namespace rankscope::app

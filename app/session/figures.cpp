@@ -14,6 +14,10 @@ void FiguresModel::set(std::shared_ptr<const Figures> figures) {
   emit changed();
 }
 
+std::optional<Algorithm> Figures::algorithm() const {
+  return context ? algorithm_of(context->step.scenario.plan.collective) : std::nullopt;
+}
+
 Obtained headline_of(const StoreView& view) {
   const Hello* hello = view.hello();
   const bool device = hello != nullptr && hello->headline == ClockDomain::device;

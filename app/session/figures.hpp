@@ -11,7 +11,9 @@
 
 #include "engine/explain/analyse/gap.hpp"
 #include "engine/explain/analyse/report.hpp"
+#include "engine/plan/collective/cost.hpp"
 #include "engine/plan/scenario/scenario.hpp"
+#include "engine/step/step.hpp"
 
 namespace rankscope {
 struct RunContext;
@@ -32,11 +34,15 @@ struct Figures {
   std::string device;                    ///< the device of the ops, as reported by the run: "cpu"; empty if nothing ran
   std::vector<StepSummary> summaries;    ///< of the chosen step, one per rank; none if the step is old and the run live
   std::shared_ptr<const RunTotals> totals;  ///< what the ranks reported of all steps together; null if nothing ran
+  /// The chosen step's ops, joined with their partners; null while unknown.
+  std::shared_ptr<const Step> linked;
   /// Programs and grid (engine/explain/facts) of what ran, or would run; null while unknown.
   std::shared_ptr<const RunContext> context;
 
   /// The report of the shown content: the run's, else the prediction's; null if there is neither.
   const Report* shown() const { return run ? &*run : predicted ? &*predicted : nullptr; }
+  /// By which collectives move bytes, as the plan says; empty: a library's own.
+  std::optional<Algorithm> algorithm() const;
   const StepAnalysis* shown_step() const { return step ? &*step : forecast ? &*forecast : nullptr; }
 };
 

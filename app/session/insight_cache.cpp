@@ -13,11 +13,13 @@ StepInsight take_apart(const StoreView& run, const InsightContext& context, Obta
   if (obtained != Obtained::simulated) insight.predicted = context.forecast_step;
   insight.ideal_bubble = context.ideal_bubble;
   if (!context.imported.empty()) {
-    if (const auto own = imported_step(run, context.imported, step))
+    if (const auto own = imported_step(run, context.imported, step)) {
       insight.run = analyse_step(*own->linked, own->spans, own->range, step);
+      insight.linked = own->linked;
+    }
   } else if (const auto range = run.step_range(obtained, step)) {
-    insight.run = analyse_step(context.run->programs, context.run->step.grid,
-                               spans_around(run, *context.run, obtained, step), *range, step);
+    insight.run = analyse_step(*context.run->linked, spans_around(run, *context.run, obtained, step), *range, step,
+                               context.run->planned());
   }
   return insight;
 }
@@ -65,6 +67,14 @@ std::shared_ptr<const StepInsight> InsightCache::insight(const std::shared_ptr<c
   if (jobs_.size() > most_waiting) jobs_.pop_front();
   work_available_.notify_one();
   return known;
+}
+
+std::shared_ptr<const Step> InsightCache::linked(std::uint32_t step) {
+  const std::lock_guard lock(mutex_);
+  if (context_ && context_->run) return context_->run->linked;
+  for (const Entry& entry : entries_)
+    if (entry.key.step == step && entry.insight) return entry.insight->linked;
+  return nullptr;
 }
 
 std::shared_ptr<const RankProgram> InsightCache::program(int rank) {

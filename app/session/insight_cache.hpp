@@ -37,7 +37,8 @@ class InsightCache : public QObject, public BubbleSource {
   std::shared_ptr<const StepInsight> insight(const std::shared_ptr<const StoreView>& run,
                                              const std::shared_ptr<const StoreView>& prediction, Obtained obtained,
                                              std::uint32_t step) override;
-  /// Also while veiled: the order of ops belongs to the plan and is no answer.
+  /// These two also while veiled: the order of ops belongs to the plan and is no answer.
+  std::shared_ptr<const Step> linked(std::uint32_t step) override;
   std::shared_ptr<const RankProgram> program(int rank) override;
   bool settled() const;
   /// Hides all results: a question about them is open.

@@ -88,7 +88,7 @@ void OtherRun::open(const QString& trace) {
     if (spec.kind != SourceKind::trace)
       throw SourceError(trace.toStdString() + ": no recording; only completed runs can be compared");
     store_ = std::make_shared<RunStore>();
-    feed_ = make_trace_feed(spec.text, store_);
+    feed_ = make_feed(spec, store_);
     connect(feed_.get(), &Feed::progress, this, [this](double share, const QString&) {
       progress_ = share;
       emit state_changed();

@@ -50,7 +50,7 @@ void Session::open_feed(const SourceSpec& spec) {
   pending_.spec = spec;
   pending_.store =
       recording ? std::make_shared<RunStore>() : std::make_shared<RunStore>(options_.live_bytes, options_.live_steps);
-  pending_.feed = recording ? make_trace_feed(spec.text, pending_.store) : make_live_feed(spec, pending_.store);
+  pending_.feed = make_feed(spec, pending_.store);
   pending_.since.start();
   if (!has_content()) {
     // There is no earlier content to keep.
@@ -105,7 +105,7 @@ void Session::take_opened() {
   leave();
   spec_ = taken.spec;
   set_store(std::move(taken.store));
-  (spec_.kind == SourceKind::trace ? recording_ : endpoint_) = spec_.text;
+  if (!spec_.is_foreign()) (spec_.kind == SourceKind::trace ? recording_ : endpoint_) = spec_.text;
   since_poll_.start();
   engine_done_ = feed_done_ = false;
   run_ok_ = true;

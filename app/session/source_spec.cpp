@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "engine/plan/scenario/resources.hpp"
+#include "telemetry/import/import.hpp"
 
 namespace rankscope::app {
 namespace {
@@ -31,6 +32,8 @@ void check_endpoint(const QString& text) {
 
 }  // namespace
 
+bool SourceSpec::is_foreign() const { return kind == SourceKind::trace && import::may_be_traces(text.toStdString()); }
+
 SourceSpec classify_source(const QString& text) {
   if (text.isEmpty()) return {};
   if (is_endpoint(text)) {
@@ -49,8 +52,14 @@ SourceSpec classify_source(const QString& text) {
     if (const auto named = find_scenario(text.toStdString()); !named.empty())
       info = QFileInfo(QString::fromStdString(named.string()));
   if (!info.exists()) refuse(QStringLiteral("%1: no such file, and no lab of that name").arg(text));
-  if (info.isDir())
-    refuse(QStringLiteral("%1: this is a folder; give a scenario (.toml) or a trace (.mcap)").arg(text));
+  if (info.isDir()) {
+    try {
+      import::traces_at(info.absoluteFilePath().toStdString());
+    } catch (const import::ImportError& error) {
+      refuse(QString::fromStdString(error.what()));
+    }
+    return {SourceKind::trace, info.absoluteFilePath()};
+  }
 
   QFile file(info.absoluteFilePath());
   if (!file.open(QIODevice::ReadOnly)) refuse(QStringLiteral("%1: %2").arg(text, file.errorString()));
@@ -60,7 +69,9 @@ SourceSpec classify_source(const QString& text) {
   if (info.suffix() == QLatin1String("toml")) return {SourceKind::scenario, info.absoluteFilePath()};
   if (head.trimmed().startsWith("rankscope://") || info.suffix() == QLatin1String("join"))
     return {SourceKind::join_file, info.absoluteFilePath()};
-  refuse(QStringLiteral("%1: neither a scenario (.toml), a trace (MCAP) nor a join file by its name or first bytes")
+  if (import::may_be_traces(info.filePath().toStdString())) return {SourceKind::trace, info.absoluteFilePath()};
+  refuse(QStringLiteral("%1: neither a scenario (.toml), a recording (MCAP), a trace of PyTorch (.json, .json.gz) nor "
+                        "a join file by its name or first bytes")
              .arg(text));
 }
 

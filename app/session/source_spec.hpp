@@ -13,6 +13,8 @@ struct SourceSpec {
   QString text;  ///< absolute path, or the endpoint as given
   /// A run elsewhere, to which the window connects.
   bool connects() const { return kind == SourceKind::endpoint || kind == SourceKind::join_file; }
+  /// A run of another program: traces that are imported.
+  bool is_foreign() const;
   bool operator==(const SourceSpec&) const = default;
 };
 
@@ -22,7 +24,8 @@ struct SourceError : std::runtime_error {
 };
 
 /// Classifies `text`: endpoints by their scheme, files by their first bytes, not by their name
-/// only. The name of a lab ("pipeline-1f1b") means that lab's file. Throws SourceError.
+/// only. A folder must have traces of another program. The name of a lab ("pipeline-1f1b") means that lab's file.
+/// Throws SourceError.
 SourceSpec classify_source(const QString& text);
 
 /// The lab that is opened when nothing was named: pipeline-1f1b, else the first; empty when none is installed.

@@ -78,7 +78,7 @@ void MainWindow::open(const QString& text) {
 void MainWindow::open(const SourceSpec& spec) {
   banner_->clear(opening_subject);
   // A sweep is many runs: it is read in addition to the open content.
-  if (spec.kind == SourceKind::trace && is_sweep_file(spec.text)) {
+  if (spec.kind == SourceKind::trace && !spec.is_foreign() && is_sweep_file(spec.text)) {
     workspace_->bring(scaling_);
     scaling_->open_sweep(spec.text);
     add_recent(spec);
@@ -181,8 +181,9 @@ void MainWindow::take_empty_words() {
 }
 
 void MainWindow::open_dialog() {
-  const QString file = QFileDialog::getOpenFileName(this, tr("Open"), QFileInfo(session_.spec().text).absolutePath(),
-                                                    tr("Scenarios and recordings (*.toml *.mcap);;All files (*)"));
+  const QString file = QFileDialog::getOpenFileName(
+      this, tr("Open"), QFileInfo(session_.spec().text).absolutePath(),
+      tr("Scenarios, recordings and PyTorch traces (*.toml *.mcap *.json *.json.gz);;All files (*)"));
   if (!file.isEmpty()) open(file);
 }
 

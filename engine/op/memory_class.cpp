@@ -4,8 +4,8 @@
 
 namespace rankscope {
 
-constexpr auto memory_class_names =
-    word_list("parameters", "gradients", "optimizer", "activations", "buffers", "host", "workspace", "context");
+constexpr auto memory_class_names = word_list("parameters", "gradients", "optimizer", "activations", "buffers", "host",
+                                              "workspace", "context", "unclassified");
 static_assert(memory_class_names.size() == memory_class_count);
 std::string_view name_of(MemoryClass memory) { return word_at(memory_class_names, memory); }
 

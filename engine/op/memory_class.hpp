@@ -17,8 +17,9 @@ enum class MemoryClass : std::uint8_t {
   host,
   workspace,  ///< of kernels (of a library's products, of attention), of communicators: outside the program's buffers
   context,    ///< memory used by the device's driver and libraries: contexts, code, handles
+  unclassified,  ///< all that another program's allocator has given out: an imported run does not say for what
 };
-inline constexpr int memory_class_count = 8;
+inline constexpr int memory_class_count = 9;
 std::string_view name_of(MemoryClass memory);
 
 /// Bytes by memory class.

@@ -192,10 +192,11 @@ Written write(FlatBufferBuilder& out, Values& scratch, const MemoryBatch& e) {
     if (k < first_memory_classes ||
         std::any_of(e.rows.begin(), e.rows.end(), [k](const MemorySample& s) { return s.bytes[k] != 0; }))
       bytes[k] = col([k](const MemorySample& s) { return s.bytes[k]; });
-  return {wire::Event::Memory,
-          wire::CreateMemory(out, static_cast<std::uint8_t>(e.obtained), static_cast<std::uint8_t>(e.clock), op, rank,
-                             step, time, bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7])
-              .Union()};
+  return {
+      wire::Event::Memory,
+      wire::CreateMemory(out, static_cast<std::uint8_t>(e.obtained), static_cast<std::uint8_t>(e.clock), op, rank, step,
+                         time, bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7], bytes[8])
+          .Union()};
 }
 
 Written write(FlatBufferBuilder& out, Values& scratch, const PhaseBatch& e) {

@@ -49,7 +49,8 @@ struct MemorySample {
 };
 
 /// One transfer inside a transparent collective, or a phase reported by a library: `chunk` is then a channel,
-/// phase 0 the channel's part of the kernel, and phase s + 1 its transfer s over the network.
+/// phase 0 the channel's part of the kernel, and phase s + 1 its transfer s over the network. From a rank to itself:
+/// all that it gives to the op, whose transfers are not known (of an imported run).
 struct PhaseSpan {
   std::int32_t rank = 0;
   std::uint32_t step = 0;
@@ -57,6 +58,7 @@ struct PhaseSpan {
   std::int32_t phase = 0, chunk = 0;
   std::int32_t from = 0, to = 0;                     ///< -1: unknown
   std::int64_t bytes = 0, begin_ns = 0, end_ns = 0;  ///< bytes -1: unknown
+  bool is_given() const { return from >= 0 && from == to; }
   bool operator==(const PhaseSpan&) const = default;
 };
 

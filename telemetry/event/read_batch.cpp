@@ -104,7 +104,8 @@ struct MemoryColumns : KeyColumns {
               ColumnReader(t.buffers(), rows, 0, greatest_bytes, "buffers"),
               ColumnReader::later(t.host(), rows, 0, greatest_bytes, "host"),
               ColumnReader::later(t.workspace(), rows, 0, greatest_bytes, "workspace"),
-              ColumnReader::later(t.context(), rows, 0, greatest_bytes, "context")} {}
+              ColumnReader::later(t.context(), rows, 0, greatest_bytes, "context"),
+              ColumnReader::later(t.unclassified(), rows, 0, greatest_bytes, "unclassified")} {}
 
   void reach(std::size_t first, std::size_t count, std::int64_t& least, std::int64_t& greatest) const {
     const auto [t] = blocks_of(first, count, time);

@@ -1,6 +1,7 @@
 #include "telemetry/import/align.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <tuple>
@@ -18,18 +19,25 @@ bool ends_together(OpKind kind) {
          kind == OpKind::all_to_all;
 }
 
-Ends ends_of(const RankTrace& trace) {
+/// Without sequence numbers a place is counted from the step's first one, or back from its last one.
+Ends ends_of(const RankTrace& trace, bool from_last) {
+  using Series = std::tuple<int, std::uint32_t, std::uint32_t>;  // group, name, step
+  std::map<Series, std::int64_t> next;
+  const auto visit = [&](const auto& take) {
+    for (const TracedSpan& span : trace.spans) {
+      if (span.exchange < 0 || !ends_together(span.kind)) continue;
+      const TracedExchange& exchange = trace.exchanges[static_cast<std::size_t>(span.exchange)];
+      if (exchange.group >= 0) take(span, exchange, next[{exchange.group, span.name, span.step}]);
+    }
+  };
+  if (from_last) visit([](const TracedSpan&, const TracedExchange&, std::int64_t& place) { --place; });
   Ends ends;
-  std::map<std::tuple<int, std::uint32_t, std::uint32_t>, std::int64_t> next;
-  for (const TracedSpan& span : trace.spans) {
-    if (span.exchange < 0 || !ends_together(span.kind)) continue;
-    const TracedExchange& exchange = trace.exchanges[static_cast<std::size_t>(span.exchange)];
-    if (exchange.group < 0) continue;
+  visit([&](const TracedSpan& span, const TracedExchange& exchange, std::int64_t& place) {
     const TracedGroup& group = trace.groups[static_cast<std::size_t>(exchange.group)];
-    const std::int64_t place = next[{exchange.group, span.name, span.step}]++;
     ends[{group.ranks, group.name, trace.names[span.name], span.step,
           exchange.sequence >= 0 ? exchange.sequence : place}] = span.end_ns;
-  }
+    ++place;
+  });
   return ends;
 }
 
@@ -55,10 +63,11 @@ double slope_of(const std::vector<CommonEnd>& ends) {
   return *middle;
 }
 
-/// One clock for all ranks of a host: traces of the same host differ only by how ends spread.
+/// One clock for all ranks of a host, unless the ends say clearly that it is not: a device's times are converted to the
+/// host's by each process for itself.
 bool is_same_clock(const ClockFit& fit) {
-  constexpr std::int64_t usual_spread_ns = 2'000'000;
-  return std::abs(fit.offset_ns) <= usual_spread_ns + 8 * fit.uncertainty_ns && std::abs(fit.drift) < 2e-5;
+  constexpr std::int64_t usual_spread_ns = 200'000;
+  return std::abs(fit.offset_ns) <= std::max(usual_spread_ns, 20 * fit.uncertainty_ns) && std::abs(fit.drift) < 2e-5;
 }
 
 }  // namespace
@@ -69,7 +78,8 @@ std::int64_t ClockFit::aligned(std::int64_t raw_ns) const {
 
 ClockFit fit(std::vector<CommonEnd> ends) {
   constexpr std::size_t least_for_slope = 12;
-  constexpr double least_ratio = 4;  // of the slope to its uncertainty
+  constexpr double least_ratio = 4;    // of the slope to its uncertainty
+  constexpr double most_drift = 2e-4;  // more than quartz has: some ends are of different collectives
   ClockFit result;
   result.points = ends.size();
   if (ends.empty()) return result;
@@ -89,7 +99,7 @@ ClockFit fit(std::vector<CommonEnd> ends) {
   const auto length = static_cast<double>(ends.back().mine_ns - ends.front().mine_ns);
   const double uncertain = 3.0 * static_cast<double>(result.uncertainty_ns) /
                            (std::sqrt(static_cast<double>(ends.size())) * std::max(length, 1.0));
-  if (std::abs(result.drift) < least_ratio * uncertain) {
+  if (std::abs(result.drift) < least_ratio * uncertain || std::abs(result.drift) > most_drift) {
     result.drift = 0;
     settle();
   }
@@ -100,23 +110,29 @@ std::vector<ClockFit> align(std::span<const RankTrace> traces) {
   std::vector<ClockFit> fits(traces.size());
   std::vector<bool> aligned(traces.size(), false);
   if (traces.empty()) return fits;
-  std::vector<Ends> ends;
-  for (const RankTrace& trace : traces) ends.push_back(ends_of(trace));
+  std::array<std::vector<Ends>, 2> ends;  // counted from the first, and from the last
+  for (const RankTrace& trace : traces)
+    for (const bool from_last : {false, true}) ends[from_last].push_back(ends_of(trace, from_last));
   aligned[0] = true;
   for (bool more = true; more;) {
     more = false;
     for (std::size_t t = 0; t < traces.size(); ++t) {
       if (aligned[t]) continue;
-      std::vector<CommonEnd> common;
-      for (std::size_t other = 0; other < traces.size(); ++other) {
-        if (!aligned[other]) continue;
-        for (const auto& [meeting, mine] : ends[t])
-          if (const auto theirs = ends[other].find(meeting); theirs != ends[other].end())
-            common.push_back({mine, fits[other].aligned(theirs->second)});
-        if (!common.empty()) break;  // the first aligned rank that it meets: by more of them errors would not shrink
-      }
-      if (common.empty()) continue;
-      fits[t] = fit(std::move(common));
+      const auto compared = [&](const std::vector<Ends>& of) {
+        std::vector<CommonEnd> common;
+        for (std::size_t other = 0; other < traces.size(); ++other) {
+          if (!aligned[other]) continue;
+          for (const auto& [meeting, mine] : of[t])
+            if (const auto theirs = of[other].find(meeting); theirs != of[other].end())
+              common.push_back({mine, fits[other].aligned(theirs->second)});
+          if (!common.empty()) break;  // the first aligned rank that it meets: by more of them errors would not shrink
+        }
+        return fit(std::move(common));
+      };
+      // Where a rank has lost some, one of both counts is right for most of the others.
+      fits[t] = compared(ends[0]);
+      if (fits[t].points == 0) continue;
+      if (const ClockFit back = compared(ends[1]); back.uncertainty_ns < fits[t].uncertainty_ns) fits[t] = back;
       for (std::size_t other = 0; other < traces.size(); ++other)
         if (aligned[other] && !traces[t].host.empty() && traces[other].host == traces[t].host &&
             is_same_clock(fits[t]) && fits[other].offset_ns == 0 && fits[other].drift == 0) {

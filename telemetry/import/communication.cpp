@@ -65,7 +65,9 @@ std::optional<KernelCommunication> communication_of_kernel(std::string_view name
   if (is_library) return KernelCommunication{kind_in(text)};
   // Kernels of vLLM and SGLang, symmetric memory, TensorRT-LLM and DeepEP, which have no common prefix.
   if (has("crossdevicereduce")) return KernelCommunication{OpKind::all_reduce};
-  if (has("deepep") && (has("dispatch") || has("combine"))) return KernelCommunication{OpKind::all_to_all};
+  const bool is_expert_exchange = has("deepep") || has("internode") || has("intranode");
+  if (is_expert_exchange && (has("dispatch") || has("combine") || has("notify")))
+    return KernelCommunication{OpKind::all_to_all};
   for (const std::string_view word : {"allreduce", "reducescatter", "allgather", "alltoall"})
     if (has(word)) return KernelCommunication{kind_in(std::string(word))};
   return {};

@@ -1,5 +1,6 @@
 #include "telemetry/import/join.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace rankscope::import {
 namespace {
 
 constexpr int most_ranks = 1 << 16;
-constexpr std::size_t spans_per_batch = 4096;
+constexpr std::size_t rows_per_batch = 4096;
 
 /// Numbers in order of first use.
 template <class Key>
@@ -88,7 +89,10 @@ class Joiner {
       run_.clocks[static_cast<std::size_t>(traces_[t].rank)] = fits[t];
       for (const TracedSpan& span : traces_[t].spans) first_ns_ = std::min(first_ns_, fits[t].aligned(span.begin_ns));
     }
+    require_one_run(fits);
+    number_communication_lanes();
     find_first_sequences();
+    match_uneven(fits);
     for (std::size_t t = 0; t < traces_.size(); ++t) add(traces_[t], fits[t]);
     find_waiting();
     describe(fits);
@@ -145,6 +149,86 @@ class Joiner {
     }
   }
 
+  /// Ranks that lost some collectives of a group, or whose trace begins later, cannot be matched by order: the ends are
+  /// compared with those of the rank that has most.
+  void match_uneven(const std::vector<ClockFit>& fits) {
+    std::map<Series, std::map<std::size_t, std::vector<std::int64_t>>> ends;  // by trace
+    for (std::size_t t = 0; t < traces_.size(); ++t)
+      for (const TracedSpan& span : traces_[t].spans) {
+        StepFacts::Group group;
+        if (span.exchange < 0 || !is_collective(span.kind)) continue;
+        const int number = group_of(traces_[t], span, group);
+        if (number < 0) continue;
+        const Series series{name_of(traces_[t], span, number), span.step};
+        if (unordered_.contains(series)) ends[series][t].push_back(fits[t].aligned(span.end_ns));
+      }
+    for (auto& [series, of_traces] : ends) {
+      const auto most = std::ranges::max_element(of_traces, {}, [](const auto& of) { return of.second.size(); });
+      for (const auto& [t, own] : of_traces) {
+        const std::vector<std::int64_t>& all = most->second;
+        if (own.size() == all.size() || fits[t].points == 0) continue;
+        std::vector<int>& matched = matched_[{traces_[t].rank, std::get<0>(series), std::get<1>(series)}];
+        std::size_t next = 0;
+        for (std::size_t i = 0; i < own.size(); ++i, ++next) {
+          const std::size_t last = all.size() - (own.size() - i);
+          while (next < last && std::abs(all[next + 1] - own[i]) <= std::abs(all[next] - own[i])) ++next;
+          matched.push_back(static_cast<int>(next));
+        }
+        remark(traces_[t].rank,
+               fmt::format("collectives that other members have are missing, the rest is matched by their ends: {}",
+                           all.size() - own.size()));
+      }
+    }
+  }
+
+  static bool is_numbered_by_name(const TracedLane& lane) {
+    return lane.use == TracedUse::communication || lane.use == TracedUse::copy;
+  }
+
+  /// A rank's lanes of communication have different numbers, and all members of a group the same one.
+  void number_communication_lanes() {
+    std::map<std::string, std::set<int>> ranks_of;
+    for (const RankTrace& trace : traces_)
+      for (const TracedLane& lane : trace.lanes)
+        if (is_numbered_by_name(lane)) ranks_of[lane.name].insert(trace.rank);
+    std::map<int, std::set<int>> taken;  // by rank
+    for (const RankTrace& trace : traces_)
+      for (const TracedLane& lane : trace.lanes) {
+        if (!is_numbered_by_name(lane) || communication_lanes_.contains(lane.name)) continue;
+        int number = 0;
+        const std::set<int>& ranks = ranks_of[lane.name];
+        while (std::ranges::any_of(ranks, [&](int rank) { return taken[rank].contains(number); })) ++number;
+        for (const int rank : ranks) taken[rank].insert(number);
+        communication_lanes_[lane.name] = number;
+      }
+  }
+
+  /// A trace beside which nothing else happened is of another run, or of a clock that is wrong.
+  void require_one_run(const std::vector<ClockFit>& fits) {
+    constexpr std::int64_t far_ns = 3'600'000'000'000;
+    const auto extent_of = [&](std::size_t t) {
+      std::int64_t begin = INT64_MAX, end = INT64_MIN;
+      for (const TracedSpan& span : traces_[t].spans) {
+        begin = std::min(begin, fits[t].aligned(span.begin_ns));
+        end = std::max(end, fits[t].aligned(span.end_ns));
+      }
+      return std::pair(begin, end);
+    };
+    const auto first = extent_of(0);
+    for (std::size_t t = 1; t < traces_.size(); ++t) {
+      const auto own = extent_of(t);
+      if (fits[t].points > 0 || own.first > own.second || first.first > first.second) continue;
+      const std::int64_t apart = std::max(own.first - first.second, first.first - own.second);
+      if (apart > far_ns)
+        throw ImportError(fmt::format("{} is of {:%F %T} and {} of {:%F %T} (UTC): they are not of one run",
+                                      traces_[0].file, fmt::gmtime(first.first / 1'000'000'000), traces_[t].file,
+                                      fmt::gmtime(own.first / 1'000'000'000)));
+      if (apart > 0)
+        remark(traces_[t].rank,
+               fmt::format("nothing in it happened while rank {} was traced: its clock may be wrong", traces_[0].rank));
+    }
+  }
+
   Lane lane_of(const RankTrace& trace, const TracedLane& lane) {
     const LaneUse use = lane.use == TracedUse::compute ? LaneUse::compute
                         : lane.use == TracedUse::host  ? LaneUse::host
@@ -153,7 +237,7 @@ class Joiner {
                      : use == LaneUse::host  ? observed_host_lanes
                                              : observed_communication_lanes;
     // Members of a collective must agree on its lane; the numbers of other lanes are the rank's own matter.
-    int number = use == LaneUse::communication ? communication_lanes_.of(lane.name) : used_[{trace.rank, use}]++;
+    int number = use == LaneUse::communication ? communication_lanes_.at(lane.name) : used_[{trace.rank, use}]++;
     if (number >= most) {
       number = most - 1;
       remark(trace.rank, fmt::format("it has more than {}: those beyond share the last row",
@@ -191,13 +275,19 @@ class Joiner {
       ObservedOp op{traced.kind, Purpose::none, lane, name, counted_up};
       if (number >= 0 && sequence >= 0 && !unordered_.contains(series))
         op.occurrence = static_cast<int>(sequence - first_sequence_.at(series));
+      else if (const auto at = matched_.find({trace.rank, name, traced.step}); at != matched_.end())
+        op.occurrence = at->second.at(static_cast<std::size_t>(counted_up));
       if (is_communication(traced.kind)) {
         const TracedExchange& exchange = trace.exchanges[static_cast<std::size_t>(traced.exchange)];
         const int at = exchange.group;
-        op.purpose = purpose_of(traced.kind, at < 0 ? nullptr : &trace.groups[static_cast<std::size_t>(at)], trace.rank,
-                                peer_of(trace, exchange));
+        op.purpose = exchange.is_of_unknown_kind
+                         ? Purpose::none
+                         : purpose_of(traced.kind, at < 0 ? nullptr : &trace.groups[static_cast<std::size_t>(at)],
+                                      trace.rank, peer_of(trace, exchange));
         count(summaries, trace, traced, op.purpose);
       }
+      const std::int64_t given =
+          traced.exchange < 0 ? -1 : trace.exchanges[static_cast<std::size_t>(traced.exchange)].bytes;
       Span span;
       span.rank = trace.rank;
       span.step = traced.step;
@@ -209,9 +299,51 @@ class Joiner {
       span.begin_ns = span.active_ns = clock.aligned(traced.begin_ns) - first_ns_;
       span.end_ns = std::max(span.begin_ns, clock.aligned(traced.end_ns) - first_ns_);
       run_.spans.push_back(span);
+      if (given >= 0)
+        run_.given.push_back(
+            {trace.rank, span.step, span.op, 0, 0, trace.rank, trace.rank, given, span.begin_ns, span.end_ns});
     }
+    add_memory(trace, clock, summaries);
     for (auto& [number, summary] : summaries) run_.summaries.push_back(std::move(summary));
     for (const std::string& text : trace.remarks) remark(trace.rank, text);
+  }
+
+  /// A step's peak is also that of the level with which it begins.
+  void add_memory(const RankTrace& trace, const ClockFit& clock, std::map<std::uint32_t, StepSummary>& summaries) {
+    if (summaries.empty() || trace.memory.empty()) return;
+    constexpr auto unclassified = static_cast<std::size_t>(MemoryClass::unclassified);
+    auto step = summaries.begin();
+    std::int64_t level = 0;
+    const auto reach = [&] {
+      StepSummary& summary = step->second;
+      summary.peak_total_bytes = summary.peak_bytes[unclassified] = std::max(summary.peak_total_bytes, level);
+    };
+    const auto add = [&](std::int64_t time_ns) {
+      reach();
+      MemorySample& sample = run_.memory.emplace_back();
+      sample.rank = trace.rank;
+      sample.step = step->first;
+      sample.time_ns = time_ns;
+      sample.bytes[unclassified] = level;
+    };
+    for (const TracedMemory& traced : trace.memory) {
+      const std::int64_t time = clock.aligned(traced.time_ns) - first_ns_;
+      if (time >= step->second.begin_ns) {
+        const bool first = run_.memory.empty() || run_.memory.back().rank != trace.rank;
+        if (first && level > 0) add(step->second.begin_ns);
+        for (auto next = std::next(step); next != summaries.end() && next->second.begin_ns <= time; ++next) {
+          reach();
+          step = next;
+          reach();
+        }
+      }
+      level = std::max<std::int64_t>(traced.allocated, 0);
+      if (time >= step->second.begin_ns) add(time);
+    }
+    for (auto next = std::next(step); next != summaries.end(); ++next) {
+      step = next;
+      reach();
+    }
   }
 
   static void count(std::map<std::uint32_t, StepSummary>& summaries, const RankTrace& trace, const TracedSpan& span,
@@ -242,16 +374,35 @@ class Joiner {
     }
   }
 
-  /// Ranks say the same with different counts at its begin: these are added up.
+  /// Ranks say the same with different counts at its end: these are added up.
   void remark(int rank, const std::string& text) {
-    const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-    Said& said = said_[text.substr(digits)];
+    const std::size_t digits = text.find_last_not_of("0123456789") + 1;
+    Said& said = said_[text.substr(0, digits)];
     said.ranks.insert(rank);
-    if (const auto count = number_in<std::int64_t>(std::string_view(text).substr(0, digits)))
+    if (const auto count = number_in<std::int64_t>(std::string_view(text).substr(digits)))
       said.count = said.count.value_or(0) + *count;
   }
 
+  void remark_of_steps() {
+    std::map<std::vector<std::uint32_t>, std::vector<int>> ranks;
+    for (const RankTrace& trace : traces_) {
+      std::vector<std::uint32_t> steps;
+      for (const TracedStep& step : trace.steps) steps.push_back(step.number);
+      ranks[steps].push_back(trace.rank);
+    }
+    if (ranks.size() < 2) return;
+    std::string text = "ranks mark different steps:";
+    for (const auto& [steps, own] : ranks)
+      text += fmt::format("{} steps {} on {}", text.back() == ':' ? "" : ",", listed_up_to(6, steps),
+                          (own.size() == 1 ? "rank " : "ranks ") + listed_up_to(6, own));
+    run_.remarks.push_back(text);
+  }
+
   void describe(const std::vector<ClockFit>& fits) {
+    for (std::size_t t = 1; t < traces_.size(); ++t)
+      if (fits[t].points == 0 && (traces_[t].host.empty() || traces_[t].host != traces_[0].host))
+        remark(traces_[t].rank, "no collective is known to be shared with the others, so the clock is as traced");
+    remark_of_steps();
     Hello& hello = run_.hello;
     const RankTrace& first = traces_.front();
     hello.ranks = ranks_;
@@ -267,17 +418,14 @@ class Joiner {
         missing.push_back(rank);
     for (const auto& [text, said] : said_)
       run_.remarks.push_back(fmt::format("{}{}: {}{}", agreeing(said.ranks.size(), "rank ", "ranks "),
-                                         listed_up_to(8, std::vector<int>(said.ranks.begin(), said.ranks.end())),
-                                         said.count ? fmt::to_string(*said.count) : "", text));
+                                         listed_up_to(8, std::vector<int>(said.ranks.begin(), said.ranks.end())), text,
+                                         said.count ? fmt::to_string(*said.count) : ""));
     if (!missing.empty())
-      run_.remarks.push_back(fmt::format("the {} of {} {} missing: what they did, and who waited for them, is unknown",
+      run_.remarks.push_back(fmt::format("the {} of {} {} missing: what {} did, and who waited for {}, is unknown",
                                          agreeing(missing.size(), "trace", "traces"),
                                          (missing.size() == 1 ? "rank " : "ranks ") + listed_up_to(8, missing),
-                                         agreeing(missing.size(), "is", "are")));
-    for (std::size_t t = 1; t < traces_.size(); ++t)
-      if (fits[t].points == 0 && (traces_[t].host.empty() || traces_[t].host != traces_[0].host))
-        run_.remarks.push_back(fmt::format(
-            "rank {}: it shares no collective with the others, so its clock is as traced", traces_[t].rank));
+                                         agreeing(missing.size(), "is", "are"), agreeing(missing.size(), "it", "they"),
+                                         agreeing(missing.size(), "it", "them")));
   }
 
   std::vector<RankTrace> traces_;  ///< by rank
@@ -285,7 +433,8 @@ class Joiner {
   std::int64_t first_ns_ = INT64_MAX;
   Numbers<std::pair<std::string, std::vector<int>>> groups_;
   Numbers<std::pair<std::string, int>> names_;
-  Numbers<std::string> communication_lanes_;
+  std::map<std::string, int> communication_lanes_;
+  std::map<std::tuple<int, int, std::uint32_t>, std::vector<int>> matched_;  ///< occurrences, by rank, name and step
   std::map<std::pair<int, LaneUse>, int> used_;
   std::map<Series, std::int64_t> first_sequence_;
   std::set<Series> unordered_;
@@ -301,6 +450,24 @@ class Joiner {
 
 ImportedRun join(std::vector<RankTrace> traces) { return Joiner(std::move(traces)).join(); }
 
+namespace {
+
+/// In batches of one rank each.
+template <class Row>
+void publish_rows(const std::vector<Row>& rows, const std::function<void(int rank, Event event)>& to) {
+  for (std::size_t begin = 0; begin < rows.size();) {
+    std::size_t end = begin;
+    while (end < rows.size() && end - begin < rows_per_batch && rows[end].rank == rows[begin].rank) ++end;
+    to(rows[begin].rank, Batch<Row>{Obtained::measured,
+                                    ClockDomain::wall,
+                                    {rows.begin() + static_cast<std::ptrdiff_t>(begin),
+                                     rows.begin() + static_cast<std::ptrdiff_t>(end)}});
+    begin = end;
+  }
+}
+
+}  // namespace
+
 void publish(const ImportedRun& run, const std::function<void(int rank, Event event)>& to) {
   to(-1, run.hello);
   for (const StepFacts& facts : run.facts) {
@@ -310,16 +477,9 @@ void publish(const ImportedRun& run, const std::function<void(int rank, Event ev
     const ClockFit& clock = run.clocks[static_cast<std::size_t>(facts.rank)];
     if (facts.rank > 0) to(facts.rank, ClockRecord{facts.rank, 0, 0, clock.is_shared ? 0 : clock.uncertainty_ns});
   }
-  for (std::size_t begin = 0; begin < run.spans.size();) {
-    std::size_t end = begin;
-    while (end < run.spans.size() && end - begin < spans_per_batch && run.spans[end].rank == run.spans[begin].rank)
-      ++end;
-    to(run.spans[begin].rank, SpanBatch{Obtained::measured,
-                                        ClockDomain::wall,
-                                        {run.spans.begin() + static_cast<std::ptrdiff_t>(begin),
-                                         run.spans.begin() + static_cast<std::ptrdiff_t>(end)}});
-    begin = end;
-  }
+  publish_rows(run.spans, to);
+  publish_rows(run.given, to);
+  publish_rows(run.memory, to);
   std::int64_t last_step = -1;
   for (const StepSummary& summary : run.summaries) {
     to(summary.rank, summary);

@@ -65,6 +65,7 @@ struct Row {
   std::size_t operators = 0;          ///< outside backward
   std::size_t marks = 0;              ///< of steps
   bool is_stream = false, is_autograd = false, has_kernels = false;
+  std::int64_t first_launched_ns = INT64_MAX;  ///< begin of the first work whose launch is in the trace
 };
 
 class Interpreter {
@@ -82,6 +83,7 @@ class Interpreter {
   }
 
   RankTrace interpret() {
+    leave_out_far_events();
     sort_into_rows();
     find_steps();
     for (Row& row : rows_)
@@ -104,6 +106,21 @@ class Interpreter {
     return e.communication < 0 ? nullptr : &in_.communications[static_cast<std::size_t>(e.communication)];
   }
 
+  /// Some events have a time of zero or of another clock. A trace is of minutes: what is a day from its middle is
+  /// wrong.
+  void leave_out_far_events() {
+    constexpr std::int64_t day_ns = 86'400'000'000'000;
+    std::vector<std::int64_t> begins;
+    for (const KinetoEvent& e : in_.events) begins.push_back(e.begin_ns);
+    const auto middle = begins.begin() + static_cast<std::ptrdiff_t>(begins.size() / 2);
+    std::nth_element(begins.begin(), middle, begins.end());
+    const std::size_t far = std::erase_if(in_.events, [&](const KinetoEvent& e) {
+      return static_cast<double>(e.begin_ns) < static_cast<double>(*middle) - day_ns ||
+             static_cast<double>(e.end_ns) > static_cast<double>(*middle) + day_ns;
+    });
+    if (far > 0) remark(fmt::format("events more than a day from the others are left out: {}", far));
+  }
+
   void sort_into_rows() {
     rows_.resize(in_.rows.size());
     std::map<std::int64_t, std::size_t> work;
@@ -123,6 +140,8 @@ class Interpreter {
     for (const auto& [device, count] : work)
       if (count > work[device_]) device_ = device;
     if (has_device_ && !work.contains(device_)) device_ = work.begin()->first;
+    if (has_devices_)
+      remark(fmt::format("its file has the work of several devices ({}): give one trace of each rank", work.size()));
     out_.device = has_device_ ? "" : "cpu";
     for (const auto& [device, name] : in_.devices)
       if (has_device_ && device == device_) out_.device = name;
@@ -245,6 +264,10 @@ class Interpreter {
       if (e.kind == KinetoKind::cpu_op && e.external >= 0 && e.communication >= 0) records_[e.external] = i;
     }
     std::ranges::sort(launches_);
+    // A device still does what was launched before the profiler began: of that there is no launch.
+    for (const KinetoEvent& e : in_.events)
+      if (is_on_device(e.kind) && launch_of(e) != nullptr)
+        rows_[e.row].first_launched_ns = std::min(rows_[e.row].first_launched_ns, e.begin_ns);
   }
   const KinetoEvent* launch_of(const KinetoEvent& e) const {
     const auto found = std::ranges::lower_bound(launches_, std::pair(e.correlation, 0U));
@@ -260,6 +283,8 @@ class Interpreter {
 
   void add_device_work(const KinetoEvent& e) {
     const KinetoEvent* launch = launch_of(e);
+    const std::int64_t first = rows_[e.row].first_launched_ns;
+    if (out_.marks_steps && launch == nullptr && first != INT64_MAX && e.begin_ns < first) return leave_out();
     const std::int64_t time = launch != nullptr ? launch->begin_ns : e.begin_ns;
     const auto step = step_at(time);
     if (!step) return leave_out();
@@ -292,7 +317,8 @@ class Interpreter {
       if (e.end_ns < launch.begin_ns - near_ns) continue;
       Around& to = e.end_ns >= launch.begin_ns ? result : earlier;
       const KinetoCommunication* c = communication(e);
-      if (c != nullptr && !c->collective.empty() && to.record == nullptr) to.record = c;
+      const bool says = c != nullptr && (!c->collective.empty() || c->group_size > 0);
+      if (says && to.record == nullptr) to.record = c;
       if (e.kind == KinetoKind::annotation && to.annotation == nullptr && kind_of_communication(in_.names[e.name]))
         to.annotation = &e;
     }
@@ -323,8 +349,21 @@ class Interpreter {
       kind = OpKind::send;
       remark(
           "some communication kernels say neither what they do nor for whom: they are shown as sends without a peer");
+      TracedExchange unknown;
+      unknown.is_of_unknown_kind = true;
+      add_exchange_span(e, name, *kind, unknown, step);
+      return true;
     }
-    if (c == nullptr && hints.annotation != nullptr) c = communication(*hints.annotation);
+    const KinetoCommunication* annotated = hints.annotation != nullptr ? communication(*hints.annotation) : nullptr;
+    if (c == nullptr) c = annotated;
+    if (c != nullptr && annotated != nullptr && c->in_elements < 0 && annotated->dimension_elements >= 0) {
+      // An old record has the group, the annotation the sizes.
+      KinetoCommunication both = *c;
+      both.dimension_elements = annotated->dimension_elements;
+      both.type = annotated->type;
+      add_exchange(e, name, *kind, &both, step);
+      return true;
+    }
     add_exchange(e, name, *kind, c, step);
     return true;
   }
@@ -378,13 +417,13 @@ class Interpreter {
   }
 
   int group_of(const KinetoCommunication* c) {
-    if (c == nullptr || (c->group.empty() && c->ranks.empty())) {
+    const bool is_world = c != nullptr && in_.world_size > 1 && c->group_size == in_.world_size;
+    if (c == nullptr || (c->group.empty() && c->ranks.empty() && !is_world)) {
       const int only = only_group();
-      remark(only >= 0
-                 ? "some exchanges do not say their process group: they are taken to be of the only one of several "
-                   "ranks in pg_config"
-                 : "some exchanges do not say their process group, and pg_config does not have exactly one of "
-                   "several ranks: they cannot be matched between ranks");
+      if (only >= 0)
+        remark(
+            "some exchanges do not say their process group: they are taken to be of the only one of several ranks in "
+            "pg_config");
       return only;
     }
     std::vector<int> ranks = parse_ranks(c->ranks);
@@ -395,8 +434,8 @@ class Interpreter {
     }
     const auto is_it = [&](const TracedGroup& g) { return c->group.empty() ? g.ranks == ranks : g.name == c->group; };
     auto found = std::ranges::find_if(out_.groups, is_it);
-    if (found == out_.groups.end())
-      found = out_.groups.insert(found, TracedGroup{c->group.empty() ? c->ranks : c->group, c->description, ranks});
+    const std::string name = !c->group.empty() ? c->group : !c->ranks.empty() ? c->ranks : "all ranks";
+    if (found == out_.groups.end()) found = out_.groups.insert(found, TracedGroup{name, c->description, ranks});
     if (found->ranks.empty()) found->ranks = ranks;
     if (found->description.empty()) found->description = c->description;
     return static_cast<int>(found - out_.groups.begin());
@@ -554,9 +593,9 @@ class Interpreter {
       if (fresh) out_.names.push_back(in_.names[span.name]);
       span.name = at->second;
     }
-    if (left_out_ > 0)
-      remark(fmt::format("{} before the first or after the last marked step {} left out",
-                         counted(left_out_, "operation"), agreeing(left_out_, "is", "are")));
+    for (const auto& [category, events] : in_.unread)
+      remark(fmt::format("events of the category “{}” are not known, and are left out: {}", category, events));
+    if (left_out_ > 0) remark(fmt::format("operations outside the marked steps are left out: {}", left_out_));
     if (!has_device_ && std::ranges::any_of(in_.events, [&](const KinetoEvent& e) {
           return e.kind == KinetoKind::runtime || in_.names[e.name].starts_with("nccl:");
         }))
@@ -606,11 +645,15 @@ int rank_in_name(const std::filesystem::path& file) {
       const bool has_mark = at < name.size() && std::string_view("_-=. ").find(name[at]) != std::string_view::npos;
       if (const int rank = number_at(name, at + has_mark); rank >= 0) return rank;
     }
-  std::string stem = name;
+  return -1;
+}
+
+int number_at_end(const std::filesystem::path& file) {
+  std::string stem = lowered(file.filename().string());
   for (const std::string_view end : {".gz", ".json", ".trace", ".pt"})
     if (stem.ends_with(end)) stem.resize(stem.size() - end.size());
   const std::size_t digits = stem.find_last_not_of("0123456789");
-  if (digits == std::string::npos || stem[digits] != '_' || stem.size() - digits > 6) return -1;
+  if (digits == std::string::npos || stem.size() - digits > 6) return -1;
   return number_at(stem, digits + 1);
 }
 

@@ -34,7 +34,9 @@ RankTrace read_kineto(const std::filesystem::path& file);
 /// By its name: .json and .json.gz.
 bool looks_like_trace(const std::filesystem::path& file);
 
-/// Of names such as "rank3.json", "trace_rank_3.pt.trace.json.gz", "worker3.json" or "trace_3.json"; −1: none.
+/// Of names such as "rank3.json", "trace_rank_3.pt.trace.json.gz" or "worker3.json"; −1: none.
 int rank_in_name(const std::filesystem::path& file);
+/// Of names such as "trace_3.json"; −1: none. It may be of anything.
+int number_at_end(const std::filesystem::path& file);
 
 }  // namespace rankscope::import

@@ -27,6 +27,7 @@ static_assert(text_padding >= simdjson::SIMDJSON_PADDING);
 struct Wrong {
   std::size_t at = 0;
   std::string what;
+  bool is_other_file = false;  ///< it is not a damaged trace, but something else
 };
 
 constexpr bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
@@ -162,6 +163,8 @@ std::optional<KinetoKind> kind_of(std::string_view category) {
                                                                       {"xpu_driver", KinetoKind::runtime},
                                                                       {"privateuse1_runtime", KinetoKind::runtime},
                                                                       {"privateuse1_driver", KinetoKind::runtime},
+                                                                      {"mtia_runtime", KinetoKind::runtime},
+                                                                      {"mtia_ccp_events", KinetoKind::kernel},
                                                                       // Until PyTorch 1.11.
                                                                       {"Operator", KinetoKind::cpu_op},
                                                                       {"Runtime", KinetoKind::runtime},
@@ -170,6 +173,14 @@ std::optional<KinetoKind> kind_of(std::string_view category) {
                                                                       {"Memset", KinetoKind::memset}})
     if (category == name) return kind;
   return {};
+}
+
+/// Events that repeat what others say, or say nothing of when ops ran.
+bool is_beside_the_point(std::string_view category) {
+  for (const std::string_view known : {"", "Trace", "python_function", "gpu_user_annotation", "cuda_sync", "overhead",
+                                       "cuda_profiler_range", "cpu_instant_event", "mtia_insight"})
+    if (category == known) return true;
+  return false;
 }
 
 /// The number of a value; −1 for anything else: arguments are for people, and differ between versions.
@@ -213,9 +224,9 @@ class Reader {
     } else if (cursor.take('{')) {
       while (!cursor.take('}')) read_member(cursor);
     } else {
-      throw Wrong{cursor.at(), "it is not JSON; a trace of torch.profiler is, plain or gzipped"};
+      throw Wrong{cursor.at(), "it is not JSON; a trace of torch.profiler is, plain or gzipped", true};
     }
-    if (!has_events_) throw Wrong{cursor.at(), "it has no traceEvents: it is not a trace of torch.profiler"};
+    if (!has_events_) throw Wrong{cursor.at(), "it has no traceEvents: it is not a trace of torch.profiler", true};
     if (trace_.events.empty())
       throw Wrong{cursor.at(), "it has no operators and no kernels; a trace of torch.profiler has"};
     shift_times(cursor.at());
@@ -365,6 +376,8 @@ class Reader {
     if (phase == "X") {
       if (const std::optional<KinetoKind> kind = kind_of(category))
         add_event(*kind, name, begin, duration, row(process, number, is_on_device(*kind)), arguments);
+      else if (!is_beside_the_point(category))
+        ++trace_.unread[std::string(category)];
     } else if (phase == "M" && name == "thread_name") {
       // Kineto writes several; the last is the thread's own.
       if (!arguments.name.empty()) trace_.rows[row(process, number, false)].name = arguments.name;
@@ -434,13 +447,17 @@ class Reader {
                  std::uint32_t row, const Arguments& a) {
     const std::optional<std::int64_t> from = nanoseconds(begin), length = nanoseconds(duration);
     if (!from || !length)
-      throw Wrong{0, fmt::format("an event's {} is not a time: {}", from ? "dur" : "ts", from ? duration : begin)};
+      throw Wrong{0, begin.empty() ? "an event has no ts"
+                                   : fmt::format("an event's {} is not a time: {}", from ? "dur" : "ts",
+                                                 from ? duration : begin)};
     KinetoEvent event{
         *from, 0, a.correlation, a.external, name_number(name), row, -1, kind, a.node >= 0 && a.forward_thread == 0};
     if (__builtin_add_overflow(*from, std::max<std::int64_t>(0, *length), &event.end_ns))
       throw Wrong{0, "an event's time is beyond what a trace can have"};
     // Only annotations and c10d's own operators have inputs that matter here; all others would cost memory.
-    const bool has_inputs = !a.dimensions.empty() && (kind == KinetoKind::annotation || name.starts_with("c10d::"));
+    const bool is_record = name == "record_param_comms";
+    const bool has_inputs =
+        !a.dimensions.empty() && (is_record || kind == KinetoKind::annotation || name.starts_with("c10d::"));
     if (!a.collective.empty() || has_inputs) {
       event.communication = static_cast<std::int32_t>(trace_.communications.size());
       KinetoCommunication c{std::string(a.collective), std::string(a.type), std::string(a.group),
@@ -457,9 +474,23 @@ class Reader {
         const std::string_view third = element(a.concrete_inputs, 2);
         std::from_chars(third.data(), third.data() + third.size(), c.third_input);
       }
+      if (is_record && a.collective.empty()) read_record(a.concrete_inputs, c);
       trace_.communications.push_back(std::move(c));
     }
     trace_.events.push_back(event);
+  }
+
+  /// Before 2024 record_param_comms had its inputs in place of arguments: tensor, sequence, communicator, rank, name,
+  /// two lists of sizes, size of the group.
+  static void read_record(std::string_view inputs, KinetoCommunication& c) {
+    constexpr int sequence = 1, size = 7;
+    const auto number = [&](int n, std::int64_t& to) {
+      const std::string_view text = element(inputs, n);
+      std::from_chars(text.data(), text.data() + text.size(), to);
+    };
+    if (element(inputs, size).empty() || !element(inputs, size + 1).empty()) return;
+    number(sequence, c.sequence);
+    number(size, c.group_size);
   }
 
   /// A process or thread; most are numbers, and "Spans" and the like get one of their own.
@@ -511,8 +542,11 @@ KinetoEvents read_kineto_events(const std::filesystem::path& file) {
   } catch (const Wrong& wrong) {
     const std::string_view before = text.view().substr(0, wrong.at);
     const bool is_cut = wrong.what.starts_with("the text ends");
-    throw ImportError(fmt::format("{}: line {}: {}{}", file.string(), std::ranges::count(before, '\n') + 1, wrong.what,
-                                  is_cut ? "; the file is cut: copy it again, or export the trace again" : ""));
+    const std::string why =
+        fmt::format("{}: line {}: {}{}", file.string(), std::ranges::count(before, '\n') + 1, wrong.what,
+                    is_cut ? "; the file is cut: copy it again, or export the trace again" : "");
+    if (wrong.is_other_file) throw NotATrace(why);
+    throw ImportError(why);
   }
 }
 

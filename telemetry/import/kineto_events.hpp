@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,7 +52,8 @@ struct KinetoEvents {
   std::vector<KinetoRow> rows;
   std::vector<KinetoEvent> events;  ///< in the file's order
   std::vector<KinetoCommunication> communications;
-  std::vector<KinetoMemory> memory;  ///< in the file's order
+  std::vector<KinetoMemory> memory;           ///< in the file's order
+  std::map<std::string, std::size_t> unread;  ///< how many events of categories that are not known
 };
 
 /// Throws ImportError.

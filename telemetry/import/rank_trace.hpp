@@ -15,6 +15,11 @@ struct ImportError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A file that is no trace at all, such as a configuration beside the traces of a folder.
+struct NotATrace : ImportError {
+  using ImportError::ImportError;
+};
+
 enum class TracedUse : std::uint8_t {
   compute,        ///< a stream of kernels; without a GPU a thread that computes
   copy,           ///< a stream of copies only
@@ -43,6 +48,7 @@ struct TracedExchange {
   std::int64_t sequence = -1;  ///< within the group; -1: unknown
   int peer = -1;               ///< of a send or receive, a world rank; -1: unknown
   std::int64_t bytes = -1;     ///< what this rank contributes; -1: unknown
+  bool is_of_unknown_kind = false;  ///< the trace does not say what it does: its span is called a send
 };
 
 /// A kernel, a copy, a communication or an outermost operator of a thread. Of a step that the trace marks

@@ -220,8 +220,8 @@ json page_kind(const StoreView& run, const PageSteps& steps, const RunContext* c
     json row = step_json(step, range, base, losses);
     if (context != nullptr)
       add_analysis(row,
-                   analyse_step(context->programs, context->step.grid,
-                                spans_around(run, *context, steps.obtained, step), range, step),
+                   analyse_step(*context->linked, spans_around(run, *context, steps.obtained, step), range, step,
+                                context->planned()),
                    base, ops);
     kind["steps"].push_back(std::move(row));
   }

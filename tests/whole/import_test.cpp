@@ -78,11 +78,18 @@ TEST_CASE("what is no trace, or no run, is refused in one line") {
   };
   check_refused(import({(folder / "nothing").string()}), "there is no such file or folder");
   fs::create_directories(folder / "empty");
-  check_refused(import({(folder / "empty").string()}), "there is no trace in it");
+  check_refused(import({(folder / "empty").string()}), "there is no trace in this folder");
   check_refused(import({folder.file("text.json", "no JSON")}), "text.json: ");
   check_refused(import({folder.file("other.json", "{\"a\": 1}")}), "traceEvents");
   check_refused(import({traces, traces}), "are both of rank 0");
   const std::string whole = content_of(fs::path(traces) / "ddp2_rank0.json.gz");
   check_refused(import({folder.file("cut.json.gz", whole.substr(0, whole.size() / 2))}), "cut.json.gz: ");
   CHECK_FALSE(fs::exists(run));
+  // A trace is never overwritten, and a folder may have other files, too.
+  const Ended over = trace_tool(folder, {"import", traces, "-o", (fs::path(traces) / "ddp2_rank1.json.gz").string()});
+  check_refused(over, "it is one of the traces");
+  std::ofstream(fs::path(traces) / "ds_config.json") << "{\"a\": 1}";
+  const Ended imported = import({traces});
+  CHECK(imported.status == 0);
+  CHECK_THAT(imported.err, ContainsText("left out: ds_config.json"));
 }

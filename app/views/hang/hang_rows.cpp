@@ -163,7 +163,7 @@ HangPicture hang_picture_of(const StoreView& run, const RunContext* context) {
     spans.insert(spans.end(), some.begin(), some.end());
   }
   const std::int64_t planned = run.hello() != nullptr ? run.hello()->steps : 0;
-  picture.still = where_ranks_are(context->programs, context->step.grid, spans, first, planned, ends);
+  picture.still = where_ranks_are(*context->linked, spans, first, planned, ends);
   picture.sentence = QString::fromStdString(sentence_of(picture.still, ends));
   for (const PendingCommunication& communication : picture.still.pending)
     picture.pending.push_back(row_of(communication, picture.still, picture.origin_ns));

@@ -148,8 +148,7 @@ MemoryPicture compose_memory(const MemoryRequest& request) {
   const auto reach = [&](const ClassBytes& bytes) {
     const std::int64_t host = bytes[static_cast<std::size_t>(MemoryClass::host)];
     picture.greatest = std::max({picture.greatest, device_sum(bytes), host});
-    picture.has_host |= host > 0;
-    picture.has_context |= bytes[static_cast<std::size_t>(MemoryClass::context)] > 0;
+    for (std::size_t c = 0; c < bytes.size(); ++c) picture.shown[c] |= bytes[c] > 0;
   };
   for (const MemoryColumn& column : picture.columns)
     if (column.state == MemoryColumn::State::known) reach(column.bytes);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The memory view as arithmetic: bytes by class in each pixel column, and every rank at its own peak. No widgets.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -34,8 +35,8 @@ struct MemoryPicture {
   std::vector<std::int64_t> predicted;  ///< greatest predicted sum of each column; -1 if there is none
   std::vector<RankPeak> peaks;
   std::int64_t greatest = 0;  ///< of all above, sums, predicted ones and the host's: the least end of the axis
-  bool has_host = false;      ///< some of it is the host's
-  bool has_context = false;   ///< some of it is a driver's, on a GPU
+  std::array<bool, memory_class_count> shown{};  ///< [class]: some of the picture is of this class
+  bool shows(MemoryClass memory) const { return shown[static_cast<std::size_t>(memory)]; }
   bool empty() const { return greatest == 0; }
 };
 

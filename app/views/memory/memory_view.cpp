@@ -145,8 +145,7 @@ void MemoryView::paint(QPainter& painter) {
   std::vector<std::pair<Argb, QString>> entries;
   for (int i = memory_class_count; i-- > 0;) {
     const auto memory = static_cast<MemoryClass>(i);
-    if (memory == MemoryClass::host ? !picture_.has_host : memory == MemoryClass::context && !picture_.has_context)
-      continue;
+    if (!picture_.shows(memory)) continue;
     entries.emplace_back(color_of(memory, colours()),
                          memory == MemoryClass::host ? tr("host (not on the device)") : label_of(memory));
   }
@@ -281,7 +280,7 @@ void MemoryView::paint_peaks(QPainter& painter) const {
   // Bars touch if there is no space for gaps of integer pixels.
   const double bar = slot < 1.5 * narrowest_bar ? slot : std::clamp(slot - 12, narrowest_bar - 1.0, double{widest_bar});
   // The host's memory is beside the device's.
-  const double of_device = picture_.has_host ? 0.6 : 1;
+  const double of_device = picture_.shows(MemoryClass::host) ? 0.6 : 1;
   const QFontMetricsF metrics(painter.font());
   const double label_width = metrics.horizontalAdvance(QString::number(picture_.peaks.back().rank)) + 8;
   const int spacing = std::max(1, static_cast<int>(std::ceil(label_width / slot)));

@@ -14,9 +14,9 @@
 namespace rankscope::app {
 
 /// From the bottom of a stack; the host's memory is separate.
-inline constexpr std::array device_classes{MemoryClass::parameters,  MemoryClass::gradients, MemoryClass::optimizer,
-                                           MemoryClass::activations, MemoryClass::buffers,   MemoryClass::workspace,
-                                           MemoryClass::context};
+inline constexpr std::array device_classes{MemoryClass::parameters,  MemoryClass::gradients,   MemoryClass::optimizer,
+                                           MemoryClass::activations, MemoryClass::buffers,     MemoryClass::workspace,
+                                           MemoryClass::context,     MemoryClass::unclassified};
 static_assert(device_classes.size() + 1 == memory_class_count);
 
 inline double of(const ClassBytes& bytes, MemoryClass memory) {

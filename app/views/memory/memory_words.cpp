@@ -71,7 +71,7 @@ QString MemoryView::tip_at(QPoint at) const {
         QStringLiteral("<tr><td>%1 &nbsp;</td><td align=right>%2</td></tr>").arg(what, text::bytes(of(*bytes, memory)));
   };
   for (auto memory = device_classes.rbegin(); memory != device_classes.rend(); ++memory)
-    if (*memory != MemoryClass::context || picture_.has_context) row(label_of(*memory), *memory);
+    if (picture_.shows(*memory)) row(label_of(*memory), *memory);
   if (of(*bytes, MemoryClass::host) > 0) row(tr("in host memory"), MemoryClass::host);
   text += QStringLiteral("</table>");
   const AliveList list = alive_while(op, *bytes, rank, {});

@@ -33,7 +33,7 @@ std::optional<AnalysedStep> analysed(const StoreView& view, Obtained obtained, c
   const RunContext& context = *planned;
   // Ops of neighbouring steps that overlap this step are part of its time.
   result.spans = spans_around(view, context, obtained, step);
-  result.analysis = analyse_step(context.programs, context.step.grid, result.spans, *range, step);
+  result.analysis = analyse_step(*context.linked, result.spans, *range, step, context.planned());
   return result;
 }
 
@@ -41,7 +41,7 @@ std::optional<AnalysedStep> analysed(const StoreView& view, Obtained obtained, c
 std::optional<AnalysedStep> ideal_of(const RunContext& context) {
   if (context.ideal.spans.empty()) return std::nullopt;
   AnalysedStep result;
-  result.analysis = analyse_simulation(context.programs, context.step.grid, context.ideal);
+  result.analysis = analyse_simulation(*context.linked, context.planned(), context.ideal);
   result.spans = context.ideal.spans;
   return result;
 }

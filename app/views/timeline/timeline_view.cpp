@@ -239,7 +239,7 @@ void TimelineView::describe_selection() {
   if (const auto ref = state().selected()) {
     scene_.selected = box_of(*ref);
     if (const auto span = view->find(ref->rank, ref->step, ref->op, ref->obtained))
-      scene_.links = links_of(*view, scene_.plan.get(), ref->obtained, *span);
+      scene_.links = links_of(*view, linked_of(ref->step).get(), ref->obtained, *span);
     if (scene_.selected) {
       SpanDetails details = details_of_box(*scene_.selected);
       // The line may be cut at its end, so the op's dependency is first.
@@ -345,17 +345,22 @@ std::optional<ShownBox> TimelineView::box_of(const SpanRef& ref) const {
                   drawn_box(*view, lane, *span, fold_scale())};
 }
 
+std::shared_ptr<const Step> TimelineView::linked_of(std::uint32_t step) const {
+  return bubbles_ ? bubbles_->linked(step) : nullptr;
+}
+
 SpanDetails TimelineView::details_of_box(const ShownBox& box) const {
   const auto view = source().view();
   const auto predicted = source().prediction();
   const auto insight = insight_of(box.box.step);
-  SpanDetails details = details_of(*view, predicted.get(), insight.get(), scene_.plan.get(), box.lane, box.box);
+  const auto linked = linked_of(box.box.step);
+  SpanDetails details = details_of(*view, predicted.get(), insight.get(), linked.get(), box.lane, box.box);
   if (box.row == RowKind::ghost) {
     details.title += " · " + translated("predicted");
-  } else if (const auto program = bubbles_ ? bubbles_->program(box.lane.rank) : nullptr) {
+  } else if (linked) {
     if (const auto span = view->find(box.lane.rank, box.box.step, box.box.first_op, box.lane.obtained)) {
-      const auto needs = dependencies_of(*view, *program, scene_.plan.get(), box.lane.obtained, *span);
-      for (std::string& line : dependency_lines(needs, *span)) details.lines.push_back(std::move(line));
+      const auto needs = dependencies_of(*view, *linked, box.lane.obtained, *span);
+      for (std::string& line : dependency_lines(*view, needs, *span)) details.lines.push_back(std::move(line));
     }
   }
   return details;

@@ -106,6 +106,8 @@ class TimelineView : public DataView {
   const FrameBubble* bubble_at(QPoint at) const;
   std::optional<ShownBox> box_of(const SpanRef& ref) const;
   std::shared_ptr<const StepInsight> insight_of(std::uint32_t step) const;
+  /// Null while it is not known.
+  std::shared_ptr<const Step> linked_of(std::uint32_t step) const;
   SpanDetails details_of_box(const ShownBox& box) const;
   std::int64_t time_at(double x) const;
   /// The lane of a rank's first compute row.

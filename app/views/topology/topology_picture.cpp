@@ -101,7 +101,6 @@ std::optional<std::vector<Flow>> counted_flows(const RunContext& context, const 
   for (const LinkReport& link : links) sum += link.bytes;  // NaN where one was not counted
   if (!(sum > 0)) return std::nullopt;
   // Counted bytes have no purpose: each link's bytes are divided among purposes as in the plan.
-  const RankGrid& grid = context.step.grid;
   const auto algorithm = algorithm_of(context.step.scenario.plan.collective);
   std::set<std::pair<Purpose, OpKind>> keys;
   for (const RankProgram& program : context.programs)
@@ -110,8 +109,8 @@ std::optional<std::vector<Flow>> counted_flows(const RunContext& context, const 
         keys.insert({op.id.fields().purpose, op.id.kind()});
   std::map<std::pair<int, int>, std::map<Purpose, double>> planned;
   for (const auto& [purpose, kind] : keys) {
-    const TrafficMatrix matrix =
-        traffic_matrix(context.programs, grid, algorithm, TrafficKey{purpose, kind}, grid.size(), Automatic::direct);
+    const TrafficMatrix matrix = traffic_matrix(*context.linked, algorithm, TrafficKey{purpose, kind},
+                                                context.step.grid.size(), Automatic::direct);
     for (int from = 0; from < matrix.side; ++from)
       for (int to = 0; to < matrix.side; ++to)
         if (const double bytes = matrix.at(from, to); bytes > 0) planned[{from, to}][purpose] += bytes;

@@ -61,9 +61,10 @@ void ExchangePainter::write() {
   // A low view shows the picture rather than the text.
   const bool low = s_.room.height() < least_for_words;
   const QString identity = facts.join(QStringLiteral(" · "));
-  if (!low && !s_.named) words_.push_back({identity, false, height_of(identity, false, width)});
-  facts = s_.named ? QStringList{tr("step %1").arg(e.step)} : QStringList();
-  facts << tr("%1 ranks").arg(e.size()) << text::bytes(static_cast<double>(e.bytes));
+  if (!low && !s_.named && !e.op.is_observed()) words_.push_back({identity, false, height_of(identity, false, width)});
+  facts = s_.named || e.op.is_observed() ? QStringList{tr("step %1").arg(e.step)} : QStringList();
+  facts << tr("%1 ranks").arg(e.size());
+  if (e.bytes >= 0) facts << text::bytes(static_cast<double>(e.bytes));
   if (e.algorithm) facts << text::utf8(name_of(*e.algorithm));
   if (e.opaque && e.inside.empty()) facts << tr("phases unknown");
   if (!e.inside.empty()) facts << words_of_inside(e);
@@ -90,6 +91,7 @@ QString ExchangePainter::explanation() const {
     return tr(
         "A thin line under a rank's bar is a channel of the library's kernel, or a transfer of it over the network. "
         "Within a host the library does not report which chunk moves when, or to which rank.");
+  if (e.opaque && e.op.is_observed()) return tr("Phases unknown: the trace has only when each rank was in the op.");
   if (e.opaque)
     return tr(
         "Phases unknown: the library's algorithm hides them. Set collective in the plan to one of Rankscope's, such "

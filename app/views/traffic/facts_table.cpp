@@ -40,8 +40,11 @@ std::vector<ExchangeFact> facts_of(const GroupExchange& exchange) {
   const double factor = bus_factor(exchange.kind, exchange.size());
   std::vector<ExchangeFact> facts;
   facts.push_back({tr("algorithm"), tr("the library's own"), tr("its phases are not known")});
-  facts.push_back({tr("size"), text::bytes(size), tr("the whole buffer, over %1 ranks").arg(exchange.size())});
-  if (!factor_words(exchange.kind).isEmpty())
+  const bool sized = exchange.bytes >= 0;
+  facts.push_back({tr("size"), sized ? text::bytes(size) : text::unknown(),
+                   sized ? tr("the whole buffer, over %1 ranks").arg(exchange.size())
+                         : tr("the trace does not say it; over %1 ranks").arg(exchange.size())});
+  if (sized && !factor_words(exchange.kind).isEmpty())
     facts.push_back(
         {tr("a ring would send"), text::bytes(size * factor), tr("per rank: size%1").arg(factor_words(exchange.kind))});
   const bool whole = std::all_of(exchange.spans.begin(), exchange.spans.end(),
@@ -65,7 +68,7 @@ std::vector<ExchangeFact> facts_of(const GroupExchange& exchange) {
   facts.push_back({tr("waiting"), text::nanoseconds(waited / exchange.size()),
                    tr("on average; at most %1").arg(text::nanoseconds(longest))});
   facts.push_back({tr("moving bytes"), text::nanoseconds(shortest), tr("of the fastest rank")});
-  if (shortest > 0)
+  if (shortest > 0 && sized)
     facts.push_back({tr("bus bandwidth"), text::bandwidth(size * factor / (static_cast<double>(shortest) * 1e-9)),
                      tr("size%1 over that time").arg(factor_words(exchange.kind))});
   return facts;

@@ -45,6 +45,7 @@ double LinkMatrix::greatest() const {
 }
 
 LinkMatrix::Source LinkMatrix::source() const {
+  if (traced) return Source::traced;
   bool any_counted = false, any_predicted = false;
   for (int from = 0; from < predicted.side; ++from)
     for (int to = 0; to < predicted.side; ++to)
@@ -53,12 +54,12 @@ LinkMatrix::Source LinkMatrix::source() const {
 }
 
 std::optional<LinkMatrix> link_matrix(const Figures& figures, std::optional<TrafficKey> only) {
-  if (!figures.context) return std::nullopt;
-  const RunContext& context = *figures.context;
+  if (!figures.linked) return std::nullopt;
   LinkMatrix matrix;
-  matrix.predicted =
-      traffic_matrix(context.programs, context.step.grid, algorithm_of(context.step.scenario.plan.collective), only,
-                     most_cells, Automatic::direct);
+  matrix.traced = figures.run && figures.run->is_imported;
+  matrix.predicted = traffic_matrix(*figures.linked, figures.algorithm(), only, most_cells,
+                                    matrix.traced ? Automatic::opaque : Automatic::direct);
+  if (matrix.traced) return matrix;
   const bool has_values = !only && figures.run &&
                           std::any_of(figures.run->links.begin(), figures.run->links.end(),
                                       [](const LinkReport& link) { return std::isfinite(link.bytes); });
@@ -184,6 +185,8 @@ QString HeatMap::source_words() const {
   switch (matrix_->source()) {
     case LinkMatrix::Source::counted: return tr("%1 per step, counted by the sender").arg(bytes);
     case LinkMatrix::Source::predicted: return tr("%1 per step, predicted").arg(bytes);
+    case LinkMatrix::Source::traced:
+      return tr("%1 per step in messages; the collectives' own bytes are not known").arg(bytes);
     case LinkMatrix::Source::both: return tr("%1 per step, counted; dotted: not counted, predicted").arg(bytes);
   }
   return {};

@@ -26,12 +26,13 @@ struct LinkMatrix {
   double total() const;                  ///< of the shown values
   double greatest() const;
   /// The origin of all senders' bytes, without those that send nothing.
-  enum class Source : std::uint8_t { predicted, counted, both };
+  enum class Source : std::uint8_t { predicted, counted, both, traced };
   Source source() const;
+  bool traced = false;  ///< an imported run's: only messages, and they are as the trace says
 };
 
 /// `only`: ops of that purpose and kind only. These are predicted: links are counted for all purposes together.
-/// Nothing if programs are unknown.
+/// Nothing if it is not known who takes part in which exchange.
 std::optional<LinkMatrix> link_matrix(const Figures& figures, std::optional<TrafficKey> only = {});
 
 /// The matrix as colours with a scale.

@@ -40,17 +40,18 @@ std::vector<TrafficLine> traffic_lines(const Figures& figures) {
   const Report* report = figures.shown();
   if (report == nullptr) return lines;
   std::vector<ExchangeTimes> times;
-  if (figures.context)
-    times = exchange_times(figures.context->programs, figures.context->step.grid, figures.step_spans);
+  if (figures.linked) times = exchange_times(*figures.linked, figures.step_spans);
   for (const TrafficReport& row : report->traffic) {
     TrafficLine line;
     line.purpose = row.purpose;
     line.kind = row.collective;
     line.count = row.count;
     line.bytes = figures.run ? row.bytes_per_rank : std::numeric_limits<double>::quiet_NaN();
+    if (report->is_imported) line.payload = row.payload_per_rank;
     line.predicted = row.predicted;
     if (figures.context) std::tie(line.least, line.most) = ops_of_senders(figures.context->programs, row);
-    if (is_collective(row.collective)) line.algorithm = QString::fromStdString(report->plan.collective.name());
+    if (is_collective(row.collective) && !report->is_imported)
+      line.algorithm = QString::fromStdString(report->plan.collective.name());
     for (const ExchangeTimes& found : times) {
       if (found.purpose != row.purpose || found.kind != row.collective) continue;
       line.members = found.members;
@@ -64,14 +65,17 @@ std::vector<TrafficLine> traffic_lines(const Figures& figures) {
 }
 
 TrafficModel::TrafficModel(QObject* parent)
-    : RowsModel({tr("purpose"), tr("op"), tr("algorithm"), tr("count\nper rank"), tr("sent\nper rank"),
-                 tr("predicted\nper rank"), tr("waiting\nper rank"), tr("transfer\nper rank"), tr("bus\nbandwidth")},
-                count, parent) {
+    : RowsModel(
+          {tr("purpose"), tr("op"), tr("algorithm"), tr("count\nper rank"), tr("given\nper rank"), tr("sent\nper rank"),
+           tr("predicted\nper rank"), tr("waiting\nper rank"), tr("transfer\nper rank"), tr("bus\nbandwidth")},
+          count, parent) {
   set_title_help(
       {{},
        {},
        tr("Algorithm in the plan; auto is the library's own, whose phases are not visible"),
        tr("Ops of one rank in one step: the mean over senders of messages, or over members of a collective"),
+       tr("Bytes that one rank gives to these ops in one step, as the trace says: the size of its messages, or of its "
+          "part in the collectives; a library may send more or fewer"),
        tr("Bytes that one rank sends in one step, counted at the transport: the mean over senders of messages, or over "
           "members of a collective; – if the library hides them"),
        tr("Bytes that one rank sends in one step by the plan's algorithm: the mean over senders of messages, or over "
@@ -103,6 +107,7 @@ void TrafficModel::set_lines(std::vector<TrafficLine> lines) {
                     {line.members <= 2 ? op : tr("%1 of %2").arg(op).arg(line.members)},
                     {line.algorithm.isEmpty() ? text::unknown() : line.algorithm},
                     {count_words(line)},
+                    {text::bytes(line.payload)},
                     {text::bytes(line.bytes)},
                     {text::bytes(line.predicted)},
                     {text::seconds(line.waiting_s)},

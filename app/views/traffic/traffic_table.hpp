@@ -18,7 +18,8 @@ struct TrafficLine {
   double count = 0;                                              ///< ops of a sender in one step, the mean
   int least = -1, most = -1;                                     ///< the same by the plan, of all senders; -1 unknown
   double bytes = std::numeric_limits<double>::quiet_NaN();       ///< a sender's in a step, counted at the transport
-  double predicted = std::numeric_limits<double>::quiet_NaN();   ///< the same, predicted
+  double payload = std::numeric_limits<double>::quiet_NaN();     ///< what a rank gives to these ops, of an imported run
+  double predicted = std::numeric_limits<double>::quiet_NaN();   ///< as `bytes`, predicted
   double waiting_s = std::numeric_limits<double>::quiet_NaN();   ///< mean of both ends' ranks: before the peer arrived
   double transfer_s = std::numeric_limits<double>::quiet_NaN();  ///< mean over senders: while bytes moved
   int members = 0;                                               ///< of its groups; 2 of messages, 0 unknown
@@ -27,14 +28,26 @@ struct TrafficLine {
   double bus_bandwidth = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// One line per purpose and kind, in the order of the report. Times and bandwidths are of the chosen step, and need the
-/// programs.
+/// One line per purpose and kind, in the order of the report. Times and bandwidths are of the chosen step, and need to
+/// know who takes part in which exchange (Figures::linked).
 std::vector<TrafficLine> traffic_lines(const Figures& figures);
 
 class TrafficModel : public RowsModel {
   Q_OBJECT
  public:
-  enum Column { purpose, collective, algorithm, count, sent, predicted, waiting, transfer, bandwidth, column_count };
+  enum Column {
+    purpose,
+    collective,
+    algorithm,
+    count,
+    given,
+    sent,
+    predicted,
+    waiting,
+    transfer,
+    bandwidth,
+    column_count
+  };
   explicit TrafficModel(QObject* parent = nullptr);
 
   void set_lines(std::vector<TrafficLine> lines);

@@ -6,7 +6,8 @@
 #include <QPainter>
 #include <QScrollBar>
 #include <algorithm>
-#include <set>
+#include <cmath>
+#include <span>
 
 #include "app/views/common/parts.hpp"
 #include "app/views/common/rows_model.hpp"
@@ -14,12 +15,34 @@
 #include "app/views/common/text.hpp"
 #include "engine/explain/facts/facts.hpp"
 #include "engine/op/contains.hpp"
+#include "telemetry/store/names.hpp"
 
 namespace rankscope::app {
 namespace {
 
 constexpr int row_height = 26, least_for_all = 420, switch_height = 34;
 constexpr std::size_t most_instances = 400;
+
+QString name_of_instance(const StoreView& view, int rank, OpId op) {
+  const StepFacts* facts = op.is_observed() ? view.facts(rank) : nullptr;
+  if (facts == nullptr) return TrafficView::tr("%1 from rank %2").arg(QString::fromStdString(to_token(op))).arg(rank);
+  const QString name = QString::fromStdString(name_of_op(view, rank, op));
+  const StepFacts::Group* group = facts->group_of(op);
+  const int number = op.observed().occurrence + 1;
+  if (group == nullptr) return TrafficView::tr("%1, number %2").arg(name).arg(number);
+  return TrafficView::tr("%1, number %2, %3").arg(name).arg(number).arg(QString::fromStdString(group->name));
+}
+
+/// Those of that purpose and kind with several members, in the order of ops: of each one its members.
+std::vector<std::span<const Node>> exchanges_of(const Step& linked, const TrafficKey& key) {
+  std::vector<std::span<const Node>> found;
+  for (ExchangeIndex exchange = 0; exchange < linked.members.size(); ++exchange) {
+    const std::span<const Node> members = linked.members[exchange];
+    const OpFields fields = linked.ids[members.front()].fields();
+    if (members.size() > 1 && fields.kind == key.kind && fields.purpose == key.purpose) found.push_back(members);
+  }
+  return found;
+}
 
 }  // namespace
 
@@ -72,14 +95,14 @@ void TrafficView::set_presentation(double scale) {
 
 ViewTable TrafficView::rows_shown() const {
   ViewTable table{{tr("purpose"), tr("op"), tr("members"), tr("algorithm"), tr("count per rank and step"),
-                   tr("sent per rank, bytes"), tr("predicted per rank, bytes"), tr("waiting per rank, s"),
-                   tr("transfer per rank, s"), tr("bus bandwidth, bytes/s")},
+                   tr("given per rank, bytes"), tr("sent per rank, bytes"), tr("predicted per rank, bytes"),
+                   tr("waiting per rank, s"), tr("transfer per rank, s"), tr("bus bandwidth, bytes/s")},
                   {}};
   for (const TrafficLine& line : model_.lines())
     table.rows.push_back({text::utf8(name_of(line.purpose)), text::utf8(name_of(line.kind)),
                           line.members > 0 ? QString::number(line.members) : QString(), line.algorithm,
-                          plain(line.count), plain(line.bytes), plain(line.predicted), plain(line.waiting_s),
-                          plain(line.transfer_s), plain(line.bus_bandwidth)});
+                          plain(line.count), plain(line.payload), plain(line.bytes), plain(line.predicted),
+                          plain(line.waiting_s), plain(line.transfer_s), plain(line.bus_bandwidth)});
   return table;
 }
 
@@ -88,53 +111,51 @@ TrafficView::Answer TrafficView::answer(const Figures& figures, const StoreView&
   Answer answer;
   answer.lines = traffic_lines(figures);
   const StepAnalysis* step = figures.shown_step();
-  if (!figures.context || step == nullptr) return answer;
-  const std::vector<RankProgram>& programs = figures.context->programs;
-  const RankGrid& grid = figures.context->step.grid;
-  const auto algorithm = algorithm_of(figures.context->step.scenario.plan.collective);
-  if (auto matrix = link_matrix(figures, only)) answer.matrix = std::make_shared<const LinkMatrix>(std::move(*matrix));
+  if (!figures.linked || step == nullptr) return answer;
+  const Step& linked = *figures.linked;
+  const auto algorithm = figures.algorithm();
+  // What a library's collectives move between two ranks is not in a trace: without messages there is nothing to map.
+  if (auto matrix = link_matrix(figures, only); matrix && (!matrix->traced || matrix->total() > 0))
+    answer.matrix = std::make_shared<const LinkMatrix>(std::move(*matrix));
 
   // By default the collective that moves most bytes, unless messages move much more.
   if (!only) {
     const TrafficLine* largest = nullptr;
+    const auto moved = [](const TrafficLine& line) {  // an imported run has no prediction
+      return std::isnan(line.predicted) ? line.payload : line.predicted;
+    };
     const auto take = [&](const TrafficLine& line) {
-      if (largest == nullptr || line.predicted > largest->predicted) largest = &line;
+      if (largest == nullptr || moved(line) > moved(*largest)) largest = &line;
     };
     double most = 0;
     for (const TrafficLine& line : answer.lines)
-      if (line.kind != OpKind::copy) most = std::max(most, line.predicted);
+      if (line.kind != OpKind::copy) most = std::fmax(most, moved(line));
     for (const TrafficLine& line : answer.lines)
-      if (is_collective(line.kind) && line.predicted >= 0.01 * most) take(line);
+      if (is_collective(line.kind) && !(moved(line) < 0.01 * most)) take(line);
     for (const TrafficLine& line : answer.lines)
-      if (largest == nullptr && line.kind != OpKind::copy && line.predicted >= most) take(line);
+      if (largest == nullptr && line.kind != OpKind::copy && !(moved(line) < most)) take(line);
     if (largest != nullptr) only = TrafficKey{largest->purpose, largest->kind};
   }
   if (!only) return answer;
-  std::set<std::pair<OpId, int>> seen;
-  for (const RankProgram& program : programs)
-    for (const Op& op : program.ops) {
-      const OpFields fields = op.id.fields();
-      if (fields.kind != only->kind || fields.purpose != only->purpose) continue;
-      const std::vector<int> group =
-          is_collective(fields.kind) ? grid.group_of(program.rank, op.group) : std::vector<int>{program.rank, op.peer};
-      if (group.size() < 2 || answer.instances.size() >= most_instances) continue;
-      if (seen.insert({op.id, group.front()}).second) answer.instances.push_back({program.rank, op.id});
-    }
+  for (const auto& members : exchanges_of(linked, *only))
+    if (answer.instances.size() < most_instances)
+      answer.instances.push_back({static_cast<int>(linked.rank_of(members.front())), linked.ids[members.front()]});
+  for (const Chosen& instance : answer.instances) answer.names << name_of_instance(view, instance.rank, instance.op);
   answer.chosen = answer.instances.empty() ? Chosen{} : answer.instances.front();
   if (requested) {
     answer.chosen = *requested;
-    const bool receives = requested->op.valid() && requested->op.kind() == OpKind::receive;
-    const OpId op = receives ? counterpart(requested->op) : requested->op;
     // The list names each exchange by its first member.
-    for (const Chosen& instance : answer.instances) {
-      if (instance.op != op) continue;
-      const auto of_instance = exchange_of(programs, grid, algorithm, {}, {}, instance.rank, step->step, instance.op);
-      if (!of_instance) continue;
-      if (contains(of_instance->ranks, requested->rank)) answer.chosen = instance;
+    const Node node = linked.find(requested->rank, requested->op);
+    if (node != nobody && linked.exchange[node] != nobody) {
+      const Node first = linked.members[linked.exchange[node]].front();
+      const Chosen instance{static_cast<int>(linked.rank_of(first)), linked.ids[first]};
+      if (contains(answer.instances, instance)) answer.chosen = instance;
     }
   }
-  auto exchange =
-      exchange_of(programs, grid, algorithm, figures.step_spans, {}, answer.chosen.rank, step->step, answer.chosen.op);
+  const auto exchange_with = [&](const std::vector<PhaseSpan>& phases) {
+    return exchange_of(linked, algorithm, figures.step_spans, phases, answer.chosen.rank, step->step, answer.chosen.op);
+  };
+  auto exchange = exchange_with({});
   if (!exchange) return answer;
   if (figures.run) {
     std::vector<PhaseSpan> phases;
@@ -143,8 +164,7 @@ TrafficView::Answer TrafficView::answer(const Figures& figures, const StoreView&
       const auto some = view.phases(member, step->step, receives ? counterpart(exchange->op) : exchange->op);
       phases.insert(phases.end(), some.begin(), some.end());
     }
-    exchange = exchange_of(programs, grid, algorithm, figures.step_spans, phases, answer.chosen.rank, step->step,
-                           answer.chosen.op);
+    exchange = exchange_with(phases);
   }
   answer.exchange = std::make_shared<const GroupExchange>(std::move(*exchange));
   return answer;
@@ -167,9 +187,7 @@ void TrafficView::deliver(Answer answer) {
   if (listed_ != answer.instances) {
     listed_ = std::move(answer.instances);
     instances_->clear();
-    const std::shared_ptr<const RunContext> context = figures_.latest()->context;
-    for (const Chosen& chosen : listed_)
-      instances_->addItem(tr("%1 from rank %2").arg(QString::fromStdString(to_token(chosen.op))).arg(chosen.rank));
+    instances_->addItems(answer.names);
   }
   const auto at = std::find(listed_.begin(), listed_.end(), answer.chosen);
   if (at != listed_.end()) instances_->setCurrentIndex(static_cast<int>(at - listed_.begin()));
@@ -267,7 +285,9 @@ void TrafficView::arrange() {
   spread_columns();
   // Few members need little space: the map may be as wide as it is high.
   const bool few = player_->exchange() != nullptr && (player_->exchange()->opaque || player_->exchange()->size() == 2);
-  const int map_width = std::clamp(map_->width_for(rest.height()), 220, few ? width() * 3 / 5 : width() / 2);
+  const int map_width = map_->matrix() == nullptr
+                            ? 0
+                            : std::clamp(map_->width_for(rest.height()), 220, few ? width() * 3 / 5 : width() / 2);
   QRect left = all ? rest.adjusted(0, 0, -map_width, 0) : rest;
   map_->setGeometry(all ? QRect(left.right() + 1, rest.top(), map_width, rest.height()) : rest);
   const int list_width = std::min(instances_->sizeHint().width() + 16, 560);

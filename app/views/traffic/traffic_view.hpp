@@ -48,6 +48,7 @@ class TrafficView : public DataView {
     std::shared_ptr<const LinkMatrix> matrix;
     std::shared_ptr<const GroupExchange> exchange;
     std::vector<Chosen> instances;  ///< of the chosen line, each exchange once
+    QStringList names;              ///< of the instances
     Chosen chosen;
   };
   static Answer answer(const Figures& figures, const StoreView& view, std::optional<TrafficKey> only,

@@ -142,6 +142,59 @@ void add_rank(const StepIndex& index, int rank, TimeRange step, SpanAt last, std
   idle_until(step.end_ns, none);
 }
 
+/// Of a step that nobody planned: what ops depend on is not known, so idle time is told by what the rank's messages and
+/// collectives did at each moment. If any moved bytes it was communication; else, if any waited, for the last to
+/// arrive.
+void add_observed(const StepIndex& index, int rank, TimeRange step, std::vector<BubbleStretch>& to) {
+  std::vector<SpanAt> exchanges;
+  for (const SpanAt at : index.beside(rank))
+    if (is_communication(index[at].op.kind())) exchanges.push_back(at);
+  std::size_t first = 0;  // of those that may not have ended
+  const auto idle_until = [&](std::int64_t begin, std::int64_t end, SpanAt next) {
+    while (first < exchanges.size() && index[exchanges[first]].end_ns <= begin) ++first;
+    std::vector<SpanAt> during;
+    std::vector<std::int64_t> cuts{begin, end};
+    for (std::size_t i = first; i < exchanges.size() && index[exchanges[i]].begin_ns < end; ++i) {
+      const SpanAt at = exchanges[i];
+      if (index[at].end_ns <= begin) continue;
+      during.push_back(at);
+      for (const std::int64_t time : {index[at].begin_ns, index.active_ns(at), index[at].end_ns})
+        if (time > begin && time < end) cuts.push_back(time);
+    }
+    std::sort(cuts.begin(), cuts.end());
+    for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
+      if (cuts[i] == cuts[i + 1]) continue;
+      Piece piece{cuts[i], cuts[i + 1], PieceKind::own_overhead, Purpose::none, -1, OpId{}};
+      for (const SpanAt at : during) {
+        if (index[at].begin_ns > piece.begin_ns || index[at].end_ns <= piece.begin_ns) continue;
+        const bool moves = index.active_ns(at) <= piece.begin_ns;
+        if (piece.kind == PieceKind::own_transfer || (!moves && piece.kind == PieceKind::peer_compute)) continue;
+        const SpanAt peer = index.last_to_arrive(at);
+        piece.kind = moves ? PieceKind::own_transfer : PieceKind::peer_compute;
+        piece.purpose = index[at].op.fields().purpose;
+        piece.rank = peer == none ? rank : index[peer].rank;
+        piece.op = index[at].op;
+      }
+      const BubbleStretch stretch = stretch_of(piece, rank, next == none ? OpId{} : index[next].op, RankPhases{});
+      const bool goes_on = !to.empty() && to.back().rank == rank && to.back().end_ns == stretch.begin_ns &&
+                           to.back().cause == stretch.cause && to.back().waits_for_op == stretch.waits_for_op &&
+                           to.back().waits_for_rank == stretch.waits_for_rank && to.back().next == stretch.next;
+      if (goes_on)
+        to.back().end_ns = stretch.end_ns;
+      else
+        to.push_back(stretch);
+    }
+  };
+  std::int64_t free = step.begin_ns;
+  for (const SpanAt at : index.compute(rank)) {
+    if (free >= step.end_ns) return;
+    const std::int64_t begin = std::min(index[at].begin_ns, step.end_ns);
+    if (begin > free) idle_until(free, begin, at);
+    free = std::max(free, index[at].end_ns);
+  }
+  if (free < step.end_ns) idle_until(free, step.end_ns, none);
+}
+
 /// The part of a rank's waiting that keeps the phase as its cause, and how the rest is divided.
 struct Refinement {
   std::array<double, 4> keep{1, 1, 1, 1};
@@ -212,7 +265,10 @@ IdleTimes idle_times(const StepIndex& index, TimeRange step) {
       stretches.push_back(stretch_of(unknown, rank, OpId{}, RankPhases{}));
       continue;
     }
-    (index.serves(rank) ? add_server : add_rank)(index, rank, step, last, stretches);
+    if (!index.planned())
+      add_observed(index, rank, step, stretches);
+    else
+      (index.serves(rank) ? add_server : add_rank)(index, rank, step, last, stretches);
   }
   const bool waits = std::ranges::any_of(stretches, [](const BubbleStretch& s) { return is_phase(s.cause); });
   if (waits && index.planned()) {

@@ -4,16 +4,10 @@
 #include <map>
 #include <tuple>
 
-#include "engine/plan/program/communication.hpp"
 #include "telemetry/event/waiting.hpp"
 
 namespace rankscope {
 namespace {
-
-const Op* find_op(const RankProgram& program, OpId id) {
-  const auto found = std::find_if(program.ops.begin(), program.ops.end(), [&](const Op& op) { return op.id == id; });
-  return found == program.ops.end() ? nullptr : &*found;
-}
 
 /// The chunk that holds an element.
 int chunk_at(std::int64_t elements, int n, std::int64_t element) {
@@ -55,6 +49,7 @@ void add_times(GroupExchange& exchange, const std::vector<PhaseSpan>& phases) {
 
 /// Transfers of a transparent collective are not among them: they are moves.
 std::vector<PhaseSpan> inside_of(std::vector<PhaseSpan> phases) {
+  std::erase_if(phases, [](const PhaseSpan& phase) { return phase.is_given(); });
   std::sort(phases.begin(), phases.end(), [](const PhaseSpan& a, const PhaseSpan& b) {
     return std::tie(a.rank, a.phase, a.chunk, a.begin_ns) < std::tie(b.rank, b.phase, b.chunk, b.begin_ns);
   });
@@ -79,28 +74,28 @@ void set_waiting_of(GroupExchange& exchange) {
 
 bool GroupExchange::sums() const { return is_sum(kind); }
 
-std::optional<GroupExchange> exchange_of(const std::vector<RankProgram>& programs, const RankGrid& grid,
-                                         std::optional<Algorithm> algorithm, const std::vector<Span>& spans,
-                                         const std::vector<PhaseSpan>& phases, int rank, std::uint32_t step,
-                                         OpId op_id) {
-  if (rank < 0 || rank >= static_cast<int>(programs.size()) || !op_id.valid()) return std::nullopt;
-  const RankProgram* program = &programs[rank];
-  const Op* op = find_op(*program, op_id);
-  if (op == nullptr || !is_communication(op_id.kind())) return std::nullopt;
+std::optional<GroupExchange> exchange_of(const Step& linked, std::optional<Algorithm> algorithm,
+                                         const std::vector<Span>& spans, const std::vector<PhaseSpan>& phases, int rank,
+                                         std::uint32_t step, OpId op) {
+  const Node node = linked.find(rank, op);
+  const ExchangeIndex index = node == nobody ? nobody : linked.exchange[node];
+  if (index == nobody || linked.members[index].size() < 2) return std::nullopt;
+  const std::span<const Node> members = linked.members[index];
+  const ExchangeFacts& facts = linked.exchanges[index];
   GroupExchange exchange;
   exchange.step = step;
-  if (!is_collective(op_id.kind())) {
-    if (op->peer < 0 || op->peer >= static_cast<int>(programs.size())) return std::nullopt;
-    const bool sends = op_id.kind() == OpKind::send;
-    exchange.op = sends ? op_id : counterpart(op_id);
-    exchange.ranks = sends ? std::vector<int>{rank, op->peer} : std::vector<int>{op->peer, rank};
-    if (op_id.fields().purpose == Purpose::server) exchange.serves = grid.is_server(exchange.ranks[0]);
-    exchange.bytes = program->payload_bytes(*op);
+  exchange.op = linked.ids[members.front()];
+  exchange.kind = exchange.op.kind();
+  exchange.bytes = facts.bytes;
+  for (const Node member : members) {
+    exchange.ranks.push_back(static_cast<int>(linked.rank_of(member)));
+    exchange.spans.push_back(span_of(spans, exchange.ranks.back(), step, linked.ids[member]));
+  }
+  set_waiting_of(exchange);
+  if (!is_collective(exchange.kind)) {
+    if (exchange.op.fields().purpose == Purpose::server) exchange.serves = linked.serves[linked.rank_of(members[0])];
     exchange.chunk_bytes = {exchange.bytes};
     exchange.phases = 1;
-    exchange.spans = {span_of(spans, exchange.ranks[0], step, exchange.op),
-                      span_of(spans, exchange.ranks[1], step, counterpart(exchange.op))};
-    set_waiting_of(exchange);
     ExchangeMove move{0, 0, 1, 0, 1, exchange.bytes, false, 0, -1};
     if (const auto& got = exchange.spans[1]) {
       move.begin_ns = got->active_ns;
@@ -111,24 +106,15 @@ std::optional<GroupExchange> exchange_of(const std::vector<RankProgram>& program
     exchange.inside = inside_of(phases);
     return exchange;
   }
-  exchange.op = op_id;
-  exchange.kind = op_id.kind();
-  exchange.ranks = grid.group_of(rank, op->group);
-  const int n = exchange.size();
-  if (n < 2) return std::nullopt;
-  const auto root = std::find(exchange.ranks.begin(), exchange.ranks.end(), op->root);
+  const auto root = std::ranges::find(exchange.ranks, facts.root);
   if (root != exchange.ranks.end()) exchange.root = static_cast<int>(root - exchange.ranks.begin());
-  exchange.bytes = whole_bytes(*program, *op, n);
-  for (const int member : exchange.ranks) exchange.spans.push_back(span_of(spans, member, step, op_id));
-  set_waiting_of(exchange);
   exchange.algorithm = algorithm;
   exchange.opaque = !algorithm;
   if (!algorithm) {
     exchange.inside = inside_of(phases);
     return exchange;
   }
-  const std::int64_t width = bytes_of(type_of(*program, *op));
-  add_moves(exchange, *algorithm, exchange.bytes / width, width);
+  add_moves(exchange, *algorithm, exchange.bytes / facts.width, facts.width);
   add_times(exchange, phases);
   return exchange;
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/plan/collective/cost.hpp"
-#include "engine/plan/program/program.hpp"
+#include "engine/step/step.hpp"
 #include "telemetry/event/event.hpp"
 
 namespace rankscope {
@@ -33,7 +33,7 @@ struct GroupExchange {
   std::vector<int> ranks;                  ///< members, ascending; for a message, sender and receiver
   std::vector<std::optional<Span>> spans;  ///< [member]; empty: unknown
   int root = 0;                            ///< member, of a rooted collective
-  std::int64_t bytes = 0;                  ///< S of whole_bytes: called size by nccl-tests
+  std::int64_t bytes = -1;                 ///< S of whole_bytes: called size by nccl-tests; -1: unknown
   bool opaque = false;                     ///< its phases are unknown: `moves` is empty
   /// Phases that a library reported (PhaseSpan), of an opaque collective or of a message. By rank, channel and
   /// time.
@@ -51,10 +51,10 @@ struct GroupExchange {
 
 /// The exchange that op `op` of `rank` is part of. `spans` are the step's, obtained one way; `phases` those of all its
 /// members, in any order (duplicates are allowed). `algorithm` as in the plan; empty: the communicator's own. Nothing
-/// if `rank`'s program does not have the op, if it is no communication or if its group has one member.
-std::optional<GroupExchange> exchange_of(const std::vector<RankProgram>& programs, const RankGrid& grid,
-                                         std::optional<Algorithm> algorithm, const std::vector<Span>& spans,
-                                         const std::vector<PhaseSpan>& phases, int rank, std::uint32_t step, OpId op);
+/// if the op is no communication of that rank, if its members are not known, or if its group has one member.
+std::optional<GroupExchange> exchange_of(const Step& linked, std::optional<Algorithm> algorithm,
+                                         const std::vector<Span>& spans, const std::vector<PhaseSpan>& phases, int rank,
+                                         std::uint32_t step, OpId op);
 
 /// Number of members' parts in each chunk of each member's buffer: for sums up to all of them, else none or one.
 class Holdings {
@@ -83,14 +83,13 @@ struct ExchangeTimes {
   /// The time in which bytes moved, a mean over the ranks that send. NaN without a sender's span.
   double transfer_s = 0;
   /// Bytes/s: sizes times bus_factor divided by the time of the last to arrive, for all exchanges together. NaN if no
-  /// exchange has all its members' spans, or none took time.
+  /// exchange has all its members' spans and a known size, or none took time.
   double bus_bandwidth = 0;
 };
 /// By purpose and kind. `spans` are one step's, obtained one way.
-std::vector<ExchangeTimes> exchange_times(const std::vector<RankProgram>& programs, const RankGrid& grid,
-                                          const std::vector<Span>& spans);
+std::vector<ExchangeTimes> exchange_times(const Step& linked, const std::vector<Span>& spans);
 
-/// Bytes between ranks in a step, according to the programs. Above `most_cells` ranks neighbours share a cell.
+/// Bytes between ranks in a step, by the sizes of its exchanges. Above `most_cells` ranks neighbours share a cell.
 struct TrafficMatrix {
   int ranks = 0, side = 0;
   std::vector<double> bytes;  ///< [from · side + to]
@@ -110,8 +109,8 @@ struct TrafficKey {
 /// Traffic of a library's own collectives ("auto"): unknown, or the same as loopback's (pair_elements).
 enum class Automatic : std::uint8_t { opaque, direct };
 /// `only`: only ops of that purpose and kind.
-TrafficMatrix traffic_matrix(const std::vector<RankProgram>& programs, const RankGrid& grid,
-                             std::optional<Algorithm> algorithm, std::optional<TrafficKey> only = {},
-                             int most_cells = 256, Automatic automatic = Automatic::opaque);
+TrafficMatrix traffic_matrix(const Step& linked, std::optional<Algorithm> algorithm,
+                             std::optional<TrafficKey> only = {}, int most_cells = 256,
+                             Automatic automatic = Automatic::opaque);
 
 }  // namespace rankscope

@@ -15,129 +15,139 @@
 namespace rankscope {
 namespace {
 
-/// One rank's program by lanes, and the progress of each.
+/// One rank's ops by lanes, and the progress of each.
 struct RankPlace {
-  const RankProgram* program = nullptr;
-  std::array<std::vector<OpIndex>, lane_count> lanes;
-  std::vector<std::int32_t> at;  ///< [op]: its place in its lane
-  std::unordered_map<OpId, OpIndex> by_id;
+  int rank = 0;
+  std::array<std::vector<Node>, lane_count> lanes;
+  std::vector<std::int32_t> at;  ///< [node − first]: its place in its lane
+  std::unordered_map<OpId, Node> by_id;
   /// [lane]: the last op that ended, as step · ops of the lane + place in it, counted from first_step; -1: none.
   std::array<std::int64_t, lane_count> done{};
   std::array<const Span*, lane_count> last{};
-  std::map<std::pair<std::uint32_t, OpIndex>, std::int64_t> ended_ns;
-
-  std::int64_t position(OpIndex op, std::int64_t steps_on) const {
-    const auto lane = static_cast<std::size_t>(program->ops[op].lane());
-    return steps_on * static_cast<std::int64_t>(lanes[lane].size()) + at[op];
-  }
-  bool has_ended(OpIndex op, std::int64_t steps_on) const {
-    return steps_on < 0 || done[static_cast<std::size_t>(program->ops[op].lane())] >= position(op, steps_on);
-  }
+  std::map<std::pair<std::uint32_t, Node>, std::int64_t> ended_ns;
 };
 
-std::vector<RankPlace> places_of(const std::vector<RankProgram>& programs, const std::vector<Span>& spans,
-                                 std::uint32_t first_step) {
-  std::vector<RankPlace> ranks(programs.size());
-  for (std::size_t r = 0; r < programs.size(); ++r) {
-    RankPlace& rank = ranks[r];
-    rank.program = &programs[r];
-    rank.lanes = programs[r].lanes();
-    rank.at.assign(programs[r].ops.size(), 0);
-    rank.done.fill(-1);
-    for (const auto& lane : rank.lanes)
-      for (std::size_t i = 0; i < lane.size(); ++i) rank.at[lane[i]] = static_cast<std::int32_t>(i);
-    for (OpIndex op = 0; op < programs[r].ops.size(); ++op) rank.by_id.emplace(programs[r].ops[op].id, op);
+class Places {
+ public:
+  Places(const Step& linked, const std::vector<Span>& spans, std::uint32_t first_step)
+      : linked_(linked), first_step_(first_step), ranks_(linked.ranks()) {
+    for (std::size_t r = 0; r < ranks_.size(); ++r) {
+      RankPlace& rank = ranks_[r];
+      rank.rank = static_cast<int>(r);
+      rank.done.fill(-1);
+      for (Node node = linked.first[r]; node < linked.first[r + 1]; ++node) {
+        auto& lane = rank.lanes[lane_of(node)];
+        rank.at.push_back(static_cast<std::int32_t>(lane.size()));
+        lane.push_back(node);
+        rank.by_id.emplace(linked.ids[node], node);
+      }
+    }
+    for (const Span& span : spans) add(span);
   }
-  for (const Span& span : spans) {
-    if (span.rank < 0 || span.rank >= static_cast<std::int32_t>(ranks.size()) || span.step < first_step) continue;
-    RankPlace& rank = ranks[span.rank];
+
+  const Step& linked() const { return linked_; }
+  std::uint32_t first_step() const { return first_step_; }
+  const std::vector<RankPlace>& ranks() const { return ranks_; }
+  std::size_t lane_of(Node node) const { return static_cast<std::size_t>(linked_.ids[node].lane()); }
+  bool has_ended(std::size_t rank, Node node, std::int64_t steps_on) const {
+    return steps_on < 0 || ranks_[rank].done[lane_of(node)] >= position(rank, node, steps_on);
+  }
+
+ private:
+  std::int64_t position(std::size_t rank, Node node, std::int64_t steps_on) const {
+    return steps_on * static_cast<std::int64_t>(ranks_[rank].lanes[lane_of(node)].size()) +
+           ranks_[rank].at[node - linked_.first[rank]];
+  }
+  void add(const Span& span) {
+    if (span.rank < 0 || static_cast<std::size_t>(span.rank) >= ranks_.size() || span.step < first_step_) return;
+    const auto r = static_cast<std::size_t>(span.rank);
+    RankPlace& rank = ranks_[r];
     const auto found = rank.by_id.find(span.op);
-    if (found == rank.by_id.end()) continue;
-    const auto lane = static_cast<std::size_t>(span.op.lane());
-    const std::int64_t position = rank.position(found->second, std::int64_t{span.step} - first_step);
+    if (found == rank.by_id.end()) return;
+    const std::size_t lane = lane_of(found->second);
+    const std::int64_t place = position(r, found->second, std::int64_t{span.step} - first_step_);
     rank.ended_ns[{span.step, found->second}] = span.end_ns;
-    if (position > rank.done[lane]) {
-      rank.done[lane] = position;
+    if (place > rank.done[lane]) {
+      rank.done[lane] = place;
       rank.last[lane] = &span;
     }
   }
-  return ranks;
-}
 
-LanePlace place_of(const RankPlace& rank, Lane lane, std::uint32_t first_step, std::int64_t steps) {
+  const Step& linked_;
+  std::uint32_t first_step_;
+  std::vector<RankPlace> ranks_;
+};
+
+LanePlace place_of(const Places& places, const RankPlace& rank, Lane lane, std::int64_t steps) {
+  const Step& linked = places.linked();
   const auto index = static_cast<std::size_t>(lane);
-  const std::vector<OpIndex>& ops = rank.lanes[index];
+  const auto r = static_cast<std::size_t>(rank.rank);
+  const std::vector<Node>& ops = rank.lanes[index];
   LanePlace place;
-  place.rank = rank.program->rank;
+  place.rank = rank.rank;
   place.lane = lane;
   if (const Span* last = rank.last[index]) {
     place.left = last->op;
     place.left_step = last->step;
     place.left_ns = last->end_ns;
   }
-  if (rank.program->arrivals_ahead && lane == Lane::server) {
+  if (linked.arrivals_ahead[r] && lane == Lane::server) {
     place.in_order = false;
     return place;
   }
   const std::int64_t next = rank.done[index] + 1;
   const std::int64_t steps_on = next / static_cast<std::int64_t>(ops.size());
-  if (steps_on + first_step >= steps) return place;
-  const OpIndex op_index = ops[next % static_cast<std::int64_t>(ops.size())];
-  const Op& op = rank.program->ops[op_index];
-  place.next = op.id;
-  place.next_step = first_step + static_cast<std::uint32_t>(steps_on);
+  if (steps_on + places.first_step() >= steps) return place;
+  const Node node = ops[static_cast<std::size_t>(next) % ops.size()];
+  place.next = linked.ids[node];
+  place.next_step = places.first_step() + static_cast<std::uint32_t>(steps_on);
   place.entered = true;
   place.entered_ns = place.left_ns;
-  const auto needs = [&](OpIndex before, std::int64_t of_steps_on) {
-    if (!rank.has_ended(before, of_steps_on)) {
-      if (place.entered) place.waits_for = rank.program->ops[before].id;
+  const auto needs = [&](Node before, std::int64_t of_steps_on) {
+    if (!places.has_ended(r, before, of_steps_on)) {
+      if (place.entered) place.waits_for = linked.ids[before];
       place.entered = false;
       return;
     }
-    const auto ended =
-        rank.ended_ns.find({first_step + static_cast<std::uint32_t>(std::max<std::int64_t>(of_steps_on, 0)), before});
+    const auto ended = rank.ended_ns.find(
+        {places.first_step() + static_cast<std::uint32_t>(std::max<std::int64_t>(of_steps_on, 0)), before});
     if (of_steps_on >= 0 && ended != rank.ended_ns.end()) place.entered_ns = std::max(place.entered_ns, ended->second);
   };
-  for (const OpIndex before : op.after) needs(before, steps_on);
-  for (const OpIndex before : op.after_previous) needs(before, steps_on - 1);
+  for (const Node before : linked.after[node]) needs(before, steps_on);
+  for (const Node before : linked.after_previous[node]) needs(before, steps_on - 1);
   return place;
 }
 
-struct Group {
-  OpId op;  ///< the sender's of a message
-  GroupKind kind = GroupKind::self;
-  std::vector<int> members;
-};
-Group group_of(const Op& op, int rank, const RankGrid& grid) {
-  if (is_collective(op.id.kind())) return {op.id, op.group, grid.group_of(rank, op.group)};
-  if (op.id.kind() == OpKind::send) return {op.id, GroupKind::self, {rank, op.peer}};
-  return {counterpart(op.id), GroupKind::self, {op.peer, rank}};
-}
-
 /// How far each asynchronous server lets its workers proceed, by the contributions that have arrived.
-std::vector<StalenessWait> bounds_of(const std::vector<RankPlace>& ranks, std::uint32_t first_step) {
+std::vector<StalenessWait> bounds_of(const Places& places) {
+  const Step& linked = places.linked();
   std::vector<StalenessWait> bounds;
-  for (const RankPlace& server : ranks) {
-    if (!server.program->arrivals_ahead) continue;
+  for (const RankPlace& server : places.ranks()) {
+    const auto rank = static_cast<std::size_t>(server.rank);
+    if (!linked.arrivals_ahead[rank]) continue;
+    const auto sender_of = [&](Node receive) {
+      return static_cast<int>(linked.rank_of(linked.members[linked.exchange[receive]].front()));
+    };
+    const auto receives = [&](Node node) {
+      return linked.ids[node].kind() == OpKind::receive && linked.exchange[node] != nobody;
+    };
     // Complete steps of each worker: those of its least advanced op.
-    std::map<int, std::map<OpIndex, std::int64_t>> steps_of;
-    for (OpIndex op = 0; op < server.program->ops.size(); ++op)
-      if (server.program->ops[op].id.kind() == OpKind::receive)
-        steps_of[server.program->ops[op].peer].emplace(op, std::int64_t{first_step} - 1);
+    std::map<int, std::map<Node, std::int64_t>> steps_of;
+    for (Node node = linked.first[rank]; node < linked.first[rank + 1]; ++node)
+      if (receives(node)) steps_of[sender_of(node)].emplace(node, std::int64_t{places.first_step()} - 1);
     for (const auto& [key, ended] : server.ended_ns) {
-      const Op& op = server.program->ops[key.second];
-      if (op.id.kind() != OpKind::receive) continue;
-      std::int64_t& latest = steps_of[op.peer][key.second];
+      if (!receives(key.second)) continue;
+      std::int64_t& latest = steps_of[sender_of(key.second)][key.second];
       latest = std::max<std::int64_t>(latest, key.first);
     }
     StalenessWait bound;
-    bound.server = server.program->rank;
+    bound.server = server.rank;
     std::int64_t oldest = INT64_MAX;
     for (const auto& [worker, ops] : steps_of)
       for (const auto& [op, step] : ops) oldest = std::min(oldest, step + 1);
     if (oldest == INT64_MAX) continue;
     bound.oldest = static_cast<std::uint32_t>(oldest);
-    bound.last = bound.oldest + static_cast<std::uint32_t>(*server.program->arrivals_ahead);
+    bound.last = bound.oldest + static_cast<std::uint32_t>(*linked.arrivals_ahead[rank]);
     for (const auto& [worker, ops] : steps_of)
       if (std::any_of(ops.begin(), ops.end(), [&](const auto& op) { return op.second + 1 == oldest; }))
         bound.workers.push_back(worker);
@@ -146,43 +156,43 @@ std::vector<StalenessWait> bounds_of(const std::vector<RankPlace>& ranks, std::u
   return bounds;
 }
 
-MemberState state_of_member(const std::vector<RankPlace>& ranks, const Standstill& still, const Group& group,
-                            std::size_t member, std::uint32_t step, std::uint32_t first_step) {
-  const int rank = group.members[member];
-  if (rank < 0 || rank >= static_cast<int>(ranks.size())) return MemberState::not_arrived;
-  const bool receiver = group.op.kind() == OpKind::send && member == 1;
-  const OpId id = receiver ? counterpart(group.op) : group.op;
-  const RankPlace& place = ranks[rank];
-  const auto found = place.by_id.find(id);
-  if (found == place.by_id.end()) return MemberState::not_arrived;
-  if (place.has_ended(found->second, std::int64_t{step} - first_step)) return MemberState::finished;
-  const LanePlace* lane = still.find(rank, id.lane());
+MemberState state_of_member(const Places& places, const Standstill& still, Node member, std::uint32_t step) {
+  const std::size_t rank = places.linked().rank_of(member);
+  const OpId id = places.linked().ids[member];
+  if (places.has_ended(rank, member, std::int64_t{step} - places.first_step())) return MemberState::finished;
+  const LanePlace* lane = still.find(static_cast<int>(rank), id.lane());
   if (lane == nullptr) return MemberState::not_arrived;
   // A server that serves any worker is not in one particular receive: it is ready for all of them.
   // But it receives nothing from a worker that is ahead by the bound of staleness.
   if (!lane->in_order) {
-    const StalenessWait* bound = still.staleness_wait_of(rank);
-    return receiver && bound != nullptr && step > bound->last ? MemberState::not_arrived : MemberState::arrived;
+    const StalenessWait* bound = still.staleness_wait_of(static_cast<int>(rank));
+    return id.kind() == OpKind::receive && bound != nullptr && step > bound->last ? MemberState::not_arrived
+                                                                                  : MemberState::arrived;
   }
   return lane->entered && lane->next == id && lane->next_step == step ? MemberState::arrived : MemberState::not_arrived;
 }
 
-void find_pending(Standstill& still, const std::vector<RankPlace>& ranks, const RankGrid& grid,
-                  std::uint32_t first_step) {
-  std::map<std::tuple<OpId, std::uint32_t, int>, PendingCommunication> found;
+void find_pending(Standstill& still, const Places& places) {
+  const Step& linked = places.linked();
+  std::map<std::tuple<OpId, std::uint32_t, ExchangeIndex>, PendingCommunication> found;
   for (const LanePlace& lane : still.lanes) {
     if (!lane.entered || !is_communication(lane.next.kind())) continue;
-    const RankPlace& rank = ranks[lane.rank];
-    const Group group = group_of(rank.program->ops[rank.by_id.at(lane.next)], lane.rank, grid);
-    const auto [at, fresh] = found.try_emplace({group.op, lane.next_step, group.members.front()});
+    const Node node = places.ranks()[static_cast<std::size_t>(lane.rank)].by_id.at(lane.next);
+    const ExchangeIndex exchange = linked.exchange[node];
+    if (exchange == nobody) continue;  // its programs disagree: who takes part is not known
+    const std::span<const Node> members = linked.members[exchange];
+    const OpId op = linked.ids[members.front()];
+    const auto [at, fresh] = found.try_emplace({op, lane.next_step, exchange});
     PendingCommunication& communication = at->second;
     if (!fresh) {
       communication.since_ns = std::min(communication.since_ns, lane.entered_ns);
       continue;
     }
-    communication = {group.op, lane.next_step, group.kind, group.members, {}, lane.entered_ns};
-    for (std::size_t m = 0; m < group.members.size(); ++m)
-      communication.states.push_back(state_of_member(ranks, still, group, m, lane.next_step, first_step));
+    communication = {op, lane.next_step, linked.exchanges[exchange].group, {}, {}, lane.entered_ns};
+    for (const Node member : members) {
+      communication.members.push_back(static_cast<int>(linked.rank_of(member)));
+      communication.states.push_back(state_of_member(places, still, member, lane.next_step));
+    }
   }
   for (auto& [key, communication] : found)
     if (communication.waits()) still.pending.push_back(std::move(communication));
@@ -305,18 +315,17 @@ const LanePlace* Standstill::own_work(int rank) const {
   return nullptr;
 }
 
-Standstill where_ranks_are(const std::vector<RankProgram>& programs, const RankGrid& grid,
-                           const std::vector<Span>& spans, std::uint32_t first_step, std::int64_t steps,
-                           const std::vector<End>& ends) {
+Standstill where_ranks_are(const Step& linked, const std::vector<Span>& spans, std::uint32_t first_step,
+                           std::int64_t steps, const std::vector<End>& ends) {
   Standstill still;
-  const std::vector<RankPlace> ranks = places_of(programs, spans, first_step);
-  for (const RankPlace& rank : ranks)
+  const Places places(linked, spans, first_step);
+  for (const RankPlace& rank : places.ranks())
     for (int lane = 0; lane < lane_count; ++lane)
       if (!rank.lanes[static_cast<std::size_t>(lane)].empty())
-        still.lanes.push_back(place_of(rank, static_cast<Lane>(lane), first_step, steps));
+        still.lanes.push_back(place_of(places, rank, static_cast<Lane>(lane), steps));
   for (const Span& span : spans) still.last_event_ns = std::max(still.last_event_ns, span.end_ns);
-  still.staleness_waits = bounds_of(ranks, first_step);
-  find_pending(still, ranks, grid, first_step);
+  still.staleness_waits = bounds_of(places);
+  find_pending(still, places);
   keep_held_back(still);
   find_late(still, ends);
   put_late_first(still);

@@ -1,14 +1,14 @@
 // The current op of every lane of every rank, and the missing ranks: the explanation of a hang, during it and
 // afterwards.
 //
-// An op is reported when it ends. So the current op of a lane is found from the programs: lanes run in order, and an
+// An op is reported when it ends. So the current op of a lane is found from the linked step: lanes run in order, and an
 // op begins once all ops that it depends on have ended.
 #pragma once
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "engine/plan/program/program.hpp"
+#include "engine/step/step.hpp"
 #include "telemetry/event/event.hpp"
 
 namespace rankscope {
@@ -71,9 +71,8 @@ struct Standstill {
 
 /// `spans`: all measured spans from `first_step` on; ops of earlier steps have ended. `ends`: of ranks that have ended;
 /// one that failed by itself is first in `late`. `steps`: the planned number of steps.
-Standstill where_ranks_are(const std::vector<RankProgram>& programs, const RankGrid& grid,
-                           const std::vector<Span>& spans, std::uint32_t first_step, std::int64_t steps,
-                           const std::vector<End>& ends);
+Standstill where_ranks_are(const Step& linked, const std::vector<Span>& spans, std::uint32_t first_step,
+                           std::int64_t steps, const std::vector<End>& ends);
 
 /// One sentence: the late rank, its op, and the ranks that wait for it. Empty if no rank waits.
 std::string sentence_of(const Standstill& standstill, const std::vector<End>& ends);

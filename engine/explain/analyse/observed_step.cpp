@@ -52,7 +52,21 @@ void add_edges(Step& step, const Spans& own, Node first) {
   }
 }
 
-void join(Step& step, std::span<const StepFacts> facts, const Nodes& nodes) {
+/// Of the message, of the tensor, or of the whole of all members' parts; -1: unknown.
+std::int64_t whole_of(const Step& step, const std::vector<Node>& members, const GivenBytes& given) {
+  if (!given) return -1;
+  const OpKind kind = step.ids[members.front()].kind();
+  std::int64_t sum = 0;
+  for (const Node member : members) {
+    const std::int64_t bytes = given(static_cast<int>(step.rank_of(member)), step.ids[member]);
+    // Parts may differ in size, so that they are added up. Others give the same; of a message only the sender gives.
+    if (bytes < 0 || !gathers_parts(kind)) return bytes;
+    sum += bytes;
+  }
+  return sum;
+}
+
+void join(Step& step, std::span<const StepFacts> facts, const Nodes& nodes, const GivenBytes& given) {
   step.exchange.assign(step.nodes(), nobody);
   const auto find = [&](int rank, OpId id) {
     if (rank < 0 || static_cast<std::size_t>(rank) >= nodes.size()) return nobody;
@@ -76,15 +90,18 @@ void join(Step& step, std::span<const StepFacts> facts, const Nodes& nodes) {
       for (const Node member : members) step.exchange[member] = static_cast<ExchangeIndex>(step.members.size());
       step.members.items.insert(step.members.items.end(), members.begin(), members.end());
       step.members.close_row();
+      step.exchanges.emplace_back().bytes = whole_of(step, members, given);
     }
 }
 
 }  // namespace
 
-Step observed_step(std::span<const StepFacts> facts, const std::vector<Span>& spans, std::uint32_t number) {
+Step observed_step(std::span<const StepFacts> facts, const std::vector<Span>& spans, std::uint32_t number,
+                   const GivenBytes& given) {
   Step step;
   step.has_pipeline = false;  // unknown: idle time has no phase
   step.serves.assign(facts.size(), false);
+  step.arrivals_ahead.assign(facts.size(), std::nullopt);
   for (const StepFacts& of_rank : facts) step.absent.push_back(of_rank.names.empty());
   Nodes nodes(facts.size());
   const std::vector<Spans> of_rank = by_rank(facts.size(), spans, number);
@@ -97,7 +114,7 @@ Step observed_step(std::span<const StepFacts> facts, const std::vector<Span>& sp
     add_edges(step, of_rank[rank], first);
     step.first.push_back(static_cast<Node>(step.ids.size()));
   }
-  join(step, facts, nodes);
+  join(step, facts, nodes, given);
   return step;
 }
 
@@ -107,20 +124,41 @@ std::vector<double> awaited_seconds(const Step& linked, const std::vector<Span>&
     if (span.step == number && span.rank >= 0 && static_cast<std::size_t>(span.rank) < linked.ranks() &&
         is_collective(span.op.kind()))
       span_of[static_cast<std::size_t>(span.rank)].emplace(span.op, &span);
-  // Collectives run beside each other, so a rank's waits for another may overlap: each moment counts once.
-  std::vector<std::map<std::int32_t, std::vector<TimeRange>>> waits(linked.ranks());  // [awaited][waiting]
+  struct Wait {
+    std::size_t awaited = 0;
+    std::int32_t waiting = 0;
+    TimeRange time;
+  };
+  std::vector<Wait> found;
+  std::vector<std::vector<TimeRange>> own(linked.ranks());  // [rank]: in which it waits itself
   for (std::size_t exchange = 0; exchange < linked.members.size(); ++exchange) {
     std::vector<const Span*> members;
     for (const Node member : linked.members[exchange]) {
       const auto& of_rank = span_of[linked.rank_of(member)];
-      const auto found = of_rank.find(linked.ids[member]);
-      if (found != of_rank.end()) members.push_back(found->second);
+      const auto at = of_rank.find(linked.ids[member]);
+      if (at != of_rank.end()) members.push_back(at->second);
     }
     if (members.size() < 2 || members.size() != linked.members[exchange].size()) continue;
     const Span& last = **std::ranges::max_element(members, {}, [](const Span* span) { return span->begin_ns; });
-    for (const Span* member : members)
-      if (member->rank != last.rank)
-        waits[static_cast<std::size_t>(last.rank)][member->rank].push_back({member->begin_ns, last.begin_ns});
+    for (const Span* member : members) {
+      if (member->rank == last.rank || member->begin_ns == last.begin_ns) continue;
+      found.push_back({static_cast<std::size_t>(last.rank), member->rank, {member->begin_ns, last.begin_ns}});
+      own[static_cast<std::size_t>(member->rank)].push_back(found.back().time);
+    }
+  }
+  for (auto& ranges : own) std::ranges::sort(ranges, {}, &TimeRange::begin_ns);
+  // While it waits for a third rank itself, it is not the one that is waited for. Collectives run beside each other, so
+  // a rank's waits for another may overlap: each moment counts once.
+  std::vector<std::map<std::int32_t, std::vector<TimeRange>>> waits(linked.ranks());  // [awaited][waiting]
+  for (const Wait& wait : found) {
+    std::vector<TimeRange>& to = waits[wait.awaited][wait.waiting];
+    std::int64_t begin = wait.time.begin_ns;
+    for (const TimeRange& busy : own[wait.awaited]) {
+      if (busy.begin_ns >= wait.time.end_ns) break;
+      if (busy.begin_ns > begin) to.push_back({begin, busy.begin_ns});
+      begin = std::max(begin, busy.end_ns);
+    }
+    if (begin < wait.time.end_ns) to.push_back({begin, wait.time.end_ns});
   }
   std::vector<double> awaited(linked.ranks(), 0);
   for (std::size_t rank = 0; rank < waits.size(); ++rank) {

@@ -11,6 +11,7 @@
 #include "engine/explain/analyse/traffic.hpp"
 #include "engine/op/not_known.hpp"
 #include "engine/op/words.hpp"
+#include "engine/plan/program/link.hpp"
 
 namespace rankscope {
 namespace {
@@ -129,7 +130,9 @@ void add_steps(Report& report, const RunFacts& facts, const RunTotals& totals) {
     if (step.ranks == report.ranks) row.magnitudes = step.magnitudes;
     row.loss_scale = step.loss_scale;
     row.skipped = step.skips_update();
-    if (facts.obtained == Obtained::measured) row.seconds = wall_seconds(totals.steps, number, report.ranks);
+    // An imported run's steps are as the traces mark them, also where some ranks have none.
+    if (facts.obtained == Obtained::measured && !facts.is_imported)
+      row.seconds = wall_seconds(totals.steps, number, report.ranks);
   });
   for (const auto& [number, step] : observed) {
     StepRow& row = rows[number];
@@ -152,7 +155,7 @@ void add_steps(Report& report, const RunFacts& facts, const RunTotals& totals) {
 }
 
 /// The analysed steps of the run, without the first one (which includes start-up) unless there is no other.
-std::vector<StepAnalysis> steady_steps(const RunFacts& facts, const RunTotals& totals) {
+std::vector<StepAnalysis> steady_steps(const RunFacts& facts, const Step* linked, const RunTotals& totals) {
   const auto observed = headline_steps(facts);
   std::uint32_t first = observed.empty() ? 0 : observed.begin()->first;
   if (!totals.steps.empty()) first = std::min(first, totals.steps.first());
@@ -160,8 +163,9 @@ std::vector<StepAnalysis> steady_steps(const RunFacts& facts, const RunTotals& t
   for (const auto& [number, step] : observed) {
     if (step->spans.empty() || (number == first && observed.size() > 1)) continue;
     if (const TimeRange range = range_of(*step); !range.empty())
-      steady.push_back(step->linked ? analyse_step(*step->linked, step->spans, range, number)
-                                    : analyse_step(facts.programs, facts.grid, step->spans, range, number));
+      steady.push_back(step->linked
+                           ? analyse_step(*step->linked, step->spans, range, number)
+                           : analyse_step(*linked, step->spans, range, number, Planned{&facts.programs, facts.grid}));
   }
   return steady;
 }
@@ -191,14 +195,14 @@ std::optional<AwaitedRank> awaited_rank_of(const RunFacts& facts, const StepAnal
   return std::nullopt;
 }
 
-void add_bubbles(Report& report, const RunFacts& facts, const RunTotals& totals) {
+void add_bubbles(Report& report, const RunFacts& facts, const Step* linked, const RunTotals& totals) {
   report.time.share.fill(not_known);
   report.time.unknown = not_known;
   report.bubble.ideal = facts.ideal_bubble;
-  if (facts.programs.empty() && !facts.is_imported) return;
+  if (linked == nullptr && !facts.is_imported) return;
   const auto analyse = [&](const std::optional<Simulation>& simulation) -> std::optional<StepAnalysis> {
     if (!simulation || simulation->spans.empty()) return std::nullopt;
-    StepAnalysis analysis = analyse_simulation(facts.programs, facts.grid, *simulation);
+    StepAnalysis analysis = analyse_simulation(*linked, Planned{&facts.programs, facts.grid}, *simulation);
     // A part of a recording may have spans of the prediction, but not those of its steady step.
     if (analysis.range.empty()) return std::nullopt;
     return analysis;
@@ -206,11 +210,13 @@ void add_bubbles(Report& report, const RunFacts& facts, const RunTotals& totals)
   if (const auto ideal = analyse(facts.ideal)) report.bubble_span.ideal = ideal->bubble_span;
   report.predicted = analyse(facts.predicted);
 
-  std::vector<StepAnalysis> steady = steady_steps(facts, totals);
+  std::vector<StepAnalysis> steady = steady_steps(facts, linked, totals);
   if (!steady.empty()) {
     const auto middle = steady.begin() + static_cast<std::ptrdiff_t>((steady.size() - 1) / 2);
-    std::nth_element(steady.begin(), middle, steady.end(),
-                     [](const StepAnalysis& a, const StepAnalysis& b) { return a.bubble < b.bubble; });
+    // Without its collectives' members an imported run has no bubble: its typical step is the one of median length.
+    std::nth_element(steady.begin(), middle, steady.end(), [&](const StepAnalysis& a, const StepAnalysis& b) {
+      return facts.is_imported ? a.range.length() < b.range.length() : a.bubble < b.bubble;
+    });
     report.steady_steps = static_cast<int>(steady.size());
     report.representative = std::move(*middle);
   }
@@ -380,12 +386,15 @@ Report make_report(const RunFacts& facts) {
         std::fmax(report.clock_uncertainty_s, static_cast<double>(record.uncertainty_ns) * 1e-9);
   const RunTotals totals = totals_of(facts);
   add_steps(report, facts, totals);
-  add_bubbles(report, facts, totals);
+  // An imported run's steps are each linked by themselves.
+  std::optional<Step> linked;
+  if (!facts.programs.empty()) linked = link(facts.programs, facts.grid);
+  add_bubbles(report, facts, linked ? &*linked : nullptr, totals);
   const RateInputs rates = add_rates(report, facts, totals);
   add_memory(report, facts, totals);
   add_energy(report, facts, totals);
   report.traffic = analysis::traffic_of(facts, totals);
-  report.links = analysis::links_of(facts, totals);
+  if (linked) report.links = analysis::links_of(facts, *linked, totals);
   add_telemetry(report, facts, totals);
   withdraw_impossible_shares(report, rates);
   return report;

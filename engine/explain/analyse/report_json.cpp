@@ -153,6 +153,7 @@ nlohmann::json to_json(const Report& report) {
       {"bubble", bubble_json(report.bubble)},
       {"bubble_span", bubble_json(report.bubble_span)},
       {"time", std::move(time)},
+      {"analysed_step", report.representative ? Json(report.representative->step) : Json(nullptr)},
       {"mfu", known(report.mfu)},
       {"hfu", known(report.hfu)},
       {"peak_spread", known(report.peak_spread)},

@@ -80,8 +80,11 @@ std::string numbers(const Report& report) {
   text += bubble_row("bubble", report.bubble, report.obtained) +
           bubble_row("bubble_span", report.bubble_span, report.obtained);
   if (report.steady_steps > 1 && report.representative)
-    text += row("", fmt::format("bubble of step {} (median of {} steady steps)", report.representative->step,
-                                report.steady_steps));
+    text +=
+        row("", report.is_imported ? fmt::format("shares and bubble of step {} (the one of median length of {} steps)",
+                                                 report.representative->step, report.steady_steps)
+                                   : fmt::format("bubble of step {} (median of {} steady steps)",
+                                                 report.representative->step, report.steady_steps));
   if (report.task.empty() && !report.is_imported)
     text += row("MFU, HFU", percent(report.mfu) + ", " + percent(report.hfu) + ", " +
                                 number(report.tflops_per_device, "{:.4g}") + " TFLOP/s per device");

@@ -127,10 +127,8 @@ TimeClass time_class_of(OpKind kind) {
 
 double StepShares::sum() const { return std::accumulate(share.begin(), share.end(), 0.0); }
 
-namespace {
-
-StepAnalysis analyse(const Step& linked, std::optional<analysis::Planned> planned, const std::vector<Span>& spans,
-                     TimeRange range, std::uint32_t number) {
+StepAnalysis analyse_step(const Step& linked, const std::vector<Span>& spans, TimeRange range, std::uint32_t number,
+                          std::optional<Planned> planned) {
   StepAnalysis result;
   result.step = number;
   result.range = range;
@@ -170,15 +168,9 @@ StepAnalysis analyse(const Step& linked, std::optional<analysis::Planned> planne
   return result;
 }
 
-}  // namespace
-
-StepAnalysis analyse_step(const Step& linked, const std::vector<Span>& spans, TimeRange range, std::uint32_t number) {
-  return analyse(linked, {}, spans, range, number);
-}
-
 StepAnalysis analyse_step(const std::vector<RankProgram>& programs, const RankGrid& grid,
-                          const std::vector<Span>& spans, TimeRange range, std::uint32_t step) {
-  return analyse(link(programs, grid), analysis::Planned{&programs, grid}, spans, range, step);
+                          const std::vector<Span>& spans, TimeRange range, std::uint32_t number) {
+  return analyse_step(link(programs, grid), spans, range, number, Planned{&programs, grid});
 }
 
 TimeRange step_range(const std::vector<Span>& spans, std::uint32_t step) {
@@ -197,12 +189,17 @@ TimeRange step_range(const std::vector<Span>& spans, std::uint32_t step) {
   return {begin, next == never ? end : next};
 }
 
-StepAnalysis analyse_simulation(const std::vector<RankProgram>& programs, const RankGrid& grid,
-                                const Simulation& simulation, std::int64_t step) {
+StepAnalysis analyse_simulation(const Step& linked, const Planned& planned, const Simulation& simulation,
+                                std::int64_t step) {
   std::size_t steps = 0;
   for (const Span& span : simulation.spans) steps = std::max(steps, std::size_t{span.step} + 1);
   const auto which = static_cast<std::uint32_t>(step < 0 ? steady_step(steps) : static_cast<std::size_t>(step));
-  return analyse_step(programs, grid, simulation.spans, step_range(simulation.spans, which), which);
+  return analyse_step(linked, simulation.spans, step_range(simulation.spans, which), which, planned);
+}
+
+StepAnalysis analyse_simulation(const std::vector<RankProgram>& programs, const RankGrid& grid,
+                                const Simulation& simulation, std::int64_t step) {
+  return analyse_simulation(link(programs, grid), Planned{&programs, grid}, simulation, step);
 }
 
 }  // namespace rankscope

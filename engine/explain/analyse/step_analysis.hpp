@@ -6,6 +6,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -90,22 +91,31 @@ struct StepAnalysis {
   double seconds() const { return static_cast<double>(range.length()) * 1e-9; }
 };
 
-/// Analyses the step `step` over `range`. `programs[r]` is rank r's. `spans`: all of the step, of one clock, obtained
-/// one way, on aligned clocks, in any order; ops of the neighbouring steps that overlap with `range` should be among
-/// them, since a step is not a barrier. The cost is n log n in spans, plus three layouts of the step if ranks waited
-/// for each other (see causes.hpp).
-StepAnalysis analyse_step(const std::vector<RankProgram>& programs, const RankGrid& grid,
-                          const std::vector<Span>& spans, TimeRange range, std::uint32_t step);
+/// What a step was planned as: needed to lay it out again with other times.
+struct Planned {
+  const std::vector<RankProgram>* programs = nullptr;  ///< [rank]: those that the step was linked from
+  RankGrid grid;
+};
 
-/// The same of a step that need not have been planned: then no cause is found by laying it out again (imbalance,
-/// stragglers), and `slowness` is empty.
-StepAnalysis analyse_step(const Step& linked, const std::vector<Span>& spans, TimeRange range, std::uint32_t number);
+/// Analyses the step `number` over `range`. `spans`: all of the step, of one clock, obtained one way, on aligned
+/// clocks, in any order; ops of the neighbouring steps that overlap with `range` should be among them, since a step is
+/// not a barrier. The cost is n log n in spans, plus three layouts of the step if ranks waited for each other (see
+/// causes.hpp). Of a step that nobody planned no cause is found by laying it out again (imbalance, stragglers), and
+/// `slowness` is empty.
+StepAnalysis analyse_step(const Step& linked, const std::vector<Span>& spans, TimeRange range, std::uint32_t number,
+                          std::optional<Planned> planned = {});
+/// Links the programs first.
+StepAnalysis analyse_step(const std::vector<RankProgram>& programs, const RankGrid& grid,
+                          const std::vector<Span>& spans, TimeRange range, std::uint32_t number);
 
 /// From the step's first compute op on any rank to the next step's, or to the last end of its own ops where `spans` has
 /// no later step. Empty when the step has no compute op here.
 TimeRange step_range(const std::vector<Span>& spans, std::uint32_t step);
 
 /// One step of a simulation or an emulated run; by default the steady one of a prediction (steady_step).
+StepAnalysis analyse_simulation(const Step& linked, const Planned& planned, const Simulation& simulation,
+                                std::int64_t step = -1);
+/// Links the programs first.
 StepAnalysis analyse_simulation(const std::vector<RankProgram>& programs, const RankGrid& grid,
                                 const Simulation& simulation, std::int64_t step = -1);
 

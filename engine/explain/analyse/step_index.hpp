@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/plan/program/program.hpp"
+#include "engine/explain/analyse/step_analysis.hpp"
 #include "engine/step/step.hpp"
 #include "telemetry/event/event.hpp"
 #include "telemetry/event/time_range.hpp"
@@ -23,12 +23,6 @@ using OpPlaces = std::unordered_map<OpId, std::int32_t>;
 struct Holder {
   SpanAt span = none;    ///< none if there is no such op, or it is unknown
   bool missing = false;  ///< a span is missing that may have been later
-};
-
-/// What a step was planned as: needed to lay it out again with other times.
-struct Planned {
-  const std::vector<RankProgram>* programs = nullptr;
-  RankGrid grid;
 };
 
 class StepIndex {

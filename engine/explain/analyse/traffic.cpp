@@ -86,11 +86,11 @@ std::vector<TrafficReport> traffic_of(const RunFacts& facts, const RunTotals& to
   return traffic;
 }
 
-std::vector<LinkReport> links_of(const RunFacts& facts, const RunTotals& totals) {
-  const auto ranks = static_cast<int>(facts.programs.size());
+std::vector<LinkReport> links_of(const RunFacts& facts, const Step& linked, const RunTotals& totals) {
+  const auto ranks = static_cast<int>(linked.ranks());
   if (ranks > most_linked_ranks) return {};
-  const TrafficMatrix predicted = traffic_matrix(facts.programs, facts.grid, algorithm_of(facts.plan.collective), {},
-                                                 most_linked_ranks, Automatic::direct);
+  const TrafficMatrix predicted =
+      traffic_matrix(linked, algorithm_of(facts.plan.collective), {}, most_linked_ranks, Automatic::direct);
   std::vector<LinkReport> links;
   for (int from = 0; from < ranks; ++from) {
     const auto sender = totals.ranks.find(from);

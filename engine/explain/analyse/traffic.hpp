@@ -9,6 +9,6 @@ namespace rankscope::analysis {
 /// Per step and participating rank; see TrafficReport.
 std::vector<TrafficReport> traffic_of(const RunFacts& facts, const RunTotals& totals);
 /// All pairs of ranks with a predicted or counted exchange.
-std::vector<LinkReport> links_of(const RunFacts& facts, const RunTotals& totals);
+std::vector<LinkReport> links_of(const RunFacts& facts, const Step& linked, const RunTotals& totals);
 
 }  // namespace rankscope::analysis

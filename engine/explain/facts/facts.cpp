@@ -9,6 +9,7 @@
 
 #include "engine/explain/facts/forecast.hpp"
 #include "engine/op/words.hpp"
+#include "engine/plan/program/link.hpp"
 #include "engine/plan/program/passes.hpp"
 #include "engine/plan/scenario/read.hpp"
 #include "engine/plan/scenario/run_choices.hpp"
@@ -51,7 +52,8 @@ RunFacts common_facts(const RunContext& context) {
 }
 
 RunContext with_ideal(StepProgram step, std::vector<RankProgram> programs) {
-  RunContext context{std::move(step), std::move(programs), {}};
+  RunContext context{std::move(step), std::move(programs), {}, {}};
+  context.linked = std::make_shared<const Step>(link(context.programs, context.step.grid));
   context.ideal =
       simulate(context.programs, context.step.grid, unit_costs(context.step.model, context.step.first_segment),
                predicted_steps(context.programs));

@@ -2,6 +2,7 @@
 // RunFacts, for the command line, for `rankscope-trace stats` and for the window.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "engine/explain/analyse/report.hpp"
@@ -15,7 +16,10 @@ namespace rankscope {
 struct RunContext {
   StepProgram step;
   std::vector<RankProgram> programs;  ///< [rank]
+  std::shared_ptr<const Step> linked;  ///< of the programs
   Simulation ideal;                   ///< the textbook's steps: unit costs, free communication
+
+  Planned planned() const { return {&programs, step.grid}; }
 };
 
 /// Of a plan. Throws PlanError, and std::runtime_error if its programs deadlock.

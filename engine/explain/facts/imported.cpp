@@ -35,7 +35,12 @@ std::optional<ObservedStep> imported_step(const StoreView& store, const std::vec
     for (const Span& span : store.step_spans(Obtained::measured, number))
       if (number == step || (span.end_ns > range->begin_ns && span.begin_ns < range->end_ns))
         result.spans.push_back(span);
-  result.linked = std::make_shared<const Step>(observed_step(facts, result.spans, step));
+  const GivenBytes given = [&](int rank, OpId op) -> std::int64_t {
+    for (const PhaseSpan& phase : store.phases(rank, step, op))
+      if (phase.is_given()) return phase.bytes;
+    return -1;
+  };
+  result.linked = std::make_shared<const Step>(observed_step(facts, result.spans, step, given));
   return result;
 }
 

@@ -93,6 +93,7 @@ class Linker {
       }
       step_.first.push_back(static_cast<Node>(step_.ids.size()));
       step_.serves.push_back(grid_.is_server(static_cast<int>(step_.serves.size())));
+      step_.arrivals_ahead.push_back(program.arrivals_ahead);
     }
     step_.exchange.assign(nodes, nobody);
     step_.has_pipeline = grid_.pipeline > 1;
@@ -154,6 +155,7 @@ class Linker {
         groups[kind] = grid_.group_of(static_cast<int>(rank), static_cast<GroupKind>(kind));
       for (Node node = step_.first[rank]; node < step_.first[rank + 1]; ++node) {
         const Op& mine = op(rank, node);
+        int members = 2;
         if (mine.id.kind() == OpKind::send) {
           const Node receive = receiver_of(rank, node);
           if (receive == nobody) continue;
@@ -161,6 +163,7 @@ class Linker {
         } else if (is_collective(mine.id.kind())) {
           const auto& group = groups[static_cast<std::size_t>(mine.group)];
           if (group.front() != static_cast<int>(rank)) continue;  // the first member represents the group
+          members = static_cast<int>(group.size());
           const std::size_t begin = step_.members.items.size();
           if (!add_members(rank, node, group)) {
             step_.members.items.resize(begin);
@@ -172,6 +175,11 @@ class Linker {
         for (std::size_t i = step_.members.begin.back(); i < step_.members.items.size(); ++i)
           step_.exchange[step_.members.items[i]] = static_cast<ExchangeIndex>(step_.members.size());
         step_.members.close_row();
+        const RankProgram& program = programs_[rank];
+        const bool is_message = mine.id.kind() == OpKind::send;
+        step_.exchanges.push_back({whole_bytes(program, mine, members),
+                                   static_cast<int>(bytes_of(type_of(program, mine))), mine.root,
+                                   is_message ? GroupKind::self : mine.group});
       }
     }
     if (!unlinked_) return;

@@ -54,7 +54,9 @@ const readColours = () => {
   style = getComputedStyle(document.documentElement);
   const of = name => style.getPropertyValue(name).trim();
   colours = [0, 1, 2, 3, 4, 5, 6, 7].map(c => of("--c" + c));
-  // What fills the memory: parameters, gradients, optimizer, activations, buffers, host, workspace, context.
-  memoryColours = [colours[3], colours[1], colours[6], colours[0], colours[4], colours[5], of("--m6"), of("--m7")];
+  // What fills the memory: parameters, gradients, optimizer, activations, buffers, host, workspace, context; of another
+  // program only their sum.
+  memoryColours =
+      [colours[3], colours[1], colours[6], colours[0], colours[4], colours[5], of('--m6'), of('--m7'), colours[7]];
 };
 const colour = name => style.getPropertyValue(name).trim();

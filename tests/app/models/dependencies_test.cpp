@@ -20,16 +20,29 @@ std::unique_ptr<KnownRun> two_stages() {
   return run;
 }
 
-RankProgram program_of(int rank, std::initializer_list<const char*> tokens, int peer) {
-  RankProgram program;
-  program.rank = rank;
-  for (const char* token : tokens) {
-    Op added;
-    added.id = op(token);
-    if (is_communication(added.id.kind())) added.peer = peer;
-    program.ops.push_back(added);
+/// A step in which rank 1 has these ops, and each depends on those at its `after` positions; rank 0 sends the message.
+Step step_of(std::initializer_list<const char*> tokens, std::initializer_list<std::pair<int, int>> after = {}) {
+  Step step;
+  const auto add = [&](const char* token) {
+    step.ids.push_back(op(token));
+    step.exchange.push_back(nobody);
+  };
+  add("SEND.pipeline_forward:c0:m0");
+  step.first.push_back(1);
+  for (const char* token : tokens) add(token);
+  step.first.push_back(static_cast<Node>(step.ids.size()));
+  step.after.close_row();
+  for (int own = 0; own < static_cast<int>(tokens.size()); ++own) {
+    for (const auto& [later, earlier] : after)
+      if (later == own) step.after.items.push_back(static_cast<Node>(1 + earlier));
+    step.after.close_row();
   }
-  return program;
+  for (std::size_t i = 0; i < step.nodes(); ++i) step.after_previous.close_row();
+  step.members.items = {0, 1};
+  step.members.close_row();
+  step.exchanges.emplace_back();
+  step.exchange[0] = step.exchange[1] = 0;
+  return step;
 }
 
 }  // namespace
@@ -37,17 +50,16 @@ RankProgram program_of(int rank, std::initializer_list<const char*> tokens, int 
 TEST_CASE("an op waited for the dependency that ended last") {
   const auto run = two_stages();
   const auto view = run->view();
-  RankProgram program = program_of(1, {"RECV.pipeline_forward:c1:m0", "F:c1:m0", "B:c1:m0"}, 0);
-  program.ops[1].after = {0};
+  const Step step = step_of({"RECV.pipeline_forward:c1:m0", "F:c1:m0", "B:c1:m0"}, {{1, 0}});
   const Span forward = view->find(1, 0, op("F:c1:m0"), emulated).value();
-  const auto needs = dependencies_of(*view, program, nullptr, emulated, forward);
+  const auto needs = dependencies_of(*view, step, emulated, forward);
   REQUIRE(needs.size() == 1);
   CHECK(needs[0].needs == Needs::data);
-  CHECK(dependency_lines(needs, forward) ==
+  CHECK(dependency_lines(*view, needs, forward) ==
         std::vector<std::string>{"waited for: receive of activations, micro-batch 0 (ended 2.00 µs earlier)"});
 
   const Span backward = view->find(1, 0, op("B:c1:m0"), emulated).value();
-  const auto lane = dependencies_of(*view, program, nullptr, emulated, backward);
+  const auto lane = dependencies_of(*view, step, emulated, backward);
   REQUIRE(lane.size() == 1);
   CHECK(lane[0].needs == Needs::lane);
   CHECK(lane[0].op == op("F:c1:m0"));
@@ -56,23 +68,22 @@ TEST_CASE("an op waited for the dependency that ended last") {
 TEST_CASE("a receive waits for its sender, which may arrive after the receive began") {
   const auto run = two_stages();
   const auto view = run->view();
-  const RankProgram program = program_of(1, {"RECV.pipeline_forward:c1:m0", "F:c1:m0"}, 0);
+  const Step step = step_of({"RECV.pipeline_forward:c1:m0", "F:c1:m0"});
   const Span receive = view->find(1, 0, op("RECV.pipeline_forward:c1:m0"), emulated).value();
-  const auto needs = dependencies_of(*view, program, nullptr, emulated, receive);
+  const auto needs = dependencies_of(*view, step, emulated, receive);
   REQUIRE(needs.size() == 1);
   CHECK(needs[0].needs == Needs::peer);
   CHECK(needs[0].rank == 0);
-  CHECK(dependency_lines(needs, receive).front() ==
+  CHECK(dependency_lines(*view, needs, receive).front() ==
         "waited for: send of activations, micro-batch 0, rank 0 (began 100 µs later)");
 }
 
 TEST_CASE("missing ops are listed as missing, after the present ones") {
   const auto run = two_stages();
   const auto view = run->view();
-  RankProgram program = program_of(1, {"RECV.pipeline_forward:c1:m0", "LOAD:c1:m0", "F:c1:m0"}, 0);
-  program.ops[2].after = {0, 1};
+  const Step step = step_of({"RECV.pipeline_forward:c1:m0", "LOAD:c1:m0", "F:c1:m0"}, {{2, 0}, {2, 1}});
   const Span forward = view->find(1, 0, op("F:c1:m0"), emulated).value();
-  const auto lines = dependency_lines(dependencies_of(*view, program, nullptr, emulated, forward), forward);
+  const auto lines = dependency_lines(*view, dependencies_of(*view, step, emulated, forward), forward);
   REQUIRE(lines.size() == 2);
   CHECK(lines[1] == "also after: load batch, micro-batch 0 (not recorded)");
 }

@@ -8,6 +8,7 @@
 #include "tests/app/session/qt_application.hpp"
 #include "tests/app/session/recording.hpp"
 #include "tests/catch.hpp"
+#include "tests/places.hpp"
 
 using namespace rankscope;
 using namespace rankscope::app;
@@ -185,6 +186,29 @@ TEST_CASE("A recording opens with its numbers and its prediction") {
   // The run received the prediction itself: no difference is left to explain.
   REQUIRE(figures->step);
   CHECK(figures->step->seconds() == Approx(figures->forecast->seconds()).epsilon(0.01));
+}
+
+TEST_CASE("A folder of PyTorch's traces opens as a run, with who takes part in its exchanges and their sizes") {
+  application();
+  const QTemporaryDir folder;
+  for (const int rank : {0, 1}) {
+    const QString name = QStringLiteral("fsdp2_rank%1.json.gz").arg(rank);
+    REQUIRE(QFile::copy(
+        QString::fromStdString(rankscope::test::source_folder() + "/tests/telemetry/import/samples/") + name,
+        folder.filePath(name)));
+  }
+  const SourceSpec spec = classify_source(folder.path());
+  CHECK(spec.kind == SourceKind::trace);
+  Session session;
+  session.open(spec);
+  REQUIRE(becomes(session, SessionState::ended));
+  CHECK(session.recording().isEmpty());  // nothing was recorded: marks have no place
+  REQUIRE(wait_until([&] { return session.settled() && session.figures().latest()->linked; }));
+  const auto figures = session.figures().latest();
+  CHECK(figures->run->is_imported);
+  CHECK(figures->run->ranks == 2);
+  REQUIRE(figures->linked->members.size() > 0);
+  for (const ExchangeFacts& exchange : figures->linked->exchanges) CHECK(exchange.bytes > 0);
 }
 
 TEST_CASE("A missing recording and an invalid one fail in one line") {

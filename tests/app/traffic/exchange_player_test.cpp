@@ -8,6 +8,7 @@
 #include "app/views/common/text.hpp"
 #include "app/views/traffic/facts_table.hpp"
 #include "app/views/traffic/heat_map.hpp"
+#include "engine/plan/program/link.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/predict/simulate/pipelines.hpp"
@@ -34,12 +35,12 @@ std::shared_ptr<const GroupExchange> ring(bool timed = true) {
   const RankGrid grid{1, n, 1};
   const OpId op = parse_token(reduce_token).value();
   std::vector<PhaseSpan> phases;
-  const auto plain = exchange_of(replicas(), grid, Algorithm::ring, {}, {}, 0, 3, op);
+  const auto plain = exchange_of(link(replicas(), grid), Algorithm::ring, {}, {}, 0, 3, op);
   for (const ExchangeMove& move : plain->moves)
     phases.push_back({move.to, 3, op, move.phase, move.first_chunk, move.from, move.to, move.bytes,
                       move.phase * 100'000, move.phase * 100'000 + 80'000});
   return std::make_shared<const GroupExchange>(
-      *exchange_of(replicas(), grid, Algorithm::ring, {}, timed ? phases : std::vector<PhaseSpan>{}, 0, 3, op));
+      *exchange_of(link(replicas(), grid), Algorithm::ring, {}, timed ? phases : std::vector<PhaseSpan>{}, 0, 3, op));
 }
 
 struct Played {
@@ -180,7 +181,7 @@ TEST_CASE("Members of a ring do not overlap, a tree's root is on top, and all ar
 TEST_CASE("Of an opaque collective the picture shows its members, and says that phases are unknown") {
   const RankGrid grid{1, n, 1};
   Played p(std::make_shared<const GroupExchange>(
-      *exchange_of(replicas(), grid, {}, {}, {}, 0, 3, parse_token(reduce_token).value())));
+      *exchange_of(link(replicas(), grid), {}, {}, {}, 0, 3, parse_token(reduce_token).value())));
   CHECK(p.player.exchange()->opaque);
   CHECK_FALSE(p.player.play_button()->isVisible());
   CHECK_FALSE(p.picture().isNull());
@@ -191,7 +192,7 @@ TEST_CASE("An opaque collective shows the last rank to arrive, the others' waiti
   // Rank r arrives at 10 r µs; from 30 µs on bytes move, on rank r for 60 + r µs.
   std::vector<Span> spans;
   for (int r = 0; r < n; ++r) spans.push_back({r, 3, op, r * 10'000, 30'000, 90'000 + r * 1000, -1});
-  const auto exchange = exchange_of(replicas(), {1, n, 1}, {}, spans, {}, 0, 3, op);
+  const auto exchange = exchange_of(link(replicas(), {1, n, 1}), {}, spans, {}, 0, 3, op);
   REQUIRE(exchange);
   const auto value_of = [&](const QString& name) {
     for (const ExchangeFact& fact : facts_of(*exchange))
@@ -204,9 +205,9 @@ TEST_CASE("An opaque collective shows the last rank to arrive, the others' waiti
   // 2 (n - 1) / n of the size over 60 µs, as in the table.
   const double bandwidth = static_cast<double>(exchange->bytes) * 2 * (n - 1) / n / 60e-6;
   CHECK(value_of("bus bandwidth").startsWith(text::bandwidth(bandwidth)));
-  CHECK(exchange_times(replicas(), {1, n, 1}, spans).at(0).bus_bandwidth == Approx(bandwidth));
+  CHECK(exchange_times(link(replicas(), {1, n, 1}), spans).at(0).bus_bandwidth == Approx(bandwidth));
   spans.pop_back();
-  CHECK(facts_of(*exchange_of(replicas(), {1, n, 1}, {}, spans, {}, 0, 3, op)).size() == 3);  // no times of it
+  CHECK(facts_of(*exchange_of(link(replicas(), {1, n, 1}), {}, spans, {}, 0, 3, op)).size() == 3);  // no times of it
 }
 
 TEST_CASE("Phases reported by a library are one line per channel under each rank's bar") {
@@ -233,8 +234,8 @@ TEST_CASE("Phases reported by a library are one line per channel under each rank
     }
     return rows;
   };
-  Played without(std::make_shared<const GroupExchange>(*exchange_of(replicas(), grid, {}, spans, {}, 0, 3, op)));
-  Played with(std::make_shared<const GroupExchange>(*exchange_of(replicas(), grid, {}, spans, phases, 0, 3, op)));
+  Played without(std::make_shared<const GroupExchange>(*exchange_of(link(replicas(), grid), {}, spans, {}, 0, 3, op)));
+  Played with(std::make_shared<const GroupExchange>(*exchange_of(link(replicas(), grid), {}, spans, phases, 0, 3, op)));
   CHECK(lines_in(without) == 0);
   CHECK(lines_in(with) >= 2 * n);
 }
@@ -244,7 +245,7 @@ TEST_CASE("The map's cells are coloured by bytes, and its tool tip names them wi
   HeatMap map;
   map.resize(420, 360);
   map.set_matrix(
-      std::make_shared<const LinkMatrix>(LinkMatrix{traffic_matrix(replicas(), {1, n, 1}, Algorithm::ring), {}}),
+      std::make_shared<const LinkMatrix>(LinkMatrix{traffic_matrix(link(replicas(), {1, n, 1}), Algorithm::ring), {}}),
       "all");
   const QImage picture = map.grab().toImage();
   const QRectF sends = map.cell_rect(0, 1), silent = map.cell_rect(1, 0);
@@ -260,7 +261,7 @@ TEST_CASE("The map's cells are coloured by bytes, and its tool tip names them wi
 TEST_CASE("No phase's text is longer than the space reserved for it") {
   for (const Algorithm algorithm : {Algorithm::ring, Algorithm::tree, Algorithm::naive, Algorithm::halving_doubling}) {
     const auto exchange =
-        exchange_of(replicas(), {1, n, 1}, algorithm, {}, {}, 0, 3, parse_token(reduce_token).value());
+        exchange_of(link(replicas(), {1, n, 1}), algorithm, {}, {}, 0, 3, parse_token(reduce_token).value());
     REQUIRE(exchange);
     for (int phase = 0; phase < exchange->phases; ++phase)
       CHECK(phase_words(*exchange, phase).size() <= longest_phase_words(*exchange).size());

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/explain/facts/facts.hpp"
+#include "engine/plan/program/link.hpp"
 #include "tests/app/session/qt_application.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/predict/simulate/pipelines.hpp"
@@ -36,6 +37,7 @@ Figures one_all_reduce() {
     add_collective(context->programs.back(), to_token(op), GroupKind::data, 8'000'000);
   }
   figures.context = context;
+  figures.linked = std::make_shared<const Step>(link(context->programs, context->step.grid));
   return figures;
 }
 
@@ -94,6 +96,7 @@ TEST_CASE("A message is one line: the receiver's wait counts with the sender's")
   add_message(context->programs[0], to_token(op(OpKind::send, 0)), 1, 1000);
   add_message(context->programs[1], to_token(op(OpKind::receive, 1)), 0, 1000);
   figures.context = context;
+  figures.linked = std::make_shared<const Step>(link(context->programs, context->step.grid));
   const auto lines = traffic_lines(figures);
   REQUIRE(lines.size() == 1);
   CHECK(lines[0].waiting_s == Approx((300 + 200) / 2 * 1e-9));
@@ -129,6 +132,7 @@ TEST_CASE("What a sender sent over the time it took is a message's bandwidth, th
       add_message(context->programs[static_cast<std::size_t>(link + 1)], to_token(in), link, 1000);
     }
   figures.context = context;
+  figures.linked = std::make_shared<const Step>(link(context->programs, context->step.grid));
   const auto lines = traffic_lines(figures);
   REQUIRE(lines.size() == 1);
   CHECK(lines[0].transfer_s == Approx(200e-9));

@@ -39,6 +39,7 @@ struct Place {
     known->predicted = prediction.report;
     known->forecast = prediction.report.predicted;
     known->context = prediction.context;
+    known->linked = prediction.context->linked;
     known->step_spans = prediction.view->step_spans(Obtained::simulated, known->forecast->step);
     source = std::make_unique<FixedSnapshot>(prediction.view);
     state.set_shown(Obtained::simulated);
@@ -138,6 +139,7 @@ TEST_CASE("The map draws counted links if the run has them, and says so; else it
   Figures figures;
   figures.predicted = prediction.report;
   figures.context = prediction.context;
+  figures.linked = prediction.context->linked;
   const auto planned = link_matrix(figures);
   REQUIRE(planned);
   CHECK(planned->source() == LinkMatrix::Source::predicted);

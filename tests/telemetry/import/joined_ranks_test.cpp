@@ -1,10 +1,12 @@
 // Ranks' traces as one run: ids, groups, waiting and clocks, on traces made by hand.
 #include "telemetry/import/join.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
 #include "engine/explain/facts/imported.hpp"
+#include "telemetry/import/groups.hpp"
 #include "telemetry/store/names.hpp"
 #include "tests/catch.hpp"
 
@@ -135,10 +137,11 @@ TEST_CASE("traces that cannot be of one run are refused in a line") {
 
 TEST_CASE("a remark of several ranks is said once, with the sum of its counts") {
   RankTrace first = trace_of(0, 2, 1, ms), second = trace_of(1, 2, 1, ms);
-  first.remarks = {"3 operations are left out", "no step is marked"};
-  second.remarks = {"4 operations are left out"};
+  first.remarks = {"operations are left out: 3", "no step is marked"};
+  second.remarks = {"operations are left out: 4"};
   const ImportedRun run = imported::join({first, second});
-  CHECK(run.remarks == std::vector<std::string>{"ranks 0 and 1: 7 operations are left out", "rank 0: no step is marked"});
+  CHECK(run.remarks ==
+        std::vector<std::string>{"rank 0: no step is marked", "ranks 0 and 1: operations are left out: 7"});
 }
 
 TEST_CASE("missing ranks are said, and have a place") {
@@ -200,4 +203,129 @@ TEST_CASE("the short forms of a kernel's name leave out what the compiler adds")
   CHECK(forms("(anonymous namespace)::softmax") ==
         std::vector<std::string>{"(anonymous namespace)::softmax", "softmax"});
   CHECK(forms("operator<<") == std::vector<std::string>{"operator<<", "operator"});
+}
+
+TEST_CASE("what ranks give to a collective is recorded with each op") {
+  const ImportedRun run = imported::join({trace_of(0, 2, 2, 2 * ms), trace_of(1, 2, 2, 2 * ms)});
+  REQUIRE(run.given.size() == 4);
+  for (const PhaseSpan& given : run.given) {
+    CHECK(given.is_given());
+    CHECK(given.op == find(run, given.rank, OpKind::all_reduce, given.step).op);
+    CHECK(given.bytes == 4096);
+  }
+}
+
+TEST_CASE("the allocator's bytes belong to their steps, which begin with the level that they found") {
+  RankTrace trace = trace_of(0, 1, 4, 2 * ms);
+  // Before the first step; twice in step 0; none in step 1; in step 2, and none in step 3.
+  trace.memory = {
+      {start - ms, 100, 500}, {start + ms, 900, 900}, {start + 2 * ms, 300, 900}, {start + 25 * ms, 200, 900}};
+  const ImportedRun run = imported::join({trace});
+  std::vector<std::pair<std::int64_t, std::int64_t>> levels;
+  for (const MemorySample& sample : run.memory) {
+    CHECK(device_sum(sample.bytes) == sample.bytes[static_cast<std::size_t>(MemoryClass::unclassified)]);
+    levels.emplace_back(sample.time_ns, device_sum(sample.bytes));
+  }
+  CHECK(levels ==
+        std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 100}, {ms, 900}, {2 * ms, 300}, {25 * ms, 200}});
+  CHECK(run.memory.back().step == 2);
+  std::vector<std::int64_t> peaks;
+  for (const StepSummary& summary : run.summaries) peaks.push_back(summary.peak_total_bytes);
+  CHECK(peaks == std::vector<std::int64_t>{900, 300, 300, 200});
+}
+
+namespace {
+
+/// As traces before 2024: collectives of no group, without numbers.
+std::vector<RankTrace> unnamed(int ranks, int steps) {
+  std::vector<RankTrace> traces;
+  for (int rank = 0; rank < ranks; ++rank) {
+    RankTrace& trace = traces.emplace_back(trace_of(rank, ranks, steps, (rank == 1 ? 6 : 2) * ms));
+    trace.groups.clear();
+    for (auto& exchange : trace.exchanges) exchange.group = -1, exchange.sequence = -1;
+  }
+  return traces;
+}
+
+}  // namespace
+
+TEST_CASE("collectives that name no group are of all ranks, if all have the same ones and end together") {
+  std::vector<RankTrace> traces = unnamed(3, 20);
+  imported::find_unnamed_groups(traces);
+  CHECK_THAT(traces[0].remarks.at(0), ContainsText("taken to be of all ranks"));
+  const ImportedRun run = imported::join(traces);
+  CHECK(find(run, 0, OpKind::all_reduce, 2).active_ns == find(run, 1, OpKind::all_reduce, 2).begin_ns);
+
+  const auto stays_unknown = [](std::vector<RankTrace> changed) {
+    imported::find_unnamed_groups(changed);
+    CHECK_THAT(changed[0].remarks.at(0), ContainsText("who takes part in them is not known"));
+    return changed[0].exchanges[0].group == -1;
+  };
+  std::vector<RankTrace> other_size = unnamed(3, 20), fewer = unnamed(3, 20), apart = unnamed(3, 20);
+  other_size[2].exchanges[7].bytes = 8;
+  CHECK(stays_unknown(other_size));
+  fewer.pop_back();  // the third rank has no trace
+  CHECK(stays_unknown(fewer));
+  for (std::size_t i = 0; i < apart[2].spans.size(); i += 4) apart[2].spans[i + 1].end_ns -= 5 * ms;
+  CHECK(stays_unknown(apart));
+}
+
+TEST_CASE("a rank that lost a collective without a number is matched with the others by the ends") {
+  std::vector<RankTrace> traces{trace_of(0, 3, 1, 2 * ms), trace_of(1, 3, 1, 2 * ms),
+                                trace_of(2, 3, 1, 2 * ms, 7 * ms)};
+  for (RankTrace& trace : traces) {
+    trace.exchanges[0].sequence = -1;
+    const std::int64_t ahead = trace.rank == 2 ? 7 * ms : 0;
+    for (int i = 1; i < 20; ++i) {  // not at equal distances: then one lost and one late would look alike
+      const std::int64_t begin = start + ahead + (10 + i * i) * ms;
+      trace.spans.push_back(
+          {1, 1, OpKind::all_reduce, 0, static_cast<int>(trace.exchanges.size()), begin, begin + ms / 2});
+      trace.exchanges.push_back({0, -1, -1, 4096});
+    }
+  }
+  std::erase_if(traces[2].spans, [](const auto& span) { return span.exchange == 6; });
+  const ImportedRun run = imported::join(traces);
+  CHECK(std::abs(run.clocks[2].offset_ns - 7 * ms) < ms / 10);
+  std::vector<int> occurrences;
+  for (const Span& span : run.spans)
+    if (span.rank == 2 && span.op.kind() == OpKind::all_reduce) occurrences.push_back(span.op.observed().occurrence);
+  REQUIRE(occurrences.size() == 19);
+  CHECK(occurrences[5] == 5);
+  CHECK(occurrences[6] == 7);
+  CHECK_THAT(run.remarks.at(0), ContainsText("rank 2: collectives that other members have are missing"));
+}
+
+TEST_CASE("groups without a common rank share a lane's number, so that many groups fit") {
+  std::vector<RankTrace> traces;
+  for (int rank = 0; rank < 64; ++rank) {
+    RankTrace& trace = traces.emplace_back(trace_of(rank, 64, 1, 2 * ms));
+    const int pair = rank / 2;
+    trace.groups = {{"pair " + std::to_string(pair), "", {2 * pair, 2 * pair + 1}}};
+    trace.lanes[1].name = "collectives of pair " + std::to_string(pair);
+  }
+  const ImportedRun run = imported::join(traces);
+  CHECK(
+      std::ranges::none_of(run.remarks, [](const std::string& r) { return r.find("more than") != std::string::npos; }));
+  for (const int rank : {0, 1, 63}) {
+    const Lane lane = find(run, rank, OpKind::all_reduce, 0).op.lane();
+    CHECK(run.facts[static_cast<std::size_t>(rank)].lanes.at(lane) ==
+          "collectives of pair " + std::to_string(rank / 2));
+  }
+}
+
+TEST_CASE("traces of different days are refused, and different steps are said") {
+  RankTrace early = trace_of(0, 2, 1, ms), late = trace_of(1, 2, 1, ms, 86'400'000 * ms);
+  late.exchanges[0].group = early.exchanges[0].group = -1;
+  CHECK_THROWS_WITH(imported::join({early, late}), ContainsText("they are not of one run"));
+  RankTrace other = trace_of(1, 2, 1, ms);
+  other.steps[0].number = 4;
+  for (auto& span : other.spans) span.step = 4;
+  CHECK(std::ranges::count(imported::join({trace_of(0, 2, 1, ms), other}).remarks,
+                           "ranks mark different steps: steps 0 on rank 0, steps 4 on rank 1") == 1);
+}
+
+TEST_CASE("a drift that no clock has is not believed") {
+  std::vector<imported::CommonEnd> ends;
+  for (int i = 0; i < 40; ++i) ends.push_back({start + i * 10 * ms + (i > 20 ? 4 * ms : 0), start + i * 10 * ms});
+  CHECK(imported::fit(ends).drift == 0);
 }

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "engine/plan/program/link.hpp"
 #include "engine/predict/layout/simulate.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/explain/analyse/timelines.hpp"
@@ -26,7 +27,7 @@ OpId token(const char* text) { return parse_token(text).value(); }
 
 std::optional<GroupExchange> reduce_of(int n, std::int64_t bytes, std::optional<Algorithm> algorithm,
                                        const std::vector<PhaseSpan>& phases = {}) {
-  return exchange_of(replicas(n, bytes), {1, n, 1}, algorithm, {}, phases, n - 1, 0, token(reduce_token));
+  return exchange_of(link(replicas(n, bytes), {1, n, 1}), algorithm, {}, phases, n - 1, 0, token(reduce_token));
 }
 
 }  // namespace
@@ -132,7 +133,7 @@ TEST_CASE("a message is one move from sender to receiver, asked from either end"
   const std::vector<Span> spans = {span(0, "SEND.pipeline_forward:c0:m0", 5, 20, 10),
                                    span(1, "RECV.pipeline_forward:c1:m0", 0, 20, 10)};
   for (const auto& [rank, op] : {std::pair{0, "SEND.pipeline_forward:c0:m0"}, {1, "RECV.pipeline_forward:c1:m0"}}) {
-    const auto exchange = exchange_of(programs, {1, 1, 2}, {}, spans, {}, rank, 0, token(op));
+    const auto exchange = exchange_of(link(programs, {1, 1, 2}), {}, spans, {}, rank, 0, token(op));
     REQUIRE(exchange);
     CHECK(exchange->ranks == std::vector<int>{0, 1});
     REQUIRE(exchange->moves.size() == 1);
@@ -140,14 +141,14 @@ TEST_CASE("a message is one move from sender to receiver, asked from either end"
     CHECK(exchange->moves[0].end_ns == 20);
     CHECK(exchange->spans[0]->begin_ns == 5);
   }
-  CHECK_FALSE(exchange_of(programs, {1, 1, 2}, {}, spans, {}, 0, 0, token("F:c0:m0")));
+  CHECK_FALSE(exchange_of(link(programs, {1, 1, 2}), {}, spans, {}, 0, 0, token("F:c0:m0")));
 }
 
 TEST_CASE("bus bandwidth is nccl-tests': size times 2(n-1)/n of an all-reduce, over the time of the last to arrive") {
   // Four ranks, 8 MB: rank 3 arrives last, at 3 ms, and needs 2 ms: 8e6 · 1.5 / 2e-3 = 6 GB/s.
   std::vector<Span> spans;
   for (int r = 0; r < 4; ++r) spans.push_back(span(r, reduce_token, 1'000'000 * r, 5'000'000, 3'000'000));
-  const auto times = exchange_times(replicas(4, 8'000'000), {1, 4, 1}, spans);
+  const auto times = exchange_times(link(replicas(4, 8'000'000), {1, 4, 1}), spans);
   REQUIRE(times.size() == 1);
   CHECK(times[0].members == 4);
   CHECK(times[0].exchanges == 1);
@@ -155,7 +156,7 @@ TEST_CASE("bus bandwidth is nccl-tests': size times 2(n-1)/n of an all-reduce, o
   CHECK(times[0].transfer_s == Approx(2e-3));
   CHECK(times[0].bus_bandwidth == Approx(6e9));
   spans.pop_back();  // the last member to arrive is unknown, so there is no bandwidth
-  CHECK(std::isnan(exchange_times(replicas(4, 8'000'000), {1, 4, 1}, spans)[0].bus_bandwidth));
+  CHECK(std::isnan(exchange_times(link(replicas(4, 8'000'000), {1, 4, 1}), spans)[0].bus_bandwidth));
 }
 
 TEST_CASE("if no member reports its waiting time, it is the time until the last one arrived") {
@@ -164,20 +165,20 @@ TEST_CASE("if no member reports its waiting time, it is the time until the last 
   for (const std::int64_t begin : {0, 1'000'000, 3'000'000})
     spans.push_back(span(static_cast<int>(spans.size()), reduce_token, begin, 5'000'000));
   const auto programs = replicas(3, 6'000'000);
-  const auto times = exchange_times(programs, {1, 3, 1}, spans);
+  const auto times = exchange_times(link(programs, {1, 3, 1}), spans);
   REQUIRE(times.size() == 1);
   CHECK(times[0].waiting_s == Approx((3 + 2 + 0) / 3.0 * 1e-3));
   CHECK(times[0].transfer_s == Approx(2e-3));
   CHECK(times[0].bus_bandwidth == Approx(6e6 * 4 / 3 / 2e-3));
-  const auto exchange = exchange_of(programs, {1, 3, 1}, {}, spans, {}, 0, 0, token(reduce_token));
+  const auto exchange = exchange_of(link(programs, {1, 3, 1}), {}, spans, {}, 0, 0, token(reduce_token));
   REQUIRE(exchange);
   for (const auto& member : exchange->spans) CHECK(member->active_ns == 3'000'000);
 
   spans[0].end_ns = 2'000'000;  // ended before the last one arrived: it did not wait for that one
-  CHECK(exchange_of(programs, {1, 3, 1}, {}, spans, {}, 0, 0, token(reduce_token))->spans[0]->active_ns == 0);
+  CHECK(exchange_of(link(programs, {1, 3, 1}), {}, spans, {}, 0, 0, token(reduce_token))->spans[0]->active_ns == 0);
   spans[0].end_ns = 5'000'000;
   spans[1].active_ns = 2'000'000;  // one member reports its wait, so all do
-  CHECK(exchange_of(programs, {1, 3, 1}, {}, spans, {}, 0, 0, token(reduce_token))->spans[0]->active_ns == 0);
+  CHECK(exchange_of(link(programs, {1, 3, 1}), {}, spans, {}, 0, 0, token(reduce_token))->spans[0]->active_ns == 0);
 }
 
 TEST_CASE("the factors are those that nccl-tests documents") {
@@ -191,7 +192,7 @@ TEST_CASE("the factors are those that nccl-tests documents") {
 }
 
 TEST_CASE("a ring sends only to neighbours: each rank 2(n-1)/n of the buffer to the next, nothing to others") {
-  const TrafficMatrix matrix = traffic_matrix(replicas(4, 4000), {1, 4, 1}, Algorithm::ring);
+  const TrafficMatrix matrix = traffic_matrix(link(replicas(4, 4000), {1, 4, 1}), Algorithm::ring);
   REQUIRE(matrix.side == 4);
   for (int from = 0; from < 4; ++from)
     for (int to = 0; to < 4; ++to) {
@@ -203,14 +204,15 @@ TEST_CASE("a ring sends only to neighbours: each rank 2(n-1)/n of the buffer to 
 }
 
 TEST_CASE("bytes of opaque collectives are unknown in the matrix") {
-  const TrafficMatrix matrix = traffic_matrix(replicas(3, 300), {1, 3, 1}, std::nullopt);
+  const TrafficMatrix matrix = traffic_matrix(link(replicas(3, 300), {1, 3, 1}), std::nullopt);
   CHECK(matrix.total == 0);
   CHECK(matrix.hides(0, 2));
   CHECK_FALSE(matrix.hides(1, 1));
 }
 
 TEST_CASE("loopback's own collectives are not opaque: each rank has its chunk summed by its owner, and gets the sums") {
-  const TrafficMatrix matrix = traffic_matrix(replicas(3, 300), {1, 3, 1}, std::nullopt, {}, 256, Automatic::direct);
+  const TrafficMatrix matrix =
+      traffic_matrix(link(replicas(3, 300), {1, 3, 1}), std::nullopt, {}, 256, Automatic::direct);
   for (int from = 0; from < 3; ++from)
     for (int to = 0; to < 3; ++to) {
       CHECK(matrix.at(from, to) == Approx(from == to ? 0 : 200));
@@ -219,8 +221,8 @@ TEST_CASE("loopback's own collectives are not opaque: each rank has its chunk su
 }
 
 TEST_CASE("if there are more ranks than cells, ranks share cells, and no byte is lost") {
-  const TrafficMatrix fine = traffic_matrix(replicas(10, 1000), {1, 10, 1}, Algorithm::ring);
-  const TrafficMatrix coarse = traffic_matrix(replicas(10, 1000), {1, 10, 1}, Algorithm::ring, {}, 4);
+  const TrafficMatrix fine = traffic_matrix(link(replicas(10, 1000), {1, 10, 1}), Algorithm::ring);
+  const TrafficMatrix coarse = traffic_matrix(link(replicas(10, 1000), {1, 10, 1}), Algorithm::ring, {}, 4);
   CHECK(coarse.side == 4);
   CHECK(coarse.total == Approx(fine.total));
   for (int rank = 0; rank < 10; ++rank) {

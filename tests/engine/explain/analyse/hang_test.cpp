@@ -1,6 +1,7 @@
 #include "engine/explain/analyse/hang.hpp"
 
 #include "engine/plan/program/compile.hpp"
+#include "engine/plan/program/link.hpp"
 #include "engine/plan/scenario/read.hpp"
 #include "engine/predict/cost/modelled_costs.hpp"
 #include "engine/predict/layout/simulate.hpp"
@@ -33,7 +34,7 @@ TEST_CASE("of four replicas the one missing in the all-reduce is named, with its
   const RankGrid grid{1, 4, 1};
   const auto run = simulate(programs, grid, unit_costs(1000), 3);
   const auto spans = reported_spans(programs, grid, run.spans, 2, parse_token("B:c0:m0").value(), 1);
-  const Standstill still = where_ranks_are(programs, grid, spans, 0, 3, {});
+  const Standstill still = where_ranks_are(link(programs, grid), spans, 0, 3, {});
   CHECK(still.late == std::vector<int>{2});
   CHECK_FALSE(still.cycle);
   REQUIRE(still.pending.size() == 1);
@@ -67,7 +68,7 @@ TEST_CASE("in a pipeline all others wait, directly or indirectly, for the stage 
   for (const int gone : {0, 1, 2, 3}) {
     const OpId stops = parse_token("B:c" + std::to_string(gone) + ":m3").value();
     const auto spans = reported_spans(programs, grid, run.spans, gone, stops, 1);
-    const Standstill still = where_ranks_are(programs, grid, spans, 0, 2, {});
+    const Standstill still = where_ranks_are(link(programs, grid), spans, 0, 2, {});
     INFO("stage " << gone);
     CHECK(still.late == std::vector<int>{gone});
     REQUIRE(still.own_work(gone) != nullptr);
@@ -81,7 +82,7 @@ TEST_CASE("in a pipeline all others wait, directly or indirectly, for the stage 
 TEST_CASE("a rank without any report is late in the first communication with others") {
   const auto programs = replicas(2);
   const std::vector<Span> spans = {span(0, "F:c0:m0", 0, 10), span(0, "B:c0:m0", 10, 30)};
-  const Standstill still = where_ranks_are(programs, {1, 2, 1}, spans, 0, 5, {});
+  const Standstill still = where_ranks_are(link(programs, {1, 2, 1}), spans, 0, 5, {});
   CHECK(still.late == std::vector<int>{1});
   CHECK(to_token(still.own_work(1)->next) == "F:c0:m0");
   CHECK(still.last_event_ns == 30);
@@ -97,7 +98,7 @@ TEST_CASE("a rank whose last events were lost is late, too: others have finished
   std::erase_if(spans, [&](const Span& s) {
     return s.rank == 1 && (s.step == 2 || (s.step == 1 && (s.op == reduce || s.op.kind() == OpKind::optimizer)));
   });
-  const Standstill still = where_ranks_are(programs, grid, spans, 0, 3, {});
+  const Standstill still = where_ranks_are(link(programs, grid), spans, 0, 3, {});
   CHECK(still.late == std::vector<int>{1});
   CHECK(sentence_of(still, {}) ==
         "Rank 1 is missing: it has reported nothing since B:c0:m0 of step 1. Ranks 0 and 2 wait for it.");
@@ -107,7 +108,7 @@ TEST_CASE("a rank that failed by itself is late, for any state of the others") {
   const auto programs = replicas(3);
   const std::vector<Span> spans = {span(0, "F:c0:m0", 0, 10)};
   const std::vector<End> ends = {{0, false, -1, "waited for rank 1", true}, {1, false, -1, "killed", false}};
-  const Standstill still = where_ranks_are(programs, {1, 3, 1}, spans, 0, 5, ends);
+  const Standstill still = where_ranks_are(link(programs, {1, 3, 1}), spans, 0, 5, ends);
   CHECK(still.late == std::vector<int>{1});
   CHECK(sentence_of(still, ends).find("Rank 1 is missing: killed.") == 0);
 }
@@ -123,7 +124,7 @@ TEST_CASE("a deadlock of programs is distinguished from a late rank") {
     const OpIndex f = add_op(program, first ? "F:c0:m0" : "F:c1:m0", {got});
     add_message(program, first ? "SEND.pipeline_forward:c0:m0" : "SEND.pipeline_backward:c1:m0", 1 - r, 8, {f});
   }
-  const Standstill still = where_ranks_are(programs, {1, 1, 2}, {}, 0, 1, {});
+  const Standstill still = where_ranks_are(link(programs, {1, 1, 2}), {}, 0, 1, {});
   CHECK(still.cycle);
   CHECK(still.late == std::vector<int>{0, 1});
 }
@@ -131,7 +132,7 @@ TEST_CASE("a deadlock of programs is distinguished from a late rank") {
 TEST_CASE("in a run that has done all its steps no rank waits") {
   const auto programs = replicas(2);
   const auto run = simulate(programs, {1, 2, 1}, unit_costs(1000), 2);
-  const Standstill still = where_ranks_are(programs, {1, 2, 1}, run.spans, 0, 2, {});
+  const Standstill still = where_ranks_are(link(programs, {1, 2, 1}), run.spans, 0, 2, {});
   CHECK(still.pending.empty());
   CHECK(still.late.empty());
   for (const LanePlace& lane : still.lanes) CHECK_FALSE(lane.next.valid());
@@ -162,7 +163,7 @@ TEST_CASE("a stopped worker of an asynchronous server is late for those that the
     }
     return spans;
   };
-  const Standstill still = where_ranks_are(programs, grid, sentence_until(last), 0, 100, {});
+  const Standstill still = where_ranks_are(link(programs, grid), sentence_until(last), 0, 100, {});
   CHECK(still.late == std::vector<int>{2});
   REQUIRE(still.staleness_waits.size() == 1);
   CHECK(still.staleness_waits[0].server == server);
@@ -178,7 +179,7 @@ TEST_CASE("a stopped worker of an asynchronous server is late for those that the
   CHECK(sentence.find(" of step 2. Ranks 0, 1 and 3 wait for it.") != std::string::npos);
 
   // Before the bound is reached no worker waits: the server accepts every arrival.
-  const Standstill moving = where_ranks_are(programs, grid, sentence_until(last - 1), 0, 100, {});
+  const Standstill moving = where_ranks_are(link(programs, grid), sentence_until(last - 1), 0, 100, {});
   CHECK(moving.pending.empty());
   CHECK(moving.staleness_waits.empty());
   CHECK(moving.late.empty());

@@ -46,7 +46,8 @@ TEST_CASE("--json has every key of the design, null where nothing is known, and 
     for (const auto& [key, value] : object.items()) keys.push_back(key);
     return keys;
   };
-  const std::vector<std::string> keys = {"awaited_rank",
+  const std::vector<std::string> keys = {"analysed_step",
+                                         "awaited_rank",
                                          "bubble",
                                          "bubble_span",
                                          "budget",
@@ -92,7 +93,7 @@ TEST_CASE("--json has every key of the design, null where nothing is known, and 
                                                               "seconds", "skipped", "step", "tokens_per_s"});
   CHECK(keys_of(full["memory"][0]) == std::vector<std::string>{"activations", "buffers", "context", "gradients", "host",
                                                                "optimizer", "parameters", "peak", "predicted", "rank",
-                                                               "ranks_alike", "workspace"});
+                                                               "ranks_alike", "unclassified", "workspace"});
   CHECK(keys_of(full["traffic"][0]) ==
         std::vector<std::string>{"bytes_per_rank", "collective", "count", "group", "payload_per_rank", "predicted",
                                  "purpose"});
