@@ -140,8 +140,10 @@ SavedModel write_hugging_face(const Checkpoint& checkpoint, const std::string& f
     fs::remove_all(partial);  // of an interrupted export
     fs::create_directories(partial);
     write_safetensors((partial / "model.safetensors").string(), tensors, {{"format", "pt"}});
+    const nlohmann::ordered_json content = config_of(alone.model);
+    saved.reader = content["architectures"][0];
     std::ofstream config(partial / "config.json");
-    config << config_of(alone.model).dump(2) << "\n";
+    config << content.dump(2) << "\n";
     config.close();
     if (!config) refuse(partial / "config.json", "cannot be written");
     saved.bytes = static_cast<std::int64_t>(fs::file_size(partial / "model.safetensors"));

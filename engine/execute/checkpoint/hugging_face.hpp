@@ -9,6 +9,7 @@ namespace rankscope {
 struct SavedModel {
   std::int64_t parameters = 0;  ///< each counted once
   std::int64_t bytes = 0;       ///< of model.safetensors
+  std::string reader;           ///< transformers' class that reads it
 };
 
 /// Writes config.json and model.safetensors (fp32; from masters if the run had them) into `folder`, which is then

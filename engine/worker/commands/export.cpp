@@ -32,7 +32,7 @@ int export_checkpoint(const ExportLine& given) {
   else
     std::cout << given.folder << ": " << saved.parameters << " parameters after " << checkpoint.steps_done()
               << " steps, fp32, " << fmt::format("{:.1f} MiB", static_cast<double>(saved.bytes) / (1 << 20))
-              << "; transformers' GPT2LMHeadModel reads it\n";
+              << "; transformers' " << saved.reader << " reads it\n";
   return 0;
 }
 
