@@ -87,6 +87,7 @@ void analyse_run(const AnalysisRequest& request, InsightContext& context, Figure
 /// Another program's run: no plan, no prediction.
 void analyse_import(const AnalysisRequest& request, InsightContext& context, Figures& figures) {
   const StoreView& run = *request.run;
+  figures.scenario.reset();  // that of another run
   context.imported = step_facts(run);
   const RunFacts facts = facts_of_import(run, context.imported, steps_taken_apart(run, request.over));
   figures.run = make_report(facts);

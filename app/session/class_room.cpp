@@ -121,7 +121,7 @@ classroom::SharedView ClassRoom::shared_view() const {
   if (session_.spec().kind == SourceKind::scenario)
     shared.lab = QFileInfo(session_.spec().text).completeBaseName().toStdString();
   shared.view = view_.toStdString();
-  shared.ran = !shared.lab.empty() && (session_.label() == SourceLabel::live || session_.label() == SourceLabel::ended);
+  shared.ran = !shared.lab.empty() && (is_watched(session_.label()) || session_.label() == SourceLabel::ended);
   const auto range = state_.step() ? session_.view()->step_range(state_.shown(), *state_.step()) : std::nullopt;
   if (!range) return shared;
   shared.step = state_.step();

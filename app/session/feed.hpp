@@ -10,6 +10,13 @@
 
 namespace rankscope::app {
 
+/// Whether what a live feed shows is the present.
+enum class Contact : std::uint8_t {
+  good,
+  silent,  ///< the relay has sent nothing for some seconds, not even its heartbeat
+  lost,    ///< it does not answer: the feed tries to connect again, and continues where it was
+};
+
 class Feed : public QObject {
   Q_OBJECT
  public:
@@ -26,6 +33,8 @@ class Feed : public QObject {
   void progress(double share, const QString& what);  ///< of a recording being read; 0 … 1
   void ended(bool ok, const QString& words);         ///< nothing more will arrive; `words` may be empty
   void notice(const QString& words, bool bad);       ///< one line for the log
+  void contact_changed(Contact contact, int seconds);  ///< of a live run; so many since the last message
+  void dismissed(const QString& words);  ///< before `ended`: the run goes on, but this viewer may not watch it any more
   void damaged(const QString& words);                ///< not all of a recording could be read; before `ended`
 };
 

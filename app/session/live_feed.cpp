@@ -14,6 +14,8 @@ namespace rankscope::app {
 namespace {
 
 constexpr int check_interval_ms = 100;
+/// A relay sends a heartbeat twice a second.
+constexpr int silent_after_ms = 3000;
 /// Detail may arrive after the session's end. After this time without any, the run is complete.
 constexpr int quiet_after_end_ms = 700;
 constexpr int give_back_interval_ms = 20'000;
@@ -79,6 +81,7 @@ class LiveFeed : public Feed {
                       .arg(QString::fromStdString(status.last_garbage)),
                   true);
     }
+    if (connected_) take_contact(status);
     const QString why = QString::fromStdString(status.why);
     if (why != reported_reason_) {
       reported_reason_ = why;
@@ -87,7 +90,9 @@ class LiveFeed : public Feed {
     switch (status.state) {
       case ViewerState::connecting:
       case ViewerState::live: return;
-      case ViewerState::refused: return finish(false, why);
+      case ViewerState::refused:
+        if (connected_) emit dismissed(why);
+        return finish(connected_, connected_ ? QString() : why);
       case ViewerState::ended:
         if (!quiet_.isValid() || status.messages != messages_at_end_) {
           messages_at_end_ = status.messages;
@@ -96,6 +101,22 @@ class LiveFeed : public Feed {
           finish(true, {});
         }
     }
+  }
+
+  void take_contact(const ViewerStatus& status) {
+    const bool ends = status.state == ViewerState::ended || status.state == ViewerState::refused;
+    const Contact contact = ends || status.silence.count() < silent_after_ms ? Contact::good
+                            : status.state == ViewerState::connecting        ? Contact::lost
+                                                                             : Contact::silent;
+    const int seconds = contact == Contact::good ? 0 : static_cast<int>(status.silence.count() / 1000);
+    if (contact == contact_ && seconds == silent_s_) return;
+    if (contact != contact_ && contact != Contact::silent && (contact == Contact::lost || contact_ == Contact::lost))
+      emit notice(contact == Contact::lost ? tr("connection lost: nothing has arrived for %1 s").arg(seconds)
+                                           : tr("connected again"),
+                  contact == Contact::lost);
+    contact_ = contact;
+    silent_s_ = seconds;
+    emit contact_changed(contact, seconds);
   }
 
   void finish(bool ok, const QString& words) {
@@ -112,6 +133,8 @@ class LiveFeed : public Feed {
   QString reported_reason_;
   std::int64_t reported_garbage_ = 0, messages_at_end_ = -1;
   bool connected_ = false;
+  Contact contact_ = Contact::good;
+  int silent_s_ = 0;
 };
 
 }  // namespace

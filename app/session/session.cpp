@@ -67,7 +67,10 @@ SourceLabel Session::label() const {
   const bool attached = spec_.connects();
   if (attached && run_view_->hello() == nullptr) return SourceLabel::none;
   if (detached_) return SourceLabel::detached;
-  return state_ == SessionState::ended || state_ == SessionState::failed ? SourceLabel::ended : SourceLabel::live;
+  if (state_ == SessionState::ended || state_ == SessionState::failed) return SourceLabel::ended;
+  return contact_ == Contact::good     ? SourceLabel::live
+         : contact_ == Contact::silent ? SourceLabel::silent
+                                       : SourceLabel::lost;
 }
 
 bool Session::active() const {
@@ -127,6 +130,8 @@ void Session::leave() {
   scenario_.reset();
   file_scenario_.reset();
   edited_ = run_outdated_ = detached_ = false;
+  contact_ = Contact::good;
+  silent_s_ = 0;
   set_store(nullptr);
   prediction_.reset();
   context_.reset();
@@ -134,7 +139,8 @@ void Session::leave() {
   chosen_step_.reset();
   since_poll_.invalidate();
   since_analysis_.invalidate();
-  for (QString* words : {&refusal_, &failure_, &outcome_, &damage_, &endpoint_, &recording_}) words->clear();
+  for (QString* words : {&refusal_, &failure_, &outcome_, &damage_, &endpoint_, &recording_, &dismissal_})
+    words->clear();
   progress_ = 0;
   progress_words_.clear();
   figures_.set(nullptr);

@@ -40,9 +40,14 @@ class SessionDirectory;
 namespace rankscope::app {
 
 enum class SessionState : std::uint8_t { empty, opening, ready, starting, running, stopping, ended, failed };
-/// The label's text: nothing open; only predicted; a live run; a live run that has ended; a run that was left while
-/// it continues; read from a file.
-enum class SourceLabel : std::uint8_t { none, simulated, live, ended, detached, recorded };
+/// The label's text: nothing open; only predicted; a live run; one from which nothing arrives any more, for some
+/// seconds or since the connection was lost; a live run that has ended; a run that was left while it continues; read
+/// from a file.
+enum class SourceLabel : std::uint8_t { none, simulated, live, silent, lost, ended, detached, recorded };
+/// It has not ended, as far as is known.
+constexpr bool is_watched(SourceLabel label) {
+  return label == SourceLabel::live || label == SourceLabel::silent || label == SourceLabel::lost;
+}
 
 /// The run of a session at the time it was left. A value: cheap to copy, and an input of Session::restore().
 struct SessionContent {
@@ -103,6 +108,8 @@ class Session : public SnapshotSource {
 
   SessionState state() const { return state_; }
   SourceLabel label() const;
+  /// Of a silent or lost run: the seconds since its last message.
+  int silent_seconds() const { return silent_s_; }
   /// A run that was started here is in progress.
   bool active() const;
   /// The plan was changed, and its prediction is not available yet.
@@ -129,6 +136,7 @@ class Session : public SnapshotSource {
   QString failure() const { return failure_; }
   /// How it ended without a failure: "stopped after step 12"; empty otherwise.
   QString outcome() const { return outcome_; }
+  QString dismissal() const { return dismissal_; }
   /// What is missing in the open recording (truncated or damaged); empty: it is complete.
   QString damage() const { return damage_; }
   QString endpoint() const { return endpoint_; }
@@ -156,6 +164,7 @@ class Session : public SnapshotSource {
   void left();                          ///< the previous content was closed; the new one follows
   void plan_leaving();                  ///< the plan is about to be changed by edit()
   void damage_changed();
+  void contact_changed();   ///< whether a live run's messages arrive: label() and silent_seconds()
   void scenario_changed();  ///< another scenario or plan
   void progress_changed();
   void run_left();  ///< previous() has changed
@@ -210,6 +219,8 @@ class Session : public SnapshotSource {
   std::optional<Scenario> scenario_, file_scenario_;
   bool edited_ = false, engine_done_ = false, feed_done_ = false, run_ok_ = true;
   bool run_outdated_ = false;  ///< the plan was changed: the run is removed when the plan is predicted
+  Contact contact_ = Contact::good;
+  int silent_s_ = 0;
   bool detached_ = false;      ///< the user left the endpoint while its session continued
   Pending pending_;
   std::shared_ptr<RunStore> store_;            ///< of the run; null while nothing ran
@@ -230,6 +241,7 @@ class Session : public SnapshotSource {
   std::optional<std::uint32_t> chosen_step_;
   std::unique_ptr<SessionDirectory> endpoint_folder_;  ///< of the run's socket
   QString refusal_, failure_, outcome_, damage_, endpoint_, recording_, progress_words_;
+  QString dismissal_;  ///< why the relay no longer accepts this viewer; empty if the user left
   double progress_ = 0;
   KeptRun previous_;
   PathCache paths_{[this] { return engine_program(); }};

@@ -92,6 +92,15 @@ void Session::listen(Feed& feed) {
     emit progress_changed();
   });
   connect(&feed, &Feed::notice, this, &Session::log);
+  connect(&feed, &Feed::contact_changed, this, [this](Contact contact, int seconds) {
+    contact_ = contact;
+    silent_s_ = seconds;
+    emit contact_changed();
+  });
+  connect(&feed, &Feed::dismissed, this, [this](const QString& words) {
+    detached_ = true;
+    dismissal_ = words;
+  });
   connect(&feed, &Feed::damaged, this, &Session::take_damage);
   connect(&feed, &Feed::ended, this, &Session::on_feed_ended);
 }
@@ -149,7 +158,8 @@ void Session::await_feed(int quiet_ms) {
 void Session::take_ends(const std::vector<End>& ends) {
   const auto session_end = std::find_if(ends.begin(), ends.end(), [](const End& end) { return end.rank == -1; });
   if (session_end != ends.end()) detached_ = false;  // it ended in the meantime
-  if (detached_) outcome_ = tr("the run continues");
+  if (detached_)
+    outcome_ = dismissal_.isEmpty() ? tr("the run continues") : tr("%1; the run continues").arg(dismissal_);
   const auto stopped = std::find_if(ends.begin(), ends.end(), was_stopped);
   if (stopped != ends.end()) {
     outcome_ = stopped->last_step < 0 ? tr("stopped before it finished a step")

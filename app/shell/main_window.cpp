@@ -307,7 +307,7 @@ bool MainWindow::too_large() const {
 
 QString MainWindow::cannot_run_words() const {
   if (session_.can_run()) return {};
-  const bool arrives = session_.label() == SourceLabel::live || session_.state() == SessionState::opening;
+  const bool arrives = is_watched(session_.label()) || session_.state() == SessionState::opening;
   if (session_.active() || arrives) return tr("The first step has not arrived yet.");
   if (session_.spec().kind != SourceKind::scenario)
     return session_.label() == SourceLabel::simulated ? tr("Nothing ran.") : tr("Open a scenario to run it.");

@@ -143,6 +143,7 @@ class MainWindow : public QMainWindow {
   void take_state();
   void take_opening();
   void take_run_end();
+  void take_contact();
   void take_class();
   void write_answers();
   void take_empty_words();

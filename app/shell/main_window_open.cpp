@@ -5,6 +5,7 @@
 #include <QMenu>
 #include <QPlainTextEdit>
 #include <QSettings>
+#include <QTime>
 
 #include "app/lesson/lab_panel.hpp"
 #include "app/shell/banner.hpp"
@@ -23,6 +24,7 @@ constexpr int most_recent = 12;
 // Subjects of the banner.
 const QString opening_subject = QStringLiteral("opening"), damage_subject = QStringLiteral("damage");
 const QString run_subject = QStringLiteral("run"), class_subject = QStringLiteral("class");
+const QString contact_subject = QStringLiteral("contact");
 
 /// The display name: a file by its name, an endpoint as typed.
 QString short_name(const SourceSpec& spec) {
@@ -44,7 +46,8 @@ void MainWindow::make_opening() {
     state_.set_selected({});
     state_.set_selected_range({});
     state_.set_follow(Follow::last_step);
-    for (const QString& subject : {opening_subject, damage_subject, run_subject}) banner_->clear(subject);
+    for (const QString& subject : {opening_subject, damage_subject, run_subject, contact_subject})
+      banner_->clear(subject);
   });
   connect(&session_, &Session::opened, this, [this](const SourceSpec& spec) {
     add_recent(spec);
@@ -59,6 +62,7 @@ void MainWindow::make_opening() {
   connect(&session_, &Session::damage_changed, this,
           [this] { banner_->show_message(damage_subject, BannerKind::warning, session_.damage()); });
   connect(&session_, &Session::state_changed, this, &MainWindow::take_run_end);
+  connect(&session_, &Session::contact_changed, this, &MainWindow::take_contact);
   connect(&room_, &ClassRoom::changed, this, &MainWindow::take_class);
   for (const auto signal : {&Session::state_changed, &Session::scenario_changed})
     connect(&session_, signal, this, &MainWindow::take_class);
@@ -124,17 +128,34 @@ QString MainWindow::opening_words() const {
   return tr("Connecting to %1 (%2 s, %3)").arg(short_name(spec)).arg(session_.opening_ms() / 1000).arg(heard);
 }
 
+// What is shown is no longer the present.
+void MainWindow::take_contact() {
+  hang_->set_live(session_.label() == SourceLabel::live);
+  if (session_.label() != SourceLabel::lost) return banner_->clear(contact_subject);
+  const QTime since = QTime::currentTime().addSecs(-session_.silent_seconds());
+  if (!banner_->text(contact_subject).isEmpty()) return;
+  banner_->show_message(contact_subject, BannerKind::error,
+                        tr("The connection to %1 is lost: nothing has arrived since %2. What arrived before is shown, "
+                           "and the window tries to connect again.")
+                            .arg(short_name(session_.spec()), since.toString(QStringLiteral("HH:mm:ss"))),
+                        {{tr("Stop watching"), [this] { session_.stop(); }}});
+}
+
 // A run that was started here or watched, after its end.
 void MainWindow::take_run_end() {
   const SessionState state = session_.state();
   const bool ran = session_.spec().kind == SourceKind::scenario || session_.spec().connects();
   if (state == SessionState::starting) banner_->clear(run_subject);
+  if (session_.label() != SourceLabel::lost) banner_->clear(contact_subject);
   if (state == SessionState::failed && ran)
     banner_->show_message(run_subject, BannerKind::error, tr("The run failed: %1").arg(session_.failure()),
                           {{tr("Show log"), [this] { workspace_->bring(log_); }}});
   if (session_.label() == SourceLabel::detached)
     banner_->show_message(run_subject, BannerKind::info,
-                          tr("Detached from %1. The run continues there.").arg(short_name(session_.spec())),
+                          session_.dismissal().isEmpty()
+                              ? tr("Detached from %1. The run continues there.").arg(short_name(session_.spec()))
+                              : tr("Detached from %1: %2. The run continues there.")
+                                    .arg(short_name(session_.spec()), session_.dismissal()),
                           {{tr("Attach again"), [this, spec = session_.spec()] { open(spec); }}});
   const bool recorded = session_.spec().kind == SourceKind::scenario && QFileInfo::exists(session_.recording());
   if (recorded && (state == SessionState::ended || state == SessionState::failed))

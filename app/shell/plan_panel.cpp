@@ -156,7 +156,7 @@ void PlanPanel::add_fields(QGridLayout& form) {
   add_key(form, "plan.stages", tr("layers per stage"),
           tr("even; cost: equal compute; or the number of layers of each chunk, such as 3 2 2 1"), staged);
   add_key(form, "plan.micro_batches", tr("micro-batches"), tr("Parts of a replica's batch in each step"), trains,
-          65534);
+          65535);
   add_key(form, "train.global_batch", tr("global batch"), tr("Samples per step over all replicas"), trains, 1 << 24);
   add_choice(
       form, tr("schedule"), tr("Order of a stage's forward and backward passes; by-hand: as written in the text"),

@@ -49,6 +49,7 @@ StatusLine::StatusLine(Session& session, QWidget* parent)
   connect(&session, &Session::state_changed, this, &StatusLine::take_in);
   connect(&session, &Session::scenario_changed, this, soon);
   connect(&session, &Session::progress_changed, this, soon);
+  connect(&session, &Session::contact_changed, this, soon);
   take_in();
 }
 
@@ -68,14 +69,16 @@ void StatusLine::take_in() {
   QStringList words;
   const bool detached = session_.label() == SourceLabel::detached;
   const bool only_outcome = session_.state() == SessionState::ended && !session_.outcome().isEmpty() && !detached;
-  words << (session_.predicting() && session_.spec().kind == SourceKind::scenario      ? tr("predicting")
+  const bool is_silent = session_.silent_seconds() > 0 && is_watched(session_.label());
+  words << (is_silent ? tr("no data for %1 s").arg(session_.silent_seconds())
+            : session_.predicting() && session_.spec().kind == SourceKind::scenario    ? tr("predicting")
             : detached                                                                 ? tr("detached")
             : only_outcome                                                             ? session_.outcome()
             : session_.state() == SessionState::ready && !session_.refusal().isEmpty() ? tr("cannot run here")
                                                                                        : state_words(session_.state()));
   if (detached) words << session_.outcome();
   if (!session_.failure().isEmpty()) words << session_.failure();
-  const bool connected = session_.label() == SourceLabel::live || session_.state() == SessionState::opening;
+  const bool connected = is_watched(session_.label()) || session_.state() == SessionState::opening;
   if (connected && !session_.endpoint().isEmpty()) words << session_.endpoint();
   if (const Hello* hello = view->hello(); hello != nullptr && hello->ranks > 0) {
     const int planned = session_.scenario() ? session_.scenario()->plan.ranks() : hello->ranks;

@@ -62,6 +62,8 @@ SourceWords words_of(SourceLabel label, Obtained shown, const StoreView& view) {
     case SourceLabel::none: return words;
     case SourceLabel::simulated: words.label = TopBar::tr("SIMULATED"); break;
     case SourceLabel::live: words.label = TopBar::tr("LIVE"); break;
+    case SourceLabel::silent: words.label = TopBar::tr("NO DATA"); break;
+    case SourceLabel::lost: words.label = TopBar::tr("CONNECTION LOST"); break;
     case SourceLabel::ended: words.label = TopBar::tr("ENDED"); break;
     case SourceLabel::detached: words.label = TopBar::tr("DETACHED"); break;
     case SourceLabel::recorded: words.label = TopBar::tr("RECORDED"); break;
@@ -213,6 +215,7 @@ void TopBar::connect_all() {
   connect(&session_, &Session::scenario_changed, this, &TopBar::take_scenario);
   connect(&session_, &Session::state_changed, this, &TopBar::take_state);
   connect(&session_, &Session::progress_changed, this, &TopBar::take_state);
+  connect(&session_, &Session::contact_changed, this, &TopBar::take_state);
   connect(&session_, &SnapshotSource::changed, this, [this] {
     take_state();
     take_step();

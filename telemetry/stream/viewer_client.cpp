@@ -45,6 +45,7 @@ struct ViewerClient::State {
   mutable std::mutex mutex;
   ViewerStatus status;
   std::atomic<bool> stop{false};
+  std::atomic<Clock::rep> heard_at{-1};  // last_received, for status()
 
   // Used only by the client's thread.
   std::uint64_t generation = 1;
@@ -168,6 +169,7 @@ struct ViewerClient::State {
     }
     if (h.generation != generation) return;  // late messages to an earlier connection
     last_received = Clock::now();
+    heard_at = last_received.time_since_epoch().count();
     switch (h.type) {
       case link::Type::snapshot: return handle_snapshot(h, incoming.body);
       case link::Type::viewer_message: return answered ? handle_message(h, incoming.body) : void();
@@ -253,7 +255,11 @@ ViewerClient::~ViewerClient() {
 
 ViewerStatus ViewerClient::status() const {
   const std::lock_guard lock(state_->mutex);
-  return state_->status;
+  ViewerStatus status = state_->status;
+  if (const Clock::rep at = state_->heard_at; at >= 0)
+    status.silence =
+        std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - Clock::time_point(Clock::duration(at)));
+  return status;
 }
 
 }  // namespace rankscope

@@ -31,6 +31,8 @@ struct ViewerStatus {
   std::int64_t gaps = 0;       ///< Gap events: detail that has not arrived (yet)
   std::int64_t snapshots = 0;  ///< number of snapshots sent by the relay
   std::string last_garbage;    ///< the reason
+  /// Since the relay last sent something; it sends at least its heartbeat, twice a second. Below 0: it has never.
+  std::chrono::milliseconds silence{-1};
 };
 
 struct ViewerOptions {

@@ -144,7 +144,7 @@ Argb color_of(MemoryClass memory, const Palette& palette) {
     case MemoryClass::host: return palette.of(SpanClass::collective);
     case MemoryClass::workspace: return palette.gather;
     case MemoryClass::context: return palette.reduce;
-    case MemoryClass::unclassified: return palette.of(SpanClass::other);
+    case MemoryClass::unclassified: return palette.accent;
   }
   return palette.text;
 }

@@ -102,8 +102,9 @@ void MemoryView::on_show() {
 }
 
 QRect MemoryView::alive_area() const {
-  // A folded plan has no programs, whose buffers could be listed.
+  // A folded plan and an imported run have no programs, whose buffers could be listed.
   if (width() < list_from || programs_ == nullptr || identical_ranks_ > 1) return {};
+  if (source().view()->facts(rank_) != nullptr) return {};
   const int wide = std::clamp(width() * 3 / 10, narrowest_list, widest_list);
   return {width() - view_margin - wide, header_height, wide, std::max(1, height() - header_height - 4)};
 }

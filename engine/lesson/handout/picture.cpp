@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, span_class_count> class_colours = {"#0d8a
 constexpr std::array<std::string_view, span_class_count> class_names = {
     "forward", "backward", "weight gradient", "recompute", "send, receive", "collective", "optimizer", "other"};
 constexpr std::array<std::string_view, memory_class_count> memory_colours = {
-    "#3c414e", "#6b3009", "#de5881", "#0d8ad7", "#147254", "#440099", "#3333ff", "#885588", "#0f0f0f"};
+    "#3c414e", "#6b3009", "#de5881", "#0d8ad7", "#147254", "#440099", "#3333ff", "#885588", "#2a63d6"};
 
 constexpr int width = 720, left_margin = 64, right_margin = 12, drawn = width - left_margin - right_margin;
 constexpr int most_rows = 16;

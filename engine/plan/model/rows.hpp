@@ -1,5 +1,5 @@
 // A kind of model as rows of tables: its parameters, the shapes of its tensors, and its segments. gpt_rows.hpp,
-// llama_rows.hpp and resnet_rows.hpp are such tables, the only place with these facts: make_segments turns rows into a
+// llama_rows.hpp and resnet_rows.hpp are such tables, the only place with these facts: make_rows turns rows into a
 // Model, and programs, layers and the simulator read that. Internal to the room, except engine/execute/layers, which
 // checks that each segment has an implementation.
 #pragma once

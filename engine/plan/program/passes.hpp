@@ -1,6 +1,6 @@
-// The passes that make a rank's program, in the order in which compile() applies them. Each gets a value and returns
-// one. They insert ops in program order and list the buffers of each; dependencies are never written by hand:
-// add_edges derives them from the uses, once, at the end.
+// The passes that make a rank's program, in the order in which StepProgram::program_for applies them. Each gets a value
+// and returns one. They insert ops in program order and list the buffers of each; dependencies are never written by
+// hand: add_edges derives them from the uses, once, at the end.
 #pragma once
 #include "engine/plan/collective/definition.hpp"
 #include "engine/plan/program/compile.hpp"

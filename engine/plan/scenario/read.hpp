@@ -39,7 +39,7 @@ using ExtraCheck = std::function<std::optional<Complaint>(const Scenario&)>;
 
 /// Reads, applies the overrides in order, checks. `cluster.spec` names a file under the folder "clusters" beside or
 /// above the scenario, or in the installed resources. Throws ScenarioError.
-/// `further` is called last: other rooms' checks of the scenario.
+/// `extra_check` is called last: other rooms' checks of the scenario.
 Scenario read_scenario(const std::string& path, const std::vector<Override>& overrides = {},
                        const ExtraCheck& extra_check = {});
 /// Only reads and applies: the result is not checked, because it will be changed further. An unknown name
