@@ -48,11 +48,14 @@ struct LinearSpec {
   bool accumulate_bias = false;  ///< the same for db
 };
 
-/// Layer norm over the last axis of x [rows, width]; statistics in fp32 (fp64 for fp64).
+/// Norm over the last axis of x [rows, width]; statistics in fp32 (fp64 for fp64). Layer norm (Ba et al. 2016, arXiv
+/// 1607.06450): y = (x - mean)·rstd·weight + bias, rstd = 1/√(variance + epsilon). RMS norm (Zhang and Sennrich 2019,
+/// arXiv 1910.07467): y = x·rstd·weight, rstd = 1/√(mean of x² + epsilon), without mean and bias.
 struct NormSpec {
   DType type = DType::f32;
   std::int64_t rows = 0, width = 0;
   double epsilon = 1e-5;
+  bool rms = false;
   bool residual = false;           ///< backward: a gradient of x from elsewhere is added to dx
   bool accumulate_weight = false;  ///< backward: dweight is added to, not written
   bool accumulate_bias = false;
@@ -75,6 +78,22 @@ struct BiasGradientSpec {
 struct AttentionSpec {
   DType type = DType::f32;
   std::int64_t samples = 0, context = 0, heads = 0, width = 0;
+};
+
+/// The operand of attention from fewer heads of keys and values than of queries, with rotary positions.
+///
+/// x [samples·context, (heads + 2·key_value_heads)·depth] has in a row the queries of all heads, the keys, then the
+/// values; y [samples·context, 3·heads·depth] is what attention reads: a key and a value for each query's head, head h
+/// those of h / (heads / key_value_heads) (grouped queries: Ainslie et al. 2023, arXiv 2305.13245). Queries and keys
+/// are rotated by their position (Su et al. 2021, arXiv 2104.09864): numbers i and i + depth/2 of a head are a point of
+/// the plane, turned by position·theta^(-2i/depth), as in Hugging Face's Llama.
+struct RotarySpec {
+  DType type = DType::f32;
+  std::int64_t samples = 0, context = 0, heads = 0, key_value_heads = 0, depth = 0;
+  double theta = 10000;
+  std::int64_t rows() const { return samples * context; }
+  std::int64_t packed_width() const { return (heads + 2 * key_value_heads) * depth; }
+  std::int64_t spread_width() const { return 3 * heads * depth; }
 };
 
 /// Softmax and cross-entropy of logits [rows, vocabulary]: gradient = scale·(softmax - one_hot(target)), and the loss,
@@ -161,6 +180,12 @@ struct Unsupported : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Throws Unsupported unless the heads can be grouped and their numbers paired.
+inline void require_groups(const RotarySpec& spec) {
+  if (spec.key_value_heads < 1 || spec.heads % spec.key_value_heads != 0 || spec.depth % 2 != 0)
+    throw Unsupported("rotary positions need groups of heads of equal size, and heads of an even width");
+}
+
 class ProductChoices;
 
 struct Options {
@@ -225,6 +250,12 @@ struct KernelSet {
   OpEntry<AttentionSpec, View, View, View> attention_forward;  ///< attended log_sum_exp; qkv
   OpEntry<AttentionSpec, View, View, View, View, View>
       attention_backward;  ///< dqkv; dattended qkv log_sum_exp attended
+  OpEntry<RotarySpec, View, View> rotary_forward;   ///< y; x
+  OpEntry<RotarySpec, View, View> rotary_backward;  ///< dx; dy: turned back, and summed over the heads of a group
+  /// y [rows, width]; x [rows, 2·width]: y = silu(x's first half)·(its second half), silu(g) = g/(1 + e^-g) (SwiGLU:
+  /// Shazeer 2020, arXiv 2002.05202)
+  OpEntry<ElementwiseSpec, View, View> swiglu_forward;
+  OpEntry<ElementwiseSpec, View, View, View> swiglu_backward;               ///< dx; dy x
   OpEntry<CrossEntropySpec, View, View, View, View, double> cross_entropy;  ///< gradient loss; logits targets scale
   OpEntry<EmbeddingSpec, View, View, View, View> embedding_forward;         ///< y; tokens wte wpe
   OpEntry<EmbeddingSpec, View, View, View, View> embedding_backward;        ///< dwte dwpe; dy tokens
@@ -280,7 +311,7 @@ struct KernelSet {
   each(convolution_weight_gradient)
 #define RANKSCOPE_OTHER_OPS(each) \
   each(bias_gradient) each(norm_forward) each(norm_backward) each(attention_forward) each(attention_backward) \
-  each(cross_entropy) each(embedding_forward) each(embedding_backward) each(dropout) each(residual_sum) \
+  each(rotary_forward) each(rotary_backward) each(swiglu_forward) each(swiglu_backward) each(cross_entropy) each(embedding_forward) each(embedding_backward) each(dropout) each(residual_sum) \
   each(token_embedding_forward) each(token_embedding_backward) each(position_embedding_forward) \
   each(position_embedding_backward) each(vocabulary_numerators) each(vocabulary_loss) each(batch_norm_forward) \
   each(batch_norm_backward) each(max_pool_forward) each(max_pool_backward) each(mean_pool_forward) \

@@ -174,7 +174,9 @@ void PlanPanel::add_fields(QGridLayout& form) {
   add_key(form, "plan.precision", tr("precision"), tr("Element type of the computation"));
   add_key(form, "plan.logits", tr("logits"),
           tr("Type of the logits in 16 bits: wide is fp32, narrow is the type of the activations"),
-          [](const Scenario& s) { return s.model.kind == ModelKind::gpt && bytes_of(s.compute_type()) == 2; });
+          [](const Scenario& s) {
+            return !s.model.is_resnet() && !s.model.is_collective() && bytes_of(s.compute_type()) == 2;
+          });
   add_key(form, "plan.data_parallel", tr("data parallel"),
           tr("Where gradients are summed and parameters are updated: on every rank, on a main device, or on separate "
              "parameter servers"),

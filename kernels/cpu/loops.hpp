@@ -79,7 +79,16 @@ struct Loops {
   /// dx = dy·gelu'(x).
   void (*gelu_slope)(void* dx, const void* dy, const void* x, int64_t n);
 
-  /// One row at a time; mean and rstd are A.
+  /// y = silu(gate)·up.
+  void (*swiglu_forward)(void* y, const void* gate, const void* up, int64_t n);
+  void (*swiglu_backward)(void* dgate, void* dup, const void* dy, const void* gate, const void* up, int64_t n);
+
+  /// y [2·half] = the sum of `count` vectors x, `stride` apart, with its pairs turned: cosine and sine [half] are A.
+  /// Turned back if `back`; not turned if cosine is null.
+  void (*rotate_head)(void* y, const void* x, int64_t count, int64_t stride, const void* cosine, const void* sine,
+                      int64_t half, bool back);
+
+  /// One row at a time; mean and rstd are A. Without mean it is RMS norm, which has no bias.
   void (*norm_forward)(void* y, void* mean, void* rstd, const void* x, const void* weight, const void* bias,
                        int64_t rows, int64_t width, double epsilon);
   /// dweight and dbias (A) are written: sums over these rows. residual may be null.

@@ -1,4 +1,4 @@
-// Layer norm, forward and backward.
+// Layer norm and RMS norm, forward and backward.
 #include "kernels/cpu/loops.hpp"
 #include "kernels/cpu/ops.hpp"
 #include "kernels/cpu/parallel.hpp"
@@ -10,8 +10,9 @@ Prepared<View, View, View, View, View, View> norm_forward(const NormSpec& spec, 
   return {0, [&loops, spec, threads = options.threads](View y, View mean, View rstd, View x, View weight, View bias,
                                                        const Stream&) {
             parallel_for(threads, spec.rows, [&](std::int64_t first, std::int64_t last, int) {
-              loops.norm_forward(at(y, first * spec.width), at(mean, first), at(rstd, first), at(x, first * spec.width),
-                                 weight.data, bias.data, last - first, spec.width, spec.epsilon);
+              loops.norm_forward(at(y, first * spec.width), spec.rms ? nullptr : at(mean, first), at(rstd, first),
+                                 at(x, first * spec.width), weight.data, bias.data, last - first, spec.width,
+                                 spec.epsilon);
             });
           }};
 }
@@ -29,11 +30,12 @@ Prepared<View, View, View, View, View, View, View, View, View> norm_backward(con
             parallel_each(threads, blocks, [&](std::int64_t b) {
               const std::int64_t row = b * rows_per_block, from = row * spec.width;
               loops.norm_backward(at(dx, from), at(weights, b * spec.width), at(biases, b * spec.width), at(dy, from),
-                                  at(x, from), at(mean, row), at(rstd, row), weight.data,
+                                  at(x, from), spec.rms ? nullptr : at(mean, row), at(rstd, row), weight.data,
                                   spec.residual ? at(residual, from) : nullptr,
                                   std::min(rows_per_block, spec.rows - row), spec.width);
             });
             loops.sum_partials(dweight.data, weights.data, blocks, spec.width, 0, spec.width, spec.accumulate_weight);
+            if (spec.rms) return;
             loops.sum_partials(dbias.data, biases.data, blocks, spec.width, 0, spec.width, spec.accumulate_bias);
           }};
 }

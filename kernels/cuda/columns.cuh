@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(column_lanes* column_rows)
   }
 }
 
-/// Sums the results of column_partials into one row of `width` for each term.
+/// Sums the results of column_partials into one row of `width` for each term; a term whose sum is null is not needed.
 template <class A, int terms>
 struct ColumnSums {
   A* sum[terms];
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(column_lanes* partial_rows)
     if (column < width)
       for (int64_t b = threadIdx.y; b < blocks; b += partial_rows) sum[0] += partial[(b * terms + s) * width + column];
     over_rows<partial_rows>(sum);
-    if (threadIdx.y == 0 && column < width)
+    if (threadIdx.y == 0 && column < width && into.sum[s] != nullptr)
       into.sum[s][column] = into.accumulate[s] ? into.sum[s][column] + sum[0] : sum[0];
   }
 }

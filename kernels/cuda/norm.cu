@@ -1,4 +1,4 @@
-// Layer norm. Forward: a warp for each row, which it reads again from the first-level cache. Backward: all gradients in
+// Layer norm, and RMS norm: the same without mean and bias, whose pointers are null. Forward: a warp for each row, which it reads again from the first-level cache. Backward: all gradients in
 // one pass if a block of threads can hold a row in its registers; else the gradient of the input as in forward, after
 // those of weight and bias.
 #include "kernels/cuda/columns.cuh"
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(warp_size* rows_per_block)
 #pragma unroll
     for (int v = 0; v < V; ++v) sum += value[v];
   }
-  const A m = warp_sum(sum) / static_cast<A>(width);
+  const A m = mean != nullptr ? warp_sum(sum) / static_cast<A>(width) : A(0);
   for (int64_t j = lane; j < width; j += warp_size * V) {
     load<V>(value, x + j);
 #pragma unroll
@@ -42,16 +42,16 @@ __global__ void __launch_bounds__(warp_size* rows_per_block)
   const A variance = warp_sum(squares) / static_cast<A>(width);
   const A s = A(1) / static_cast<A>(sqrt(static_cast<double>(variance) + epsilon));
   for (int64_t j = lane; j < width; j += warp_size * V) {
-    A w[V], b[V];
+    A w[V], b[V] = {};
     load<V>(value, x + j);
     load<V>(w, weight + j);
-    load<V>(b, bias + j);
+    if (bias != nullptr) load<V>(b, bias + j);
 #pragma unroll
     for (int v = 0; v < V; ++v) value[v] = (value[v] - m) * s * w[v] + b[v];
     store(y + j, value);
   }
   if (threadIdx.x == 0) {
-    mean[row] = m;
+    if (mean != nullptr) mean[row] = m;
     rstd[row] = s;
   }
 }
@@ -59,11 +59,13 @@ __global__ void __launch_bounds__(warp_size* rows_per_block)
 template <class T>
 struct NormInputs {
   const T *dy, *x;
-  const Arithmetic<T>*mean, *rstd;
+  const Arithmetic<T>*mean, *rstd;  ///< no mean: RMS norm
   const T *weight, *residual;
+  __device__ Arithmetic<T> mean_of(int64_t row) const { return mean != nullptr ? mean[row] : Arithmetic<T>(0); }
 };
 
-/// With n = (x - mean)·rstd and g = dy·weight: dx = rstd·(g - mean(g) - n·mean(g·n)), plus the residual. dx may be any
+/// With n = (x - mean)·rstd and g = dy·weight: dx = rstd·(g - mean(g) - n·mean(g·n)), of RMS norm without mean(g), plus
+/// the residual. dx may be any
 /// of the tensors from which it is computed.
 template <class T, int V>
 __global__ void __launch_bounds__(warp_size* rows_per_block)
@@ -71,7 +73,7 @@ __global__ void __launch_bounds__(warp_size* rows_per_block)
   using A = Arithmetic<T>;
   const int64_t row = row_of_warp(), lane = int64_t{threadIdx.x} * V, from = row * width;
   if (row >= rows) return;
-  const A m = in.mean[row], s = in.rstd[row];
+  const A m = in.mean_of(row), s = in.rstd[row];
   A d[V], x[V], w[V], g_sum = 0, gn_sum = 0;
   for (int64_t j = lane; j < width; j += warp_size * V) {
     load<V>(d, in.dy + from + j);
@@ -84,7 +86,8 @@ __global__ void __launch_bounds__(warp_size* rows_per_block)
       gn_sum += g * ((x[v] - m) * s);
     }
   }
-  const A g_mean = warp_sum(g_sum) / static_cast<A>(width), gn_mean = warp_sum(gn_sum) / static_cast<A>(width);
+  const A g_mean = in.mean != nullptr ? warp_sum(g_sum) / static_cast<A>(width) : A(0);
+  const A gn_mean = warp_sum(gn_sum) / static_cast<A>(width);
   for (int64_t j = lane; j < width; j += warp_size * V) {
     load<V>(d, in.dy + from + j);
     load<V>(x, in.x + from + j);
@@ -110,7 +113,7 @@ struct WeightTerms {
   int64_t width;
   template <int V>
   __device__ void add(A (&sums)[2][V], int64_t row, int64_t column) const {
-    const A m = in.mean[row], s = in.rstd[row];
+    const A m = in.mean_of(row), s = in.rstd[row];
     A d[V], x[V];
     load<V>(d, in.dy + row * width + column);
     load<V>(x, in.x + row * width + column);
@@ -187,7 +190,7 @@ __global__ void __launch_bounds__(most_pass_threads)
       d[r].read(in.dy + element, inside && present);
       x[r].read(in.x + element, inside && present);
       residual[r].read(at(in.residual, element), inside && present && in.residual != nullptr);
-      m[r] = present ? in.mean[begin + r] : A(0);
+      m[r] = present ? in.mean_of(begin + r) : A(0);
       s[r] = present ? in.rstd[begin + r] : A(0);
     }
 #pragma unroll
@@ -209,7 +212,8 @@ __global__ void __launch_bounds__(most_pass_threads)
 #pragma unroll
     for (int r = 0; r < rows_at_once; ++r) {
       if (begin + r >= beyond) break;
-      const A g_mean = sums[2 * r] / static_cast<A>(width), gn_mean = sums[2 * r + 1] / static_cast<A>(width);
+      const A g_mean = in.mean != nullptr ? sums[2 * r] / static_cast<A>(width) : A(0);
+      const A gn_mean = sums[2 * r + 1] / static_cast<A>(width);
       A out[V];
 #pragma unroll
       for (int v = 0; v < V; ++v)
@@ -228,10 +232,11 @@ Prepared<View, View, View, View, View, View> norm_forward(const NormSpec& spec, 
   return with_type(spec.type, [&]<class T>(Tag<T>) -> Prepared<View, View, View, View, View, View> {
     using A = Arithmetic<T>;
     return {0, [spec](View y, View mean, View rstd, View x, View weight, View bias, const Stream& stream) {
-              const bool packed = rows_are_packs(spec.width, pack<T>, 16, {y.data, x.data, weight.data, bias.data});
+              const bool packed =
+                  rows_are_packs(spec.width, pack<T>, 16, {y.data, x.data, weight.data, spec.rms ? nullptr : bias.data});
               launch(packed ? normalise<T, pack<T>> : normalise<T, 1>, warp_a_row(spec.rows), stream, y.as<T>(),
-                     mean.as<A>(), rstd.as<A>(), x.as<const T>(), weight.as<const T>(), bias.as<const T>(), spec.rows,
-                     spec.width, spec.epsilon);
+                     spec.rms ? nullptr : mean.as<A>(), rstd.as<A>(), x.as<const T>(), weight.as<const T>(),
+                     spec.rms ? nullptr : bias.as<const T>(), spec.rows, spec.width, spec.epsilon);
             }};
   });
 }
@@ -246,11 +251,11 @@ Prepared<View, View, View, View, View, View, View, View, View> norm_backward(con
         [spec, fused = options.fused_norm](View dx, View dweight, View dbias, View dy, View x, View mean, View rstd,
                                            View weight, View residual, const Stream& stream) {
           const NormInputs<T> in{dy.as<const T>(),     x.as<const T>(),
-                                 mean.as<const A>(),   rstd.as<const A>(),
+                                 spec.rms ? nullptr : mean.as<const A>(), rstd.as<const A>(),
                                  weight.as<const T>(), spec.residual ? residual.as<const T>() : nullptr};
           const bool packed =
               rows_are_packs(spec.width, pack<T>, 16, {dx.data, dy.data, x.data, weight.data, in.residual});
-          const ColumnSums<A, 2> sums{{dweight.as<A>(), dbias.as<A>()}, {spec.accumulate_weight, spec.accumulate_bias}};
+          const ColumnSums<A, 2> sums{{dweight.as<A>(), spec.rms ? nullptr : dbias.as<A>()}, {spec.accumulate_weight, spec.accumulate_bias}};
           const int each = packed ? pack<T> : 1;
           if (fused && spec.width <= int64_t{each} * most_pass_threads) {
             launch(packed ? all_gradients<T, pack<T>> : all_gradients<T, 1>,

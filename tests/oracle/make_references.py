@@ -17,9 +17,10 @@ import numpy
 import torch
 import torchvision
 import transformers
-from transformers import GPT2LMHeadModel
+from transformers import AutoModelForCausalLM
 
 import torch_gpt
+import torch_llama
 import torch_paths
 import torch_resnet
 from written import judge, read_safetensors, with_prefix
@@ -28,6 +29,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 SUMS = 8
 EVERY = 20  # one in this many points of a path is stored
 LIMITS = {"losses": 1e-9, "gradients": 1e-9, "weights": 1e-9}
+LLAMA_UNTIED = ["model.tied=false", "model.key_value_heads=4", "plan.micro_batches=2"]
 VERSIONS = {
     "script": "tests/oracle/make_references.py",
     "python": platform.python_version(),
@@ -82,13 +84,13 @@ def write_run(name, program, oracle, scenario, overrides, folder, view=lambda na
     })
 
 
-def write_exported(name, engine, overrides, folder):
+def write_exported(name, engine, scenario, overrides, folder):
     """An exported model as transformers read it: its tensors, and its losses on the run's first tokens."""
     settings = [word for key in overrides for word in ("--set", key)]
-    subprocess.run([engine, "run", HERE / "gpt.toml", "--checkpoint", folder / f"{name}-checkpoints", "--checkpoint-every",
+    subprocess.run([engine, "run", HERE / scenario, "--checkpoint", folder / f"{name}-checkpoints", "--checkpoint-every",
                     "20", *settings], check=True, stdout=subprocess.DEVNULL)
     subprocess.run([engine, "export", folder / f"{name}-checkpoints", folder / name], check=True)
-    model, told = GPT2LMHeadModel.from_pretrained(folder / name, output_loading_info=True, dtype=torch.float64)
+    model, told = AutoModelForCausalLM.from_pretrained(folder / name, output_loading_info=True, dtype=torch.float64)
     wrong = {what: names for what, names in told.items() if names}
     if wrong:
         sys.exit(f"{name}: {wrong}")
@@ -96,7 +98,7 @@ def write_exported(name, engine, overrides, folder):
     state = model.state_dict()
     for key, tensor in exported.items():
         assert torch.equal(state[key if key in state else "transformer." + key].double(), tensor.double()), key
-    write(name, {"scenario": "gpt.toml", "overrides": overrides, "tensors": {
+    write(name, {"scenario": scenario, "overrides": overrides, "tensors": {
         key: {"shape": list(tensor.shape), **fingerprint(tensor)} for key, tensor in sorted(exported.items())}})
 
 
@@ -119,10 +121,13 @@ def main():
         bias = torch_gpt.without_key_bias
         write_run("gpt", program, torch_gpt, "gpt.toml", ["plan.micro_batches=1"], folder, bias)
         write_run("gpt-untied", program, torch_gpt, "gpt.toml", ["model.tied=false", "plan.micro_batches=2"], folder, bias)
+        write_run("llama", program, torch_llama, "llama.toml", ["plan.micro_batches=1"], folder)
+        write_run("llama-untied", program, torch_llama, "llama.toml", LLAMA_UNTIED, folder)
         write_run("resnet", program, torch_resnet, "resnet.toml", ["plan.micro_batches=1"], folder)
         write_run("resnet-micro-batches-of-2", program, torch_resnet, "resnet.toml", ["plan.micro_batches=4"], folder)
-        write_exported("hugging-face", engine, ["plan.micro_batches=2"], folder)
-        write_exported("hugging-face-untied", engine, ["model.tied=false", "plan.micro_batches=2"], folder)
+        write_exported("hugging-face", engine, "gpt.toml", ["plan.micro_batches=2"], folder)
+        write_exported("hugging-face-untied", engine, "gpt.toml", ["model.tied=false", "plan.micro_batches=2"], folder)
+        write_exported("hugging-face-llama", engine, "llama.toml", ["plan.micro_batches=2"], folder)
     write_paths()
 
 

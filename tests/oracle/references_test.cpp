@@ -123,6 +123,13 @@ TEST_CASE("a GPT's losses, first gradients and final weights are PyTorch's") {
   check_run("gpt", "plan.micro_batches=1 plan.precision=fp32", fp32);
 }
 
+TEST_CASE("a Llama's losses, first gradients and final weights are PyTorch's") {
+  check_run("llama", "", fp64);
+  check_run("llama", "plan.data=2 plan.pipeline=3 plan.micro_batches=4 plan.recompute=blocks", fp64);
+  check_run("llama-untied", "", fp64);
+  check_run("llama", "plan.micro_batches=1 plan.precision=fp32", fp32);
+}
+
 TEST_CASE("a ResNet's losses, first gradients and final weights are torchvision's") {
   check_run("resnet", "", fp64);
   check_run("resnet-micro-batches-of-2", "plan.data=2 plan.pipeline=2 plan.micro_batches=2", fp64);
@@ -141,11 +148,13 @@ TEST_CASE("a planted fault is found by the comparison with PyTorch") {
 TEST_CASE("an exported model has the tensors that transformers read, whatever plan trained it") {
   const auto [name, plan] = GENERATE(table<std::string, std::vector<std::string>>(
       {{"hugging-face", {"plan.tensor=2", "plan.pipeline=2", "plan.micro_batches=2"}},
-       {"hugging-face-untied", {"model.tied=false", "plan.data=2", "plan.zero=3"}}}));
+       {"hugging-face-untied", {"model.tied=false", "plan.data=2", "plan.zero=3"}},
+       {"hugging-face-llama", {"plan.tensor=2", "plan.sequence_parallel=true", "plan.micro_batches=2"}}}));
   const json expected = reference(name);
   const Folder folder;
   const std::string checkpoints = folder / "checkpoints", model = folder / "model";
-  std::vector<std::string> arguments{"run", here("gpt.toml"), "--checkpoint", checkpoints, "--checkpoint-every", "20"};
+  std::vector<std::string> arguments{"run",       here(expected["scenario"]), "--checkpoint",
+                                     checkpoints, "--checkpoint-every",       "20"};
   for (const std::string& key : plan) arguments.insert(arguments.end(), {"--set", key});
   const Ended trained = engine(folder, arguments);
   INFO(trained.err);

@@ -46,9 +46,8 @@ def without_key_bias(name, tensor):
     return torch.cat([query, torch.zeros_like(key), value])
 
 
-def train(tensors, metadata):
+def train_with(loss_of_model, tensors, metadata):
     """PyTorch's results for the run's initial weights and tokens: losses, first gradients, final weights."""
-    layers, heads = int(metadata["layers"]), int(metadata["heads"])
     weights = {name: tensor.clone().requires_grad_() for name, tensor in with_prefix(tensors, "initial.").items()}
     matrices = [tensor for tensor in weights.values() if tensor.dim() > 1]
     vectors = [tensor for tensor in weights.values() if tensor.dim() == 1]
@@ -58,7 +57,7 @@ def train(tensors, metadata):
     losses, gradients = [], {}
     for step in range(tensors["tokens"].shape[0]):
         optimizer.zero_grad()
-        loss = loss_of(weights, tensors["tokens"][step].long(), tensors["targets"][step], layers, heads)
+        loss = loss_of_model(weights, tensors["tokens"][step].long(), tensors["targets"][step], metadata)
         loss.backward()
         losses.append(loss.item())
         if step == 0:
@@ -67,6 +66,11 @@ def train(tensors, metadata):
             torch.nn.utils.clip_grad_norm_(list(weights.values()), float(metadata["clip"]))
         optimizer.step()
     return losses, gradients, {name: tensor.detach() for name, tensor in weights.items()}
+
+
+def train(tensors, metadata):
+    layers, heads = int(metadata["layers"]), int(metadata["heads"])
+    return train_with(lambda w, tokens, targets, _: loss_of(w, tokens, targets, layers, heads), tensors, metadata)
 
 
 def main(path):

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """The scripts of `rankscope-engine export-torch`: torch_scripts.py compile|run|write ENGINE.
 
-  compile   Without PyTorch: scripts of many plans are Python, and the engine's losses of three labs are those that these
+  compile   Without PyTorch: scripts of many plans are Python, and the engine's losses of some labs are those that these
             labs' scripts printed once (references/torch-scripts.json), with the code that they have now.
-  run       With it: the three scripts again by torchrun over gloo, beside the engine.
+  run       With it: these scripts again by torchrun over gloo, beside the engine.
   write     Runs them and writes the reference. To be done again when a script's code, the data or the weights change.
 """
 import hashlib
@@ -21,13 +21,16 @@ HERE = pathlib.Path(__file__).resolve().parent
 LABS = HERE.parent.parent / "scenarios" / "labs"
 REFERENCE = HERE / "references" / "torch-scripts.json"
 STEPS, LIMIT = 10, 1e-4  # of a loss in nats
-TRAINED = {"data-parallel": 4, "pipeline-1f1b": 4, "tensor-parallel": 4}  # ranks
+# A lab, or after a space what it is changed to: ranks, keys.
+TRAINED = {"data-parallel": (4, []), "pipeline-1f1b": (4, []), "tensor-parallel": (4, []),
+           "pipeline-1f1b llama": (4, ["model.kind=llama", "model.key_value_heads=2"])}
 WRITTEN = [
     ("walls", []), ("walls", ["plan.micro_batches=2", "model.tied=false", "plan.precision=fp64"]),
     ("optimizers", []), ("optimizers", ["train.optimizer=radam"]), ("recomputation", []), ("whole-run", []),
     ("data-parallel", ["plan.micro_batches=2"]), ("zero", []), ("zero", ["plan.zero=2"]), ("zero", ["plan.zero=1"]),
     ("pipeline-gpipe", []), ("pipeline-naive", []), ("pipeline-interleaved", ["plan.data=2"]), ("grid", []),
-    ("grid", ["model.tied=false", "train.clip=0"]), ("tensor-parallel", ["plan.data=2", "plan.zero=3"]),
+    ("grid", ["model.tied=false", "train.clip=0"]), ("walls", ["model.kind=llama", "model.key_value_heads=2"]),
+    ("pipeline-1f1b", ["model.kind=llama", "model.tied=false"]), ("zero", ["model.kind=llama"]), ("tensor-parallel", ["plan.data=2", "plan.zero=3"]),
 ]
 
 
@@ -43,8 +46,13 @@ def exported(engine, lab, keys, folder):
     return path
 
 
-def engine_losses(engine, lab):
-    command = [engine, "run", LABS / f"{lab}.toml", *settings([f"train.steps={STEPS}"]), "--json"]
+def trained_script(engine, name, folder):
+    return exported(engine, name.split()[0], [f"train.steps={STEPS}", *TRAINED[name][1]], folder)
+
+
+def engine_losses(engine, name):
+    keys = [f"train.steps={STEPS}", *TRAINED[name][1]]
+    command = [engine, "run", LABS / f"{name.split()[0]}.toml", *settings(keys), "--json"]
     report = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     return [step["loss"] for step in json.loads(report)["steps"]]
 
@@ -81,7 +89,7 @@ def check_written(engine, folder):
     print(f"{len(WRITTEN)} scripts are Python")
     reference, good = json.loads(REFERENCE.read_text()), True
     for lab in TRAINED:
-        script = exported(engine, lab, [f"train.steps={STEPS}"], folder)
+        script = trained_script(engine, lab, folder)
         py_compile.compile(script, doraise=True)
         if code_of(script) != reference["scripts"][lab]["code"]:
             print(f"{lab}: PyTorch has not run this code; do it, by `torch_scripts.py write ENGINE`")
@@ -95,8 +103,8 @@ def check_run(engine, folder):
 
     print(f"PyTorch {torch.__version__}")
     return all([agree(lab, engine_losses(engine, lab),
-                      torch_losses(exported(engine, lab, [f"train.steps={STEPS}"], folder), ranks))
-                for lab, ranks in TRAINED.items()])
+                      torch_losses(trained_script(engine, lab, folder), ranks))
+                for lab, (ranks, _) in TRAINED.items()])
 
 
 def write(engine, folder):
@@ -106,8 +114,8 @@ def write(engine, folder):
     import torch
 
     scripts = {}
-    for lab, ranks in TRAINED.items():
-        script = exported(engine, lab, [f"train.steps={STEPS}"], folder)
+    for lab, (ranks, _) in TRAINED.items():
+        script = trained_script(engine, lab, folder)
         losses = torch_losses(script, ranks)
         if not agree(lab, engine_losses(engine, lab), losses):
             sys.exit(f"{lab}: the engine differs from PyTorch now: no reference is written")

@@ -5,6 +5,7 @@
 
 #include "engine/execute/data/dataset.hpp"
 #include "engine/execute/run/job.hpp"
+#include "engine/plan/scenario/keys.hpp"
 
 namespace rankscope::oracle {
 namespace {
@@ -89,6 +90,9 @@ WholeRun whole_run(const Scenario& scenario) {
                     {"classes", std::to_string(scenario.model.classes)},
                     {"micro_batch", std::to_string(step.model.micro_batch_size)},
                     {"layers", std::to_string(scenario.model.layers)},
+                    {"key_value_heads", std::to_string(scenario.model.heads_of_keys())},
+                    {"rope_theta", plain(scenario.model.rope_theta)},
+                    {"norm_epsilon", plain(scenario.model.norm_epsilon)},
                     {"learning_rate", std::to_string(scenario.train.learning_rate)},
                     {"clip", std::to_string(scenario.train.clip)}};
   return whole;

@@ -317,6 +317,11 @@ std::optional<std::string> Checkpoint::find_mismatch(const Scenario& wanted) con
   if (a.image != b.image) return differs("model.image", a.image, b.image);
   if (a.classes != b.classes) return differs("model.classes", a.classes, b.classes);
   if (a.heads != b.heads) return differs("model.heads", a.heads, b.heads);
+  if (a.heads_of_keys() != b.heads_of_keys())
+    return differs("model.key_value_heads", a.heads_of_keys(), b.heads_of_keys());
+  if (a.mlp_width() != b.mlp_width()) return differs("model.inner", a.mlp_width(), b.mlp_width());
+  if (a.rope_theta != b.rope_theta) return differs("model.rope_theta", a.rope_theta, b.rope_theta);
+  if (a.norm_epsilon != b.norm_epsilon) return differs("model.norm_epsilon", a.norm_epsilon, b.norm_epsilon);
   if (a.context != b.context) return differs("model.context", a.context, b.context);
   if (a.vocabulary != b.vocabulary) return differs("model.vocabulary", a.vocabulary, b.vocabulary);
   if (a.tied != b.tied) return differs("model.tied", a.tied, b.tied);

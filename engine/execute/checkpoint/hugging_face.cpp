@@ -16,7 +16,30 @@ namespace fs = std::filesystem;
   throw CheckpointError(path.string() + ": " + why);
 }
 
+nlohmann::ordered_json llama_config_of(const ModelSpec& model) {
+  return {{"architectures", {"LlamaForCausalLM"}},
+          {"model_type", "llama"},
+          {"vocab_size", model.vocabulary},
+          {"max_position_embeddings", model.context},
+          {"hidden_size", model.width},
+          {"intermediate_size", model.mlp_width()},
+          {"num_hidden_layers", model.layers},
+          {"num_attention_heads", model.heads},
+          {"num_key_value_heads", model.heads_of_keys()},
+          {"head_dim", model.width / model.heads},
+          {"hidden_act", "silu"},
+          {"rope_theta", model.rope_theta},
+          {"rms_norm_eps", model.norm_epsilon},
+          {"attention_bias", false},
+          {"mlp_bias", false},
+          {"tie_word_embeddings", model.tied},
+          {"bos_token_id", nullptr},
+          {"eos_token_id", nullptr},
+          {"torch_dtype", "float32"}};
+}
+
 nlohmann::ordered_json config_of(const ModelSpec& model) {
+  if (model.kind == ModelKind::llama) return llama_config_of(model);
   return {{"architectures", {"GPT2LMHeadModel"}},
           {"model_type", "gpt2"},
           {"vocab_size", model.vocabulary},
@@ -36,8 +59,28 @@ nlohmann::ordered_json config_of(const ModelSpec& model) {
           {"torch_dtype", "float32"}};
 }
 
-/// A parameter of this engine under its name in the export.
-std::string name_there(const std::string& name) { return name.starts_with("lm_head.") ? name : "transformer." + name; }
+/// Rows of a parameter of this engine under their name in the export.
+struct Piece {
+  std::string name;
+  std::int64_t rows;
+};
+
+/// The parts of `name`, in which `joined` stands for several matrices on top of each other.
+std::vector<Piece> cut(const std::string& name, const std::string& joined, std::vector<Piece> parts) {
+  for (Piece& part : parts) part.name = std::string(name).replace(name.find(joined), joined.size(), part.name);
+  return parts;
+}
+
+std::vector<Piece> pieces_of(const ParameterSpec& parameter, const ModelSpec& model) {
+  const std::string& name = parameter.name;
+  const std::int64_t depth = model.width / model.heads, keys = model.heads_of_keys() * depth;
+  if (name.ends_with("qkv_proj.weight"))
+    return cut(name, "qkv_proj", {{"q_proj", model.width}, {"k_proj", keys}, {"v_proj", keys}});
+  if (name.ends_with("gate_up_proj.weight"))
+    return cut(name, "gate_up_proj", {{"gate_proj", model.mlp_width()}, {"up_proj", model.mlp_width()}});
+  const bool prefixed = model.kind == ModelKind::gpt && !name.starts_with("lm_head.");
+  return {{prefixed ? "transformer." + name : name, parameter.whole[0]}};
+}
 
 /// GPT-2's layers store their matrices for x·w, this engine for x·wᵀ; embeddings and the head are identical.
 bool is_transposed(const ParameterSpec& parameter) {
@@ -63,7 +106,7 @@ SavedModel write_hugging_face(const Checkpoint& checkpoint, const std::string& f
   if (checkpoint.scenario().model.is_resnet())
     refuse(checkpoint.directory(),
            "holds a resnet, whose batch norms have no running averages here, and could not "
-           "be used elsewhere; export writes models of kind gpt");
+           "be used elsewhere; export writes models of kind gpt and llama");
   // With one rank no parameter is split.
   Scenario alone = checkpoint.scenario();
   alone.plan = PlanSpec{};
@@ -85,15 +128,22 @@ SavedModel write_hugging_face(const Checkpoint& checkpoint, const std::string& f
       shape = {shape[1], shape[0]};
     }
     values.push_back(std::move(value));
-    tensors.push_back({name_there(parameter.name), {values.back().data(), DType::f32, shape}});
+    float* next = values.back().data();
+    for (const Piece& piece : pieces_of(parameter, alone.model)) {
+      if (!is_transposed(parameter)) shape.extent[0] = piece.rows;
+      tensors.push_back({piece.name, {next, DType::f32, shape}});
+      next += shape.elements();
+    }
     saved.parameters += elements;
   }
   try {
     fs::remove_all(partial);  // of an interrupted export
     fs::create_directories(partial);
     write_safetensors((partial / "model.safetensors").string(), tensors, {{"format", "pt"}});
+    const nlohmann::ordered_json content = config_of(alone.model);
+    saved.reader = content["architectures"][0];
     std::ofstream config(partial / "config.json");
-    config << config_of(alone.model).dump(2) << "\n";
+    config << content.dump(2) << "\n";
     config.close();
     if (!config) refuse(partial / "config.json", "cannot be written");
     saved.bytes = static_cast<std::int64_t>(fs::file_size(partial / "model.safetensors"));

@@ -9,6 +9,7 @@
 #include "engine/execute/layers/layers.hpp"
 #include "engine/op/words.hpp"
 #include "engine/plan/model/gpt_rows.hpp"
+#include "engine/plan/model/llama_rows.hpp"
 #include "engine/plan/model/resnet_rows.hpp"
 
 namespace rankscope {
@@ -21,59 +22,68 @@ namespace {
 
 using Bind = Launch (*)(Binding);
 
-/// The functions that bind a segment: for one rank, and for tensor ranks. Null if there is none.
+/// The functions that bind a segment; null if there is none.
 struct Implementation {
-  Segment segment;
   Bind forward = nullptr, backward = nullptr;
-  Bind split_forward = nullptr, split_backward = nullptr;
 };
 
-constexpr Implementation implementations[] = {
-    {Segment::embedding, embedding_forward, embedding_backward, token_embedding_forward, token_embedding_backward},
-    {Segment::positions, nullptr, nullptr, positions_forward, positions_backward},
-    {Segment::attention_norm, nullptr, nullptr, norm_forward, norm_backward},
-    {Segment::qkv, norm_product_forward, norm_product_backward, split_product_forward, split_product_backward},
-    {Segment::attention, attention_forward, attention_backward, attention_forward, attention_backward},
-    {Segment::projection, residual_product_forward, residual_product_backward, partial_product_forward,
-     split_product_backward},
-    {Segment::mlp_norm, nullptr, nullptr, mlp_norm_forward, mlp_norm_backward},
-    {Segment::up, norm_product_forward, norm_product_backward, split_product_forward, split_product_backward},
-    {Segment::down, residual_product_forward, residual_product_backward, partial_product_forward,
-     split_product_backward},
-    {Segment::output, nullptr, nullptr, output_forward, output_backward},
-    {Segment::final_norm, nullptr, nullptr, norm_forward, norm_backward},
-    {Segment::head, head_forward, head_backward, split_head_forward, split_head_backward},
-    {Segment::loss, nullptr, nullptr, loss_forward, nullptr},
-    {Segment::stem, stem_forward, stem_backward},
-    {Segment::pool, pool_forward, pool_backward},
-    {Segment::conv1, conv1_forward, conv1_backward},
-    {Segment::conv2, norm_convolution_forward, norm_convolution_backward},
-    {Segment::conv3, norm_convolution_forward, norm_convolution_backward},
-    {Segment::shortcut_sum, shortcut_sum_forward, shortcut_sum_backward},
-    {Segment::classifier, classifier_forward, classifier_backward},
+/// One for each layer: a missing one does not compile.
+struct ImplementationOf {
+  constexpr Implementation operator()(const std::monostate&) const { return {}; }
+  constexpr Implementation operator()(const layer::Embedding&) const { return {embedding_forward, embedding_backward}; }
+  constexpr Implementation operator()(const layer::TokenEmbedding&) const {
+    return {token_embedding_forward, token_embedding_backward};
+  }
+  constexpr Implementation operator()(const layer::Positions&) const { return {positions_forward, positions_backward}; }
+  constexpr Implementation operator()(const layer::NormProduct&) const {
+    return {norm_product_forward, norm_product_backward};
+  }
+  constexpr Implementation operator()(const layer::Attention&) const { return {attention_forward, attention_backward}; }
+  constexpr Implementation operator()(const layer::ResidualProduct&) const {
+    return {residual_product_forward, residual_product_backward};
+  }
+  constexpr Implementation operator()(const layer::Head&) const { return {head_forward, head_backward}; }
+  constexpr Implementation operator()(const layer::StreamNorm&) const {
+    return {stream_norm_forward, stream_norm_backward};
+  }
+  constexpr Implementation operator()(const layer::SplitProduct&) const {
+    return {split_product_forward, split_product_backward};
+  }
+  constexpr Implementation operator()(const layer::PartialProduct&) const {
+    return {partial_product_forward, partial_product_backward};
+  }
+  constexpr Implementation operator()(const layer::SumNorm&) const { return {sum_norm_forward, sum_norm_backward}; }
+  constexpr Implementation operator()(const layer::Sum&) const { return {sum_forward, sum_backward}; }
+  constexpr Implementation operator()(const layer::SplitHead&) const {
+    return {split_head_forward, split_head_backward};
+  }
+  constexpr Implementation operator()(const layer::Loss&) const { return {loss_forward}; }
+  constexpr Implementation operator()(const layer::Stem&) const { return {stem_forward, stem_backward}; }
+  constexpr Implementation operator()(const layer::Pool&) const { return {pool_forward, pool_backward}; }
+  constexpr Implementation operator()(const layer::FirstConvolution&) const { return {conv1_forward, conv1_backward}; }
+  constexpr Implementation operator()(const layer::NormConvolution&) const {
+    return {norm_convolution_forward, norm_convolution_backward};
+  }
+  constexpr Implementation operator()(const layer::ShortcutSum&) const {
+    return {shortcut_sum_forward, shortcut_sum_backward};
+  }
+  constexpr Implementation operator()(const layer::Classifier&) const {
+    return {classifier_forward, classifier_backward};
+  }
 };
+constexpr Implementation implementation_of(const Layer& layer) { return std::visit(ImplementationOf{}, layer); }
 
-/// By segment; null for segments that no model has.
-constexpr Implementation implementation_of(Segment segment) {
-  for (const Implementation& row : implementations)
-    if (row.segment == segment) return row;
-  return {segment};
-}
-
-constexpr bool binds(const SegmentRow& row, Bind forward, Bind backward) {
-  return forward != nullptr && (backward != nullptr) == row.has_backward();
-}
 template <std::size_t n>
-constexpr bool are_bound(const SegmentRow (&rows)[n], bool split) {
+constexpr bool are_bound(const SegmentRow (&rows)[n]) {
   for (const SegmentRow& row : rows) {
-    const Implementation of = implementation_of(row.kind);
-    if (!(split ? binds(row, of.split_forward, of.split_backward) : binds(row, of.forward, of.backward))) return false;
+    const Implementation of = implementation_of(row.layer);
+    if (of.forward == nullptr || (of.backward != nullptr) != row.has_backward()) return false;
   }
   return true;
 }
-static_assert(are_bound(gpt_rows::segments, false) && are_bound(gpt_rows::split_segments, true) &&
-                  are_bound(resnet_rows::segments, false),
-              "each segment of a model's table has a row in `implementations`");
+static_assert(are_bound(gpt_rows::segments) && are_bound(gpt_rows::split_segments) && are_bound(llama_rows::segments) &&
+                  are_bound(llama_rows::split_segments) && are_bound(resnet_rows::segments),
+              "each segment of a model's table names its layer, and has a backward if that has one");
 
 /// `into` has an entry for each of `parameters`, positions in the segment's list.
 Launch bind_half(const Model& model, const SegmentSpec& segment, const char* direction, Half half,
@@ -85,8 +95,7 @@ Launch bind_half(const Model& model, const SegmentSpec& segment, const char* dir
                                             into.size()));
   std::vector<IntoGradient> of_all(segment.parameters.size(), IntoGradient::write);
   for (std::size_t i = 0; i < parameters.size(); ++i) of_all[parameters[i]] = into[i];
-  const Implementation of = implementation_of(segment.kind);
-  if (const Bind bind = model.tensor > 1 ? of.split_backward : of.backward)
+  if (const Bind bind = implementation_of(segment.layer).backward)
     return bind({model, segment, kernels, workspace, Operands(model, segment, direction, operands), of_all, half});
   refuse(segment, direction);
 }
@@ -95,8 +104,7 @@ Launch bind_half(const Model& model, const SegmentSpec& segment, const char* dir
 
 Launch bind_forward(const Model& model, const SegmentSpec& segment, std::span<const View> operands,
                     const kernels::KernelSet& kernels, Workspace& workspace) {
-  const Implementation of = implementation_of(segment.kind);
-  if (const Bind bind = model.tensor > 1 ? of.split_forward : of.forward)
+  if (const Bind bind = implementation_of(segment.layer).forward)
     return bind({model, segment, kernels, workspace, Operands(model, segment, "forward", operands), {}, {}});
   refuse(segment, "forward");
 }

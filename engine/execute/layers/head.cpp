@@ -1,4 +1,4 @@
-// Last layer norm, product with the vocabulary, cross-entropy. Forward leaves the gradient of the loss in `logits`.
+// Last norm, product with the vocabulary, cross-entropy. Forward leaves the gradient of the loss in `logits`.
 //
 // In bf16 the logits are computed in fp32, some rows at a time, and only their gradient is rounded: a logit of 20 in
 // bf16 would have an error of 0.06, and so would the loss. With plan.logits = "narrow" the logits are rounded as well,
@@ -12,10 +12,6 @@ namespace rankscope {
 namespace {
 
 using kernels::KernelSet;
-
-kernels::NormSpec norm_of(const Binding& binding) {
-  return {.type = binding.model.type, .rows = binding.tokens(), .width = binding.width()};
-}
 
 kernels::LinearSpec linear_of(const Binding& binding, std::int64_t rows) {
   return {.type = binding.model.type,
@@ -37,8 +33,10 @@ struct Rows {
 Launch head_forward(Binding binding) {
   Operands& operands = binding.operands;
   const View residual = operands.tensor(TensorName::residual), targets = operands.tensor(TensorName::targets);
-  const View norm_weight = operands.parameter(0), norm_bias = operands.parameter(1), weight = operands.parameter(2);
-  const View mean = operands.tensor(TensorName::mean1), rstd = operands.tensor(TensorName::rstd1);
+  NormViews norm{binding.layer<layer::Head>().norm};
+  norm.take_parameters(binding, 0);
+  const View weight = operands.parameter(norm.count());
+  norm.take_statistics(binding, 0);
   const View normed = operands.tensor(TensorName::norm1), logits = operands.tensor(TensorName::logits);
   const View loss = operands.tensor(TensorName::loss);
   operands.finish();
@@ -49,7 +47,7 @@ Launch head_forward(Binding binding) {
   const std::int64_t row_bytes = vocabulary * bytes_of(logits_type);
   const std::int64_t rows_at_once = rows_of_forward(binding, vocabulary);
 
-  auto norm = binding.prepare(&KernelSet::norm_forward, norm_of(binding));
+  auto normalise = binding.prepare(&KernelSet::norm_forward, norm.spec(binding));
   const std::int64_t wide_at = binding.scratch.add_temporary(in_place ? 0 : rows_at_once * row_bytes);
   std::vector<Rows> blocks;
   for (std::int64_t first = 0; first < tokens; first += rows_at_once) {
@@ -67,7 +65,7 @@ Launch head_forward(Binding binding) {
   }
   return binding.launch([=, blocks = std::move(blocks)](const LaunchContext& context, std::byte* temporaries,
                                                         const kernels::Stream& stream) {
-    norm.launch(normed, mean, rstd, residual, norm_weight, norm_bias, stream);
+    normalise.launch(normed, norm.mean, norm.rstd, residual, norm.weight, norm.bias, stream);
     const double scale = context.loss_scale / static_cast<double>(context.global_tokens);
     for (const Rows& rows : blocks) {
       const View gradient = rows_of(logits, rows.first, rows.count);
@@ -81,40 +79,35 @@ Launch head_forward(Binding binding) {
 Launch head_backward(Binding binding) {
   Operands& operands = binding.operands;
   const Half half = binding.half;
-  View residual, mean, rstd, normed, norm_weight, weight, dresidual, dnorm_weight, dnorm_bias, dweight;
+  NormViews norm{binding.layer<layer::Head>().norm};
+  View residual, normed, weight, dresidual, dweight;
   if (half.input) {
     residual = operands.tensor(TensorName::residual);
-    mean = operands.tensor(TensorName::mean1);
-    rstd = operands.tensor(TensorName::rstd1);
+    norm.take_statistics(binding, 0);
   }
   if (half.weight) normed = operands.tensor(TensorName::norm1);
   const View dlogits = operands.tensor(TensorName::logits);
   if (half.input) {
-    norm_weight = operands.parameter(0);
-    operands.parameter(1);
-    weight = operands.parameter(2);
+    norm.take_parameters(binding, 0);
+    weight = operands.parameter(norm.count());
     dresidual = operands.tensor(TensorName::residual);
-    dnorm_weight = operands.gradient(0);
-    dnorm_bias = operands.gradient(1);
+    norm.take_gradients(binding, 0);
   }
-  if (half.weight) dweight = operands.gradient(2);
+  if (half.weight) dweight = operands.gradient(norm.count());
   operands.finish();
 
   kernels::Prepared<View, View, View, View, View, View, View, View, View> norm_backward;
-  if (half.input) {
-    auto norm_spec = norm_of(binding);
-    norm_spec.accumulate_weight = binding.adds(0);
-    norm_spec.accumulate_bias = binding.adds(1);
-    norm_backward = binding.prepare(&KernelSet::norm_backward, norm_spec);
-  }
+  if (half.input) norm_backward = binding.prepare(&KernelSet::norm_backward, norm.backward_spec(binding, 0, false));
   const std::int64_t dnorm_at = binding.scratch.add_temporary(half.input ? residual.bytes() : 0);
-  const LogitGradients gradients(binding, linear_of(binding, binding.tokens()), half.weight && binding.adds(2));
+  const LogitGradients gradients(binding, linear_of(binding, binding.tokens()),
+                                 half.weight && binding.adds(norm.count()));
   return binding.launch([=](const LaunchContext&, std::byte* temporaries, const kernels::Stream& stream) {
     if (half.weight) gradients.weight(dweight, dlogits, normed, stream);
     if (!half.input) return;
     const View dnorm{temporaries + dnorm_at, residual.type, residual.shape};
     gradients.input(dnorm, dlogits, weight, stream);
-    norm_backward.launch(dresidual, dnorm_weight, dnorm_bias, dnorm, residual, mean, rstd, norm_weight, View{}, stream);
+    norm_backward.launch(dresidual, norm.dweight, norm.dbias, dnorm, residual, norm.mean, norm.rstd, norm.weight,
+                         View{}, stream);
   });
 }
 

@@ -1,5 +1,5 @@
-// One function for the forward and one for the backward, complete or half, of each kind of segment. Internal to
-// engine/execute/layers; bind.cpp has them in a table.
+// One function for the forward and one for the backward, complete or half, of each layer. Internal to
+// engine/execute/layers; bind.cpp chooses.
 #pragma once
 #include "engine/execute/layers/bind.hpp"
 #include "engine/execute/layers/operands.hpp"
@@ -13,6 +13,12 @@ struct Half {
 
 /// The arguments of all these functions.
 struct Binding {
+  /// The segment's layer, with its options.
+  template <class Kind>
+  const Kind& layer() const {
+    return std::get<Kind>(segment.layer);
+  }
+
   const Model& model;
   const SegmentSpec& segment;
   const kernels::KernelSet& kernels;
@@ -63,20 +69,21 @@ Launch residual_product_backward(Binding binding);
 Launch head_forward(Binding binding);
 Launch head_backward(Binding binding);
 
-// Of tensor ranks (the second table of engine/plan/model/gpt_rows.hpp).
+// Of tensor ranks.
 Launch token_embedding_forward(Binding binding);
 Launch token_embedding_backward(Binding binding);
 Launch positions_forward(Binding binding);
 Launch positions_backward(Binding binding);
-Launch norm_forward(Binding binding);  ///< attention_norm, final_norm
-Launch norm_backward(Binding binding);
-Launch mlp_norm_forward(Binding binding);
-Launch mlp_norm_backward(Binding binding);
-Launch output_forward(Binding binding);
-Launch output_backward(Binding binding);
+Launch stream_norm_forward(Binding binding);  ///< attention_norm, final_norm
+Launch stream_norm_backward(Binding binding);
+Launch sum_norm_forward(Binding binding);
+Launch sum_norm_backward(Binding binding);
+Launch sum_forward(Binding binding);
+Launch sum_backward(Binding binding);
 Launch split_product_forward(Binding binding);    ///< qkv, up
 Launch partial_product_forward(Binding binding);  ///< projection, down
-Launch split_product_backward(Binding binding);   ///< of all four
+Launch split_product_backward(Binding binding);
+Launch partial_product_backward(Binding binding);
 Launch split_head_forward(Binding binding);
 Launch split_head_backward(Binding binding);
 Launch loss_forward(Binding binding);
@@ -117,28 +124,70 @@ inline kernels::DropoutDraw stream_dropout_draw(const LaunchContext& context, co
   return draw;
 }
 
-/// The gradient of a product's input, or, through the GELU that computed it, of the GELU's input.
+/// A segment's norm: the operands that it reads or writes, and its kernels. An RMS norm has no mean and no bias, whose
+/// views stay empty.
+struct NormViews {
+  NormKind kind;
+  View mean{}, rstd{}, weight{}, bias{}, dweight{}, dbias{};
+
+  /// How many statistics and how many parameters it has.
+  int count() const { return kind == NormKind::layer ? 2 : 1; }
+  /// The segment's parameters from `first` on.
+  void take_parameters(Binding& binding, int first) {
+    weight = binding.operands.parameter(first);
+    if (kind == NormKind::layer) bias = binding.operands.parameter(first + 1);
+  }
+  void take_gradients(Binding& binding, int first) {
+    dweight = binding.operands.gradient(first);
+    if (kind == NormKind::layer) dbias = binding.operands.gradient(first + 1);
+  }
+  /// The segment's outputs from `first` on.
+  void take_statistics(Binding& binding, std::size_t first) {
+    if (kind == NormKind::layer) mean = binding.operands.tensor(binding.output(first++));
+    rstd = binding.operands.tensor(binding.output(first));
+  }
+  /// Of the rows of the residual stream that this rank has.
+  kernels::NormSpec spec(const Binding& binding) const;
+  /// `first`: of its parameters.
+  kernels::NormSpec backward_spec(const Binding& binding, int first, bool residual) const;
+};
+
+/// A product's bias, if it has one: the segment's parameter `index`.
+inline View take_bias(Binding& binding, bool bias, int index) {
+  return bias ? binding.operands.parameter(index) : View{};
+}
+inline View take_bias_gradient(Binding& binding, bool bias, int index) {
+  return bias ? binding.operands.gradient(index) : View{};
+}
+
+/// A product and the activation after it.
+class ActivatedProduct {
+ public:
+  ActivatedProduct(Binding& binding, const kernels::LinearSpec& spec, Activation activation);
+  /// `result`: of the product; `activated` is empty without activation.
+  void launch(const View& activated, const View& result, const View& x, const View& weight, const View& bias,
+              const kernels::Stream& stream) const;
+
+ private:
+  kernels::Prepared<View, View, View, View, View> linear_, gelu_;
+  kernels::Prepared<View, View> swiglu_;
+};
+
+/// The gradient of a product's input, or, through the activation that computed it, of the activation's input.
 class InputGradient {
  public:
   InputGradient() = default;
-  InputGradient(Binding& binding, const kernels::LinearSpec& spec, bool through_gelu) {
-    if (through_gelu)
-      sloped_ = binding.prepare(&kernels::KernelSet::linear_gelu_input_gradient, spec);
-    else
-      plain_ = binding.prepare(&kernels::KernelSet::linear_input_gradient, spec);
-  }
-  /// `before`: the input of GELU.
-  void launch(const View& dx, const View& dy, const View& weight, const View& before,
-              const kernels::Stream& stream) const {
-    if (sloped_.launch)
-      sloped_.launch(dx, dy, weight, before, stream);
-    else
-      plain_.launch(dx, dy, weight, stream);
-  }
+  InputGradient(Binding& binding, const kernels::LinearSpec& spec, Activation through);
+  /// `before`: the input of the activation. `temporaries`: the begin of the launch's scratch memory.
+  void launch(const View& dx, const View& dy, const View& weight, const View& before, std::byte* temporaries,
+              const kernels::Stream& stream) const;
 
  private:
+  kernels::LinearSpec spec_;
+  std::int64_t activated_at_ = 0;
   kernels::Prepared<View, View, View> plain_;
-  kernels::Prepared<View, View, View, View> sloped_;
+  kernels::Prepared<View, View, View, View> gelu_;
+  kernels::Prepared<View, View, View> swiglu_;
 };
 
 /// The gradient through dropout, on a tensor rank's rows of the residual stream: a copy without dropout.

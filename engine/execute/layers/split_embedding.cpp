@@ -1,5 +1,5 @@
-// The embedding of tensor ranks: each looks up its rows of the token matrix, and after their sum adds the positions and
-// applies dropout.
+// The embedding of tensor ranks: each looks up its rows of the token matrix, and after their sum adds the positions, if
+// they are learned, and applies dropout. The lookup is also the whole embedding of one rank without learned positions.
 #include "engine/execute/layers/layers.hpp"
 
 namespace rankscope {
@@ -25,7 +25,7 @@ kernels::PositionEmbeddingSpec positions_of(const Binding& binding) {
 
 Launch token_embedding_forward(Binding binding) {
   const View tokens = binding.operands.tensor(TensorName::tokens), wte = binding.operands.parameter(0);
-  const View embedded = binding.operands.tensor(TensorName::embedded);
+  const View embedded = binding.operands.tensor(binding.output(0));
   binding.operands.finish();
 
   const auto spec = tokens_of(binding);
@@ -36,7 +36,7 @@ Launch token_embedding_forward(Binding binding) {
 }
 
 Launch token_embedding_backward(Binding binding) {
-  const View dembedded = binding.operands.tensor(TensorName::embedded);
+  const View dembedded = binding.operands.tensor(binding.output(0));
   const View tokens = binding.operands.tensor(TensorName::tokens);
   const View dwte = binding.operands.gradient(0);
   binding.operands.finish();
@@ -49,7 +49,21 @@ Launch token_embedding_backward(Binding binding) {
   });
 }
 
+namespace {
+
+/// The sum's rows, or their gradient, from one tensor to the other: there are no positions.
+Launch copy_between(Binding binding, TensorName from, TensorName to) {
+  const View x = binding.operands.tensor(from), y = binding.operands.tensor(to);
+  binding.operands.finish();
+  return binding.launch([=, &workspace = binding.workspace](const LaunchContext&, std::byte*, const kernels::Stream&) {
+    workspace.queue().copy(y.data, x.data, x.bytes());
+  });
+}
+
+}  // namespace
+
 Launch positions_forward(Binding binding) {
+  if (!binding.layer<layer::Positions>().learned) return copy_between(binding, binding.input(0), TensorName::output);
   const View embedded = binding.operands.tensor(binding.input(0)), wpe = binding.operands.parameter(0);
   const View output = binding.operands.tensor(TensorName::output);
   binding.operands.finish();
@@ -64,6 +78,7 @@ Launch positions_forward(Binding binding) {
 }
 
 Launch positions_backward(Binding binding) {
+  if (!binding.layer<layer::Positions>().learned) return copy_between(binding, TensorName::output, binding.input(0));
   const View doutput = binding.operands.tensor(TensorName::output);
   const View dembedded = binding.operands.tensor(binding.input(0)), dwpe = binding.operands.gradient(0);
   binding.operands.finish();

@@ -1,6 +1,6 @@
 // The products of tensor ranks, each on its share of the matrix. Its rows (output columns) are independent, so that
-// attention and GELU need no communication: GELU(x·[A₁ A₂]) = [GELU(x·A₁) GELU(x·A₂)]. Its columns give parts of a sum,
-// which an all-reduce adds up; only after that a bias may be added, once.
+// attention and activations need no communication: GELU(x·[A₁ A₂]) = [GELU(x·A₁) GELU(x·A₂)]. Its columns give parts of
+// a sum, which an all-reduce adds up; only after that a bias may be added, once.
 #include "engine/execute/layers/layers.hpp"
 
 namespace rankscope {
@@ -20,11 +20,12 @@ kernels::LinearSpec linear_of(const Binding& binding, const View& weight) {
 /// here, the second. The operands are in the order of the model's table.
 struct ProductBackward {
   Half half;
+  Activation through = Activation::none;
   View x, before, weight, dx, dy, dweight, dbias;
   InputGradient input_gradient;
   kernels::Prepared<View, View, View, View> weight_gradient;
 
-  /// `dx` is the gradient that the segment writes: of its input, or of the GELU's input if its input is a GELU.
+  /// `dx` is the gradient that the segment writes: of its input, or of the input of the activation that made that.
   void take(Binding& binding) {
     Operands& operands = binding.operands;
     const SegmentSpec& segment = binding.segment;
@@ -33,7 +34,7 @@ struct ProductBackward {
     dy = operands.tensor(segment.gradient_inputs.front());
     if (half.weight) x = operands.tensor(binding.input(0));
     if (half.input) {
-      if (through_gelu(segment)) before = operands.tensor(segment.gradient_outputs.front());
+      if (through != Activation::none) before = operands.tensor(segment.gradient_outputs.front());
       weight = operands.parameter(0);
       if (biased) operands.parameter(1);
       dx = operands.tensor(segment.gradient_outputs.front());
@@ -47,9 +48,7 @@ struct ProductBackward {
 
   void prepare(Binding& binding) {
     kernels::LinearSpec spec = linear_of(binding, half.input ? weight : dweight);
-    if (half.input) {
-      input_gradient = InputGradient(binding, spec, through_gelu(binding.segment));
-    }
+    if (half.input) input_gradient = InputGradient(binding, spec, through);
     if (half.weight) {
       spec.result_type = accumulation_type(binding.model.type);
       spec.accumulate = binding.adds(0);
@@ -59,34 +58,38 @@ struct ProductBackward {
     }
   }
   /// The input's first: other ops wait for it.
-  void launch(const kernels::Stream& stream) const {
-    if (half.input) input_gradient.launch(dx, dy, weight, before, stream);
+  void launch(std::byte* temporaries, const kernels::Stream& stream) const {
+    if (half.input) input_gradient.launch(dx, dy, weight, before, temporaries, stream);
     if (half.weight) weight_gradient.launch(dweight, dbias, dy, x, stream);
   }
-
- private:
-  static bool through_gelu(const SegmentSpec& segment) { return segment.does(Work::gelu_slope); }
 };
+
+Launch product_backward(Binding binding, Activation through) {
+  ProductBackward product;
+  product.through = through;
+  product.take(binding);
+  product.prepare(binding);
+  return binding.launch([=](const LaunchContext&, std::byte* temporaries, const kernels::Stream& stream) {
+    product.launch(temporaries, stream);
+  });
+}
 
 }  // namespace
 
 Launch split_product_forward(Binding binding) {
   Operands& operands = binding.operands;
   const View normed = operands.tensor(binding.input(0));
-  const View weight = operands.parameter(0), bias = operands.parameter(1);
+  const auto [biased, activation] = binding.layer<layer::SplitProduct>();
+  const View weight = operands.parameter(0), bias = take_bias(binding, biased, 1);
   const View result = operands.tensor(binding.output(0));
-  const bool gelu = binding.segment.does(Work::gelu);
-  const View activated = gelu ? operands.tensor(binding.output(1)) : View{};
+  const View activated = activation == Activation::none ? View{} : operands.tensor(binding.output(1));
   operands.finish();
 
   auto spec = linear_of(binding, weight);
-  spec.bias = true;
-  const auto linear = binding.prepare(gelu ? &KernelSet::linear_gelu_forward : &KernelSet::linear_forward, spec);
+  spec.bias = biased;
+  const ActivatedProduct product(binding, spec, activation);
   return binding.launch([=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
-    if (gelu)
-      linear.launch(activated, result, normed, weight, bias, stream);
-    else
-      linear.launch(result, normed, weight, bias, View{}, stream);
+    product.launch(activated, result, normed, weight, bias, stream);
   });
 }
 
@@ -102,12 +105,9 @@ Launch partial_product_forward(Binding binding) {
   });
 }
 
-Launch split_product_backward(Binding binding) {
-  ProductBackward product;
-  product.take(binding);
-  product.prepare(binding);
-  return binding.launch(
-      [=](const LaunchContext&, std::byte*, const kernels::Stream& stream) { product.launch(stream); });
+Launch split_product_backward(Binding binding) { return product_backward(binding, Activation::none); }
+Launch partial_product_backward(Binding binding) {
+  return product_backward(binding, binding.layer<layer::PartialProduct>().before);
 }
 
 }  // namespace rankscope

@@ -7,10 +7,6 @@ namespace {
 
 using kernels::KernelSet;
 
-kernels::NormSpec norm_of(const Binding& binding) {
-  return {.type = binding.model.type, .rows = binding.stream_rows(), .width = binding.width()};
-}
-
 kernels::BiasGradientSpec bias_of(const Binding& binding) {
   return {.type = binding.model.type,
           .rows = binding.stream_rows(),
@@ -33,113 +29,154 @@ void DroppedGradient::launch(const View& dx, const View& dy, const LaunchContext
     workspace_->queue().copy(dx.data, dy.data, dy.bytes());
 }
 
-Launch norm_forward(Binding binding) {
+Launch stream_norm_forward(Binding binding) {
   Operands& operands = binding.operands;
+  NormViews norm{binding.layer<layer::StreamNorm>().norm};
   const View residual = operands.tensor(TensorName::residual);
-  const View weight = operands.parameter(0), bias = operands.parameter(1);
-  const View mean = operands.tensor(TensorName::mean1), rstd = operands.tensor(TensorName::rstd1);
+  norm.take_parameters(binding, 0);
+  norm.take_statistics(binding, 0);
   const View normed = operands.tensor(TensorName::norm1);
   operands.finish();
 
-  auto norm = binding.prepare(&KernelSet::norm_forward, norm_of(binding));
+  auto normalise = binding.prepare(&KernelSet::norm_forward, norm.spec(binding));
   return binding.launch([=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
-    norm.launch(normed, mean, rstd, residual, weight, bias, stream);
+    normalise.launch(normed, norm.mean, norm.rstd, residual, norm.weight, norm.bias, stream);
   });
 }
 
-Launch norm_backward(Binding binding) {
+Launch stream_norm_backward(Binding binding) {
   Operands& operands = binding.operands;
+  NormViews norm{binding.layer<layer::StreamNorm>().norm};
   const bool in_block = binding.segment.block >= 0;
   const View dnorm = operands.tensor(TensorName::norm1);
   const View branch = in_block ? operands.tensor(TensorName::middle) : View{};
   const View residual = operands.tensor(TensorName::residual);
-  const View mean = operands.tensor(TensorName::mean1), rstd = operands.tensor(TensorName::rstd1);
-  const View weight = operands.parameter(0);
-  operands.parameter(1);
+  norm.take_statistics(binding, 0);
+  norm.take_parameters(binding, 0);
   const View dresidual = operands.tensor(TensorName::residual);
-  const View dweight = operands.gradient(0), dbias = operands.gradient(1);
+  norm.take_gradients(binding, 0);
   operands.finish();
 
-  auto spec = norm_of(binding);
-  spec.residual = in_block;
-  spec.accumulate_weight = binding.adds(0);
-  spec.accumulate_bias = binding.adds(1);
-  auto norm = binding.prepare(&KernelSet::norm_backward, spec);
+  auto backward = binding.prepare(&KernelSet::norm_backward, norm.backward_spec(binding, 0, in_block));
   return binding.launch([=](const LaunchContext&, std::byte*, const kernels::Stream& stream) {
-    norm.launch(dresidual, dweight, dbias, dnorm, residual, mean, rstd, weight, branch, stream);
+    backward.launch(dresidual, norm.dweight, norm.dbias, dnorm, residual, norm.mean, norm.rstd, norm.weight, branch,
+                    stream);
   });
 }
 
-Launch mlp_norm_forward(Binding binding) {
+namespace {
+
+/// The sum of a branch, with its bias and dropout if it has a bias, and the residual stream.
+class StreamSum {
+ public:
+  StreamSum(Binding& binding, bool bias) : model_(&binding.model) {
+    if (bias)
+      biased_ = binding.prepare(&KernelSet::residual_sum, dropout_of(binding));
+    else
+      plain_ = binding.prepare(&KernelSet::add, {binding.model.type, binding.stream_rows(), binding.width()});
+  }
+  void launch(const View& sum, const View& branch, const View& bias, const View& residual, const LaunchContext& context,
+              const kernels::Stream& stream) const {
+    if (biased_.launch)
+      biased_.launch(sum, branch, bias, residual, stream_dropout_draw(context, *model_), stream);
+    else
+      plain_.launch(sum, branch, residual, stream);
+  }
+
+ private:
+  const Model* model_;
+  kernels::Prepared<View, View, View, View, kernels::DropoutDraw> biased_;
+  kernels::Prepared<View, View, View> plain_;
+};
+
+/// The gradients of a branch and of its bias, the segment's first parameter.
+class BranchGradient {
+ public:
+  BranchGradient(Binding& binding, bool bias) : dropped_(binding) {
+    if (bias) bias_ = binding.prepare(&KernelSet::bias_gradient, bias_of(binding));
+  }
+  void launch(const View& dbranch, const View& dbias, const View& dsum, const LaunchContext& context,
+              const kernels::Stream& stream) const {
+    dropped_.launch(dbranch, dsum, context, stream);
+    if (bias_.launch) bias_.launch(dbias, dbranch, stream);
+  }
+
+ private:
+  DroppedGradient dropped_;
+  kernels::Prepared<View, View> bias_;
+};
+
+}  // namespace
+
+Launch sum_norm_forward(Binding binding) {
   Operands& operands = binding.operands;
+  const auto [kind, biased] = binding.layer<layer::SumNorm>();
+  NormViews norm{kind};
   const View projected = operands.tensor(binding.input(0)), residual = operands.tensor(TensorName::residual);
-  const View bias = operands.parameter(0), norm_weight = operands.parameter(1), norm_bias = operands.parameter(2);
+  const View bias = take_bias(binding, biased, 0);
+  norm.take_parameters(binding, biased ? 1 : 0);
   const View middle = operands.tensor(TensorName::middle);
-  const View mean = operands.tensor(TensorName::mean2), rstd = operands.tensor(TensorName::rstd2);
+  norm.take_statistics(binding, 1);
   const View normed = operands.tensor(TensorName::norm2);
   operands.finish();
 
-  auto sum = binding.prepare(&KernelSet::residual_sum, dropout_of(binding));
-  auto norm = binding.prepare(&KernelSet::norm_forward, norm_of(binding));
-  return binding.launch(
-      [=, &model = binding.model](const LaunchContext& context, std::byte*, const kernels::Stream& stream) {
-        sum.launch(middle, projected, bias, residual, stream_dropout_draw(context, model), stream);
-        norm.launch(normed, mean, rstd, middle, norm_weight, norm_bias, stream);
-      });
-}
-
-Launch mlp_norm_backward(Binding binding) {
-  Operands& operands = binding.operands;
-  const View dnorm = operands.tensor(TensorName::norm2), branch = operands.tensor(TensorName::output);
-  const View middle = operands.tensor(TensorName::middle);
-  const View mean = operands.tensor(TensorName::mean2), rstd = operands.tensor(TensorName::rstd2);
-  operands.parameter(0);
-  const View norm_weight = operands.parameter(1);
-  operands.parameter(2);
-  const View dmiddle = operands.tensor(TensorName::middle), dprojected = operands.tensor(binding.input(0));
-  const View dbias = operands.gradient(0), dnorm_weight = operands.gradient(1), dnorm_bias = operands.gradient(2);
-  operands.finish();
-
-  auto spec = norm_of(binding);
-  spec.residual = true;
-  spec.accumulate_weight = binding.adds(1);
-  spec.accumulate_bias = binding.adds(2);
-  auto norm = binding.prepare(&KernelSet::norm_backward, spec);
-  auto bias_gradient = binding.prepare(&KernelSet::bias_gradient, bias_of(binding));
-  const DroppedGradient dropped(binding);
+  const StreamSum sum(binding, biased);
+  auto normalise = binding.prepare(&KernelSet::norm_forward, norm.spec(binding));
   return binding.launch([=](const LaunchContext& context, std::byte*, const kernels::Stream& stream) {
-    norm.launch(dmiddle, dnorm_weight, dnorm_bias, dnorm, middle, mean, rstd, norm_weight, branch, stream);
-    dropped.launch(dprojected, dmiddle, context, stream);
-    bias_gradient.launch(dbias, dprojected, stream);
+    sum.launch(middle, projected, bias, residual, context, stream);
+    normalise.launch(normed, norm.mean, norm.rstd, middle, norm.weight, norm.bias, stream);
   });
 }
 
-Launch output_forward(Binding binding) {
+Launch sum_norm_backward(Binding binding) {
   Operands& operands = binding.operands;
+  const auto [kind, biased] = binding.layer<layer::SumNorm>();
+  NormViews norm{kind};
+  const int first = biased ? 1 : 0;
+  const View dnorm = operands.tensor(TensorName::norm2), branch = operands.tensor(TensorName::output);
+  const View middle = operands.tensor(TensorName::middle);
+  norm.take_statistics(binding, 1);
+  take_bias(binding, biased, 0);
+  norm.take_parameters(binding, first);
+  const View dmiddle = operands.tensor(TensorName::middle), dprojected = operands.tensor(binding.input(0));
+  const View dbias = take_bias_gradient(binding, biased, 0);
+  norm.take_gradients(binding, first);
+  operands.finish();
+
+  auto backward = binding.prepare(&KernelSet::norm_backward, norm.backward_spec(binding, first, true));
+  const BranchGradient gradient(binding, biased);
+  return binding.launch([=](const LaunchContext& context, std::byte*, const kernels::Stream& stream) {
+    backward.launch(dmiddle, norm.dweight, norm.dbias, dnorm, middle, norm.mean, norm.rstd, norm.weight, branch,
+                    stream);
+    gradient.launch(dprojected, dbias, dmiddle, context, stream);
+  });
+}
+
+Launch sum_forward(Binding binding) {
+  Operands& operands = binding.operands;
+  const bool biased = binding.layer<layer::Sum>().bias;
   const View contracted = operands.tensor(binding.input(0)), middle = operands.tensor(TensorName::middle);
-  const View bias = operands.parameter(0);
+  const View bias = take_bias(binding, biased, 0);
   const View output = operands.tensor(TensorName::output);
   operands.finish();
 
-  auto sum = binding.prepare(&KernelSet::residual_sum, dropout_of(binding));
-  return binding.launch(
-      [=, &model = binding.model](const LaunchContext& context, std::byte*, const kernels::Stream& stream) {
-        sum.launch(output, contracted, bias, middle, stream_dropout_draw(context, model), stream);
-      });
+  const StreamSum sum(binding, biased);
+  return binding.launch([=](const LaunchContext& context, std::byte*, const kernels::Stream& stream) {
+    sum.launch(output, contracted, bias, middle, context, stream);
+  });
 }
 
-Launch output_backward(Binding binding) {
+Launch sum_backward(Binding binding) {
   Operands& operands = binding.operands;
+  const bool biased = binding.layer<layer::Sum>().bias;
   const View doutput = operands.tensor(TensorName::output);
-  operands.parameter(0);
-  const View dcontracted = operands.tensor(binding.input(0)), dbias = operands.gradient(0);
+  take_bias(binding, biased, 0);
+  const View dcontracted = operands.tensor(binding.input(0)), dbias = take_bias_gradient(binding, biased, 0);
   operands.finish();
 
-  auto bias_gradient = binding.prepare(&KernelSet::bias_gradient, bias_of(binding));
-  const DroppedGradient dropped(binding);
+  const BranchGradient gradient(binding, biased);
   return binding.launch([=](const LaunchContext& context, std::byte*, const kernels::Stream& stream) {
-    dropped.launch(dcontracted, doutput, context, stream);
-    bias_gradient.launch(dbias, dcontracted, stream);
+    gradient.launch(dcontracted, dbias, doutput, context, stream);
   });
 }
 

@@ -1,4 +1,4 @@
-// The model and its initial values: engine/plan/model/gpt_rows.hpp in torch.nn.
+// The model and its initial values: engine/plan/model/gpt_rows.hpp and llama_rows.hpp in torch.nn.
 #include "engine/lesson/torch/pieces.hpp"
 
 namespace rankscope::python {
@@ -151,6 +151,55 @@ class GPT(nn.Module):
         self.ln_f = nn.LayerNorm(WIDTH)
 )PY";
 
+const char* llama_block =
+    R"PY(def rotated(x):
+    """x [batch, heads, tokens, depth]: numbers i and i + depth/2 are a point, turned by its position."""
+    depth = x.shape[-1]
+    frequencies = ROPE_THETA ** (-torch.arange(0, depth, 2, dtype=torch.float64) / depth)
+    angles = torch.outer(torch.arange(x.shape[-2], dtype=torch.float64), frequencies)
+    cosine, sine = angles.cos().to(x), angles.sin().to(x)
+    a, b = x.chunk(2, dim=-1)
+    return torch.cat([a * cosine - b * sine, b * cosine + a * sine], dim=-1)
+
+
+class Block(nn.Module):
+    """RMS norms are in front of attention and MLP; both add to the residual stream. Names are those of the GPT's script."""
+
+    def __init__(self):
+        super().__init__()
+        heads = HEADS + 2 * KEY_VALUE_HEADS
+        self.ln_1 = nn.RMSNorm(WIDTH, eps=NORM_EPSILON)
+        self.attn = nn.ModuleDict({"c_attn": nn.Linear(WIDTH, heads * WIDTH // HEADS, bias=False),
+                                   "c_proj": nn.Linear(WIDTH, WIDTH, bias=False)})
+        self.ln_2 = nn.RMSNorm(WIDTH, eps=NORM_EPSILON)
+        self.mlp = nn.ModuleDict({"c_fc": nn.Linear(WIDTH, 2 * INNER, bias=False),
+                                  "c_proj": nn.Linear(INNER, WIDTH, bias=False)})
+
+    def forward(self, x):
+        qkv = self.attn["c_attn"](self.ln_1(x)).unflatten(-1, (-1, WIDTH // HEADS)).transpose(1, 2)
+        q, k, v = qkv.split([HEADS, KEY_VALUE_HEADS, KEY_VALUE_HEADS], dim=1)
+        k, v = (t.repeat_interleave(HEADS // KEY_VALUE_HEADS, dim=1) for t in (rotated(k), v))
+        attended = F.scaled_dot_product_attention(rotated(q), k, v, is_causal=True).transpose(1, 2).flatten(2)
+        x = x + self.attn["c_proj"](attended)
+        gate, up = self.mlp["c_fc"](self.ln_2(x)).chunk(2, dim=-1)
+        return x + self.mlp["c_proj"](F.silu(gate) * up)
+
+
+class GPT(nn.Module):
+    """Parameters in the order of Rankscope's, by which their initial values are drawn."""
+
+    def __init__(self):
+        super().__init__()
+        self.wte = nn.Embedding(VOCABULARY, WIDTH)
+        self.h = nn.ModuleList(Block() for _ in range(LAYERS))
+        self.ln_f = nn.RMSNorm(WIDTH, eps=NORM_EPSILON)
+)PY";
+
+bool is_llama(const Subject& subject) { return subject.model().kind == ModelKind::llama; }
+
+/// What a first chunk adds to its tokens' embeddings.
+std::string positions(const Subject& subject) { return is_llama(subject) ? "" : " + self.wpe.weight"; }
+
 /// Applies a block to x.
 std::string apply_block(const Subject& subject) {
   return subject.recomputes()
@@ -169,7 +218,8 @@ std::string logits(const Subject& subject) {
 std::string whole_forward(const Subject& subject) {
   return R"PY(
     def forward(self, tokens):
-        x = self.wte(tokens) + self.wpe.weight
+        x = self.wte(tokens))PY" +
+         positions(subject) + R"PY(
         for block in self.h:
             x = )PY" +
          apply_block(subject) + "\n        return " + logits(subject) + "\n";
@@ -177,6 +227,7 @@ std::string whole_forward(const Subject& subject) {
 
 std::string chunk_module(const Subject& subject) {
   const bool tied = subject.model().tied;
+  const std::string own_positions = "            self.wpe = whole.wpe\n";
   return std::string(R"PY(
 
 class Chunk(nn.Module):
@@ -189,13 +240,14 @@ class Chunk(nn.Module):
         begin = sum(LAYERS_OF_CHUNK[:number])
         self.h = whole.h[begin : begin + LAYERS_OF_CHUNK[number]]
         if self.is_first)PY" +
-         (tied ? " or self.is_last:\n            self.wte = whole.wte\n        if self.is_first:\n"
-               : ":\n            self.wte = whole.wte\n") +
-         "            self.wpe = whole.wpe\n        if self.is_last:\n            self.ln_f = whole.ln_f\n" +
+         (tied ? " or self.is_last:\n            self.wte = whole.wte\n" : ":\n            self.wte = whole.wte\n") +
+         (is_llama(subject) ? "" : (tied ? "        if self.is_first:\n" : "") + own_positions) +
+         "        if self.is_last:\n            self.ln_f = whole.ln_f\n" +
          (tied ? "" : "            self.lm_head = whole.lm_head\n") + R"PY(
     def forward(self, x):
         if self.is_first:
-            x = self.wte(x) + self.wpe.weight
+            x = self.wte(x))PY" +
+         positions(subject) + R"PY(
         for block in self.h:
             x = )PY" +
          apply_block(subject) + "\n        return " + logits(subject) + " if self.is_last else x\n";
@@ -212,7 +264,8 @@ def loss_of(logits, targets):
 }  // namespace
 
 std::string model(const Subject& subject) {
-  std::string text = section("The model: GPT-2's") + block;
+  std::string text =
+      is_llama(subject) ? section("The model: a Llama") + llama_block : section("The model: GPT-2's") + block;
   if (!subject.model().tied) text += "        self.lm_head = nn.Linear(WIDTH, VOCABULARY, bias=False)\n";
   text += subject.stages() ? chunk_module(subject) : whole_forward(subject);
   if (!subject.tensor_ranks()) text += loss_of_whole_logits;

@@ -36,7 +36,7 @@ std::string ranks(const Subject& subject);        ///< the process group and the
 std::string random_numbers();                     ///< the engine's generator
 std::string language();                           ///< the synthetic data
 std::string tensor_layers(const Subject&);        ///< layers of which each rank has a share; empty without tensor ranks
-std::string model(const Subject& subject);        ///< the GPT
+std::string model(const Subject& subject);        ///< the GPT or Llama
 std::string weights(const Subject& subject);      ///< the initial values
 std::string plan(const Subject& subject);         ///< the part of each rank
 std::string optimizer(const Subject& subject);    ///< with its rate and the gradients' norm

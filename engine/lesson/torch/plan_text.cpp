@@ -58,6 +58,9 @@ std::string constants(const Subject& subject) {
   const PlanSpec& plan = subject.plan();
   std::string text = fmt::format("LAYERS, WIDTH, HEADS, CONTEXT, VOCABULARY = {}, {}, {}, {}, {}  # [model]\n",
                                  model.layers, model.width, model.heads, model.context, model.vocabulary);
+  if (model.kind == ModelKind::llama)
+    text += fmt::format("KEY_VALUE_HEADS, INNER, ROPE_THETA, NORM_EPSILON = {}, {}, {}, {}\n", model.heads_of_keys(),
+                        model.mlp_width(), plain(model.rope_theta), plain(model.norm_epsilon));
   text += fmt::format("GLOBAL_BATCH, STEPS = {}, {}  # [train]: samples of a step over all ranks\n",
                       subject.train().global_batch, subject.train().steps);
   text += fmt::format("WEIGHT_SEED, DATA_SEED = {}, {}  # train.seed, data.seed\n", subject.train().seed,

@@ -20,8 +20,10 @@ std::string quoted(const std::string& word) { return "\"" + word + "\""; }
 std::string why_no_model(const Scenario& s) {
   if (s.model.is_collective())
     return "model.kind: a collective alone trains nothing that a PyTorch script could train; \"gpt\" would do";
-  if (s.model.kind != ModelKind::gpt)
-    return "model.kind: there is no PyTorch script of " + quoted(s.model.kind.name()) + " yet; of \"gpt\" there is";
+  if (s.model.is_resnet())
+    return "model.kind: there is no PyTorch script of \"resnet\" yet; of \"gpt\" and \"llama\" there is";
+  if (s.model.kind == ModelKind::llama && s.plan.tensor > 1)
+    return "plan.tensor: there is no PyTorch script of a llama's tensor ranks yet; tensor = 1 would do";
   if (s.model.dropout > 0)
     return "model.dropout: PyTorch draws other elements to drop, so the losses would differ; 0 would do";
   if (!is_synthetic(s.data))

@@ -1,29 +1,35 @@
 // A GPT as rows: GPT-2 style, with learned positions, pre-layer-norm blocks, GELU in its tanh form, biases, and a tied
-// or untied head. A new segment needs a row here, its kernels, and a row in engine/execute/layers/bind.cpp.
-//
-// FLOPs follow from the products. With T tokens in a micro-batch, s of them per sample, width h and vocabulary V,
-// those of a forward are (2·m·n·k each)
-//
-//   qkv 6Th²   attention 2Tsh (scores) + 2Tsh (values)   projection 2Th²   up 8Th²   down 8Th²   head 2ThV
-//
-// A product's input gradient costs the same, and so does its weight gradient; attention has no weights, so its
-// whole backward, twice its forward, is input gradient. Over L layers and a batch of B samples the sum is
-// 72BsLh²(1 + s/(6h) + V/(12Lh)), the form of Narayanan et al. 2021 (arXiv 2104.04473, appendix). Attention counts all
-// s × s scores although causality needs only half of them, and lookups, norms, GELU and sums are not counted, as there.
+// or untied head.
 #pragma once
-#include "engine/plan/model/rows.hpp"
+#include "engine/plan/model/transformer_rows.hpp"
 
 namespace rankscope::gpt_rows {
 
-using enum TensorName;
-using enum ParameterName;
+using namespace transformer_rows;
 using enum Size;
 using enum Place;
 
-// A tensor rank's part of a product: its output columns (rows of the matrix; Megatron's "column parallel", since it
-// writes x·A), so that GELU and attention get complete heads and columns, or its input columns, whose results are then
-// summed.
-inline constexpr TensorSplit by_rows{0, 1}, by_columns{1, 1}, by_heads{0, 3};
+enum Name : Parameter {
+  wte,
+  wpe,
+  ln_1_weight,
+  ln_1_bias,
+  c_attn_weight,
+  c_attn_bias,
+  attn_c_proj_weight,
+  attn_c_proj_bias,
+  ln_2_weight,
+  ln_2_bias,
+  c_fc_weight,
+  c_fc_bias,
+  mlp_c_proj_weight,
+  mlp_c_proj_bias,
+  ln_f_weight,
+  ln_f_bias,
+  head_weight,
+};
+
+inline constexpr TensorSplit by_heads{0, 3};
 
 /// Within a block in the order of GPT-2 checkpoints.
 inline constexpr ParameterRow parameters[] = {
@@ -78,232 +84,43 @@ inline constexpr TensorRow tensors[] = {
     {statistics_all, Element::statistic, {ranks, all_rows, 3 * one}},
 };
 
+inline constexpr NormNames attention_norm{residual, {mean1, rstd1}, norm1, {ln_1_weight, ln_1_bias}};
+inline constexpr NormNames mlp_norm{middle, {mean2, rstd2}, norm2, {ln_2_weight, ln_2_bias}};
+inline constexpr NormNames last_norm{residual, {mean1, rstd1}, norm1, {ln_f_weight, ln_f_bias}};
+inline constexpr ActivationNames gelu{Activation::gelu, pre_gelu, activated, 4 * share}, no_activation{};
+inline constexpr ProductNames qkv_product{{c_attn_weight, c_attn_bias}, width, 3 * share};
+inline constexpr ProductNames up_product{{c_fc_weight, c_fc_bias}, width, 4 * share};
+
 /// The segments of one rank.
 inline constexpr SegmentRow segments[] = {
-    {.kind = Segment::embedding,
-     .place = before_blocks,
-     .parameters = {wte, wpe},
-     .inputs = {tokens},
-     .outputs = {output},
-     .gradient_inputs = {output},
-     .kept = {tokens},
-     .weight = {.gradients = {output}, .kept = {tokens}, .parameters = {wte, wpe}},
-     .backward_reads_parameters = false,
-     .work = {Work::lookup, Work::positions}},
-    {.kind = Segment::qkv,
-     .place = block,
-     .parameters = {ln_1_weight, ln_1_bias, c_attn_weight, c_attn_bias},
-     .inputs = {residual},
-     .outputs = {mean1, rstd1, norm1, qkv},
-     .gradient_inputs = {qkv, middle},  // middle's is the residual branch, added here
-     .kept = {residual, mean1, rstd1, norm1},
-     .gradient_outputs = {residual},
-     .input = {.kept = {residual, mean1, rstd1}, .parameters = {ln_1_weight, ln_1_bias}},
-     .weight = {.gradients = {qkv}, .kept = {norm1}, .parameters = {c_attn_weight, c_attn_bias}},
-     .work = {Work::joined_norm, {Work::biased_product, width, 3 * share}}},
-    {.kind = Segment::attention,
-     .place = block,
-     .inputs = {qkv},
-     .outputs = {softmax, attended},
-     .gradient_inputs = {attended},
-     .kept = {qkv, softmax, attended},
-     .gradient_outputs = {qkv},
-     .input = {.kept = {qkv, softmax, attended}},
-     .work = {Work::attention}},
-    {.kind = Segment::projection,
-     .place = block,
-     .parameters = {attn_c_proj_weight, attn_c_proj_bias},
-     .inputs = {attended, residual},
-     .outputs = {middle},
-     .gradient_inputs = {middle},
-     .kept = {attended},
-     .gradient_outputs = {attended},
-     .weight = {.gradients = {middle}, .kept = {attended}, .parameters = {attn_c_proj_weight, attn_c_proj_bias}},
-     .dropout_site = 1,
-     .work = {{Work::product, share, width}, Work::residual_sum}},
-    {.kind = Segment::up,
-     .place = block,
-     .parameters = {ln_2_weight, ln_2_bias, c_fc_weight, c_fc_bias},
-     .inputs = {middle},
-     .outputs = {mean2, rstd2, norm2, pre_gelu, activated},
-     .gradient_inputs = {pre_gelu, output},  // output's is the residual branch, added here
-     .kept = {middle, mean2, rstd2, norm2},
-     .gradient_outputs = {middle},
-     .input = {.kept = {middle, mean2, rstd2}, .parameters = {ln_2_weight, ln_2_bias}},
-     .weight = {.gradients = {pre_gelu}, .kept = {norm2}, .parameters = {c_fc_weight, c_fc_bias}},
-     .work = {Work::joined_norm, {Work::biased_product, width, 4 * share}, Work::gelu}},
-    {.kind = Segment::down,
-     .place = block,
-     .parameters = {mlp_c_proj_weight, mlp_c_proj_bias},
-     .inputs = {activated, middle},
-     .outputs = {output},
-     .gradient_inputs = {output},
-     .kept = {activated, pre_gelu},
-     .gradient_outputs = {pre_gelu},  // the product applies GELU's derivative to its result
-     .input = {.kept = {pre_gelu}},
-     .weight = {.gradients = {output}, .kept = {activated}, .parameters = {mlp_c_proj_weight, mlp_c_proj_bias}},
-     .dropout_site = 2,
-     .work = {{Work::product, 4 * share, width}, Work::gelu_slope, Work::residual_sum}},
-    {.kind = Segment::head,
-     .place = behind_blocks,
-     .parameters = {ln_f_weight, ln_f_bias, head_weight},
-     .inputs = {residual, targets},
-     .outputs = {mean1, rstd1, norm1, logits, loss},
-     .kept = {residual, mean1, rstd1, norm1, logits},
-     .gradient_outputs = {residual},
-     .input = {.kept = {residual, mean1, rstd1, logits}, .parameters = {ln_f_weight, ln_f_bias}},
-     .weight = {.kept = {norm1, logits}, .parameters = {head_weight}},
-     .work = {Work::norm, Work::loss_gradient, {Work::product, width, own_words}, Work::loss}},
+    embedding({wte, wpe}, output),
+    norm_product(Segment::qkv, attention_norm, qkv_product, qkv, no_activation, middle),
+    attention(false),
+    residual_product(Segment::projection, {{attn_c_proj_weight, attn_c_proj_bias}, share, width}, attended, residual,
+                     middle, no_activation, 1),
+    norm_product(Segment::up, mlp_norm, up_product, pre_gelu, gelu, output),
+    residual_product(Segment::down, {{mlp_c_proj_weight, mlp_c_proj_bias}, 4 * share, width}, activated, middle, output,
+                     gelu, 2),
+    head(last_norm, head_weight),
 };
 
-/// The segments of tensor ranks (Megatron-LM; Shoeybi et al. 2019): products on a rank's share, and between them the
-/// work that all ranks repeat, or with sequence parallelism (Korthikanti et al. 2022) each for its rows.
+/// The segments of tensor ranks.
 inline constexpr SegmentRow split_segments[] = {
-    {.kind = Segment::embedding,
-     .place = before_blocks,
-     .parameters = {wte},
-     .inputs = {tokens},
-     .outputs = {embedded},
-     .gradient_inputs = {embedded},
-     .kept = {tokens},
-     .weight = {.gradients = {embedded}, .kept = {tokens}, .parameters = {wte}},
-     .backward_reads_parameters = false,
-     .work = {Work::lookup}},
-    {.kind = Segment::positions,
-     .place = before_blocks,
-     .parameters = {wpe},
-     .inputs = {embedded},
-     .outputs = {output},
-     .gradient_inputs = {output},
-     .gradient_outputs = {embedded},
-     .input = {.parameters = {wpe}},
-     .backward_reads_parameters = false,
-     .work = {Work::positions}},
-    {.kind = Segment::attention_norm,
-     .place = block,
-     .parameters = {ln_1_weight, ln_1_bias},
-     .inputs = {residual},
-     .outputs = {mean1, rstd1, norm1},
-     .gradient_inputs = {norm1, middle},
-     .kept = {residual, mean1, rstd1},
-     .gradient_outputs = {residual},
-     .input = {.kept = {residual, mean1, rstd1}, .parameters = {ln_1_weight, ln_1_bias}},
-     .work = {Work::joined_norm}},
-    {.kind = Segment::qkv,
-     .place = block,
-     .parameters = {c_attn_weight, c_attn_bias},
-     .inputs = {norm1},
-     .outputs = {qkv},
-     .gradient_inputs = {qkv},
-     .kept = {norm1},
-     .gradient_outputs = {norm1},
-     .weight = {.gradients = {qkv}, .kept = {norm1}, .parameters = {c_attn_weight, c_attn_bias}},
-     .work = {{Work::biased_product, width, 3 * share}}},
-    {.kind = Segment::attention,
-     .place = block,
-     .inputs = {qkv},
-     .outputs = {softmax, attended},
-     .gradient_inputs = {attended},
-     .kept = {qkv, softmax, attended},
-     .gradient_outputs = {qkv},
-     .input = {.kept = {qkv, softmax, attended}},
-     .work = {Work::attention}},
-    {.kind = Segment::projection,
-     .place = block,
-     .parameters = {attn_c_proj_weight},
-     .inputs = {attended},
-     .outputs = {projected},
-     .gradient_inputs = {projected},
-     .kept = {attended},
-     .gradient_outputs = {attended},
-     .weight = {.gradients = {projected}, .kept = {attended}, .parameters = {attn_c_proj_weight}},
-     .work = {{Work::product, share, width}}},
-    {.kind = Segment::mlp_norm,
-     .place = block,
-     .parameters = {attn_c_proj_bias, ln_2_weight, ln_2_bias},
-     .inputs = {projected, residual},
-     .outputs = {middle, mean2, rstd2, norm2},
-     .gradient_inputs = {norm2, output},
-     .kept = {middle, mean2, rstd2},
-     .gradient_outputs = {middle, projected},
-     .input = {.kept = {middle, mean2, rstd2}, .parameters = {attn_c_proj_bias, ln_2_weight, ln_2_bias}},
-     .dropout_site = 1,
-     .work = {Work::residual_sum, Work::joined_norm}},
-    {.kind = Segment::up,
-     .place = block,
-     .parameters = {c_fc_weight, c_fc_bias},
-     .inputs = {norm2},
-     .outputs = {pre_gelu, activated},
-     .gradient_inputs = {pre_gelu},
-     .kept = {norm2},
-     .gradient_outputs = {norm2},
-     .weight = {.gradients = {pre_gelu}, .kept = {norm2}, .parameters = {c_fc_weight, c_fc_bias}},
-     .work = {{Work::biased_product, width, 4 * share}, Work::gelu}},
-    {.kind = Segment::down,
-     .place = block,
-     .parameters = {mlp_c_proj_weight},
-     .inputs = {activated},
-     .outputs = {contracted},
-     .gradient_inputs = {contracted},
-     .kept = {activated, pre_gelu},
-     .gradient_outputs = {pre_gelu},
-     .input = {.kept = {pre_gelu}},
-     .weight = {.gradients = {contracted}, .kept = {activated}, .parameters = {mlp_c_proj_weight}},
-     .work = {{Work::product, 4 * share, width}, Work::gelu_slope}},
-    {.kind = Segment::output,
-     .place = block,
-     .parameters = {mlp_c_proj_bias},
-     .inputs = {contracted, middle},
-     .outputs = {output},
-     .gradient_inputs = {output},
-     .gradient_outputs = {contracted},
-     .input = {.parameters = {mlp_c_proj_bias}},
-     .dropout_site = 2,
-     .work = {Work::residual_sum}},
-    {.kind = Segment::final_norm,
-     .place = behind_blocks,
-     .parameters = {ln_f_weight, ln_f_bias},
-     .inputs = {residual},
-     .outputs = {mean1, rstd1, norm1},
-     .gradient_inputs = {norm1},
-     .kept = {residual, mean1, rstd1},
-     .gradient_outputs = {residual},
-     .input = {.kept = {residual, mean1, rstd1}, .parameters = {ln_f_weight, ln_f_bias}},
-     .work = {Work::norm}},
-    {.kind = Segment::head,
-     .place = behind_blocks,
-     .parameters = {head_weight},
-     .inputs = {norm1, targets},
-     .outputs = {logits, statistics},
-     .kept = {norm1, logits},
-     .gradient_outputs = {norm1},
-     .input = {.kept = {logits}},
-     .weight = {.kept = {norm1, logits}, .parameters = {head_weight}},
-     .work = {Work::loss_gradient, {Work::product, width, own_words}}},
-    {.kind = Segment::loss,
-     .place = behind_blocks,
-     .inputs = {statistics, targets},
-     .outputs = {logits, loss},
-     .changed = {logits},
-     .work = {Work::loss}},
+    embedding({wte}, embedded),
+    positions({wpe}),
+    stream_norm(Segment::attention_norm, block, attention_norm, {middle}),
+    split_product(Segment::qkv, qkv_product, norm1, qkv, no_activation),
+    attention(false),
+    partial_product(Segment::projection, {{attn_c_proj_weight}, share, width}, attended, projected, no_activation),
+    sum_norm({attn_c_proj_bias}, mlp_norm, projected, residual, output, 1),
+    split_product(Segment::up, up_product, norm2, pre_gelu, gelu),
+    partial_product(Segment::down, {{mlp_c_proj_weight}, 4 * share, width}, activated, contracted, gelu),
+    stream_sum({mlp_c_proj_bias}, contracted, middle, output, 2),
+    stream_norm(Segment::final_norm, behind_blocks, last_norm, {}),
+    split_head(head_weight, norm1),
+    loss_of_ranks,
 };
 
 static_assert(halves_equal_whole(segments) && halves_equal_whole(split_segments));
-
-inline constexpr Exchange loss_exchange{statistics, statistics_all, OpKind::all_gather, std::nullopt, Purpose::loss};
-inline constexpr Exchange exchanges[] = {
-    {embedded, embedded, OpKind::all_reduce, std::nullopt},     {norm1, norm1, std::nullopt, OpKind::all_reduce},
-    {projected, projected, OpKind::all_reduce, std::nullopt},   {norm2, norm2, std::nullopt, OpKind::all_reduce},
-    {contracted, contracted, OpKind::all_reduce, std::nullopt}, loss_exchange,
-};
-/// With sequence parallelism.
-inline constexpr Exchange row_exchanges[] = {
-    {embedded, embedded_sum, OpKind::reduce_scatter, OpKind::all_gather},
-    {norm1, norm1_all, OpKind::all_gather, OpKind::reduce_scatter},
-    {projected, projected_sum, OpKind::reduce_scatter, OpKind::all_gather},
-    {norm2, norm2_all, OpKind::all_gather, OpKind::reduce_scatter},
-    {contracted, contracted_sum, OpKind::reduce_scatter, OpKind::all_gather},
-    loss_exchange,
-};
 
 }  // namespace rankscope::gpt_rows

@@ -41,7 +41,7 @@ class Maker {
 
   void make() {
     const int layers = model_.spec.layers;
-    parameters_.assign(static_cast<std::size_t>(layers) + 1, {});
+    parameters_.assign(static_cast<std::size_t>(layers) + 1, Indices(architecture_.parameters.size()));
     add_parameters(Place::before_blocks, -1);
     for (int block = 0; block < layers; ++block) add_parameters(Place::block, block);
     add_parameters(Place::behind_blocks, -1);
@@ -57,10 +57,10 @@ class Maker {
   }
 
  private:
-  using Indices = std::array<int, parameter_name_count>;
+  using Indices = std::vector<int>;
 
   /// Of that block (-1: outside of all), by name.
-  int& parameter(int block, ParameterName name) { return parameters_[block + 1][static_cast<std::size_t>(name)]; }
+  int& parameter(int block, Parameter name) { return parameters_[block + 1][static_cast<std::size_t>(name)]; }
 
   void add_parameters(Place place, int block) {
     const Part part = part_of_(place, block);
@@ -75,7 +75,10 @@ class Maker {
       if (block >= 0) p.name = fmt::format("{}{}.", architecture_.block_prefix, block);
       p.name.append(row.text);
       p.shape = p.whole = part.sizes.shape(row.whole);
-      if (model_.tensor > 1) p.split = row.split;
+      if (model_.tensor > 1) {
+        p.split = row.split;
+        p.split.first = part.sizes[row.first_group];
+      }
       if (p.split.axis >= 0) {
         std::int64_t& extent = p.shape.extent[static_cast<std::size_t>(p.split.axis)];
         extent = (extent + model_.tensor - 1) / model_.tensor;
@@ -130,13 +133,14 @@ class Maker {
     };
     const auto positions = [&](const Parameters& list) {
       std::vector<int> result;
-      for (const ParameterName name : list) result.push_back(row.parameters.find(name));
+      for (const Parameter name : list) result.push_back(row.parameters.find(name));
       return result;
     };
     SegmentSpec s;
     s.kind = row.kind;
+    s.layer = row.layer;
     s.block = block;
-    for (const ParameterName name : row.parameters) s.parameters.push_back(parameter(block, name));
+    for (const Parameter name : row.parameters) s.parameters.push_back(parameter(block, name));
     s.inputs = specs(row.inputs);
     s.outputs = specs(row.outputs);
     s.changed = names(row.changed);
@@ -153,7 +157,7 @@ class Maker {
     s.dropout_site = row.dropout_site;
     for (const WorkRow& work : row.work)
       s.work.push_back({work.what, part.sizes[work.in], part.sizes[work.out], work.tensor,
-                        static_cast<std::size_t>(std::max(0, row.parameters.find(work.weight)))});
+                        static_cast<std::size_t>(std::max(0, row.parameters.find(work.weight))), work.bias});
     const Flops flops = flops_of(row, architecture_, part.sizes);
     s.forward_flops = flops.forward;
     s.input_gradient_flops = flops.input_gradient;

@@ -7,6 +7,7 @@
 
 #include "engine/plan/model/architectures.hpp"
 #include "engine/plan/model/gpt_rows.hpp"
+#include "engine/plan/model/llama_rows.hpp"
 #include "engine/plan/model/resnet_rows.hpp"
 
 namespace rankscope {
@@ -17,7 +18,8 @@ Model make_model(const Scenario& scenario) {
   model.micro_batch_size = scenario.micro_batch_size();
   model.type = scenario.compute_type();
   switch (model.spec.kind) {
-    case ModelKind::gpt: make_gpt(model, scenario); break;
+    case ModelKind::gpt:
+    case ModelKind::llama: make_transformer(model, scenario); break;
     case ModelKind::resnet: make_resnet(model, scenario); break;
     case ModelKind::collective: break;  // no parameters to compute with
   }
@@ -32,7 +34,7 @@ std::int64_t Model::parameter_count() const {
 
 double Model::model_flops_per_sample() const {
   if (spec.is_collective()) return 0;
-  return spec.is_resnet() ? resnet_flops_per_sample(*this) : gpt_flops_per_sample(spec);
+  return spec.is_resnet() ? resnet_flops_per_sample(*this) : transformer_flops_per_sample(spec);
 }
 
 std::int64_t Model::words_of(int rank) const {
@@ -82,6 +84,8 @@ constexpr std::array<bool, segment_count> before_blocks = [] {
   };
   mark(gpt_rows::segments);
   mark(gpt_rows::split_segments);
+  mark(llama_rows::segments);
+  mark(llama_rows::split_segments);
   mark(resnet_rows::segments);
   return before;
 }();

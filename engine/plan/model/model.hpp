@@ -1,6 +1,6 @@
 // A model as data: its parameters, and its segments with the tensors each one reads, writes and keeps for backward, and
-// their costs. Two kinds, each a table of rows: GPT-2 style (gpt_rows.hpp) and residual networks
-// (resnet_rows.hpp).
+// their costs. Three kinds, each a table of rows: GPT-2 style (gpt_rows.hpp), Llama style (llama_rows.hpp) and residual
+// networks (resnet_rows.hpp).
 //
 // The operand lists here are the contract between programs (which make symbolic buffers from them) and layers (which
 // compute on the bound buffers): both use exactly this order.
@@ -15,6 +15,7 @@
 
 #include "engine/op/contains.hpp"
 #include "engine/op/kind.hpp"
+#include "engine/plan/model/layer.hpp"
 #include "engine/plan/scenario/scenario.hpp"
 #include "kernels/tensor/type.hpp"
 
@@ -28,6 +29,7 @@ enum class Init : std::uint8_t { normal, zeros, ones, constant };
 struct TensorSplit {
   int axis = -1;  ///< -1: every rank has all of it
   int groups = 1;
+  std::int64_t first = 1;  ///< the first group has so many times the rows of each other: queries' heads may be more
   bool operator==(const TensorSplit&) const = default;
 };
 
@@ -89,8 +91,10 @@ enum class TensorName : std::uint8_t {
   rstd_shortcut,
   pooled_from,  ///< i32: which pixel is the maximum of its window
   pooled,       ///< [samples, channels]: mean over the pixels
+  // Of a Llama, whose qkv is [tokens, (heads + 2·key_value_heads)·depth]: a row's queries, then its keys and values.
+  gate_up,  ///< [tokens, 2·inner]: gate, then up
 };
-inline constexpr int tensor_name_count = 39;
+inline constexpr int tensor_name_count = 40;
 
 /// As in buffers' names and in messages.
 std::string_view name_of(TensorName name);
@@ -104,7 +108,7 @@ struct TensorSpec {
 
 /// What a segment computes, piece by piece: its FLOPs and a simulated cluster's kernels are derived from this.
 enum class Work : std::uint8_t {
-  // Of a GPT.
+  // Of a transformer.
   lookup,          ///< rows of the token embedding
   positions,       ///< added to them, and dropout
   norm,            ///< layer norm of the residual stream
@@ -113,7 +117,11 @@ enum class Work : std::uint8_t {
   biased_product,  ///< and its bias
   gelu,
   gelu_slope,  ///< backward only
+  swiglu,
+  swiglu_slope,  ///< backward only
+  rotary,        ///< queries and keys are turned
   attention,
+  stream_copy,    ///< rows of the residual stream
   residual_sum,   ///< bias, dropout, and the sum with the residual branch
   loss_gradient,  ///< backward only
   loss,
@@ -134,9 +142,10 @@ constexpr bool is_product(Work work) {
 /// A piece of a segment's work, in this model.
 struct WorkSpec {
   Work what = Work::lookup;
-  std::int64_t in = 0, out = 0;  ///< of a product
+  std::int64_t in = 0, out = 0;  ///< of a product; `out` of an activation
   TensorName tensor{};           ///< the result of a convolution, the input of a batch norm
   std::size_t weight = 0;        ///< of a convolution: position in SegmentSpec::parameters
+  bool bias = true;              ///< of a product or a residual sum
 };
 
 /// One segment of the model: its place, its operands, its work, its cost. The computation of each is in
@@ -149,6 +158,7 @@ struct WorkSpec {
 /// b.
 struct SegmentSpec {
   Segment kind;
+  Layer layer{};
   int block = -1;
   std::vector<int> parameters;  ///< indices into Model::parameters, in operand order
   /// Forward's operands: inputs, then parameters, then outputs.

@@ -9,8 +9,11 @@ namespace {
 /// Where a rank's row begins in the whole parameter.
 std::int64_t global_row(const ParameterSpec& p, int tensor, std::int64_t row) {
   if (p.split.axis != 0) return row;
-  const std::int64_t groups = p.split.groups, rows = p.shape[0] / groups;  // of a group, on one rank
-  return row / rows * (p.whole[0] / groups) + tensor * rows + row % rows;
+  // Rows of a group on one rank, but of the first group so many times as many; ranks' shares lie one behind the other.
+  const std::int64_t first = p.split.first, rows = p.shape[0] / (first + p.split.groups - 1);
+  if (row < first * rows) return tensor * first * rows + row;
+  const std::int64_t behind = row - first * rows, all = p.whole[0] / (first + p.split.groups - 1);
+  return (first + behind / rows) * all + tensor * rows + behind % rows;
 }
 
 }  // namespace

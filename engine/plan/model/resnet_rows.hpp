@@ -11,10 +11,29 @@
 namespace rankscope::resnet_rows {
 
 using enum TensorName;
-using enum ParameterName;
 using enum Size;
 using enum Place;
 using enum When;
+
+enum Name : Parameter {
+  stem_weight,
+  stem_norm_weight,
+  stem_norm_bias,
+  conv1_weight,
+  bn1_weight,
+  bn1_bias,
+  conv2_weight,
+  bn2_weight,
+  bn2_bias,
+  conv3_weight,
+  bn3_weight,
+  bn3_bias,
+  downsample_weight,
+  downsample_norm_weight,
+  downsample_norm_bias,
+  fc_weight,
+  fc_bias,
+};
 
 inline constexpr ParameterRow parameters[] = {
     {stem_weight, "conv1.weight", before_blocks, {middle_channels, 7 * one, 7 * one, in_channels}, Start::fan_out},
@@ -70,6 +89,7 @@ inline constexpr TensorRow tensors[] = {
 inline constexpr SegmentRow segments[] = {
     {.kind = Segment::stem,
      .place = before_blocks,
+     .layer = layer::Stem{},
      .parameters = {stem_weight},
      .inputs = {images},
      .outputs = {convolved1},
@@ -80,6 +100,7 @@ inline constexpr SegmentRow segments[] = {
      .work = {Work::pixels, {Work::convolution, convolved1, stem_weight}}},
     {.kind = Segment::pool,
      .place = before_blocks,
+     .layer = layer::Pool{},
      .parameters = {stem_norm_weight, stem_norm_bias},
      .inputs = {convolved1},
      .outputs = {mean1, rstd1, norm1, pooled_from, output},
@@ -91,6 +112,7 @@ inline constexpr SegmentRow segments[] = {
      .work = {{Work::batch_norm_relu, norm1}, Work::max_pool}},
     {.kind = Segment::conv1,
      .place = block,
+     .layer = layer::FirstConvolution{},
      .when = same_size,
      .parameters = {conv1_weight},
      .inputs = {residual},
@@ -103,6 +125,7 @@ inline constexpr SegmentRow segments[] = {
      .work = {{Work::convolution, convolved1, conv1_weight}}},
     {.kind = Segment::conv1,
      .place = block,
+     .layer = layer::FirstConvolution{},
      .when = other_size,
      .parameters = {conv1_weight, downsample_weight},
      .inputs = {residual},
@@ -116,6 +139,7 @@ inline constexpr SegmentRow segments[] = {
      .work = {{Work::convolution, convolved1, conv1_weight}, {Work::convolution, shortcut, downsample_weight}}},
     {.kind = Segment::conv2,
      .place = block,
+     .layer = layer::NormConvolution{},
      .parameters = {bn1_weight, bn1_bias, conv2_weight},
      .inputs = {convolved1},
      .outputs = {mean1, rstd1, norm1, convolved2},
@@ -127,6 +151,7 @@ inline constexpr SegmentRow segments[] = {
      .work = {{Work::batch_norm_relu, norm1}, {Work::convolution, convolved2, conv2_weight}}},
     {.kind = Segment::conv3,
      .place = block,
+     .layer = layer::NormConvolution{},
      .parameters = {bn2_weight, bn2_bias, conv3_weight},
      .inputs = {convolved2},
      .outputs = {mean2, rstd2, norm2, convolved3},
@@ -138,6 +163,7 @@ inline constexpr SegmentRow segments[] = {
      .work = {{Work::batch_norm_relu, norm2}, {Work::convolution, convolved3, conv3_weight}}},
     {.kind = Segment::shortcut_sum,
      .place = block,
+     .layer = layer::ShortcutSum{},
      .when = same_size,
      .parameters = {bn3_weight, bn3_bias},
      .inputs = {convolved3, residual},
@@ -149,6 +175,7 @@ inline constexpr SegmentRow segments[] = {
      .work = {{Work::batch_norm_sum_relu, convolved3}}},
     {.kind = Segment::shortcut_sum,
      .place = block,
+     .layer = layer::ShortcutSum{},
      .when = other_size,
      .parameters = {bn3_weight, bn3_bias, downsample_norm_weight, downsample_norm_bias},
      .inputs = {convolved3, shortcut},
@@ -161,6 +188,7 @@ inline constexpr SegmentRow segments[] = {
      .work = {{Work::batch_norm, shortcut}, {Work::batch_norm_sum_relu, convolved3}}},
     {.kind = Segment::classifier,
      .place = behind_blocks,
+     .layer = layer::Classifier{},
      .parameters = {fc_weight, fc_bias},
      .inputs = {residual, targets},
      .outputs = {pooled, logits, loss},

@@ -1,7 +1,7 @@
-// A kind of model as rows of tables: its parameters, the shapes of its tensors, and its segments. gpt_rows.hpp
-// and resnet_rows.hpp are such tables, the only place with these facts: make_rows turns rows into a Model, and
-// programs, layers and the simulator read that. Internal to the room, except engine/execute/layers, which checks that
-// each segment has an implementation.
+// A kind of model as rows of tables: its parameters, the shapes of its tensors, and its segments. gpt_rows.hpp,
+// llama_rows.hpp and resnet_rows.hpp are such tables, the only place with these facts: make_rows turns rows into a
+// Model, and programs, layers and the simulator read that. Internal to the room, except engine/execute/layers, which
+// checks that each segment has an implementation.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <span>
 #include <string_view>
 
+#include "engine/plan/model/layer.hpp"
 #include "engine/plan/model/model.hpp"
 
 namespace rankscope {
@@ -24,7 +25,13 @@ class Few {
   }
   constexpr const T* begin() const { return items_.data(); }
   constexpr const T* end() const { return items_.data() + size_; }
+  constexpr int size() const { return size_; }
   constexpr bool empty() const { return size_ == 0; }
+  constexpr Few operator+(const Few& more) const {
+    Few sum = *this;
+    for (const T& item : more) sum.items_[sum.size_++] = item;
+    return sum;
+  }
   constexpr bool has(const T& item) const {
     for (const T& other : *this)
       if (other == item) return true;
@@ -56,6 +63,11 @@ enum class Size : std::uint8_t {
   words,      ///< of the vocabulary
   own_words,  ///< rows of a tensor rank: ⌈words / T⌉, the last of which may be padding
   ranks,      ///< of the tensor group: T
+  inner,      ///< of a Llama: columns of the gated MLP
+  own_inner,
+  packed,      ///< of a Llama: columns of its queries, keys and values
+  own_packed,  ///< of those, a tensor rank's
+  group,       ///< of a Llama: heads of queries for each of keys
   // Of a residual network. A part of it (the stem with its pool, a block, the classifier) reads images, computes some
   // in between, and outputs some.
   in_side,  ///< pixels
@@ -65,7 +77,7 @@ enum class Size : std::uint8_t {
   middle_channels,
   out_channels,
 };
-inline constexpr int size_count = 17;
+inline constexpr int size_count = 22;
 
 /// A multiple of a size.
 struct Extent {
@@ -101,46 +113,8 @@ enum class When : std::uint8_t {
   other_size,  ///< in one that does not: the first of each stage
 };
 
-/// A parameter within its part of the model.
-enum class ParameterName : std::uint8_t {
-  // Of a GPT.
-  wte,
-  wpe,
-  ln_1_weight,
-  ln_1_bias,
-  c_attn_weight,
-  c_attn_bias,
-  attn_c_proj_weight,
-  attn_c_proj_bias,
-  ln_2_weight,
-  ln_2_bias,
-  c_fc_weight,
-  c_fc_bias,
-  mlp_c_proj_weight,
-  mlp_c_proj_bias,
-  ln_f_weight,
-  ln_f_bias,
-  head_weight,
-  // Of a residual network.
-  stem_weight,
-  stem_norm_weight,
-  stem_norm_bias,
-  conv1_weight,
-  bn1_weight,
-  bn1_bias,
-  conv2_weight,
-  bn2_weight,
-  bn2_bias,
-  conv3_weight,
-  bn3_weight,
-  bn3_bias,
-  downsample_weight,
-  downsample_norm_weight,
-  downsample_norm_bias,
-  fc_weight,
-  fc_bias,
-};
-inline constexpr int parameter_name_count = 34;
+/// A parameter within its part of the model: its place in a list of names that each table has.
+using Parameter = std::uint8_t;
 
 /// The initial value of a parameter.
 enum class Start : std::uint8_t {
@@ -157,14 +131,15 @@ enum class Start : std::uint8_t {
 };
 
 struct ParameterRow {
-  ParameterName name;
+  Parameter name;
   std::string_view text;  ///< as in checkpoints, after the block's prefix
   Place place;
   Extents whole;  ///< matrices are [out, in], row-major
   Start start;
   TensorSplit split{};
   When when = When::always;
-  ParameterName otherwise = name;  ///< its replacement if it does not apply
+  Parameter otherwise = name;    ///< its replacement if it does not apply
+  Size first_group = Size::one;  ///< TensorSplit::first
 };
 
 /// Which type a tensor's elements have.
@@ -184,17 +159,18 @@ struct TensorRow {
 /// A piece of a segment's work, and its dependence on sizes.
 struct WorkRow {
   Work what = Work::lookup;
-  Extent in{}, out{};      ///< of a product
-  TensorName tensor{};     ///< the result of a convolution, the input of a batch norm
-  ParameterName weight{};  ///< of a convolution
+  Extent in{}, out{};   ///< of a product; `out` of an activation
+  TensorName tensor{};  ///< the result of a convolution, the input of a batch norm
+  Parameter weight{};   ///< of a convolution
+  bool bias = true;     ///< of a product or a residual sum
   constexpr WorkRow() = default;
   constexpr WorkRow(Work w) : what(w) {}
   constexpr WorkRow(Work w, Extent i, Extent o) : what(w), in(i), out(o) {}
-  constexpr WorkRow(Work w, TensorName t, ParameterName p = {}) : what(w), tensor(t), weight(p) {}
+  constexpr WorkRow(Work w, TensorName t, Parameter p = {}) : what(w), tensor(t), weight(p) {}
 };
 
 using Tensors = Few<TensorName, 7>;
-using Parameters = Few<ParameterName, 4>;
+using Parameters = Few<Parameter, 4>;
 
 /// A half of a backward.
 struct HalfRow {
@@ -208,6 +184,7 @@ struct HalfRow {
 struct SegmentRow {
   Segment kind;
   Place place;
+  Layer layer{};
   When when = When::always;
   Parameters parameters{};
   Tensors inputs{}, outputs{};
@@ -241,7 +218,7 @@ constexpr bool halves_equal_whole(const SegmentRow& row) {
       if (!row.kept.has(name)) return false;
   for (const TensorName name : row.weight.gradients)
     if (!row.gradient_inputs.has(name)) return false;
-  for (const ParameterName name : row.parameters)
+  for (const Parameter name : row.parameters)
     if (row.input.parameters.has(name) == row.weight.parameters.has(name)) return false;
   return true;
 }

@@ -10,9 +10,9 @@
 
 namespace rankscope {
 
-enum class ModelKind : std::uint8_t { gpt, resnet, collective };
+enum class ModelKind : std::uint8_t { gpt, llama, resnet, collective };
 template <>
-inline constexpr auto word_table<ModelKind> = word_list("gpt", "resnet", "collective");
+inline constexpr auto word_table<ModelKind> = word_list("gpt", "llama", "resnet", "collective");
 
 /// The eight collectives, in OpKind's order.
 enum class Operation : std::uint8_t {

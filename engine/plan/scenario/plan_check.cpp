@@ -10,6 +10,7 @@
 #include "engine/plan/scenario/collective.hpp"
 #include "engine/plan/scenario/data_source.hpp"
 #include "engine/plan/scenario/keys.hpp"
+#include "engine/plan/scenario/llama.hpp"
 #include "engine/plan/scenario/resnet.hpp"
 #include "engine/plan/scenario/stage_split.hpp"
 
@@ -371,6 +372,7 @@ std::optional<Complaint> plan_complaint(const Scenario& scenario, const Advisor&
   if (auto complaint = schedule_complaint(plan, advisor)) return complaint;
   if (auto complaint = stages_complaint(scenario, advisor)) return complaint;
   if (auto complaint = resnet_complaint(scenario)) return complaint;
+  if (auto complaint = llama_complaint(scenario)) return complaint;
   if (!model.is_resnet() && model.width % model.heads != 0)
     return Complaint{
         {"model.heads", "model.width"},

@@ -18,12 +18,17 @@ struct ModelSpec {
   Choice<ModelKind> kind = ModelKind::gpt;  ///< a resnet has bottleneck blocks (engine/plan/model/resnet_rows.hpp)
   int layers = 8;                           ///< blocks; of a ResNet-50 16
   int width = 128;                          ///< of a resnet the channels of the first convolution
-  // Of a gpt.
+  // Of a gpt, and of a llama, which has no dropout.
   int heads = 4;
   int context = 64;  ///< tokens per sample
   int vocabulary = 256;
   bool tied = true;      ///< the head uses the token embedding's matrix
   double dropout = 0.0;  ///< probability, on embeddings and on both residual branches
+  // Of a llama.
+  int key_value_heads = 0;     ///< heads of keys and values (grouped queries); 0: as many as `heads`
+  int inner = 0;               ///< width of the gated MLP; 0: 8/3 of `width`, rounded up to a multiple of 64
+  double rope_theta = 10000;   ///< base of the rotary positions' frequencies
+  double norm_epsilon = 1e-5;  ///< of its RMS norms
   // Of a resnet.
   int image = 64;    ///< pixels of a side; a sample is one image of three colours
   int classes = 10;  ///< number of image classes
@@ -33,12 +38,15 @@ struct ModelSpec {
   /// Rounded up to whole elements, and to equal parts if there are parts.
   double bytes = 1 << 20;
   int root = 0;  ///< of a broadcast, scatter, reduce or gather
+  int heads_of_keys() const { return key_value_heads > 0 ? key_value_heads : heads; }
+  int mlp_width() const { return inner > 0 ? inner : (8 * width / 3 + 63) / 64 * 64; }
   bool is_resnet() const { return kind == ModelKind::resnet; }
   bool is_collective() const { return kind == ModelKind::collective; }
   OpKind operation_kind() const {
     return static_cast<OpKind>(static_cast<int>(OpKind::broadcast) + static_cast<int>(Operation(operation)));
   }
-  /// Number of predictions in a sample, over which a loss is the mean: a gpt's next tokens, or an image's class.
+  /// Number of predictions in a sample, over which a loss is the mean: a transformer's next tokens, or an image's
+  /// class.
   int tokens_per_sample() const { return is_collective() ? 0 : is_resnet() ? 1 : context; }
   /// The name of one of these.
   std::string token_word() const { return is_resnet() ? "image" : "token"; }

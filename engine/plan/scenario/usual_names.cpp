@@ -50,6 +50,9 @@ constexpr KeyName key_names[] = {
     {"n_layer", "model.layers"},
     {"num_heads", "model.heads"},
     {"n_head", "model.heads"},
+    {"num_key_value_heads", "model.key_value_heads"},
+    {"intermediate_size", "model.inner"},
+    {"rms_norm_eps", "model.norm_epsilon"},
     {"vocab_size", "model.vocabulary"},
 };
 

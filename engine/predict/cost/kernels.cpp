@@ -41,6 +41,9 @@ class Builder {
         rows_(model.stream_tokens()),
         width_(model.spec.width),
         share_(model.spec.width / model.tensor),
+        key_share_(model.spec.kind == ModelKind::llama
+                       ? model.spec.width / model.spec.heads * model.spec.heads_of_keys() / model.tensor
+                       : share_),
         context_(model.spec.context),
         samples_(model.micro_batch_size),
         heads_(model.spec.heads / model.tensor),
@@ -59,25 +62,37 @@ class Builder {
     if (joins) stream(kernels_.input_gradient, 3);
   }
   /// Bias, dropout and the sum with the residual branch.
-  void residual_sum() {
+  void residual_sum(bool bias) {
     stream(kernels_.forward, 3, dropout_ ? 1 : 0);
     if (cluster_.software.separate_kernels && dropout_) stream(kernels_.forward, 2);
     if (dropout_) stream(kernels_.input_gradient, 2, 1);
-    stream(kernels_.input_gradient, 1);  // of the bias
+    if (bias) stream(kernels_.input_gradient, 1);
   }
-  /// y[tokens, out] = x[tokens, in] · wᵀ; `biased`: its bias' gradient is a kernel here.
-  void product(std::int64_t in, std::int64_t out, bool biased) {
+  /// y[tokens, out] = x[tokens, in] · wᵀ, plus a bias; `bias_here`: its bias' gradient is a kernel here.
+  void product(std::int64_t in, std::int64_t out, bool bias, bool bias_here) {
     kernels_.forward.push_back({{tokens_, out, in}});
-    if (cluster_.software.separate_kernels) memory(kernels_.forward, elements(tokens_, out), 2);  // the bias
+    if (bias && cluster_.software.separate_kernels) memory(kernels_.forward, elements(tokens_, out), 2);  // the bias
     kernels_.input_gradient.push_back({{tokens_, in, out}});
     // The sum over micro-batches is read and written where the product adds to it.
     const bool joined = cluster_.software.accumulation == Accumulation::fused;
     kernels_.weight_gradient.push_back({{out, in, tokens_, 1, joined ? 2 * gradient_ : 0}});
-    if (biased) memory(kernels_.weight_gradient, elements(tokens_, out), 1);
+    if (bias_here) memory(kernels_.weight_gradient, elements(tokens_, out), 1);
     if (!joined) accumulate(elements(out, in));
   }
-  void gelu() { memory(kernels_.forward, elements(tokens_, 4 * share_), 2); }
-  void gelu_slope() { memory(kernels_.input_gradient, elements(tokens_, 4 * share_), 3); }
+  void gelu(std::int64_t width) { memory(kernels_.forward, elements(tokens_, width), 2); }
+  void gelu_slope(std::int64_t width) { memory(kernels_.input_gradient, elements(tokens_, width), 3); }
+  /// Gate and up, from which forward makes one tensor and backward two gradients.
+  void swiglu(std::int64_t width) { memory(kernels_.forward, elements(tokens_, width), 3); }
+  void swiglu_slope(std::int64_t width) { memory(kernels_.input_gradient, elements(tokens_, width), 5); }
+  /// Of queries and keys, in place.
+  void rotary() {
+    memory(kernels_.forward, elements(tokens_, share_ + key_share_), 2);
+    memory(kernels_.input_gradient, elements(tokens_, share_ + key_share_), 2);
+  }
+  void stream_copy() {
+    stream(kernels_.forward, 2);
+    stream(kernels_.input_gradient, 2);
+  }
   void attention() { cluster_.software.attention == AttentionKernel::stored ? stored_attention() : flash_attention(); }
   void loss() {
     // PyTorch's cross-entropy of 16-bit logits: to fp32, and their logarithmic softmax.
@@ -172,11 +187,12 @@ class Builder {
     }
     backward.push_back({{s, d, s, batch}});          // of the queries
     backward.push_back({{s, d, s, batch}});          // of the keys
-    memory(backward, elements(tokens_, share_), 6);  // q, k and v joined again
+    memory(backward, elements(tokens_, share_ + 2 * key_share_), 2);  // q, k and v joined again
   }
   void flash_attention() {
     const double products = 4 * elements(context_, context_) * static_cast<double>(samples_ * heads_ * head_width_);
-    const double operands = elements(tokens_, share_) * element_;
+    // The mean of queries, keys, values and results: fewer heads have keys and values if queries are grouped.
+    const double operands = elements(tokens_, share_ + key_share_) / 2 * element_;
     const double context = static_cast<double>(context_);
     const double both = cluster_.flash_share * context / (context + flash_ramp_tokens);
     const double backward =
@@ -185,13 +201,13 @@ class Builder {
     kernels_.forward.push_back({{}, 4 * operands, products * causal_half, forward});
     // The scores are recomputed.
     kernels_.input_gradient.push_back({{}, 8 * operands, flash_backward_flops * products * causal_half, backward});
-    if (cluster_.software.split_qkv) memory(kernels_.input_gradient, elements(tokens_, share_), 6);
+    if (cluster_.software.split_qkv) memory(kernels_.input_gradient, elements(tokens_, share_ + 2 * key_share_), 2);
   }
 
   const ClusterSpec& cluster_;
   SegmentKernels kernels_;
   double element_, gradient_;
-  std::int64_t tokens_, rows_, width_, share_, context_, samples_, heads_, head_width_, vocabulary_;
+  std::int64_t tokens_, rows_, width_, share_, key_share_, context_, samples_, heads_, head_width_, vocabulary_;
   bool dropout_;
 };
 
@@ -234,12 +250,16 @@ SegmentKernels kernels_of(const Model& model, const SegmentSpec& segment, const 
       case Work::positions: b.positions(); break;
       case Work::norm: b.norm(false); break;
       case Work::joined_norm: b.norm(true); break;
-      case Work::product: b.product(work.in, work.out, false); break;
-      case Work::biased_product: b.product(work.in, work.out, true); break;
-      case Work::gelu: b.gelu(); break;
-      case Work::gelu_slope: b.gelu_slope(); break;
+      case Work::product: b.product(work.in, work.out, work.bias, false); break;
+      case Work::biased_product: b.product(work.in, work.out, work.bias, true); break;
+      case Work::gelu: b.gelu(work.out); break;
+      case Work::gelu_slope: b.gelu_slope(work.out); break;
+      case Work::swiglu: b.swiglu(work.out); break;
+      case Work::swiglu_slope: b.swiglu_slope(work.out); break;
+      case Work::rotary: b.rotary(); break;
+      case Work::stream_copy: b.stream_copy(); break;
       case Work::attention: b.attention(); break;
-      case Work::residual_sum: b.residual_sum(); break;
+      case Work::residual_sum: b.residual_sum(work.bias); break;
       case Work::loss_gradient: b.loss_gradient(); break;
       case Work::loss: b.loss(); break;
       case Work::pixels:
@@ -249,7 +269,7 @@ SegmentKernels kernels_of(const Model& model, const SegmentSpec& segment, const 
       case Work::batch_norm_sum_relu:
       case Work::max_pool:
       case Work::classifier:
-        throw std::invalid_argument(std::string(name_of(segment.kind)) + " is no segment of a GPT");
+        throw std::invalid_argument(std::string(name_of(segment.kind)) + " is no segment of a transformer");
     }
   return b.take();
 }

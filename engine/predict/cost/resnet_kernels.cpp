@@ -99,6 +99,10 @@ SegmentKernels resnet_kernels_of(const Model& model, const SegmentSpec& segment,
       case Work::biased_product:
       case Work::gelu:
       case Work::gelu_slope:
+      case Work::swiglu:
+      case Work::swiglu_slope:
+      case Work::rotary:
+      case Work::stream_copy:
       case Work::attention:
       case Work::residual_sum:
       case Work::loss_gradient:

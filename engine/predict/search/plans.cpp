@@ -80,7 +80,10 @@ std::vector<PlanSpec> all_plans(const Scenario& scenario) {
   std::vector<PlanSpec> plans;
   for (const int tensor : divisors(ranks)) {
     if (tensor > scenario.cluster.devices_per_node) continue;
-    if (scenario.model.is_resnet() ? tensor > 1 : scenario.model.heads % tensor != 0) continue;
+    const ModelSpec& spec = scenario.model;
+    if (spec.is_resnet() ? tensor > 1 : spec.heads % tensor != 0) continue;
+    if (spec.kind == ModelKind::llama && (spec.heads_of_keys() % tensor != 0 || spec.mlp_width() % tensor != 0))
+      continue;
     const Model model = model_of(scenario, tensor);
     std::map<int, std::vector<const char*>> layouts_of;  // chunks
     for (const int pipeline : divisors(ranks / tensor)) {

@@ -32,7 +32,7 @@ int export_checkpoint(const ExportLine& given) {
   else
     std::cout << given.folder << ": " << saved.parameters << " parameters after " << checkpoint.steps_done()
               << " steps, fp32, " << fmt::format("{:.1f} MiB", static_cast<double>(saved.bytes) / (1 << 20))
-              << "; transformers' GPT2LMHeadModel reads it\n";
+              << "; transformers' " << saved.reader << " reads it\n";
   return 0;
 }
 
@@ -40,7 +40,7 @@ int export_checkpoint(const ExportLine& given) {
 
 Command export_model(CLI::App& app) {
   const auto given = std::make_shared<ExportLine>();
-  auto* line = app.add_subcommand("export", "export the model of a checkpoint in Hugging Face's GPT-2 format");
+  auto* line = app.add_subcommand("export", "export the model of a checkpoint in Hugging Face's format");
   line->add_option("CHECKPOINT", given->checkpoint, "checkpoint, or folder of checkpoints (the newest complete one)")
       ->required();
   line->add_option("FOLDER", given->folder, "folder to create, with config.json and model.safetensors")->required();

@@ -7,7 +7,7 @@ namespace rankscope::kernels::cpu::RANKSCOPE_ISA {
 /// The loops files by name: each has a function add_NAME.
 // clang-format off
 #define RANKSCOPE_LOOPS_FILES(each) \
-  each(elementwise) each(gelu) each(norm) each(batch_norm) each(windows) each(cross_entropy) each(embedding) \
+  each(elementwise) each(gelu) each(swiglu) each(rotary) each(norm) each(batch_norm) each(windows) each(cross_entropy) each(embedding) \
   each(dropout) each(attention) each(update) each(adam8bit) each(adafactor) each(trust)
 // clang-format on
 

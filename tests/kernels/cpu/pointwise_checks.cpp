@@ -19,7 +19,61 @@ const std::vector<Size> of_models{{1024, 768}, {100, 3072}, {64, 1600}, {3, 1228
 
 }  // namespace
 
+namespace {
+
+/// x·weight/√(mean of x² + epsilon), and with r that root's inverse and g = dy·weight: dx = r·g - x·r³·mean(g·x).
+void check_rms_norm(const SetUnderTest& set, DType type) {
+  for (const Size& s : set.sizes(sizes, of_models))
+    for (const bool residual : {false, true}) {
+      const double width = static_cast<double>(s.width), epsilon = 1e-3;
+      const Tensor x = random_tensor({s.rows, s.width}, type, 1, 3), weight = random_tensor({s.width}, type, 2);
+      const Tensor dy = random_tensor({s.rows, s.width}, type, 3), branch = random_tensor({s.rows, s.width}, type, 4);
+      const Tensor y({s.rows, s.width}, type), dx({s.rows, s.width}, type), rstd({s.rows}, wide(type));
+      const Tensor dweight = random_tensor({s.width}, wide(type), 5);
+      const NormSpec spec{.type = type,
+                          .rows = s.rows,
+                          .width = s.width,
+                          .epsilon = epsilon,
+                          .rms = true,
+                          .residual = residual,
+                          .accumulate_weight = residual};
+      const Values xs = x.values(), ws = weight.values(), dys = dy.values(), bs = branch.values();
+      Values ys(xs.size()), dxs(xs.size()), rstds, dws = dweight.values();
+      if (!residual) dws.assign(dws.size(), 0);
+      for (std::int64_t row = 0; row < s.rows; ++row) {
+        const std::int64_t first = row * s.width;
+        double squares = 0, gx = 0;
+        for (std::int64_t j = 0; j < s.width; ++j) {
+          squares += xs[first + j] * xs[first + j] / width;
+          gx += dys[first + j] * ws[j] * xs[first + j] / width;
+        }
+        const double r = 1 / std::sqrt(squares + epsilon);
+        for (std::int64_t j = 0; j < s.width; ++j) {
+          const std::int64_t i = first + j;
+          ys[i] = xs[i] * r * ws[j];
+          dxs[i] = r * dys[i] * ws[j] - xs[i] * r * r * r * gx + (residual ? bs[i] : 0);
+          dws[j] += dys[i] * xs[i] * r;
+        }
+        rstds.push_back(r);
+      }
+      set.launch(set.prepare(&KernelSet::norm_forward, spec), y, View{}, rstd, x, weight, View{});
+      CHECK(difference(y.values(), ys) < set.bound(type, type));
+      CHECK(difference(rstd.values(), rstds) < set.bound(type, wide(type)));
+      CHECK(y.guarded());
+      const Tensor rounded({s.rows}, wide(type), rstds);
+      set.launch(set.prepare(&KernelSet::norm_backward, spec), dx, dweight, View{}, dy, x, View{}, rounded, weight,
+                 residual ? branch.view() : View{});
+      // Of a single column the gradient is a difference of nearly equal numbers.
+      CHECK(difference(dx.values(), dxs) < set.bound(type, type) + (s.width == 1 && !residual ? 1 : 0));
+      CHECK(difference(dweight.values(), dws) < set.bound(type, wide(type)));
+      CHECK(dx.guarded());
+    }
+}
+
+}  // namespace
+
 void check_norm_forward(const SetUnderTest& set, DType type) {
+  check_rms_norm(set, type);
   for (const Size& s : set.sizes(sizes, of_models)) {
     if (s.width == 1) continue;  // its variance is zero: its digits are only rounding
     const Tensor x = random_tensor({s.rows, s.width}, type, 1, 3);

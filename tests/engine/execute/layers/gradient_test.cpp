@@ -22,16 +22,29 @@ using namespace rankscope::test;
 
 namespace {
 
-Scenario small_scenario(bool tied, double dropout, const char* precision, int samples = 2) {
+/// The kinds of transformers, each with what makes it differ: a llama has grouped queries, and no dropout.
+struct Kind {
+  const char* name;
+  double dropout;
+  int width = 24, heads = 3, key_value_heads = 0;
+};
+constexpr Kind gpt{"gpt", 0}, dropped_gpt{"gpt", 0.2}, llama{"llama", 0, 24, 6, 2},
+    ungrouped_llama{"llama", 0, 24, 3, 3};
+
+Scenario small_scenario(bool tied, const Kind& kind, const char* precision, int samples = 2) {
   Scenario scenario;
-  scenario.model = {.kind = "gpt",
+  scenario.model = {.kind = kind.name,
                     .layers = 2,
-                    .width = 24,
-                    .heads = 3,
+                    .width = kind.width,
+                    .heads = kind.heads,
                     .context = 7,
                     .vocabulary = 15,
                     .tied = tied,
-                    .dropout = dropout};
+                    .dropout = kind.dropout,
+                    .key_value_heads = kind.key_value_heads,
+                    .inner = 20,
+                    .rope_theta = 10,
+                    .norm_epsilon = 1e-3};
   scenario.train.global_batch = samples;
   scenario.plan.precision = precision;
   return scenario;
@@ -58,6 +71,15 @@ void apply_gelu(View y, View x) {
   }
 }
 
+/// The same of a llama: rows of gate and up.
+void apply_swiglu(View y, View x) {
+  const std::int64_t width = y.shape[1];
+  for (std::int64_t i = 0; i < y.elements(); ++i) {
+    const double* gate = x.as<double>() + i / width * 2 * width + i % width;
+    y.as<double>()[i] = gate[0] / (1 + std::exp(-gate[0])) * gate[width];
+  }
+}
+
 std::vector<double> values_of(const View& view) {
   std::vector<double> values(static_cast<std::size_t>(view.elements()));
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = element(view, static_cast<std::int64_t>(i));
@@ -72,8 +94,8 @@ double frobenius(const View& actual, const View& expected) {
 
 TEST_CASE("the gradient of every parameter is the slope of the mean loss, tied and untied, with and without dropout") {
   const bool tied = GENERATE(true, false);
-  const double dropout = GENERATE(0.0, 0.2);
-  HandLaid rank(make_model(small_scenario(tied, dropout, "fp64")), kernels::cpu_kernels(), 1, true);
+  const Kind kind = GENERATE(gpt, dropped_gpt, llama, ungrouped_llama);
+  HandLaid rank(make_model(small_scenario(tied, kind, "fp64")), kernels::cpu_kernels(), 1, true);
   enlarge(rank);
   const Batch batch = random_batch(rank.model().tokens(), 15, 3);
   rank.set_batch(batch.tokens, batch.targets);
@@ -82,14 +104,14 @@ TEST_CASE("the gradient of every parameter is the slope of the mean loss, tied a
   mean_loss();
   rank.backward(context, false);
   for (std::size_t p = 0; p < rank.model().parameters.size(); ++p) {
-    INFO(rank.model().parameters[p].name << ", tied " << tied << ", dropout " << dropout);
+    INFO(rank.model().parameters[p].name << " of a " << kind.name << ", tied " << tied << ", dropout " << kind.dropout);
     check_gradient(rank.parameter(static_cast<int>(p)), rank.gradient(static_cast<int>(p)), mean_loss);
   }
 }
 
 TEST_CASE("the gradient that each segment passes back is the slope of the mean loss in its input") {
-  const double dropout = GENERATE(0.0, 0.2);
-  HandLaid rank(make_model(small_scenario(true, dropout, "fp64")), kernels::cpu_kernels(), 1, true);
+  const Kind kind = GENERATE(gpt, dropped_gpt, llama, ungrouped_llama);
+  HandLaid rank(make_model(small_scenario(true, kind, "fp64")), kernels::cpu_kernels(), 1, true);
   enlarge(rank);
   const Batch batch = random_batch(rank.model().tokens(), 15, 3);
   rank.set_batch(batch.tokens, batch.targets);
@@ -101,11 +123,13 @@ TEST_CASE("the gradient that each segment passes back is the slope of the mean l
     const SegmentSpec& segment = model.segments[s];
     if (segment.gradient_outputs.empty()) continue;
     const TensorName name = segment.gradient_outputs.front();
-    INFO("input of segment " << s << ", " << name_of(segment.kind) << " of block " << segment.block << ", dropout "
-                             << dropout);
+    INFO("input of segment " << s << ", " << name_of(segment.kind) << " of block " << segment.block << ", " << kind.name
+                             << " with dropout " << kind.dropout);
     const auto rest = [&] {
       if (name == TensorName::pre_gelu)
         apply_gelu(rank.activation(segment, TensorName::activated), rank.activation(segment, name));
+      if (name == TensorName::gate_up)
+        apply_swiglu(rank.activation(segment, TensorName::activated), rank.activation(segment, name));
       rank.forward(context, s, model.segments.size());
       return *rank.activation(model.segments.back(), TensorName::loss).as<double>() /
              static_cast<double>(context.global_tokens);
@@ -117,8 +141,8 @@ TEST_CASE("the gradient that each segment passes back is the slope of the mean l
 
 TEST_CASE("micro-batches that add their gradients give the gradient of the whole batch, with dropout") {
   const auto kernels = kernels::cpu_kernels();
-  HandLaid whole(make_model(small_scenario(true, 0.2, "fp64", 4)), kernels, 1, false);
-  HandLaid part(make_model(small_scenario(true, 0.2, "fp64", 2)), kernels, 1, false);
+  HandLaid whole(make_model(small_scenario(true, dropped_gpt, "fp64", 4)), kernels, 1, false);
+  HandLaid part(make_model(small_scenario(true, dropped_gpt, "fp64", 2)), kernels, 1, false);
   const Batch batch = random_batch(whole.model().tokens(), 15, 3);
   whole.set_batch(batch.tokens, batch.targets);
   LaunchContext context = context_of(whole.model());
@@ -163,9 +187,9 @@ TEST_CASE("logits are computed some rows at a time, and so are their gradients, 
   divided_kernels.linear_forward.make = watched<&KernelSet::linear_forward>;
   divided_kernels.linear_input_gradient.make = watched<&KernelSet::linear_input_gradient>;
   divided_kernels.linear_weight_gradient.make = watched<&KernelSet::linear_weight_gradient>;
-  HandLaid whole(make_model(small_scenario(true, 0.2, precision)), kernels::cpu_kernels(), 1, true);
+  HandLaid whole(make_model(small_scenario(true, dropped_gpt, precision)), kernels::cpu_kernels(), 1, true);
   greatest_logits = 0;
-  HandLaid divided(make_model(small_scenario(true, 0.2, precision)), divided_kernels, 1, true);
+  HandLaid divided(make_model(small_scenario(true, dropped_gpt, precision)), divided_kernels, 1, true);
   CHECK(greatest_logits == few_logits);
   const Batch batch = random_batch(whole.model().tokens(), 15, 3);
   const LaunchContext context = context_of(whole.model());
@@ -198,7 +222,7 @@ TEST_CASE(
     return kernels::cpu_kernels().cross_entropy.make(spec, options);
   };
   const auto rank_with = [&](const char* precision, LogitsType logits) {
-    Scenario scenario = small_scenario(true, 0, precision, 4);
+    Scenario scenario = small_scenario(true, gpt, precision, 4);
     scenario.plan.logits = logits;
     return HandLaid(make_model(scenario), watching, 1, false);
   };
@@ -230,9 +254,10 @@ TEST_CASE(
 
 TEST_CASE("the same launch twice gives the same bits, on one thread and on two") {
   const char* precision = GENERATE("fp64", "fp32", "bf16");
+  const Kind kind = GENERATE(dropped_gpt, llama);
   kernels::Options options;
   options.threads = GENERATE(range(1, kernels::test::most_threads + 1));
-  HandLaid rank(make_model(small_scenario(true, 0.2, precision)), kernels::cpu_kernels(options), 1, false);
+  HandLaid rank(make_model(small_scenario(true, kind, precision)), kernels::cpu_kernels(options), 1, false);
   const Batch batch = random_batch(rank.model().tokens(), 15, 3);
   rank.set_batch(batch.tokens, batch.targets);
   const LaunchContext context = context_of(rank.model());
@@ -254,7 +279,8 @@ TEST_CASE("the same launch twice gives the same bits, on one thread and on two")
 TEST_CASE("a backward in two halves gives the whole one's bits, with dropout, written and added, tied and untied") {
   const char* precision = GENERATE("fp64", "fp32", "bf16");
   const bool tied = GENERATE(true, false);
-  HandLaid rank(make_model(small_scenario(tied, 0.2, precision)), kernels::cpu_kernels(), 1, true);
+  const Kind kind = GENERATE(dropped_gpt, llama);
+  HandLaid rank(make_model(small_scenario(tied, kind, precision)), kernels::cpu_kernels(), 1, true);
   const Batch batch = random_batch(rank.model().tokens(), 15, 3);
   rank.set_batch(batch.tokens, batch.targets);
   const LaunchContext context = context_of(rank.model());
@@ -291,7 +317,8 @@ TEST_CASE("ranks that compute at the same time do not disturb each other") {
   const auto kernels = kernels::cpu_kernels();
   std::vector<std::unique_ptr<HandLaid>> ranks;
   for (int r = 0; r < 3; ++r)
-    ranks.push_back(std::make_unique<HandLaid>(make_model(small_scenario(true, 0.2, precision)), kernels, 1, false));
+    ranks.push_back(
+        std::make_unique<HandLaid>(make_model(small_scenario(true, dropped_gpt, precision)), kernels, 1, false));
   const Batch batch = random_batch(ranks[0]->model().tokens(), 15, 3);
   const LaunchContext context = context_of(ranks[0]->model());
   const auto train = [&](HandLaid& rank) {
@@ -315,10 +342,10 @@ TEST_CASE("ranks that compute at the same time do not disturb each other") {
 }
 
 TEST_CASE("bf16 follows fp32: the loss within 0.2%, every gradient within 5% of its norm") {
-  const double dropout = GENERATE(0.0, 0.2);
+  const Kind kind = GENERATE(gpt, dropped_gpt, llama);
   const auto kernels = kernels::cpu_kernels();
-  HandLaid narrow(make_model(small_scenario(false, dropout, "bf16", 4)), kernels, 1, false);
-  HandLaid wide(make_model(small_scenario(false, dropout, "fp32", 4)), kernels, 1, false);
+  HandLaid narrow(make_model(small_scenario(false, kind, "bf16", 4)), kernels, 1, false);
+  HandLaid wide(make_model(small_scenario(false, kind, "fp32", 4)), kernels, 1, false);
   // The same weights: fp32 uses the rounded ones.
   for (std::size_t p = 0; p < wide.model().parameters.size(); ++p) {
     const View from = narrow.parameter(static_cast<int>(p)), to = wide.parameter(static_cast<int>(p));

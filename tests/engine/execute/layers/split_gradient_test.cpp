@@ -17,16 +17,18 @@ using namespace rankscope::test;
 
 namespace {
 
-Scenario small_scenario(int tensor, bool sequence_parallel, bool tied, double dropout) {
+Scenario small_scenario(int tensor, bool sequence_parallel, bool tied, double dropout, const char* kind = "gpt") {
   Scenario scenario;
-  scenario.model = {.kind = "gpt",
+  scenario.model = {.kind = kind,
                     .layers = 2,
                     .width = 24,
-                    .heads = 4,
+                    .heads = std::string(kind) == "llama" ? 12 : 4,  // a llama's share keys and values
                     .context = 6,
                     .vocabulary = 15,
                     .tied = tied,
-                    .dropout = dropout};
+                    .dropout = dropout,
+                    .key_value_heads = 4,
+                    .inner = 20};
   scenario.train.global_batch = 2;
   scenario.plan.precision = "fp64";
   scenario.plan.tensor = tensor;
@@ -136,8 +138,8 @@ TEST_CASE("the gradients of tensor ranks are the slope of the loss that all of t
   const int tensor = GENERATE(2, 4);
   const bool sequence_parallel = GENERATE(false, true);
   const bool tied = GENERATE(true, false);
-  const double dropout = GENERATE(0.0, 0.2);
-  TensorGroup group(small_scenario(tensor, sequence_parallel, tied, dropout));
+  const auto [kind, dropout] = GENERATE(table<const char*, double>({{"gpt", 0.0}, {"gpt", 0.2}, {"llama", 0.0}}));
+  TensorGroup group(small_scenario(tensor, sequence_parallel, tied, dropout, kind));
   const Model& model = group.model();
   const Batch batch = random_batch(model.tokens(), 15, 3);
   for (int r = 0; r < tensor; ++r) group.rank(r).set_batch(batch.tokens, batch.targets);
@@ -176,8 +178,8 @@ TEST_CASE("the gradients of tensor ranks are the slope of the loss that all of t
     double norm = 0;
     for (const double g : gradient) norm += g * g;
     norm = std::sqrt(norm);
-    INFO(spec.name << ", tensor " << tensor << (sequence_parallel ? " sequence-parallel" : "") << ", tied " << tied
-                   << ", dropout " << dropout);
+    INFO(spec.name << " of a " << kind << ", tensor " << tensor << (sequence_parallel ? " sequence-parallel" : "")
+                   << ", tied " << tied << ", dropout " << dropout);
     CHECK(norm > 1e-6);
     for (std::uint64_t trial = 0; trial < 2; ++trial) {
       std::vector<double> direction(gradient.size());

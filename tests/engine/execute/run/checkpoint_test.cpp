@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 
 #include "engine/plan/optimizer_rule/rule.hpp"
 #include "tests/catch.hpp"
@@ -126,6 +127,19 @@ TEST_CASE("a checkpoint that does not fit, or is damaged, is refused with a reme
   other = s;
   other.train.global_batch = 16;
   CHECK(checkpoint.find_mismatch(other)->find("train.global_batch") != std::string::npos);
+
+  for (const auto& [change, key] : std::vector<std::pair<std::function<void(ModelSpec&)>, std::string>>{
+           {[](ModelSpec& m) { m.kind = "llama"; }, "model.kind"},
+           {[](ModelSpec& m) { m.key_value_heads = 1; }, "model.key_value_heads"},
+           {[](ModelSpec& m) { m.inner = 40; }, "model.inner"},
+           {[](ModelSpec& m) { m.rope_theta = 500; }, "model.rope_theta"},
+           {[](ModelSpec& m) { m.norm_epsilon = 1e-6; }, "model.norm_epsilon"}}) {
+    other = s;
+    change(other.model);
+    INFO(key);
+    REQUIRE(checkpoint.find_mismatch(other));
+    CHECK(checkpoint.find_mismatch(other)->find(key) != std::string::npos);
+  }
 
   std::filesystem::remove(newest + "/rank-1.safetensors");
   CHECK_THROWS_WITH(Checkpoint(newest), ContainsText("rank-1.safetensors: cannot be read"));

@@ -49,6 +49,13 @@ TEST_CASE("a rank's part of a QKV matrix is its rows of q, of k and of v") {
   CHECK(element_runs(spec, 1, 3, 4) == Runs{{0, 7, 1}, {1, 12, 3}});  // a piece, cut inside rows
 }
 
+TEST_CASE("with grouped queries a rank's rows of q are more than those of k and of v") {
+  const ParameterSpec spec = split({16, 2}, {8, 2}, {0, 3, 2});  // q of 8 rows, k and v of 4, 2 ranks
+  CHECK(element_runs(spec, 0, 0, 16) == Runs{{0, 0, 8}, {8, 16, 4}, {12, 24, 4}});
+  CHECK(element_runs(spec, 1, 0, 16) == Runs{{0, 8, 8}, {8, 20, 4}, {12, 28, 4}});
+  CHECK(times_held(spec, 2) == std::vector<int>(32, 1));
+}
+
 TEST_CASE("rows beyond the vocabulary are padding") {
   const ParameterSpec spec = split({5, 2}, {3, 2}, {0, 1});
   CHECK(element_runs(spec, 1, 0, 6) == Runs{{0, 6, 4}, {4, ElementRun::padding, 2}});

@@ -176,7 +176,7 @@ TEST_CASE("unknown names are refused with the known ones") {
       {"[train]\ndecay = \"cosin\"\n",
        {},
        "s.toml:2:1: unknown decay 'cosin'; did you mean 'cosine'? there is none, linear and cosine"},
-      {"[model]\nkind = \"bert\"\n", {}, "s.toml:2:1: unknown kind 'bert'; there is gpt, resnet and collective"},
+      {"[model]\nkind = \"bert\"\n", {}, "s.toml:2:1: unknown kind 'bert'; there is gpt, llama, resnet and collective"},
       {"[fault]\nplant = \"tulip\"\n",
        {},
        "s.toml:2:1: unknown plant 'tulip'; there is gradient_scale, dropped_micro_batch, skipped_norm_term, "

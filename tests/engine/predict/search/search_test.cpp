@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <set>
 
+#include "engine/plan/scenario/check.hpp"
 #include "engine/plan/scenario/read.hpp"
 #include "engine/predict/fold/plan_folder.hpp"
 #include "tests/catch.hpp"
@@ -114,6 +116,21 @@ TEST_CASE("every plan has the scenario's ranks and batch, and none occurs twice"
   std::sort(names.begin(), names.end());
   CHECK(std::adjacent_find(names.begin(), names.end()) == names.end());
   CHECK(names.size() > 500);
+}
+
+TEST_CASE("a Llama's plans have no more tensor ranks than heads of keys, and all of them are accepted") {
+  Scenario s = small("selene", 8);
+  s.model.kind = "llama";
+  s.model.dropout = 0;
+  s.model.key_value_heads = 4;
+  std::set<int> tensor;
+  for (const PlanSpec& plan : all_plans(s)) {
+    Scenario one = s;
+    one.plan = plan;
+    CHECK_FALSE(first_complaint(one));
+    tensor.insert(plan.tensor);
+  }
+  CHECK(tensor == std::set<int>{1, 2, 4});
 }
 
 TEST_CASE("the search finds the same plans as simulating every plan") {

@@ -234,3 +234,35 @@ TEST_CASE("heads with unaligned rows prevent batched products on the tensor core
   CHECK(seconds(108, 8) == Approx(product_seconds(c, DType::f32, {160, 160, 108, 8})).epsilon(0.1));
   CHECK(seconds(108, 1) < 2.5 * seconds(104, 1));  // a single product has kernels for any alignment
 }
+
+TEST_CASE("a Llama's kernels move what its layers have: grouped keys and values, gate and up, and no biases") {
+  Scenario s;
+  s.model = {.kind = "llama", .layers = 1, .width = 256, .heads = 8, .context = 64, .vocabulary = 512};
+  s.model.key_value_heads = 2;
+  s.model.inner = 640;
+  s.train.global_batch = 3;
+  s.plan.tensor = 2;
+  s.plan.precision = "bf16";
+  const double rows = 3 * 64, element = 2, share = 128, keys = 32, inner = 320;  // of a rank
+  const Model model = make_model(s);
+  ClusterSpec cluster = small();
+  cluster.software.separate_kernels = true;  // in which a GPT's biases are kernels
+  const auto bytes = [&](Segment kind) {
+    const SegmentKernels kernels = kernels_of(model, model.segment(0, kind), cluster);
+    std::pair<std::vector<double>, std::vector<double>> both;
+    for (const Kernel& kernel : kernels.forward)
+      if (kernel.product.m == 0) both.first.push_back(kernel.bytes);
+    for (const Kernel& kernel : kernels.input_gradient)
+      if (kernel.product.m == 0) both.second.push_back(kernel.bytes);
+    return both;
+  };
+  using Bytes = std::vector<double>;
+  const double turned = 2 * rows * (share + keys) * element;
+  CHECK(bytes(Segment::attention).first == Bytes{turned, rows * (2 * share + 2 * keys) * element});
+  CHECK(bytes(Segment::attention).second == Bytes{turned, 2 * rows * (2 * share + 2 * keys) * element});
+  CHECK(bytes(Segment::qkv).first.empty());
+  CHECK(bytes(Segment::up).first == Bytes{3 * rows * inner * element});
+  CHECK(bytes(Segment::down).second == Bytes{5 * rows * inner * element});
+  CHECK(bytes(Segment::output).first == Bytes{3 * rows * 256 * element});
+  CHECK(bytes(Segment::output).second.empty());
+}

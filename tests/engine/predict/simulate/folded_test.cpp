@@ -54,6 +54,7 @@ TEST_CASE("folded equals unfolded: a pipeline's step is that of all ranks' progr
     bool parallel;
     const char* recompute;
   };
+  const char* kind = GENERATE("gpt", "llama");
   for (const Row& row : {Row{"1f1b", 1, 4, 1, 8, false, "none"}, Row{"gpipe", 1, 4, 1, 8, false, "none"},
                          Row{"1f1b", 2, 4, 1, 8, false, "none"}, Row{"1f1b", 2, 2, 1, 6, true, "none"},
                          Row{"interleaved", 1, 4, 2, 8, false, "none"}, Row{"interleaved", 2, 2, 2, 8, true, "none"},
@@ -65,7 +66,10 @@ TEST_CASE("folded equals unfolded: a pipeline's step is that of all ranks' progr
            plan_of(1, row.tensor, row.pipeline, row.chunks, row.schedule, row.micro_batches), row.micro_batches);
     s.plan.sequence_parallel = row.parallel;
     s.plan.recompute = row.recompute;
-    INFO(row.schedule << " t" << row.tensor << " p" << row.pipeline << " v" << row.chunks << " " << row.recompute);
+    s.model.kind = kind;
+    s.model.key_value_heads = 8;
+    INFO(kind << " " << row.schedule << " t" << row.tensor << " p" << row.pipeline << " v" << row.chunks << " "
+              << row.recompute);
     // Programs count an update's operands, the folded step those of an AdamW; only programs load batches.
     CHECK(fold_step(s).seconds == Approx(unfolded_seconds(s)).epsilon(0.02));
   }

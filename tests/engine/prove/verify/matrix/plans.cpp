@@ -65,6 +65,12 @@ const std::vector<PlanOption>& plan_options() {
       {"optimizer",
        {"sgd", "momentum", "adagrad", "adam", "adamw", "radam", "adafactor", "adam8bit", "sophia", "lars", "lamb"},
        [](Scenario& s, const std::string& v) { s.train.optimizer = v; }},
+      {"kind",
+       {"gpt", "llama"},
+       [](Scenario& s, const std::string& v) {
+         s.model.kind = v;
+         s.model.key_value_heads = v == "llama" ? std::max(2, s.plan.tensor) : 0;  // of 4 heads
+       }},
       {"tied", {"yes", "no"}, [](Scenario& s, const std::string& v) { s.model.tied = v == "yes"; }},
       {"dropout", {"0", "0.1"}, [](Scenario& s, const std::string& v) { s.model.dropout = std::stod(v); }},
       {"clip", {"0", "0.5"}, [](Scenario& s, const std::string& v) { s.train.clip = std::stod(v); }},
