@@ -35,10 +35,11 @@ struct NormNames {
 struct ProductNames {
   Parameters parameters;
   Extent in, out;
+  bool bias_follows = false;  ///< it is added after the sum over tensor ranks, by a kernel like the others' biases
   constexpr bool biased() const { return parameters.size() > 1; }
   constexpr WorkRow work(Work kind) const {
     WorkRow row(kind, in, out);
-    row.bias = biased();
+    row.bias = biased() || bias_follows;
     return row;
   }
   /// One whose bias' gradient is its own kernel.
