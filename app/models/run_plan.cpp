@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/models/run_plan.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "app/models/translated.hpp"
@@ -11,7 +10,7 @@ namespace rankscope {
 namespace {
 
 /// The spans of the other members of an op's message or collective, and its own, by rank; of a message the sender's
-/// first.
+/// first. Without the linked step all ranks are searched: then a message that several of them may have is of none.
 std::vector<Span> members_of(const StoreView& view, const Step* linked, Obtained obtained, const Span& span) {
   std::vector<Span> spans;
   const auto add = [&](int rank, OpId op) {
@@ -31,8 +30,8 @@ std::vector<Span> members_of(const StoreView& view, const Step* linked, Obtained
   for (const LaneKey& lane : view.lanes())
     if (lane.rank != std::exchange(last, lane.rank) && !(is_message && lane.rank == span.rank)) add(lane.rank, other);
   if (is_message) {
-    spans.resize(std::min<std::size_t>(spans.size(), 2));
-    if (span.op.kind() == OpKind::receive) std::reverse(spans.begin(), spans.end());
+    if (spans.size() != 2) return {};
+    if (span.op.kind() == OpKind::receive) std::swap(spans[0], spans[1]);
   }
   return spans;
 }

@@ -29,13 +29,13 @@ class Feed : public QObject {
 
  signals:
   // All emitted on the GUI thread.
-  void connected();                                  ///< the first message is in the store
-  void progress(double share, const QString& what);  ///< of a recording being read; 0 … 1
-  void ended(bool ok, const QString& words);         ///< nothing more will arrive; `words` may be empty
-  void notice(const QString& words, bool bad);       ///< one line for the log
+  void connected();                                    ///< the first message is in the store
+  void progress(double share, const QString& what);    ///< of a recording being read; 0 … 1
+  void ended(bool ok, const QString& words);           ///< nothing more will arrive; `words` may be empty
+  void notice(const QString& words, bool bad);         ///< one line for the log
   void contact_changed(Contact contact, int seconds);  ///< of a live run; so many since the last message
   void dismissed(const QString& words);  ///< before `ended`: the run goes on, but this viewer may not watch it any more
-  void damaged(const QString& words);                ///< not all of a recording could be read; before `ended`
+  void damaged(const QString& words);    ///< not all of a recording could be read; before `ended`
 };
 
 /// A viewer of a running session: `endpoint` is tcp://…, ipc://… or a join file.

@@ -221,7 +221,7 @@ class Session : public SnapshotSource {
   bool run_outdated_ = false;  ///< the plan was changed: the run is removed when the plan is predicted
   Contact contact_ = Contact::good;
   int silent_s_ = 0;
-  bool detached_ = false;      ///< the user left the endpoint while its session continued
+  bool detached_ = false;  ///< the user left, or was dismissed from, an endpoint whose session continued
   Pending pending_;
   std::shared_ptr<RunStore> store_;            ///< of the run; null while nothing ran
   std::shared_ptr<const StoreView> run_view_;  ///< the store at the last poll: the same for all views of one frame

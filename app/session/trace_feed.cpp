@@ -3,10 +3,8 @@
 #include <QFileInfo>
 #include <QStringList>
 #include <algorithm>
-#include <atomic>
-#include <thread>
 
-#include "app/session/feed.hpp"
+#include "app/session/file_feed.hpp"
 #include "telemetry/trace/trace_reader.hpp"
 
 namespace rankscope::app {
@@ -26,68 +24,45 @@ QString words_of(const DamageReport& damage, const QString& name) {
   return Feed::tr("%1: %2. The readable part is shown.").arg(what.arg(name), notes.join(QStringLiteral("; ")));
 }
 
-class TraceFeed : public Feed {
- public:
-  TraceFeed(QString path, std::shared_ptr<RunStore> store) : path_(std::move(path)), store_(std::move(store)) {}
-  ~TraceFeed() override {
-    cancelled_ = true;
-    if (thread_.joinable()) thread_.join();
-  }
-
-  void start() override {
-    thread_ = std::thread([this] { read(); });
-  }
-  void stop() override { cancelled_ = true; }
-
- private:
-  template <class Post>
-  void post(Post post) {
-    QMetaObject::invokeMethod(this, std::move(post), Qt::QueuedConnection);
-  }
-
-  void read() {
-    QElapsedTimer since;
-    since.start();
-    const QString name = QFileInfo(path_).fileName();
-    ReadTraceOptions options;
-    options.progress = [&](double share) {
-      if (since.elapsed() >= progress_interval_ms) {
-        since.restart();
-        post([this, share, name] { emit progress(share, tr("reading %1").arg(name)); });
-      }
-      return !cancelled_.load();
-    };
-    try {
-      DamageReport damage;
-      const bool whole = read_trace(path_.toStdString(), *store_, options, &damage);
-      store_->view();  // merges late events here, not on the thread that draws
-      for (const std::string& note : damage.notes)
-        post([this, words = QString::fromStdString(note)] { emit notice(words, true); });
-      QString words;
-      if (!whole)
-        words = tr("%1: reading was cancelled; the part read so far is shown").arg(name);
-      else if (damage.data_lost() || damage.cut_short)
-        words = words_of(damage, name);
-      post([this, words] {
-        emit progress(1, {});
-        if (!words.isEmpty()) emit damaged(words);
-        emit ended(true, {});
-      });
-    } catch (const std::exception& error) {
-      post([this, words = QString::fromUtf8(error.what())] { emit ended(false, words); });
+void read_recording(const QString& path, FileFeed& feed, RunStore& store) {
+  QElapsedTimer since;
+  since.start();
+  const QString name = QFileInfo(path).fileName();
+  ReadTraceOptions options;
+  options.progress = [&](double share) {
+    if (since.elapsed() >= progress_interval_ms) {
+      since.restart();
+      feed.post([&feed, share, name] { emit feed.progress(share, Feed::tr("reading %1").arg(name)); });
     }
-  }
-
-  QString path_;
-  std::shared_ptr<RunStore> store_;
-  std::thread thread_;
-  std::atomic<bool> cancelled_{false};
-};
+    return !feed.is_cancelled();
+  };
+  DamageReport damage;
+  const bool whole = read_trace(path.toStdString(), store, options, &damage);
+  store.view();  // merges late events here, not on the thread that draws
+  QString words;
+  if (!whole)
+    words = Feed::tr("%1: reading was cancelled; the part read so far is shown").arg(name);
+  else if (damage.data_lost() || damage.cut_short)
+    words = words_of(damage, name);
+  feed.post([&feed, words, notes = damage.notes] {
+    for (const std::string& note : notes) emit feed.notice(QString::fromStdString(note), true);
+    emit feed.progress(1, {});
+    if (!words.isEmpty()) emit feed.damaged(words);
+    emit feed.ended(true, {});
+  });
+}
 
 }  // namespace
 
 std::unique_ptr<Feed> make_trace_feed(const QString& path, std::shared_ptr<RunStore> store) {
-  return std::make_unique<TraceFeed>(path, std::move(store));
+  return std::make_unique<FileFeed>([path](FileFeed& feed, RunStore& to) { read_recording(path, feed, to); },
+                                    std::move(store));
+}
+
+std::unique_ptr<Feed> make_feed(const SourceSpec& spec, std::shared_ptr<RunStore> store) {
+  if (spec.connects()) return make_live_feed(spec, std::move(store));
+  return spec.is_foreign() ? make_import_feed(spec.text, std::move(store))
+                           : make_trace_feed(spec.text, std::move(store));
 }
 
 }  // namespace rankscope::app

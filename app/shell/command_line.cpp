@@ -55,10 +55,11 @@ void add_options(QCommandLineParser& parser) {
   add({"name"}, "With --attend: your name in the class.", "NAME");
   add({"h", "help"}, "Print this help and exit.");
   add({"v", "version"}, "Print the version and exit.");
-  parser.addPositionalArgument("source",
-                               "A scenario (.toml), a trace (.mcap), an endpoint or a join file. Default: the "
-                               "welcome page, with the last session.",
-                               "[SCENARIO | TRACE | tcp://… | JOIN-FILE]");
+  parser.addPositionalArgument(
+      "source",
+      "A scenario (.toml), a recording (.mcap), a folder of PyTorch's traces, an endpoint or a "
+      "join file. Default: the welcome page, with the last session.",
+      "[SCENARIO | RECORDING | FOLDER | tcp://… | JOIN-FILE]");
 }
 
 }  // namespace

@@ -39,16 +39,16 @@ struct Step {
   std::vector<Node> first{0};  ///< [rank], and the end
   std::vector<OpId> ids;       ///< [node]: of a rank in an order in which it can run them
   Rows after, after_previous;  ///< [node] → nodes of the same rank that must have ended, in this or the last step
-  std::vector<ExchangeIndex> exchange;  ///< [node]; `nobody` for an op that communicates with no other op
-  Rows members;                         ///< [exchange] → nodes, by rank; of a message the sender, then the receiver
+  std::vector<ExchangeIndex> exchange;   ///< [node]; `nobody` for an op that communicates with no other op
+  Rows members;                          ///< [exchange] → nodes, by rank; of a message the sender, then the receiver
   std::vector<ExchangeFacts> exchanges;  ///< [exchange]
-  std::vector<bool> serves;             ///< [rank]: a parameter server, which has no model to compute
+  std::vector<bool> serves;              ///< [rank]: a parameter server, which has no model to compute
   /// [rank] Of an asynchronous parameter server, which serves contributions as they arrive: by how many steps they may
   /// be beyond the oldest step that lacks one.
   std::vector<std::optional<int>> arrivals_ahead;
-  std::vector<bool> absent;             ///< [rank]: of an imported run, without a trace; empty: none is
-  bool has_pipeline = true;             ///< so that idle time has a phase: filling, draining
-  int steps_apart = 1;                  ///< the greatest distance between steps whose ops run at the same time
+  std::vector<bool> absent;  ///< [rank]: of an imported run, without a trace; empty: none is
+  bool has_pipeline = true;  ///< so that idle time has a phase: filling, draining
+  int steps_apart = 1;       ///< the greatest distance between steps whose ops run at the same time
 
   std::size_t ranks() const { return first.size() - 1; }
   std::size_t nodes() const { return ids.size(); }

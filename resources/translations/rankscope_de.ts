@@ -2573,6 +2573,21 @@ Leerlauf %1</translation>
     </message>
 </context>
 <context>
+    <name>rankscope::app::Feed</name>
+    <message>
+        <source>%1: reading was cancelled</source>
+        <translation>%1: Das Lesen wurde abgebrochen</translation>
+    </message>
+    <message>
+        <source>reading %1</source>
+        <translation>%1 wird gelesen</translation>
+    </message>
+    <message>
+        <source>%1: reading was cancelled; the part read so far is shown</source>
+        <translation>%1: Das Lesen wurde abgebrochen; der bisher gelesene Teil wird gezeigt</translation>
+    </message>
+</context>
+<context>
     <name>rankscope::app::FormatRanges</name>
     <message>
         <source>Gradients over the range of each format</source>
@@ -3169,13 +3184,6 @@ ab %3, mit allen Stellen ab %4, unter %5
     <message>
         <source>clear selection</source>
         <translation>Auswahl aufheben</translation>
-    </message>
-</context>
-<context>
-    <name>rankscope::app::ImportFeed</name>
-    <message>
-        <source>%1: reading was cancelled</source>
-        <translation>%1: Das Lesen wurde abgebrochen</translation>
     </message>
 </context>
 <context>
@@ -6039,17 +6047,6 @@ Länge des letzten Schritts %5, Rate %6</translation>
     <message>
         <source>Open a scenario to see the links of its cluster and the traffic of its plan.</source>
         <translation>Öffnen Sie ein Szenario, um die Links seines Clusters und den Verkehr seines Plans zu sehen.</translation>
-    </message>
-</context>
-<context>
-    <name>rankscope::app::TraceFeed</name>
-    <message>
-        <source>reading %1</source>
-        <translation>%1 wird gelesen</translation>
-    </message>
-    <message>
-        <source>%1: reading was cancelled; the part read so far is shown</source>
-        <translation>%1: Das Lesen wurde abgebrochen; der bisher gelesene Teil wird gezeigt</translation>
     </message>
 </context>
 <context>

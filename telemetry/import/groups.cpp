@@ -23,7 +23,7 @@ std::vector<const TracedSpan*> unnamed_collectives(const RankTrace& trace) {
 
 using Collectives = std::vector<std::vector<const TracedSpan*>>;  ///< [trace]
 
-bool are_alike(const std::vector<RankTrace>& traces, const Collectives& of_ranks) {
+bool have_the_same(const std::vector<RankTrace>& traces, const Collectives& of_ranks) {
   for (std::size_t t = 1; t < traces.size(); ++t) {
     if (of_ranks[t].size() != of_ranks[0].size()) return false;
     for (std::size_t i = 0; i < of_ranks[0].size(); ++i) {
@@ -73,7 +73,7 @@ void find_unnamed_groups(std::vector<RankTrace>& traces) {
                           return trace.world_size < 0 || static_cast<std::size_t>(trace.world_size) == traces.size();
                         });
   const bool are_of_world =
-      is_whole && !of_ranks[0].empty() && are_alike(traces, of_ranks) && end_together(of_ranks);
+      is_whole && !of_ranks[0].empty() && have_the_same(traces, of_ranks) && end_together(of_ranks);
   for (std::size_t t = 0; t < traces.size(); ++t) {
     if (of_ranks[t].empty()) continue;
     if (are_of_world) put_in_world(traces[t], traces.size());

@@ -65,7 +65,6 @@ ImportedRun import_run(const std::vector<fs::path>& files, const Progress& progr
     }
   }
   number_unnumbered(traces);
-  std::ranges::stable_sort(traces, {}, &RankTrace::rank);
   find_unnamed_groups(traces);
   ImportedRun run = join(std::move(traces));
   if (!others.empty())

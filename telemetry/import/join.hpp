@@ -14,10 +14,10 @@ namespace rankscope::import {
 
 struct ImportedRun {
   Hello hello;
-  std::vector<StepFacts> facts;  ///< [rank]
-  std::vector<ClockFit> clocks;  ///< [rank]
-  std::vector<Span> spans;       ///< by rank, each rank's by begin; times since the first event
-  std::vector<PhaseSpan> given;  ///< what ranks gave to their exchanges, where it is known (PhaseSpan::is_given)
+  std::vector<StepFacts> facts;      ///< [rank]
+  std::vector<ClockFit> clocks;      ///< [rank]
+  std::vector<Span> spans;           ///< by rank, each rank's by begin; times since the first event
+  std::vector<PhaseSpan> given;      ///< what ranks gave to their exchanges, where it is known (PhaseSpan::is_given)
   std::vector<MemorySample> memory;  ///< by rank and time
   std::vector<StepSummary> summaries;
   std::vector<std::string> remarks;  ///< of all ranks, each once, with the ranks that it is about

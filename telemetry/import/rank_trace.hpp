@@ -86,6 +86,7 @@ struct RankTrace {
   bool marks_steps = false;
   std::vector<TracedMemory> memory;  ///< by time
   /// What could not be read or had to be assumed, a sentence each, such as "gloo's collectives have no group: …".
+  /// A number at its end is added up over the ranks that say the same.
   std::vector<std::string> remarks;
 };
 

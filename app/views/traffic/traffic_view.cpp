@@ -113,7 +113,6 @@ TrafficView::Answer TrafficView::answer(const Figures& figures, const StoreView&
   const StepAnalysis* step = figures.shown_step();
   if (!figures.linked || step == nullptr) return answer;
   const Step& linked = *figures.linked;
-  const auto algorithm = figures.algorithm();
   // What a library's collectives move between two ranks is not in a trace: without messages there is nothing to map.
   if (auto matrix = link_matrix(figures, only); matrix && (!matrix->traced || matrix->total() > 0))
     answer.matrix = std::make_shared<const LinkMatrix>(std::move(*matrix));
@@ -152,21 +151,16 @@ TrafficView::Answer TrafficView::answer(const Figures& figures, const StoreView&
       if (contains(answer.instances, instance)) answer.chosen = instance;
     }
   }
-  const auto exchange_with = [&](const std::vector<PhaseSpan>& phases) {
-    return exchange_of(linked, algorithm, figures.step_spans, phases, answer.chosen.rank, step->step, answer.chosen.op);
-  };
-  auto exchange = exchange_with({});
-  if (!exchange) return answer;
-  if (figures.run) {
-    std::vector<PhaseSpan> phases;
-    for (const int member : exchange->ranks) {
-      const bool receives = !is_collective(exchange->kind) && member == exchange->ranks.back();
-      const auto some = view.phases(member, step->step, receives ? counterpart(exchange->op) : exchange->op);
+  const Node chosen = linked.find(answer.chosen.rank, answer.chosen.op);
+  std::vector<PhaseSpan> phases;
+  if (figures.run && chosen != nobody && linked.exchange[chosen] != nobody)
+    for (const Node member : linked.members[linked.exchange[chosen]]) {
+      const auto some = view.phases(static_cast<int>(linked.rank_of(member)), step->step, linked.ids[member]);
       phases.insert(phases.end(), some.begin(), some.end());
     }
-    exchange = exchange_with(phases);
-  }
-  answer.exchange = std::make_shared<const GroupExchange>(std::move(*exchange));
+  if (auto exchange = exchange_of(linked, figures.algorithm(), figures.step_spans, phases, answer.chosen.rank,
+                                  step->step, answer.chosen.op))
+    answer.exchange = std::make_shared<const GroupExchange>(std::move(*exchange));
   return answer;
 }
 

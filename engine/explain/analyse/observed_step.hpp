@@ -1,6 +1,7 @@
 // A step of an imported run as a linked step. No program says what its ops depend on, so it is inferred from times, and
 // only for what a device does: an op that begins after its lane was idle waited for the op of the rank's other lanes
-// that ended last before it. The host's threads are no reason: idle time that only they can explain is overhead.
+// that ended last before it. This is what the time line says an op waited for; idle time has causes of its own
+// (add_observed in causes.cpp). The host's threads are no reason.
 #pragma once
 #include <cstdint>
 #include <functional>

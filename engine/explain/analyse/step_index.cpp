@@ -137,8 +137,7 @@ Holder StepIndex::holder_of(SpanAt at) const {
     if (holder.span == none || (*this)[before].end_ns > (*this)[holder.span].end_ns) holder.span = before;
   };
   consider(lane_previous(at));
-  // A program would have the op; of an imported run's other steps nothing more is known.
-  if (op_index(at) < 0) return {holder.span, planned_.has_value()};
+  if (op_index(at) < 0) return {holder.span, true};
   const Node first = linked_.first[span.rank], node = first + op_index(at);
   for (const Node before : linked_.after[node]) {
     const SpanAt found = find(span.rank, static_cast<std::int32_t>(before - first), span.step);

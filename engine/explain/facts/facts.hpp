@@ -15,9 +15,9 @@ namespace rankscope {
 /// The constant data of a run: made once, used for every report.
 struct RunContext {
   StepProgram step;
-  std::vector<RankProgram> programs;  ///< [rank]
+  std::vector<RankProgram> programs;   ///< [rank]
   std::shared_ptr<const Step> linked;  ///< of the programs
-  Simulation ideal;                   ///< the textbook's steps: unit costs, free communication
+  Simulation ideal;                    ///< the textbook's steps: unit costs, free communication
 
   Planned planned() const { return {&programs, step.grid}; }
 };

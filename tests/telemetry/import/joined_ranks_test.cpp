@@ -276,7 +276,7 @@ TEST_CASE("a rank that lost a collective without a number is matched with the ot
   for (RankTrace& trace : traces) {
     trace.exchanges[0].sequence = -1;
     const std::int64_t ahead = trace.rank == 2 ? 7 * ms : 0;
-    for (int i = 1; i < 20; ++i) {  // not at equal distances: then one lost and one late would look alike
+    for (int i = 1; i < 20; ++i) {  // not at equal distances: there a lost one could not be told from a late one
       const std::int64_t begin = start + ahead + (10 + i * i) * ms;
       trace.spans.push_back(
           {1, 1, OpKind::all_reduce, 0, static_cast<int>(trace.exchanges.size()), begin, begin + ms / 2});

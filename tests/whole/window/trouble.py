@@ -10,7 +10,7 @@ import time
 from desktop import Desktop, Failed, main, start, wait_for
 from program import Program, fresh_profile
 from sizes import check_places
-from ten_minutes import label, record
+from ten_minutes import label, record, step
 
 
 def open_in_window(binary, folder, desktop, source, *words):
@@ -78,10 +78,11 @@ def loses_its_run(binary, folder, desktop):
         source = wait_for("the run is published", endpoint)
         program = Program(binary, desktop, fresh_profile(folder, "profile-watch"), [source])
         wait_for("the run is watched", lambda: label(program) == "LIVE")
+        before = wait_for("a step is shown", lambda: step(program))
         program.process.send_signal(signal.SIGSTOP)
-        time.sleep(6)  # longer than the relay and the window wait for each other
+        time.sleep(20)  # its connection's heartbeat has ended, and the relay has filled it
         program.process.send_signal(signal.SIGCONT)
-        wait_for("the window continues", lambda: label(program) == "LIVE")
+        wait_for("the window continues", lambda: label(program) == "LIVE" and step(program) > before)
         run.kill()
         run.wait()
         wait_for("the loss is said", lambda: label(program) == "CONNECTION LOST")
