@@ -25,14 +25,16 @@ constexpr const char* shared_memory_folder = "/dev/shm";
 // Younger ones may have an owner that has no lock yet, or workers that are about to end.
 constexpr auto youngest_removed = std::chrono::minutes(1);
 
-/// True if the directory has an owner's lock file that no process has locked any more.
+/// True if the directory has an owner's lock file that no process has locked any more, or nothing at all: its owner was
+/// killed before it had a lock. One with other files and without a lock is not a session's.
 bool is_abandoned(const fs::path& directory) {
   struct stat info {};
   if (lstat(directory.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != geteuid()) return false;
   if (std::chrono::system_clock::now() - std::chrono::system_clock::from_time_t(info.st_mtime) < youngest_removed)
     return false;
   const int lock = open((directory / lock_name).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  if (lock < 0) return false;
+  std::error_code ignored;
+  if (lock < 0) return errno == ENOENT && (info.st_mode & 07777) == S_IRWXU && fs::is_empty(directory, ignored);
   const bool is_free = flock(lock, LOCK_EX | LOCK_NB) == 0;
   close(lock);
   return is_free;
@@ -51,15 +53,28 @@ void remove_shared_memory(const fs::path& directory) {
   }
 }
 
+/// Removes a session's directory. The lock goes last, and comes back if a rank that is about to end has written a file
+/// meanwhile: a directory with a lock is one that the next owner removes.
+void remove_session(const fs::path& directory) {
+  remove_shared_memory(directory);
+  std::error_code ignored;
+  for (fs::directory_iterator entry(directory, ignored), end; !ignored && entry != end; entry.increment(ignored)) {
+    std::error_code not_removed;
+    if (entry->path().filename() != lock_name) fs::remove_all(entry->path(), not_removed);
+  }
+  unlink((directory / lock_name).c_str());
+  if (rmdir(directory.c_str()) == 0) return;
+  if (const int lock = open((directory / lock_name).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600); lock >= 0)
+    close(lock);
+}
+
 void remove_abandoned_beside(const fs::path& mine) {
   std::error_code ignored;
   for (fs::directory_iterator entry(mine.parent_path(), ignored), end; !ignored && entry != end;
        entry.increment(ignored)) {
     const fs::path& path = entry->path();
     if (path == mine || !path.filename().string().starts_with(prefix) || !is_abandoned(path)) continue;
-    remove_shared_memory(path);
-    std::error_code not_removed;
-    fs::remove_all(path, not_removed);
+    remove_session(path);
   }
 }
 
@@ -91,9 +106,7 @@ SessionDirectory::SessionDirectory() : path_(make_private_directory(prefix)) {
 }
 
 SessionDirectory::~SessionDirectory() {
-  remove_shared_memory(path_);
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
+  remove_session(path_);
   close(lock_);
 }
 

@@ -7,9 +7,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <memory>
+#include <thread>
 
 #include "tests/catch.hpp"
 #include "tests/telemetry/stream/support.hpp"
@@ -86,4 +89,44 @@ TEST_CASE("the directory of a killed owner is removed by the next one, with the 
   CHECK(!fs::exists(left));
   CHECK(!fs::exists(memory));
   CHECK(fs::exists(elsewhere));  // only shared memory is removed
+}
+
+TEST_CASE("a directory without a lock is removed only if it is empty: its owner was killed before it had one") {
+  const Directory base;
+  const TemporaryBase temporary(base.path);
+  const fs::path empty = fs::path(base.path) / "rankscope-nolock", used = fs::path(base.path) / "rankscope-thesis",
+                 open_to_all = fs::path(base.path) / "rankscope-public";
+  for (const fs::path& path : {empty, used, open_to_all}) {
+    fs::create_directory(path);
+    fs::permissions(path, path == open_to_all ? fs::perms::all : fs::perms::owner_all);
+    if (path == used) std::ofstream(path / "chapter") << "mine";
+    fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(1));
+  }
+  { const SessionDirectory next; }
+  CHECK(!fs::exists(empty));
+  CHECK(fs::exists(used / "chapter"));
+  CHECK(fs::exists(open_to_all));
+}
+
+TEST_CASE("a directory that a rank still writes into while its owner removes it is removed by the next owner") {
+  const Directory base;
+  const TemporaryBase temporary(base.path);
+  for (int i = 0; i < 50; ++i) {
+    auto mine = std::make_unique<SessionDirectory>();
+    const fs::path path = mine->path();
+    std::atomic<int> files = 0;
+    std::atomic<bool> is_removed = false;
+    std::thread rank([&] {
+      while (!is_removed && fs::exists(path)) std::ofstream(path / std::to_string(files++));
+      ++files;
+    });
+    while (files < 3) std::this_thread::yield();
+    mine.reset();
+    is_removed = true;
+    rank.join();
+    if (!fs::exists(path)) continue;
+    fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(1));
+    { const SessionDirectory next; }
+    CHECK(!fs::exists(path));
+  }
 }
