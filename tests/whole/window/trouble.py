@@ -66,8 +66,9 @@ def loses_its_run(binary, folder, desktop):
     """A viewer that was stopped, as in a laptop that slept, continues; and what is no longer the present is not LIVE."""
     engine = os.path.join(os.path.dirname(binary), "rankscope-engine")
     log = open(os.path.join(folder, "watched.log"), "w+")
-    run = start([engine, "run", "pipeline-1f1b", "--steps", "100000000", "--publish", "tcp://127.0.0.1:*"], stdout=log,
-                stderr=subprocess.STDOUT)
+    small = [word for size in ("width=32", "heads=2", "context=16", "vocabulary=64") for word in ("--set", "model." + size)]
+    run = start([engine, "run", "pipeline-1f1b", *small, "--steps", "100000000", "--publish", "tcp://127.0.0.1:*"],
+                stdout=log, stderr=subprocess.STDOUT)  # steps so short that much is on its way to the window
 
     def endpoint():
         log.seek(0)
